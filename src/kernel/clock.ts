@@ -1,0 +1,16 @@
+/** The only place that reads the wall clock: everything else takes a `Clock`, so tests can move time. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  ms(): number;
+  now(): Date;
+}
+
+export const systemClock: Clock = {
+  ms: () => Date.now(),
+  now: () => new Date(),
+};
+
+/** A date for a given epoch millisecond; keeps `new Date` in this file. */
+export function dateFromMs(ms: number): Date {
+  return new Date(ms);
+}

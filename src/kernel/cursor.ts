@@ -1,0 +1,27 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/**
+ * Opaque list positions (`api.md` C1): the id of the last row and a fingerprint of the list it belongs to,
+ * sealed with an HMAC, so that a cursor of another list, account or filter is refused.
+ */
+export interface CursorCodec {
+  encode(id: string, list: string): string;
+  /** @returns the id, or null when the cursor is not one of ours for this list. */
+  decode(cursor: string, list: string): string | null;
+}
+
+const TAG_BYTES = 12;
+
+export function createCursorCodec(key: Uint8Array): CursorCodec {
+  const tag = (id: string, list: string) =>
+    createHmac('sha256', key).update(`${list}\n${id}`).digest().subarray(0, TAG_BYTES);
+  return {
+    encode: (id, list) => Buffer.concat([tag(id, list), Buffer.from(id)]).toString('base64url'),
+    decode(cursor, list) {
+      const bytes = Buffer.from(cursor, 'base64url');
+      if (bytes.length <= TAG_BYTES || bytes.length > 256) return null;
+      const id = bytes.subarray(TAG_BYTES).toString();
+      return timingSafeEqual(bytes.subarray(0, TAG_BYTES), tag(id, list)) ? id : null;
+    },
+  };
+}

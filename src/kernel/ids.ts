@@ -1,0 +1,33 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+
+/** Every resource prefix there is; the rest of an id is a UUIDv7 (TypeID form, `api.md` C0). */
+export type IdPrefix = 'usr' | 'wsp' | 'key' | 'str' | 'ses' | 'ing' | 'wh' | 'dlv' | 'nod';
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** 26 lower-case Crockford base32 characters whose text order is time order. */
+function encodeUuid(uuid: string): string {
+  let value = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  let text = '';
+  for (let i = 0; i < 26; i++) {
+    text = ALPHABET.charAt(Number(value & 31n)) + text;
+    value >>= 5n;
+  }
+  return text;
+}
+
+/** A new id such as `str_01kd3v…`; ids sort by creation time, so lists page on the primary key. */
+export function newId(prefix: IdPrefix): string {
+  return `${prefix}_${encodeUuid(randomUUIDv7())}`;
+}
+
+/** Event ids and request ids are UUIDv4 on the wire (contract 2.5, 4.1). */
+export function newUuid(): string {
+  return randomUUID();
+}
+
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+
+export function isUuidV4(text: string): boolean {
+  return UUID_V4.test(text);
+}

@@ -1,0 +1,12 @@
+/** What a repository needs to read one page of a list (`api.md` C1). */
+export interface PageRequest {
+  /** Rows to fetch: one more than asked for, to see whether another page follows. */
+  take: number;
+  limit: number;
+  order: 'asc' | 'desc';
+  /** Rows start behind this id. */
+  after: string | null;
+  /** ISO 8601. */
+  createdAfter: string | null;
+  createdBefore: string | null;
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { Sql } from 'postgres';
+import type { Logger } from './logger.ts';
+
+type Listener = (payload: string) => void;
+
+/**
+ * Hints between processes over PostgreSQL's LISTEN/NOTIFY. A hint only says "look now": whoever listens also
+ * polls, because a hint may be lost with its connection.
+ */
+export interface Bus {
+  /** Delivered to this process at once and to the others after one round trip. Never called in a transaction. */
+  publish(topic: string, payload?: string): void;
+  /** @returns the function that ends the subscription. */
+  subscribe(topic: string, listener: Listener): () => void;
+  close(): Promise<void>;
+}
+
+const CHANNEL = 'marquee';
+
+export async function createBus(sql: Sql, logger: Logger): Promise<Bus> {
+  const listeners = new Map<string, Set<Listener>>();
+  const self = randomUUID();
+  const pending = new Set<string>();
+  let flushing: Promise<void> | null = null;
+
+  const emit = (topic: string, payload: string) => {
+    for (const listener of listeners.get(topic) ?? []) listener(payload);
+  };
+  const subscription = await sql.listen(CHANNEL, (message) => {
+    const [origin = '', topic = '', ...rest] = message.split('\n');
+    if (origin !== self) emit(topic, rest.join('\n'));
+  });
+
+  // One NOTIFY at a time, equal hints coalesced: NOTIFY takes a global lock at commit (delivery.md 1.3).
+  const flush = async () => {
+    for (const message of pending) {
+      pending.delete(message);
+      await sql.notify(CHANNEL, `${self}\n${message}`);
+    }
+  };
+
+  return {
+    publish(topic, payload = '') {
+      emit(topic, payload);
+      pending.add(`${topic}\n${payload}`);
+      flushing ??= flush()
+        .catch((error: unknown) => logger.warn({ err: error }, 'a hint to the other processes was lost'))
+        .finally(() => {
+          flushing = null;
+        });
+    },
+    subscribe(topic, listener) {
+      const set = listeners.get(topic) ?? new Set();
+      listeners.set(topic, set.add(listener));
+      return () => set.delete(listener);
+    },
+    async close() {
+      await flushing;
+      await subscription.unlisten();
+    },
+  };
+}

@@ -1,0 +1,280 @@
+import { resolve } from 'node:path';
+
+/** One key of the configuration: how its text becomes a value, and what the README's table says of it. */
+interface Key<T> {
+  description: string;
+  /** The text that stands for an absent variable; null when the value is derived or simply absent. */
+  fallback: string | null;
+  /** Throws an Error whose message says what is wrong with the text. */
+  parse(text: string): T;
+}
+
+function text(description: string, fallback: string | null = null): Key<string> {
+  return { description, fallback, parse: (value) => value };
+}
+
+function integer(description: string, fallback: number, min: number, max: number): Key<number> {
+  return {
+    description,
+    fallback: String(fallback),
+    parse: (value) => {
+      const number = Number(value);
+      if (!/^-?\d+$/.test(value) || number < min || number > max) {
+        throw new Error(`must be a whole number from ${min} to ${max}`);
+      }
+      return number;
+    },
+  };
+}
+
+function flag(description: string, fallback: boolean): Key<boolean> {
+  return {
+    description,
+    fallback: String(fallback),
+    parse: (value) => {
+      if (/^(true|1|on|yes)$/i.test(value)) return true;
+      if (/^(false|0|off|no)$/i.test(value)) return false;
+      throw new Error('must be true or false');
+    },
+  };
+}
+
+function list(description: string, fallback = ''): Key<string[]> {
+  return {
+    description,
+    fallback,
+    parse: (value) =>
+      value
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+  };
+}
+
+function url(description: string, protocols: string[]): Key<string> {
+  return {
+    description,
+    fallback: null,
+    parse: (value) => {
+      if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+        throw new Error(`must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+      }
+      return value.replace(/\/+$/, '');
+    },
+  };
+}
+
+const ROLES = ['api', 'worker', 'media'] as const;
+export type Role = (typeof ROLES)[number];
+
+const roles: Key<Role[]> = {
+  description:
+    'Which roles this process tree runs: `all`, or a comma-separated list of `api`, `worker`, `media`.',
+  fallback: 'all',
+  parse: (value) => {
+    if (value === 'all') return [...ROLES];
+    return value.split(',').map((name) => {
+      const role = ROLES.find((known) => known === name.trim());
+      if (role === undefined) throw new Error('must be all, or a list of api, worker, media');
+      return role;
+    });
+  },
+};
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+const logLevel: Key<string> = {
+  description: 'Least severe log line written: trace, debug, info, warn, error, fatal or silent.',
+  fallback: 'info',
+  parse: (value) => {
+    if (!LOG_LEVELS.includes(value)) throw new Error(`must be one of ${LOG_LEVELS.join(', ')}`);
+    return value;
+  },
+};
+
+const retrySeconds: Key<number[]> = {
+  description: 'Delays before each retry of a webhook delivery, in seconds (contract 6.3).',
+  fallback: '60,300,1800,7200,21600,43200',
+  parse: (value) => {
+    const delays = value.split(',').map((item) => Number(item.trim()));
+    if (delays.some((delay) => !Number.isFinite(delay) || delay < 0)) {
+      throw new Error('must be a comma-separated list of seconds');
+    }
+    return delays;
+  },
+};
+
+const secretKey: Key<string> = {
+  description:
+    'Encrypts secrets at rest and signs playback links: 32 bytes as 64 hexadecimal characters. Generated into `DATA_DIR` when unset; every node of a cluster needs the same one.',
+  fallback: null,
+  parse: (value) => {
+    if (!/^[0-9a-f]{64}$/i.test(value)) throw new Error('must be 64 hexadecimal characters');
+    return value;
+  },
+};
+
+const apiKey: Key<string> = {
+  description:
+    'A FULL_ACCESS live key made for the owner on an empty database: `pk_` and 40 hexadecimal characters.',
+  fallback: null,
+  parse: (value) => {
+    if (!/^pk_[0-9a-f]{40}$/.test(value)) throw new Error('must be pk_ and 40 hexadecimal characters');
+    return value;
+  },
+};
+
+const port = (description: string, fallback: number) => integer(description, fallback, 0, 65535);
+
+/** Every variable the program reads, in the order of the README's table. */
+export const KEYS = {
+  PORT: port('HTTP port of the API, the pages and playback.', 8080),
+  HOST: text('Address that the HTTP and RTMP listeners bind.', '127.0.0.1'),
+  PUBLIC_URL: url('Address under which the world reaches the HTTP port. Default `http://localhost:PORT`.', [
+    'http:',
+    'https:',
+  ]),
+  PLATFORM_HOSTS: list('Further host names of the platform itself, comma-separated.'),
+  DATA_DIR: text('Folder of everything that is kept on this machine.', './data'),
+  DATABASE_URL: url('PostgreSQL 15 or newer. Unset: PostgreSQL 18 from npm runs in `DATA_DIR`.', [
+    'postgres:',
+    'postgresql:',
+  ]),
+  DATABASE_POOL: integer('Connections to the database of each process.', 10, 2, 200),
+  ROLES: roles,
+  SECRET_KEY: secretKey,
+  TRUST_PROXY: flag(
+    'Take the client address from `X-Forwarded-For`. Only behind a proxy that sets it.',
+    false,
+  ),
+  LIVEMODE: flag('`livemode` of every event: is this the production platform? (contract 2.5)', false),
+  LOG_LEVEL: logLevel,
+  METRICS_PORT: {
+    ...port('Prometheus metrics on 127.0.0.1. Default 9464, or a free port when that is taken.', 9464),
+    fallback: null,
+  },
+  RTMP_PORT: port('RTMP port that encoders publish to.', 1935),
+  RTMP_URL: url(
+    'Address of the RTMP port as encoders see it. Default: the host of `PUBLIC_URL`, `RTMP_PORT`, `/live`.',
+    ['rtmp:', 'rtmps:'],
+  ),
+  INGEST_IDLE_MS: integer('A publisher that sends no media for so long is cut off.', 10_000, 1000, 600_000),
+  INGEST_MAX_PER_ADDRESS: integer('RTMP connections accepted from one address.', 20, 1, 100_000),
+  SIGNAL_GRACE_MS: integer(
+    'How long a broken encoder connection may take to come back before `hasSignal` falls.',
+    3000,
+    0,
+    600_000,
+  ),
+  LIVE_MAX_RUNGS: integer(
+    'Most scaled-down renditions of one live stream; 0 serves only the source.',
+    2,
+    0,
+    5,
+  ),
+  FFMPEG_PATH: text('The ffmpeg program, 5.1 or newer.', 'ffmpeg'),
+  FFPROBE_PATH: text('The ffprobe program.', 'ffprobe'),
+  WEBHOOK_RETRY_SECONDS: retrySeconds,
+  WEBHOOK_TIMEOUT_MS: integer(
+    'Time a receiver has to answer a delivery (contract 6.3).',
+    10_000,
+    100,
+    60_000,
+  ),
+  WEBHOOK_ALLOW_PRIVATE: list(
+    'CIDRs and host names that webhooks may reach although they are not public. For development and tests.',
+  ),
+  FETCH_ALLOW_PRIVATE: list('The same for everything else that is dialled for a user.'),
+  DNS_SERVERS: list('Name servers (`ip:port`) for addresses given by users. Default: those of the system.'),
+  BOOTSTRAP_EMAIL: text('E-mail of the owner account made on an empty database.', 'owner@marquee.localhost'),
+  BOOTSTRAP_PASSWORD: text('Password of that account. Generated and shown once when unset.'),
+  BOOTSTRAP_API_KEY: apiKey,
+} satisfies Record<string, Key<unknown>>;
+
+type Values = { readonly [N in keyof typeof KEYS]: ReturnType<(typeof KEYS)[N]['parse']> };
+type Derived =
+  | 'PUBLIC_URL'
+  | 'RTMP_URL'
+  | 'DATABASE_URL'
+  | 'SECRET_KEY'
+  | 'BOOTSTRAP_PASSWORD'
+  | 'BOOTSTRAP_API_KEY'
+  | 'METRICS_PORT';
+
+/** The frozen configuration. Keys without a default are undefined when unset. */
+export type Config = Omit<Values, Derived> & {
+  readonly PUBLIC_URL: string;
+  readonly RTMP_URL: string;
+  readonly DATABASE_URL: string | undefined;
+  readonly SECRET_KEY: string | undefined;
+  readonly METRICS_PORT: number | undefined;
+  readonly BOOTSTRAP_PASSWORD: string | undefined;
+  readonly BOOTSTRAP_API_KEY: string | undefined;
+};
+
+/** A bad value: one line that names the key. */
+export class ConfigError extends Error {}
+
+type Environment = Record<string, string | undefined>;
+
+function read<T>(environment: Environment, name: string, key: Key<T>): T | undefined {
+  const given = environment[name];
+  const value = given === undefined || given === '' ? key.fallback : given;
+  if (value === null) return undefined;
+  try {
+    return key.parse(value);
+  } catch (error) {
+    throw new ConfigError(`${name} ${error instanceof Error ? error.message : 'is not valid'}`);
+  }
+}
+
+function required<T>(environment: Environment, name: string, key: Key<T>): T {
+  const value = read(environment, name, key);
+  if (value === undefined) throw new ConfigError(`${name} is required`);
+  return value;
+}
+
+/**
+ * Reads and checks the whole configuration.
+ *
+ * @throws {ConfigError} naming the first key whose value is not valid.
+ */
+export function loadConfig(environment: Environment = process.env): Config {
+  const get = <T>(name: string, key: Key<T>) => required(environment, name, key);
+  const port = get('PORT', KEYS.PORT);
+  const publicUrl = read(environment, 'PUBLIC_URL', KEYS.PUBLIC_URL) ?? `http://localhost:${port}`;
+  const rtmpPort = get('RTMP_PORT', KEYS.RTMP_PORT);
+  return Object.freeze({
+    PORT: port,
+    HOST: get('HOST', KEYS.HOST),
+    PUBLIC_URL: publicUrl,
+    PLATFORM_HOSTS: get('PLATFORM_HOSTS', KEYS.PLATFORM_HOSTS),
+    DATA_DIR: resolve(get('DATA_DIR', KEYS.DATA_DIR)),
+    DATABASE_URL: read(environment, 'DATABASE_URL', KEYS.DATABASE_URL),
+    DATABASE_POOL: get('DATABASE_POOL', KEYS.DATABASE_POOL),
+    ROLES: get('ROLES', KEYS.ROLES),
+    SECRET_KEY: read(environment, 'SECRET_KEY', KEYS.SECRET_KEY),
+    TRUST_PROXY: get('TRUST_PROXY', KEYS.TRUST_PROXY),
+    LIVEMODE: get('LIVEMODE', KEYS.LIVEMODE),
+    LOG_LEVEL: get('LOG_LEVEL', KEYS.LOG_LEVEL),
+    METRICS_PORT: read(environment, 'METRICS_PORT', KEYS.METRICS_PORT),
+    RTMP_PORT: rtmpPort,
+    RTMP_URL:
+      read(environment, 'RTMP_URL', KEYS.RTMP_URL) ??
+      `rtmp://${new URL(publicUrl).hostname}:${rtmpPort}/live`,
+    INGEST_IDLE_MS: get('INGEST_IDLE_MS', KEYS.INGEST_IDLE_MS),
+    INGEST_MAX_PER_ADDRESS: get('INGEST_MAX_PER_ADDRESS', KEYS.INGEST_MAX_PER_ADDRESS),
+    SIGNAL_GRACE_MS: get('SIGNAL_GRACE_MS', KEYS.SIGNAL_GRACE_MS),
+    LIVE_MAX_RUNGS: get('LIVE_MAX_RUNGS', KEYS.LIVE_MAX_RUNGS),
+    FFMPEG_PATH: get('FFMPEG_PATH', KEYS.FFMPEG_PATH),
+    FFPROBE_PATH: get('FFPROBE_PATH', KEYS.FFPROBE_PATH),
+    WEBHOOK_RETRY_SECONDS: get('WEBHOOK_RETRY_SECONDS', KEYS.WEBHOOK_RETRY_SECONDS),
+    WEBHOOK_TIMEOUT_MS: get('WEBHOOK_TIMEOUT_MS', KEYS.WEBHOOK_TIMEOUT_MS),
+    WEBHOOK_ALLOW_PRIVATE: get('WEBHOOK_ALLOW_PRIVATE', KEYS.WEBHOOK_ALLOW_PRIVATE),
+    FETCH_ALLOW_PRIVATE: get('FETCH_ALLOW_PRIVATE', KEYS.FETCH_ALLOW_PRIVATE),
+    DNS_SERVERS: get('DNS_SERVERS', KEYS.DNS_SERVERS),
+    BOOTSTRAP_EMAIL: get('BOOTSTRAP_EMAIL', KEYS.BOOTSTRAP_EMAIL),
+    BOOTSTRAP_PASSWORD: read(environment, 'BOOTSTRAP_PASSWORD', KEYS.BOOTSTRAP_PASSWORD),
+    BOOTSTRAP_API_KEY: read(environment, 'BOOTSTRAP_API_KEY', KEYS.BOOTSTRAP_API_KEY),
+  });
+}

@@ -1,0 +1,58 @@
+import { Kysely, type Transaction } from 'kysely';
+import postgres, { type Sql } from 'postgres';
+import { postgresDialect } from './dialect.ts';
+import type { Database } from './schema.ts';
+
+/** The pool, or a transaction of it: what every repository function takes first. */
+export type Db = Kysely<Database>;
+/** Functions that lock or that must commit with something else take only a transaction. */
+export type Tx = Transaction<Database>;
+
+export interface DatabaseOptions {
+  url: string;
+  /** Connections of this process. */
+  pool: number;
+  /** Shown in `pg_stat_activity`. */
+  name: string;
+}
+
+export interface DatabaseHandle {
+  db: Db;
+  /** The driver itself, for LISTEN/NOTIFY and migrations. */
+  sql: Sql;
+  close(): Promise<void>;
+}
+
+const INT8 = 20;
+
+/** Opens a pool; connections are made when they are first needed. */
+export function openDatabase(options: DatabaseOptions): DatabaseHandle {
+  const sql: Sql = postgres(options.url, {
+    max: options.pool,
+    idle_timeout: 60,
+    connect_timeout: 10,
+    onnotice: () => {},
+    types: {
+      // Counts and byte sizes stay far below 2^53.
+      bigint: { to: INT8, from: [INT8], parse: Number, serialize: String },
+      json: { to: 114, from: [114, 3802], parse: JSON.parse, serialize: String },
+    },
+    connection: {
+      application_name: options.name,
+      // A vanished client must not hold row locks (delivery.md 4).
+      idle_in_transaction_session_timeout: 15_000,
+    },
+  });
+  const db = new Kysely<Database>({ dialect: postgresDialect(sql) });
+  return { db, sql, close: () => sql.end({ timeout: 5 }) };
+}
+
+/** The SQLSTATE of a failed statement, or undefined when the error is not PostgreSQL's. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof postgres.PostgresError ? error.code : undefined;
+}
+
+/** The constraint that a failed statement broke, or undefined. */
+export function brokenConstraint(error: unknown): string | undefined {
+  return error instanceof postgres.PostgresError ? error.constraint_name : undefined;
+}

@@ -1,0 +1,35 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Sql } from 'postgres';
+
+const FOLDER = join(import.meta.dirname, '../../../migrations');
+/** Any constant: it only has to be the same in every process. */
+const LOCK = 7_220_411;
+
+/**
+ * Applies the plain SQL files of `migrations/` that the database has not seen, each in a transaction, under
+ * an advisory lock, so that any number of processes may start at once.
+ *
+ * @returns the names of the files applied now.
+ */
+export async function migrate(sql: Sql): Promise<string[]> {
+  const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+  const session = await sql.reserve();
+  try {
+    await session`select pg_advisory_lock(${LOCK})`;
+    await session`create table if not exists migration (
+      name text primary key, applied_at timestamptz not null default now())`;
+    const rows = await session<{ name: string }[]>`select name from migration`;
+    const seen = new Set(rows.map((row) => row.name));
+    const applied: string[] = [];
+    for (const name of files.filter((file) => !seen.has(file))) {
+      const text = await readFile(join(FOLDER, name), 'utf8');
+      await session.unsafe(`begin;\n${text};\ninsert into migration (name) values ('${name}');\ncommit`);
+      applied.push(name);
+    }
+    return applied;
+  } finally {
+    await session`select pg_advisory_unlock(${LOCK})`.catch(() => {});
+    session.release();
+  }
+}

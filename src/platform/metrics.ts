@@ -1,0 +1,84 @@
+import { createServer, type Server } from 'node:http';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What the program counts; read by Prometheus on the internal port. */
+export interface Metrics {
+  registry: Registry;
+  observeRequest(operation: string, method: string, status: number, seconds: number): void;
+  eventRefused(type: string): void;
+  delivery(outcome: string, seconds: number): void;
+  deliveriesLost(count: number): void;
+  /** The state of the media role's process. */
+  media(state: MediaGauges): void;
+}
+
+export interface MediaGauges {
+  publishers: number;
+  bitrateKbps: number;
+  residentBytes: number;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry, prefix: 'marquee_' });
+  const requests = new Histogram({
+    name: 'marquee_http_request_duration_seconds',
+    help: 'Answered requests by operation.',
+    labelNames: ['operation', 'method', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    registers,
+  });
+  const refused = new Counter({
+    name: 'marquee_events_refused_total',
+    help: 'Events whose data did not fit their schema.',
+    labelNames: ['type'],
+    registers,
+  });
+  const deliveries = new Histogram({
+    name: 'marquee_webhook_delivery_duration_seconds',
+    help: 'Webhook attempts by outcome.',
+    labelNames: ['outcome'],
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 10],
+    registers,
+  });
+  const lost = new Counter({
+    name: 'marquee_webhook_deliveries_lost_total',
+    help: 'Attempts whose job another worker had taken over.',
+    registers,
+  });
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const publishers = gauge('marquee_ingest_publishers', 'Encoders that publish to this node.');
+  const bitrate = gauge('marquee_ingest_bitrate_kbps', 'Media received from encoders.');
+  const resident = gauge('marquee_media_resident_bytes', 'Resident memory of the media process.');
+  return {
+    registry,
+    observeRequest: (operation, method, status, seconds) =>
+      requests.observe({ operation, method, status }, seconds),
+    eventRefused: (type) => refused.inc({ type }),
+    delivery: (outcome, seconds) => deliveries.observe({ outcome }, seconds),
+    deliveriesLost: (count) => lost.inc(count),
+    media(state) {
+      publishers.set(state.publishers);
+      bitrate.set(state.bitrateKbps);
+      resident.set(state.residentBytes);
+    },
+  };
+}
+
+/** Serves the registry on loopback. Port 0 takes a free one. Rejects with the system's error. */
+export function serveMetrics(registry: Registry, port: number): Promise<Server> {
+  const server = createServer((_request, response) => {
+    registry.metrics().then(
+      (text) => response.setHeader('Content-Type', registry.contentType).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve(server);
+    });
+  });
+}
