@@ -1,0 +1,17 @@
+import type { Caller } from './context.ts';
+import type { Route } from './route.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the authenticate plugin; null where no valid key came. */
+    caller: Caller | null;
+    /** A user token of the key's own account came with the request (contract 5.2). */
+    hasUserToken: boolean;
+    /** The JSON body as it was sent, for the idempotency hash. */
+    rawBody: string | null;
+  }
+  interface FastifyContextConfig {
+    /** The endpoint behind the matched path; absent on pages and files. */
+    route?: Route;
+  }
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import Type, { type TProperties } from 'typebox';
+import type { CursorCodec } from '../kernel/cursor.ts';
+import { badRequest } from '../kernel/errors.ts';
+import type { PageRequest } from '../kernel/page.ts';
+import type { Page } from './route.ts';
+
+const MAX = 100;
+const DEFAULT = 25;
+
+/** The query parameters of every list (`api.md` C1), and the list's own filters. */
+export function listQuery<F extends TProperties>(filters: F, max = MAX) {
+  return Type.Object({
+    limit: Type.Integer({ minimum: 1, maximum: max, default: DEFAULT }),
+    cursor: Type.Optional(Type.String()),
+    order: Type.Unsafe<'asc' | 'desc'>({ type: 'string', enum: ['asc', 'desc'], default: 'desc' }),
+    createdAfter: Type.Optional(Type.String({ format: 'date-time' })),
+    createdBefore: Type.Optional(Type.String({ format: 'date-time' })),
+    ...filters,
+  });
+}
+
+interface ListInput {
+  limit: number;
+  cursor?: string;
+  order: 'asc' | 'desc';
+  createdAfter?: string;
+  createdBefore?: string;
+}
+
+/** One list of one tenant under one set of filters: a cursor is good only there. */
+export class ListReader {
+  readonly request: PageRequest;
+  readonly #codec: CursorCodec;
+  readonly #list: string;
+
+  /**
+   * @param scope tells lists apart: the operation and the tenant.
+   * @throws {AppError} BAD_REQUEST, field `cursor`, for a bad, foreign or filter-changed cursor.
+   */
+  constructor(codec: CursorCodec, scope: string, input: ListInput) {
+    const { limit, cursor, ...filters } = input;
+    this.#codec = codec;
+    const text = JSON.stringify(Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1)));
+    this.#list = createHash('sha256').update(`${scope}\n${text}`).digest('base64url');
+    const after = cursor === undefined ? null : codec.decode(cursor, this.#list);
+    if (cursor !== undefined && after === null) {
+      throw badRequest('cursor', 'The cursor does not belong to this list and these filters.');
+    }
+    this.request = {
+      take: limit + 1,
+      limit,
+      order: input.order,
+      after,
+      createdAfter: input.createdAfter ?? null,
+      createdBefore: input.createdBefore ?? null,
+    };
+  }
+
+  /** Cuts the extra row off and turns the last one into the next cursor. */
+  page<R extends { id: string }, T>(rows: readonly R[], toOut: (row: R) => T): Page<T> {
+    const { limit } = this.request;
+    const shown = rows.slice(0, limit);
+    const last = shown.at(-1);
+    const more = rows.length > limit && last !== undefined;
+    return {
+      items: shown.map(toOut),
+      nextCursor: more ? this.#codec.encode(last.id, this.#list) : null,
+      limit,
+    };
+  }
+}

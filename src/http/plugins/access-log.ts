@@ -1,0 +1,24 @@
+import type { FastifyInstance } from 'fastify';
+import type { HttpPorts } from '../ports.ts';
+
+/** One line and one observation for each answered request. The path is logged without its query. */
+export function accessLog(app: FastifyInstance, ports: Pick<HttpPorts, 'log' | 'metrics'>): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const operation = request.routeOptions.config.route?.operationId ?? 'other';
+    const ms = reply.elapsedTime;
+    ports.metrics.observe(operation, request.method, reply.statusCode, ms / 1000);
+    ports.log.info(
+      {
+        requestId: request.id,
+        operation,
+        method: request.method,
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+        ms: Math.round(ms * 10) / 10,
+        keyId: request.caller?.keyId,
+      },
+      'request',
+    );
+    done();
+  });
+}

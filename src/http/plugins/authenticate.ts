@@ -1,0 +1,58 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError } from '../../kernel/errors.ts';
+import type { Caller } from '../context.ts';
+import type { HttpPorts } from '../ports.ts';
+
+/** The key of `Authorization: Bearer`, else of `X-API-Key`; never of the query (contract 5, rule 1). */
+export function sentKey(headers: FastifyRequest['headers']): string | null {
+  const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1];
+  if (bearer !== undefined) return bearer;
+  const header = headers['x-api-key'];
+  return typeof header === 'string' && header !== '' ? header : null;
+}
+
+function originHost(headers: FastifyRequest['headers']): string | undefined {
+  const origin = headers.origin ?? headers.referer;
+  return origin !== undefined && URL.canParse(origin) ? new URL(origin).hostname : undefined;
+}
+
+type Ports = Pick<HttpPorts, 'keys' | 'verifyUserToken'>;
+
+function verifyKey(ports: Ports, request: FastifyRequest): Caller | Promise<Caller> {
+  const key = sentKey(request.headers);
+  if (key === null) throw new AppError('UNAUTHORIZED');
+  if (!key.startsWith('pk_')) throw new AppError('INVALID_KEY_FORMAT');
+  return ports.keys.verify(key, { ip: request.ip, origin: originHost(request.headers) });
+}
+
+async function verifyUser(ports: Ports, request: FastifyRequest, caller: Caller): Promise<boolean> {
+  const token = request.headers['x-user-token'];
+  if (token === undefined || token === '') return false;
+  const subject = await ports.verifyUserToken(String(token));
+  if (subject !== caller.accountId) throw new AppError('INVALID_USER_TOKEN');
+  return true;
+}
+
+/** Public paths, and paths that do not exist, take a valid key as attribution and ignore any other. */
+async function attribute(ports: Ports, request: FastifyRequest): Promise<void> {
+  if (sentKey(request.headers) === null) return;
+  try {
+    request.caller = await verifyKey(ports, request);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+  }
+}
+
+/** Turns the key into the caller: key, its restrictions, then the user token (contract 5, 5.2). */
+export function authenticate(app: FastifyInstance, ports: Ports): void {
+  app.decorateRequest('caller', null);
+  app.decorateRequest('hasUserToken', false);
+  app.addHook('onRequest', async (request) => {
+    const auth = request.routeOptions.config.route?.auth ?? (request.is404 ? 'public' : 'none');
+    if (auth === 'none') return;
+    if (auth === 'public') return attribute(ports, request);
+    const caller = await verifyKey(ports, request);
+    request.hasUserToken = await verifyUser(ports, request, caller);
+    request.caller = caller;
+  });
+}

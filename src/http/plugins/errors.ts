@@ -1,0 +1,81 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, badRequest } from '../../kernel/errors.ts';
+import { newUuid } from '../../kernel/ids.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { REQUEST_ID_HEADER } from './request-id.ts';
+import { LATEST_VERSION, VERSION_HEADER } from './version.ts';
+
+/** Turns any failure into one of the registry; what is not ours becomes an opaque 500. */
+function toAppError(error: unknown, conflict: (error: unknown) => AppError | null): AppError {
+  if (error instanceof AppError) return error;
+  const fastify = frameworkError(error);
+  if (fastify !== null) return fastify;
+  return conflict(error) ?? new AppError('INTERNAL_ERROR', { cause: error });
+}
+
+function frameworkError(error: unknown): AppError | null {
+  if (!(error instanceof Error) || !('code' in error)) return null;
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new AppError('PAYLOAD_TOO_LARGE');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new AppError('UNSUPPORTED_MEDIA_TYPE', { field: 'Content-Type' });
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return badRequest('body', 'The body is not as long as its Content-Length says.');
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_ASYNC_CONSTRAINT':
+      return badRequest('path', 'The path is not valid percent-encoding.');
+    default:
+      return null;
+  }
+}
+
+/** The one door out for failures (contract 7). `conflict` maps unique-constraint failures to 409. */
+export function errorHandler(log: Logger, conflict: (error: unknown) => AppError | null) {
+  return (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) => {
+    const failure = toAppError(error, conflict);
+    if (failure.status >= 500) {
+      log.error({ err: error, requestId: request.id, internal: failure.internal }, 'request failed');
+    } else if (failure.internal !== undefined) {
+      log.info({ requestId: request.id, code: failure.code, internal: failure.internal }, 'request refused');
+    }
+    return reply.status(failure.status).headers(failure.headers).send(failure.body());
+  };
+}
+
+/** Answers what is not HTTP enough to become a request: bad headers, header floods, slow headers. */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const body = JSON.stringify(badRequest('request', 'This is not a valid HTTP request.').body());
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `${REQUEST_ID_HEADER}: ${newUuid()}`,
+      `${VERSION_HEADER}: ${LATEST_VERSION}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
+
+/** A path that does not exist, one that has other methods, and the withdrawn catalogue. */
+export function notFoundHandler(app: FastifyInstance, allowed: (path: string) => readonly string[]): void {
+  app.setNotFoundHandler((request) => {
+    const path = request.url.split('?')[0] ?? '';
+    const methods = allowed(path);
+    if (methods.length === 0) throw new AppError('NOT_FOUND', { message: 'There is no such path.' });
+    const allow = methods.join(', ');
+    throw new AppError('METHOD_NOT_ALLOWED', {
+      message: `${request.method} is not offered here; allowed: ${allow}.`,
+      headers: { Allow: allow },
+    });
+  });
+}

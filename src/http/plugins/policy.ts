@@ -1,0 +1,76 @@
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '../../kernel/errors.ts';
+import type { Caller } from '../context.ts';
+import type { Gate, Route } from '../route.ts';
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const FINANCE: Record<'finance-read' | 'finance-write', readonly string[]> = {
+  'finance-read': ['finance:read', 'finance:write', 'finance:*', '*'],
+  'finance-write': ['finance:write', 'finance:*', '*'],
+};
+
+/**
+ * Gate, then scope, then permission list (`api.md` C0.18, contract 5.1).
+ *
+ * @throws {AppError} the 403 of the first rule that refuses.
+ */
+export function assertAllowed(
+  route: Pick<Route, 'gate' | 'permission'>,
+  method: string,
+  caller: Caller,
+  hasUserToken: boolean,
+): void {
+  if (route.gate !== null) assertGate(route.gate, caller, hasUserToken);
+  if (caller.scope === 'READ_ONLY' && !READS.has(method)) throw new AppError('INSUFFICIENT_SCOPE');
+  if (route.permission !== null && !holds(caller, route.permission)) {
+    throw new AppError('PERMISSION_DENIED', {
+      message: `This API key lacks the permission ${route.permission}.`,
+    });
+  }
+}
+
+function assertGate(gate: Gate, caller: Caller, hasUserToken: boolean): void {
+  if (gate === 'admin') throw new AppError('ADMIN_ONLY');
+  if (caller.scope === 'FULL_ACCESS') return;
+  if (gate === 'owner') {
+    if (!hasUserToken) throw new AppError('OWNER_SCOPE_REQUIRED');
+    return;
+  }
+  if (!FINANCE[gate].some((permission) => caller.permissions.includes(permission))) {
+    throw new AppError('FINANCIAL_SCOPE_REQUIRED', {
+      message: `This endpoint needs a FULL_ACCESS key or the permission ${FINANCE[gate][0]}.`,
+    });
+  }
+}
+
+/** An empty list grants everything outside finance; writing a group includes reading it. */
+function holds(caller: Caller, permission: string): boolean {
+  const { permissions } = caller;
+  if (caller.scope === 'FULL_ACCESS' || permissions.length === 0) return true;
+  const [group = '', verb] = permission.split(':');
+  return (
+    permissions.includes(permission) ||
+    permissions.includes('*') ||
+    permissions.includes(`${group}:*`) ||
+    (verb === 'read' && permissions.includes(`${group}:write`))
+  );
+}
+
+/** May the key do what the permission names, writes included? */
+export function mayWrite(caller: Caller, permission: string): boolean {
+  return caller.scope !== 'READ_ONLY' && holds(caller, permission);
+}
+
+/** Refuses what the key may not do, before the body is read. */
+export function policy(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { route } = request.routeOptions.config;
+    if (route === undefined || request.caller === null) return done();
+    try {
+      assertAllowed(route, request.method, request.caller, request.hasUserToken);
+      done();
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+}

@@ -1,0 +1,54 @@
+import type { FastifyInstance } from 'fastify';
+import { badRequest } from '../../kernel/errors.ts';
+
+export const VERSION_HEADER = 'Svc-API-Version';
+
+/** Releases of the interface, oldest first (contract 9, `api.md` C13). */
+const RELEASES = [{ version: '1.0.0', date: '2026-11-01' }] as const;
+
+export const LATEST_VERSION: string = RELEASES[RELEASES.length - 1]?.version ?? '1.0.0';
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/**
+ * The exact release that a requested version means: `1`, `1.0`, `1.0.0`, or a date, which means the release
+ * in force on that day.
+ *
+ * @throws {AppError} BAD_REQUEST, field `Svc-API-Version`.
+ */
+export function resolveVersion(requested: string): string {
+  if (DATE.test(requested) && isCalendarDate(requested)) {
+    const release = RELEASES.findLast((candidate) => candidate.date <= requested);
+    if (release !== undefined) return release.version;
+  } else if (/^\d+(\.\d+){0,2}$/.test(requested)) {
+    const release = RELEASES.findLast(({ version }) => `${version}.`.startsWith(`${requested}.`));
+    if (release !== undefined) return release.version;
+  }
+  const supported = RELEASES.map(({ version, date }) => `${version} (or a date from ${date})`).join(', ');
+  throw badRequest(VERSION_HEADER, `This version is not supported. Supported: 1, 1.0, ${supported}.`);
+}
+
+function isCalendarDate(text: string): boolean {
+  try {
+    Temporal.PlainDate.from(text, { overflow: 'reject' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Every response, errors included, says which release answered. */
+export function version(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header(VERSION_HEADER, LATEST_VERSION);
+    reply.header('Vary', VERSION_HEADER);
+    const requested = request.headers['svc-api-version'];
+    if (requested === undefined || requested === '') return done();
+    try {
+      reply.header(VERSION_HEADER, resolveVersion(String(requested)));
+      done();
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { AppError } from '../kernel/errors.ts';
+import type { WindowCount } from '../platform/counters.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Caller } from './context.ts';
+
+/** What the wire needs from the rest of the program; the composition root fills it. */
+export interface HttpPorts {
+  keys: KeyVerifier;
+  /** @returns the user id (`sub`) of a valid user token, or null. */
+  verifyUserToken(token: string): Promise<string | null>;
+  counters: RequestCounters;
+  metrics: RequestMetrics;
+  /** A unique-constraint failure of the database as a 409, or null for anything else. */
+  conflict(error: unknown): AppError | null;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface KeyVerifier {
+  /**
+   * @param key the key as sent, which starts with `pk_`.
+   * @returns the caller at once when the key is known here, otherwise a promise of it.
+   * @throws {AppError} INVALID_KEY, KEY_DISABLED, KEY_EXPIRED, EMAIL_NOT_VERIFIED, IP_NOT_ALLOWED,
+   * DOMAIN_NOT_ALLOWED (contract 5).
+   */
+  verify(key: string, from: { ip: string; origin: string | undefined }): Caller | Promise<Caller>;
+}
+
+export interface RequestCounters {
+  /** Counts one request in the key's current 60-second window (contract 8.1). */
+  perMinute(keyId: string): Promise<WindowCount>;
+  /** Counts one request in the key's current UTC day. */
+  perDay(keyId: string): Promise<WindowCount>;
+}
+
+export interface RequestMetrics {
+  observe(operation: string, method: string, status: number, seconds: number): void;
+}
