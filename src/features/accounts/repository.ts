@@ -1,0 +1,88 @@
+import type { Plan } from '../../kernel/plans.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Mode } from '../../platform/db/tables/accounts.ts';
+
+export interface NewAccount {
+  id: string;
+  email: string;
+  password_hash: string;
+  name: string | null;
+  username: string;
+  role: 'USER' | 'ADMIN';
+  plan: Plan;
+  email_verified_at: Date | null;
+}
+
+export async function insertAccount(tx: Tx, account: NewAccount): Promise<void> {
+  await tx
+    .insertInto('account')
+    .values({ ...account, suspended_at: null })
+    .execute();
+}
+
+export async function insertWorkspace(tx: Tx, id: string, accountId: string, mode: Mode): Promise<void> {
+  await tx.insertInto('workspace').values({ id, account_id: accountId, mode }).execute();
+}
+
+export async function usernamesLike(db: Db, stem: string): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('account')
+    .select('username')
+    .where('username', 'like', `${stem}%`)
+    .execute();
+  return new Set(rows.map((row) => row.username));
+}
+
+export interface AccountSummary {
+  id: string;
+  email: string;
+  username: string;
+  name: string | null;
+  role: 'USER' | 'ADMIN';
+  plan: Plan;
+  email_verified_at: Date | null;
+  suspended_at: Date | null;
+  created_at: Date;
+}
+
+const SUMMARY = [
+  'id',
+  'email',
+  'username',
+  'name',
+  'role',
+  'plan',
+  'email_verified_at',
+  'suspended_at',
+  'created_at',
+] as const;
+
+export function listAccounts(db: Db): Promise<AccountSummary[]> {
+  return db.selectFrom('account').select(SUMMARY).orderBy('id').execute();
+}
+
+export function findByEmail(db: Db, email: string): Promise<AccountSummary | undefined> {
+  return db.selectFrom('account').select(SUMMARY).where('email', '=', email).executeTakeFirst();
+}
+
+export function findById(db: Db, id: string): Promise<AccountSummary | undefined> {
+  return db.selectFrom('account').select(SUMMARY).where('id', '=', id).executeTakeFirst();
+}
+
+export async function countAccounts(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('account')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** @returns whether there is such an account. */
+export async function updateAccount(
+  db: Db,
+  email: string,
+  change: { plan?: Plan; suspended_at?: Date | null; email_verified_at?: Date },
+): Promise<boolean> {
+  const result = await db.updateTable('account').set(change).where('email', '=', email).executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}

@@ -1,0 +1,56 @@
+import { AppError, badRequest } from '../../kernel/errors.ts';
+
+const EMAIL = /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/;
+
+/**
+ * Trimmed and lower-cased (contract 2.9).
+ *
+ * @throws {AppError} INVALID_EMAIL.
+ */
+export function normaliseEmail(email: string): string {
+  const normal = email.trim().toLowerCase();
+  if (normal.length > 254 || !EMAIL.test(normal)) throw new AppError('INVALID_EMAIL', { field: 'email' });
+  return normal;
+}
+
+/** Length is the only rule (contract 2.9). @throws {AppError} WEAK_PASSWORD. */
+export function assertPassword(password: string): void {
+  if ([...password].length < 12) throw new AppError('WEAK_PASSWORD', { field: 'password' });
+}
+
+/** Trimmed, at most 120 characters (contract 2.9); blank is none. */
+export function normaliseName(name: string | null): string | null {
+  const normal = [...(name ?? '').trim()].slice(0, 120).join('').trim();
+  return normal === '' ? null : normal;
+}
+
+const USERNAME = /^[a-z0-9][a-z0-9_-]{1,38}$/;
+
+/** @throws {AppError} BAD_REQUEST, field `username`. */
+export function normaliseUsername(username: string): string {
+  const normal = username.trim().toLowerCase();
+  if (!USERNAME.test(normal)) {
+    throw badRequest('username', 'A user name is 2 to 39 characters of a-z, 0-9, "_" and "-".');
+  }
+  return normal;
+}
+
+/** A free user name made from the address: `ada`, `ada-2`, … */
+export function suggestUsername(email: string, taken: ReadonlySet<string>): string {
+  const local = email.split('@')[0] ?? '';
+  const stem = usernameStem(local);
+  if (!taken.has(stem)) return stem;
+  let number = 2;
+  while (taken.has(`${stem}-${number}`)) number += 1;
+  return `${stem}-${number}`;
+}
+
+/** The part of a suggested user name that comes from the address. */
+export function usernameStem(local: string): string {
+  const stem = local
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 30);
+  return stem.length >= 2 ? stem : 'creator';
+}

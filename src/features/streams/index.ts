@@ -1,0 +1,18 @@
+/**
+ * Live streams: two independent flags, their events, and the sessions behind them (contract 3).
+ *
+ * Terminology: the *signal* is an encoder that is connected (`hasSignal`); the *broadcast* is what viewers
+ * see (`isLive`). A *session* is one signal with at most one broadcast; an *ingest session* is one encoder
+ * connection, of which a session may have several.
+ */
+export { streamEvents } from './events.ts';
+export type { StreamGate } from './gate.service.ts';
+export { createStreamGates } from './gate.service.ts';
+export type { PlaybackTokens } from './live.pages.ts';
+export { livePages } from './live.pages.ts';
+export { streamRoutes } from './routes.ts';
+export type { StreamLinks } from './schemas.ts';
+export type { Streams } from './service.ts';
+export { createStreams, STREAM_TOPIC } from './service.ts';
+export type { StreamSignals } from './signal.service.ts';
+export { createStreamSignals } from './signal.service.ts';

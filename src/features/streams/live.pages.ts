@@ -1,0 +1,120 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { StreamGate, StreamGates } from './gate.service.ts';
+
+/** An answer of the media plane's playback, as `media/playback` gives it. */
+interface FileReply {
+  status: number;
+  headers: Record<string, string>;
+  body: NodeJS.ReadableStream | Buffer | string | null;
+}
+
+interface FileRequest {
+  method: 'GET' | 'HEAD';
+  range?: string | undefined;
+  ifNoneMatch?: string | undefined;
+  ifRange?: string | undefined;
+  isPrivate?: boolean | undefined;
+  streamId: string;
+}
+
+/** Playlists and segments of live streams; it trusts the gate here to have let the viewer in. */
+export interface LiveFiles {
+  readMaster(request: FileRequest & { uriSuffix?: string | undefined }): Promise<FileReply>;
+  readMediaPlaylist(
+    request: FileRequest & {
+      rung: string;
+      uriSuffix?: string | undefined;
+      sinceMs?: number | undefined;
+      waitMs?: number | undefined;
+    },
+  ): Promise<FileReply>;
+  openSegment(request: FileRequest & { epoch: string; rung: string; file: string }): Promise<FileReply>;
+  notFound(): FileReply;
+}
+
+/** Checks the signed query of a playback or preview address. */
+export interface PlaybackTokens {
+  /** What the token lets its holder see of the stream; null when it is not valid. */
+  read(token: string, streamId: string): 'playback' | 'preview' | null;
+}
+
+interface Deps {
+  gates: StreamGates;
+  files: LiveFiles;
+  tokens: PlaybackTokens;
+}
+
+type Params = { streamId: string; rung: string; epoch: string; file: string };
+type LiveRequest = FastifyRequest<{ Params: Params; Querystring: { token?: string } }>;
+
+/** A player that arrives just after the start waits for the first segment instead of an empty playlist. */
+const FIRST_SEGMENT_WAIT_MS = 4000;
+
+/** What a viewer may see: nothing, the broadcast since it went live, or all that the encoder sends. */
+type View = { gate: StreamGate; sinceMs: number | undefined; suffix: string };
+
+/**
+ * The public gate of live playback (contract 3): open while `isLive`, for playlists and segments alike;
+ * a preview token opens it to the owner while `hasSignal`.
+ */
+export function livePages({ gates, files, tokens }: Deps): (app: FastifyInstance) => void {
+  const admit = async (request: LiveRequest): Promise<View | null> => {
+    const { streamId } = request.params;
+    const gate = await gates.get(streamId);
+    if (gate === undefined) return null;
+    const { token } = request.query;
+    const grant = typeof token === 'string' ? tokens.read(token, streamId) : null;
+    const suffix = grant === null ? '' : `?token=${token}`;
+    if (grant === 'preview' && gate.hasSignal) return { gate, sinceMs: undefined, suffix };
+    const open = gate.visibility === 'PUBLIC' || gate.visibility === 'UNLISTED' || grant !== null;
+    if (!gate.isLive || !open) return null;
+    return { gate, sinceMs: gate.liveSince?.getTime(), suffix };
+  };
+  const serve =
+    (read: (request: FileRequest, view: View, params: Params) => Promise<FileReply>) =>
+    async (request: LiveRequest, reply: FastifyReply) => {
+      const view = await admit(request);
+      if (view === null) return send(reply, files.notFound());
+      return send(reply, await read(fileRequest(request, view.suffix !== ''), view, request.params));
+    };
+
+  return (app) => {
+    app.get(
+      '/live/:streamId/master.m3u8',
+      serve((request, { suffix }) => files.readMaster({ ...request, uriSuffix: suffix })),
+    );
+    app.get(
+      '/live/:streamId/:rung/index.m3u8',
+      serve((request, { gate, sinceMs, suffix }, { rung }) =>
+        files.readMediaPlaylist({
+          ...request,
+          rung,
+          sinceMs,
+          uriSuffix: suffix,
+          waitMs: gate.hasSignal ? FIRST_SEGMENT_WAIT_MS : 0,
+        }),
+      ),
+    );
+    app.get(
+      '/live/:streamId/:epoch/:rung/:file',
+      serve((request, _view, { epoch, rung, file }) => files.openSegment({ ...request, epoch, rung, file })),
+    );
+  };
+}
+
+function fileRequest(request: LiveRequest, isPrivate: boolean): FileRequest {
+  const { headers, params } = request;
+  const ifRange = headers['if-range'];
+  return {
+    method: request.method === 'HEAD' ? 'HEAD' : 'GET',
+    range: headers.range,
+    ifNoneMatch: headers['if-none-match'],
+    ifRange: typeof ifRange === 'string' ? ifRange : undefined,
+    isPrivate,
+    streamId: params.streamId,
+  };
+}
+
+function send(reply: FastifyReply, answer: FileReply): FastifyReply {
+  return reply.status(answer.status).headers(answer.headers).send(answer.body);
+}

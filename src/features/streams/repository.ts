@@ -1,0 +1,293 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition } from '../../platform/db/page.ts';
+import type {
+  IngestSessionTable,
+  StreamSessionTable,
+  StreamTable,
+} from '../../platform/db/tables/streams.ts';
+
+export type StreamRow = Selectable<StreamTable>;
+export type SessionRow = Selectable<StreamSessionTable>;
+export type IngestRow = Selectable<IngestSessionTable>;
+export type NewStream = Insertable<StreamTable>;
+export type StreamChange = Updateable<StreamTable>;
+
+export function insertStream(tx: Tx, workspaceId: string, stream: Omit<NewStream, 'workspace_id'>) {
+  return tx
+    .insertInto('stream')
+    .values({ ...stream, workspace_id: workspaceId })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export function findStream(db: Db, workspaceId: string, id: string): Promise<StreamRow | undefined> {
+  return db
+    .selectFrom('stream')
+    .selectAll()
+    .where('id', '=', id)
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+export interface StreamFilter {
+  isLive?: boolean | undefined;
+  hasSignal?: boolean | undefined;
+  visibility?: readonly StreamRow['visibility'][] | undefined;
+}
+
+export function listStreams(
+  db: Db,
+  workspaceId: string,
+  filter: StreamFilter,
+  page: PageRequest,
+): Promise<StreamRow[]> {
+  let query = db
+    .selectFrom('stream')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .where(pageCondition(page));
+  if (filter.isLive !== undefined) query = query.where('is_live', '=', filter.isLive);
+  if (filter.hasSignal !== undefined) query = query.where('has_signal', '=', filter.hasSignal);
+  if (filter.visibility !== undefined) query = query.where('visibility', 'in', filter.visibility);
+  return query.orderBy('id', page.order).limit(page.take).execute();
+}
+
+/** The row under a lock; a workspace of null is the media plane, which knows only the id. */
+export function lockStream(tx: Tx, workspaceId: string | null, id: string): Promise<StreamRow | undefined> {
+  let query = tx.selectFrom('stream').selectAll().where('id', '=', id).where('deleted_at', 'is', null);
+  if (workspaceId !== null) query = query.where('workspace_id', '=', workspaceId);
+  return query.forUpdate().executeTakeFirst();
+}
+
+export function updateStream(tx: Tx, id: string, change: StreamChange): Promise<StreamRow> {
+  return tx.updateTable('stream').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Takes the workspace's row, so that broadcasts of one workspace start one after the other. */
+export function lockWorkspace(tx: Tx, workspaceId: string) {
+  return tx
+    .selectFrom('workspace')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select(['account.plan', 'workspace.mode'])
+    .where('workspace.id', '=', workspaceId)
+    .forUpdate('workspace')
+    .executeTakeFirstOrThrow();
+}
+
+/** Without a lock: for the media plane, which already holds the stream's row. */
+export function workspacePlan(tx: Tx, workspaceId: string) {
+  return tx
+    .selectFrom('workspace')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select(['account.plan', 'workspace.mode'])
+    .where('workspace.id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+}
+
+export async function countLive(tx: Tx, workspaceId: string): Promise<number> {
+  const row = await tx
+    .selectFrom('stream')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .where('is_live', '=', true)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** Who may publish with a key: the stream, its plan and mode. */
+export function findPublisher(db: Db, keyHash: Uint8Array) {
+  return db
+    .selectFrom('stream')
+    .innerJoin('workspace', 'workspace.id', 'stream.workspace_id')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select(['stream.id', 'stream.enabled', 'account.plan', 'account.suspended_at', 'workspace.mode'])
+    .where('stream.key_hash', '=', keyHash)
+    .where('stream.deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+// Sessions: what GET /streams/{id}/sessions lists.
+
+export async function insertSession(tx: Tx, session: Insertable<StreamSessionTable>): Promise<void> {
+  await tx.insertInto('stream_session').values(session).execute();
+}
+
+export function findSession(db: Db, id: string): Promise<SessionRow | undefined> {
+  return db.selectFrom('stream_session').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export async function updateSession(
+  tx: Tx,
+  id: string,
+  change: Updateable<StreamSessionTable>,
+): Promise<void> {
+  await tx.updateTable('stream_session').set(change).where('id', '=', id).execute();
+}
+
+export function listSessions(
+  db: Db,
+  workspaceId: string,
+  streamId: string,
+  page: PageRequest,
+): Promise<SessionRow[]> {
+  return db
+    .selectFrom('stream_session')
+    .selectAll()
+    .where('stream_id', '=', streamId)
+    .where('workspace_id', '=', workspaceId)
+    .where(pageCondition(page, 'id', 'signal_started_at'))
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+// Ingest sessions: the encoder connections.
+
+/** @returns false when this connection was announced before. */
+export async function insertIngest(tx: Tx, session: Insertable<IngestSessionTable>): Promise<boolean> {
+  const result = await tx
+    .insertInto('ingest_session')
+    .values(session)
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirst();
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+export function findIngest(db: Db, id: string): Promise<IngestRow | undefined> {
+  return db.selectFrom('ingest_session').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export function findOpenIngest(db: Db, streamId: string): Promise<IngestRow | undefined> {
+  return db
+    .selectFrom('ingest_session')
+    .selectAll()
+    .where('stream_id', '=', streamId)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst();
+}
+
+export async function updateIngest(
+  db: Db,
+  id: string,
+  change: Updateable<IngestSessionTable>,
+): Promise<void> {
+  await db
+    .updateTable('ingest_session')
+    .set(change)
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .execute();
+}
+
+/** Sessions whose grace is over, and those of nodes that have not been heard of since `deadline`. */
+export async function lostIngests(db: Db, now: Date, deadline: Date): Promise<IngestRow[]> {
+  return db
+    .selectFrom('ingest_session')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb('grace_until', '<=', now),
+        eb.and([eb('grace_until', 'is', null), eb('last_seen_at', '<', deadline)]),
+      ]),
+    )
+    .limit(100)
+    .execute();
+}
+
+/** A node that starts anew has lost every connection it had; each gets its grace from now. */
+export async function loseNodeIngests(db: Db, nodeId: string, now: Date, graceUntil: Date): Promise<void> {
+  await db
+    .updateTable('ingest_session')
+    .set({ lost_at: now, grace_until: graceUntil })
+    .where('node_id', '=', nodeId)
+    .where('ended_at', 'is', null)
+    .where('lost_at', 'is', null)
+    .execute();
+}
+
+/** @returns those of the sessions that are open. */
+export async function touchIngests(
+  db: Db,
+  nodeId: string,
+  ids: readonly string[],
+  now: Date,
+): Promise<{ id: string; kick_reason: string | null }[]> {
+  if (ids.length === 0) return [];
+  return db
+    .updateTable('ingest_session')
+    .set({ last_seen_at: now })
+    .where('node_id', '=', nodeId)
+    .where('id', 'in', ids)
+    .where('ended_at', 'is', null)
+    .returning(['id', 'kick_reason'])
+    .execute();
+}
+
+export async function writeHealth(db: Db, streamId: string, health: string, now: Date): Promise<void> {
+  await db
+    .updateTable('stream')
+    .set({ health: sql`${health}::jsonb`, last_signal_at: now })
+    .where('id', '=', streamId)
+    .where('has_signal', '=', true)
+    .execute();
+}
+
+/** Streams that time moves: a suppressed event is due, a broadcast is too long or too long without a signal. */
+export async function dueStreams(db: Db, now: Date): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('stream')
+    .select('id')
+    .where('deleted_at', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb('broadcast_due_at', '<=', now),
+        eb.and([
+          eb('is_live', '=', true),
+          sql<boolean>`live_since + make_interval(secs => max_duration_sec) <= ${now}`,
+        ]),
+        eb.and([
+          eb('is_live', '=', true),
+          eb('has_signal', '=', false),
+          sql<boolean>`greatest(signal_lost_at, live_since)
+            + make_interval(secs => auto_stop_after_sec) <= ${now}`,
+        ]),
+      ]),
+    )
+    .limit(100)
+    .execute();
+}
+
+/** The flags that playback decides on; of any workspace, because viewers have none. */
+export function findGate(db: Db, id: string) {
+  return db
+    .selectFrom('stream')
+    .innerJoin('workspace', 'workspace.id', 'stream.workspace_id')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .leftJoin('ingest_session', (join) =>
+      join.onRef('ingest_session.stream_id', '=', 'stream.id').on('ingest_session.ended_at', 'is', null),
+    )
+    .select([
+      'stream.id',
+      'stream.title',
+      'stream.description',
+      'stream.visibility',
+      'stream.is_live',
+      'stream.has_signal',
+      'stream.live_since',
+      'stream.scheduled_start_at',
+      'stream.latency_mode',
+      'account.username',
+      'account.name',
+      'ingest_session.video',
+      'ingest_session.audio',
+    ])
+    .where('stream.id', '=', id)
+    .where('stream.deleted_at', 'is', null)
+    .executeTakeFirst();
+}

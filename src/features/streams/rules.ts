@@ -1,0 +1,164 @@
+import { dateFromMs } from '../../kernel/clock.ts';
+import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../kernel/plans.ts';
+
+/** The two independent flags of a stream (contract 3) and what was last said about the broadcast. */
+export interface StreamState {
+  id: string;
+  hasSignal: boolean;
+  isLive: boolean;
+  /** When the broadcast had both its switch and media; null until the first media arrives. */
+  startedAt: Date | null;
+  endedAt: Date | null;
+  startedSaidAt: Date | null;
+  stoppedSaidAt: Date | null;
+  saidLive: boolean;
+  /** When a suppressed broadcast event has to be looked at again. */
+  dueAt: Date | null;
+}
+
+export type StreamEvent =
+  | { type: 'stream.live'; data: { streamId: string; status: 'HAS_SIGNAL' | 'ACTIVE'; wentLiveAt: string } }
+  | { type: 'stream.ended'; data: { streamId: string; endedAt: string; durationSec: null } }
+  | {
+      type: 'stream.broadcast_started';
+      data: { streamId: string; isLive: true; startedAt: string | null };
+    }
+  | {
+      type: 'stream.broadcast_stopped';
+      data: { streamId: string; isLive: false; endedAt: string; durationSec: number | null };
+    };
+
+export interface Transition {
+  state: StreamState;
+  events: StreamEvent[];
+}
+
+export type StreamStatus = 'IDLE' | 'PREVIEW' | 'LIVE' | 'LIVE_NO_SIGNAL' | 'DISABLED';
+
+/** At most one broadcast_started and one broadcast_stopped of a stream in this time (contract 6.5). */
+const DEDUPE_MS = 60_000;
+
+/** `api.md` C3.2. */
+export function deriveStatus(stream: {
+  hasSignal: boolean;
+  isLive: boolean;
+  enabled: boolean;
+}): StreamStatus {
+  if (!stream.enabled) return 'DISABLED';
+  if (stream.isLive) return stream.hasSignal ? 'LIVE' : 'LIVE_NO_SIGNAL';
+  return stream.hasSignal ? 'PREVIEW' : 'IDLE';
+}
+
+/** An encoder has connected. Nothing changes when there was a signal already. */
+export function signalUp(state: StreamState, now: Date): Transition {
+  if (state.hasSignal) return { state, events: [] };
+  const startedAt = state.isLive ? (state.startedAt ?? now) : state.startedAt;
+  const status = state.isLive ? 'ACTIVE' : 'HAS_SIGNAL';
+  return {
+    state: { ...state, hasSignal: true, startedAt },
+    events: [{ type: 'stream.live', data: { streamId: state.id, status, wentLiveAt: now.toISOString() } }],
+  };
+}
+
+/** The signal is lost. The broadcast goes on: only a user stops it (contract 3). */
+export function signalDown(state: StreamState, now: Date): Transition {
+  if (!state.hasSignal) return { state, events: [] };
+  return {
+    state: { ...state, hasSignal: false },
+    events: [
+      {
+        type: 'stream.ended',
+        data: { streamId: state.id, endedAt: now.toISOString(), durationSec: null },
+      },
+    ],
+  };
+}
+
+/** The user goes live; repeats change nothing. Without a signal `startedAt` waits for the first media. */
+export function start(state: StreamState, now: Date): Transition {
+  if (state.isLive) return { state, events: [] };
+  const live = { ...state, isLive: true, startedAt: state.hasSignal ? now : null, endedAt: null };
+  return settle(live, now);
+}
+
+/**
+ * The user stops; repeats change nothing. On a signal that was never broadcast the stop is said once, with no
+ * duration (`api.md` C0.5).
+ *
+ * @param session when the present signal came and whether it was ever broadcast; null without a signal.
+ */
+export function stop(
+  state: StreamState,
+  now: Date,
+  session: { signalStartedAt: Date; wasBroadcast: boolean } | null,
+): Transition {
+  if (state.isLive) return settle({ ...state, isLive: false, endedAt: now }, now);
+  const neverLive = state.hasSignal && session !== null && !session.wasBroadcast;
+  if (!neverLive || alreadySaidStopped(state, session.signalStartedAt)) return { state, events: [] };
+  if (opensAt(state.stoppedSaidAt) > now.getTime()) return { state, events: [] };
+  return {
+    state: { ...state, stoppedSaidAt: now, saidLive: false },
+    events: [broadcastStopped(state.id, now, null)],
+  };
+}
+
+function alreadySaidStopped(state: StreamState, signalStartedAt: Date): boolean {
+  return state.stoppedSaidAt !== null && state.stoppedSaidAt >= signalStartedAt;
+}
+
+/**
+ * Says the present state of the broadcast when it differs from what was last said and the minute since the
+ * last event of that type is over; otherwise remembers when to look again, so that a receiver is never left
+ * with the wrong state (`api.md` C0.19).
+ */
+export function settle(state: StreamState, now: Date): Transition {
+  if (state.isLive === state.saidLive) {
+    return { state: { ...state, dueAt: null }, events: [] };
+  }
+  const last = state.isLive ? state.startedSaidAt : state.stoppedSaidAt;
+  if (opensAt(last) > now.getTime()) {
+    const dueAt = last === null ? null : dateFromMs(opensAt(last));
+    return { state: { ...state, dueAt }, events: [] };
+  }
+  const said = { ...state, saidLive: state.isLive, dueAt: null };
+  if (state.isLive) {
+    return {
+      state: { ...said, startedSaidAt: now },
+      events: [
+        {
+          type: 'stream.broadcast_started',
+          data: { streamId: state.id, isLive: true, startedAt: state.startedAt?.toISOString() ?? null },
+        },
+      ],
+    };
+  }
+  const endedAt = state.endedAt ?? now;
+  return {
+    state: { ...said, stoppedSaidAt: now },
+    events: [broadcastStopped(state.id, endedAt, durationSec(state.startedAt, endedAt))],
+  };
+}
+
+function opensAt(last: Date | null): number {
+  return last === null ? 0 : last.getTime() + DEDUPE_MS;
+}
+
+function broadcastStopped(streamId: string, endedAt: Date, duration: number | null): StreamEvent {
+  return {
+    type: 'stream.broadcast_stopped',
+    data: { streamId, isLive: false, endedAt: endedAt.toISOString(), durationSec: duration },
+  };
+}
+
+/** Whole seconds; null when the broadcast never had media: null is not a zero-length broadcast. */
+export function durationSec(startedAt: Date | null, endedAt: Date | null): number | null {
+  if (startedAt === null || endedAt === null) return null;
+  return Math.max(0, Math.floor((endedAt.getTime() - startedAt.getTime()) / 1000));
+}
+
+/** What a workspace may do live. Test workspaces are capped at 720 lines. */
+export function livePlan(plan: Plan, mode: 'live' | 'test'): { maxHeight: number; concurrent: number } {
+  const { maxLiveHeight, concurrentStreams } = PLANS[plan];
+  const maxHeight = mode === 'test' ? Math.min(maxLiveHeight, TEST_MODE_HEIGHT) : maxLiveHeight;
+  return { maxHeight, concurrent: concurrentStreams };
+}

@@ -1,0 +1,258 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { AppendEvent, Events } from '../../events/index.ts';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { AppError, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { SessionRow, StreamRow } from './repository.ts';
+import * as repository from './repository.ts';
+import * as rules from './rules.ts';
+import { commitTransition, stateOf } from './transitions.ts';
+
+/** Told whenever a stream's flags or its right to publish changed. */
+export const STREAM_TOPIC = 'streams';
+
+export interface StreamSettings {
+  title?: string;
+  description?: string | null;
+  visibility?: StreamRow['visibility'];
+  enabled?: boolean;
+  latencyMode?: StreamRow['latency_mode'];
+  record?: boolean;
+  recordVisibility?: StreamRow['visibility'];
+  reconnectWindowSec?: number;
+  autoStart?: boolean;
+  autoStopAfterSec?: number | null;
+  maxDurationSec?: number;
+  chatEnabled?: boolean;
+  chatMode?: StreamRow['chat_mode'];
+  slowModeSec?: number;
+  scheduledStartAt?: string | null;
+  metadata?: Record<string, string>;
+  externalId?: string | null;
+}
+
+export interface StreamDeps {
+  db: Db;
+  events: Events;
+  secrets: Secrets;
+  bus: Bus;
+  clock: Clock;
+}
+
+/** A row and its stream key in clear. */
+export interface KeyedStream {
+  row: StreamRow;
+  streamKey: string;
+}
+
+/** What partners and creators do with streams. Each id is looked up in the workspace: NOT_FOUND otherwise. */
+export interface Streams {
+  create(workspaceId: string, input: StreamSettings & { title: string }): Promise<KeyedStream>;
+  list(workspaceId: string, filter: repository.StreamFilter, page: PageRequest): Promise<StreamRow[]>;
+  get(workspaceId: string, id: string): Promise<StreamRow>;
+  keyOf(row: StreamRow): string;
+  update(workspaceId: string, id: string, input: StreamSettings): Promise<StreamRow>;
+  /** Cuts the encoder off. @throws {AppError} CONFLICT while the stream is live. */
+  remove(workspaceId: string, id: string): Promise<void>;
+  /** Goes live; repeats change nothing. @throws {AppError} QUOTA_EXCEEDED, CONFLICT when disabled. */
+  start(workspaceId: string, id: string): Promise<StreamRow>;
+  /** Ends the broadcast; repeats change nothing. */
+  stop(workspaceId: string, id: string): Promise<StreamRow>;
+  /** A new stream key; whoever publishes with the old one is cut off. */
+  rotateKey(workspaceId: string, id: string): Promise<KeyedStream>;
+  sessions(workspaceId: string, id: string, page: PageRequest): Promise<SessionRow[]>;
+}
+
+/** 32 random bytes (`media.md` 1.5). */
+function mintKey(secrets: Secrets): { streamKey: string; key_hash: Buffer; key_encrypted: Uint8Array } {
+  const streamKey = randomBytes(32).toString('base64url');
+  return { streamKey, key_hash: hashStreamKey(streamKey), key_encrypted: secrets.encrypt(streamKey) };
+}
+
+export function hashStreamKey(key: string): Buffer {
+  return Buffer.from(hash('sha256', key, 'hex'), 'hex');
+}
+
+function columns(input: StreamSettings): repository.StreamChange {
+  const change: repository.StreamChange = {
+    title: input.title,
+    description: input.description,
+    visibility: input.visibility,
+    enabled: input.enabled,
+    latency_mode: input.latencyMode,
+    record: input.record,
+    record_visibility: input.recordVisibility,
+    reconnect_window_sec: input.reconnectWindowSec,
+    auto_start: input.autoStart,
+    auto_stop_after_sec: input.autoStopAfterSec,
+    max_duration_sec: input.maxDurationSec,
+    chat_enabled: input.chatEnabled,
+    chat_mode: input.chatMode,
+    slow_mode_sec: input.slowModeSec,
+    scheduled_start_at: toDate(input.scheduledStartAt),
+    metadata: input.metadata,
+    external_id: input.externalId,
+  };
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+function toDate(text: string | null | undefined): Date | null | undefined {
+  return typeof text === 'string' ? dateFromMs(Date.parse(text)) : text;
+}
+
+export function createStreams(deps: StreamDeps): Streams {
+  const { db, events, secrets, bus, clock } = deps;
+
+  /** Locks the stream, runs the work, commits, and tells playback and ingest. */
+  const locked = async <T>(
+    workspaceId: string,
+    id: string,
+    work: (tx: Tx, row: StreamRow, append: AppendEvent) => Promise<T>,
+  ): Promise<T> => {
+    const result = await events.transaction(async (tx, append) => {
+      const row = await repository.lockStream(tx, workspaceId, id);
+      if (row === undefined) throw notFound();
+      return work(tx, row, append);
+    });
+    bus.publish(STREAM_TOPIC, id);
+    return result;
+  };
+  const get = async (workspaceId: string, id: string) => {
+    const row = await repository.findStream(db, workspaceId, id);
+    if (row === undefined) throw notFound();
+    return row;
+  };
+
+  return {
+    get,
+    async create(workspaceId, input) {
+      const { streamKey, ...key } = mintKey(secrets);
+      const id = newId('str');
+      const { title, visibility } = { visibility: 'PUBLIC' as const, ...input };
+      const row = await events.transaction((tx) =>
+        repository.insertStream(tx, workspaceId, { ...columns(input), ...key, id, title, visibility }),
+      );
+      return { row, streamKey };
+    },
+    list: (workspaceId, filter, page) => repository.listStreams(db, workspaceId, filter, page),
+    keyOf: (row) => secrets.decrypt(row.key_encrypted),
+    update: (workspaceId, id, input) =>
+      locked(workspaceId, id, async (tx, row) => {
+        if (input.enabled === false && row.is_live)
+          throw liveConflict('It cannot be disabled while it is live.');
+        if (input.enabled === false) await kick(tx, id, 'disabled');
+        return repository.updateStream(tx, id, { ...columns(input), updated_at: clock.now() });
+      }),
+    remove: (workspaceId, id) =>
+      locked(workspaceId, id, async (tx, row) => {
+        if (row.is_live) throw liveConflict('Stop the broadcast before you delete the stream.');
+        await kick(tx, id, 'deleted');
+        await repository.updateStream(tx, id, { deleted_at: clock.now() });
+      }),
+    start: async (workspaceId, id) => {
+      const row = await events.transaction(async (tx, append) => {
+        // The workspace first: it serialises starts, so that parallel ones cannot pass the plan's number.
+        const { plan, mode } = await repository.lockWorkspace(tx, workspaceId);
+        const stream = await repository.lockStream(tx, workspaceId, id);
+        if (stream === undefined) throw notFound();
+        return startLocked(tx, append, stream, rules.livePlan(plan, mode).concurrent, clock.now());
+      });
+      bus.publish(STREAM_TOPIC, id);
+      return row;
+    },
+    stop: (workspaceId, id) =>
+      locked(workspaceId, id, (tx, row, append) => stopLocked(tx, append, row, clock.now())),
+    rotateKey: (workspaceId, id) =>
+      locked(workspaceId, id, async (tx) => {
+        const { streamKey, ...key } = mintKey(secrets);
+        await kick(tx, id, 'key rotated');
+        return { row: await repository.updateStream(tx, id, { ...key, updated_at: clock.now() }), streamKey };
+      }),
+    async sessions(workspaceId, id, page) {
+      await get(workspaceId, id);
+      return repository.listSessions(db, workspaceId, id, page);
+    },
+  };
+}
+
+function liveConflict(message: string): AppError {
+  return new AppError('CONFLICT', { message });
+}
+
+async function kick(tx: Tx, streamId: string, reason: string): Promise<void> {
+  const open = await repository.findOpenIngest(tx, streamId);
+  if (open !== undefined) await repository.updateIngest(tx, open.id, { kick_reason: reason });
+}
+
+/**
+ * Goes live under the locks of the workspace and the stream.
+ *
+ * @param concurrent how many broadcasts the plan allows at once.
+ */
+export async function startLocked(
+  tx: Tx,
+  append: AppendEvent,
+  row: StreamRow,
+  concurrent: number,
+  now: Date,
+): Promise<StreamRow> {
+  if (row.is_live) return row;
+  if (!row.enabled) throw new AppError('CONFLICT', { field: 'enabled', message: 'The stream is disabled.' });
+  if ((await repository.countLive(tx, row.workspace_id)) >= concurrent) {
+    throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${concurrent} broadcasts at once.` });
+  }
+  const sessionId = row.has_signal ? await openBroadcast(tx, row, now) : row.current_session_id;
+  return commitTransition(tx, append, row, rules.start(stateOf(row), now), {
+    current_session_id: sessionId,
+    live_since: now,
+    updated_at: now,
+  });
+}
+
+/** A session has one broadcast: a second one on the same signal gets a session of its own. */
+async function openBroadcast(tx: Tx, row: StreamRow, now: Date): Promise<string | null> {
+  const session =
+    row.current_session_id === null ? undefined : await repository.findSession(tx, row.current_session_id);
+  if (session === undefined) return null;
+  if (session.broadcast_started_at === null) {
+    await repository.updateSession(tx, session.id, { broadcast_started_at: now });
+    return session.id;
+  }
+  await repository.updateSession(tx, session.id, { signal_ended_at: now });
+  const id = newId('ses');
+  await repository.insertSession(tx, {
+    id,
+    stream_id: row.id,
+    workspace_id: row.workspace_id,
+    signal_started_at: now,
+    broadcast_started_at: now,
+  });
+  return id;
+}
+
+/** Ends the broadcast under the lock of the stream. */
+export async function stopLocked(
+  tx: Tx,
+  append: AppendEvent,
+  row: StreamRow,
+  now: Date,
+  error: string | null = null,
+): Promise<StreamRow> {
+  const session =
+    row.current_session_id === null ? undefined : await repository.findSession(tx, row.current_session_id);
+  const wasBroadcast = session !== undefined && session.broadcast_started_at !== null;
+  const transition = rules.stop(
+    stateOf(row),
+    now,
+    session === undefined ? null : { signalStartedAt: session.signal_started_at, wasBroadcast },
+  );
+  if (row.is_live && wasBroadcast && session.broadcast_ended_at === null) {
+    await repository.updateSession(tx, session.id, { broadcast_ended_at: now, error });
+  }
+  const change = row.is_live ? { live_since: null, updated_at: now } : {};
+  return commitTransition(tx, append, row, transition, change);
+}

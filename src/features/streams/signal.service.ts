@@ -1,0 +1,239 @@
+import type { AppendEvent, Events } from '../../events/index.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
+import { newId } from '../../kernel/ids.ts';
+import { MAX_LIVE_FPS } from '../../kernel/plans.ts';
+import type { IngestEnd, IngestSession, PublishGrant, PublishRequest } from '../../media/contract.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { StreamHealth } from '../../platform/db/tables/streams.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { StreamRow } from './repository.ts';
+import * as repository from './repository.ts';
+import * as rules from './rules.ts';
+import { hashStreamKey, STREAM_TOPIC, startLocked, stopLocked } from './service.ts';
+import { commitTransition, stateOf } from './transitions.ts';
+
+/** A node that has not been heard of for so long has lost its encoders (`media.md` 2). */
+const NODE_LOST_MS = 20_000;
+
+export interface StreamSignalDeps {
+  db: Db;
+  events: Events;
+  bus: Bus;
+  clock: Clock;
+  log: Logger;
+  /** How long a broken connection may take to come back before the signal falls. */
+  graceMs: number;
+}
+
+/** What the media plane tells the streams, and what time does to them. */
+export interface StreamSignals {
+  /** May this key publish, and what? Null refuses. */
+  authorise(request: PublishRequest): Promise<PublishGrant | null>;
+  /** Idempotent by session id. A session of the same stream that is still open is replaced without events. */
+  publishStarted(session: IngestSession): Promise<void>;
+  publishEnded(end: IngestEnd): Promise<void>;
+  mediaChanged(session: IngestSession): Promise<void>;
+  /** A media node starts: the connections of its former life get their grace from now. */
+  nodeStarted(nodeId: string): Promise<void>;
+  /**
+   * Keeps the node's sessions from being swept.
+   *
+   * @returns the ids of those that must be cut off: kicked, or ended here while they went on there.
+   */
+  heartbeat(nodeId: string, sessionIds: readonly string[]): Promise<string[]>;
+  reportHealth(streamId: string, health: StreamHealth): Promise<void>;
+  /** Ends what has outlived its grace, says suppressed events that are due, stops what has run too long. */
+  sweep(): Promise<void>;
+}
+
+export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
+  const { db, clock, bus } = deps;
+  return {
+    authorise: (request) => authorise(db, request),
+    publishStarted: (session) => publishStarted(deps, session),
+    async publishEnded(end) {
+      const now = clock.now();
+      const broken = end.reason === 'closed' || end.reason === 'shutdown';
+      if (broken && deps.graceMs > 0) {
+        const graceUntil = dateFromMs(now.getTime() + deps.graceMs);
+        await repository.updateIngest(db, end.sessionId, { lost_at: now, grace_until: graceUntil });
+      } else {
+        await endIngest(deps, end.sessionId, end.streamId, end.reason);
+      }
+    },
+    async mediaChanged(session) {
+      await repository.updateIngest(db, session.sessionId, {
+        video: session.video ?? null,
+        audio: session.audio ?? null,
+      });
+      bus.publish(STREAM_TOPIC, session.streamId);
+    },
+    nodeStarted: (nodeId) =>
+      repository.loseNodeIngests(db, nodeId, clock.now(), dateFromMs(clock.ms() + deps.graceMs)),
+    async heartbeat(nodeId, sessionIds) {
+      const open = await repository.touchIngests(db, nodeId, sessionIds, clock.now());
+      const wanted = new Set(open.filter((row) => row.kick_reason === null).map((row) => row.id));
+      return sessionIds.filter((id) => !wanted.has(id));
+    },
+    reportHealth: (streamId, health) =>
+      repository.writeHealth(db, streamId, JSON.stringify(health), clock.now()),
+    sweep: () => sweep(deps),
+  };
+}
+
+async function authorise(db: Db, request: PublishRequest): Promise<PublishGrant | null> {
+  const found = await repository.findPublisher(db, hashStreamKey(request.key));
+  if (found === undefined || !found.enabled || found.suspended_at !== null) return null;
+  const { maxHeight } = rules.livePlan(found.plan, found.mode);
+  return { streamId: found.id, maxHeight, maxFps: MAX_LIVE_FPS };
+}
+
+async function publishStarted(deps: StreamSignalDeps, session: IngestSession): Promise<void> {
+  const now = deps.clock.now();
+  await deps.events.transaction(async (tx, append) => {
+    const row = await repository.lockStream(tx, null, session.streamId);
+    if (row === undefined || !row.enabled) throw new Error('the stream is gone or disabled');
+    if ((await repository.findIngest(tx, session.sessionId)) !== undefined) return;
+    const open = await repository.findOpenIngest(tx, row.id);
+    if (open !== undefined) {
+      await repository.updateIngest(tx, open.id, { ended_at: now, end_reason: 'replaced' });
+    }
+    await repository.insertIngest(tx, {
+      id: session.sessionId,
+      stream_id: row.id,
+      node_id: session.nodeId,
+      protocol: session.protocol,
+      started_at: session.startedAt,
+      last_seen_at: now,
+      video: session.video ?? null,
+      audio: session.audio ?? null,
+    });
+    if (row.has_signal) return;
+    await raiseSignal(deps, tx, append, row, now);
+  });
+  deps.bus.publish(STREAM_TOPIC, session.streamId);
+}
+
+async function raiseSignal(deps: StreamSignalDeps, tx: Tx, append: AppendEvent, row: StreamRow, now: Date) {
+  const starting = row.auto_start && !row.is_live;
+  let transition = rules.signalUp(stateOf(row), now);
+  if (starting) {
+    // With autoStart the signal is the broadcast: receivers are told ACTIVE (`api.md` C3.2).
+    transition = {
+      ...transition,
+      events: transition.events.map((event) =>
+        event.type === 'stream.live' ? { ...event, data: { ...event.data, status: 'ACTIVE' } } : event,
+      ),
+    };
+  }
+  const sessionId = await openSession(tx, row, now);
+  const up = await commitTransition(tx, append, row, transition, {
+    current_session_id: sessionId,
+    last_signal_at: now,
+    signal_lost_at: null,
+    health: null,
+  });
+  if (!starting) return;
+  const { plan, mode } = await repository.workspacePlan(tx, row.workspace_id);
+  const { concurrent } = rules.livePlan(plan, mode);
+  if ((await repository.countLive(tx, row.workspace_id)) < concurrent) {
+    await startLocked(tx, append, up, concurrent, now);
+  } else {
+    deps.log.warn({ streamId: row.id }, 'autoStart: the plan allows no further broadcast');
+  }
+}
+
+/** The session goes on when the gap was within the stream's reconnect window; otherwise a new one begins. */
+async function openSession(tx: Tx, row: StreamRow, now: Date): Promise<string> {
+  const last =
+    row.current_session_id === null ? undefined : await repository.findSession(tx, row.current_session_id);
+  const goesOn =
+    last?.signal_ended_at != null &&
+    now.getTime() - last.signal_ended_at.getTime() <= row.reconnect_window_sec * 1000 &&
+    (last.broadcast_ended_at === null || !row.is_live);
+  if (last !== undefined && goesOn) {
+    await repository.updateSession(tx, last.id, {
+      signal_ended_at: null,
+      broadcast_started_at: row.is_live ? (last.broadcast_started_at ?? now) : last.broadcast_started_at,
+    });
+    return last.id;
+  }
+  if (last !== undefined && last.broadcast_started_at !== null && last.broadcast_ended_at === null) {
+    await repository.updateSession(tx, last.id, { broadcast_ended_at: last.signal_ended_at ?? now });
+  }
+  const id = newId('ses');
+  await repository.insertSession(tx, {
+    id,
+    stream_id: row.id,
+    workspace_id: row.workspace_id,
+    signal_started_at: now,
+    broadcast_started_at: row.is_live ? now : null,
+  });
+  return id;
+}
+
+async function endIngest(
+  deps: StreamSignalDeps,
+  sessionId: string,
+  streamId: string,
+  reason: string,
+): Promise<void> {
+  const now = deps.clock.now();
+  await deps.events.transaction(async (tx, append) => {
+    const row = await repository.lockStream(tx, null, streamId);
+    const session = await repository.findIngest(tx, sessionId);
+    if (session === undefined || session.ended_at !== null) return;
+    await repository.updateIngest(tx, sessionId, { ended_at: now, end_reason: reason });
+    if (row === undefined || !row.has_signal) return;
+    if (row.current_session_id !== null) {
+      await repository.updateSession(tx, row.current_session_id, { signal_ended_at: now });
+    }
+    await commitTransition(tx, append, row, rules.signalDown(stateOf(row), now), {
+      signal_lost_at: now,
+      last_signal_at: now,
+    });
+  });
+  deps.bus.publish(STREAM_TOPIC, streamId);
+}
+
+async function sweep(deps: StreamSignalDeps): Promise<void> {
+  const { db, clock, log } = deps;
+  const now = clock.now();
+  const lost = await repository.lostIngests(db, now, dateFromMs(now.getTime() - NODE_LOST_MS));
+  for (const session of lost) {
+    const reason = session.grace_until === null ? 'node-lost' : 'closed';
+    await endIngest(deps, session.id, session.stream_id, reason);
+  }
+  for (const { id } of await repository.dueStreams(db, now)) {
+    await settleDue(deps, id, now).catch((error: unknown) => {
+      log.error({ err: error, streamId: id }, 'a stream could not be settled');
+    });
+  }
+}
+
+async function settleDue(deps: StreamSignalDeps, id: string, now: Date): Promise<void> {
+  await deps.events.transaction(async (tx, append) => {
+    const row = await repository.lockStream(tx, null, id);
+    if (row === undefined) return;
+    const limit = liveLimit(row, now);
+    if (limit !== null) {
+      await stopLocked(tx, append, row, now, limit === 'duration' ? 'DURATION_EXCEEDED' : null);
+    } else {
+      await commitTransition(tx, append, row, rules.settle(stateOf(row), now));
+    }
+  });
+  deps.bus.publish(STREAM_TOPIC, id);
+}
+
+/** Which of the stream's own limits the broadcast has reached. */
+function liveLimit(row: StreamRow, now: Date): 'duration' | 'no-signal' | null {
+  if (!row.is_live || row.live_since === null) return null;
+  const over = (since: Date, seconds: number) => now.getTime() >= since.getTime() + seconds * 1000;
+  if (over(row.live_since, row.max_duration_sec)) return 'duration';
+  if (row.has_signal || row.auto_stop_after_sec === null) return null;
+  const quietSince =
+    row.signal_lost_at !== null && row.signal_lost_at > row.live_since ? row.signal_lost_at : row.live_since;
+  return over(quietSince, row.auto_stop_after_sec) ? 'no-signal' : null;
+}

@@ -1,0 +1,43 @@
+import type { AppendEvent } from '../../events/index.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import type { StreamRow } from './repository.ts';
+import * as repository from './repository.ts';
+import type { StreamState, Transition } from './rules.ts';
+
+export function stateOf(row: StreamRow): StreamState {
+  return {
+    id: row.id,
+    hasSignal: row.has_signal,
+    isLive: row.is_live,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    startedSaidAt: row.broadcast_started_said_at,
+    stoppedSaidAt: row.broadcast_stopped_said_at,
+    saidLive: row.broadcast_said_live,
+    dueAt: row.broadcast_due_at,
+  };
+}
+
+/** Writes the new state and its events in the caller's transaction. */
+export async function commitTransition(
+  tx: Tx,
+  append: AppendEvent,
+  row: StreamRow,
+  transition: Transition,
+  change: repository.StreamChange = {},
+): Promise<StreamRow> {
+  const { state, events } = transition;
+  const updated = await repository.updateStream(tx, row.id, {
+    ...change,
+    has_signal: state.hasSignal,
+    is_live: state.isLive,
+    started_at: state.startedAt,
+    ended_at: state.endedAt,
+    broadcast_started_said_at: state.startedSaidAt,
+    broadcast_stopped_said_at: state.stoppedSaidAt,
+    broadcast_said_live: state.saidLive,
+    broadcast_due_at: state.dueAt,
+  });
+  for (const event of events) await append({ workspaceId: row.workspace_id, ...event });
+  return updated;
+}
