@@ -1,0 +1,242 @@
+import { dateFromMs } from '../kernel/clock.ts';
+import type { Plan } from '../kernel/plans.ts';
+import type { Container } from './container.ts';
+
+/** The command line was wrong: exit status 2 and the usage. */
+export class UsageError extends Error {}
+
+export const OPTIONS = {
+  email: { type: 'string' },
+  password: { type: 'string' },
+  name: { type: 'string' },
+  username: { type: 'string' },
+  plan: { type: 'string' },
+  role: { type: 'string' },
+  unverified: { type: 'boolean' },
+  account: { type: 'string' },
+  scope: { type: 'string' },
+  permission: { type: 'string', multiple: true },
+  mode: { type: 'string' },
+  'rate-limit': { type: 'string' },
+  'daily-quota': { type: 'string' },
+  'expires-at': { type: 'string' },
+  'allow-ip': { type: 'string', multiple: true },
+  'allow-domain': { type: 'string', multiple: true },
+  id: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const;
+
+interface Values {
+  [name: string]: string | boolean | string[] | undefined;
+}
+
+/** What a command answers: for programs (`--json`) and for people. */
+interface Result {
+  data: unknown;
+  text: string;
+}
+
+interface Command {
+  usage: string;
+  run(container: Container, values: Values, migrated: string[]): Promise<Result>;
+}
+
+const PLAN_NAMES = ['FREE', 'STAR', 'PRO', 'VIP'] as const;
+const SCOPES = ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'] as const;
+
+function optional(values: Values, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function required(values: Values, name: string): string {
+  const value = optional(values, name);
+  if (value === undefined) throw new UsageError(`--${name} is required`);
+  return value;
+}
+
+function several(values: Values, name: string): string[] {
+  const value = values[name];
+  return Array.isArray(value) ? value : [];
+}
+
+function oneOf<T extends string>(values: Values, name: string, known: readonly T[]): T | undefined {
+  const value = optional(values, name);
+  if (value === undefined) return undefined;
+  const found = known.find((one) => one === value);
+  if (found === undefined) throw new UsageError(`--${name} is one of ${known.join(', ')}`);
+  return found;
+}
+
+function positive(values: Values, name: string): number | undefined {
+  const value = optional(values, name);
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new UsageError(`--${name} is a positive whole number`);
+  return number;
+}
+
+function instant(values: Values, name: string): Date | undefined {
+  const value = optional(values, name);
+  if (value === undefined) return undefined;
+  try {
+    return dateFromMs(Temporal.Instant.from(value).epochMilliseconds);
+  } catch {
+    throw new UsageError(`--${name} is a time such as 2027-01-31T00:00:00Z`);
+  }
+}
+
+const accountCreate: Command = {
+  usage:
+    'account create --email E --password P [--name N] [--username U] [--plan FREE|STAR|PRO|VIP] [--role USER|ADMIN] [--unverified]',
+  async run({ accounts }, values) {
+    const account = await accounts.create({
+      email: required(values, 'email'),
+      password: required(values, 'password'),
+      verified: values.unverified !== true,
+      name: optional(values, 'name'),
+      username: optional(values, 'username'),
+      plan: oneOf(values, 'plan', PLAN_NAMES),
+      role: oneOf(values, 'role', ['USER', 'ADMIN'] as const),
+    });
+    return { data: account, text: `created ${account.email} (${account.id}, ${account.username})` };
+  },
+};
+
+const accountList: Command = {
+  usage: 'account list',
+  async run({ accounts }) {
+    const rows = await accounts.list();
+    return {
+      data: rows.map((row) => ({
+        id: row.id,
+        email: row.email,
+        username: row.username,
+        name: row.name,
+        role: row.role,
+        plan: row.plan,
+        emailVerified: row.email_verified_at !== null,
+        suspended: row.suspended_at !== null,
+        createdAt: row.created_at.toISOString(),
+      })),
+      text: rows.map((row) => `${row.id}  ${row.plan.padEnd(4)}  ${row.email}`).join('\n'),
+    };
+  },
+};
+
+function accountChange(
+  verb: string,
+  done: string,
+  change: (container: Container, email: string, values: Values) => Promise<void>,
+  options = '',
+): Command {
+  return {
+    usage: `account ${verb} --email E${options}`,
+    async run(container, values) {
+      const email = required(values, 'email');
+      await change(container, email, values);
+      const { id } = await container.accounts.byEmail(email);
+      container.apiKeys.forget();
+      return { data: { id, email }, text: `${done} ${email}` };
+    },
+  };
+}
+
+const setPlan = (container: Container, email: string, values: Values) => {
+  const plan: Plan | undefined = oneOf(values, 'plan', PLAN_NAMES);
+  if (plan === undefined) throw new UsageError('--plan is required');
+  return container.accounts.setPlan(email, plan);
+};
+
+const keyCreate: Command = {
+  usage:
+    'key create --account EMAIL --scope READ_ONLY|STANDARD|FULL_ACCESS [--name N] [--permission P]… [--mode live|test] [--rate-limit N] [--daily-quota N] [--expires-at ISO] [--allow-ip CIDR]… [--allow-domain D]…',
+  async run({ apiKeys }, values) {
+    const scope = oneOf(values, 'scope', SCOPES);
+    if (scope === undefined) throw new UsageError('--scope is required');
+    const made = await apiKeys.create({
+      email: required(values, 'account'),
+      scope,
+      permissions: several(values, 'permission'),
+      ipAllowlist: several(values, 'allow-ip'),
+      domainAllowlist: several(values, 'allow-domain'),
+      name: optional(values, 'name'),
+      mode: oneOf(values, 'mode', ['live', 'test'] as const),
+      rateLimitPerMinute: positive(values, 'rate-limit'),
+      dailyQuota: positive(values, 'daily-quota'),
+      expiresAt: instant(values, 'expires-at'),
+    });
+    return { data: made, text: `${made.key}   (${made.id}; it is shown only here)` };
+  },
+};
+
+const keyList: Command = {
+  usage: 'key list [--account EMAIL]',
+  async run({ apiKeys }, values) {
+    const rows = await apiKeys.list(optional(values, 'account'));
+    return {
+      data: rows.map((row) => ({
+        id: row.id,
+        account: row.email,
+        name: row.name,
+        prefix: row.prefix,
+        last4: row.last4,
+        scope: row.scope,
+        permissions: row.permissions,
+        mode: row.mode,
+        expiresAt: row.expires_at?.toISOString() ?? null,
+        revokedAt: row.revoked_at?.toISOString() ?? null,
+        createdAt: row.created_at.toISOString(),
+      })),
+      text: rows
+        .map((row) => `${row.id}  ${row.prefix}…${row.last4}  ${row.scope}  ${row.mode}  ${row.email}`)
+        .join('\n'),
+    };
+  },
+};
+
+const keyRevoke: Command = {
+  usage: 'key revoke --id KEY_ID',
+  async run({ apiKeys }, values) {
+    const id = required(values, 'id');
+    await apiKeys.revoke(id);
+    return { data: { id, revoked: true }, text: `revoked ${id}` };
+  },
+};
+
+const migrateCommand: Command = {
+  usage: 'migrate',
+  run: async (_container, _values, migrated) => ({
+    data: { applied: migrated },
+    text: migrated.length === 0 ? 'the database is up to date' : `applied ${migrated.join(', ')}`,
+  }),
+};
+
+export const commands: ReadonlyMap<string, Command> = new Map([
+  ['account create', accountCreate],
+  ['account list', accountList],
+  [
+    'account suspend',
+    accountChange('suspend', 'suspended', ({ accounts }, email) => accounts.suspend(email)),
+  ],
+  [
+    'account unsuspend',
+    accountChange('unsuspend', 'unsuspended', ({ accounts }, email) => accounts.unsuspend(email)),
+  ],
+  ['account verify', accountChange('verify', 'verified', ({ accounts }, email) => accounts.verify(email))],
+  [
+    'account set-plan',
+    accountChange('set-plan', 'changed the plan of', setPlan, ' --plan FREE|STAR|PRO|VIP'),
+  ],
+  ['key create', keyCreate],
+  ['key list', keyList],
+  ['key revoke', keyRevoke],
+  ['migrate', migrateCommand],
+]);
+
+export function usage(): string {
+  const lines = [...commands.values()].map((command) => `  marquee ${command.usage} [--json]`);
+  return `Usage:\n${lines.join('\n')}\n\nThe database is that of DATABASE_URL, or the embedded one in DATA_DIR (./data).\n`;
+}

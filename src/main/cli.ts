@@ -1,0 +1,62 @@
+import { parseArgs } from 'node:util';
+import { AppError } from '../kernel/errors.ts';
+import { loadConfig } from '../platform/config.ts';
+import { readEmbeddedUrl, startEmbeddedPostgres } from '../platform/db/embedded.ts';
+import { migrate } from '../platform/db/migrate.ts';
+import { acquireInstanceLock } from '../platform/instance-lock.ts';
+import { createLogger } from '../platform/logger.ts';
+import { loadSecretKey } from '../platform/secrets.ts';
+import { commands, OPTIONS, UsageError, usage } from './cli-commands.ts';
+import { createContainer } from './container.ts';
+import { describeFailure } from './failure.ts';
+
+/** The operator's command line: `marquee <noun> <verb> [options]`, on the database that the server uses. */
+async function run(args: string[]): Promise<void> {
+  const { values, positionals } = parse(args);
+  const name = positionals.join(' ');
+  const command = commands.get(name);
+  if (values.help === true || name === '' || name === 'help') return void process.stdout.write(usage());
+  if (command === undefined) throw new UsageError(`unknown command "${name}"`);
+  const config = loadConfig();
+  const closers: (() => Promise<void> | void)[] = [];
+  try {
+    const databaseUrl = config.DATABASE_URL ?? readEmbeddedUrl(config.DATA_DIR) ?? (await ownServer());
+    const secretKey = await loadSecretKey(config.DATA_DIR, config.SECRET_KEY);
+    const settings = { config: { ...config, LOG_LEVEL: 'silent' }, databaseUrl, secretKey, name: 'cli' };
+    const container = await createContainer(settings);
+    closers.push(() => container.close());
+    const migrated = await migrate(container.sql);
+    const result = await command.run(container, values, migrated);
+    const text = values.json === true ? JSON.stringify(result.data) : result.text;
+    process.stdout.write(`${text}\n`);
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+
+  // The server is not running: the command starts the database for its own time.
+  async function ownServer(): Promise<string> {
+    const lock = acquireInstanceLock(config.DATA_DIR);
+    closers.push(() => lock.release());
+    const postgres = await startEmbeddedPostgres({
+      dataDir: config.DATA_DIR,
+      logger: createLogger('silent'),
+    });
+    closers.push(() => postgres.stop());
+    return postgres.url;
+  }
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+run(process.argv.slice(2)).catch((error: unknown) => {
+  const field = error instanceof AppError && error.field !== undefined ? ` (${error.field})` : '';
+  process.stderr.write(`marquee: ${describeFailure(error)}${field}\n`);
+  if (error instanceof UsageError) process.stderr.write(`\n${usage()}`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+});

@@ -1,0 +1,86 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import type { Logger } from '../platform/logger.ts';
+import type { MediaGauges } from '../platform/metrics.ts';
+
+/** What the media process is told when it starts. Secrets go over the channel, never in the environment. */
+export interface MediaInit {
+  type: 'init';
+  databaseUrl: string;
+  secretKey: string;
+}
+
+/** What the media process says. `fatal` is a reason that a restart would not mend, such as a port in use. */
+export type MediaMessage =
+  | { type: 'ready' }
+  | { type: 'fatal'; message: string }
+  | ({ type: 'gauges' } & MediaGauges);
+
+export interface MediaProcess {
+  running(): boolean;
+  /** Drains and ends it. */
+  stop(): Promise<void>;
+}
+
+const ENTRY = join(import.meta.dirname, 'media.ts');
+const BACKOFF_MS = [200, 500, 1000, 2000, 5000];
+const STOP_MS = 12_000;
+
+interface Options {
+  init: MediaInit;
+  log: Logger;
+  onGauges(gauges: MediaGauges): void;
+  /** The first start failed for a reason that stays. */
+  onFatal(message: string): void;
+}
+
+/** Runs the media role in a process of its own and starts it again when it dies. Resolves when it listens. */
+export function startMediaProcess(options: Options): Promise<MediaProcess> {
+  const { log } = options;
+  let child: ChildProcess | null = null;
+  let stopping = false;
+  let failures = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const launch = (onReady: () => void) => {
+    const started = fork(ENTRY, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    child = started;
+    started.on('message', (message: MediaMessage) => {
+      if (message.type === 'ready') {
+        failures = 0;
+        onReady();
+      } else if (message.type === 'fatal') {
+        stopping = true;
+        options.onFatal(message.message);
+      } else {
+        options.onGauges(message);
+      }
+    });
+    started.on('error', (error) => log.error({ err: error }, 'the media process could not be reached'));
+    started.on('exit', (code, signal) => {
+      child = null;
+      if (stopping) return;
+      const delay = BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] ?? 5000;
+      failures += 1;
+      log.error({ code, signal, restartInMs: delay }, 'the media process ended');
+      timer = setTimeout(() => launch(onReady), delay);
+    });
+    started.send(options.init, () => {});
+  };
+
+  const handle: MediaProcess = {
+    running: () => child !== null,
+    async stop() {
+      stopping = true;
+      clearTimeout(timer);
+      const ending = child;
+      if (ending === null || ending.exitCode !== null) return;
+      const ended = new Promise<void>((resolve) => ending.once('exit', () => resolve()));
+      ending.kill('SIGTERM');
+      const kill = setTimeout(() => ending.kill('SIGKILL'), STOP_MS);
+      await ended;
+      clearTimeout(kill);
+    },
+  };
+  return new Promise((resolve) => launch(() => resolve(handle)));
+}

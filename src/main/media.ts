@@ -1,0 +1,148 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { STREAM_TOPIC } from '../features/streams/index.ts';
+import { startSchedule } from '../jobs/schedule.ts';
+import { newId } from '../kernel/ids.ts';
+import { checkFfmpeg } from '../media/ffmpeg/check.ts';
+import { createEmbeddedRtmp } from '../media/ingest/embedded-rtmp.ts';
+import { createLiveManager } from '../media/live/live-manager.ts';
+import { loadConfig } from '../platform/config.ts';
+import { createContainer } from './container.ts';
+import { describeFailure } from './failure.ts';
+import type { MediaInit, MediaMessage } from './media-process.ts';
+
+const HEARTBEAT_MS = 1000;
+const GAUGES_MS = 5000;
+
+function tell(message: MediaMessage): void {
+  if (process.connected) process.send?.(message, () => {});
+}
+
+/** The node keeps its name over restarts: that is how it knows its former connections. */
+async function nodeIdOf(dataDir: string): Promise<string> {
+  const file = join(dataDir, 'node-id');
+  const known = await readFile(file, 'utf8').catch(() => '');
+  if (known.trim() !== '') return known.trim();
+  const id = newId('nod');
+  await writeFile(file, `${id}\n`);
+  return id;
+}
+
+async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
+  const config = loadConfig();
+  const container = await createContainer({
+    config,
+    databaseUrl: init.databaseUrl,
+    secretKey: Buffer.from(init.secretKey, 'hex'),
+    name: 'media',
+  });
+  const { signals, log, clock, bus } = container;
+  const ffmpeg = await checkFfmpeg(config.FFMPEG_PATH);
+  const nodeId = await nodeIdOf(config.DATA_DIR);
+  const engine = createEmbeddedRtmp({
+    host: config.HOST,
+    port: config.RTMP_PORT,
+    nodeId,
+    logger: log,
+    clock,
+    limits: { idleMs: config.INGEST_IDLE_MS, connectionsPerAddress: config.INGEST_MAX_PER_ADDRESS },
+  });
+  const live = createLiveManager({
+    engine,
+    liveDir: join(config.DATA_DIR, 'live'),
+    ffmpeg: config.FFMPEG_PATH,
+    enhancedFlv: ffmpeg.enhancedFlv,
+    maxRungs: config.LIVE_MAX_RUNGS,
+    logger: log,
+    clock,
+    onHealth: (streamId, health) => {
+      signals.reportHealth(streamId, health).catch((error: unknown) => {
+        log.warn({ err: error, streamId }, 'the health of a signal could not be written');
+      });
+    },
+  });
+
+  await signals.nodeStarted(nodeId);
+  await live.start();
+  await engine.start({
+    authorise: (request) => signals.authorise(request),
+    async onStart(session) {
+      await signals.publishStarted(session);
+      await live.onStart(session);
+    },
+    onMedia(session) {
+      live.onMedia(session);
+      signals.mediaChanged(session).catch((error: unknown) => {
+        log.warn({ err: error, streamId: session.streamId }, 'what is published could not be written');
+      });
+    },
+    async onEnd(end) {
+      await Promise.all([signals.publishEnded(end), live.onEnd(end)]);
+    },
+  });
+
+  const heartbeat = async () => {
+    const sessions = engine.list().map((session) => session.sessionId);
+    for (const id of await signals.heartbeat(nodeId, sessions)) await engine.kick(id, 'kicked');
+  };
+  const unsubscribe = bus.subscribe(STREAM_TOPIC, () => {
+    heartbeat().catch((error: unknown) => log.warn({ err: error }, 'the heartbeat failed'));
+  });
+  const schedule = startSchedule(
+    [
+      { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
+      {
+        name: 'media gauges',
+        everyMs: GAUGES_MS,
+        run: async () => {
+          const stats = engine.list().map((session) => engine.stats(session.sessionId));
+          tell({
+            type: 'gauges',
+            publishers: stats.length,
+            bitrateKbps: stats.reduce((sum, one) => sum + (one?.bitrateKbps ?? 0), 0),
+            residentBytes: process.memoryUsage.rss(),
+          });
+        },
+      },
+    ],
+    log,
+  );
+  return async () => {
+    unsubscribe();
+    await schedule.stop();
+    await engine.stop();
+    await live.stop();
+    await container.close();
+  };
+}
+
+let stop: (() => Promise<void>) | null = null;
+let stopping = false;
+
+function shutdown(): void {
+  if (stopping) return;
+  stopping = true;
+  (stop?.() ?? Promise.resolve()).then(
+    () => process.exit(0),
+    () => process.exit(1),
+  );
+}
+
+process.once('message', (init: MediaInit) => {
+  runMedia(init).then(
+    (stopper) => {
+      stop = stopper;
+      tell({ type: 'ready' });
+      if (stopping) void stopper().finally(() => process.exit(0));
+    },
+    (error: unknown) => {
+      tell({ type: 'fatal', message: describeFailure(error) });
+      process.exitCode = 1;
+      setTimeout(() => process.exit(1), 200);
+    },
+  );
+});
+process.on('SIGTERM', shutdown);
+process.on('SIGINT', shutdown);
+// The first process is gone, even by kill -9: nothing may be left behind.
+process.on('disconnect', shutdown);

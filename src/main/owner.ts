@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import type { Container } from './container.ts';
+
+export interface Owner {
+  email: string;
+  password: string;
+  key: string;
+}
+
+/** Makes the owner and a FULL_ACCESS key on an empty database; null when there are accounts already. */
+export async function createOwner({ config, accounts, apiKeys }: Container): Promise<Owner | null> {
+  if (!(await accounts.isEmpty())) return null;
+  const email = config.BOOTSTRAP_EMAIL;
+  const password = config.BOOTSTRAP_PASSWORD ?? randomBytes(12).toString('base64url');
+  await accounts.create({ email, password, name: 'Owner', role: 'ADMIN', plan: 'VIP', verified: true });
+  const { key } = await apiKeys.create({
+    email,
+    name: 'Owner key',
+    scope: 'FULL_ACCESS',
+    ...(config.BOOTSTRAP_API_KEY === undefined ? {} : { key: config.BOOTSTRAP_API_KEY }),
+  });
+  return { email, password, key };
+}
+
+/** What the operator reads on the first start; later starts print the addresses only. */
+export function banner(config: Container['config'], owner: Owner | null): string {
+  const lines = [
+    '',
+    '  Marquee is running.',
+    '',
+    `  Pages and API   ${config.PUBLIC_URL}   (API at ${config.PUBLIC_URL}/api/v1)`,
+    `  Encoders        ${config.RTMP_URL}   (the stream key is the last part)`,
+  ];
+  if (owner !== null) {
+    lines.push(
+      '',
+      '  Shown once, so keep them:',
+      `  Owner           ${owner.email}`,
+      `  Password        ${owner.password}`,
+      `  API key         ${owner.key}   (FULL_ACCESS)`,
+      '',
+      '  Try it:',
+      `  curl -s ${config.PUBLIC_URL}/api/v1/streams -H 'Authorization: Bearer ${owner.key}' \\`,
+      `    -H 'Content-Type: application/json' -d '{"title":"My first stream"}'`,
+    );
+  }
+  return `${lines.join('\n')}\n\n`;
+}
