@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { eventually } from '../../../test/live/poll.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { checkFfmpeg } from './check.ts';
+import { type FfmpegProcess, spawnFfmpeg } from './process.ts';
+import { createProgressParser, type FfmpegProgress } from './progress.ts';
+
+const logger = createLogger('silent');
+let dir = '';
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'ffmpeg-'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+/** A program that behaves as told. */
+async function program(name: string, script: string): Promise<string> {
+  const path = join(dir, name);
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+function fake(version: string, encoders: string, muxers: string): string {
+  return [
+    `case "$*" in`,
+    `*-version*) echo "ffmpeg version ${version} Copyright" ;;`,
+    `*-encoders*) printf '${encoders}' ;;`,
+    `*-muxers*) printf '${muxers}' ;;`,
+    'esac',
+  ].join('\n');
+}
+
+const ENCODERS = ' V....D libx264   H.264\\n A..... aac   AAC\\n';
+const MUXERS = '  E hls   Apple HTTP Live Streaming\\n';
+
+test('ffmpeg check: the installed one is good', async () => {
+  const info = await checkFfmpeg('ffmpeg');
+  assert.match(info.version, /\d/);
+});
+
+const versions: [string, boolean | RegExp][] = [
+  ['5.1.9-0+deb12u1', false],
+  ['n6.0', false],
+  ['6.1.1', true],
+  ['7.0', true],
+  ['10.2', true],
+  ['N-109000-gabcdef', true],
+  ['5.0.3', /is version 5\.0\.3: install ffmpeg 5\.1 or later/],
+  ['4.4.2-0ubuntu0', /is version 4\.4\.2/],
+];
+for (const [version, expected] of versions) {
+  test(`ffmpeg check: version ${version}`, async () => {
+    const bin = await program(`v-${version}`, fake(version, ENCODERS, MUXERS));
+    if (expected instanceof RegExp) await assert.rejects(checkFfmpeg(bin), expected);
+    else assert.deepEqual(await checkFfmpeg(bin), { version, enhancedFlv: expected });
+  });
+}
+
+test('ffmpeg check: what is missing is named in one line', async () => {
+  const bin = await program(
+    'poor',
+    fake('5.1', ' V....D libx264rgb  x\\n A..... aac   AAC\\n', '  E hlsx  x\\n'),
+  );
+  await assert.rejects(checkFfmpeg(bin), (error: Error) => {
+    assert.match(error.message, /without libx264, hls: install ffmpeg/);
+    assert.doesNotMatch(error.message, /\n/);
+    return true;
+  });
+  await assert.rejects(checkFfmpeg(join(dir, 'absent')), /absent cannot be run \(spawn .*ENOENT\): install/);
+  const other = await program('other', 'echo hello');
+  await assert.rejects(checkFfmpeg(other), /does not answer as ffmpeg does/);
+});
+
+test('ffmpeg process: ends with its code and the tail of its log', async () => {
+  const bin = await program(
+    'noisy',
+    'i=0; while [ $i -lt 4000 ]; do echo "line $i ........................................" >&2; i=$((i+1)); done; exit 3',
+  );
+  const exit = await spawnFfmpeg({ bin, args: [], logger }).exited;
+  assert.equal(exit.code, 3);
+  assert.ok(exit.stderr.length <= 64 * 1024);
+  assert.match(exit.stderr, /line 3999 /);
+});
+
+test('ffmpeg process: arguments reach it as they are, no shell reads them', async () => {
+  const bin = await program('echo', 'printf "%s|" "$@" >&2');
+  const exit = await spawnFfmpeg({ bin, args: ['a b', '$(id)', ';ls'], logger }).exited;
+  assert.equal(exit.stderr, 'a b|$(id)|;ls|');
+});
+
+test('ffmpeg process: a program that is not there is an exit', async () => {
+  const started = spawnFfmpeg({ bin: join(dir, 'absent'), args: [], logger });
+  const exit = await started.exited;
+  assert.match(exit.spawnError ?? '', /ENOENT/);
+  assert.equal(started.pid, 0);
+  assert.deepEqual(await started.stop(), exit);
+});
+
+/** Starts a program that ignores some signals; resolves when it does so. */
+async function stubborn(name: string, ignored: string): Promise<FfmpegProcess> {
+  const ready = join(dir, `${name}.ready`);
+  const trap = ignored === '' ? '' : `trap "" ${ignored}`;
+  const bin = await program(name, `${trap}\ntouch ${ready}\nwhile :; do sleep 0.05; done`);
+  const started = spawnFfmpeg({ bin, args: [], logger });
+  await eventually('the program runs', () => existsSync(ready));
+  return started;
+}
+
+for (const [name, ignored, signal] of [
+  ['willing', '', 'SIGINT'],
+  ['deaf-to-int', 'INT', 'SIGTERM'],
+  ['deaf', 'INT TERM', 'SIGKILL'],
+] as const) {
+  test(`ffmpeg process: a ${name} one is stopped by ${signal}`, async () => {
+    const started = await stubborn(name, ignored);
+    const exit = await started.stop(200);
+    assert.equal(exit.signal, signal);
+    assert.throws(() => process.kill(started.pid, 0), /ESRCH/);
+  });
+}
+
+test('ffmpeg process: progress blocks are handed over', async () => {
+  const blocks: FfmpegProgress[] = [];
+  const args = ['-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', '-f', 'null', '-'];
+  const exit = await spawnFfmpeg({ bin: 'ffmpeg', args, logger, onProgress: (block) => blocks.push(block) })
+    .exited;
+  assert.equal(exit.code, 0);
+  assert.equal(blocks.at(-1)?.done, true);
+  assert.equal(Math.round((blocks.at(-1)?.outTimeMs ?? 0) / 100), 10);
+});
+
+test('ffmpeg progress: split anywhere, N/A is null', () => {
+  const text =
+    'frame=12\ntotal_size=N/A\nout_time_us=1500000\nout_time_ms=1500000\nspeed=1.02x\nprogress=continue\nframe=30\nprogress=end\n';
+  for (let at = 0; at <= text.length; at += 1) {
+    const blocks: FfmpegProgress[] = [];
+    const feed = createProgressParser((block) => blocks.push(block));
+    feed(text.slice(0, at));
+    feed(text.slice(at));
+    assert.deepEqual(blocks, [
+      { outTimeMs: 1500, totalBytes: null, frame: 12, speed: 1.02, done: false },
+      { outTimeMs: null, totalBytes: null, frame: 30, speed: null, done: true },
+    ]);
+  }
+});

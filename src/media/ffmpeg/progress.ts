@@ -1,0 +1,51 @@
+/** One block of `ffmpeg -progress`. */
+export interface FfmpegProgress {
+  /** Media time written so far, in milliseconds; null while ffmpeg says N/A. */
+  outTimeMs: number | null;
+  totalBytes: number | null;
+  frame: number | null;
+  /** Media seconds per wall second; null at the start. */
+  speed: number | null;
+  /** The last block of a run. */
+  done: boolean;
+}
+
+/**
+ * Parses the key=value blocks of `-progress pipe:1`. Feed it text as it comes; each finished block is
+ * handed to `onBlock`. `out_time_us` is used because `out_time_ms` holds microseconds too (`media.md` 4.6).
+ */
+export function createProgressParser(onBlock: (progress: FfmpegProgress) => void): (text: string) => void {
+  let rest = '';
+  let block = new Map<string, string>();
+  return (text) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const at = line.indexOf('=');
+      if (at < 0) continue;
+      const name = line.slice(0, at).trim();
+      const value = line.slice(at + 1).trim();
+      block.set(name, value);
+      if (name !== 'progress') continue;
+      onBlock(readBlock(block));
+      block = new Map();
+    }
+  };
+}
+
+function readBlock(block: Map<string, string>): FfmpegProgress {
+  const outTimeUs = numberOf(block.get('out_time_us'));
+  return {
+    outTimeMs: outTimeUs === null ? null : outTimeUs / 1000,
+    totalBytes: numberOf(block.get('total_size')),
+    frame: numberOf(block.get('frame')),
+    speed: numberOf(block.get('speed')?.replace(/x$/, '')),
+    done: block.get('progress') === 'end',
+  };
+}
+
+function numberOf(text: string | undefined): number | null {
+  if (text === undefined || text === '') return null;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,70 @@
+import type { AudioInfo } from '../../contract.ts';
+import { parseAudioSpecificConfig } from './aac.ts';
+
+const FORMAT_EX_HEADER = 9;
+const FORMAT_AAC = 10;
+const SEQUENCE_HEADER = 0;
+const EX_CODED_FRAMES = new Set([1, 5, 7]);
+const SAMPLE_RATES = [5500, 11025, 22050, 44100];
+
+/** Short names by SoundFormat (FLV 10.1, E.4.2.1). */
+const FORMATS: Record<number, string> = {
+  0: 'pcm',
+  1: 'adpcm',
+  2: 'mp3',
+  3: 'pcm_s16le',
+  4: 'nellymoser',
+  5: 'nellymoser',
+  6: 'nellymoser',
+  7: 'pcm_alaw',
+  8: 'pcm_mulaw',
+  11: 'speex',
+  14: 'mp3',
+};
+
+export interface AudioPacket {
+  kind: 'header' | 'frame' | 'other';
+  codec: string;
+  config: Buffer;
+  /** As the tag's own flags tell; AAC always says 44100 and stereo, whatever it is. */
+  sampleRate: number;
+  channels: number;
+}
+
+const OTHER: AudioPacket = { kind: 'other', codec: '', config: Buffer.alloc(0), sampleRate: 0, channels: 0 };
+
+/** Reads the head of an FLV AUDIODATA, enhanced RTMP included. Total: never throws. */
+export function readAudioPacket(payload: Buffer): AudioPacket {
+  const first = payload[0];
+  if (first === undefined) return OTHER;
+  const format = first >> 4;
+  if (format === FORMAT_EX_HEADER) return readEnhanced(payload, first & 0x0f);
+  const sampleRate = SAMPLE_RATES[(first >> 2) & 3] ?? 0;
+  const channels = (first & 1) + 1;
+  if (format === FORMAT_AAC) {
+    if (payload.length < 2) return OTHER;
+    const kind = payload[1] === SEQUENCE_HEADER ? 'header' : 'frame';
+    return { kind, codec: 'mp4a', config: payload.subarray(2), sampleRate, channels };
+  }
+  const codec = FORMATS[format];
+  return codec === undefined ? OTHER : { kind: 'frame', codec, config: OTHER.config, sampleRate, channels };
+}
+
+function readEnhanced(payload: Buffer, packetType: number): AudioPacket {
+  if (payload.length < 5) return OTHER;
+  const codec = payload.toString('latin1', 1, 5);
+  const config = payload.subarray(5);
+  if (packetType === SEQUENCE_HEADER) return { ...OTHER, kind: 'header', codec, config };
+  return { ...OTHER, kind: EX_CODED_FRAMES.has(packetType) ? 'frame' : 'other', codec };
+}
+
+/** What a packet tells: an AAC header its AudioSpecificConfig, others the flags. @throws CodecError */
+export function parseAudioInfo(packet: AudioPacket): AudioInfo {
+  if (packet.codec === 'mp4a' && packet.kind === 'header') return parseAudioSpecificConfig(packet.config);
+  if (packet.codec === 'Opus') {
+    const channels = packet.config[9] ?? 0; // OpusHead (RFC 7845, 5.1)
+    return { codec: 'opus', sampleRate: 48000, channels };
+  }
+  const codec = packet.codec.replace(/[^A-Za-z0-9.-]/g, '');
+  return { codec, sampleRate: packet.sampleRate, channels: packet.channels };
+}

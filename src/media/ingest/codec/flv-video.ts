@@ -1,0 +1,73 @@
+import type { VideoInfo } from '../../contract.ts';
+import { parseAv1Codec, parseVp9Codec } from './av1-vp9.ts';
+import { parseAvcConfig } from './h264.ts';
+import { parseHevcConfig } from './hevc.ts';
+
+const EX_HEADER = 0x80;
+const FRAME_KEY = 1;
+const FRAME_COMMAND = 5;
+const CODEC_AVC = 7;
+const SEQUENCE_HEADER = 0;
+/** Enhanced RTMP packet types that carry pictures: CodedFrames, CodedFramesX, Multitrack, ModEx. */
+const EX_CODED = new Set([1, 3, 6, 7]);
+
+/** Older codecs have a number where enhanced RTMP has a FourCC (FLV 10.1, E.4.3.1). */
+const LEGACY_CODECS: Record<number, string> = { 2: 'h263', 4: 'vp6f', 5: 'vp6a', 12: 'hvc1' };
+
+/** One video message: what it is, and where a sequence header's configuration record begins. */
+export interface VideoPacket {
+  kind: 'header' | 'frame' | 'other';
+  keyframe: boolean;
+  /** FourCC, or a short name for codecs that have none. */
+  codec: string;
+  config: Buffer;
+}
+
+const OTHER: VideoPacket = { kind: 'other', keyframe: false, codec: '', config: Buffer.alloc(0) };
+
+/** Reads the head of an FLV VIDEODATA, enhanced RTMP (Veovera v2) included. Total: never throws. */
+export function readVideoPacket(payload: Buffer): VideoPacket {
+  const first = payload[0];
+  if (first === undefined) return OTHER;
+  if ((first & EX_HEADER) !== 0) return readEnhanced(payload, first);
+  const frameType = first >> 4;
+  if (frameType === FRAME_COMMAND) return OTHER;
+  const codecId = first & 0x0f;
+  const codec = codecId === CODEC_AVC ? 'avc1' : LEGACY_CODECS[codecId];
+  if (codec === undefined) return OTHER;
+  const keyframe = frameType === FRAME_KEY;
+  if (codec !== 'avc1' && codec !== 'hvc1') return { kind: 'frame', keyframe, codec, config: OTHER.config };
+  if (payload.length < 5) return OTHER;
+  if (payload[1] === SEQUENCE_HEADER)
+    return { kind: 'header', keyframe: false, codec, config: payload.subarray(5) };
+  return { kind: payload[1] === 1 ? 'frame' : 'other', keyframe, codec, config: OTHER.config };
+}
+
+function readEnhanced(payload: Buffer, first: number): VideoPacket {
+  const frameType = (first >> 4) & 7;
+  const packetType = first & 0x0f;
+  if (payload.length < 5 || frameType === FRAME_COMMAND) return OTHER;
+  const codec = payload.toString('latin1', 1, 5);
+  if (packetType === SEQUENCE_HEADER) {
+    return { kind: 'header', keyframe: false, codec, config: payload.subarray(5) };
+  }
+  const kind = EX_CODED.has(packetType) ? 'frame' : 'other';
+  return { kind, keyframe: frameType === FRAME_KEY, codec, config: OTHER.config };
+}
+
+/** What a sequence header tells. @throws CodecError */
+export function parseVideoHeader(packet: VideoPacket): VideoInfo {
+  const unsized = { width: 0, height: 0, fps: 0 };
+  switch (packet.codec) {
+    case 'avc1':
+      return parseAvcConfig(packet.config);
+    case 'hvc1':
+      return parseHevcConfig(packet.config);
+    case 'av01':
+      return { codec: parseAv1Codec(packet.config), ...unsized };
+    case 'vp09':
+      return { codec: parseVp9Codec(packet.config), ...unsized };
+    default:
+      return { codec: packet.codec.replace(/[^A-Za-z0-9.-]/g, ''), ...unsized };
+  }
+}

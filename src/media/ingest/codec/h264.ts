@@ -1,0 +1,106 @@
+import {
+  BitReader,
+  CodecError,
+  checkedFormat,
+  type PictureFormat,
+  removeEmulationPrevention,
+} from './bit-reader.ts';
+
+/** Profiles whose SPS tells the chroma format (ITU-T H.264, 7.3.2.1.1). */
+const HIGH_PROFILES = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
+const EXTENDED_SAR = 255;
+
+/**
+ * Reads an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1), the payload of an AVC sequence header.
+ * @throws CodecError
+ */
+export function parseAvcConfig(record: Buffer): PictureFormat & { codec: string } {
+  if (record.length < 8 || record[0] !== 1) throw new CodecError('not an AVC configuration');
+  const codec = `avc1.${record.toString('hex', 1, 4)}`;
+  const spsCount = record.readUInt8(5) & 0x1f;
+  const spsLength = record.readUInt16BE(6);
+  const sps = record.subarray(8, 8 + spsLength);
+  if (spsCount < 1 || sps.length < spsLength) throw new CodecError('no sequence parameter set');
+  return { codec, ...parseSps(sps) };
+}
+
+/** Picture size after cropping, and the frame rate when the VUI tells one. @throws CodecError */
+export function parseSps(nal: Uint8Array): PictureFormat {
+  const reader = new BitReader(removeEmulationPrevention(nal.subarray(1)));
+  const profile = reader.bits(8);
+  reader.skip(16); // constraint flags, level
+  reader.ue(); // seq_parameter_set_id
+  const chromaFormat = HIGH_PROFILES.has(profile) ? readChroma(reader) : 1;
+  reader.ue(); // log2_max_frame_num_minus4
+  skipPictureOrderCount(reader);
+  reader.ue(); // max_num_ref_frames
+  reader.skip(1); // gaps_in_frame_num_value_allowed_flag
+  const codedWidth = (reader.ue() + 1) * 16;
+  const mapUnits = reader.ue() + 1;
+  const framesOnly = reader.flag();
+  const codedHeight = mapUnits * 16 * (framesOnly ? 1 : 2);
+  if (!framesOnly) reader.skip(1); // mb_adaptive_frame_field_flag
+  reader.skip(1); // direct_8x8_inference_flag
+  const [left, right, top, bottom] = reader.flag()
+    ? [reader.ue(), reader.ue(), reader.ue(), reader.ue()]
+    : [0, 0, 0, 0];
+  const unitX = chromaFormat === 1 || chromaFormat === 2 ? 2 : 1;
+  const unitY = (chromaFormat === 1 ? 2 : 1) * (framesOnly ? 1 : 2);
+  const fps = reader.flag() ? readVuiFrameRate(reader) : 0;
+  return checkedFormat(codedWidth - (left + right) * unitX, codedHeight - (top + bottom) * unitY, fps);
+}
+
+/** chroma_format_idc; 0 also for separate colour planes, whose crop units are the same as monochrome's. */
+function readChroma(reader: BitReader): number {
+  const format = reader.ue();
+  if (format > 3) throw new CodecError('unknown chroma format');
+  const separatePlanes = format === 3 && reader.flag();
+  reader.ue(); // bit_depth_luma_minus8
+  reader.ue(); // bit_depth_chroma_minus8
+  reader.skip(1); // qpprime_y_zero_transform_bypass_flag
+  if (reader.flag()) {
+    for (let list = 0; list < (format === 3 ? 12 : 8); list++) {
+      if (reader.flag()) skipScalingList(reader, list < 6 ? 16 : 64);
+    }
+  }
+  return separatePlanes ? 0 : format;
+}
+
+function skipScalingList(reader: BitReader, size: number): void {
+  let last = 8;
+  let next = 8;
+  for (let i = 0; i < size && next !== 0; i++) {
+    next = (last + reader.se() + 256) % 256;
+    if (next !== 0) last = next;
+  }
+}
+
+function skipPictureOrderCount(reader: BitReader): void {
+  const type = reader.ue();
+  if (type === 0) reader.ue();
+  if (type !== 1) return;
+  reader.skip(1);
+  reader.se();
+  reader.se();
+  const cycle = reader.ue();
+  if (cycle > 255) throw new CodecError('picture order count cycle too long');
+  for (let i = 0; i < cycle; i++) reader.se();
+}
+
+/** Frames per second by the VUI's timing (Annex E), 0 when it has none; a tick is a field. */
+function readVuiFrameRate(reader: BitReader): number {
+  if (reader.flag() && reader.bits(8) === EXTENDED_SAR) reader.skip(32);
+  if (reader.flag()) reader.skip(1); // overscan
+  if (reader.flag()) {
+    reader.skip(4); // video_format, video_full_range_flag
+    if (reader.flag()) reader.skip(24); // colour description
+  }
+  if (reader.flag()) {
+    reader.ue(); // chroma_sample_loc_type_top_field
+    reader.ue();
+  }
+  if (!reader.flag()) return 0;
+  const unitsInTick = reader.bits(32);
+  const timeScale = reader.bits(32);
+  return unitsInTick === 0 ? 0 : timeScale / unitsInTick / 2;
+}

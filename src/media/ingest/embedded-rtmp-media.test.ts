@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { until } from '../../../test/harness/wait.ts';
+import { openFlv } from '../../../test/rtmp/flv-reader.ts';
+import { openPublisher, sendHeaders, startIngest } from '../../../test/rtmp/ingest.ts';
+import {
+  AAC_48K_STEREO,
+  AVC_360P30,
+  AVC_1080P60,
+  videoFrame,
+  videoHeader,
+} from '../../../test/rtmp/media.ts';
+import { systemClock } from '../../kernel/clock.ts';
+
+test('a new sequence header within the publish is told, a repeated one is not', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await openPublisher(t, ingest.port, 'key-a');
+  client.media('video', 0, videoHeader(AVC_360P30));
+  client.media('video', 0, videoFrame(true));
+  client.media('video', 40, videoHeader(AVC_360P30));
+  client.media('video', 40, videoFrame(true));
+  client.media('video', 80, videoHeader(AVC_1080P60));
+  client.media('video', 80, videoFrame(true));
+  await until(() => ingest.sessions('media').length === 2);
+  assert.deepEqual(
+    ingest.sessions('media').map((session) => session.video?.width),
+    [640, 1920],
+  );
+});
+
+test('the frame rate is measured when the encoder does not send the one it announces', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await openPublisher(t, ingest.port, 'key-a');
+  client.media('video', 0, videoHeader(AVC_360P30));
+  for (let at = 0; at <= 2200; at += 20) client.media('video', at, videoFrame(at % 1000 === 0));
+  await until(() => ingest.sessions('media').length === 2);
+  assert.deepEqual(
+    ingest.sessions('media').map((session) => session.video?.fps),
+    [30, 50],
+  );
+});
+
+test('figures: bytes, keyframe interval, last media', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await openPublisher(t, ingest.port, 'key-a');
+  const sessionId = ingest.sessions('start')[0]?.sessionId ?? '';
+  assert.equal(ingest.engine.stats(sessionId)?.keyframeIntervalMs, null);
+  const before = systemClock.ms();
+  for (const at of [0, 500, 1000, 3000]) client.media('video', at, videoFrame(at !== 500, 1000));
+  await until(() => ingest.engine.stats(sessionId)?.bytes === 4000);
+  const stats = ingest.engine.stats(sessionId);
+  assert.equal(stats?.keyframeIntervalMs, 2000);
+  assert.ok((stats?.lastMediaAtMs ?? 0) >= before);
+  assert.equal(ingest.engine.stats('ing_unknown'), null);
+});
+
+test('readers: an unknown session is 404, a known one ends cleanly with the publish', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await openPublisher(t, ingest.port, 'key-a');
+  const [session] = ingest.sessions('start');
+  assert.ok(session);
+  const missing = await openFlv(ingest.engine.readUrl({ ...session, sessionId: 'ing_none' }));
+  assert.equal(missing.status, 404);
+  const early = await openFlv(ingest.engine.readUrl(session));
+  sendHeaders(client);
+  client.media('video', 0, videoFrame(true, 700));
+  client.media('video', 40, videoFrame(false, 300));
+  await until(() => early.tags().length === 4);
+  const late = await openFlv(ingest.engine.readUrl(session));
+  await until(() => late.tags().length === 4);
+  client.command(1, 'deleteStream', 6, [null, 1]);
+  assert.deepEqual(await Promise.all([early.ended, late.ended]), [true, true]);
+  for (const reader of [early, late]) {
+    assert.equal(reader.flags(), 5);
+    assert.deepEqual(
+      reader.tags().map((tag) => [tag.type, tag.timestamp, tag.payload.length]),
+      [
+        [9, 0, 5 + AVC_360P30.length / 2],
+        [8, 0, 2 + AAC_48K_STEREO.length / 2],
+        [9, 0, 700],
+        [9, 40, 300],
+      ],
+    );
+  }
+});
+
+test('timestamps above 24 and 31 bits reach the reader whole', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await openPublisher(t, ingest.port, 'key-a');
+  const [session] = ingest.sessions('start');
+  assert.ok(session);
+  const reader = await openFlv(ingest.engine.readUrl(session));
+  const times = [0xfffffe, 0xffffff, 0x1000000, 0x7fffffff, 0x80000000, 0xfffffff0];
+  client.media('video', 0xfffff0, videoHeader(AVC_360P30));
+  for (const at of times) client.media('video', at, videoFrame(true, 500));
+  await until(() => reader.tags().length === times.length + 1);
+  assert.deepEqual(
+    reader.tags().map((tag) => tag.timestamp),
+    [0xfffff0, ...times],
+  );
+});
+
+test('a reader that dies disturbs neither the publish nor the other readers', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await openPublisher(t, ingest.port, 'key-a');
+  const [session] = ingest.sessions('start');
+  assert.ok(session);
+  sendHeaders(client);
+  client.media('video', 0, videoFrame(true));
+  await until(() => ingest.sessions('media').length === 1);
+  const dying = await openFlv(ingest.engine.readUrl(session));
+  const other = await openFlv(ingest.engine.readUrl(session));
+  dying.destroy();
+  for (let at = 40; at <= 4000; at += 40) client.media('video', at, videoFrame(false, 20_000));
+  await until(() => other.tags().at(-1)?.timestamp === 4000);
+  assert.deepEqual(ingest.ends(), []);
+});

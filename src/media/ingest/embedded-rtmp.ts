@@ -1,0 +1,272 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import type { Clock } from '../../kernel/clock.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type {
+  IngestEndReason,
+  IngestEngine,
+  IngestHooks,
+  IngestProtocol,
+  IngestSession,
+  IngestStats,
+  PublishGrant,
+  PublishRequest,
+} from '../contract.ts';
+import { Broadcast } from './broadcast.ts';
+import { FlvServer } from './flv-server.ts';
+import { close, listen } from './listen.ts';
+import { PublishSession } from './publish-session.ts';
+import { type ConnectionHost, plainAddress, RtmpConnection } from './rtmp/connection.ts';
+import { withTimeout } from './timeout.ts';
+
+export interface IngestLimits {
+  handshakeMs: number;
+  /** From the end of the handshake to the publish command. */
+  publishMs: number;
+  /** A publish without audio or video for so long ends as `idle`. */
+  idleMs: number;
+  authoriseMs: number;
+  /** For the start hook; also how long the end hook of a replaced session is waited for. */
+  hookMs: number;
+  connections: number;
+  connectionsPerAddress: number;
+  readerQueueBytes: number;
+}
+
+const DEFAULT_LIMITS: IngestLimits = {
+  handshakeMs: 10_000,
+  publishMs: 10_000,
+  idleMs: 10_000,
+  authoriseMs: 2000,
+  hookMs: 5000,
+  connections: 1000,
+  connectionsPerAddress: 20,
+  readerQueueBytes: 8 * 1024 * 1024,
+};
+
+export interface EmbeddedRtmpOptions {
+  host: string;
+  /** 0 takes any free port; see `port`. */
+  port: number;
+  /** Loopback port of the HTTP-FLV readers; any free one unless given. */
+  readPort?: number;
+  nodeId: string;
+  logger: Logger;
+  clock: Clock;
+  /** Names that an encoder may have after the host; `live` unless told otherwise. */
+  apps?: readonly string[];
+  limits?: Partial<IngestLimits>;
+  /** Adds an RTMPS listener; PEM texts. */
+  tls?: { port: number; key: string; cert: string };
+}
+
+export function createEmbeddedRtmp(options: EmbeddedRtmpOptions): EmbeddedRtmpEngine {
+  return new EmbeddedRtmpEngine(options);
+}
+
+/** The default engine: our own publish-only RTMP server, in this process, without global state. */
+export class EmbeddedRtmpEngine implements IngestEngine {
+  #options: EmbeddedRtmpOptions;
+  #limits: IngestLimits;
+  #logger: Logger;
+  #hooks: IngestHooks | null = null;
+  #flv: FlvServer;
+  #servers: Server[] = [];
+  #sockets = new Set<Socket>();
+  #perAddress = new Map<string, number>();
+  #connections = new Set<RtmpConnection>();
+  #sessions = new Map<string, PublishSession>();
+  #byStream = new Map<string, PublishSession>();
+  /** The last step in the queue of publishes that open on a stream, one at a time. */
+  #opening = new Map<string, Promise<unknown>>();
+  #timer: NodeJS.Timeout | undefined;
+  #ports = { rtmp: 0, rtmps: 0, read: 0 };
+
+  constructor(options: EmbeddedRtmpOptions) {
+    this.#options = options;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#logger = options.logger;
+    this.#flv = new FlvServer(options.logger);
+  }
+
+  /** Bound ports, known after `start`; `rtmps` is 0 without TLS. */
+  get ports(): { rtmp: number; rtmps: number; read: number } {
+    return { ...this.#ports };
+  }
+
+  /** @throws the listener's error (EADDRINUSE, EACCES); nothing is left listening then. */
+  async start(hooks: IngestHooks): Promise<void> {
+    this.#hooks = hooks;
+    const { host, port, tls, readPort } = this.#options;
+    try {
+      this.#ports.read = await this.#flv.start(readPort ?? 0);
+      const plain = createServer((socket) => this.#onConnection(socket, 'rtmp'));
+      this.#ports.rtmp = await this.#listen(plain, host, port);
+      if (tls !== undefined) {
+        const secure = createTlsServer({
+          key: tls.key,
+          cert: tls.cert,
+          handshakeTimeout: this.#limits.handshakeMs,
+        });
+        secure.on('secureConnection', (socket) => this.#onConnection(socket, 'rtmps'));
+        secure.on('tlsClientError', (error) => this.#logger.debug({ error: error.message }, 'rtmps: no TLS'));
+        this.#ports.rtmps = await this.#listen(secure, host, tls.port);
+      }
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    const { handshakeMs, publishMs, idleMs } = this.#limits;
+    const everyMs = Math.min(500, Math.max(20, Math.min(handshakeMs, publishMs, idleMs) / 4));
+    this.#timer = setInterval(() => this.#tick(), everyMs);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    const closed = this.#servers.map(close);
+    this.#servers = [];
+    const ends = [...this.#sessions.values()].map((session) => session.end('shutdown'));
+    await withTimeout(Promise.all(ends), this.#limits.hookMs, null);
+    for (const connection of this.#connections) connection.destroy();
+    for (const socket of this.#sockets) socket.destroy();
+    await Promise.all([...closed, this.#flv.stop()]);
+  }
+
+  readUrl(session: IngestSession): string {
+    return `http://127.0.0.1:${this.#ports.read}/int/${session.sessionId}.flv`;
+  }
+
+  async kick(sessionId: string, reason: IngestEndReason): Promise<void> {
+    await this.#sessions.get(sessionId)?.end(reason);
+  }
+
+  list(): IngestSession[] {
+    const publishing = [...this.#sessions.values()].filter((session) => session.publishing);
+    return publishing.map((session) => session.describe());
+  }
+
+  stats(sessionId: string): IngestStats | null {
+    return this.#sessions.get(sessionId)?.stats() ?? null;
+  }
+
+  async #listen(server: Server, host: string, port: number): Promise<number> {
+    server.prependListener('connection', (socket: Socket) => this.#admit(socket));
+    const bound = await listen(server, { host, port });
+    // Such as EMFILE at accept: no reason to die.
+    server.on('error', (error) => this.#logger.error({ err: error }, 'rtmp: listener error'));
+    this.#servers.push(server);
+    return bound;
+  }
+
+  /** Counts the TCP connection, of RTMPS too, before a byte of it is read. */
+  #admit(socket: Socket): void {
+    const address = plainAddress(socket.remoteAddress ?? '');
+    const count = (this.#perAddress.get(address) ?? 0) + 1;
+    const { connections, connectionsPerAddress } = this.#limits;
+    if (count > connectionsPerAddress || this.#sockets.size >= connections) {
+      this.#logger.info({ ip: address, connections: count }, 'rtmp: too many connections');
+      socket.destroy();
+      return;
+    }
+    this.#perAddress.set(address, count);
+    this.#sockets.add(socket);
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      const left = (this.#perAddress.get(address) ?? 1) - 1;
+      if (left > 0) this.#perAddress.set(address, left);
+      else this.#perAddress.delete(address);
+    });
+  }
+
+  #onConnection(socket: Socket, protocol: IngestProtocol): void {
+    if (socket.destroyed) return;
+    const host: ConnectionHost = {
+      apps: new Set(this.#options.apps ?? ['live']),
+      handshakeMs: this.#limits.handshakeMs,
+      publishMs: this.#limits.publishMs,
+      accept: (request, connection) =>
+        this.#accept({ ...request, ip: connection.address, protocol }, connection).catch((error: unknown) => {
+          this.#logger.error({ err: error }, 'ingest: accepting failed');
+          return null;
+        }),
+    };
+    const connection = new RtmpConnection(socket, host, this.#logger);
+    this.#connections.add(connection);
+    socket.once('close', () => this.#connections.delete(connection));
+  }
+
+  async #accept(request: PublishRequest, connection: RtmpConnection): Promise<PublishSession | null> {
+    const grant = await this.#authorise(request);
+    if (grant === null) {
+      this.#logger.info({ ip: request.ip }, 'ingest: publish refused');
+      return null;
+    }
+    const previous = this.#opening.get(grant.streamId) ?? Promise.resolve();
+    const opening = previous.then(() => this.#open(request, grant, connection));
+    const settled = opening.catch(() => null);
+    this.#opening.set(grant.streamId, settled);
+    try {
+      return await opening;
+    } finally {
+      if (this.#opening.get(grant.streamId) === settled) this.#opening.delete(grant.streamId);
+    }
+  }
+
+  async #authorise(request: PublishRequest): Promise<PublishGrant | null> {
+    const hooks = this.#hooks;
+    if (hooks === null) return null;
+    const answer = (async () => hooks.authorise(request))().catch((error: unknown) => {
+      this.#logger.error({ err: error }, 'ingest: the authorise hook failed');
+      return null;
+    });
+    return withTimeout(answer, this.#limits.authoriseMs, null);
+  }
+
+  /** Replaces the stream's session, if there is one, and begins a new one. One at a time per stream. */
+  async #open(
+    request: PublishRequest,
+    grant: PublishGrant,
+    connection: RtmpConnection,
+  ): Promise<PublishSession | null> {
+    const hooks = this.#hooks;
+    const old = this.#byStream.get(grant.streamId);
+    if (connection.closed || hooks === null) return null;
+    if (old !== undefined) await withTimeout(old.end('replaced'), this.#limits.hookMs, null);
+    if (connection.closed) return null;
+    const sessionId = newId('ing');
+    const session = new PublishSession({
+      sessionId,
+      nodeId: this.#options.nodeId,
+      protocol: request.protocol,
+      grant,
+      broadcast: new Broadcast({ readerQueueBytes: this.#limits.readerQueueBytes }),
+      hooks,
+      clock: this.#options.clock,
+      logger: this.#logger.child({ sessionId, streamId: grant.streamId }),
+      onEnded: (reason) => {
+        this.#forget(session);
+        if (reason !== 'unpublish' && reason !== 'closed') connection.dismiss(reason);
+      },
+    });
+    this.#sessions.set(sessionId, session);
+    this.#byStream.set(grant.streamId, session);
+    // Readable already within the start hook, which may begin a packager.
+    this.#flv.add(sessionId, session.broadcast);
+    return (await session.start(this.#limits.hookMs)) ? session : null;
+  }
+
+  #forget(session: PublishSession): void {
+    this.#sessions.delete(session.sessionId);
+    this.#flv.remove(session.sessionId);
+    if (this.#byStream.get(session.streamId) === session) this.#byStream.delete(session.streamId);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    for (const connection of this.#connections) connection.checkDeadline(now);
+    for (const session of this.#sessions.values()) {
+      if (session.publishing && session.silentMs(now) > this.#limits.idleMs) void session.end('idle');
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { until } from '../../../test/harness/wait.ts';
+import { openFlv } from '../../../test/rtmp/flv-reader.ts';
+import { startIngest, type TestIngest } from '../../../test/rtmp/ingest.ts';
+import { type Publisher, type PublisherOptions, startPublisher } from '../../../test/rtmp/publisher.ts';
+
+const TOOL_TIMEOUT_MS = 20_000;
+
+async function run(t: TestContext, tool: string, args: string[]) {
+  const child = spawn(tool, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const force = setTimeout(() => child.kill('SIGKILL'), TOOL_TIMEOUT_MS);
+  t.after(() => {
+    clearTimeout(force);
+    child.kill('SIGKILL');
+  });
+  const text = { stdout: '', stderr: '' };
+  child.stdout.on('data', (data: Buffer) => (text.stdout += data));
+  child.stderr.on('data', (data: Buffer) => (text.stderr += data));
+  const [code] = await once(child, 'close');
+  clearTimeout(force);
+  return { code, ...text };
+}
+
+function publish(
+  t: TestContext,
+  ingest: TestIngest,
+  key: string,
+  options: Partial<PublisherOptions> = {},
+): Publisher {
+  const publisher = startPublisher({ url: ingest.url(key), ...options });
+  t.after(() => publisher.kill('SIGKILL'));
+  return publisher;
+}
+
+const started = (ingest: TestIngest, count = 1) =>
+  until(() => ingest.sessions('start')[count - 1], { timeoutMs: 10_000, message: 'the start hook' });
+
+test('ffmpeg publishes, ffprobe and ffmpeg read, and both ends are clean', async (t) => {
+  const ingest = await startIngest(t);
+  const publisher = publish(t, ingest, 'key-a', { seconds: 4, width: 640, height: 360, fps: 30 });
+  const session = await started(ingest);
+  const url = ingest.engine.readUrl(session);
+  const folder = await mkdtemp(join(tmpdir(), 'ingest-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'copy.mp4');
+  const copy = run(t, 'ffmpeg', ['-v', 'error', '-nostdin', '-f', 'live_flv', '-i', url, '-c', 'copy', file]);
+  const probe = await run(t, 'ffprobe', [
+    ...['-v', 'error', '-f', 'live_flv', '-show_entries', 'stream=codec_name,width,height,sample_rate'],
+    ...['-of', 'compact=p=0:nk=1', url],
+  ]);
+  assert.deepEqual(probe.stdout.trim().split('\n'), ['h264|640|360', 'aac|48000']);
+  assert.equal((await publisher.exited).code, 0);
+  assert.deepEqual(await copy, { code: 0, stdout: '', stderr: '' });
+  assert.ok((await stat(file)).size > 50_000);
+  await until(() => ingest.ends().length === 1);
+  assert.equal(ingest.ends()[0]?.reason, 'unpublish');
+  const media = ingest.sessions('media')[0];
+  assert.deepEqual(media?.video, { codec: 'avc1.42c01e', width: 640, height: 360, fps: 30 });
+  assert.deepEqual(media?.audio, { codec: 'mp4a.40.2', sampleRate: 48000, channels: 2 });
+  assert.equal(ingest.sessions('media').length, 1, 'the measured frame rate is the announced one');
+});
+
+test('a reader that comes in the middle has a decodable frame at once', async (t) => {
+  const ingest = await startIngest(t);
+  const publisher = publish(t, ingest, 'key-a', { gopSec: 5 });
+  const session = await started(ingest);
+  await until(() => (ingest.engine.stats(session.sessionId)?.bytes ?? 0) > 50_000, { timeoutMs: 10_000 });
+  const at = performance.now();
+  const reader = await openFlv(ingest.engine.readUrl(session));
+  t.after(() => reader.destroy());
+  await until(() =>
+    reader.tags().some((tag) => tag.type === 9 && tag.payload[0] === 0x17 && tag.payload[1] === 1),
+  );
+  const waited = performance.now() - at;
+  t.diagnostic(`first keyframe after ${waited.toFixed(0)} ms, of a group of 5 s`);
+  assert.ok(waited < 500);
+  assert.equal((await publisher.stop()).code, 255);
+});
+
+test('ffmpeg is told why it is refused', async (t) => {
+  const ingest = await startIngest(t);
+  const exit = await publish(t, ingest, 'wrong', { seconds: 5 }).exited;
+  assert.equal(exit.code, 1);
+  assert.match(exit.stderr, /The stream key is not valid/);
+  assert.deepEqual(ingest.sessions('start'), []);
+});
+
+test('an encoder that is killed is reported at once and readers end', async (t) => {
+  const ingest = await startIngest(t);
+  const publisher = publish(t, ingest, 'key-a');
+  const session = await started(ingest);
+  await until(() => ingest.sessions('media').length === 1);
+  const reader = await openFlv(ingest.engine.readUrl(session));
+  const at = performance.now();
+  publisher.kill('SIGKILL');
+  await until(() => ingest.ends().length === 1);
+  const waited = performance.now() - at;
+  t.diagnostic(`end reported after ${waited.toFixed(0)} ms`);
+  assert.ok(waited < 1000);
+  assert.equal(ingest.ends()[0]?.reason, 'closed');
+  assert.equal(await reader.ended, true);
+});
+
+test('a stopped encoder is replaced by the same key at once, or ends as idle', async (t) => {
+  const ingest = await startIngest(t, { limits: { idleMs: 1500 } });
+  const frozen = publish(t, ingest, 'key-a');
+  await started(ingest);
+  await until(() => ingest.sessions('media').length === 1);
+  frozen.kill('SIGSTOP');
+  const at = performance.now();
+  const next = publish(t, ingest, 'key-a');
+  await started(ingest, 2);
+  assert.deepEqual(
+    ingest.ends().map((end) => end.reason),
+    ['replaced'],
+  );
+  assert.ok(performance.now() - at < 1500, 'without waiting for the idle time');
+  await until(() => ingest.sessions('media').length === 2);
+  next.kill('SIGSTOP');
+  await until(() => ingest.ends().length === 2, { timeoutMs: 4000 });
+  assert.equal(ingest.ends()[1]?.reason, 'idle');
+});
+
+test('ffmpeg publishes and reads across the 24-bit timestamp', async (t) => {
+  const ingest = await startIngest(t);
+  const publisher = publish(t, ingest, 'key-a', { seconds: 3, extraArgs: ['-output_ts_offset', '16776.2'] });
+  const reader = await openFlv(ingest.engine.readUrl(await started(ingest)));
+  assert.equal((await publisher.exited).code, 0);
+  assert.equal(await reader.ended, true);
+  const times = reader
+    .tags()
+    .flatMap((tag) => (tag.type === 9 && tag.payload[1] === 1 ? [tag.timestamp] : []));
+  assert.ok(times.length > 60);
+  assert.ok((times[0] ?? 0) < 0xffffff && (times.at(-1) ?? 0) > 0x1000000 + 500);
+  const steps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  assert.ok(
+    steps.every((step) => step === 33 || step === 34),
+    'no jump',
+  );
+});

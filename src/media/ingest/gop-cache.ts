@@ -1,0 +1,73 @@
+import { flvTag, flvTagBytes, writeFlvTag } from './flv.ts';
+
+export interface GopLimits {
+  bytes: number;
+  tags: number;
+}
+
+/** Below what a reader may have queued, so that the burst at its start never counts as slowness. */
+const DEFAULT_LIMITS: GopLimits = { bytes: 6 * 1024 * 1024, tags: 4096 };
+const FIRST_BYTES = 256 * 1024;
+const NO_BYTES = Buffer.alloc(0);
+
+/**
+ * The tags since the last keyframe, so that a new reader has a picture at once.
+ *
+ * Tags are written into one buffer, which the next group uses again if it may. A buffer for every tag would
+ * be less code, but dead media then calls for a full garbage collection several times a second, which takes
+ * more processor time than the rest of the ingest.
+ */
+export class GopCache {
+  #limits: GopLimits;
+  #buffer = NO_BYTES;
+  #bytes = 0;
+  #tags = 0;
+
+  constructor(limits: GopLimits = DEFAULT_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** All tags, one after another; none before the first keyframe, nor when the group is too large to keep. */
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#bytes);
+  }
+
+  get empty(): boolean {
+    return this.#tags === 0;
+  }
+
+  /**
+   * Makes a tag and keeps it if it belongs to a group, which a keyframe begins. `mayReuse` tells whether
+   * nobody reads the tags of earlier groups any more; it is asked at keyframes only.
+   */
+  add(type: number, timestamp: number, payload: Buffer, keyframe: boolean, mayReuse: () => boolean): Buffer {
+    if (keyframe) {
+      this.clear();
+      if (!mayReuse()) this.#buffer = Buffer.allocUnsafeSlow(this.#buffer.length);
+    }
+    const size = flvTagBytes(payload);
+    const belongs = keyframe || !this.empty;
+    if (!belongs || this.#bytes + size > this.#limits.bytes || this.#tags >= this.#limits.tags) {
+      this.clear();
+      return flvTag(type, timestamp, payload);
+    }
+    this.#reserve(this.#bytes + size);
+    const tag = this.#buffer.subarray(this.#bytes, this.#bytes + size);
+    writeFlvTag(tag, type, timestamp, payload);
+    this.#bytes += size;
+    this.#tags++;
+    return tag;
+  }
+
+  clear(): void {
+    this.#tags = 0;
+    this.#bytes = 0;
+  }
+
+  #reserve(bytes: number): void {
+    if (bytes <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(bytes, FIRST_BYTES, 2 * this.#buffer.length));
+    this.bytes.copy(grown);
+    this.#buffer = grown;
+  }
+}

@@ -1,0 +1,62 @@
+const SECONDS_KEPT = 5;
+const KEYFRAMES_KEPT = 5;
+
+interface Second {
+  index: number;
+  bytes: number;
+  frames: number;
+}
+
+/** Rates over the last whole seconds. Times are milliseconds of a clock that never goes back. */
+export class MediaStats {
+  bytes = 0;
+  #startedAtMs: number;
+  #seconds: Second[] = [];
+  #lastKeyframe: number | null = null;
+  #keyframeGaps: number[] = [];
+
+  constructor(startedAtMs: number) {
+    this.#startedAtMs = startedAtMs;
+  }
+
+  add(nowMs: number, bytes: number, isVideoFrame: boolean): void {
+    this.bytes += bytes;
+    const index = this.#index(nowMs);
+    let second = this.#seconds.at(-1);
+    if (second === undefined || second.index !== index) {
+      second = { index, bytes: 0, frames: 0 };
+      this.#seconds.push(second);
+      if (this.#seconds.length > SECONDS_KEPT + 1) this.#seconds.shift();
+    }
+    second.bytes += bytes;
+    if (isVideoFrame) second.frames++;
+  }
+
+  /** `timestamp` is the encoder's. */
+  keyframe(timestamp: number): void {
+    if (this.#lastKeyframe !== null) this.#keyframeGaps.push((timestamp - this.#lastKeyframe) >>> 0);
+    if (this.#keyframeGaps.length > KEYFRAMES_KEPT) this.#keyframeGaps.shift();
+    this.#lastKeyframe = timestamp;
+  }
+
+  get keyframeIntervalMs(): number | null {
+    return this.#keyframeGaps.length === 0 ? null : Math.max(...this.#keyframeGaps);
+  }
+
+  rates(nowMs: number): { bitrateKbps: number; fps: number } {
+    const current = this.#index(nowMs);
+    const first = Math.max(0, current - SECONDS_KEPT);
+    const whole = this.#seconds.filter((second) => second.index >= first && second.index < current);
+    const seconds = Math.max(1, current - first);
+    const bytes = whole.reduce((sum, second) => sum + second.bytes, 0);
+    const frames = whole.reduce((sum, second) => sum + second.frames, 0);
+    return {
+      bitrateKbps: Math.round((bytes * 8) / 1000 / seconds),
+      fps: Math.round((frames * 10) / seconds) / 10,
+    };
+  }
+
+  #index(nowMs: number): number {
+    return Math.floor((nowMs - this.#startedAtMs) / 1000);
+  }
+}

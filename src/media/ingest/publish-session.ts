@@ -1,0 +1,269 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type {
+  AudioInfo,
+  IngestEndReason,
+  IngestHooks,
+  IngestProtocol,
+  IngestSession,
+  IngestStats,
+  PublishGrant,
+  VideoInfo,
+} from '../contract.ts';
+import type { Broadcast } from './broadcast.ts';
+import { CodecError } from './codec/bit-reader.ts';
+import { type AudioPacket, parseAudioInfo, readAudioPacket } from './codec/flv-audio.ts';
+import { parseVideoHeader, readVideoPacket, type VideoPacket } from './codec/flv-video.ts';
+import { FlvTagType, flvTag } from './flv.ts';
+import { FrameRateMeter } from './frame-rate.ts';
+import { readMetadata, splitAggregate } from './media-messages.ts';
+import { MediaStats } from './media-stats.ts';
+import type { AmfObject, AmfValue } from './rtmp/amf0.ts';
+import type { PublishSink } from './rtmp/connection.ts';
+import { MessageType, type RtmpMessage } from './rtmp/messages.ts';
+import { withTimeout } from './timeout.ts';
+
+export interface PublishSessionOptions {
+  sessionId: string;
+  nodeId: string;
+  protocol: IngestProtocol;
+  grant: PublishGrant;
+  broadcast: Broadcast;
+  hooks: IngestHooks;
+  clock: Clock;
+  logger: Logger;
+  /** Called once, at the end, before the hook: the session must not be found any more. */
+  onEnded(reason: IngestEndReason): void;
+}
+
+/** Measured and announced frame rates this far apart: the measured one counts. */
+const FRAME_RATE_TOLERANCE = 0.15;
+
+/** One accepted publish: what it sends, its figures, its readers and its life cycle. */
+export class PublishSession implements PublishSink {
+  readonly sessionId: string;
+  readonly streamId: string;
+  readonly broadcast: Broadcast;
+  #options: PublishSessionOptions;
+  #startedAt: Date;
+  #video: VideoInfo | undefined;
+  #audio: AudioInfo | undefined;
+  #metadata: AmfObject = {};
+  /** The media changed since the hook was last told. */
+  #mediaIsNews = false;
+  #frameRate = new FrameRateMeter();
+  #stats: MediaStats;
+  #lastMediaAtMs: number;
+  #lastMediaTick: number;
+  #starting: Promise<boolean> = Promise.resolve(false);
+  #ending: Promise<void> | null = null;
+  #started = false;
+
+  constructor(options: PublishSessionOptions) {
+    this.#options = options;
+    this.sessionId = options.sessionId;
+    this.streamId = options.grant.streamId;
+    this.broadcast = options.broadcast;
+    this.#startedAt = options.clock.now();
+    this.#lastMediaAtMs = options.clock.ms();
+    this.#lastMediaTick = performance.now();
+    this.#stats = new MediaStats(this.#lastMediaTick);
+  }
+
+  /** Begun and not ended. */
+  get publishing(): boolean {
+    return this.#started && this.#ending === null;
+  }
+
+  /** @returns false when the start hook refused or took longer than `limitMs`: the session is then over. */
+  async start(limitMs: number): Promise<boolean> {
+    const { hooks, logger } = this.#options;
+    this.#starting = (async () => hooks.onStart(this.describe()))().then(
+      () => true,
+      (error: unknown) => {
+        logger.error({ err: error }, 'ingest: the start hook failed');
+        return false;
+      },
+    );
+    this.#started = await withTimeout(this.#starting, limitMs, false);
+    if (!this.#started) void this.end('closed');
+    this.#lastMediaTick = performance.now();
+    return this.publishing;
+  }
+
+  /** Idempotent: the first reason counts. Resolves when the end hook has been told, if the start hook was. */
+  end(reason: IngestEndReason): Promise<void> {
+    this.#ending ??= this.#finish(reason);
+    return this.#ending;
+  }
+
+  async #finish(reason: IngestEndReason): Promise<void> {
+    const { hooks, logger, onEnded } = this.#options;
+    this.broadcast.end();
+    onEnded(reason);
+    logger.info({ reason, bytes: this.#stats.bytes }, 'ingest: publish ended');
+    if (!(await this.#starting)) return;
+    try {
+      const { sessionId, streamId } = this;
+      await hooks.onEnd({ sessionId, streamId, reason, bytes: this.#stats.bytes });
+    } catch (error) {
+      logger.error({ err: error }, 'ingest: the end hook failed');
+    }
+  }
+
+  ended(reason: 'unpublish' | 'closed'): void {
+    void this.end(reason);
+  }
+
+  describe(): IngestSession {
+    const { nodeId, protocol, grant } = this.#options;
+    return {
+      sessionId: this.sessionId,
+      streamId: this.streamId,
+      nodeId,
+      protocol,
+      startedAt: this.#startedAt,
+      grant,
+      ...(this.#video ? { video: { ...this.#video } } : {}),
+      ...(this.#audio ? { audio: { ...this.#audio } } : {}),
+    };
+  }
+
+  stats(): IngestStats {
+    return {
+      sessionId: this.sessionId,
+      bytes: this.#stats.bytes,
+      ...this.#stats.rates(performance.now()),
+      keyframeIntervalMs: this.#stats.keyframeIntervalMs,
+      lastMediaAtMs: this.#lastMediaAtMs,
+    };
+  }
+
+  /** Milliseconds without audio or video at `now` (`performance.now()`). */
+  silentMs(now: number): number {
+    return now - this.#lastMediaTick;
+  }
+
+  media(message: RtmpMessage): void {
+    if (this.#ending !== null) return;
+    switch (message.type) {
+      case MessageType.video:
+        this.#onVideo(message);
+        return;
+      case MessageType.audio:
+        this.#onAudio(message);
+        return;
+      case MessageType.data:
+      case MessageType.dataAmf3:
+        this.#onData(message);
+        return;
+      case MessageType.aggregate:
+        for (const part of splitAggregate(message)) this.media(part);
+        return;
+    }
+  }
+
+  #onVideo(message: RtmpMessage): void {
+    const packet = readVideoPacket(message.payload);
+    this.#count(message, packet.kind === 'frame');
+    if (packet.kind === 'other') return;
+    if (packet.kind === 'header') {
+      const tag = flvTag(FlvTagType.video, message.timestamp, message.payload);
+      if (this.broadcast.setHeader(FlvTagType.video, tag)) this.#onVideoHeader(packet);
+      return;
+    }
+    if (this.#video === undefined) this.#onVideoHeader(packet);
+    if (packet.keyframe) this.#stats.keyframe(message.timestamp);
+    const measured = this.#frameRate.frame(message.timestamp);
+    if (measured !== null) this.#onFrameRate(measured);
+    this.#tellMedia();
+    this.broadcast.frame(FlvTagType.video, message.timestamp, message.payload, packet.keyframe);
+  }
+
+  #onVideoHeader(packet: VideoPacket): void {
+    let video: VideoInfo;
+    try {
+      video = parseVideoHeader(packet);
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error;
+      this.#options.logger.warn(
+        { codec: packet.codec, reason: error.message },
+        'ingest: unreadable video header',
+      );
+      video = { codec: packet.codec, width: 0, height: 0, fps: 0 };
+    }
+    // Only where the header has no size that we can read.
+    if (video.width === 0) {
+      video.width = dimension(this.#metadata.width);
+      video.height = dimension(this.#metadata.height);
+    }
+    this.#video = video;
+    this.#frameRate = new FrameRateMeter();
+    this.#mediaIsNews = true;
+  }
+
+  #onFrameRate(measured: number): void {
+    const video = this.#video;
+    if (video === undefined) return;
+    const announced = video.fps;
+    if (announced > 0 && Math.abs(measured - announced) <= announced * FRAME_RATE_TOLERANCE) return;
+    this.#video = { ...video, fps: measured };
+    this.#mediaIsNews = true;
+  }
+
+  #onAudio(message: RtmpMessage): void {
+    const packet = readAudioPacket(message.payload);
+    this.#count(message, false);
+    if (packet.kind === 'other') return;
+    if (packet.kind === 'header') {
+      const tag = flvTag(FlvTagType.audio, message.timestamp, message.payload);
+      if (this.broadcast.setHeader(FlvTagType.audio, tag)) this.#onAudioFormat(packet);
+      return;
+    }
+    if (this.#audio === undefined) this.#onAudioFormat(packet);
+    this.#tellMedia();
+    this.broadcast.frame(FlvTagType.audio, message.timestamp, message.payload, false);
+  }
+
+  #onAudioFormat(packet: AudioPacket): void {
+    try {
+      this.#audio = parseAudioInfo(packet);
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error;
+      this.#options.logger.warn(
+        { codec: packet.codec, reason: error.message },
+        'ingest: unreadable audio header',
+      );
+      this.#audio = { codec: packet.codec, sampleRate: 0, channels: 0 };
+    }
+    this.#mediaIsNews = true;
+  }
+
+  #onData(message: RtmpMessage): void {
+    const metadata = readMetadata(message);
+    if (metadata === null) return;
+    this.#metadata = metadata.properties;
+    this.broadcast.setMetadata(flvTag(FlvTagType.script, message.timestamp, metadata.script));
+  }
+
+  #count(message: RtmpMessage, isVideoFrame: boolean): void {
+    this.#lastMediaTick = performance.now();
+    this.#lastMediaAtMs = this.#options.clock.ms();
+    this.#stats.add(this.#lastMediaTick, message.payload.length, isVideoFrame);
+  }
+
+  /** Told at a frame, not at a header: by then the headers of both tracks have usually come. */
+  #tellMedia(): void {
+    if (!this.#mediaIsNews) return;
+    this.#mediaIsNews = false;
+    try {
+      this.#options.hooks.onMedia(this.describe());
+    } catch (error) {
+      this.#options.logger.error({ err: error }, 'ingest: the media hook failed');
+    }
+  }
+}
+
+function dimension(value: AmfValue): number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= 16384 ? value : 0;
+}

@@ -1,0 +1,331 @@
+import type { Socket } from 'node:net';
+import type { Logger } from '../../../platform/logger.ts';
+import { type AmfValue, decodeAmf0, isAmfObject } from './amf0.ts';
+import { ChunkReader, PUBLISHING_LIMITS, UNAUTHENTICATED_LIMITS } from './chunk-reader.ts';
+import { ServerHandshake } from './handshake.ts';
+import * as messages from './messages.ts';
+import { encodeMessage, MessageType, type RtmpMessage, UserControl } from './messages.ts';
+import { ProtocolError } from './protocol-error.ts';
+
+/** Where an accepted publisher's media goes. */
+export interface PublishSink {
+  /** Audio, video, data and aggregate messages. */
+  media(message: RtmpMessage): void;
+  /** The encoder ended the publish, or its connection has gone. */
+  ended(reason: 'unpublish' | 'closed'): void;
+}
+
+/** What a connection asks of the server that owns it. */
+export interface ConnectionHost {
+  apps: ReadonlySet<string>;
+  handshakeMs: number;
+  /** From the end of the handshake to the publish command. */
+  publishMs: number;
+  /** null refuses. Never rejects; may take seconds. */
+  accept(request: { app: string; key: string }, connection: RtmpConnection): Promise<PublishSink | null>;
+}
+
+type Phase = 'handshake' | 'opened' | 'connected' | 'accepting' | 'publishing' | 'closing';
+
+const OUTGOING_CHUNK_BYTES = 4096;
+const WINDOW_BYTES = 2_500_000;
+const KEY_MAX_CHARS = 256;
+const MESSAGE_STREAMS_MAX = 16;
+/** What may wait while the key is being checked; then the socket is paused. */
+const HELD_INPUT_MAX_BYTES = 256 * 1024;
+/** Our replies are small: more than this unread means a peer that floods us with pings. */
+const HELD_OUTPUT_MAX_BYTES = 256 * 1024;
+/** Time for a peer to read the last message before the socket is destroyed. */
+const LINGER_MS = 2000;
+
+const MEDIA_TYPES: ReadonlySet<number> = new Set([
+  MessageType.audio,
+  MessageType.video,
+  MessageType.data,
+  MessageType.dataAmf3,
+  MessageType.aggregate,
+]);
+
+/**
+ * One encoder's connection: handshake, connect, createStream, publish, media (Adobe RTMP 1.0). A protocol
+ * error ends this connection and nothing else; every socket event is guarded.
+ */
+export class RtmpConnection {
+  readonly address: string;
+  #socket: Socket;
+  #host: ConnectionHost;
+  #logger: Logger;
+  #phase: Phase = 'handshake';
+  #handshake = new ServerHandshake();
+  #reader = new ChunkReader(UNAUTHENTICATED_LIMITS);
+  #outgoingChunkBytes = 128;
+  #app = '';
+  #messageStreams = 0;
+  #publishStreamId = 0;
+  #sink: PublishSink | null = null;
+  #deadline: { at: number; reason: string } | null;
+  #receivedBytes = 0;
+  #acknowledgedBytes = 0;
+  #ackWindowBytes = WINDOW_BYTES;
+  #linger: NodeJS.Timeout | undefined;
+
+  constructor(socket: Socket, host: ConnectionHost, logger: Logger) {
+    this.#socket = socket;
+    this.#host = host;
+    this.#logger = logger;
+    this.address = plainAddress(socket.remoteAddress ?? '');
+    this.#deadline = { at: performance.now() + host.handshakeMs, reason: 'handshake took too long' };
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, 15_000);
+    socket.on('data', (data: Buffer) => {
+      // One packet with all the replies.
+      socket.cork();
+      this.#guard(() => this.#onData(data));
+      socket.uncork();
+    });
+    socket.on('error', (error) => this.#logger.debug({ error: error.message }, 'rtmp: socket error'));
+    socket.on('close', () => this.#guard(() => this.#onClose()));
+  }
+
+  get closed(): boolean {
+    return this.#phase === 'closing';
+  }
+
+  /** Ends the connection if it has overrun a deadline; `now` as of `performance.now()`. */
+  checkDeadline(now: number): void {
+    if (this.#deadline !== null && now > this.#deadline.at) this.#fail(this.#deadline.reason);
+  }
+
+  /** Tells the encoder that its publish is over, for a reason that is ours, and hangs up. */
+  dismiss(reason: string): void {
+    this.#guard(() =>
+      this.#hangUp([
+        messages.onStatus(this.#publishStreamId, 'status', 'NetConnection.Connect.Closed', reason),
+      ]),
+    );
+  }
+
+  destroy(): void {
+    this.#phase = 'closing';
+    this.#socket.destroy();
+  }
+
+  #guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      if (error instanceof ProtocolError) this.#fail(error.message);
+      else {
+        this.#logger.error({ err: error, ip: this.address }, 'rtmp: unexpected error');
+        this.destroy();
+      }
+    }
+  }
+
+  #fail(reason: string): void {
+    this.#logger.info({ ip: this.address, phase: this.#phase, reason }, 'rtmp: connection refused');
+    this.destroy();
+  }
+
+  #onClose(): void {
+    clearTimeout(this.#linger);
+    this.#phase = 'closing';
+    const sink = this.#sink;
+    this.#sink = null;
+    sink?.ended('closed');
+  }
+
+  #onData(data: Buffer): void {
+    if (this.#phase === 'closing') return;
+    this.#receivedBytes += data.length;
+    if (this.#phase === 'handshake') {
+      const { reply, rest } = this.#handshake.push(data);
+      if (reply !== null) this.#write(reply);
+      if (rest === null) return;
+      this.#phase = 'opened';
+      this.#deadline = { at: performance.now() + this.#host.publishMs, reason: 'no publish in time' };
+      this.#reader.push(rest);
+    } else {
+      this.#reader.push(data);
+    }
+    this.#process();
+    this.#acknowledge();
+  }
+
+  /** Handles what has been received, up to the point where the key must be checked first. */
+  #process(): void {
+    while (this.#phase !== 'accepting' && this.#phase !== 'closing') {
+      const message = this.#reader.next();
+      if (message === null) return;
+      this.#handle(message);
+    }
+    if (this.#reader.pendingBytes > HELD_INPUT_MAX_BYTES) this.#socket.pause();
+  }
+
+  #acknowledge(): void {
+    const unacknowledged = this.#receivedBytes - this.#acknowledgedBytes;
+    if (this.closed || unacknowledged < this.#ackWindowBytes) return;
+    this.#acknowledgedBytes = this.#receivedBytes;
+    this.#send(messages.acknowledgement(this.#receivedBytes));
+  }
+
+  #handle(message: RtmpMessage): void {
+    if (MEDIA_TYPES.has(message.type)) {
+      // Only an accepted publisher has a sink: what anybody else sends is dropped here.
+      this.#sink?.media(message);
+      return;
+    }
+    switch (message.type) {
+      case MessageType.command:
+        this.#command(message, message.payload);
+        return;
+      case MessageType.commandAmf3:
+        // One byte tells the format; encoders put AMF0 after it.
+        this.#command(message, message.payload.subarray(1));
+        return;
+      case MessageType.windowAckSize:
+        if (message.payload.length >= 4) this.#ackWindowBytes = Math.max(1, message.payload.readUInt32BE(0));
+        return;
+      case MessageType.userControl:
+        this.#userControl(message.payload);
+        return;
+    }
+  }
+
+  #userControl(payload: Buffer): void {
+    if (payload.length < 6 || payload.readUInt16BE(0) !== UserControl.pingRequest) return;
+    this.#send(messages.userControl(UserControl.pingResponse, payload.readUInt32BE(2)));
+  }
+
+  #command(message: RtmpMessage, payload: Buffer): void {
+    const [name, transaction, argument, ...rest] = decodeAmf0(payload);
+    if (typeof name !== 'string') throw new ProtocolError('command without a name');
+    const id = typeof transaction === 'number' ? transaction : 0;
+    switch (name) {
+      case 'connect':
+        this.#connect(id, argument);
+        return;
+      case 'releaseStream':
+      case 'FCPublish':
+        this.#send(messages.command(0, '_result', id, [null, undefined]));
+        return;
+      case 'createStream':
+        if (++this.#messageStreams > MESSAGE_STREAMS_MAX) throw new ProtocolError('too many message streams');
+        this.#send(messages.command(0, '_result', id, [null, this.#messageStreams]));
+        return;
+      case 'publish':
+        this.#publish(message.streamId, rest[0]);
+        return;
+      case 'play':
+      case 'play2':
+        this.#refuse(message.streamId, 'NetStream.Play.StreamNotFound', 'This server only takes publishers.');
+        return;
+      case 'FCUnpublish':
+      case 'deleteStream':
+      case 'closeStream':
+        this.#unpublish();
+        return;
+    }
+  }
+
+  #connect(transaction: number, argument: AmfValue): void {
+    if (this.#phase !== 'opened') throw new ProtocolError('connect sent twice');
+    const wanted = isAmfObject(argument) && typeof argument.app === 'string' ? argument.app : '';
+    const app = wanted.replace(/\?.*$/s, '').replace(/\/+$/, '');
+    if (!this.#host.apps.has(app)) {
+      const info = { level: 'error', code: 'NetConnection.Connect.InvalidApp', description: 'No such app.' };
+      this.#hangUp([messages.command(0, '_error', transaction, [null, info])]);
+      return;
+    }
+    this.#app = app;
+    this.#phase = 'connected';
+    this.#send(messages.windowAckSize(WINDOW_BYTES));
+    this.#send(messages.setPeerBandwidth(WINDOW_BYTES));
+    this.#send(messages.setChunkSize(OUTGOING_CHUNK_BYTES));
+    this.#outgoingChunkBytes = OUTGOING_CHUNK_BYTES;
+    const properties = { fmsVer: 'FMS/3,0,1,123', capabilities: 31 };
+    const info = {
+      level: 'status',
+      code: 'NetConnection.Connect.Success',
+      description: 'Connection succeeded.',
+      objectEncoding: 0,
+      fourCcList: ['avc1', 'hvc1', 'av01', 'vp09', 'mp4a'],
+    };
+    this.#send(messages.command(0, '_result', transaction, [properties, info]));
+  }
+
+  #publish(streamId: number, name: AmfValue): void {
+    if (this.#phase !== 'connected') throw new ProtocolError('publish out of order');
+    const key = typeof name === 'string' ? name.replace(/\?.*$/s, '').replace(/^\/+/, '') : '';
+    this.#publishStreamId = streamId;
+    if (key === '' || key.length > KEY_MAX_CHARS) {
+      this.#refuse(streamId, 'NetStream.Publish.BadName', 'No valid stream key.');
+      return;
+    }
+    this.#phase = 'accepting';
+    this.#deadline = null;
+    void this.#host.accept({ app: this.#app, key }, this).then((sink) => {
+      this.#guard(() => this.#onAccepted(sink));
+    });
+  }
+
+  #onAccepted(sink: PublishSink | null): void {
+    if (this.#phase !== 'accepting') {
+      sink?.ended('closed');
+      return;
+    }
+    const streamId = this.#publishStreamId;
+    if (sink === null) {
+      this.#refuse(streamId, 'NetStream.Publish.BadName', 'The stream key is not valid.');
+      return;
+    }
+    this.#sink = sink;
+    this.#phase = 'publishing';
+    this.#reader.setLimits(PUBLISHING_LIMITS);
+    this.#send(messages.userControl(UserControl.streamBegin, streamId));
+    this.#send(messages.onStatus(streamId, 'status', 'NetStream.Publish.Start', 'Publishing.'));
+    this.#socket.resume();
+    this.#process();
+  }
+
+  #unpublish(): void {
+    if (this.#phase !== 'publishing') return;
+    const sink = this.#sink;
+    this.#sink = null;
+    sink?.ended('unpublish');
+    const streamId = this.#publishStreamId;
+    this.#hangUp([
+      messages.userControl(UserControl.streamEof, streamId),
+      messages.onStatus(streamId, 'status', 'NetStream.Unpublish.Success', 'The publish has ended.'),
+    ]);
+  }
+
+  #refuse(streamId: number, code: string, description: string): void {
+    this.#hangUp([messages.onStatus(streamId, 'error', code, description)]);
+  }
+
+  /** Sends the last words, then closes; what the peer still sends is read and thrown away. */
+  #hangUp(lastWords: RtmpMessage[]): void {
+    if (this.#phase === 'closing') return;
+    for (const message of lastWords) this.#send(message);
+    this.#phase = 'closing';
+    this.#deadline = null;
+    this.#socket.resume();
+    this.#socket.end();
+    this.#linger = setTimeout(() => this.#socket.destroy(), LINGER_MS);
+  }
+
+  #send(message: RtmpMessage): void {
+    this.#write(encodeMessage(message, this.#outgoingChunkBytes));
+  }
+
+  #write(bytes: Buffer): void {
+    if (this.#socket.writableLength > HELD_OUTPUT_MAX_BYTES) throw new ProtocolError('peer does not read');
+    this.#socket.write(bytes);
+  }
+}
+
+/** IPv4 addresses as such, also when they come in by an IPv6 socket. */
+export function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') ? address.slice(7) : address;
+}

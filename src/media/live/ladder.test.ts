@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type LadderInput, type LadderPlan, planKey, planLadder } from './ladder.ts';
+
+const AAC = { codec: 'mp4a.40.2', sampleRate: 48000, channels: 2 };
+
+function input(width: number, height: number, changes: Partial<LadderInput> = {}): LadderInput {
+  return {
+    video: { codec: 'avc1.640028', width, height, fps: 30 },
+    audio: AAC,
+    grant: { streamId: 's', maxHeight: 2160, maxFps: 60 },
+    maxRungs: 9,
+    coresLeft: 100,
+    enhancedFlv: false,
+    longKeyframeInterval: false,
+    ...changes,
+  };
+}
+
+function planned(ladder: LadderInput): LadderPlan {
+  const result = planLadder(ladder);
+  assert.ok(result.ok, 'the publish was refused');
+  return result.plan;
+}
+
+function shape(plan: LadderPlan): string {
+  return plan.rungs
+    .map(({ name, mode, width, height }) => `${name}${mode === 'copy' ? '' : '*'}=${width}x${height}`)
+    .join(' ');
+}
+
+const free = { streamId: 's', maxHeight: 720, maxFps: 60 };
+
+const cases: { name: string; input: LadderInput; shape: string; issues?: string[] }[] = [
+  {
+    name: '1080p has every rung strictly below it',
+    input: input(1920, 1080),
+    shape: 'src=1920x1080 720*=1280x720 480*=854x480 360*=640x360',
+  },
+  {
+    name: 'a 720p source has no 720 rung',
+    input: input(1280, 720),
+    shape: 'src=1280x720 480*=854x480 360*=640x360',
+  },
+  { name: 'a 360p source is alone', input: input(640, 360), shape: 'src=640x360' },
+  { name: 'copy only', input: input(1920, 1080, { maxRungs: 0 }), shape: 'src=1920x1080' },
+  {
+    name: 'one rung is the middle one',
+    input: input(1920, 1080, { maxRungs: 1 }),
+    shape: 'src=1920x1080 480*=854x480',
+  },
+  {
+    name: 'two rungs are spread, so that the lowest helps',
+    input: input(1920, 1080, { maxRungs: 2 }),
+    shape: 'src=1920x1080 720*=1280x720 360*=640x360',
+  },
+  {
+    name: 'portrait goes by the shorter side',
+    input: input(1080, 1920),
+    shape: 'src=1080x1920 720*=720x1280 480*=480x854 360*=360x640',
+  },
+  { name: 'sizes are even', input: input(1000, 562), shape: 'src=1000x562 480*=854x480 360*=640x360' },
+  {
+    name: '2160p has 1440 but no 2160 rung',
+    input: input(3840, 2160, { maxRungs: 3 }),
+    shape: 'src=3840x2160 1440*=2560x1440 720*=1280x720 360*=640x360',
+  },
+  {
+    name: 'above the ceiling the top is a transcode to it',
+    input: input(1920, 1080, { grant: free }),
+    shape: 'src*=1280x720 480*=854x480 360*=640x360',
+    issues: ['RESOLUTION_CAPPED'],
+  },
+  {
+    name: 'above the ceiling in portrait',
+    input: input(1080, 1920, { grant: free, maxRungs: 0 }),
+    shape: 'src*=720x1280',
+    issues: ['RESOLUTION_CAPPED'],
+  },
+  {
+    name: '120 frames per second are capped',
+    input: input(1280, 720, {
+      maxRungs: 0,
+      video: { codec: 'avc1.640028', width: 1280, height: 720, fps: 120 },
+    }),
+    shape: 'src*=1280x720',
+    issues: ['FRAME_RATE_CAPPED'],
+  },
+  {
+    name: 'a measured 60.3 is 60',
+    input: input(1280, 720, {
+      maxRungs: 0,
+      video: { codec: 'avc1.640028', width: 1280, height: 720, fps: 60.3 },
+    }),
+    shape: 'src=1280x720',
+  },
+  {
+    name: '4:4:4 is not for browsers',
+    input: input(640, 360, { video: { codec: 'avc1.f4001f', width: 640, height: 360, fps: 30 } }),
+    shape: 'src*=640x360',
+    issues: ['CODEC_TRANSCODED'],
+  },
+  {
+    name: 'HEVC is transcoded where ffmpeg can read it',
+    input: input(640, 360, {
+      enhancedFlv: true,
+      video: { codec: 'hvc1.1.6.L93', width: 640, height: 360, fps: 30 },
+    }),
+    shape: 'src*=640x360',
+    issues: ['CODEC_TRANSCODED'],
+  },
+  {
+    name: 'a long keyframe interval is transcoded when there is room',
+    input: input(640, 360, { longKeyframeInterval: true }),
+    shape: 'src*=640x360',
+    issues: ['KEYFRAME_INTERVAL'],
+  },
+  {
+    name: 'a long keyframe interval is copied when there is none',
+    input: input(640, 360, { longKeyframeInterval: true, coresLeft: 0 }),
+    shape: 'src=640x360',
+    issues: ['KEYFRAME_INTERVAL'],
+  },
+  {
+    name: 'rungs are dropped until they fit the node',
+    input: input(1920, 1080, { coresLeft: 0.25 }),
+    shape: 'src=1920x1080 480*=854x480',
+  },
+  { name: 'a full node copies', input: input(1920, 1080, { coresLeft: 0 }), shape: 'src=1920x1080' },
+];
+
+for (const entry of cases) {
+  test(`ladder: ${entry.name}`, () => {
+    const plan = planned(entry.input);
+    assert.equal(shape(plan), entry.shape);
+    assert.deepEqual(plan.issues, entry.issues ?? []);
+  });
+}
+
+test('ladder: a transcode that the node cannot do refuses the publish', () => {
+  const result = planLadder(input(1920, 1080, { grant: free, coresLeft: 0.1 }));
+  assert.deepEqual(result, { ok: false, issue: 'NO_TRANSCODE_CAPACITY' });
+});
+
+test('ladder: HEVC in FLV is refused by an ffmpeg that cannot read it', () => {
+  const video = { codec: 'hvc1.1.6.L93', width: 640, height: 360, fps: 30 };
+  assert.deepEqual(planLadder(input(640, 360, { video })), { ok: false, issue: 'UNSUPPORTED_CODEC' });
+});
+
+test('ladder: audio is copied, encoded or made up', () => {
+  assert.equal(planned(input(640, 360)).audio, 'copy');
+  assert.equal(planned(input(640, 360, { audio: { ...AAC, codec: 'mp3' } })).audio, 'encode');
+  assert.equal(planned(input(640, 360, { audio: undefined })).audio, 'silent');
+  const audioOnly = planned(input(0, 0, { video: undefined }));
+  assert.equal(shape(audioOnly), 'src=0x0');
+  assert.equal(audioOnly.rungs[0]?.videoCodec, null);
+});
+
+test('ladder: learning the frame rate does not ask for another run, a capped one does', () => {
+  const size = { codec: 'avc1.640028', width: 1920, height: 1080 };
+  const key = (fps: number): string => planKey(planned(input(1920, 1080, { video: { ...size, fps } })));
+  assert.equal(key(0), key(30));
+  assert.equal(key(0), key(60));
+  assert.notEqual(key(0), key(120));
+});
+
+test('ladder: the codec string of an encoded rung has the level of its size and rate', () => {
+  const codecs = (fps: number): (string | null)[] =>
+    planned(input(1920, 1080, { video: { codec: 'avc1.640028', width: 1920, height: 1080, fps } })).rungs.map(
+      (rung) => rung.videoCodec,
+    );
+  assert.deepEqual(codecs(30), ['avc1.640028', 'avc1.4d401f', 'avc1.4d401f', 'avc1.4d401e']);
+  assert.deepEqual(codecs(60), ['avc1.640028', 'avc1.4d4020', 'avc1.4d401f', 'avc1.4d401f']);
+});

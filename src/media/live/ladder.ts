@@ -1,0 +1,227 @@
+import type { AudioInfo, LiveIssue, PublishGrant, VideoInfo } from '../contract.ts';
+import { h264Codec, h264Level } from './h264.ts';
+
+/** One variant of the public master. The top one is always named `src`. */
+export interface Rung {
+  name: string;
+  mode: 'copy' | 'encode';
+  /** 0 by 0 for audio only. */
+  width: number;
+  height: number;
+  /** RFC 6381; null for audio only. */
+  videoCodec: string | null;
+  /** Target of an encoded rung; 0 for a copied one, whose rate is measured. */
+  videoKbps: number;
+  /** Set for an encoded rung, such as `3.1`. */
+  level: string | null;
+}
+
+export interface LadderPlan {
+  /** Best first. */
+  rungs: Rung[];
+  audio: 'copy' | 'encode' | 'silent';
+  /** 0 while it is not known. */
+  fps: number;
+  /** Set when frames must be dropped to the ceiling. */
+  capFps: number | null;
+  issues: LiveIssue[];
+  /** Estimated load in CPU cores; 0 when nothing is decoded. */
+  cores: number;
+}
+
+export interface LadderInput {
+  video?: VideoInfo | undefined;
+  audio?: AudioInfo | undefined;
+  grant: PublishGrant;
+  /** `LIVE_MAX_RUNGS`: scaled rungs below the source; 0 is copy only. */
+  maxRungs: number;
+  /** What the node has left, in CPU cores. */
+  coresLeft: number;
+  /** ffmpeg reads HEVC, AV1 and VP9 from FLV. */
+  enhancedFlv: boolean;
+  /** More than 4 s between keyframes: the copy would make long segments, so the top is encoded if possible. */
+  longKeyframeInterval: boolean;
+}
+
+export type LadderResult =
+  | { ok: true; plan: LadderPlan }
+  | { ok: false; issue: 'NO_TRANSCODE_CAPACITY' | 'UNSUPPORTED_CODEC' };
+
+/** Lines of the shorter side and their target at up to 30 frames per second. */
+const STEPS = [
+  { lines: 2160, kbps: 14_000 },
+  { lines: 1440, kbps: 8000 },
+  { lines: 1080, kbps: 4500 },
+  { lines: 720, kbps: 2800 },
+  { lines: 480, kbps: 1200 },
+  { lines: 360, kbps: 700 },
+] as const;
+
+/** A measured 60.2 is still 60. */
+const FPS_TOLERANCE = 1;
+/** An unknown frame rate is taken as the highest that a live stream may have. */
+const UNKNOWN_FPS = 60;
+
+/**
+ * Chooses the rungs of a publish (`media.md` 2.1, 2.4). The source is copied when it is browser-playable
+ * H.264 within the plan's ceiling; otherwise the top rung is a transcode, or the publish is refused when the
+ * node cannot do that.
+ */
+export function planLadder(input: LadderInput): LadderResult {
+  const { video } = input;
+  if (!video) return { ok: true, plan: audioOnlyPlan(input.audio) };
+  if (!input.enhancedFlv && isEnhancedCodec(video.codec)) return { ok: false, issue: 'UNSUPPORTED_CODEC' };
+
+  const forced = forcedIssues(input, video);
+  const capFps = forced.includes('FRAME_RATE_CAPPED') ? input.grant.maxFps : null;
+  const outFps = capFps ?? video.fps;
+  const mustEncode = forced.length > 0;
+  const decode = decodeCores(video);
+  const topLines = Math.min(shorterSide(video), input.grant.maxHeight);
+  const top = encodedRung('src', video, topLines, outFps);
+  const topCores = decode + encodeCores(top, outFps);
+  if (mustEncode && topCores > input.coresLeft) return { ok: false, issue: 'NO_TRANSCODE_CAPACITY' };
+
+  // A long keyframe interval is worth a transcode only when the node has room: the copy still plays.
+  const encodeTop = mustEncode || (input.longKeyframeInterval && topCores <= input.coresLeft);
+  const baseCores = encodeTop ? topCores : decode;
+  const scaled = scaledRungs(input, video, topLines, outFps, input.coresLeft - baseCores);
+  const issues: LiveIssue[] = input.longKeyframeInterval ? [...forced, 'KEYFRAME_INTERVAL'] : forced;
+  return {
+    ok: true,
+    plan: {
+      rungs: [encodeTop ? top : copiedRung(video), ...scaled],
+      audio: audioMode(input.audio),
+      fps: outFps,
+      capFps,
+      issues,
+      cores: encodeTop || scaled.length > 0 ? baseCores + sumCores(scaled, outFps) : 0,
+    },
+  };
+}
+
+/**
+ * What makes two plans different runs of ffmpeg. The frame rate is left out: it becomes known two seconds
+ * after the start, and then only the master changes.
+ */
+export function planKey(plan: LadderPlan): string {
+  const rungs = plan.rungs.map((rung) => `${rung.name}:${rung.mode}:${rung.width}x${rung.height}`);
+  return [...rungs, plan.audio, plan.capFps ?? 'source-fps'].join(' ');
+}
+
+function forcedIssues(input: LadderInput, video: VideoInfo): LiveIssue[] {
+  const issues: LiveIssue[] = [];
+  if (shorterSide(video) > input.grant.maxHeight) issues.push('RESOLUTION_CAPPED');
+  if (video.fps > input.grant.maxFps + FPS_TOLERANCE) issues.push('FRAME_RATE_CAPPED');
+  if (!isBrowserH264(video.codec)) issues.push('CODEC_TRANSCODED');
+  return issues;
+}
+
+/** Baseline, Main and High are 8-bit 4:2:0; Extended, High 10, 4:2:2 and 4:4:4 are not played by browsers. */
+function isBrowserH264(codec: string): boolean {
+  return /^avc[13]\.(42|4d|64)/i.test(codec);
+}
+
+function isEnhancedCodec(codec: string): boolean {
+  return /^(hvc1|hev1|av01|vp09|vp08)/i.test(codec);
+}
+
+function audioOnlyPlan(audio: AudioInfo | undefined): LadderPlan {
+  const rung: Rung = {
+    name: 'src',
+    mode: 'copy',
+    width: 0,
+    height: 0,
+    videoCodec: null,
+    videoKbps: 0,
+    level: null,
+  };
+  return { rungs: [rung], audio: audioMode(audio), fps: 0, capFps: null, issues: [], cores: 0 };
+}
+
+function audioMode(audio: AudioInfo | undefined): LadderPlan['audio'] {
+  if (!audio) return 'silent';
+  return audio.codec.startsWith('mp4a.40') ? 'copy' : 'encode';
+}
+
+/** Takes as many rungs as are wanted and fit, spread over those that exist so that the lowest helps. */
+function scaledRungs(
+  input: LadderInput,
+  video: VideoInfo,
+  topLines: number,
+  fps: number,
+  coresLeft: number,
+): Rung[] {
+  const below = STEPS.filter((step) => step.lines < topLines && step.lines <= 1440);
+  for (let count = Math.min(input.maxRungs, below.length); count > 0; count -= 1) {
+    const rungs = spread(below, count).map((step) => encodedRung(String(step.lines), video, step.lines, fps));
+    if (sumCores(rungs, fps) <= coresLeft) return rungs;
+  }
+  return [];
+}
+
+function spread<T>(items: readonly T[], count: number): T[] {
+  const picked = Array.from({ length: count }, (_, i) =>
+    Math.round(((i + 0.5) * items.length) / count - 0.5),
+  );
+  return items.filter((_, index) => picked.includes(index));
+}
+
+function copiedRung(video: VideoInfo): Rung {
+  return {
+    name: 'src',
+    mode: 'copy',
+    width: video.width,
+    height: video.height,
+    videoCodec: video.codec,
+    videoKbps: 0,
+    level: null,
+  };
+}
+
+function encodedRung(name: string, video: VideoInfo, lines: number, fps: number): Rung {
+  const scale = lines / shorterSide(video);
+  const width = even(video.width * scale);
+  const height = even(video.height * scale);
+  const rate = fps || UNKNOWN_FPS;
+  const level = h264Level(width, height, rate);
+  return {
+    name,
+    mode: 'encode',
+    width,
+    height,
+    videoCodec: h264Codec('main', level),
+    videoKbps: Math.round(kbpsFor(lines) * (rate > 30 ? 1.4 : 1)),
+    level,
+  };
+}
+
+function kbpsFor(lines: number): number {
+  return STEPS.find((step) => step.lines <= lines)?.kbps ?? 500;
+}
+
+function shorterSide(size: { width: number; height: number }): number {
+  return Math.min(size.width, size.height);
+}
+
+function even(value: number): number {
+  return Math.max(2, Math.round(value / 2) * 2);
+}
+
+/** Fitted to the measured table of `media.md` 2.1: 0.09 cores decode 1080p30. */
+function decodeCores(video: VideoInfo): number {
+  return 0.0434 * megapixels(video) * ((video.fps || UNKNOWN_FPS) / 30);
+}
+
+/** Fitted to the same table: 360p30 0.09, 480p30 0.14, 720p30 0.26, 1080p30 0.45 cores (veryfast). */
+function encodeCores(rung: Rung, fps: number): number {
+  return (0.05 + 0.2 * megapixels(rung)) * ((fps || UNKNOWN_FPS) / 30);
+}
+
+function sumCores(rungs: Rung[], fps: number): number {
+  return rungs.reduce((sum, rung) => sum + encodeCores(rung, fps), 0);
+}
+
+function megapixels(size: { width: number; height: number }): number {
+  return (size.width * size.height) / 1e6;
+}

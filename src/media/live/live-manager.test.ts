@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { access, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { type FlvSource, startFlvSource } from '../../../test/live/flv-source.ts';
+import { eventually } from '../../../test/live/poll.ts';
+import { dateFromMs, systemClock } from '../../kernel/clock.ts';
+import { createLogger } from '../../platform/logger.ts';
+import type { IngestSession, IngestStats } from '../contract.ts';
+import { createLiveManager, type LiveManager, type LiveManagerOptions } from './live-manager.ts';
+import { type MediaPlaylist, parseMediaPlaylist } from './playlist.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+after(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+});
+
+interface Fixture {
+  liveDir: string;
+  manager: LiveManager;
+  source: FlvSource;
+  kicked: string[];
+  stats: { value: IngestStats | null };
+  session(changes?: Partial<IngestSession>): IngestSession;
+  playlist(): Promise<MediaPlaylist | null>;
+  slots(count: number): Promise<MediaPlaylist>;
+}
+
+async function fixture(changes: Partial<LiveManagerOptions> = {}): Promise<Fixture> {
+  const source = await startFlvSource({ width: 320, height: 180 });
+  const liveDir = await mkdtemp(join(tmpdir(), 'live-manager-'));
+  const kicked: string[] = [];
+  const stats: Fixture['stats'] = { value: null };
+  const manager = createLiveManager({
+    engine: {
+      readUrl: () => source.url,
+      stats: () => stats.value,
+      kick: async (sessionId) => void kicked.push(sessionId),
+    },
+    liveDir,
+    ffmpeg: 'ffmpeg',
+    maxRungs: 0,
+    cores: 8,
+    logger: createLogger('silent'),
+    clock: systemClock,
+    ...changes,
+  });
+  cleanups.push(async () => {
+    await source.close();
+    await manager.stop();
+    await rm(liveDir, { recursive: true, force: true });
+  });
+  await manager.start();
+  const playlist = async (): Promise<MediaPlaylist | null> =>
+    parseMediaPlaylist(await readFile(join(liveDir, 's1', 'src.m3u8'), 'utf8').catch(() => ''));
+  return {
+    liveDir,
+    manager,
+    source,
+    kicked,
+    stats,
+    session: (override = {}) => ({
+      sessionId: 'a',
+      streamId: 's1',
+      nodeId: 'n1',
+      protocol: 'rtmp',
+      startedAt: systemClock.now(),
+      grant: { streamId: 's1', maxHeight: 1080, maxFps: 60, latencyMode: 'LOW' },
+      video: { codec: 'avc1.42c01e', width: 320, height: 180, fps: 0 },
+      audio: { codec: 'mp4a.40.2', sampleRate: 44_100, channels: 2 },
+      ...override,
+    }),
+    playlist,
+    slots: (count) =>
+      eventually(`${count} slots`, async () => {
+        const found = await playlist();
+        return found && found.nextSeq >= count ? found : null;
+      }),
+  };
+}
+
+function statsOf(changes: Partial<IngestStats>): IngestStats {
+  return {
+    sessionId: 'a',
+    bytes: 1000,
+    bitrateKbps: 512,
+    fps: 30,
+    keyframeIntervalMs: 1000,
+    lastMediaAtMs: systemClock.ms(),
+    ...changes,
+  };
+}
+
+async function begin(manager: LiveManager, session: IngestSession): Promise<void> {
+  await manager.onStart(session);
+  manager.onMedia(session);
+}
+
+test('live: a publish is packaged, its end keeps the window', async () => {
+  const { manager, session, slots, playlist, source, stats } = await fixture();
+  await begin(manager, session());
+  await slots(1);
+  stats.value = statsOf({});
+  assert.deepEqual(manager.health('s1'), {
+    bitrateKbps: 512,
+    fps: 30,
+    width: 320,
+    height: 180,
+    codec: 'avc1.42c01e',
+    issues: [],
+  });
+  source.endReaders();
+  await manager.onEnd({ sessionId: 'a', streamId: 's1', reason: 'unpublish', bytes: 0 });
+  assert.equal(manager.health('s1'), null);
+  const kept = await playlist();
+  assert.ok(kept && kept.segments.length > 0);
+});
+
+test('live: learning the frame rate changes the master and not the epoch', async () => {
+  const { liveDir, manager, session, slots } = await fixture();
+  const known = session();
+  await begin(manager, known);
+  await slots(1);
+  manager.onMedia({ ...known, video: { codec: 'avc1.42c01e', width: 320, height: 180, fps: 30 } });
+  const master = (): Promise<string> => readFile(join(liveDir, 's1', 'master.m3u8'), 'utf8');
+  await eventually('the frame rate', async () => (await master()).includes('FRAME-RATE=30.000'));
+  const { segments } = await slots(2);
+  assert.equal(new Set(segments.map((segment) => segment.epoch)).size, 1);
+});
+
+test('live: a takeover goes on in a new epoch, and the end of the old session changes nothing', async () => {
+  const { manager, session, slots, source } = await fixture();
+  await begin(manager, session());
+  const before = await slots(1);
+  source.endReaders();
+  await begin(manager, session({ sessionId: 'b' }));
+  await manager.onEnd({ sessionId: 'a', streamId: 's1', reason: 'replaced', bytes: 0 });
+  const later = await slots(before.nextSeq + 3);
+  assert.deepEqual([...new Set(later.segments.map((segment) => segment.disc))], [0, 1]);
+  assert.ok(manager.health('s1'));
+});
+
+test('live: another picture size in the same publish is a new epoch', async () => {
+  const { manager, session, slots, source } = await fixture();
+  await begin(manager, session());
+  const before = await slots(1);
+  source.use({ width: 640, height: 360 });
+  manager.onMedia(session({ video: { codec: 'avc1.42c01e', width: 640, height: 360, fps: 0 } }));
+  const later = await slots(before.nextSeq + 2);
+  assert.equal(new Set(later.segments.map((segment) => segment.epoch)).size, 2);
+});
+
+test('live: the audio header that follows the video header does not start a second run', async () => {
+  const { manager, session, slots } = await fixture();
+  const { audio, ...videoOnly } = session();
+  assert.ok(audio);
+  await manager.onStart(videoOnly);
+  manager.onMedia(videoOnly);
+  manager.onMedia(session());
+  const { segments } = await slots(2);
+  assert.equal(new Set(segments.map((segment) => segment.epoch)).size, 1);
+});
+
+test('live: a late call of an ended session starts nothing', async () => {
+  const { manager, session, playlist } = await fixture();
+  await manager.onStart(session());
+  await manager.onEnd({ sessionId: 'a', streamId: 's1', reason: 'closed', bytes: 0 });
+  manager.onMedia(session());
+  await manager.stop();
+  assert.equal(await playlist(), null);
+});
+
+test('live: a publish that cannot be shown is ended, and health says why', async () => {
+  const { manager, session, kicked } = await fixture({ cores: 0 });
+  await begin(manager, session({ grant: { streamId: 's1', maxHeight: 90, maxFps: 60 } }));
+  await eventually('the kick', () => kicked.length > 0);
+  assert.deepEqual(kicked, ['a']);
+  assert.deepEqual(manager.health('s1')?.issues, ['NO_TRANSCODE_CAPACITY']);
+});
+
+test('live: a publish without a second keyframe is transcoded with our own', async () => {
+  const { manager, session, slots, stats, source } = await fixture();
+  source.use({ width: 320, height: 180, gopSec: 60 });
+  await begin(manager, session());
+  stats.value = statsOf({ keyframeIntervalMs: null, lastMediaAtMs: systemClock.ms() + 5000 });
+  const { segments } = await slots(2);
+  assert.ok((segments[0]?.durationSec ?? 9) < 1.1);
+  assert.deepEqual(manager.health('s1')?.issues, ['KEYFRAME_INTERVAL']);
+});
+
+test('live: removing a stream ends its packager and deletes its files', async () => {
+  const { liveDir, manager, session, slots } = await fixture();
+  await begin(manager, session());
+  await slots(1);
+  await manager.remove('s1');
+  await assert.rejects(access(join(liveDir, 's1')), /ENOENT/);
+  assert.equal(manager.health('s1'), null);
+});
+
+test('live: a start removes the folders that were left idle, and only those', async () => {
+  const { liveDir, manager } = await fixture();
+  const longAgo = dateFromMs(systemClock.ms() - 7_200_000);
+  for (const name of ['old', 'fresh']) {
+    await mkdir(join(liveDir, name, 'e1'), { recursive: true });
+    await writeFile(join(liveDir, name, 'state.json'), '{}');
+  }
+  await utimes(join(liveDir, 'old', 'state.json'), longAgo, longAgo);
+  await manager.start();
+  await assert.rejects(access(join(liveDir, 'old')), /ENOENT/);
+  await access(join(liveDir, 'fresh'));
+});
+
+test('live: a stream id that is not fit for a folder is refused', async () => {
+  const { manager, session } = await fixture();
+  await assert.rejects(manager.onStart(session({ streamId: '../up' })), /stream id/);
+});

@@ -1,0 +1,365 @@
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { IngestEnd, IngestEngine, IngestSession, LiveIssue, StreamHealth } from '../contract.ts';
+import { type Composer, openComposer } from './composer.ts';
+import { type LadderPlan, planKey, planLadder } from './ladder.ts';
+import { createPackager, type Packager } from './packager.ts';
+
+export interface LiveManagerOptions {
+  engine: Pick<IngestEngine, 'readUrl' | 'stats' | 'kick'>;
+  /** Playlists and segments live in `<liveDir>/<streamId>`. */
+  liveDir: string;
+  /** The ffmpeg program, and what `checkFfmpeg` said of it. */
+  ffmpeg: string;
+  enhancedFlv?: boolean;
+  /** `LIVE_MAX_RUNGS`. */
+  maxRungs: number;
+  /** What live transcodes may use of the node, in CPU cores; all of them unless told otherwise. */
+  cores?: number;
+  logger: Logger;
+  clock: Clock;
+  /** A folder without a signal is removed after this; one hour, longer than any reconnect window. */
+  idleMs?: number;
+  /** Called every five seconds for each stream that publishes. */
+  onHealth?: (streamId: string, health: StreamHealth) => void;
+}
+
+/** Packages what the ingest receives: never two packagers for a stream. */
+export interface LiveManager {
+  /** Removes folders that were left idle and starts the timers. */
+  start(): Promise<void>;
+  /** Prepares the stream's folder. Never rejects. */
+  onStart(session: IngestSession): Promise<void>;
+  /** Starts the packager, or a new epoch when the media has changed in kind. */
+  onMedia(session: IngestSession): void;
+  /** Resolves when the packager has ended and the last segment is in the playlists. */
+  onEnd(end: IngestEnd): Promise<void>;
+  /** null when nothing is published. */
+  health(streamId: string): StreamHealth | null;
+  /** The stream is gone or idle: ends its packager and deletes its files. */
+  remove(streamId: string): Promise<void>;
+  /** Ends every packager; the files stay. */
+  stop(): Promise<void>;
+}
+
+interface Run {
+  packager: Packager;
+  sessionId: string;
+  plan: LadderPlan;
+  /** What `mediaKey` said of the session. */
+  media: string;
+  startedAtMs: number;
+}
+
+/** One stream with a folder; its work is done in turn. */
+interface Entry {
+  streamId: string;
+  session: IngestSession | null;
+  composer: Composer | null;
+  running: Run | null;
+  longKeyframeInterval: boolean;
+  failure: LiveIssue | null;
+  headerTimer: NodeJS.Timeout | null;
+  idleSinceMs: number;
+  queue: Promise<void>;
+}
+
+const IDLE_MS = 3_600_000;
+/** The audio header follows the video header within a few packets; without it there is no audio. */
+const AUDIO_WAIT_MS = 400;
+/** An encoder may send audio alone; its video header has had time enough by then. */
+const VIDEO_WAIT_MS = 1500;
+const LONG_KEYFRAME_MS = 4250;
+const CHECK_MS = 1000;
+const HEALTH_EVERY_CHECKS = 5;
+const PRUNE_EVERY_CHECKS = 10;
+
+export function createLiveManager(options: LiveManagerOptions): LiveManager {
+  return new EntryManager(options);
+}
+
+class EntryManager implements LiveManager {
+  readonly #options: LiveManagerOptions;
+  readonly #entries = new Map<string, Entry>();
+  #ticker: NodeJS.Timeout | null = null;
+  #checks = 0;
+
+  constructor(options: LiveManagerOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    await mkdir(this.#options.liveDir, { recursive: true });
+    await removeIdleFolders(this.#options);
+    this.#ticker ??= setInterval(() => this.#check(), CHECK_MS);
+  }
+
+  async onStart(session: IngestSession): Promise<void> {
+    const entry = this.#entryOf(session.streamId);
+    if (entry.session?.sessionId !== session.sessionId) {
+      entry.longKeyframeInterval = false;
+      entry.failure = null;
+    }
+    entry.session = session;
+    await this.#inTurn(entry, async () => {
+      await composerOf(this.#options, entry);
+      // A takeover: the packager of the replaced publish has nothing to read any more.
+      if (entry.running?.sessionId !== session.sessionId) await endRun(entry);
+    });
+  }
+
+  onMedia(session: IngestSession): void {
+    const entry = this.#entries.get(session.streamId);
+    if (entry?.session?.sessionId !== session.sessionId) return;
+    entry.session = session;
+    stopWaiting(entry);
+    const complete = session.video !== undefined && session.audio !== undefined;
+    if (complete || entry.running?.sessionId === session.sessionId) {
+      void this.#apply(entry);
+      return;
+    }
+    const waitMs = session.video ? AUDIO_WAIT_MS : VIDEO_WAIT_MS;
+    entry.headerTimer = setTimeout(() => void this.#apply(entry), waitMs);
+  }
+
+  async onEnd(end: IngestEnd): Promise<void> {
+    const entry = this.#entries.get(end.streamId);
+    if (entry?.session?.sessionId !== end.sessionId) return;
+    this.#leave(entry);
+    await this.#inTurn(entry, () => endRun(entry));
+  }
+
+  health(streamId: string): StreamHealth | null {
+    const entry = this.#entries.get(streamId);
+    return entry ? healthOf(this.#options, entry) : null;
+  }
+
+  async remove(streamId: string): Promise<void> {
+    const entry = this.#entryOf(streamId);
+    this.#leave(entry);
+    await this.#inTurn(entry, async () => {
+      await endRun(entry, 0);
+      await entry.composer?.close();
+      entry.composer = null;
+      await rm(join(this.#options.liveDir, streamId), { recursive: true, force: true });
+      // A publish that began meanwhile has queued its own work on this entry.
+      if (!entry.session) this.#entries.delete(streamId);
+    });
+  }
+
+  async stop(): Promise<void> {
+    if (this.#ticker) clearInterval(this.#ticker);
+    this.#ticker = null;
+    const ends = [...this.#entries.values()].map((entry) => {
+      this.#leave(entry);
+      return this.#inTurn(entry, async () => {
+        await endRun(entry);
+        await entry.composer?.close();
+      });
+    });
+    await Promise.all(ends);
+  }
+
+  #leave(entry: Entry): void {
+    entry.session = null;
+    entry.idleSinceMs = this.#options.clock.ms();
+    stopWaiting(entry);
+  }
+
+  #entryOf(streamId: string): Entry {
+    const known = this.#entries.get(streamId);
+    if (known) return known;
+    if (!/^[a-z0-9_-]+$/.test(streamId)) throw new Error('a stream id is not fit for a folder name');
+    const entry = newEntry(streamId, this.#options.clock.ms());
+    this.#entries.set(streamId, entry);
+    return entry;
+  }
+
+  #inTurn(entry: Entry, work: () => Promise<void>): Promise<void> {
+    entry.queue = entry.queue.then(work).catch((error: unknown) => {
+      this.#options.logger.error({ err: error, streamId: entry.streamId }, 'live packaging failed');
+      entry.failure = 'PACKAGER_FAILED';
+    });
+    return entry.queue;
+  }
+
+  #apply(entry: Entry): Promise<void> {
+    return this.#inTurn(entry, async () => {
+      const { session } = entry;
+      if (session) await applySession(this.#options, entry, session, this.#coresLeft(entry));
+    });
+  }
+
+  #coresLeft(except: Entry): number {
+    let left = this.#options.cores ?? availableParallelism();
+    for (const entry of this.#entries.values()) {
+      if (entry !== except) left -= entry.running?.plan.cores ?? 0;
+    }
+    return left;
+  }
+
+  #check(): void {
+    this.#checks += 1;
+    for (const entry of this.#entries.values()) {
+      if (hasLongKeyframes(this.#options, entry)) {
+        entry.longKeyframeInterval = true;
+        void this.#apply(entry);
+      }
+      const health = this.#checks % HEALTH_EVERY_CHECKS === 0 ? healthOf(this.#options, entry) : null;
+      if (health) this.#options.onHealth?.(entry.streamId, health);
+      if (this.#checks % PRUNE_EVERY_CHECKS === 0)
+        void this.#inTurn(entry, async () => entry.composer?.prune());
+      if (isIdle(this.#options, entry)) void this.remove(entry.streamId);
+    }
+  }
+}
+
+function newEntry(streamId: string, nowMs: number): Entry {
+  return {
+    streamId,
+    session: null,
+    composer: null,
+    running: null,
+    longKeyframeInterval: false,
+    failure: null,
+    headerTimer: null,
+    idleSinceMs: nowMs,
+    queue: Promise.resolve(),
+  };
+}
+
+function stopWaiting(entry: Entry): void {
+  if (entry.headerTimer) clearTimeout(entry.headerTimer);
+  entry.headerTimer = null;
+}
+
+async function composerOf(options: LiveManagerOptions, entry: Entry): Promise<Composer> {
+  const { clock, logger } = options;
+  entry.composer ??= await openComposer({ dir: join(options.liveDir, entry.streamId), clock, logger });
+  return entry.composer;
+}
+
+/** Starts, restarts or leaves the packager as the session's media asks for. */
+async function applySession(
+  options: LiveManagerOptions,
+  entry: Entry,
+  session: IngestSession,
+  coresLeft: number,
+): Promise<void> {
+  if (!session.video && !session.audio) return;
+  const result = planLadder({
+    video: session.video,
+    audio: session.audio,
+    grant: session.grant,
+    maxRungs: options.maxRungs,
+    coresLeft,
+    enhancedFlv: options.enhancedFlv ?? false,
+    longKeyframeInterval: entry.longKeyframeInterval,
+  });
+  if (!result.ok) {
+    entry.failure = result.issue;
+    options.logger.warn({ streamId: entry.streamId, issue: result.issue }, 'publish cannot be packaged');
+    await endRun(entry, 0);
+    await options.engine.kick(session.sessionId, 'kicked');
+    return;
+  }
+  const { plan } = result;
+  const media = mediaKey(session);
+  const { running } = entry;
+  if (
+    running?.sessionId === session.sessionId &&
+    running.media === media &&
+    planKey(running.plan) === planKey(plan)
+  ) {
+    running.plan = { ...running.plan, fps: plan.fps, issues: plan.issues };
+    await running.packager.setFps(plan.fps);
+    return;
+  }
+  // The input of a changed plan goes on: there is no end of file to wait for.
+  await endRun(entry, running?.sessionId === session.sessionId ? 0 : undefined);
+  const packager = await newPackager(options, entry, session, plan);
+  entry.running = { packager, sessionId: session.sessionId, plan, media, startedAtMs: options.clock.ms() };
+  packager.start();
+}
+
+async function newPackager(
+  options: LiveManagerOptions,
+  entry: Entry,
+  session: IngestSession,
+  plan: LadderPlan,
+): Promise<Packager> {
+  const { streamId } = entry;
+  return createPackager({
+    ffmpeg: options.ffmpeg,
+    inputUrl: options.engine.readUrl(session),
+    plan,
+    audioCodec: session.audio?.codec ?? '',
+    segmentSeconds: session.grant.latencyMode === 'LOW' ? 1 : 2,
+    composer: await composerOf(options, entry),
+    logger: options.logger.child({ streamId, sessionId: session.sessionId }),
+    clock: options.clock,
+    onGiveUp: () => {
+      if (entry.session?.sessionId === session.sessionId) entry.failure = 'PACKAGER_FAILED';
+    },
+  });
+}
+
+async function endRun(entry: Entry, eofWaitMs?: number): Promise<void> {
+  const { running } = entry;
+  entry.running = null;
+  await running?.packager.stop(eofWaitMs);
+}
+
+/** A copied rung has one init segment, so a change of any of these needs a new epoch. */
+function mediaKey(session: IngestSession): string {
+  const { video, audio } = session;
+  return [
+    video ? `${video.codec} ${video.width}x${video.height}` : 'no video',
+    audio ? `${audio.codec} ${audio.sampleRate} ${audio.channels}` : 'no audio',
+  ].join(', ');
+}
+
+/** Also when the second keyframe is overdue: then nothing at all could have been played so far. */
+function hasLongKeyframes(options: LiveManagerOptions, entry: Entry): boolean {
+  const { session, running } = entry;
+  if (!session?.video || !running || entry.longKeyframeInterval) return false;
+  const stats = options.engine.stats(session.sessionId);
+  if (!stats) return false;
+  const sinceStartMs = stats.lastMediaAtMs - running.startedAtMs;
+  return (stats.keyframeIntervalMs ?? sinceStartMs) > LONG_KEYFRAME_MS;
+}
+
+function isIdle(options: LiveManagerOptions, entry: Entry): boolean {
+  if (entry.session || entry.running) return false;
+  return options.clock.ms() - entry.idleSinceMs > (options.idleMs ?? IDLE_MS);
+}
+
+function healthOf(options: LiveManagerOptions, entry: Entry): StreamHealth | null {
+  const { session, running } = entry;
+  if (!session) return null;
+  const stats = options.engine.stats(session.sessionId);
+  const issues = [...(running?.plan.issues ?? [])];
+  if (entry.failure) issues.push(entry.failure);
+  return {
+    bitrateKbps: stats?.bitrateKbps ?? 0,
+    fps: stats?.fps ?? session.video?.fps ?? 0,
+    width: session.video?.width ?? 0,
+    height: session.video?.height ?? 0,
+    codec: session.video?.codec ?? session.audio?.codec ?? '',
+    issues,
+  };
+}
+
+/** What a process before this one has left, and nobody came back to. */
+async function removeIdleFolders(options: LiveManagerOptions): Promise<void> {
+  const oldestMs = options.clock.ms() - (options.idleMs ?? IDLE_MS);
+  for (const entry of await readdir(options.liveDir, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    const folder = join(options.liveDir, entry.name);
+    const state = await stat(join(folder, 'state.json')).catch(() => stat(folder));
+    if (state.mtimeMs < oldestMs) await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { type FlvSource, type FlvSourceOptions, startFlvSource } from '../../../test/live/flv-source.ts';
+import { startPlaybackServer } from '../../../test/live/playback-server.ts';
+import { eventually } from '../../../test/live/poll.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { createPlayback } from '../playback/index.ts';
+import { type Composer, openComposer } from './composer.ts';
+import { type LadderInput, planLadder } from './ladder.ts';
+import { createPackager, type Packager, type PackagerOptions } from './packager.ts';
+import { type MediaPlaylist, parseMediaPlaylist } from './playlist.ts';
+
+const run = promisify(execFile);
+const logger = createLogger('silent');
+const cleanups: (() => Promise<unknown>)[] = [];
+after(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+});
+
+interface Fixture {
+  liveDir: string;
+  source: FlvSource;
+  composer: Composer;
+  packager: Packager;
+  playlist(rung: string): Promise<MediaPlaylist>;
+  /** Waits for so many segments in a rung's playlist. */
+  segments(rung: string, count: number): Promise<MediaPlaylist>;
+  master(): Promise<string>;
+}
+
+async function fixture(
+  source: FlvSourceOptions,
+  ladder: Partial<LadderInput> = {},
+  changes: Partial<PackagerOptions> = {},
+): Promise<Fixture> {
+  const flv = await startFlvSource(source);
+  const liveDir = await mkdtemp(join(tmpdir(), 'packager-'));
+  const dir = join(liveDir, 's1');
+  const composer = await openComposer({ dir, clock: systemClock, logger });
+  const { width = 640, height = 360, fps = 30, audio = 'aac' } = source;
+  const sound = { codec: audio === 'mp3' ? 'mp3' : 'mp4a.40.2', sampleRate: 44_100, channels: 2 };
+  const result = planLadder({
+    video: { codec: 'avc1.42c01e', width, height, fps },
+    audio: audio === 'none' ? undefined : sound,
+    grant: { streamId: 's1', maxHeight: 2160, maxFps: 60 },
+    maxRungs: 0,
+    coresLeft: 8,
+    enhancedFlv: false,
+    longKeyframeInterval: false,
+    ...ladder,
+  });
+  assert.ok(result.ok);
+  const packager = createPackager({
+    ffmpeg: 'ffmpeg',
+    inputUrl: flv.url,
+    plan: result.plan,
+    audioCodec: 'mp4a.40.2',
+    segmentSeconds: 1,
+    composer,
+    logger,
+    clock: systemClock,
+    ...changes,
+  });
+  cleanups.push(async () => {
+    await flv.close();
+    await packager.stop(0);
+    await composer.close();
+    await rm(liveDir, { recursive: true, force: true });
+  });
+  const playlist = async (rung: string): Promise<MediaPlaylist> => {
+    const parsed = parseMediaPlaylist(await readFile(join(dir, `${rung}.m3u8`), 'utf8'));
+    assert.ok(parsed);
+    return parsed;
+  };
+  return {
+    liveDir,
+    source: flv,
+    composer,
+    packager,
+    playlist,
+    segments: (rung, count) =>
+      eventually(`${count} segments of ${rung}`, async () => {
+        const found = await playlist(rung).catch(() => null);
+        return found && found.nextSeq >= count ? found : null;
+      }),
+    master: () => readFile(join(dir, 'master.m3u8'), 'utf8'),
+  };
+}
+
+interface Probed {
+  streams: {
+    codec_type: string;
+    codec_name: string;
+    width?: number;
+    height?: number;
+    r_frame_rate?: string;
+  }[];
+}
+
+/** What a player sees of one rung. */
+async function probe(url: string): Promise<Probed['streams']> {
+  const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', '-show_streams', url], {
+    timeout: 20_000,
+  });
+  const parsed: Probed = JSON.parse(stdout);
+  return parsed.streams;
+}
+
+test('packager: source and scaled rungs play over HTTP, with the codecs that the master names', async () => {
+  const { liveDir, packager, segments, master } = await fixture({ width: 854, height: 480 }, { maxRungs: 1 });
+  packager.start();
+  const predicted = await eventually('a master', () => master().catch(() => null));
+  await segments('360', 3);
+  const measured = await master();
+  const codecs = (text: string): string[] =>
+    [...text.matchAll(/CODECS="([^"]+)"/g)].map((match) => match[1] ?? '');
+  assert.deepEqual(codecs(measured)[1], codecs(predicted)[1], 'an encoded rung is not what was announced');
+  assert.match(measured, /RESOLUTION=854x480,FRAME-RATE=30\.000\nsrc\/index\.m3u8/);
+
+  const server = await startPlaybackServer(createPlayback({ liveDir }));
+  cleanups.push(() => server.close());
+  const top = await probe(`${server.url}/live/s1/src/index.m3u8`);
+  assert.deepEqual(
+    top.map((stream) => stream.codec_name),
+    ['h264', 'aac'],
+  );
+  const scaled = await probe(`${server.url}/live/s1/360/index.m3u8`);
+  assert.deepEqual([scaled[0]?.width, scaled[0]?.height], [640, 360]);
+  const decode = ['-v', 'error', '-xerror', '-t', '2', '-i', `${server.url}/live/s1/master.m3u8`];
+  const { stderr } = await run('ffmpeg', [...decode, '-map', '0', '-f', 'null', '-'], { timeout: 20_000 });
+  assert.equal(stderr, '');
+  assert.ok(
+    server.requests.every((url) =>
+      /^\/live\/s1\/(master\.m3u8|[a-z0-9]+\/(index\.m3u8|[a-z0-9]+\/(init\.mp4|s_\d+\.m4s)))$/.test(url),
+    ),
+    server.requests.join('\n'),
+  );
+});
+
+test('packager: the frames of all rungs have the same times', async () => {
+  const { liveDir, packager, segments } = await fixture({ width: 854, height: 480 }, { maxRungs: 1 });
+  packager.start();
+  const { segments: listed } = await segments('src', 2);
+  const times = async (rung: string): Promise<string[]> => {
+    const folder = join(liveDir, 's1', listed[1]?.epoch ?? '', rung);
+    const files = ['init.mp4', listed[1]?.file ?? ''].map((file) => join(folder, file));
+    const args = [
+      '-v',
+      'error',
+      '-select_streams',
+      'v',
+      '-show_entries',
+      'packet=pts_time,flags',
+      '-of',
+      'csv=p=0',
+    ];
+    const { stdout } = await run('ffprobe', [...args, `concat:${files.join('|')}`]);
+    return stdout.trim().split('\n');
+  };
+  const [source, scaled] = [await times('src'), await times('360')];
+  assert.equal(source.length, 30);
+  assert.equal(scaled.length, 30);
+  for (const [index, line] of source.entries()) {
+    const seconds = [line, scaled[index] ?? ''].map((text) => Number.parseFloat(text));
+    // The muxer guesses the length of the last frame of a segment, which moves the next one by 1-2 ms.
+    assert.ok(Math.abs((seconds[0] ?? 0) - (seconds[1] ?? 9)) < 0.003, `${line} and ${scaled[index]}`);
+  }
+  assert.match(scaled[0] ?? '', /,K/);
+});
+
+test('packager: a killed ffmpeg is one discontinuity in one unbroken sequence', async () => {
+  const { packager, segments, master } = await fixture({});
+  packager.start();
+  await packager.setFps(29.97);
+  const before = await segments('src', 2);
+  const pid = packager.pid();
+  assert.ok(pid > 0);
+  process.kill(pid, 'SIGKILL');
+  const later = await segments('src', before.nextSeq + 3);
+  const discs = later.segments.map((segment) => segment.disc);
+  const seqs = later.segments.map((segment) => segment.seq);
+  assert.deepEqual(
+    seqs,
+    seqs.map((_, index) => (seqs[0] ?? 0) + index),
+  );
+  assert.deepEqual([...new Set(discs)], [0, 1]);
+  assert.equal(new Set(later.segments.map((segment) => segment.epoch)).size, 2);
+  assert.notEqual(packager.pid(), pid);
+  assert.match(await master(), /FRAME-RATE=29\.970/);
+});
+
+test('packager: the end of the publish keeps the last short segment and leaves no process', async () => {
+  const { packager, playlist, segments, source } = await fixture({ gopSec: 1 });
+  packager.start();
+  const before = await segments('src', 1);
+  const pid = packager.pid();
+  source.endReaders();
+  await packager.stop();
+  const { segments: kept } = await playlist('src');
+  assert.ok(
+    kept.length > before.segments.length || (kept.at(-1)?.durationSec ?? 1) < 1,
+    'the open segment was lost',
+  );
+  assert.throws(() => process.kill(pid, 0), /ESRCH/);
+  assert.equal(packager.pid(), 0);
+});
+
+test('packager: a silent source gets silence, and ends with its video', async () => {
+  const { liveDir, packager, segments } = await fixture(
+    { audio: 'none', seconds: 3 },
+    {},
+    { backoffMs: [60_000] },
+  );
+  packager.start();
+  await segments('src', 2);
+  await eventually('ffmpeg ends by itself', () => packager.pid() === 0);
+  const server = await startPlaybackServer(createPlayback({ liveDir }));
+  cleanups.push(() => server.close());
+  const streams = await probe(`${server.url}/live/s1/src/index.m3u8`);
+  assert.deepEqual(
+    streams.map((stream) => stream.codec_name),
+    ['h264', 'aac'],
+  );
+});
+
+test('packager: MP3 becomes AAC', async () => {
+  const { liveDir, packager, segments, master } = await fixture({ audio: 'mp3' });
+  packager.start();
+  await segments('src', 1);
+  assert.match(await master(), /CODECS="avc1\.[0-9a-f]{6},mp4a\.40\.2"/);
+  const server = await startPlaybackServer(createPlayback({ liveDir }));
+  cleanups.push(() => server.close());
+  const streams = await probe(`${server.url}/live/s1/src/index.m3u8`);
+  assert.equal(streams.find((stream) => stream.codec_type === 'audio')?.codec_name, 'aac');
+});
+
+test('packager: above the ceiling the source rung is a transcode to it, with our own keyframes', async () => {
+  const { liveDir, packager, segments, master } = await fixture(
+    { width: 854, height: 480, fps: 75, gopSec: 4 },
+    { grant: { streamId: 's1', maxHeight: 360, maxFps: 60 } },
+  );
+  packager.start();
+  const { segments: listed } = await segments('src', 3);
+  for (const segment of listed) assert.ok(segment.durationSec < 1.1, `${segment.durationSec} s`);
+  assert.match(await master(), /RESOLUTION=640x360,FRAME-RATE=60\.000/);
+  const server = await startPlaybackServer(createPlayback({ liveDir }));
+  cleanups.push(() => server.close());
+  const [video] = await probe(`${server.url}/live/s1/src/index.m3u8`);
+  assert.deepEqual([video?.width, video?.height, video?.r_frame_rate], [640, 360, '60/1']);
+});
+
+test('packager: gives up after ten failures, having waited between them', async () => {
+  let givenUp = 0;
+  const { packager, playlist } = await fixture(
+    {},
+    {},
+    { inputUrl: 'http://127.0.0.1:9/none.flv', backoffMs: [1], onGiveUp: () => (givenUp += 1) },
+  );
+  packager.start();
+  await eventually('giving up', () => givenUp === 1);
+  assert.equal(packager.pid(), 0);
+  assert.deepEqual((await playlist('src')).segments, []);
+  await packager.stop();
+  assert.equal(givenUp, 1);
+});
+
+test('packager: a program that is not there is a failure, not a crash', async () => {
+  let givenUp = false;
+  const { packager } = await fixture(
+    {},
+    {},
+    { ffmpeg: '/nonexistent/ffmpeg', backoffMs: [0], onGiveUp: () => (givenUp = true) },
+  );
+  packager.start();
+  await eventually('giving up', () => givenUp);
+});

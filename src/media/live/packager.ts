@@ -1,0 +1,169 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
+import { packagerArgs } from './command.ts';
+import type { Composer } from './composer.ts';
+import type { LadderPlan } from './ladder.ts';
+
+export interface PackagerOptions {
+  ffmpeg: string;
+  inputUrl: string;
+  plan: LadderPlan;
+  /** RFC 6381 of the copied audio; a transcode and silence are AAC-LC. */
+  audioCodec: string;
+  segmentSeconds: number;
+  composer: Composer;
+  logger: Logger;
+  clock: Clock;
+  /** Waits between a failure and the next run, in milliseconds; the last one repeats. */
+  backoffMs?: readonly number[];
+  /** Called once when it fails too often; it does not start again by itself. */
+  onGiveUp?: () => void;
+}
+
+export interface Packager {
+  /** Of the ffmpeg that runs now; 0 between two runs. */
+  pid(): number;
+  start(): void;
+  /** The frame rate has become known: for the master of this run and of those after it. */
+  setFps(fps: number): Promise<void>;
+  /**
+   * The publish is over: lets ffmpeg read to the end of its input for up to `eofWaitMs`, so that the last
+   * short segment is kept, then stops it. Resolves when nothing of it runs any more.
+   */
+  stop(eofWaitMs?: number): Promise<void>;
+}
+
+const BACKOFF_MS = [200, 500, 1000, 2000, 5000] as const;
+const GIVE_UP_FAILURES = 10;
+const GIVE_UP_WINDOW_MS = 120_000;
+const EOF_WAIT_MS = 1000;
+const AAC_LC = 'mp4a.40.2';
+
+/** One supervised ffmpeg for one publish (`media.md` 2): every run is a new epoch. */
+export function createPackager(options: PackagerOptions): Packager {
+  return new SupervisedPackager(options);
+}
+
+class SupervisedPackager implements Packager {
+  readonly #options: PackagerOptions;
+  /** When the failures of the last two minutes were, in milliseconds since the Unix epoch. */
+  readonly #failures: number[] = [];
+  #child: FfmpegProcess | null = null;
+  #stopped = false;
+  #fps: number;
+  #wake: (() => void) | null = null;
+  #finished: Promise<void> | null = null;
+
+  constructor(options: PackagerOptions) {
+    this.#options = options;
+    this.#fps = options.plan.fps;
+  }
+
+  pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  start(): void {
+    this.#finished ??= this.#supervise();
+  }
+
+  setFps(fps: number): Promise<void> {
+    this.#fps = fps;
+    return this.#options.composer.setFps(fps);
+  }
+
+  async stop(eofWaitMs = EOF_WAIT_MS): Promise<void> {
+    this.#stopped = true;
+    this.#wake?.();
+    const child = this.#child;
+    if (child && !(await settlesWithin(child.exited, eofWaitMs))) await child.stop();
+    await this.#finished;
+  }
+
+  async #supervise(): Promise<void> {
+    const { logger, onGiveUp } = this.#options;
+    for (;;) {
+      const exit = await this.#runOnce();
+      if (this.#stopped) return;
+      if (!this.#mayRetry(exit)) {
+        logger.error({ failures: this.#failures.length }, 'packager given up');
+        onGiveUp?.();
+        return;
+      }
+      await this.#pauseBeforeRetry();
+      if (this.#stopped) return;
+    }
+  }
+
+  /** One ffmpeg from its folder to its last segment. Never rejects: a full disk is a failure like others. */
+  async #runOnce(): Promise<FfmpegExit> {
+    const { composer, ffmpeg, logger } = this.#options;
+    try {
+      const outDir = await composer.beginEpoch(epochInput(this.#options, this.#fps));
+      if (this.#stopped) return { code: 0, signal: null, stderr: '' };
+      const args = packagerArgs({ ...this.#options, outDir });
+      this.#child = spawnFfmpeg({ bin: ffmpeg, args, logger });
+      const exit = await this.#child.exited;
+      this.#child = null;
+      await composer.endEpoch();
+      return exit;
+    } catch (error) {
+      return { code: null, signal: null, stderr: '', spawnError: String(error) };
+    }
+  }
+
+  #mayRetry(exit: FfmpegExit): boolean {
+    const now = this.#options.clock.ms();
+    this.#failures.push(now);
+    while ((this.#failures[0] ?? now) < now - GIVE_UP_WINDOW_MS) this.#failures.shift();
+    const reason = exit.spawnError ?? lastLine(exit.stderr);
+    const { code, signal } = exit;
+    this.#options.logger.warn({ code, signal, reason, failures: this.#failures.length }, 'packager ended');
+    return this.#failures.length < GIVE_UP_FAILURES;
+  }
+
+  #pauseBeforeRetry(): Promise<void> {
+    const backoffMs = this.#options.backoffMs ?? BACKOFF_MS;
+    const ms = backoffMs[Math.min(this.#failures.length, backoffMs.length) - 1] ?? 0;
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+function epochInput(options: PackagerOptions, fps: number): Parameters<Composer['beginEpoch']>[0] {
+  const { plan } = options;
+  return {
+    rungs: plan.rungs.map(({ name, width, height, videoCodec, videoKbps }) => ({
+      name,
+      width,
+      height,
+      videoCodec,
+      videoKbps,
+    })),
+    audioCodec: plan.audio === 'copy' ? options.audioCodec : AAC_LC,
+    fps,
+    segmentSeconds: options.segmentSeconds,
+  };
+}
+
+async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+}

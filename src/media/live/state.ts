@@ -1,0 +1,89 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { type Static, Type } from 'typebox';
+import Value from 'typebox/value';
+
+/**
+ * What a stream's playlists are made from, kept in `state.json` so that a new process goes on with the same
+ * sequence numbers. Terminology: a *slot* is one media sequence number; it has a segment in every rung of
+ * its epoch, which keeps the rungs aligned.
+ */
+const SlotRung = Type.Object({ durationSec: Type.Number(), bytes: Type.Number() });
+
+const Slot = Type.Object({
+  seq: Type.Integer(),
+  disc: Type.Integer(),
+  epoch: Type.String(),
+  file: Type.String(),
+  startMs: Type.Number(),
+  rungs: Type.Record(Type.String(), SlotRung),
+  /** When it left the window; its files are deleted some time after that. */
+  leftAtMs: Type.Union([Type.Number(), Type.Null()]),
+});
+
+const EpochRung = Type.Object({
+  name: Type.String(),
+  width: Type.Integer(),
+  height: Type.Integer(),
+  videoCodec: Type.Union([Type.String(), Type.Null()]),
+  /** Target of an encoded rung, 0 for a copied one. */
+  videoKbps: Type.Integer(),
+});
+
+const Epoch = Type.Object({
+  name: Type.String(),
+  rungs: Type.Array(EpochRung, { minItems: 1 }),
+  audioCodec: Type.String(),
+  fps: Type.Number(),
+  /** The number of the next private segment to take. */
+  nextIndex: Type.Integer(),
+});
+
+const State = Type.Object({
+  version: Type.Literal(1),
+  targetDuration: Type.Integer(),
+  nextSeq: Type.Integer(),
+  /** Of the last slot. */
+  disc: Type.Integer(),
+  lastSlotEpoch: Type.Union([Type.String(), Type.Null()]),
+  /** The run that is being read; its folder may outlive the process that started it. */
+  epoch: Type.Union([Epoch, Type.Null()]),
+  /** Oldest first; those with `leftAtMs` wait for their deletion. */
+  slots: Type.Array(Slot),
+  /** Every rung that ever had a playlist: a player may still be reading it. */
+  playlists: Type.Array(Type.String()),
+});
+
+export type LiveState = Static<typeof State>;
+export type LiveSlot = Static<typeof Slot>;
+export type LiveEpoch = Static<typeof Epoch>;
+export type LiveEpochRung = Static<typeof EpochRung>;
+
+export function emptyState(): LiveState {
+  return {
+    version: 1,
+    targetDuration: 0,
+    nextSeq: 0,
+    disc: 0,
+    lastSlotEpoch: null,
+    epoch: null,
+    slots: [],
+    playlists: [],
+  };
+}
+
+/** The state kept in a file; null when there is none, or when what is there cannot be used. */
+export async function loadState(path: string): Promise<LiveState | null> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
+    return Value.Check(State, value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Replaces a file in one step, so that a reader or a killed writer never leaves half of it. */
+export async function replaceFile(path: string, content: string): Promise<void> {
+  const temporary = `${path}.tmp`;
+  await writeFile(temporary, content);
+  await rename(temporary, path);
+}

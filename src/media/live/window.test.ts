@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { emptyState, type LiveEpoch, type LiveState } from './state.ts';
+import {
+  appendSlot,
+  commonSegments,
+  mediaPlaylistOf,
+  slideWindow,
+  variantsOf,
+  WINDOW_SLOTS,
+} from './window.ts';
+
+const T0 = Date.UTC(2026, 0, 1);
+
+function epoch(name: string, rungs: string[] = ['src']): LiveEpoch {
+  return {
+    name,
+    rungs: rungs.map((rung) => ({
+      name: rung,
+      width: 1280,
+      height: 720,
+      videoCodec: 'avc1.640028',
+      videoKbps: rung === 'src' ? 0 : 1200,
+    })),
+    audioCodec: 'mp4a.40.2',
+    fps: 30,
+    nextIndex: 0,
+  };
+}
+
+/** Adds `count` segments to the state; each is seen complete when its last frame has come. */
+function add(
+  state: LiveState,
+  run: LiveEpoch,
+  count: number,
+  fromMs: number,
+  durationSec = 2,
+  bytes = 500_000,
+): number {
+  state.epoch = run;
+  let nowMs = fromMs;
+  for (let i = 0; i < count; i += 1) {
+    nowMs += durationSec * 1000;
+    const rungs = Object.fromEntries(run.rungs.map((rung) => [rung.name, { durationSec, bytes }]));
+    appendSlot(state, run, { index: run.nextIndex, file: `s_${run.nextIndex}.m4s`, rungs }, nowMs);
+    slideWindow(state, nowMs);
+  }
+  return nowMs;
+}
+
+test('window: holds the last eight and counts on', () => {
+  const state = emptyState();
+  add(state, epoch('e1'), 11, T0);
+  const { segments } = mediaPlaylistOf(state, 'src');
+  assert.equal(segments.length, WINDOW_SLOTS);
+  assert.deepEqual([segments[0]?.seq, segments.at(-1)?.seq], [3, 10]);
+  assert.equal(segments[0]?.startMs, T0 + 6000);
+  assert.equal(state.slots.filter((slot) => slot.leftAtMs !== null).length, 3);
+});
+
+test('window: sliding over a discontinuity moves it to the header exactly once', () => {
+  const state = emptyState();
+  const nowMs = add(state, epoch('e1'), 5, T0);
+  const second = epoch('e2');
+  const seen: string[] = [];
+  for (let i = 0; i < 10; i += 1) {
+    add(state, second, 1, nowMs + i * 2000);
+    const { segments } = mediaPlaylistOf(state, 'src');
+    const tags = segments.filter((segment, at) => at > 0 && segment.disc !== segments[at - 1]?.disc).length;
+    seen.push(`${segments[0]?.seq}:${segments[0]?.disc}+${tags}`);
+  }
+  assert.deepEqual(seen, [
+    '0:0+1',
+    '0:0+1',
+    '0:0+1',
+    '1:0+1',
+    '2:0+1',
+    '3:0+1',
+    '4:0+1',
+    '5:1+0',
+    '6:1+0',
+    '7:1+0',
+  ]);
+});
+
+test('window: a run that made no segment leaves no discontinuity', () => {
+  const state = emptyState();
+  const nowMs = add(state, epoch('e1'), 1, T0);
+  add(state, epoch('failed'), 0, nowMs);
+  add(state, epoch('e3'), 1, nowMs);
+  assert.deepEqual(
+    state.slots.map((slot) => slot.disc),
+    [0, 1],
+  );
+});
+
+test('window: dates follow the durations, and the clock after a stall', () => {
+  const state = emptyState();
+  const run = epoch('e1');
+  let nowMs = add(state, run, 1, T0);
+  nowMs = add(state, run, 1, nowMs + 300);
+  nowMs = add(state, run, 1, nowMs + 30_000);
+  add(state, epoch('e2'), 1, nowMs - 1500);
+  assert.deepEqual(
+    state.slots.map((slot) => slot.startMs - T0),
+    [0, 2000, 34_300, 36_300],
+  );
+});
+
+test('window: the target duration holds every segment rounded, and does not shrink', () => {
+  const state = emptyState();
+  const run = epoch('e1');
+  let nowMs = add(state, run, 3, T0, 2.002);
+  assert.equal(state.targetDuration, 2);
+  nowMs = add(state, run, 1, nowMs, 4.6);
+  assert.equal(state.targetDuration, 5);
+  add(state, run, 20, nowMs, 2);
+  assert.equal(state.targetDuration, 5);
+});
+
+test('window: a player on a rung that a later epoch lacks goes on with the next lower one', () => {
+  const state = emptyState();
+  const nowMs = add(state, epoch('big', ['src', '720', '360']), 2, T0);
+  add(state, epoch('small', ['src', '360']), 2, nowMs);
+  const rungsOf = (rung: string): string[] =>
+    mediaPlaylistOf(state, rung).segments.map((segment) => segment.rung);
+  assert.deepEqual(rungsOf('720'), ['720', '720', '360', '360']);
+  assert.deepEqual(rungsOf('360'), ['360', '360', '360', '360']);
+  assert.deepEqual(rungsOf('src'), ['src', 'src', 'src', 'src']);
+  assert.deepEqual(
+    variantsOf(state).map((variant) => variant.name),
+    ['src', '360'],
+  );
+});
+
+test('window: all rungs have the same sequence numbers', () => {
+  const state = emptyState();
+  const nowMs = add(state, epoch('e1', ['src']), 3, T0);
+  add(state, epoch('e2', ['src', '480']), 3, nowMs);
+  const numbers = (rung: string): string[] =>
+    mediaPlaylistOf(state, rung).segments.map(
+      (segment) => `${segment.seq}/${segment.disc}/${segment.startMs}`,
+    );
+  assert.deepEqual(numbers('480'), numbers('src'));
+  assert.equal(mediaPlaylistOf(state, '480').segments[0]?.rung, 'src');
+});
+
+test('window: a segment is taken when every rung has it', () => {
+  const list = (...indexes: number[]): { index: number; file: string; durationSec: number }[] =>
+    indexes.map((index) => ({ index, file: `s_${index}.m4s`, durationSec: 2 }));
+  const indexesOf = (...args: Parameters<typeof commonSegments>): (number | undefined)[] =>
+    commonSegments(...args).map((segments) => segments[0]?.index);
+  assert.deepEqual(indexesOf([list(0, 1, 2), list(0, 1)], 0), [0, 1]);
+  assert.deepEqual(indexesOf([list(0, 1, 2), list(0, 1)], 2), []);
+  assert.deepEqual(indexesOf([list(5, 6), list(5, 6, 7)], 3), [5, 6]);
+  assert.deepEqual(indexesOf([list(0), []], 0), []);
+});
+
+test('window: bandwidth is the measured peak, and variants stay ordered by it', () => {
+  const state = emptyState();
+  const run = epoch('e1');
+  const nowMs = add(state, run, 2, T0, 2, 1_000_000);
+  const [src] = variantsOf(state);
+  assert.equal(src?.bandwidth, 4_000_000);
+  assert.equal(src?.averageBandwidth, 4_000_000);
+  add(state, run, 1, nowMs, 2, 1_600_000);
+  assert.equal(variantsOf(state)[0]?.bandwidth, 6_400_000);
+
+  const poor = emptyState();
+  add(poor, epoch('e1', ['src', '480']), 1, T0, 2, 50_000);
+  const [top, scaled] = variantsOf(poor);
+  assert.ok(top && scaled && top.bandwidth > scaled.bandwidth, `${top?.bandwidth} over ${scaled?.bandwidth}`);
+  assert.equal(top.averageBandwidth, 200_000);
+});

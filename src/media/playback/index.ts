@@ -1,0 +1,17 @@
+/**
+ * Serves live playlists and segments to any HTTP framework. Every function answers `{ status, headers, body }`
+ * and trusts its caller to have checked that the viewer may see the stream.
+ */
+import { createPlaylistReader, type PlaylistReader } from './playlists.ts';
+import { createSegmentReader, type SegmentReader, type SegmentReaderOptions } from './segments.ts';
+
+export type { MasterRequest, MediaPlaylistRequest } from './playlists.ts';
+export { notFound, type PlaybackReply, type PlaybackRequest, preflight } from './reply.ts';
+export type { SegmentRequest } from './segments.ts';
+
+export type Playback = Omit<PlaylistReader, 'segmentLength'> & SegmentReader;
+
+export function createPlayback(options: SegmentReaderOptions): Playback {
+  const { segmentLength, ...playlists } = createPlaylistReader(options.liveDir);
+  return { ...playlists, ...createSegmentReader(options, segmentLength) };
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { suffixMaster, waitingMaster } from '../live/master.ts';
+import {
+  emptyMediaPlaylist,
+  type MediaPlaylist,
+  parseMediaPlaylist,
+  renderMediaPlaylist,
+  trimBefore,
+} from '../live/playlist.ts';
+import {
+  COMMON_HEADERS,
+  isSafeName,
+  matchesEtag,
+  notFound,
+  PLAYLIST_TYPE,
+  type PlaybackReply,
+  type PlaybackRequest,
+} from './reply.ts';
+
+export interface MasterRequest extends PlaybackRequest {
+  streamId: string;
+  /** A query with its `?`, put after every address; nothing when absent. */
+  uriSuffix?: string | undefined;
+}
+
+export interface MediaPlaylistRequest extends MasterRequest {
+  rung: string;
+  /** Hide what ended before this (milliseconds since the Unix epoch): the start of the broadcast. */
+  sinceMs?: number | undefined;
+  /** Wait so long for the first segment; for a stream that has a signal. */
+  waitMs?: number | undefined;
+}
+
+export interface PlaylistReader {
+  /** The caller has checked that the viewer may see the stream. Never 404 for a well-formed id. */
+  readMaster(request: MasterRequest): Promise<PlaybackReply>;
+  readMediaPlaylist(request: MediaPlaylistRequest): Promise<PlaybackReply>;
+  /** Milliseconds that a segment of the rung may last. */
+  segmentLength(streamId: string, rung: string): Promise<number>;
+}
+
+/** A file's text and what was made of it, valid while the file is the same. */
+interface Cached<T> {
+  version: string;
+  value: T;
+}
+
+/** Before the first segment the length of the segments is not known; two seconds is the standard one. */
+const WAITING_TARGET_DURATION = 2;
+const POLL_MS = 50;
+const CACHE_FILES = 2000;
+
+/** Reads the playlists that the media role writes below `liveDir`. */
+export function createPlaylistReader(liveDir: string): PlaylistReader {
+  const masters = createFileCache((text) => text);
+  const playlists = createFileCache(parseMediaPlaylist);
+
+  const currentPlaylist = async (request: MediaPlaylistRequest): Promise<MediaPlaylist | null> => {
+    const path = join(liveDir, request.streamId, `${request.rung}.m3u8`);
+    const found = await playlists.read(path);
+    // Every stream has a `src`, also before its encoder has connected.
+    const playlist = found ?? (request.rung === 'src' ? emptyMediaPlaylist(WAITING_TARGET_DURATION) : null);
+    if (!playlist || request.sinceMs === undefined) return playlist;
+    return trimBefore(playlist, request.sinceMs);
+  };
+
+  return {
+    segmentLength: async (streamId, rung) => {
+      const playlist = await playlists.read(join(liveDir, streamId, `${rung}.m3u8`));
+      return (playlist?.targetDuration ?? WAITING_TARGET_DURATION) * 1000;
+    },
+    readMaster: async (request) => {
+      if (!isSafeName(request.streamId)) return notFound();
+      const master = await masters.read(join(liveDir, request.streamId, 'master.m3u8'));
+      const suffix = request.uriSuffix ?? '';
+      const text = master === null ? waitingMaster(suffix) : suffixMaster(master, suffix);
+      return textReply(request, text, { 'cache-control': 'no-store' });
+    },
+    readMediaPlaylist: async (request) => {
+      if (!isSafeName(request.streamId) || !isSafeName(request.rung)) return notFound();
+      const deadlineMs = performance.now() + (request.waitMs ?? 0);
+      let playlist = await currentPlaylist(request);
+      while (playlist?.segments.length === 0 && performance.now() < deadlineMs) {
+        await sleep(POLL_MS);
+        playlist = await currentPlaylist(request);
+      }
+      if (!playlist) return notFound();
+      const text = renderMediaPlaylist(playlist, request.uriSuffix);
+      const etag = `"${createHash('sha1').update(text).digest('base64url')}"`;
+      const cacheControl = request.isPrivate ? 'private, no-cache' : 'no-cache';
+      return textReply(request, text, { 'cache-control': cacheControl, etag });
+    },
+  };
+}
+
+function textReply(
+  request: PlaybackRequest,
+  text: string,
+  extra: { 'cache-control': string; etag?: string },
+): PlaybackReply {
+  const headers: Record<string, string> = { ...COMMON_HEADERS, ...extra };
+  if (extra.etag !== undefined && matchesEtag(request.ifNoneMatch, extra.etag)) {
+    return { status: 304, headers, body: null };
+  }
+  headers['content-type'] = PLAYLIST_TYPE;
+  headers['content-length'] = String(Buffer.byteLength(text));
+  return { status: 200, headers, body: request.method === 'HEAD' ? null : text };
+}
+
+/** The parsed content of small files; one `stat` per read tells whether it still holds. */
+function createFileCache<T>(parse: (text: string) => T): { read(path: string): Promise<T | null> } {
+  const held = new Map<string, Cached<T>>();
+  return {
+    read: async (path) => {
+      try {
+        const { mtimeNs, size, ino } = await stat(path, { bigint: true });
+        const version = `${mtimeNs}-${size}-${ino}`;
+        const known = held.get(path);
+        if (known?.version === version) return known.value;
+        const value = parse(await readFile(path, 'utf8'));
+        held.delete(path);
+        held.set(path, { version, value });
+        const oldest = held.keys().next();
+        if (held.size > CACHE_FILES && !oldest.done) held.delete(oldest.value);
+        return value;
+      } catch (error) {
+        held.delete(path);
+        if (isMissing(error)) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}

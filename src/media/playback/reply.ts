@@ -1,0 +1,56 @@
+import type { Readable } from 'node:stream';
+
+/** What a route sends as it is; it knows no HTTP framework. */
+export interface PlaybackReply {
+  status: 200 | 204 | 206 | 304 | 404 | 416;
+  headers: Record<string, string>;
+  /** null for HEAD and for statuses without content. A stream holds a file open: consume or destroy it. */
+  body: Buffer | string | Readable | null;
+}
+
+export interface PlaybackRequest {
+  method: 'GET' | 'HEAD';
+  range?: string | undefined;
+  ifNoneMatch?: string | undefined;
+  ifRange?: string | undefined;
+  /** The address carries one viewer's token or shows a preview: shared caches must not keep the answer. */
+  isPrivate?: boolean | undefined;
+}
+
+export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
+
+/** Players run on any page; on every answer, errors too (`media.md` 7). */
+export const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': 'Range, If-None-Match, If-Range',
+  'access-control-expose-headers': 'Content-Length, Content-Range, Date, ETag',
+  'x-content-type-options': 'nosniff',
+};
+
+/** `no-store`: a start, a new segment or a stop must show at once. */
+export function notFound(): PlaybackReply {
+  const headers = { ...COMMON_HEADERS, 'cache-control': 'no-store', 'content-length': '0' };
+  return { status: 404, headers, body: null };
+}
+
+/** The answer to OPTIONS. */
+export function preflight(): PlaybackReply {
+  const headers = {
+    ...COMMON_HEADERS,
+    'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+    'access-control-max-age': '86400',
+  };
+  return { status: 204, headers, body: null };
+}
+
+/** RFC 9110 13.1.2: a list of tags or `*`; weak tags match here. */
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
+/** One part of a path; rungs, epochs and stream ids are made of these letters alone, so nothing can climb. */
+export function isSafeName(name: string): boolean {
+  return name.length <= 128 && /^[a-z0-9_-]+$/.test(name);
+}

@@ -1,0 +1,28 @@
+/** An engine in a process of its own, for tests that measure its memory or prove that it lives. */
+import { systemClock } from '../../src/kernel/clock.ts';
+import { createEmbeddedRtmp } from '../../src/media/ingest/embedded-rtmp.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { grantByName } from './ingest.ts';
+
+const engine = createEmbeddedRtmp({
+  host: '127.0.0.1',
+  port: 0,
+  nodeId: 'node-1',
+  logger: createLogger('silent'),
+  clock: systemClock,
+  limits: { connectionsPerAddress: 500 },
+});
+await engine.start({
+  authorise: grantByName,
+  onStart: async (session) => {
+    process.send?.({ readUrl: engine.readUrl(session) });
+  },
+  onMedia: () => {},
+  onEnd: async () => {},
+});
+process.on('message', () => {
+  global.gc?.();
+  process.send?.({ rssBytes: process.memoryUsage().rss });
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ port: engine.ports.rtmp });

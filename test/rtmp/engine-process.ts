@@ -1,0 +1,44 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+import { until } from '../harness/wait.ts';
+
+export interface EngineProcess {
+  port: number;
+  /** Resident memory after a garbage collection. */
+  rssBytes(): Promise<number>;
+  /** Addresses of the publishes that have started, in their order. */
+  readUrls: string[];
+  alive(): boolean;
+}
+
+/** Runs `engine-main.ts`; it ends with the test. Good keys are those of `ingest.ts`. */
+export async function startEngineProcess(t: TestContext): Promise<EngineProcess> {
+  const child = fork(new URL('engine-main.ts', import.meta.url), { execArgv: ['--expose-gc'] });
+  t.after(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+  });
+  const ports: number[] = [];
+  const sizes: number[] = [];
+  const readUrls: string[] = [];
+  child.on('message', (message) => {
+    if (typeof message !== 'object' || message === null) return;
+    if ('port' in message && typeof message.port === 'number') ports.push(message.port);
+    if ('rssBytes' in message && typeof message.rssBytes === 'number') sizes.push(message.rssBytes);
+    if ('readUrl' in message && typeof message.readUrl === 'string') readUrls.push(message.readUrl);
+  });
+  const port = await until(() => ports[0], { timeoutMs: 10_000, message: 'the engine process' });
+  return {
+    port,
+    readUrls,
+    alive: () => child.exitCode === null && child.signalCode === null,
+    rssBytes: async () => {
+      const known = sizes.length;
+      child.send('rss');
+      return until(() => sizes[known]);
+    },
+  };
+}
