@@ -1,4 +1,13 @@
 import type { AccountTable, ApiKeyTable, WorkspaceTable } from './tables/accounts.ts';
+import type {
+  EmailTokenTable,
+  LinkRequestTable,
+  MailTable,
+  RecoveryCodeTable,
+  SignInChallengeTable,
+  SigningKeyTable,
+  TwoFactorTable,
+} from './tables/auth.ts';
 import type { DeliveryJobTable, DeliveryLogTable, EventTable, WebhookTable } from './tables/events.ts';
 import type { IngestSessionTable, StreamSessionTable, StreamTable } from './tables/streams.ts';
 
@@ -7,6 +16,13 @@ export interface Database {
   account: AccountTable;
   workspace: WorkspaceTable;
   api_key: ApiKeyTable;
+  signing_key: SigningKeyTable;
+  two_factor: TwoFactorTable;
+  recovery_code: RecoveryCodeTable;
+  sign_in_challenge: SignInChallengeTable;
+  email_token: EmailTokenTable;
+  link_request: LinkRequestTable;
+  mail: MailTable;
   event: EventTable;
   webhook: WebhookTable;
   delivery_job: DeliveryJobTable;

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+
+/**
+ * An HTTPS receiver in a process of its own that answers 200 to everything. Arguments: files of its key and
+ * certificate. Tells its port, and how many requests it has had whenever it is asked.
+ */
+const [keyFile = '', certFile = ''] = process.argv.slice(2);
+let requests = 0;
+const server = createServer(
+  { key: readFileSync(keyFile), cert: readFileSync(certFile), keepAliveTimeout: 60_000 },
+  (request, response) => {
+    request.resume();
+    request.on('end', () => {
+      requests++;
+      response.end();
+    });
+  },
+);
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  process.send?.(address !== null && typeof address === 'object' ? address.port : 0);
+});
+process.on('message', () => process.send?.(requests));
+process.on('disconnect', () => process.exit(0));

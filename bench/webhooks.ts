@@ -1,0 +1,178 @@
+/**
+ * Webhook deliveries: commit to receipt when idle, deliveries per second against a raw undici loop that sends
+ * the same signed bodies to the same receiver, and the time of a claim beside a dead endpoint's backlog.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { claim, findDue } from '../src/features/webhooks/delivery/repository.ts';
+import { renderDelivery } from '../src/features/webhooks/delivery/signature.ts';
+import { systemClock } from '../src/kernel/clock.ts';
+import { newId } from '../src/kernel/ids.ts';
+import { createOutbound } from '../src/platform/outbound/index.ts';
+import { until } from '../test/harness/wait.ts';
+import { createDeliveryFixture, type DeliveryFixture } from '../test/webhooks/fixture.ts';
+import { median, report } from './support/report.ts';
+
+const IDLE_EVENTS = 200;
+const HOSTS = 20;
+const EVENTS = 500;
+const ROUNDS = 3;
+const IN_FLIGHT = 64;
+const BACKLOG = 50_000;
+/** What a stream event looks like. */
+const BODY = JSON.stringify({
+  id: '6e4f8f0e-8a75-4d8e-9d4b-0d1f1f6b2c11',
+  type: 'thing.made',
+  created: 1_795_165_200,
+  livemode: false,
+  data: { n: 123_456 },
+});
+
+const percentile = (values: number[], p: number) =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * p))] ?? 0;
+
+async function idle(f: DeliveryFixture): Promise<void> {
+  const { row } = await f.webhooks.create(f.workspace, { url: `${f.sink.url}/idle` });
+  const worker = f.worker();
+  worker.start();
+  const times: number[] = [];
+  for (let n = -20; n < IDLE_EVENTS; n++) {
+    const count = f.sink.requests.length;
+    await f.emit(n + 20);
+    const committedAt = performance.timeOrigin + performance.now();
+    const requests = await until(() => f.sink.requests.length > count && f.sink.requests, { intervalMs: 1 });
+    if (n >= 0) times.push(Math.max(0, (requests.at(-1)?.at ?? 0) - committedAt));
+    await sleep(10);
+  }
+  await worker.stop();
+  await f.webhooks.remove(f.workspace.workspaceId, row.id);
+  const unit = 'ms from commit to receipt, idle';
+  report({ name: 'webhook delivery, p50', value: percentile(times, 0.5), unit, target: '<= 15' });
+  report({ name: 'webhook delivery, p99', value: percentile(times, 0.99), unit, target: '<= 100' });
+}
+
+interface Receiver {
+  child: ChildProcess;
+  port: number;
+}
+
+async function startReceiver(f: DeliveryFixture, names: string[], folder: string): Promise<Receiver> {
+  const { key, cert } = await f.sink.ca.issue(names);
+  const files = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  await writeFile(files[0] ?? '', key);
+  await writeFile(files[1] ?? '', cert);
+  const child = fork(join(import.meta.dirname, 'support/webhook-receiver.ts'), files);
+  const [port] = await once(child, 'message');
+  return { child, port: Number(port) };
+}
+
+/** Deliveries per second of a bare loop over kept-alive connections. */
+async function rawLoop(receiver: Receiver, count: number): Promise<number> {
+  const pool = new Pool(`https://localhost:${receiver.port}`, { connections: IN_FLIGHT, allowH2: false });
+  const content = { url: '', secret: 'whsec_x', eventId: 'e', eventType: 'thing.made', body: BODY };
+  const { headers } = renderDelivery(content, Math.floor(systemClock.ms() / 1000));
+  let left = count;
+  const loop = async () => {
+    while (left-- > 0) {
+      const response = await pool.request({ path: '/', method: 'POST', headers, body: BODY });
+      await response.body.dump();
+    }
+  };
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: IN_FLIGHT }, loop));
+  const seconds = (performance.now() - startedAt) / 1000;
+  await pool.close();
+  return count / seconds;
+}
+
+/** Deliveries per second of everything: claim, guard, signature, send, log, counters. */
+async function fullPath(f: DeliveryFixture, count: number): Promise<number> {
+  await f.events.transaction(async (_tx, append) => {
+    for (let n = 0; n < count / HOSTS; n++) {
+      await append({ workspaceId: f.workspace.workspaceId, type: 'thing.made', data: { n: 123_456 } });
+    }
+  });
+  await f.database.sql`analyze delivery_job`;
+  const worker = f.worker({ perEndpoint: 4, timeoutMs: 10_000 });
+  const startedAt = performance.now();
+  worker.start();
+  await until(async () => (await f.database.sql`select from delivery_job limit 1`).length === 0, {
+    timeoutMs: 60_000,
+    intervalMs: 20,
+  });
+  const seconds = (performance.now() - startedAt) / 1000;
+  await worker.stop();
+  const rows = await f.database.sql`delete from delivery_log where status = 'SUCCESS' returning id`;
+  if (rows.length !== count) throw new Error(`${rows.length} of ${count} deliveries succeeded`);
+  return count / seconds;
+}
+
+async function throughput(f: DeliveryFixture): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'marquee-bench-'));
+  const names = Array.from({ length: HOSTS }, (_, n) => `host${n}.test`);
+  const receiver = await startReceiver(f, [...names, 'localhost'], folder);
+  const ids: string[] = [];
+  for (const name of names) {
+    const url = `https://${name}:${receiver.port}/in`;
+    ids.push((await f.webhooks.create(f.workspace, { url })).row.id);
+  }
+  const count = EVENTS * HOSTS;
+  const ratios: number[] = [];
+  const speeds: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const raw = await rawLoop(receiver, count);
+    const full = await fullPath(f, count);
+    ratios.push(full / raw);
+    speeds.push(full);
+  }
+  for (const id of ids) await f.webhooks.remove(f.workspace.workspaceId, id);
+  receiver.child.disconnect();
+  await rm(folder, { recursive: true });
+  const name = 'webhook deliveries, full path';
+  report({ name, value: median(ratios), unit: 'ratio to a raw undici loop', target: '>= 0.3' });
+  report({ name: `${name}, absolute`, value: median(speeds), unit: 'deliveries/s', target: '>= 0' });
+}
+
+async function backlog(f: DeliveryFixture): Promise<void> {
+  const [dead, healthy] = [newId('wh'), newId('wh')];
+  await f.database.sql`
+    insert into delivery_job (workspace_id, webhook_id, event_id, event_created_at)
+    select 'wsp', id, gen_random_uuid(), now() from generate_series(1, ${BACKLOG}), (values (${dead})) d (id)`;
+  await f.database.sql`
+    insert into delivery_job (workspace_id, webhook_id, event_id, event_created_at)
+    select 'wsp', ${healthy}, gen_random_uuid(), now() from generate_series(1, 400)`;
+  const times: number[] = [];
+  for (let n = 0; n < 100; n++) {
+    const startedAt = performance.now();
+    const { due } = await findDue(f.db);
+    await claim(
+      f.db,
+      due.map((webhookId) => ({ webhookId, cap: 4 })),
+      30,
+    );
+    times.push(performance.now() - startedAt);
+  }
+  await f.database.sql`truncate delivery_job`;
+  const unit = `ms to find and claim beside ${BACKLOG} due jobs of one endpoint`;
+  report({ name: 'webhook claim, p50', value: percentile(times, 0.5), unit, target: '<= 2' });
+}
+
+const f = await createDeliveryFixture({
+  outbound: createOutbound({
+    allowPrivate: ['127.0.0.0/8'],
+    dnsServers: [],
+    resolve: async () => ['127.0.0.1'],
+  }),
+});
+try {
+  await idle(f);
+  await throughput(f);
+  await backlog(f);
+} finally {
+  await f.close();
+}

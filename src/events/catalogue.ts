@@ -1,0 +1,82 @@
+import type { Static, TObject } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+/** A declared event type. Features declare theirs in `events.ts`; the root gathers them. */
+export interface EventDefinition {
+  /** Dotted, lower case: `stream.broadcast_started`. */
+  type: string;
+  description: string;
+  /** The shape of `data` (contract 2.5). */
+  data: TObject;
+  /** Valid `data`, for simulations and the documentation. */
+  sample: object;
+}
+
+/** Declares an event type; the sample is checked against the shape by the compiler and by the catalogue. */
+export function defineEvent<D extends TObject>(definition: {
+  type: string;
+  description: string;
+  data: D;
+  sample: Static<D>;
+}): EventDefinition {
+  return definition;
+}
+
+export interface EventCatalogue {
+  /** Every type, sorted: the answer of `GET /me/webhooks/events` (contract 6.5). */
+  types(): readonly string[];
+  /** In the same order, for the documentation. */
+  readonly definitions: readonly EventDefinition[];
+  get(type: string): EventDefinition | undefined;
+  /** Do these patterns subscribe to the type? No pattern at all subscribes to everything. */
+  matches(patterns: readonly string[], type: string): boolean;
+  /** Is this a type, or a `prefix.*` that matches at least one? */
+  isPattern(pattern: string): boolean;
+  /** @returns what is wrong with the data of this type, or null; an unknown type is wrong as well. */
+  refuse(type: string, data: unknown): string | null;
+}
+
+const TYPE = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
+
+/**
+ * Every pattern that subscribes to a type: itself and its prefixes, `a.b.c`, `a.*`, `a.b.*`. An empty list
+ * of patterns does too.
+ */
+export function patternsOf(type: string): string[] {
+  const segments = type.split('.');
+  const prefixes = segments.slice(1).map((_, index) => `${segments.slice(0, index + 1).join('.')}.*`);
+  return [type, ...prefixes];
+}
+
+/** @throws {Error} for a malformed or repeated type, and for a sample that its schema refuses. */
+export function createCatalogue(definitions: readonly EventDefinition[]): EventCatalogue {
+  const known = new Map<string, { definition: EventDefinition; refuse: (data: unknown) => string | null }>();
+  for (const definition of definitions) {
+    const { type, data, sample } = definition;
+    if (!TYPE.test(type)) throw new Error(`"${type}" is not an event type`);
+    if (known.has(type)) throw new Error(`the event ${type} is declared twice`);
+    const validator = Compile(data);
+    const refuse = (value: unknown) => {
+      if (validator.Check(value)) return null;
+      const [error] = validator.Errors(value);
+      return `data${error?.instancePath.replaceAll('/', '.') ?? ''} ${error?.message ?? 'is not valid'}`;
+    };
+    const reason = refuse(sample);
+    if (reason !== null) throw new Error(`the sample of ${type} is not valid: ${reason}`);
+    known.set(type, { definition, refuse });
+  }
+  const types = [...known.keys()].sort();
+  const byType = definitions.toSorted((a, b) => (a.type < b.type ? -1 : 1));
+  const patterns = new Set(types.flatMap(patternsOf));
+  return {
+    types: () => types,
+    definitions: byType,
+    get: (type) => known.get(type)?.definition,
+    matches: (given, type) => given.length === 0 || patternsOf(type).some((one) => given.includes(one)),
+    isPattern: (pattern) => patterns.has(pattern),
+    refuse: (type, data) => {
+      const event = known.get(type);
+      return event === undefined ? `the event ${type} is not in the catalogue` : event.refuse(data);
+    },
+  };
+}

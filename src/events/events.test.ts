@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { TestClock } from '../../test/harness/clock.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { testCatalogue } from '../../test/webhooks/fixture.ts';
+import { isUuidV4 } from '../kernel/ids.ts';
+import { createLogger } from '../platform/logger.ts';
+import { createEvents, type EventConsumer } from './index.ts';
+import { maintainPartitions } from './partitions.ts';
+
+const clock = new TestClock('2026-11-20T09:00:00.750Z');
+let database: TestDatabase;
+let published: string[] = [];
+const consumed: string[] = [];
+
+before(async () => {
+  database = await createTestDatabase();
+});
+after(() => database.close());
+beforeEach(async () => {
+  published = [];
+  consumed.length = 0;
+  await database.sql`delete from event`;
+});
+
+const note: EventConsumer = async (_tx, event) => void consumed.push(event.type);
+
+function events(options: { strict?: boolean; consumers?: EventConsumer[]; onRefused?: () => void } = {}) {
+  return createEvents({
+    db: database.db,
+    catalogue: testCatalogue,
+    livemode: true,
+    clock,
+    bus: { publish: (topic) => void published.push(topic) },
+    consumers: options.consumers ?? [note],
+    logger: createLogger('silent'),
+    strict: options.strict ?? true,
+    ...(options.onRefused === undefined ? {} : { onRefused: options.onRefused }),
+  });
+}
+
+const made = { workspaceId: 'wsp_1', type: 'thing.made', data: { n: 1 } };
+const account = {
+  id: 'usr_1',
+  email: 'a@example.com',
+  password_hash: '',
+  name: null,
+  username: 'a',
+  email_verified_at: null,
+  suspended_at: null,
+};
+const stored = () => database.db.selectFrom('event').selectAll().orderBy('created_at').execute();
+
+describe('appending', () => {
+  test('stores the exact body of contract 2.5', async () => {
+    const id = await events().transaction((_tx, append) => append(made));
+    const [row] = await stored();
+    assert.ok(isUuidV4(id));
+    assert.equal(row?.id, id);
+    assert.equal(row?.type, 'thing.made');
+    assert.equal(row?.workspace_id, 'wsp_1');
+    const body = { id, type: 'thing.made', created: 1795165200, livemode: true, data: { n: 1 } };
+    assert.equal(row?.body, JSON.stringify(body));
+    assert.equal(row?.created_at.toISOString(), '2026-11-20T09:00:00.750Z');
+  });
+
+  test('takes the time it is given', async () => {
+    await events().transaction((_tx, append) => append({ ...made, createdAtMs: 1_700_000_000_999 }));
+    const [row] = await stored();
+    assert.match(row?.body ?? '', /"created":1700000000,/);
+  });
+
+  test('wakes the workers once for each transaction with events, after its commit', async () => {
+    const seen: number[] = [];
+    const appender = events();
+    await appender.transaction(async (_tx, append) => {
+      await append(made);
+      await append({ ...made, type: 'other.made' });
+      seen.push(published.length);
+    });
+    assert.deepEqual(seen, [0]);
+    assert.deepEqual(published, ['deliveries']);
+    assert.deepEqual(consumed, ['thing.made', 'other.made']);
+    await appender.transaction(async () => {});
+    assert.deepEqual(published, ['deliveries']);
+  });
+
+  test('a rollback leaves neither the state, nor the event, nor a wake-up', async () => {
+    const work = events().transaction(async (tx, append) => {
+      await append(made);
+      await tx.insertInto('account').values(account).execute();
+      throw new Error('no');
+    });
+    await assert.rejects(work, /^Error: no$/);
+    assert.equal((await stored()).length, 0);
+    assert.equal((await database.db.selectFrom('account').selectAll().execute()).length, 0);
+    assert.deepEqual(published, []);
+  });
+
+  test('a consumer that fails takes the event with it', async () => {
+    const failing: EventConsumer = async () => {
+      throw new Error('consumer');
+    };
+    const work = events({ consumers: [failing] }).transaction((_tx, append) => append(made));
+    await assert.rejects(work, /consumer/);
+    assert.equal((await stored()).length, 0);
+  });
+
+  test('data that its schema refuses throws when strict, else is counted and sent', async () => {
+    const wrong = { ...made, data: { n: 'one' } };
+    await assert.rejects(
+      events().transaction((_tx, append) => append(wrong)),
+      /thing\.made.*data\.n/,
+    );
+    let refused = 0;
+    const lenient = events({ strict: false, onRefused: () => refused++ });
+    await lenient.transaction((_tx, append) => append(wrong));
+    assert.equal(refused, 1);
+    assert.equal((await stored()).length, 1);
+    const unknown = { ...made, type: 'purchase.completed' };
+    await assert.rejects(
+      lenient.transaction((_tx, append) => append(unknown)),
+      /not in the catalogue/,
+    );
+  });
+});
+
+describe('partitions', () => {
+  const names = async (table: string) => {
+    const rows = await database.sql<{ name: string }[]>`
+      select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = ${table}::regclass order by 1`;
+    return rows.map((row) => row.name);
+  };
+  const partitionOf = async (id: string) => {
+    const [row] = await database.sql<{ name: string }[]>`
+      select tableoid::regclass::text as name from event where id = ${id}`;
+    return row?.name;
+  };
+  const appendAt = (iso: string) =>
+    events().transaction((_tx, append) => append({ ...made, createdAtMs: Date.parse(iso) }));
+
+  test('are made three days ahead, take rows over from the default one, and go after 30 days', async () => {
+    clock.set('2026-11-20T23:59:59Z');
+    const early = await appendAt('2026-11-20T10:00:00Z');
+    const late = await appendAt('2026-12-24T10:00:00Z');
+    assert.equal(await partitionOf(early), 'event_default');
+    const [first] = await Promise.all([
+      maintainPartitions(database.sql, clock),
+      maintainPartitions(database.sql, clock),
+    ]);
+    const days = ['event_20261120', 'event_20261121', 'event_20261122', 'event_20261123'];
+    assert.deepEqual(await names('event'), [...days, 'event_default']);
+    assert.equal((await names('delivery_log')).length, 5);
+    assert.ok(first !== undefined);
+    assert.equal(await partitionOf(early), 'event_20261120');
+    assert.equal(await partitionOf(late), 'event_default');
+    assert.equal(await partitionOf(await appendAt('2026-11-22T00:00:00Z')), 'event_20261122');
+    assert.equal(await partitionOf(await appendAt('2026-11-21T23:59:59.999Z')), 'event_20261121');
+
+    clock.set('2026-12-20T00:00:00Z');
+    const unchanged = await maintainPartitions(database.sql, clock);
+    assert.deepEqual(unchanged.dropped, []);
+    clock.set('2026-12-21T00:00:00Z');
+    const { made: madeNow, dropped } = await maintainPartitions(database.sql, clock);
+    assert.deepEqual(dropped, ['event_20261120', 'delivery_log_20261120']);
+    assert.deepEqual(madeNow, ['event_20261224', 'delivery_log_20261224']);
+    assert.equal(await partitionOf(early), undefined);
+    assert.equal(await partitionOf(late), 'event_20261224');
+    assert.deepEqual(await maintainPartitions(database.sql, clock), { made: [], dropped: [] });
+  });
+
+  test('old rows of the default partition go too', async () => {
+    const id = await appendAt('2026-01-01T00:00:00Z');
+    assert.equal(await partitionOf(id), 'event_default');
+    await maintainPartitions(database.sql, clock);
+    assert.equal(await partitionOf(id), undefined);
+  });
+});

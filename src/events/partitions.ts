@@ -1,0 +1,79 @@
+import type { Sql, TransactionSql } from 'postgres';
+import { type Clock, dateFromMs } from '../kernel/clock.ts';
+
+const TABLES = ['event', 'delivery_log'] as const;
+const DAYS_AHEAD = 3;
+/** How long events and delivery rows are kept (`delivery.md` 0.1, `api.md` C8). */
+const KEPT_DAYS = 30;
+const DAY_MS = 86_400_000;
+/** Any constant: one process at a time changes partitions. */
+const LOCK = 7_220_413;
+
+/**
+ * Makes the day partitions of today and the next three days, and drops those older than 30 days. Safe to run
+ * at any time from any number of processes.
+ *
+ * @returns the names of the partitions made and dropped now.
+ */
+export async function maintainPartitions(
+  sql: Sql,
+  clock: Clock,
+): Promise<{ made: string[]; dropped: string[] }> {
+  const today = Math.floor(clock.ms() / DAY_MS);
+  return sql.begin(async (tx) => {
+    // Rather later than in the way: a partition change waits for every open transaction on its table.
+    await tx`select set_config('lock_timeout', '2s', true)`;
+    await tx`select pg_advisory_xact_lock(${LOCK})`;
+    const made: string[] = [];
+    const dropped: string[] = [];
+    for (const table of TABLES) {
+      const existing = await partitionsOf(tx, table);
+      for (let day = today; day <= today + DAYS_AHEAD; day++) {
+        const name = `${table}_${dayName(day)}`;
+        if (existing.includes(name)) continue;
+        await makePartition(tx, table, name, day);
+        made.push(name);
+      }
+      const oldest = `${table}_${dayName(today - KEPT_DAYS)}`;
+      for (const name of existing.filter((one) => /_\d{8}$/.test(one) && one < oldest)) {
+        await tx`drop table ${tx(name)}`;
+        dropped.push(name);
+      }
+      const limit = dateFromMs((today - KEPT_DAYS) * DAY_MS);
+      await tx`delete from ${tx(`${table}_default`)} where created_at < ${limit}`;
+    }
+    return { made, dropped };
+  });
+}
+
+function dayName(day: number): string {
+  return dateFromMs(day * DAY_MS)
+    .toISOString()
+    .slice(0, 10)
+    .replaceAll('-', '');
+}
+
+async function partitionsOf(tx: TransactionSql, table: string): Promise<string[]> {
+  const rows = await tx<{ name: string }[]>`
+    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = ${table}::regclass`;
+  return rows.map((row) => row.name);
+}
+
+/**
+ * Fills the partition from the default one and attaches it: attaching locks less than creating in place, and
+ * fails on rows of that day in the default partition.
+ */
+async function makePartition(tx: TransactionSql, table: string, name: string, day: number): Promise<void> {
+  const from = dateFromMs(day * DAY_MS);
+  const to = dateFromMs((day + 1) * DAY_MS);
+  const fallback = `${table}_default`;
+  await tx`lock table ${tx(fallback)} in access exclusive mode`;
+  await tx`create table ${tx(name)} (like ${tx(table)} including all)`;
+  await tx`
+    with moved as (
+      delete from ${tx(fallback)} where created_at >= ${from} and created_at < ${to} returning *)
+    insert into ${tx(name)} select * from moved`;
+  const bounds = `from ('${from.toISOString()}') to ('${to.toISOString()}')`;
+  await tx`alter table ${tx(table)} attach partition ${tx(name)} for values ${tx.unsafe(bounds)}`;
+}

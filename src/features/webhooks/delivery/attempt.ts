@@ -1,0 +1,72 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import { GuardError, type Outbound, OutboundError } from '../../../platform/outbound/index.ts';
+import type { Secrets } from '../../../platform/secrets.ts';
+import { renderDelivery } from './signature.ts';
+
+/** What one attempt needs to know of its webhook and event. */
+export interface Delivery {
+  webhookId: string;
+  url: string;
+  /** The signing secret, encrypted in the context of the webhook's id. */
+  secret: Uint8Array;
+  eventId: string;
+  eventType: string;
+  body: string;
+}
+
+export interface AttemptResult {
+  success: boolean;
+  /** No answer within the time: what makes the dispatcher careful with an endpoint. */
+  timedOut: boolean;
+  responseStatus: number | null;
+  responseBody: string | null;
+  /** To the status line, or to the failure; null when nothing was dialled. */
+  latencyMs: number | null;
+  errorMessage: string | null;
+}
+
+export interface AttemptOptions {
+  outbound: Outbound;
+  secrets: Secrets;
+  clock: Clock;
+  /** Time that a receiver has (contract 6.3). */
+  timeoutMs: number;
+  logger: Logger;
+}
+
+/** Makes one attempt with a fresh timestamp and signature. Never rejects: every failure is a result. */
+export type Attempt = (delivery: Delivery) => Promise<AttemptResult>;
+
+export function createAttempt(options: AttemptOptions): Attempt {
+  const { outbound, secrets, clock, timeoutMs, logger } = options;
+  return async (delivery) => {
+    const startedAt = performance.now();
+    try {
+      const secret = secrets.decrypt(delivery.secret, delivery.webhookId);
+      const request = renderDelivery({ ...delivery, secret }, Math.floor(clock.ms() / 1000));
+      const { status, body, latencyMs } = await outbound.request({ ...request, timeoutMs });
+      const success = status >= 200 && status < 300;
+      return {
+        success,
+        timedOut: false,
+        responseStatus: status,
+        responseBody: body,
+        latencyMs,
+        errorMessage: success ? null : `status ${status}`,
+      };
+    } catch (error) {
+      const latencyMs = Math.round(performance.now() - startedAt);
+      const known = error instanceof GuardError || error instanceof OutboundError;
+      if (!known) logger.error({ err: error, webhookId: delivery.webhookId }, 'a delivery could not be made');
+      return {
+        success: false,
+        timedOut: error instanceof OutboundError && error.stage === 'timeout',
+        responseStatus: null,
+        responseBody: null,
+        latencyMs: error instanceof OutboundError ? latencyMs : null,
+        errorMessage: known ? error.message : 'internal error',
+      };
+    }
+  };
+}

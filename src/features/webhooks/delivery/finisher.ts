@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Db, sqlState } from '../../../platform/db/index.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import { type Finish, finish } from './repository.ts';
+
+const BATCH = 100;
+const RETRY_FIRST_MS = 50;
+const RETRY_MAX_MS = 1000;
+/** Failures of the server or of the connection rather than of the statement's data. */
+const TRANSIENT = /^(08|40|53|55|57|58|XX)/;
+
+export interface FinisherOptions {
+  db: Db;
+  logger: Logger;
+  /** After this time the lease is lost and finishing has no use. */
+  giveUpAfterMs: number;
+  /** Called for each batch with the jobs that were finished, and how many had lost their lease. */
+  onFinished: (batch: readonly Finish[], lost: number) => void;
+}
+
+interface Waiting {
+  item: Finish;
+  giveUpAt: number;
+}
+
+/**
+ * Finishes attempts in batches: one statement runs at a time and takes everything that came in meanwhile, so
+ * an idle worker finishes at once and a busy one pays 1/100 of a statement (`delivery.md` 2.1).
+ */
+export class Finisher {
+  readonly #options: FinisherOptions;
+  #queue: Waiting[] = [];
+  #running: Promise<void> | null = null;
+
+  constructor(options: FinisherOptions) {
+    this.#options = options;
+  }
+
+  add(item: Finish): void {
+    this.#queue.push({ item, giveUpAt: performance.now() + this.#options.giveUpAfterMs });
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when everything added so far is finished or given up. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.splice(0, BATCH);
+      const lost = await this.#finish(batch);
+      this.#options.onFinished(
+        batch.map(({ item }) => item),
+        lost,
+      );
+    }
+    // In the same tick as the last look at the queue, or an item added in between would wait for the next.
+    this.#running = null;
+  }
+
+  /** @returns how many were not ours any more. */
+  async #finish(batch: Waiting[]): Promise<number> {
+    for (let delayMs = RETRY_FIRST_MS; ; delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)) {
+      const items = batch.map(({ item }) => item);
+      try {
+        const done = await finish(this.#options.db, items);
+        return items.length - done.length;
+      } catch (error) {
+        const state = sqlState(error);
+        if (state !== undefined && !TRANSIENT.test(state)) return this.#isolate(batch, error);
+        if (batch.every(({ giveUpAt }) => giveUpAt <= performance.now())) {
+          this.#options.logger.error({ err: error, count: batch.length }, 'deliveries could not be finished');
+          return batch.length;
+        }
+        await sleep(delayMs);
+      }
+    }
+  }
+
+  /** One row that the database refuses must not hold up its batch, nor be retried for ever. */
+  async #isolate(batch: Waiting[], error: unknown): Promise<number> {
+    const [only, ...others] = batch;
+    if (only === undefined) return 0;
+    if (others.length > 0) {
+      const half = Math.ceil(batch.length / 2);
+      return (await this.#finish(batch.slice(0, half))) + (await this.#finish(batch.slice(half)));
+    }
+    const { log } = only.item;
+    this.#options.logger.error({ err: error, job: only.item.job }, 'a delivery row was refused');
+    if (log === null || (log.responseBody === null && log.errorMessage === null)) return 1;
+    const bare = {
+      ...log,
+      responseBody: null,
+      errorMessage: log.errorMessage === null ? null : 'unreadable',
+    };
+    return this.#finish([{ ...only, item: { ...only.item, log: bare } }]);
+  }
+}

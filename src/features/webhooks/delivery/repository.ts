@@ -1,0 +1,192 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../../platform/db/index.ts';
+import type { DeliveryStatus, DeliveryTrigger } from '../../../platform/db/tables/events.ts';
+
+// The queue of all workspaces: the one place where a query does not begin with a workspace.
+
+export interface DueWork {
+  /** Webhooks that have a job to be claimed now. */
+  due: string[];
+  /** Milliseconds until the next job becomes due, or until the first lease ends; null when there is none. */
+  nextInMs: number | null;
+}
+
+/**
+ * Looks at the first job of each webhook only (a loose index scan), so a long backlog of one costs nothing.
+ */
+export async function findDue(db: Db): Promise<DueWork> {
+  const { rows } = await sql<DueWork>`
+    with recursive head (webhook_id, next_at) as (
+      (select webhook_id, next_at from delivery_job order by webhook_id, next_at limit 1)
+      union all
+      select n.webhook_id, n.next_at from head cross join lateral (
+        select j.webhook_id, j.next_at from delivery_job j where j.webhook_id > head.webhook_id
+        order by j.webhook_id, j.next_at limit 1) n)
+    select coalesce(array_agg(webhook_id) filter (where next_at <= c.now), '{}') as "due",
+      (extract(epoch from min(next_at) filter (where next_at > c.now) - min(c.now)) * 1000)::float8 as "nextInMs"
+    from head cross join (select clock_timestamp() as now) c`.execute(db);
+  return rows[0] ?? { due: [], nextInMs: null };
+}
+
+export interface ClaimedJob {
+  id: number;
+  lease: number;
+  webhookId: string;
+  eventId: string;
+  trigger: DeliveryTrigger;
+  /** Attempts finished before this one. */
+  attempt: number;
+  /** Null when the webhook was deleted. */
+  url: string | null;
+  secret: Uint8Array | null;
+  isActive: boolean | null;
+  /** Null when the event is older than what is kept. */
+  eventType: string | null;
+  body: string | null;
+}
+
+/** How many jobs of one webhook may be claimed. */
+export interface Slot {
+  webhookId: string;
+  cap: number;
+}
+
+/**
+ * Takes due jobs of the given webhooks, earliest first, under a lease. Other workers pass over them. The
+ * number of attempts stays as it is until the attempt is finished, so a crash eats none of the seven.
+ */
+export async function claim(db: Db, slots: readonly Slot[], leaseSec: number): Promise<ClaimedJob[]> {
+  const ids = slots.map((slot) => slot.webhookId);
+  const caps = slots.map((slot) => slot.cap);
+  // The time is a sub-select: a bare clock_timestamp() could not bound the index scan. The ids are an array:
+  // for a join the planner, who cannot know how few they are, would read the whole table.
+  const { rows } = await sql<ClaimedJob>`
+    with claimed as (
+      update delivery_job j
+      set next_at = clock_timestamp() + make_interval(secs => ${leaseSec}::int), lease = j.lease + 1
+      where j.id = any (array(
+        select x.id from unnest(${ids}::text[], ${caps}::int[]) as slot (webhook_id, cap)
+        cross join lateral (
+          select j.id from delivery_job j
+          where j.webhook_id = slot.webhook_id and j.next_at <= (select clock_timestamp())
+          order by j.next_at limit slot.cap for update skip locked) x))
+      returning j.id, j.lease, j.webhook_id, j.event_id, j.event_created_at, j.trigger, j.attempt)
+    select c.id, c.lease, c.webhook_id as "webhookId", c.event_id as "eventId", c.trigger, c.attempt,
+      w.url, w.secret, w.is_active as "isActive", e.type as "eventType", e.body
+    from claimed c
+    left join webhook w on w.id = c.webhook_id
+    left join lateral (
+      select type, body from event
+      where id = c.event_id and created_at = c.event_created_at offset 0) e on true
+    order by c.id`.execute(db);
+  return rows;
+}
+
+/** The end of one claim. */
+export interface Finish {
+  job: number;
+  lease: number;
+  /** Null removes the job without a trace: its webhook or its event is gone. */
+  log: FinishLog | null;
+  /** Seconds until the next attempt, null when there is none. */
+  retrySec: number | null;
+}
+
+export interface FinishLog {
+  id: string;
+  eventType: string;
+  status: DeliveryStatus;
+  responseStatus: number | null;
+  responseBody: string | null;
+  latencyMs: number | null;
+  errorMessage: string | null;
+  /** ISO 8601: when the attempt ended. */
+  at: string;
+}
+
+/**
+ * Writes the log rows and the counters, and removes or reschedules the jobs, in one statement. A job whose
+ * lease was lost meanwhile is left alone. Running it again with the same input changes nothing.
+ *
+ * Rows are locked by id, jobs before webhooks, as `deleteWebhook` does, so nothing deadlocks.
+ *
+ * @returns the jobs that were still ours.
+ */
+export async function finish(db: Db, batch: readonly Finish[]): Promise<number[]> {
+  const input = JSON.stringify(batch.map(({ log, ...rest }) => ({ ...rest, ...log })));
+  const jobs = batch.map(({ job }) => job);
+  const { rows } = await sql<{ job: number }>`
+    with done as materialized (
+      select j.id as job, j.workspace_id, j.webhook_id, j.event_id, j.trigger, j.attempt + 1 as attempt,
+        x.id, x."eventType", x.status, x."responseStatus", x."responseBody", x."latencyMs", x."errorMessage",
+        x."at", clock_timestamp() + make_interval(secs => x."retrySec") as next_at
+      from json_to_recordset(${input}::json) as x (job bigint, lease int, id text, "eventType" text,
+        status text, "responseStatus" int, "responseBody" text, "latencyMs" int, "errorMessage" text,
+        "at" timestamptz, "retrySec" float8)
+      join delivery_job j on j.id = x.job and j.lease = x.lease
+      where j.id = any (${jobs}::bigint[])
+      order by j.id for update of j),
+    logged as (
+      insert into delivery_log (id, workspace_id, webhook_id, event_id, event_type, trigger, attempt, status,
+        response_status, response_body, latency_ms, error_message, next_attempt_at, created_at)
+      select id, workspace_id, webhook_id, event_id, "eventType", trigger, attempt, status,
+        "responseStatus", "responseBody", "latencyMs", "errorMessage", next_at, "at"
+      from done where id is not null),
+    removed as (delete from delivery_job where id = any (array(select job from done where next_at is null))),
+    again as (
+      update delivery_job j set attempt = done.attempt, next_at = done.next_at, lease = j.lease + 1
+      from done where j.id = done.job and j.id = any (array(select job from done where next_at is not null))),
+    ranked as (
+      select webhook_id, status = 'SUCCESS' as success, "responseStatus", "latencyMs", "at",
+        row_number() over (partition by webhook_id order by "at", job) as n
+      from done where status in ('SUCCESS', 'FAILED', 'EXHAUSTED')),
+    summary as (
+      select webhook_id, count(*) as total, count(*) filter (where success) as successes,
+        count(*) - coalesce(max(n) filter (where success), 0) as trailing_failures,
+        max("at") filter (where success) as last_success, max("at") filter (where not success) as last_failure,
+        (array_agg("responseStatus" order by n desc))[1] as last_status,
+        coalesce(sum("latencyMs") filter (where "responseStatus" is not null), 0) as latency_ms,
+        count(*) filter (where "responseStatus" is not null) as answers
+      from ranked group by webhook_id),
+    locked as materialized (
+      select id from webhook where id = any (array(select webhook_id from summary))
+      order by id for no key update),
+    counted as (
+      update webhook w set
+        total_deliveries = w.total_deliveries + s.total,
+        success_count = w.success_count + s.successes,
+        failure_count = w.failure_count + s.total - s.successes,
+        consecutive_failures = s.trailing_failures
+          + case when s.successes > 0 then 0 else w.consecutive_failures end,
+        last_success_at = greatest(w.last_success_at, s.last_success),
+        last_failure_at = greatest(w.last_failure_at, s.last_failure),
+        last_status = s.last_status,
+        latency_total_ms = w.latency_total_ms + s.latency_ms,
+        latency_count = w.latency_count + s.answers
+      from summary s where w.id = s.webhook_id and w.id = any (array(select id from locked)))
+    select job from done`.execute(db);
+  return rows.map((row) => row.job);
+}
+
+/** Gives claimed jobs back at once, for a worker that stops before their attempts ended. */
+export async function release(db: Db, jobs: readonly { id: number; lease: number }[]): Promise<void> {
+  const ids = jobs.map((job) => job.id);
+  const leases = jobs.map((job) => job.lease);
+  await sql`
+    update delivery_job j set next_at = clock_timestamp(), lease = j.lease + 1
+    from unnest(${ids}::bigint[], ${leases}::int[]) as x (id, lease)
+    where j.id = x.id and j.lease = x.lease`.execute(db);
+}
+
+/** One job for each active webhook of the workspace that subscribes to the type. */
+export async function enqueue(
+  tx: Tx,
+  event: { id: string; workspaceId: string; createdAt: Date },
+  patterns: string[],
+): Promise<void> {
+  await sql`
+    insert into delivery_job (workspace_id, webhook_id, event_id, event_created_at)
+    select workspace_id, id, ${event.id}::uuid, ${event.createdAt}::timestamptz from webhook
+    where workspace_id = ${event.workspaceId} and is_active
+      and (events = '{}' or events && ${patterns}::text[])`.execute(tx);
+}

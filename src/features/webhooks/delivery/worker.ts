@@ -1,0 +1,249 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DELIVERIES_TOPIC } from '../../../events/index.ts';
+import { type Clock, dateFromMs } from '../../../kernel/clock.ts';
+import { newId } from '../../../kernel/ids.ts';
+import type { Bus } from '../../../platform/bus.ts';
+import type { Db } from '../../../platform/db/index.ts';
+import type { DeliveryStatus } from '../../../platform/db/tables/events.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { Outbound } from '../../../platform/outbound/index.ts';
+import type { Secrets } from '../../../platform/secrets.ts';
+import { type Attempt, type AttemptResult, createAttempt, type Delivery } from './attempt.ts';
+import { Endpoints } from './endpoints.ts';
+import { Finisher } from './finisher.ts';
+import { type ClaimedJob, claim, type Finish, findDue, release } from './repository.ts';
+import { afterAttempt } from './schedule.ts';
+import { Turns } from './turns.ts';
+
+export interface DeliveryConfig {
+  /** Delays before each retry, in seconds (`WEBHOOK_RETRY_SECONDS`). */
+  retrySeconds: readonly number[];
+  /** Time a receiver has to answer (`WEBHOOK_TIMEOUT_MS`). */
+  timeoutMs: number;
+  /** Attempts in flight in this process, default 200. */
+  maxInFlight?: number;
+  /** Attempts in flight for one webhook, default 4. */
+  perEndpoint?: number;
+  /** How long a claimed job is left alone by other workers; default 30, or the receiver's time and 20 s. */
+  leaseSec?: number;
+  /** How long `stop` waits for attempts in flight, default 12,000. */
+  drainMs?: number;
+}
+
+export interface DeliveryMetrics {
+  /** One finished attempt; the latency is null when nothing was dialled. */
+  attempt(status: DeliveryStatus, latencyMs: number | null): void;
+  /** Attempts whose job had been taken over by another worker before they were finished. */
+  lost(count: number): void;
+}
+
+export interface DeliveryWorkerOptions {
+  db: Db;
+  outbound: Outbound;
+  secrets: Secrets;
+  config: DeliveryConfig;
+  clock: Clock;
+  logger: Logger;
+  bus: Pick<Bus, 'subscribe'>;
+  metrics?: DeliveryMetrics;
+}
+
+export interface DeliveryWorker {
+  start(): void;
+  /** Stops claiming, waits for what is in flight, and gives the rest back. */
+  stop(): Promise<void>;
+}
+
+/** The queue is looked at this often whatever the hints say. */
+const POLL_MS = 1000;
+/** Looking for work takes at most a sixth of the time, however many webhooks have work. */
+const SCAN_PAUSE = 5;
+
+export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
+  return new Dispatcher(options);
+}
+
+class Dispatcher implements DeliveryWorker {
+  readonly #options: DeliveryWorkerOptions;
+  readonly #maxInFlight: number;
+  readonly #leaseSec: number;
+  readonly #drainMs: number;
+  readonly #attempt: Attempt;
+  readonly #endpoints: Endpoints;
+  readonly #finisher: Finisher;
+  /** Claimed and not yet finished. */
+  readonly #held = new Map<number, ClaimedJob>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #turns = new Turns();
+  #unsubscribe: () => void = () => {};
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #scanWanted = false;
+  #scanAllowedAt = 0;
+  #pumping: Promise<void> | null = null;
+  #stopping = false;
+
+  constructor(options: DeliveryWorkerOptions) {
+    const { config, db, logger } = options;
+    this.#options = options;
+    this.#maxInFlight = config.maxInFlight ?? 200;
+    this.#leaseSec = config.leaseSec ?? Math.max(30, Math.ceil(config.timeoutMs / 1000) + 20);
+    this.#drainMs = config.drainMs ?? 12_000;
+    this.#attempt = createAttempt({ ...options, timeoutMs: config.timeoutMs });
+    this.#endpoints = new Endpoints(config.perEndpoint ?? 4);
+    this.#finisher = new Finisher({
+      db,
+      logger,
+      giveUpAfterMs: this.#leaseSec * 1000,
+      onFinished: (batch, lost) => this.#onFinished(batch, lost),
+    });
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#options.bus.subscribe(DELIVERIES_TOPIC, () => this.#look());
+    this.#look();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#unsubscribe();
+    clearTimeout(this.#timer);
+    await this.#pumping;
+    const drained = (async () => {
+      await Promise.all(this.#running);
+      await this.#finisher.idle();
+    })();
+    await Promise.race([drained, sleep(this.#drainMs, undefined, { ref: false })]);
+    if (this.#held.size === 0) return;
+    await release(this.#options.db, [...this.#held.values()]).catch((error: unknown) => {
+      this.#options.logger.warn({ err: error }, 'deliveries in flight are retried when their lease ends');
+    });
+  }
+
+  #look(): void {
+    this.#scanWanted = true;
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#stopping || this.#pumping !== null) return;
+    this.#pumping = this.#pump();
+  }
+
+  /** Looks for work at the given time at the latest. */
+  #lookIn(delayMs: number): void {
+    const at = performance.now() + delayMs;
+    if (this.#stopping || at >= this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(() => {
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      this.#look();
+    }, delayMs);
+  }
+
+  /** Claims until there is nothing to claim or no room. Whatever ends in between is seen by the next round. */
+  async #pump(): Promise<void> {
+    try {
+      while (!this.#stopping) {
+        await this.#scanIfWanted();
+        const slots = this.#endpoints.slots(this.#maxInFlight - this.#held.size);
+        if (slots.length === 0 && !this.#scanReady()) break;
+        if (slots.length === 0) continue;
+        const jobs = await claim(this.#options.db, slots, this.#leaseSec);
+        this.#endpoints.claimed(slots, jobs);
+        for (const job of jobs) this.#begin(job);
+      }
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'the delivery queue could not be read');
+    } finally {
+      this.#pumping = null;
+      const pauseMs = Math.max(0, this.#scanAllowedAt - performance.now());
+      this.#lookIn(this.#scanWanted ? Math.ceil(pauseMs) : POLL_MS);
+    }
+  }
+
+  #scanReady(): boolean {
+    return this.#scanWanted && performance.now() >= this.#scanAllowedAt;
+  }
+
+  async #scanIfWanted(): Promise<void> {
+    if (!this.#scanReady()) return;
+    this.#scanWanted = false;
+    const startedAt = performance.now();
+    const { due, nextInMs } = await findDue(this.#options.db);
+    const now = performance.now();
+    this.#scanAllowedAt = now + Math.min((now - startedAt) * SCAN_PAUSE, POLL_MS);
+    this.#endpoints.addDue(due);
+    if (nextInMs !== null && nextInMs < POLL_MS) this.#lookIn(Math.ceil(nextInMs));
+  }
+
+  #begin(job: ClaimedJob): void {
+    this.#held.set(job.id, job);
+    this.#endpoints.started(job.webhookId);
+    const turn = this.#turns.next(job.webhookId);
+    const running: Promise<void> = turn.begin
+      .then(() => this.#deliver(job))
+      .finally(() => {
+        turn.end();
+        this.#running.delete(running);
+      });
+    this.#running.add(running);
+  }
+
+  async #deliver(job: ClaimedJob): Promise<void> {
+    const delivery = toDelivery(job);
+    // Its webhook or its event is gone: nothing to send and nowhere to write it.
+    if (delivery === null) return this.#end(job, null, false);
+    if (job.isActive !== true) return this.#end(job, this.#canceled(delivery), false);
+    const result = await this.#attempt(delivery);
+    this.#end(job, this.#attempted(job, delivery, result), result.timedOut);
+  }
+
+  #end(job: ClaimedJob, outcome: Omit<Finish, 'job' | 'lease'> | null, timedOut: boolean): void {
+    this.#endpoints.ended(job.webhookId, timedOut);
+    this.#finisher.add({ job: job.id, lease: job.lease, log: null, retrySec: null, ...outcome });
+    this.#wake();
+  }
+
+  #attempted(job: ClaimedJob, delivery: Delivery, result: AttemptResult): Omit<Finish, 'job' | 'lease'> {
+    const { success, timedOut, ...answer } = result;
+    const number = job.attempt + 1;
+    const { status, retrySec } = afterAttempt(success, number, this.#options.config.retrySeconds);
+    this.#options.metrics?.attempt(status, result.latencyMs);
+    this.#options.logger.debug(
+      { webhookId: job.webhookId, eventId: job.eventId, attempt: number, status, timedOut, ...answer },
+      'webhook attempt',
+    );
+    return { retrySec, log: { ...this.#row(delivery), status, ...answer } };
+  }
+
+  #canceled(delivery: Delivery): Omit<Finish, 'job' | 'lease'> {
+    const answer = { responseStatus: null, responseBody: null, latencyMs: null };
+    const log = { ...this.#row(delivery), ...answer, status: 'CANCELED' as const };
+    return { retrySec: null, log: { ...log, errorMessage: 'the webhook is not active' } };
+  }
+
+  #row({ eventType }: Delivery) {
+    return { id: newId('dlv'), eventType, at: dateFromMs(this.#options.clock.ms()).toISOString() };
+  }
+
+  #onFinished(batch: readonly Finish[], lost: number): void {
+    for (const { job, retrySec } of batch) {
+      this.#held.delete(job);
+      // The poll finds later ones in good time.
+      if (retrySec !== null && retrySec * 1000 < POLL_MS) this.#lookIn(retrySec * 1000);
+    }
+    if (lost > 0) {
+      this.#options.metrics?.lost(lost);
+      this.#options.logger.warn({ count: lost }, 'deliveries were taken over by another worker');
+    }
+    this.#wake();
+  }
+}
+
+function toDelivery(job: ClaimedJob): Delivery | null {
+  const { webhookId, url, secret, eventId, eventType, body } = job;
+  if (url === null || secret === null || eventType === null || body === null) return null;
+  return { webhookId, url, secret, eventId, eventType, body };
+}

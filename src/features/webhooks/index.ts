@@ -1,0 +1,16 @@
+/**
+ * Webhooks: registrations, and the engine that delivers events to them.
+ *
+ * Terminology: a *delivery* is one event on its way to one webhook; a *job* is a delivery that still has an
+ * attempt to come; an *attempt* is one signed POST and one row of the delivery log.
+ */
+export {
+  createDeliveryWorker,
+  type DeliveryConfig,
+  type DeliveryMetrics,
+  type DeliveryWorker,
+} from './delivery/worker.ts';
+export { enqueueDeliveries } from './enqueue.ts';
+export { webhookEvents } from './events.ts';
+export { webhookRoutes } from './routes.ts';
+export { createWebhooks, type WebhookLimit, type Webhooks } from './service.ts';

@@ -1,0 +1,161 @@
+import Type, { type Static } from 'typebox';
+import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { badRequest } from '../../kernel/errors.ts';
+import type { DeliveryRow, WebhookRow } from './repository.ts';
+
+const STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'EXHAUSTED', 'CANCELED'] as const;
+const TRIGGERS = ['EVENT', 'TEST', 'REPLAY', 'RECOVER'] as const;
+
+export const WebhookIn = Type.Object({
+  // The guard measures and judges the text (contract 6.4).
+  url: Type.String({ description: 'https only, at most 2048 characters, publicly routable.' }),
+  events: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 200,
+      description: 'Types or `prefix.*`; empty, or `*`, is every type.',
+    }),
+  ),
+  description: Type.Optional(Type.String({ maxLength: 500 })),
+  isActive: Type.Optional(Type.Boolean()),
+});
+
+const Stats = Type.Object({
+  totalDeliveries: Type.Integer({ description: 'Attempts made; the two counts below add up to it.' }),
+  successCount: Type.Integer(),
+  failureCount: Type.Integer(),
+  pendingCount: Type.Integer({ description: 'Deliveries that wait for an attempt.' }),
+  consecutiveFailures: Type.Integer(),
+  lastSuccessAt: Nullable(Instant),
+  lastFailureAt: Nullable(Instant),
+  lastStatus: Nullable(Type.Integer({ description: 'HTTP status of the last attempt, if it got one.' })),
+  avgLatencyMs: Nullable(Type.Integer()),
+});
+
+const fields = {
+  id: Type.String(),
+  url: Type.String(),
+  events: Type.Array(Type.String()),
+  isActive: Type.Boolean(),
+  description: Type.String(),
+  mode: OneOf(['live', 'test'] as const),
+  apiVersion: Type.Null({ description: 'Reserved.' }),
+  secretRotatedAt: Nullable(Instant),
+  stats: Stats,
+  createdAt: Instant,
+  updatedAt: Instant,
+};
+
+export const Webhook = Type.Object(fields, { $id: 'Webhook' });
+
+export const WebhookWithSecret = Type.Object(
+  {
+    ...fields,
+    signingSecret: Type.String({ description: '`whsec_…`; shown here and never again.' }),
+  },
+  { $id: 'WebhookWithSecret' },
+);
+
+export const WebhookDelivery = Type.Object(
+  {
+    id: Type.String(),
+    webhookId: Type.String(),
+    eventType: Type.String(),
+    eventId: Type.String(),
+    attempt: Type.Integer({ minimum: 1, maximum: 7 }),
+    status: OneOf(STATUSES),
+    responseStatus: Nullable(Type.Integer()),
+    responseBody: Nullable(Type.String({ description: 'The first 16 KiB.' })),
+    latencyMs: Nullable(Type.Integer()),
+    errorMessage: Nullable(Type.String({ description: '`ssrf_guard: <reason>` when the guard refused.' })),
+    nextAttemptAt: Nullable(Instant),
+    trigger: OneOf(TRIGGERS),
+    replayOf: Nullable(Type.String()),
+    createdAt: Instant,
+  },
+  { $id: 'WebhookDelivery' },
+);
+
+const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+export function toWebhook(row: WebhookRow, mode: 'live' | 'test'): Static<typeof Webhook> {
+  return {
+    id: row.id,
+    url: row.url,
+    events: row.events,
+    isActive: row.is_active,
+    description: row.description,
+    mode,
+    apiVersion: null,
+    secretRotatedAt: iso(row.secret_rotated_at),
+    stats: {
+      totalDeliveries: row.total_deliveries,
+      successCount: row.success_count,
+      failureCount: row.failure_count,
+      pendingCount: row.pending_count,
+      consecutiveFailures: row.consecutive_failures,
+      lastSuccessAt: iso(row.last_success_at),
+      lastFailureAt: iso(row.last_failure_at),
+      lastStatus: row.last_status,
+      avgLatencyMs: row.latency_count === 0 ? null : Math.round(row.latency_total_ms / row.latency_count),
+    },
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}
+
+export function toDelivery(row: DeliveryRow): Static<typeof WebhookDelivery> {
+  return {
+    id: row.id,
+    webhookId: row.webhook_id,
+    eventType: row.event_type,
+    eventId: row.event_id,
+    attempt: row.attempt,
+    status: row.status,
+    responseStatus: row.response_status,
+    responseBody: row.response_body,
+    latencyMs: row.latency_ms,
+    errorMessage: row.error_message,
+    nextAttemptAt: iso(row.next_attempt_at),
+    trigger: row.trigger,
+    replayOf: row.replay_of,
+    createdAt: row.created_at.toISOString(),
+  };
+}
+
+const list = Type.Optional(Type.String({ description: 'One or more, comma-separated.' }));
+
+/** The filters of the delivery log (`api.md` C8). */
+export const deliveryFilters = { status: list, eventType: list, eventId: list, trigger: list };
+
+interface FilterTexts {
+  status?: string;
+  eventType?: string;
+  eventId?: string;
+  trigger?: string;
+}
+
+/** @throws {AppError} BAD_REQUEST naming the filter that has an unknown value. */
+export function parseDeliveryFilter(texts: FilterTexts) {
+  return {
+    status: oneOf('status', STATUSES, texts.status),
+    trigger: oneOf('trigger', TRIGGERS, texts.trigger),
+    eventType: split(texts.eventType),
+    eventId: split(texts.eventId)?.map((id) => id.toLowerCase()),
+  };
+}
+
+function split(text: string | undefined): string[] | undefined {
+  return text?.split(',').map((item) => item.trim());
+}
+
+function oneOf<V extends string>(
+  field: string,
+  values: readonly V[],
+  text: string | undefined,
+): V[] | undefined {
+  return split(text)?.map((item) => {
+    const known = values.find((value) => value === item);
+    if (known === undefined) throw badRequest(field, `${field} is a list out of ${values.join(', ')}.`);
+    return known;
+  });
+}

@@ -1,0 +1,258 @@
+import type { Dispatcher } from 'undici';
+import { errorCode, GuardError, OutboundError } from './errors.ts';
+import { checkAddresses, parseAllowList, parseTarget, type Target } from './guard.ts';
+import { createPools, type Lane, type PoolOptions, type Pools } from './pool.ts';
+import { createResolver, type Resolve } from './resolve.ts';
+
+export interface OutboundRequest {
+  url: string;
+  method: 'GET' | 'POST';
+  headers: Record<string, string>;
+  body?: string;
+  /** For everything together: resolving, connecting, sending and the answer. */
+  timeoutMs: number;
+}
+
+export interface OutboundResponse {
+  status: number;
+  /** The first 16 KiB as text, with NUL and malformed UTF-8 replaced by U+FFFD. Never decompressed. */
+  body: string;
+  /** From the call to the status line. */
+  latencyMs: number;
+}
+
+/** The only way to an address that a user gave (`delivery.md` 0.10, 2.2, 3). */
+export interface Outbound {
+  /**
+   * For registration: refuses only on evidence, so a name that does not resolve now passes.
+   *
+   * @throws {GuardError} whose `reason` may be shown to the caller.
+   */
+  checkUrl(url: string, options?: { maxLength?: number }): Promise<void>;
+  /**
+   * One HTTPS exchange with the guard in front of it. Redirects are not followed. An answer whose body does
+   * not end in time counts, with as much body as came.
+   *
+   * @throws {GuardError} when the target must not be dialled.
+   * @throws {OutboundError} when no answer came.
+   */
+  request(request: OutboundRequest): Promise<OutboundResponse>;
+  close(): Promise<void>;
+}
+
+export interface OutboundOptions extends PoolOptions {
+  /** CIDRs and names exempt from the guard (`WEBHOOK_ALLOW_PRIVATE` or `FETCH_ALLOW_PRIVATE`). */
+  allowPrivate: string[];
+  /** `ip:port` each; empty for those of the system. */
+  dnsServers: string[];
+  /** Replaces the name service, for tests. */
+  resolve?: Resolve;
+}
+
+const KEPT_BYTES = 16 * 1024;
+/** A longer body costs the connection; up to here it is read to its end so that the connection stays. */
+const READ_BYTES = 64 * 1024;
+const CHECK_DNS_MS = 2000;
+/** A stale kept-alive connection fails within a round trip; a later reset is the receiver's own doing. */
+const STALE_MS = 1000;
+const STALE_CODES = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
+
+/** @throws {Error} when an entry of `allowPrivate` is neither a CIDR nor a name. */
+export function createOutbound(options: OutboundOptions): Outbound {
+  const allow = parseAllowList(options.allowPrivate);
+  const resolver = createResolver(options.dnsServers);
+  const resolve = options.resolve ?? resolver.publicName;
+  const pools = createPools(options);
+
+  const addressesOf = async (target: Target): Promise<string[]> => {
+    if (target.literal !== null) return [target.literal];
+    // The operator vouches for an allowed name, whatever it resolves to.
+    if (allow.hasName(target.name)) return resolver.allowedName(target.name);
+    const addresses = await resolve(target.name);
+    checkAddresses(addresses, allow);
+    return addresses;
+  };
+
+  return {
+    async checkUrl(url, { maxLength } = {}) {
+      const target = parseTarget(url, allow, maxLength);
+      try {
+        await within(CHECK_DNS_MS, () => addressesOf(target));
+      } catch (error) {
+        if (!(error instanceof OutboundError)) throw error;
+      }
+    },
+    async request(request) {
+      const startedAt = performance.now();
+      const target = parseTarget(request.url, allow);
+      return within(request.timeoutMs, async (deadline) => {
+        const addresses = await addressesOf(target);
+        const { status, body } = await exchange(pools, target, addresses, request, deadline);
+        return { status, body: body.text(), latencyMs: Math.round(body.startedAt - startedAt) };
+      });
+    },
+    close: async () => {
+      resolver.close();
+      await pools.close();
+    },
+  };
+}
+
+/**
+ * Runs `work`; at the deadline its signal aborts, and unless it settles at once the call times out.
+ *
+ * @throws {OutboundError} of the stage `timeout`, which is also the signal's reason.
+ */
+async function within<T>(timeoutMs: number, work: (deadline: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const { promise: expired, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const error = new OutboundError('timeout', `${timeoutMs} ms`);
+    controller.abort(error);
+    setImmediate(reject, error);
+  }, timeoutMs);
+  try {
+    return await Promise.race([work(controller.signal), expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Answer {
+  status: number;
+  body: CapturedBody;
+}
+
+/** Tries the addresses in turn until one accepts a connection. */
+async function exchange(
+  pools: Pools,
+  target: Target,
+  addresses: string[],
+  request: OutboundRequest,
+  deadline: AbortSignal,
+): Promise<Answer> {
+  // A kept-alive connection beats the order of the answer, which name servers rotate.
+  const ordered = addresses.toSorted(
+    (a, b) => Number(pools.has(target.origin, b)) - Number(pools.has(target.origin, a)),
+  );
+  let failure: unknown = null;
+  for (const ip of ordered) {
+    try {
+      return await sendTo(pools, target, ip, request, deadline);
+    } catch (error) {
+      failure = error;
+      if (!(error instanceof OutboundError && error.stage === 'connect')) throw error;
+    }
+  }
+  throw failure ?? new OutboundError('dns', 'ENODATA');
+}
+
+/**
+ * Sends to one address. When a reused connection turns out to be stale, resends once over a new one: without
+ * it 7 % of deliveries to receivers that close idle connections failed (`delivery.md` 2.2).
+ */
+async function sendTo(
+  pools: Pools,
+  target: Target,
+  ip: string,
+  request: OutboundRequest,
+  deadline: AbortSignal,
+): Promise<Answer> {
+  for (let fresh = false; ; fresh = true) {
+    deadline.throwIfAborted();
+    const sentAt = performance.now();
+    const lane = pools.acquire(target.origin, ip, { fresh });
+    const connects = lane.connects();
+    try {
+      const answer = await send(lane, target, request, deadline);
+      pools.release(target.origin, ip, lane, answer.body.complete);
+      return answer;
+    } catch (error) {
+      pools.release(target.origin, ip, lane, false);
+      const reused = connects > 0 && lane.connects() === connects;
+      const fast = performance.now() - sentAt < STALE_MS;
+      const stale = reused && fast && STALE_CODES.includes(errorCode(error)) && !deadline.aborted;
+      if (!stale) throw asOutboundError(error);
+    }
+  }
+}
+
+function asOutboundError(error: unknown): unknown {
+  if (error instanceof OutboundError || error instanceof GuardError) return error;
+  return new OutboundError('connection', errorCode(error), error);
+}
+
+/** One request over one lane; resolves when the body ended, was long enough, or was cut off. */
+function send(lane: Lane, target: Target, request: OutboundRequest, deadline: AbortSignal): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const body = new CapturedBody();
+  let answer: Answer | null = null;
+  const cut = () => {
+    if (answer === null) reject(deadline.reason);
+    else resolve(answer);
+    void lane.client.destroy();
+  };
+  const handler: Dispatcher.DispatchHandler = {
+    // Required by undici; the abort it offers is not needed, because the lane is ours to destroy.
+    onRequestStart() {},
+    onResponseStart(_controller, status) {
+      // Interim answers (1xx) come before the real one.
+      if (status < 200) return;
+      body.startedAt = performance.now();
+      answer = { status, body };
+    },
+    onResponseData(controller, chunk) {
+      body.add(chunk);
+      if (body.size <= READ_BYTES) return;
+      if (answer !== null) resolve(answer);
+      controller.abort(new Error('the answer is longer than what is read of it'));
+    },
+    onResponseEnd() {
+      body.complete = true;
+      if (answer !== null) resolve(answer);
+    },
+    onResponseError(_controller, error) {
+      if (answer === null) reject(error);
+      else resolve(answer);
+    },
+  };
+  deadline.addEventListener('abort', cut, { once: true });
+  lane.client.dispatch(
+    {
+      origin: target.origin,
+      path: target.path,
+      method: request.method,
+      headers: request.headers,
+      body: request.body ?? null,
+    },
+    handler,
+  );
+  return promise.finally(() => deadline.removeEventListener('abort', cut));
+}
+
+class CapturedBody {
+  /** `performance.now()` of the status line. */
+  startedAt = 0;
+  /** The whole body was read, so the connection can carry another request. */
+  complete = false;
+  size = 0;
+  #kept: Buffer[] = [];
+  #keptBytes = 0;
+
+  add(chunk: Buffer): void {
+    this.size += chunk.length;
+    const room = KEPT_BYTES - this.#keptBytes;
+    if (room <= 0) return;
+    // A copy: a slice would keep the parser's larger buffer alive.
+    const part = Buffer.from(chunk.subarray(0, room));
+    this.#kept.push(part);
+    this.#keptBytes += part.length;
+  }
+
+  /** PostgreSQL refuses U+0000 in text, and one bad row would fail a whole batch (`delivery.md` 2.2). */
+  text(): string {
+    const cut = this.size > this.#keptBytes || !this.complete;
+    // `stream` drops a character that the cut went through instead of replacing it.
+    return new TextDecoder().decode(Buffer.concat(this.#kept), { stream: cut }).replaceAll('\0', '\uFFFD');
+  }
+}

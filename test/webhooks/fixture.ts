@@ -1,0 +1,160 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import Type from 'typebox';
+import { createCatalogue, defineEvent } from '../../src/events/catalogue.ts';
+import { createEvents, type Events } from '../../src/events/index.ts';
+import {
+  createDeliveryWorker,
+  createWebhooks,
+  type DeliveryConfig,
+  type DeliveryWorker,
+  enqueueDeliveries,
+  type Webhooks,
+  webhookEvents,
+} from '../../src/features/webhooks/index.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { type Bus, createBus } from '../../src/platform/bus.ts';
+import type { Db } from '../../src/platform/db/index.ts';
+import { createLogger, type Logger } from '../../src/platform/logger.ts';
+import { createOutbound, type Outbound } from '../../src/platform/outbound/index.ts';
+import { createSecrets, type Secrets } from '../../src/platform/secrets.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { insertAccount } from '../harness/factories.ts';
+import { type HttpsSink, startHttpsSink } from '../harness/https-sink.ts';
+import { until } from '../harness/wait.ts';
+
+const types = ['thing.made', 'thing.part.broken', 'other.made'].map((type) =>
+  defineEvent({
+    type,
+    description: 'For tests.',
+    data: Type.Object({ n: Type.Integer() }),
+    sample: { n: 1 },
+  }),
+);
+
+export const testCatalogue = createCatalogue([...types, ...webhookEvents]);
+
+export interface Workspace {
+  workspaceId: string;
+  accountId: string;
+}
+
+/** The delivery path on a real database and a real HTTPS receiver. */
+export interface DeliveryFixture {
+  database: TestDatabase;
+  db: Db;
+  bus: Bus;
+  logger: Logger;
+  sink: HttpsSink;
+  outbound: Outbound;
+  secrets: Secrets;
+  events: Events;
+  webhooks: Webhooks;
+  workspace: Workspace;
+  addWorkspace(): Promise<Workspace>;
+  /** Appends one event and returns its id. */
+  emit(n?: number, type?: string, workspaceId?: string): Promise<string>;
+  /** A worker that `close` stops. */
+  worker(config?: Partial<DeliveryConfig>, parts?: { db?: Db; bus?: Pick<Bus, 'subscribe'> }): DeliveryWorker;
+  /** Waits for `count` rows of the log of one webhook; oldest first. */
+  log(webhookId: string, count: number, timeoutMs?: number): ReturnType<typeof readLog>;
+  pendingJobs(): Promise<number>;
+  close(): Promise<void>;
+}
+
+function readLog(db: Db, webhookId: string) {
+  return db
+    .selectFrom('delivery_log')
+    .selectAll()
+    .where('webhook_id', '=', webhookId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
+/** Makes this process trust the sink, as `NODE_EXTRA_CA_CERTS` does for a whole program. */
+export function trust(sink: HttpsSink): void {
+  setDefaultCACertificates([...getCACertificates('default'), sink.ca.pem]);
+}
+
+export async function createDeliveryFixture(parts: { outbound?: Outbound } = {}): Promise<DeliveryFixture> {
+  const database = await createTestDatabase();
+  const { db } = database;
+  const logger = createLogger('fatal');
+  const bus = await createBus(database.sql, logger);
+  const sink = await startHttpsSink();
+  trust(sink);
+  const outbound = parts.outbound ?? createOutbound({ allowPrivate: ['127.0.0.0/8'], dnsServers: [] });
+  const secrets = createSecrets(Buffer.alloc(32, 7));
+  const events = createEvents({
+    db,
+    catalogue: testCatalogue,
+    livemode: false,
+    clock: systemClock,
+    bus,
+    consumers: [enqueueDeliveries],
+    logger,
+    strict: true,
+  });
+  const webhooks = createWebhooks({
+    db,
+    catalogue: testCatalogue,
+    outbound,
+    secrets,
+    clock: systemClock,
+    limitFor: async () => 1000,
+  });
+  const workspace = await insertWorkspace(db);
+  const workers: DeliveryWorker[] = [];
+  return {
+    database,
+    db,
+    bus,
+    logger,
+    sink,
+    outbound,
+    secrets,
+    events,
+    webhooks,
+    workspace,
+    addWorkspace: () => insertWorkspace(db),
+    emit: (n = 1, type = 'thing.made', workspaceId = workspace.workspaceId) =>
+      events.transaction((_tx, append) => append({ workspaceId, type, data: { n } })),
+    worker(config = {}, own = {}) {
+      const worker = createDeliveryWorker({
+        db: own.db ?? db,
+        bus: own.bus ?? bus,
+        outbound,
+        secrets,
+        clock: systemClock,
+        logger,
+        config: { retrySeconds: [0.2, 0.2, 0.2, 0.2, 0.2, 0.2], timeoutMs: 1000, ...config },
+      });
+      workers.push(worker);
+      return worker;
+    },
+    log: (webhookId, count, timeoutMs = 10_000) =>
+      until(
+        async () => {
+          const rows = await readLog(db, webhookId);
+          return rows.length >= count && rows;
+        },
+        { timeoutMs, message: `${count} rows in the delivery log` },
+      ),
+    async pendingJobs() {
+      const rows = await db.selectFrom('delivery_job').select('id').execute();
+      return rows.length;
+    },
+    async close() {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await outbound.close();
+      await bus.close();
+      await sink.close();
+      await database.close();
+    },
+  };
+}
+
+async function insertWorkspace(db: Db): Promise<Workspace> {
+  const { id, live } = await insertAccount(db);
+  return { workspaceId: live, accountId: id };
+}
