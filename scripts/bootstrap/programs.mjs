@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { ROOT, Stop, stamp, stamped } from './stop.mjs';
+
+const STAMP = join(ROOT, '.cache/ffmpeg');
+const CHROMIUM = [
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+/** Checks ffmpeg (5.1 or newer with libx264, aac, hls) and ffprobe; installs them when it may. */
+export function ensureFfmpeg(env) {
+  const names = [env.FFMPEG_PATH || 'ffmpeg', env.FFPROBE_PATH || 'ffprobe'];
+  const state = () => {
+    const paths = names.map((name) => find([name]));
+    if (paths.includes(undefined)) return undefined;
+    return paths.map((path) => `${path} ${statSync(path).mtimeMs} ${statSync(path).size}`).join('\n');
+  };
+  const before = state();
+  if (before !== undefined && stamped(STAMP, before)) return;
+  let lack = lackOf(names);
+  if (lack !== null && !env.FFMPEG_PATH) {
+    install('ffmpeg', { apt: ['ffmpeg'], dnf: ['ffmpeg'], brew: ['ffmpeg'] }, lack);
+    lack = lackOf(names);
+  }
+  if (lack !== null) throw new Stop(`${lack}; ${advice('ffmpeg')}`);
+  stamp(STAMP, state() ?? '');
+}
+
+/** What is wrong with the installed ffmpeg, or null. */
+function lackOf([ffmpeg, ffprobe]) {
+  const say = (args) => {
+    const { status, stdout } = spawnSync(ffmpeg, ['-hide_banner', ...args], { encoding: 'utf8' });
+    return status === 0 ? stdout : '';
+  };
+  const version = /^ffmpeg version (\S+)/m.exec(say(['-version']))?.[1];
+  if (version === undefined || find([ffprobe]) === undefined) return 'ffmpeg or ffprobe is not installed';
+  const [, major, minor] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
+  // A build from a git snapshot has no number; it is newer than any release we would refuse.
+  if (major !== undefined && Number(major) + Number(minor) / 100 < 5.01) {
+    return `ffmpeg ${version} is too old, 5.1 or newer is needed`;
+  }
+  const encoders = say(['-encoders']);
+  for (const codec of ['libx264', 'aac']) {
+    if (!new RegExp(`^ \\S+ ${codec} `, 'm').test(encoders)) return `this ffmpeg has no ${codec} encoder`;
+  }
+  return /^ +E\S* hls /m.test(say(['-muxers'])) ? null : 'this ffmpeg has no hls muxer';
+}
+
+/** Path of a Chromium or Chrome for the browser tests; installs one when it may. */
+export function ensureChromium(env) {
+  const names = env.CHROMIUM_PATH ? [env.CHROMIUM_PATH] : CHROMIUM;
+  const found = find(names);
+  if (found !== undefined) return found;
+  install(
+    'chromium',
+    { apt: ['chromium'], dnf: ['chromium'], brew: ['--cask', 'chromium'] },
+    'no Chromium for the tests',
+  );
+  const installed = find(names);
+  if (installed === undefined) throw new Stop(`no Chromium for the browser tests; ${advice('chromium')}`);
+  return installed;
+}
+
+/** The real path of the first of `names` that is a program. */
+function find(names) {
+  for (const name of names) {
+    const folders = name.includes('/') ? [''] : (process.env.PATH ?? '').split(delimiter);
+    for (const folder of folders) {
+      try {
+        const path = join(folder, name);
+        accessSync(path, constants.X_OK);
+        if (statSync(path).isFile()) return realpathSync(path);
+      } catch {}
+    }
+  }
+  return undefined;
+}
+
+function manager() {
+  return ['apt-get', 'dnf', 'brew'].find((name) => find([name]) !== undefined);
+}
+
+/** The one line to type when we may not install. */
+function advice(name) {
+  const tool = manager();
+  const sudo = tool === 'brew' || process.getuid?.() === 0 ? '' : 'sudo ';
+  return tool === undefined ? `install ${name}` : `type: ${sudo}${tool} install ${name}`;
+}
+
+/** Runs the system's package manager, as root or with a sudo that asks nothing. */
+function install(name, packages, reason) {
+  const tool = manager();
+  const root = process.getuid?.() === 0;
+  const quiet = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+  const allowed = tool === 'brew' ? !root : root || quiet('sudo', ['-n', 'true']);
+  if (tool === undefined || !allowed) return;
+  process.stderr.write(`marquee: ${reason}; installing ${name} with ${tool}\n`);
+  const prefix = root || tool === 'brew' ? [] : ['sudo', '-n'];
+  const run = (...args) => {
+    const [program, ...rest] = [...prefix, ...args];
+    spawnSync(program, rest, {
+      stdio: ['ignore', 2, 2],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
+  };
+  if (tool === 'apt-get') {
+    run('apt-get', 'update', '-q');
+    run(
+      'env',
+      'DEBIAN_FRONTEND=noninteractive',
+      'apt-get',
+      'install',
+      '-y',
+      '-q',
+      '--no-install-recommends',
+      ...packages.apt,
+    );
+  } else if (tool === 'dnf') {
+    run('dnf', 'install', '-y', '-q', ...packages.dnf);
+  } else {
+    run('brew', 'install', '-q', ...packages.brew);
+  }
+}

@@ -1,0 +1,156 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import Stripe from 'stripe';
+import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
+import { createPartner } from '../test/harness/partner.ts';
+import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { until } from '../test/harness/wait.ts';
+import { startPublisher } from '../test/rtmp/publisher.ts';
+
+/**
+ * One whole broadcast on real input: a fresh platform, an ffmpeg encoder, an ffprobe player and an HTTPS
+ * receiver that verifies signatures with Stripe's own code. Prints what happened and how long it took.
+ */
+interface Row {
+  step: string;
+  ms: number | null;
+  note: string;
+}
+
+const rows: Row[] = [];
+const PUBLISH_SEC = 20;
+const PLAY_MS = 9000;
+
+async function timed<T>(
+  step: string,
+  work: () => Promise<T>,
+  note: (result: T) => string = () => 'ok',
+): Promise<T> {
+  const begun = performance.now();
+  const result = await work();
+  rows.push({ step, ms: performance.now() - begun, note: note(result) });
+  return result;
+}
+
+function print(): void {
+  const width = Math.max(...rows.map((row) => row.step.length));
+  process.stdout.write(`\n${'step'.padEnd(width)}        ms  result\n`);
+  for (const { step, ms, note } of rows) {
+    const time = ms === null ? '' : ms.toFixed(1);
+    process.stdout.write(`${step.padEnd(width)}  ${time.padStart(8)}  ${note}\n`);
+  }
+}
+
+const status = async (url: string) => (await fetch(url)).status;
+const untilStatus = (url: string, wanted: number) =>
+  until(async () => (await status(url)) === wanted, { timeoutMs: 15_000, message: `${wanted} of ${url}` });
+
+/** The first media playlist that a player would open has a segment. */
+async function untilPlayable(master: string): Promise<void> {
+  await until(
+    async () => {
+      const response = await fetch(new URL('src/index.m3u8', master));
+      return response.ok && (await response.text()).includes('#EXTINF');
+    },
+    { timeoutMs: 15_000, message: 'a playable playlist' },
+  );
+}
+
+async function probe(url: string): Promise<string> {
+  const args = ['-v', 'error', '-show_entries', 'stream=codec_name,width,height', '-of', 'csv=p=0', url];
+  const { stdout } = await promisify(execFile)('ffprobe', args, { timeout: 20_000 });
+  const streams = [...new Set(stdout.split('\n').map((line) => line.trim()))].filter((line) => line !== '');
+  if (streams.length === 0) throw new Error('ffprobe saw no stream');
+  return streams.join(' ');
+}
+
+/** Each event once, signed so that Stripe's verifier accepts it; the time from commit to receipt. */
+function checkEvents(sink: HttpsSink, secret: string, committed: Map<string, number>): void {
+  const stripe = new Stripe('sk_test_unused');
+  for (const request of sink.requests) {
+    const signature = String(request.headers['svc-signature']);
+    const event: { type: string; id: string } = stripe.webhooks.constructEvent(
+      request.rawBody,
+      signature,
+      secret,
+    );
+    const at = committed.get(event.id);
+    rows.push({
+      step: `event ${event.type}: commit to receipt`,
+      ms: at === undefined ? null : request.at - at,
+      note: 'signature verified',
+    });
+  }
+}
+
+/** When each event was committed, by the database's own clock (this machine's). */
+async function commitTimes(platform: RunningPlatform): Promise<Map<string, number>> {
+  const { default: postgres } = await import('postgres');
+  const { readEmbeddedUrl } = await import('../src/platform/db/embedded.ts');
+  const sql = postgres(readEmbeddedUrl(platform.dataDir) ?? '', { max: 1 });
+  const found = await sql`select id::text as id, created_at as at from event`;
+  await sql.end();
+  return new Map(found.map((row) => [String(row.id), new Date(row.at).getTime()]));
+}
+
+async function broadcast(platform: RunningPlatform, sink: HttpsSink): Promise<void> {
+  const partner = createPartner(platform);
+  const stream = await timed('create a stream', () => partner.createStream({ title: 'The demo' }));
+  const webhook = await timed('register a webhook', () =>
+    partner.createWebhook(`${sink.url}/hook`, ['stream.*']),
+  );
+  const master = `${platform.url}/live/${stream.id}/master.m3u8`;
+
+  const encoder = startPublisher({
+    url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${stream.streamKey}`,
+    seconds: PUBLISH_SEC,
+    width: 1280,
+    height: 720,
+  });
+  await timed('encoder started to hasSignal', () =>
+    until(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 15_000 }),
+  );
+  const preview = (await partner.stream(stream.id)).previewUrl ?? '';
+  await timed('hasSignal to first playable playlist (preview)', async () => {
+    const local = new URL(preview.replace(/^https?:\/\/[^/]+/, platform.url));
+    await until(async () => {
+      const playlist = new URL('src/index.m3u8', local);
+      playlist.search = local.search;
+      return (await (await fetch(playlist)).text()).includes('#EXTINF');
+    });
+  });
+  rows.push({ step: 'master playlist before start', ms: null, note: `HTTP ${await status(master)}` });
+  await timed('start to master 200', async () => {
+    await partner.start(stream.id);
+    await untilStatus(master, 200);
+  });
+  await timed('start to playable for viewers', () => untilPlayable(master));
+  await timed(
+    'play with ffprobe',
+    () => probe(master),
+    (seen) => seen,
+  );
+  await new Promise((resolve) => setTimeout(resolve, PLAY_MS));
+  await timed('stop to master 404', async () => {
+    await partner.stop(stream.id);
+    await untilStatus(master, 404);
+  });
+  await encoder.exited;
+  await timed('encoder ended to hasSignal false', () =>
+    until(async () => !(await partner.stream(stream.id)).hasSignal, { timeoutMs: 15_000 }),
+  );
+  await sink.waitFor(4, 15_000);
+  checkEvents(sink, webhook.signingSecret, await commitTimes(platform));
+}
+
+const sink = await startHttpsSink();
+const platform = await timed('start the platform on empty data', () =>
+  startPlatform({ environment: { WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: sink.ca.file } }),
+);
+try {
+  await broadcast(platform, sink);
+  print();
+} finally {
+  await platform.stop();
+  await sink.close();
+}

@@ -1,0 +1,15 @@
+/** `npm run bench [-- name…]`: the programs of `bench/`, or those that are named, one after another. */
+import { globSync } from 'node:fs';
+import { basename } from 'node:path';
+import { ROOT, runSteps } from './steps.ts';
+
+const wanted = process.argv.slice(2);
+const steps = globSync('bench/*.ts', { cwd: ROOT })
+  .map((path) => ({ path, name: basename(path, '.ts') }))
+  .filter(({ name }) => !name.endsWith('.test') && (wanted.length === 0 || wanted.includes(name)))
+  .map(({ path, name }) => ({
+    name,
+    command: [process.execPath, '--disable-warning=ExperimentalWarning', path],
+    timeoutMs: 600_000,
+  }));
+process.exit(await runSteps(steps));

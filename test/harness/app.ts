@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, request as send } from 'undici';
+import type { Clock } from '../../src/kernel/clock.ts';
+import { startApi } from '../../src/main/api.ts';
+import { type Container, createContainer } from '../../src/main/container.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { createTestDatabase } from './database.ts';
+import { type AccountOptions, insertAccount, type KeyOptions, type TestAccount } from './factories.ts';
+import { TestResponse } from './response.ts';
+
+export interface RequestOptions {
+  key?: string;
+  headers?: Record<string, string | string[]>;
+  /** Sent as JSON, unless it is text or bytes: those go as they are, as `application/json` by default. */
+  body?: unknown;
+}
+
+/** The real composition and request chain on a database of its own; no worker, no media process. */
+export interface TestApp {
+  /** `http://127.0.0.1:<port>`, without the base path. */
+  url: string;
+  port: number;
+  container: Container;
+  /** `path` is below the base URL, `/api/v1`. */
+  request(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
+  createAccount(options?: AccountOptions): Promise<TestAccount>;
+  /** A key of a fresh account, unless `account` names one. */
+  createKey(options?: KeyOptions): Promise<{ id: string; key: string; account: TestAccount }>;
+  close(): Promise<void>;
+}
+
+interface AppOptions {
+  /** Default: the system's. */
+  clock?: Clock;
+  /** Variables of the configuration. */
+  env?: Record<string, string>;
+  /** Does `/health` see a media process? Default true. */
+  mediaRuns?: () => boolean;
+}
+
+export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
+  const database = await createTestDatabase({ pool: 1 });
+  const dataDir = join(tmpdir(), `marquee-app-${randomBytes(6).toString('hex')}`);
+  const config = loadConfig({
+    PORT: '0',
+    DATA_DIR: dataDir,
+    PUBLIC_URL: 'http://marquee.test',
+    LOG_LEVEL: 'silent',
+    ...options.env,
+  });
+  const container = await createContainer({
+    config,
+    databaseUrl: database.url,
+    secretKey: Buffer.alloc(32, 5),
+    name: 'test',
+    strictEvents: true,
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+  });
+  const { app, drain } = await startApi(container, options.mediaRuns ?? (() => true));
+  const { port } = addressOf(app.server.address());
+  const url = `http://127.0.0.1:${port}`;
+  const agent = new Agent({ pipelining: 1, connections: 32 });
+  const createAccount = (account?: AccountOptions) => insertAccount(container.db, account);
+  return {
+    url,
+    port,
+    container,
+    createAccount,
+    request: (method, path, init) => call(agent, `${url}/api/v1${path}`, method, init),
+    async createKey({ account: given, ...input } = {}) {
+      const account = given ?? (await createAccount());
+      const made = await container.apiKeys.create({ scope: 'FULL_ACCESS', ...input, email: account.email });
+      return { ...made, account };
+    },
+    async close() {
+      await agent.destroy();
+      await drain();
+      await container.close();
+      await database.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function addressOf(address: AddressInfo | string | null): AddressInfo {
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return address;
+}
+
+async function call(agent: Agent, url: string, method: string, options: RequestOptions = {}) {
+  const { key, headers = {}, body } = options;
+  const raw = typeof body === 'string' || body instanceof Uint8Array ? body : undefined;
+  const response = await send(url, {
+    dispatcher: agent,
+    method,
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: body === undefined ? null : (raw ?? JSON.stringify(body)),
+  });
+  return new TestResponse(response.statusCode, response.headers, await response.body.text());
+}

@@ -1,0 +1,76 @@
+import { headersOf, OWNER_KEY, type RunningPlatform } from './platform.ts';
+
+/** The fields of a stream that tests look at. */
+export interface StreamData {
+  id: string;
+  streamKey: string | null;
+  hasSignal: boolean;
+  isLive: boolean;
+  status: string;
+  startedAt: string | null;
+  playbackUrl: string;
+  previewUrl: string | null;
+  health: { bitrateKbps: number; issues: string[] } | null;
+}
+
+export interface WebhookData {
+  id: string;
+  signingSecret: string;
+}
+
+/** A partner of the platform: calls the API over HTTP and reads `data`. */
+export interface Partner {
+  /** @throws {Error} with the body, when the answer is not 2xx. */
+  call(method: string, path: string, body?: object): Promise<{ data: unknown; status: number }>;
+  createStream(input?: object): Promise<StreamData & { streamKey: string }>;
+  stream(id: string): Promise<StreamData>;
+  start(id: string): Promise<StreamData>;
+  stop(id: string): Promise<StreamData>;
+  createWebhook(url: string, events?: string[]): Promise<WebhookData>;
+}
+
+function isStream(value: unknown): value is StreamData {
+  return typeof value === 'object' && value !== null && 'id' in value && 'hasSignal' in value;
+}
+
+function asStream(value: unknown): StreamData {
+  if (!isStream(value)) throw new Error(`this is no stream: ${JSON.stringify(value)}`);
+  return value;
+}
+
+function isWebhook(value: unknown): value is WebhookData {
+  return typeof value === 'object' && value !== null && 'id' in value && 'signingSecret' in value;
+}
+
+export function createPartner(platform: Pick<RunningPlatform, 'api'>, key = OWNER_KEY): Partner {
+  const call: Partner['call'] = async (method, path, body) => {
+    const response = await fetch(platform.api + path, {
+      method,
+      headers: headersOf(key),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    const parsed: unknown = JSON.parse(text);
+    const data = typeof parsed === 'object' && parsed !== null && 'data' in parsed ? parsed.data : undefined;
+    return { data, status: response.status };
+  };
+  const stream = async (method: string, path: string, body?: object) =>
+    asStream((await call(method, path, body)).data);
+  return {
+    call,
+    async createStream(input = {}) {
+      const made = await stream('POST', '/streams', { title: 'A test broadcast', ...input });
+      if (made.streamKey === null) throw new Error('the new stream came without its key');
+      return { ...made, streamKey: made.streamKey };
+    },
+    stream: (id) => stream('GET', `/streams/${id}`),
+    start: (id) => stream('POST', `/streams/${id}/start`),
+    stop: (id) => stream('POST', `/streams/${id}/stop`),
+    async createWebhook(url, events = []) {
+      const { data } = await call('POST', '/me/webhooks', { url, events, description: 'test' });
+      if (!isWebhook(data)) throw new Error(`this is no webhook: ${JSON.stringify(data)}`);
+      return data;
+    },
+  };
+}

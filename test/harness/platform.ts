@@ -1,0 +1,119 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { until } from './wait.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** The FULL_ACCESS key of the owner of every platform started here. */
+export const OWNER_KEY = 'pk_0123456789abcdef0123456789abcdef01234567';
+const OWNER_EMAIL = 'owner@marquee.localhost';
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+export interface PlatformOptions {
+  environment?: Record<string, string>;
+  /** Default: fresh, and removed by `stop`. */
+  dataDir?: string;
+  port?: number;
+  rtmpPort?: number;
+}
+
+/** The program as an operator runs it, in processes of its own. */
+export interface RunningPlatform {
+  /** `http://127.0.0.1:<port>` */
+  url: string;
+  /** The base URL of the API. */
+  api: string;
+  port: number;
+  rtmpPort: number;
+  dataDir: string;
+  process: ChildProcess;
+  /** All that it wrote to standard output and error so far. */
+  output(): string;
+  /** SIGTERM; resolves with the exit code when it has drained. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts the program and waits for its first answer. @throws {Error} with its output when it ends instead. */
+export async function startPlatform(options: PlatformOptions = {}): Promise<RunningPlatform> {
+  const fresh = options.dataDir === undefined ? await mkdtemp(join(tmpdir(), 'marquee-')) : null;
+  const dataDir = options.dataDir ?? join(fresh ?? '', 'data');
+  const port = options.port ?? (await freePort());
+  const rtmpPort = options.rtmpPort ?? (await freePort());
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main/start.ts'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      RTMP_PORT: String(rtmpPort),
+      METRICS_PORT: '0',
+      BOOTSTRAP_API_KEY: OWNER_KEY,
+      ...options.environment,
+    },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (text) => {
+      output = (output + String(text)).slice(-1_000_000);
+    });
+  }
+  const url = `http://127.0.0.1:${port}`;
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const answers = () => fetch(`${url}/api/v1/health`).then((response) => response.ok);
+  await until(async () => child.exitCode !== null || (await answers()), {
+    timeoutMs: 30_000,
+    intervalMs: 30,
+  });
+  if (child.exitCode !== null) throw new Error(`the platform ended with ${child.exitCode}:\n${output}`);
+  return {
+    url,
+    api: `${url}/api/v1`,
+    port,
+    rtmpPort,
+    dataDir,
+    process: child,
+    output: () => output,
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      const code = await ended;
+      if (fresh !== null) await rm(fresh, { recursive: true, force: true });
+      return code;
+    },
+  };
+}
+
+export function headersOf(key: string): Record<string, string> {
+  return { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+}
+
+/** Runs the operator's command line on the platform's data. @returns what it prints as JSON. */
+export async function marquee(platform: RunningPlatform, ...args: string[]): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['src/main/cli.ts', ...args, '--json'], {
+    cwd: ROOT,
+    env: { ...process.env, DATA_DIR: platform.dataDir },
+  });
+  return JSON.parse(stdout);
+}
+
+/** A key without a practical limit, so that a benchmark measures the program and not its own 429s. */
+export async function unlimitedHeaders(platform: RunningPlatform): Promise<Record<string, string>> {
+  const args = `key create --account ${OWNER_EMAIL} --scope FULL_ACCESS --rate-limit 2000000000`;
+  const made = await marquee(platform, ...args.split(' '));
+  if (typeof made !== 'object' || made === null || !('key' in made)) throw new Error('no key was made');
+  return headersOf(String(made.key));
+}

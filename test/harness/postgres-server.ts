@@ -1,0 +1,75 @@
+/**
+ * The database server of the tests, one for all test processes of this checkout: `database.ts` starts it when
+ * nobody answers on its socket. It answers each connection with the database's address as a line and ends itself
+ * once nobody has been connected for a few seconds. The cluster stays, so the next run starts at once.
+ */
+import { rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startEmbeddedPostgres } from '../../src/platform/db/embedded.ts';
+import { acquireInstanceLock, type InstanceLock } from '../../src/platform/instance-lock.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { SERVER_FOLDER, SERVER_SOCKET } from './paths.ts';
+
+const LINGER_MS = 5000;
+
+const lock = await lockOrLeave();
+const server = await startEmbeddedPostgres({
+  dataDir: SERVER_FOLDER,
+  logger: createLogger('silent'),
+  // Nothing here has to survive a power cut.
+  settings: {
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    max_wal_senders: '0',
+    wal_level: 'minimal',
+  },
+});
+
+let users = 0;
+let timer = setTimeout(stop, LINGER_MS);
+const listener = createServer((socket) => {
+  users += 1;
+  clearTimeout(timer);
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    users -= 1;
+    if (users === 0) timer = setTimeout(stop, LINGER_MS);
+  });
+  socket.resume();
+  socket.write(`${server.url}\n`);
+});
+rmSync(SERVER_SOCKET, { force: true });
+listener.listen(SERVER_SOCKET);
+void server.crashed.then(() => process.exit(1));
+process.on('SIGTERM', stop);
+
+function stop(): void {
+  listener.close();
+  void server.stop().then(() => {
+    lock.release();
+    process.exit(0);
+  });
+}
+
+/** Another server that runs makes this one superfluous; one that is just ending is waited for. */
+async function lockOrLeave(): Promise<InstanceLock> {
+  for (;;) {
+    try {
+      return acquireInstanceLock(SERVER_FOLDER);
+    } catch (error) {
+      if (await answers()) process.exit(0);
+      if (performance.now() > 20_000) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+function answers(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(SERVER_SOCKET, () => resolve(true));
+    socket.on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
+}

@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { until } from './wait.ts';
+
+/** A Valkey or Redis server of its own, without persistence. */
+export interface TestRedis {
+  url: string;
+  /** Stops it in the middle of whatever it does: connections stay open and nothing answers. */
+  freeze(): void;
+  thaw(): void;
+  /** Kills it; `start` brings it back on the same port, empty. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The server program on PATH, or null: `test(name, { skip: redisProgram === null })`. */
+export const redisProgram: string | null = ['valkey-server', 'redis-server'].find(onPath) ?? null;
+
+function onPath(program: string): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+export async function startTestRedis(): Promise<TestRedis> {
+  if (redisProgram === null) throw new Error('neither valkey-server nor redis-server is installed');
+  const folder = await mkdtemp(join(tmpdir(), 'marquee-redis-'));
+  const port = await freePort();
+  let server = await startServer(redisProgram, port, folder);
+  const redis: TestRedis = {
+    url: `redis://127.0.0.1:${port}`,
+    freeze: () => void server.kill('SIGSTOP'),
+    thaw: () => void server.kill('SIGCONT'),
+    async kill() {
+      if (server.exitCode !== null || server.signalCode !== null) return;
+      const ended = once(server, 'exit');
+      server.kill('SIGKILL');
+      await ended;
+    },
+    async start() {
+      server = await startServer(redisProgram, port, folder);
+    },
+    async close() {
+      await redis.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return redis;
+}
+
+async function startServer(program: string | null, port: number, folder: string): Promise<ChildProcess> {
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const server = spawn(program ?? '', [...args, '--dir', folder], { stdio: 'ignore' });
+  await until(() => answers(port), { message: 'the test Redis' });
+  return server;
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    socket.once('data', (chunk) => {
+      socket.destroy();
+      resolve(chunk.toString().startsWith('+PONG'));
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0));
+    });
+  });
+}

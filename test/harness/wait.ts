@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface UntilOptions {
+  /** Default 5000. */
+  timeoutMs?: number;
+  /** Pause between two looks, default 10. */
+  intervalMs?: number;
+  /** What was waited for; a function is asked when the time is up. */
+  message?: string | (() => string);
+}
+
+type Falsy = false | null | undefined | 0 | '';
+
+/**
+ * Waits until `look` returns something truthy and returns that. A look that throws counts as "not yet".
+ *
+ * @throws {Error} with `message` and the last error of `look`, when the time is up.
+ */
+export async function until<T>(
+  look: () => T | Promise<T>,
+  options: UntilOptions = {},
+): Promise<Exclude<T, Falsy>> {
+  const { timeoutMs = 5000, intervalMs = 10, message = 'the condition' } = options;
+  const deadline = performance.now() + timeoutMs;
+  let cause: unknown;
+  for (;;) {
+    try {
+      const found = await look();
+      if (truthy(found)) return found;
+      cause = undefined;
+    } catch (error) {
+      cause = error;
+    }
+    if (performance.now() >= deadline) {
+      const what = typeof message === 'string' ? message : message();
+      throw new Error(`waited ${timeoutMs} ms in vain for: ${what}`, { cause });
+    }
+    await sleep(intervalMs);
+  }
+}
+
+function truthy<T>(value: T): value is Exclude<T, Falsy> {
+  return Boolean(value);
+}
