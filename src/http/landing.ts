@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from '../platform/html.ts';
+import type { WebAssets } from './assets.ts';
+import { notice, sendPage } from './page.ts';
+
+/** `GET /`: what this server is, for whoever opens its address in a browser. */
+export function landingPage({ assets }: { assets: WebAssets }): (app: FastifyInstance) => void {
+  const body = notice({
+    heading: 'This is a Marquee server.',
+    text: 'It takes live video from an encoder, shows it to viewers, and gives partners an API with signed webhooks. To watch, open the address that a creator gave you.',
+    links: html`<ul class="links">
+<li><a class="button" href="/openapi.json">API description</a></li>
+<li><a class="button" href="/api/v1/health">Health</a></li>
+</ul>`,
+  });
+  return (app) => {
+    app.get('/', (_request, reply) =>
+      sendPage(reply, assets, { status: 200, title: 'Marquee', body, frames: "'none'" }),
+    );
+  };
+}

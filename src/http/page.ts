@@ -1,0 +1,106 @@
+import type { FastifyReply } from 'fastify';
+import { html, type SafeHtml } from '../platform/html.ts';
+import { NOT_BUILT, type PageAssets, type WebAssets } from './assets.ts';
+
+/** One server-rendered page: complete before any script runs. */
+export interface Page {
+  status: number;
+  title: string;
+  /** Further elements of the head. */
+  head?: SafeHtml;
+  body: SafeHtml;
+  bodyClass?: string;
+  /** The script of the page by its source in `web/`; none on pages without one. */
+  script?: string;
+  /** Fetch early what the script would load later. */
+  eager?: boolean;
+  /** Who may show the page in a frame: `'none'` or any site (CSP frame-ancestors). */
+  frames: "'none'" | '*';
+  /** The page has a form that posts to this site. */
+  forms?: boolean;
+}
+
+const SITE = 'site/site.css';
+const ICON = 'site/icon.svg';
+
+/** Sends a page with its policy headers; 503 and one line while `web/` is not built. HEAD gets no body. */
+export function sendPage(reply: FastifyReply, assets: WebAssets, page: Page): FastifyReply {
+  reply.headers({
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'strict-origin-when-cross-origin',
+    'Content-Security-Policy': policy(page),
+  });
+  const site = assets.entry(SITE);
+  const script = page.script === undefined ? null : assets.entry(page.script);
+  if (site === null) {
+    return reply.status(503).type('text/plain; charset=utf-8').send(`${NOT_BUILT}\n`);
+  }
+  const text = `<!doctype html>\n${documentOf(page, [site, ...(script ? [script] : [])], assets.url(ICON))}`;
+  return reply.status(page.status).type('text/html; charset=utf-8').send(text);
+}
+
+function policy({ script, frames, forms }: Page): string {
+  const directives = [
+    "default-src 'none'",
+    "script-src 'self'",
+    // The player's controls bring their styles as style elements in their shadow trees.
+    script === undefined ? "style-src 'self'" : "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "media-src 'self' blob:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    forms === true ? "form-action 'self'" : "form-action 'none'",
+    `frame-ancestors ${frames}`,
+  ];
+  return directives.join('; ');
+}
+
+function documentOf(page: Page, assets: PageAssets[], icon: string | null): SafeHtml {
+  const of = (pick: (asset: PageAssets) => string[]) => assets.flatMap(pick);
+  const modules = of(({ preloads, lazy }) => (page.eager ? [...preloads, ...lazy] : preloads));
+  return html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${page.title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+${icon && html`<link rel="icon" href="${icon}" type="image/svg+xml">`}
+${of(({ styles }) => styles).map((href) => html`<link rel="stylesheet" href="${href}">\n`)}${modules.map(
+  (href) => html`<link rel="modulepreload" href="${href}">\n`,
+)}${of(({ scripts }) => scripts).map((src) => html`<script type="module" src="${src}"></script>\n`)}${page.head}
+</head>
+<body${page.bodyClass && html` class="${page.bodyClass}"`}>
+${page.body}
+</body>
+</html>
+`;
+}
+
+/** The frame that every full page has: skip link, header, main, footer. */
+export function siteFrame(mainClass: string, main: SafeHtml): SafeHtml {
+  return html`<a class="skip" href="#main">Skip to content</a>
+<header class="site-header"><a class="brand" href="/">${LOGO}Marquee</a></header>
+<main class="${mainClass}" id="main">
+${main}
+</main>
+<footer class="site-footer">Served by Marquee, the video platform that creators host themselves.</footer>`;
+}
+
+const LOGO = html`<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#1c1714"/><g fill="#f6b73c"><circle cx="7" cy="7" r="1.6"/><circle cx="13" cy="7" r="1.6"/><circle cx="19" cy="7" r="1.6"/><circle cx="25" cy="7" r="1.6"/><circle cx="7" cy="25" r="1.6"/><circle cx="13" cy="25" r="1.6"/><circle cx="19" cy="25" r="1.6"/><circle cx="25" cy="25" r="1.6"/></g><path d="M12.5 11.6v8.8a.9.9 0 0 0 1.37.77l7.1-4.4a.9.9 0 0 0 0-1.54l-7.1-4.4a.9.9 0 0 0-1.37.77Z" fill="#fff"/></svg>`;
+
+/** A short page of words: something is missing, or what this server is. */
+export function notice(options: {
+  heading: string;
+  text: string;
+  links?: SafeHtml;
+  isOff?: boolean;
+}): SafeHtml {
+  return siteFrame(
+    'page notice',
+    html`<div class="bulbs" aria-hidden="true"${options.isOff && html` data-off`}></div>
+<h1>${options.heading}</h1>
+<p>${options.text}</p>
+${options.links}`,
+  );
+}

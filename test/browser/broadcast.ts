@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+const SEGMENT_SEC = 1;
+const WINDOW = 6;
+/** Segments that are there when a broadcast starts. */
+const HEAD_START = 4;
+
+/** A broadcast out of a file: a live playlist that grows by the clock, on and off at will. */
+export interface SimulatedBroadcast {
+  /** `off`: 404. `on`: a segment per second. `empty`: a playlist without segments. `frozen`: none that is
+   * new. `broken`: 503. */
+  mode: 'off' | 'on' | 'empty' | 'frozen' | 'broken';
+  /** Answers so far, by status and last part of the path: `200 master.m3u8`. */
+  log: string[];
+  start(): void;
+  register(app: FastifyInstance): void;
+  close(): Promise<void>;
+}
+
+/** Makes `durationSec` of test picture and tone with ffmpeg. */
+export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroadcast> {
+  const folder = await mkdtemp(join(tmpdir(), 'marquee-broadcast-'));
+  await encode(folder, durationSec);
+  const names = await readdir(folder);
+  const segments = names.filter((name) => name.endsWith('.m4s')).sort();
+  let startedAt = 0;
+  let frozenAt = HEAD_START;
+
+  const send = (reply: FastifyReply, name: string, type: string, body: Buffer | string) => {
+    broadcast.log.push(`200 ${name}`);
+    return reply.type(type).header('Cache-Control', 'no-store').send(body);
+  };
+  const refuse = (reply: FastifyReply, name: string) => {
+    const status = broadcast.mode === 'broken' ? 503 : 404;
+    broadcast.log.push(`${status} ${name}`);
+    return reply.status(status).header('Cache-Control', 'no-store').send();
+  };
+  const mediaPlaylist = () => {
+    const elapsed = Math.floor((performance.now() - startedAt) / 1000 / SEGMENT_SEC);
+    if (broadcast.mode === 'on') frozenAt = Math.min(HEAD_START + elapsed, segments.length);
+    const last = broadcast.mode === 'empty' ? 0 : frozenAt;
+    const first = Math.max(0, last - WINDOW);
+    return [
+      '#EXTM3U',
+      '#EXT-X-VERSION:7',
+      `#EXT-X-TARGETDURATION:${SEGMENT_SEC}`,
+      `#EXT-X-MEDIA-SEQUENCE:${first}`,
+      '#EXT-X-MAP:URI="../file/init.mp4"',
+      ...segments.slice(first, last).flatMap((name) => [`#EXTINF:${SEGMENT_SEC},`, `../file/${name}`]),
+      '',
+    ].join('\n');
+  };
+
+  const broadcast: SimulatedBroadcast = {
+    mode: 'off',
+    log: [],
+    start() {
+      startedAt = performance.now();
+      broadcast.mode = 'on';
+    },
+    register(app) {
+      const type = 'application/vnd.apple.mpegurl';
+      const isShut = () => broadcast.mode === 'off' || broadcast.mode === 'broken';
+      app.get('/live/:id/master.m3u8', (_request, reply) =>
+        isShut() ? refuse(reply, 'master.m3u8') : send(reply, 'master.m3u8', type, MASTER),
+      );
+      app.get('/live/:id/src/index.m3u8', (_request, reply) =>
+        isShut() ? refuse(reply, 'index.m3u8') : send(reply, 'index.m3u8', type, mediaPlaylist()),
+      );
+      app.get<{ Params: { name: string } }>('/live/:id/file/:name', async ({ params }, reply) =>
+        isShut() || !names.includes(params.name)
+          ? refuse(reply, params.name)
+          : send(reply, params.name, 'video/mp4', await readFile(join(folder, params.name))),
+      );
+    },
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+  return broadcast;
+}
+
+const MASTER = `#EXTM3U
+#EXT-X-VERSION:7
+#EXT-X-STREAM-INF:BANDWIDTH=900000,CODECS="avc1.42c01e,mp4a.40.2",RESOLUTION=640x360,FRAME-RATE=25.000
+src/index.m3u8
+`;
+
+async function encode(folder: string, durationSec: number): Promise<void> {
+  const input = [
+    ['-f', 'lavfi', '-i', 'testsrc2=size=640x360:rate=25'],
+    ['-f', 'lavfi', '-i', 'sine=frequency=330:sample_rate=48000'],
+  ].flat();
+  const codecs = ['-c:v', 'libx264', '-preset', 'ultrafast', '-profile:v', 'baseline', '-pix_fmt', 'yuv420p'];
+  const keyframes = ['-g', '25', '-keyint_min', '25', '-sc_threshold', '0', '-c:a', 'aac', '-b:a', '64k'];
+  const hls = ['-f', 'hls', '-hls_time', String(SEGMENT_SEC), '-hls_segment_type', 'fmp4'];
+  const names = ['-hls_list_size', '0', '-hls_segment_filename', 's_%05d.m4s', 'index.m3u8'];
+  const duration = ['-t', String(durationSec)];
+  const child = spawn(
+    'ffmpeg',
+    ['-v', 'error', ...input, ...duration, ...codecs, ...keyframes, ...hls, ...names],
+    { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`ffmpeg ended with ${code}`);
+}

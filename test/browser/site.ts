@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fastify } from 'fastify';
+import { build } from 'vite';
+import type { StreamGate } from '../../src/features/streams/index.ts';
+import { watchPages } from '../../src/features/streams/watch.pages.ts';
+import { loadAssets } from '../../src/http/assets.ts';
+import { landingPage } from '../../src/http/landing.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { type SimulatedBroadcast, simulateBroadcast } from './broadcast.ts';
+
+const CONFIG = join(import.meta.dirname, '../../web/vite.config.ts');
+
+/** The public pages of one stream, freshly built, and a simulated broadcast behind them. */
+export interface TestSite {
+  url: string;
+  /** What the pages believe; changed at will. */
+  gate: StreamGate;
+  broadcast: SimulatedBroadcast;
+  close(): Promise<void>;
+}
+
+export async function startSite(): Promise<TestSite> {
+  const folder = await mkdtemp(join(tmpdir(), 'marquee-web-'));
+  const [broadcast] = await Promise.all([
+    simulateBroadcast(),
+    build({ configFile: CONFIG, logLevel: 'error', build: { outDir: folder } }),
+  ]);
+  const gate = testGate();
+  const app = fastify();
+  const assets = loadAssets({ dir: folder, log: createLogger('silent') });
+  assets.register(app);
+  landingPage({ assets })(app);
+  watchPages({
+    gates: { get: async (id) => (id === gate.id ? gate : undefined) },
+    tokens: { read: () => null },
+    assets,
+    clock: systemClock,
+    publicUrl: 'https://video.example',
+  })(app);
+  broadcast.register(app);
+  // A page of somebody else, as it is asked for by another name of this host.
+  app.get<{ Params: { '*': string } }>('/framed/*', ({ params }, reply) =>
+    reply
+      .type('text/html')
+      .send(
+        `<!doctype html><iframe src="http://127.0.0.1:${port()}/${params['*']}" allow="autoplay"></iframe>`,
+      ),
+  );
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  const port = () => new URL(url).port;
+  return {
+    url,
+    gate,
+    broadcast,
+    close: async () => {
+      app.server.closeAllConnections();
+      await app.close();
+      await broadcast.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function testGate(changes: Partial<StreamGate> = {}): StreamGate {
+  return {
+    id: 'str_01jexample0000000000000000',
+    title: 'Evening concert from the old harbour',
+    description: 'Two sets of chamber jazz.\nDoors at 19:30, first set at 20:00.',
+    visibility: 'PUBLIC',
+    isLive: false,
+    hasSignal: false,
+    liveSince: null,
+    scheduledStartAt: null,
+    latencyMode: 'STANDARD',
+    creator: { username: 'harbourjazz', name: 'Harbour Jazz Club' },
+    video: null,
+    audio: null,
+    ...changes,
+  };
+}

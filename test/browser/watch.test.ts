@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { launchBrowser, type OpenOptions, type TestBrowser, type WatchedPage } from '../harness/browser.ts';
+import { until } from '../harness/wait.ts';
+import { startSite, type TestSite, testGate } from './site.ts';
+
+let site: TestSite;
+let browser: TestBrowser;
+
+before(async () => {
+  [site, browser] = await Promise.all([startSite(), launchBrowser()]);
+});
+after(async () => {
+  await browser?.close();
+  await site?.close();
+});
+beforeEach(() => {
+  Object.assign(site.gate, testGate());
+  site.broadcast.mode = 'off';
+  site.broadcast.log.length = 0;
+});
+
+function goLive(): void {
+  site.broadcast.start();
+  Object.assign(site.gate, { isLive: true, hasSignal: true, liveSince: new Date() });
+}
+
+async function withPage(
+  path: string,
+  use: (watched: WatchedPage) => Promise<void>,
+  options: OpenOptions = {},
+): Promise<void> {
+  const watched = await browser.open(`${site.url}${path}`, options);
+  try {
+    await use(watched);
+    assert.deepEqual(watched.strangers, [], 'requests to other hosts');
+    // A browser notes every 404 and 503 in the console; those are what the broadcast's end is made of.
+    const errors = watched.errors.filter(
+      (error) => !/status of (404|503) .*\/live\/.*\.(m3u8|m4s)\)$/.test(error),
+    );
+    assert.deepEqual(errors, []);
+  } finally {
+    await watched.close();
+  }
+}
+
+const watchPath = () => `/watch/${site.gate.id}`;
+
+function phaseOf(page: Page): Promise<string | null> {
+  return page.locator('.player-stage').getAttribute('data-phase');
+}
+
+async function reaches(page: Page, phase: string, timeoutMs = 15_000): Promise<void> {
+  let last: string | null = null;
+  await until(
+    async () => {
+      last = await phaseOf(page);
+      return last === phase;
+    },
+    { timeoutMs, intervalMs: 50, message: () => `phase ${phase}; it is ${last}` },
+  );
+}
+
+const FRAMES = 'document.querySelector("video").getVideoPlaybackQuality().totalVideoFrames';
+
+function framesOf(page: Page): Promise<number> {
+  return page.evaluate<number>(FRAMES);
+}
+
+/** A second of picture more than now. */
+async function plays(page: Page): Promise<void> {
+  const before = await framesOf(page);
+  await until(async () => (await framesOf(page)) > before + 25, {
+    timeoutMs: 10_000,
+    intervalMs: 50,
+    message: 'decoded frames to grow',
+  });
+}
+
+function videoOf(page: Page): Promise<{ muted: boolean; paused: boolean }> {
+  return page.evaluate<{ muted: boolean; paused: boolean }>(
+    '(({ muted, paused }) => ({ muted, paused }))(document.querySelector("video"))',
+  );
+}
+
+test('a viewer who waits sees it start, end, and start again', async () => {
+  await withPage(watchPath(), async ({ page }) => {
+    await reaches(page, 'offline');
+    assert.equal(await page.locator('.badge').textContent(), 'Offline');
+    goLive();
+    await reaches(page, 'live');
+    await plays(page);
+    assert.equal(await page.locator('.badge').textContent(), 'Live');
+    assert.deepEqual(await videoOf(page), { muted: false, paused: false });
+
+    site.broadcast.mode = 'off';
+    await reaches(page, 'ended', 5000);
+    await page.getByText('The broadcast has ended.').first().waitFor({ state: 'visible' });
+    assert.equal(
+      await page.locator('.player-status').textContent(),
+      await page.locator('.player-panel-message').textContent(),
+    );
+    assert.equal((await videoOf(page)).paused, true);
+    assert.equal(await page.locator('.badge').textContent(), 'Ended');
+
+    goLive();
+    await reaches(page, 'live');
+    await plays(page);
+  });
+});
+
+test('a page opened while it is live plays at once, and waits through an empty playlist', async () => {
+  goLive();
+  site.broadcast.mode = 'empty';
+  await withPage(watchPath(), async ({ page }) => {
+    await until(() => site.broadcast.log.filter((line) => line === '200 index.m3u8').length >= 2);
+    assert.equal(await phaseOf(page), 'starting');
+    goLive();
+    await reaches(page, 'live');
+    await plays(page);
+  });
+});
+
+test('an interruption keeps the last picture, says so, and goes on', async () => {
+  goLive();
+  await withPage(watchPath(), async ({ page }) => {
+    await plays(page);
+    site.broadcast.mode = 'frozen';
+    await reaches(page, 'interrupted', 25_000);
+    await page.getByText('The signal is interrupted.').first().waitFor({ state: 'visible' });
+    site.broadcast.mode = 'on';
+    await reaches(page, 'live');
+    await plays(page);
+  });
+});
+
+test('a server out of reach is tried again with growing pauses', async () => {
+  goLive();
+  await withPage(watchPath(), async ({ page }) => {
+    await plays(page);
+    site.broadcast.mode = 'broken';
+    await reaches(page, 'reconnecting', 25_000);
+    const asked = site.broadcast.log.length;
+    await page.waitForTimeout(4000);
+    assert.ok(site.broadcast.log.length - asked <= 4, 'at most one request a second');
+    site.broadcast.mode = 'on';
+    await reaches(page, 'live', 20_000);
+    await plays(page);
+  });
+});
+
+/**
+ * The usual autoplay policy. Chromium's own cannot be used: every look that the test takes at the page
+ * counts as a gesture of the viewer.
+ */
+const REFUSE_SOUND = `
+  const play = HTMLMediaElement.prototype.play;
+  let isTouched = false;
+  addEventListener('click', () => { isTouched = true; }, true);
+  HTMLMediaElement.prototype.play = function () {
+    if (this.muted || isTouched) return play.call(this);
+    return Promise.reject(new DOMException('play() needs a gesture', 'NotAllowedError'));
+  };`;
+
+test('where sound needs a gesture it starts muted, and a button turns the sound on', async () => {
+  goLive();
+  await withPage(
+    watchPath(),
+    async ({ page }) => {
+      await plays(page);
+      assert.equal((await videoOf(page)).muted, true);
+      await page.getByRole('button', { name: 'Turn on sound' }).click();
+      assert.equal((await videoOf(page)).muted, false);
+      await page.getByRole('button', { name: 'Turn on sound' }).waitFor({ state: 'hidden' });
+      await plays(page);
+    },
+    { initScript: REFUSE_SOUND },
+  );
+});
+
+test('who prefers less motion starts the picture themselves', async () => {
+  goLive();
+  await withPage(
+    watchPath(),
+    async ({ page }) => {
+      await reaches(page, 'live');
+      assert.equal((await videoOf(page)).paused, true);
+      await page.locator('.player-big-play').click();
+      await plays(page);
+    },
+    { reducedMotion: 'reduce' },
+  );
+});
+
+test('keys work, and a paused broadcast stays paused through a reconnection', async () => {
+  goLive();
+  await withPage(watchPath(), async ({ page }) => {
+    await plays(page);
+    await page.locator('media-control-bar media-mute-button').focus();
+    await page.keyboard.press('m');
+    await until(async () => (await videoOf(page)).muted);
+    await page.keyboard.press('k');
+    await until(async () => (await videoOf(page)).paused);
+    site.broadcast.mode = 'off';
+    await reaches(page, 'ended', 8000);
+    goLive();
+    await reaches(page, 'live');
+    assert.equal((await videoOf(page)).paused, true);
+  });
+});
+
+test('the embed plays, muted, in a page of another site; the watch page does not go into a frame', async () => {
+  goLive();
+  const host = site.url.replace('127.0.0.1', 'localhost');
+  const embedded = await browser.open(`${host}/framed/embed/${site.gate.id}`);
+  try {
+    await until(
+      async () => {
+        const frame = embedded.page.frames().find((candidate) => candidate.parentFrame() !== null);
+        return frame?.evaluate<boolean>(`document.querySelector("video").muted && ${FRAMES} > 10`);
+      },
+      { timeoutMs: 15_000, message: 'frames in the embed' },
+    );
+  } finally {
+    await embedded.close();
+  }
+  const framed = await browser.open(`${host}/framed/watch/${site.gate.id}`);
+  try {
+    await until(() => framed.errors.some((error) => error.includes('frame-ancestors')));
+  } finally {
+    await framed.close();
+  }
+});
+
+/** Width of the page, and height of its lowest target (44 when all are higher). */
+const MEASURE = `(() => {
+  const targets = document.querySelectorAll('a.brand, .button, .player-unmute, media-control-bar > :not(span)');
+  const boxes = [...targets].map((target) => target.getBoundingClientRect());
+  const heights = boxes.filter((box) => box.width > 0 && box.top >= 0).map((box) => box.height);
+  return [document.documentElement.scrollWidth, Math.min(44, ...heights)];
+})()`;
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`no page has an accessibility violation, overflow or small target (${colorScheme})`, async () => {
+    const check = async (path: string, phase: string | null) => {
+      const small = { colorScheme, viewport: { width: 390, height: 844 } };
+      await withPage(
+        path,
+        async ({ page }) => {
+          if (phase !== null) await reaches(page, phase);
+          await page.mouse.move(200, 150);
+          const { violations } = await new AxeBuilder({ page }).analyze();
+          const found = violations.map(
+            ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+          );
+          assert.deepEqual(found, [], `${path} ${phase}`);
+          const [width, smallest] = await page.evaluate<number[]>(MEASURE);
+          assert.equal(width, 390, `${path} is wider than the screen`);
+          assert.ok(smallest !== undefined && smallest >= 44, `${path} has a target of ${smallest} px`);
+        },
+        small,
+      );
+    };
+    site.gate.scheduledStartAt = new Date(performance.timeOrigin + 86_400_000);
+    await check(watchPath(), 'offline');
+    await check('/', null);
+    await check(`/embed/${site.gate.id}`, 'offline');
+    goLive();
+    await check(watchPath(), 'live');
+    await check(`/embed/${site.gate.id}`, 'live');
+  });
+}

@@ -1,0 +1,1 @@
+import '../player/element.ts';

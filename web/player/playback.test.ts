@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createPlayback, type EngineEvent, type Phase } from './playback.ts';
+import type { Availability } from './probe.ts';
+
+/** A broadcast whose answers the test gives, and what the playback made of them. */
+function setUp(t: TestContext, start: Availability) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const seen: Phase[] = [];
+  const state = { answer: start, probes: 0, attached: 0, destroyed: 0, isOpaque: false, isHidden: false };
+  let report: (event: EngineEvent) => void = () => {};
+  const playback = createPlayback({
+    probe: async () => {
+      state.probes += 1;
+      return state.answer;
+    },
+    attach: async (tell) => {
+      state.attached += 1;
+      report = tell;
+      const destroy = () => {
+        state.destroyed += 1;
+      };
+      return { opaque: state.isOpaque, destroy };
+    },
+    onPhase: (phase) => seen.push(phase),
+    isHidden: () => state.isHidden,
+    random: () => 0.5,
+  });
+  t.after(() => playback.stop());
+  /** Lets promises settle, moves the clock, lets promises settle. */
+  const pass = async (ms: number) => {
+    await settle();
+    now += ms;
+    t.mock.timers.tick(ms);
+    await settle();
+  };
+  return { playback, seen, state, pass, tell: (event: EngineEvent) => report(event) };
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+}
+
+test('waits while offline, plays when it starts, ends, and plays again', async (t) => {
+  const { playback, seen, state, pass, tell } = setUp(t, 'offline');
+  playback.start(false);
+  await pass(2500);
+  assert.deepEqual(seen, ['offline']);
+  state.answer = 'live';
+  await pass(2500);
+  tell('ready');
+  state.answer = 'offline';
+  tell('gone');
+  await pass(0);
+  assert.deepEqual(seen, ['offline', 'starting', 'live', 'ended']);
+  assert.equal(state.destroyed, 1);
+  state.answer = 'live';
+  await pass(2500);
+  tell('ready');
+  assert.deepEqual(seen.slice(4), ['starting', 'live']);
+});
+
+test('asks the server every 2.5 s while it waits, and rarely in the background', async (t) => {
+  const { playback, state, pass } = setUp(t, 'offline');
+  playback.start(false);
+  await pass(0);
+  for (let i = 0; i < 4; i++) await pass(2500);
+  assert.equal(state.probes, 5);
+  state.isHidden = true;
+  await pass(2500);
+  for (let i = 0; i < 4; i++) await pass(2500);
+  assert.equal(state.probes, 6);
+  playback.wake();
+  await pass(0);
+  assert.equal(state.probes, 7);
+});
+
+test('a page made while it was live does not ask first', async (t) => {
+  const { playback, seen, state, pass } = setUp(t, 'live');
+  playback.start(true);
+  await pass(0);
+  assert.deepEqual([state.probes, state.attached, seen], [0, 1, ['starting']]);
+});
+
+test('an empty playlist is asked again every second', async (t) => {
+  const { playback, seen, state, pass, tell } = setUp(t, 'live');
+  playback.start(true);
+  await pass(0);
+  for (let i = 0; i < 3; i++) {
+    tell('empty');
+    await pass(1000);
+  }
+  assert.deepEqual([state.attached, state.destroyed, seen], [4, 3, ['starting']]);
+});
+
+test('an unreachable server is tried with growing waits up to 15 s', async (t) => {
+  const { playback, seen, state, pass, tell } = setUp(t, 'live');
+  playback.start(true);
+  await pass(0);
+  tell('ready');
+  state.answer = 'unreachable';
+  tell('network');
+  for (const wait of [1000, 2000, 4000, 8000, 15_000, 15_000]) {
+    const before = state.probes;
+    await pass(wait - 1);
+    assert.equal(state.probes, before, `no probe before ${wait} ms`);
+    await pass(1);
+    assert.equal(state.probes, before + 1, `a probe after ${wait} ms`);
+  }
+  assert.deepEqual(seen, ['starting', 'live', 'reconnecting']);
+  state.answer = 'live';
+  await pass(15_000);
+  tell('ready');
+  assert.equal(seen.at(-1), 'live');
+});
+
+test('a playlist that is gone while the broadcast is on is not asked in a tight loop', async (t) => {
+  const { playback, state, pass, tell } = setUp(t, 'live');
+  playback.start(true);
+  await pass(0);
+  for (let i = 0; i < 3; i++) {
+    const { attached } = state;
+    tell('gone');
+    await pass(999);
+    assert.equal(state.attached, attached);
+    await pass(15_000);
+    assert.equal(state.attached, attached + 1);
+  }
+});
+
+test('what cannot be decoded is tried four times, then said, and tried again on demand', async (t) => {
+  const { playback, seen, state, pass, tell } = setUp(t, 'live');
+  playback.start(true);
+  await pass(0);
+  for (let i = 0; i < 4; i++) {
+    tell('media');
+    await pass(15_000);
+  }
+  assert.equal(seen.at(-1), 'failed');
+  assert.equal(state.attached, 4);
+  playback.wake();
+  await pass(15_000);
+  assert.equal(state.attached, 4);
+  playback.retry();
+  await pass(0);
+  assert.equal(state.attached, 5);
+});
+
+test('an interruption is said and forgotten', async (t) => {
+  const { playback, seen, pass, tell } = setUp(t, 'live');
+  playback.start(true);
+  await pass(0);
+  for (const event of ['ready', 'stalled', 'resumed'] as const) tell(event);
+  assert.deepEqual(seen, ['starting', 'live', 'interrupted', 'live']);
+});
+
+test('the end of a broadcast that the browser plays by itself is asked for', async (t) => {
+  const { playback, seen, state, pass, tell } = setUp(t, 'live');
+  state.isOpaque = true;
+  playback.start(true);
+  await pass(0);
+  tell('ready');
+  await pass(3000);
+  assert.equal(seen.at(-1), 'live');
+  state.answer = 'offline';
+  await pass(3000);
+  assert.equal(seen.at(-1), 'ended');
+});
+
+test('nothing happens after stop', async (t) => {
+  const { playback, seen, state, pass, tell } = setUp(t, 'live');
+  playback.start(true);
+  await pass(0);
+  playback.stop();
+  tell('ready');
+  await pass(60_000);
+  assert.deepEqual([seen, state.probes, state.destroyed], [['starting'], 0, 1]);
+});

@@ -1,0 +1,186 @@
+import type { Availability } from './probe.ts';
+
+/**
+ * Where a broadcast stands for its viewer. `offline`: not begun. `starting`: live, no picture yet. `live`:
+ * there is a picture. `interrupted`: the encoder sends nothing. `reconnecting`: the server is out of reach.
+ * `ended`: it was live here and is over. `failed`: this browser cannot show it; only `retry` leaves.
+ */
+export type Phase = 'offline' | 'starting' | 'live' | 'interrupted' | 'reconnecting' | 'ended' | 'failed';
+
+/**
+ * What an engine tells. `ready`: the first picture is there; `stalled` and `resumed`: it stopped, it moves
+ * again; `empty`: a playlist without segments; `gone`: a playlist that does not exist; `network`: retries
+ * are used up; `media`: the data cannot be played; `unsupported`: nor will it ever be by this browser.
+ */
+export type EngineEvent =
+  | 'ready'
+  | 'stalled'
+  | 'resumed'
+  | 'empty'
+  | 'gone'
+  | 'network'
+  | 'media'
+  | 'unsupported';
+
+export interface Engine {
+  /** Its own playlist requests cannot be observed (native HLS), so the end has to be asked for. */
+  opaque: boolean;
+  destroy(): void;
+}
+
+interface Deps {
+  probe(): Promise<Availability>;
+  /** Starts loading and playing; it reports until it is destroyed. */
+  attach(report: (event: EngineEvent) => void): Promise<Engine>;
+  onPhase(phase: Phase): void;
+  /** The tab is in the background: ask rarely. */
+  isHidden(): boolean;
+  /** From 0 to 1; spreads the requests of many viewers. */
+  random(): number;
+}
+
+export interface Playback {
+  /** `live`: the page was rendered while the broadcast was on, so it is not asked first. */
+  start(live: boolean): void;
+  /** Asks now instead of at the next turn: the tab is visible again, the network is back. */
+  wake(): void;
+  /** Leaves `failed`, or hurries any wait. */
+  retry(): void;
+  stop(): void;
+}
+
+const OFFLINE_POLL_MS = 2500;
+const HIDDEN_POLL_MS = 15_000;
+const OPAQUE_POLL_MS = 3000;
+const EMPTY_POLL_MS = 1000;
+const BACKOFF_MAX_MS = 15_000;
+/** Playing this long forgives earlier failures. */
+const STABLE_MS = 10_000;
+const MEDIA_FAILURES_MAX = 4;
+
+/** Follows a broadcast through its whole life. Every retry waits; waits grow to 15 s and are spread. */
+export function createPlayback(deps: Deps): Playback {
+  let phase: Phase | null = null;
+  let engine: Engine | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Counts what was begun, so that answers to what was given up are dropped. */
+  let turn = 0;
+  let wasLive = false;
+  let readyAt: number | null = null;
+  let failures = 0;
+  let mediaFailures = 0;
+
+  const enter = (next: Phase) => {
+    if (phase === next) return;
+    phase = next;
+    deps.onPhase(next);
+  };
+  const later = (ms: number, then: () => void) => {
+    clearTimeout(timer);
+    timer = setTimeout(then, ms * (0.75 + deps.random() / 2));
+  };
+  const backoff = (then: () => void) => {
+    later(Math.min(BACKOFF_MAX_MS, 1000 * 2 ** failures), then);
+    failures += 1;
+  };
+  const detach = () => {
+    turn += 1;
+    clearTimeout(timer);
+    if (readyAt !== null && performance.now() - readyAt > STABLE_MS) failures = mediaFailures = 0;
+    readyAt = null;
+    engine?.destroy();
+    engine = null;
+  };
+  const notLive = () => {
+    failures = mediaFailures = 0;
+    enter(wasLive ? 'ended' : 'offline');
+    later(deps.isHidden() ? HIDDEN_POLL_MS : OFFLINE_POLL_MS, check);
+  };
+  const unreachable = () => {
+    if (phase !== 'offline' && phase !== 'ended') enter('reconnecting');
+    backoff(check);
+  };
+
+  /** Asks whether the broadcast is on and acts on the answer; `then` is what follows a yes. */
+  const check = async (then: () => void = attach) => {
+    detach();
+    const mine = turn;
+    const answer = await deps.probe();
+    if (mine !== turn) return;
+    if (answer === 'live') then();
+    else if (answer === 'offline') notLive();
+    else unreachable();
+  };
+
+  const attach = async () => {
+    detach();
+    const mine = turn;
+    if (phase !== 'reconnecting' && phase !== 'interrupted') enter('starting');
+    try {
+      const attached = await deps.attach((event) => {
+        if (mine === turn) handle(event);
+      });
+      if (mine !== turn) return attached.destroy();
+      engine = attached;
+      if (attached.opaque) watchForEnd();
+    } catch (error) {
+      // Most likely the player's own code could not be loaded.
+      console.error(error);
+      if (mine === turn) unreachable();
+    }
+  };
+
+  const watchForEnd = () =>
+    later(OPAQUE_POLL_MS, async () => {
+      const mine = turn;
+      const answer = await deps.probe();
+      if (mine !== turn) return;
+      if (answer !== 'offline') return watchForEnd();
+      detach();
+      notLive();
+    });
+
+  const mediaFailure = () => {
+    detach();
+    mediaFailures += 1;
+    if (mediaFailures >= MEDIA_FAILURES_MAX) return enter('failed');
+    backoff(attach);
+  };
+
+  const handle = (event: EngineEvent) => {
+    switch (event) {
+      case 'ready':
+        wasLive = true;
+        readyAt = performance.now();
+        return enter('live');
+      case 'stalled':
+        return phase === 'live' ? enter('interrupted') : undefined;
+      case 'resumed':
+        return enter('live');
+      case 'empty':
+        detach();
+        if (phase === 'reconnecting') enter('starting');
+        return later(EMPTY_POLL_MS, check);
+      case 'gone':
+        return void check(() => backoff(attach));
+      case 'network':
+        detach();
+        return unreachable();
+      case 'media':
+        return mediaFailure();
+      case 'unsupported':
+        detach();
+        return enter('failed');
+    }
+  };
+
+  return {
+    start: (live) => void (live ? attach() : check()),
+    wake: () => void (engine === null && phase !== 'failed' && check()),
+    retry: () => {
+      failures = mediaFailures = 0;
+      void check();
+    },
+    stop: detach,
+  };
+}

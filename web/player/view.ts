@@ -1,0 +1,109 @@
+import type { Phase } from './playback.ts';
+import { localTime, RETRY, relativeTime, UNMUTE, WORDS } from './words.ts';
+
+/** No value of anybody's goes in here: what is said of the broadcast is set as text. */
+const STAGE = `
+<media-controller defaultstreamtype="live" inert>
+  <video slot="media" playsinline></video>
+  <media-loading-indicator slot="centered-chrome" noautohide></media-loading-indicator>
+  <media-play-button slot="centered-chrome" class="player-big-play" notooltip></media-play-button>
+  <media-control-bar>
+    <media-play-button></media-play-button>
+    <media-mute-button></media-mute-button>
+    <media-volume-range></media-volume-range>
+    <media-live-button></media-live-button>
+    <span class="player-spacer"></span>
+    <media-captions-button></media-captions-button>
+    <media-airplay-button></media-airplay-button>
+    <media-pip-button></media-pip-button>
+    <media-fullscreen-button></media-fullscreen-button>
+  </media-control-bar>
+</media-controller>
+<button type="button" class="player-unmute" hidden></button>
+<p class="player-status visually-hidden" role="status"></p>`;
+
+const PANEL = `
+<p class="player-panel-state"></p>
+<p class="player-panel-title" dir="auto"></p>
+<p class="player-panel-message"></p>`;
+
+/** Without a panel: there is a picture, and the controls rule. */
+const PICTURE: ReadonlySet<Phase> = new Set(['live', 'interrupted']);
+
+export interface View {
+  video: HTMLVideoElement;
+  /** The button that ends the silence of a muted start. */
+  unmute: HTMLButtonElement;
+  retry: HTMLButtonElement;
+  show(phase: Phase, startsAt: Date | null): void;
+}
+
+let count = 0;
+
+/** Builds the player's parts into `host`; the panel that the server rendered there is kept. */
+export function createView(host: HTMLElement, label: string): View {
+  const stage = document.createElement('div');
+  stage.className = 'player-stage';
+  stage.id = `player-stage-${count++}`;
+  stage.innerHTML = STAGE;
+  const controller = part(stage, 'media-controller', HTMLElement);
+  controller.setAttribute('fullscreenelement', stage.id);
+  const panel = host.querySelector('.player-panel') ?? createPanel(label);
+  const retry = document.createElement('button');
+  retry.type = 'button';
+  retry.className = 'player-panel-retry';
+  retry.textContent = RETRY;
+  panel.append(retry);
+  controller.after(panel);
+  host.replaceChildren(stage);
+
+  const unmute = part(stage, '.player-unmute', HTMLButtonElement);
+  unmute.textContent = UNMUTE;
+  const status = part(stage, '.player-status', HTMLElement);
+  const state = part(stage, '.player-panel-state', HTMLElement);
+  const message = part(stage, '.player-panel-message', HTMLElement);
+
+  return {
+    video: part(stage, 'video', HTMLVideoElement),
+    unmute,
+    retry,
+    show(phase, startsAt) {
+      const words = WORDS[phase];
+      const isAhead = phase === 'offline' && startsAt !== null;
+      const text = isAhead ? startMessage(startsAt) : words.message;
+      stage.dataset.phase = phase;
+      controller.toggleAttribute('inert', !PICTURE.has(phase));
+      retry.hidden = phase !== 'failed';
+      setText(state, isAhead ? 'Scheduled' : words.state);
+      setText(message, text);
+      // The countdown changes by itself; only a new phase is worth a word aloud.
+      if (status.dataset.phase !== phase) setText(status, text);
+      status.dataset.phase = phase;
+    },
+  };
+}
+
+function startMessage(startsAt: Date): string {
+  const now = new Date();
+  if (startsAt <= now) return 'Starting soon. It plays here as soon as it does.';
+  return `Starts ${localTime(startsAt)}, ${relativeTime(startsAt, now)}.`;
+}
+
+function createPanel(label: string): Element {
+  const panel = document.createElement('div');
+  panel.className = 'player-panel';
+  panel.innerHTML = PANEL;
+  part(panel, '.player-panel-title', HTMLElement).textContent = label;
+  return panel;
+}
+
+/** @throws {Error} when the markup above lacks it. */
+function part<T extends Element>(root: Element, selector: string, type: new () => T): T {
+  const found = root.querySelector(selector);
+  if (found instanceof type) return found;
+  throw new Error(`the player has no ${selector}`);
+}
+
+function setText(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}

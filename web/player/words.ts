@@ -1,0 +1,50 @@
+import type { Phase } from './playback.ts';
+
+/** What a viewer reads in each phase; `state` is the short label, `message` the sentence below the title. */
+export const WORDS: Record<Phase, { state: string; message: string }> = {
+  offline: {
+    state: 'Offline',
+    message: 'The broadcast has not started yet. It plays here as soon as it does.',
+  },
+  starting: { state: 'Live', message: 'Waiting for the first picture…' },
+  live: { state: 'Live', message: 'The broadcast is live.' },
+  interrupted: {
+    state: 'Live',
+    message: 'The signal is interrupted. The broadcast goes on here when it is back.',
+  },
+  reconnecting: { state: 'Connection lost', message: 'The server cannot be reached. Trying again…' },
+  ended: {
+    state: 'Ended',
+    message: 'The broadcast has ended. If it starts again, it plays here.',
+  },
+  failed: { state: 'Problem', message: 'This browser cannot play the broadcast.' },
+};
+
+export const RETRY = 'Try again';
+export const UNMUTE = 'Turn on sound';
+
+const DAY_MS = 86_400_000;
+const UNITS = [
+  ['day', DAY_MS],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** "in 2 hours", "12 minutes ago", in the language of the viewer. */
+export function relativeTime(at: Date, now: Date): string {
+  const ms = at.getTime() - now.getTime();
+  const [unit, size] = UNITS.find(([, length]) => Math.abs(ms) >= length) ?? (['minute', 60_000] as const);
+  return new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' }).format(Math.trunc(ms / size), unit);
+}
+
+/** The moment on the viewer's own clock, with the name of the time zone. */
+export function localTime(at: Date): string {
+  return new Intl.DateTimeFormat(undefined, {
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    hour: 'numeric',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  }).format(at);
+}

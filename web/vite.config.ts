@@ -1,0 +1,53 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { defineConfig, type Plugin } from 'vite';
+
+const COMPRESSED = /\.(?:js|css|svg)$/;
+const WORTH_IT_BYTES = 1024;
+
+/** Writes `.br` and `.gz` beside every text file, so that the server never compresses. */
+function precompress(): Plugin {
+  return {
+    name: 'precompress',
+    apply: 'build',
+    // Not earlier: other plugins still change the files until they are written.
+    async writeBundle({ dir = '' }, bundle) {
+      for (const fileName of Object.keys(bundle).filter((name) => COMPRESSED.test(name))) {
+        const path = join(dir, fileName);
+        const bytes = await readFile(path);
+        if (bytes.length < WORTH_IT_BYTES) continue;
+        const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+        await writeFile(`${path}.br`, brotliCompressSync(bytes, { params }));
+        await writeFile(`${path}.gz`, gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION }));
+      }
+    },
+  };
+}
+
+const source = (path: string) => join(import.meta.dirname, path);
+
+/** The public pages' scripts and styles; `src/http/assets.ts` serves them by the manifest. */
+export default defineConfig({
+  root: import.meta.dirname,
+  publicDir: false,
+  plugins: [precompress()],
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    manifest: 'manifest.json',
+    target: 'es2022',
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 700,
+    rolldownOptions: {
+      input: {
+        site: source('site/site.css'),
+        images: source('site/images.ts'),
+        watch: source('watch/main.ts'),
+        embed: source('embed/main.ts'),
+      },
+    },
+  },
+});

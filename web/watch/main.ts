@@ -1,0 +1,57 @@
+import '../player/element.ts';
+import type { Phase } from '../player/playback.ts';
+import { localTime, relativeTime, WORDS } from '../player/words.ts';
+
+const REFRESH_MS = 30_000;
+const COPIED_MS = 2000;
+
+/** Times on the viewer's clock instead of the server's UTC. */
+function showTimes(): void {
+  for (const element of document.querySelectorAll('time')) {
+    const at = new Date(element.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    element.title = localTime(at);
+    element.textContent = element.dataset.style === 'relative' ? relativeTime(at, new Date()) : localTime(at);
+  }
+}
+
+function showPhase(phase: Phase): void {
+  for (const badge of document.querySelectorAll<HTMLElement>('[data-badge]')) {
+    // The server knows more of these two than the phase says.
+    const isKnownBetter = badge.dataset.badge === 'preview' || badge.dataset.badge === 'scheduled';
+    if (isKnownBetter && (phase === 'offline' || badge.dataset.badge === 'preview')) continue;
+    badge.dataset.badge = phase;
+    badge.textContent = WORDS[phase].state;
+  }
+  // When it went on and when it starts was said by the server; a change makes it old.
+  const isOn = phase !== 'offline' && phase !== 'ended';
+  for (const element of document.querySelectorAll<HTMLElement>('[data-while]')) {
+    element.hidden = element.dataset.while !== (isOn ? 'on' : 'off') || phase === 'ended';
+  }
+}
+
+function enableCopying(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
+    if (navigator.clipboard === undefined) continue;
+    const label = button.textContent;
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      try {
+        await navigator.clipboard.writeText(button.dataset.copy ?? '');
+        button.textContent = 'Copied';
+      } catch {
+        button.textContent = 'Not allowed';
+      }
+      setTimeout(() => {
+        button.textContent = label;
+      }, COPIED_MS);
+    });
+  }
+}
+
+showTimes();
+setInterval(showTimes, REFRESH_MS);
+document.addEventListener('marquee-phase', (event) => {
+  if (event instanceof CustomEvent) showPhase(event.detail);
+});
+enableCopying();
