@@ -2,13 +2,15 @@ import findMyWay from 'find-my-way';
 
 /** Which methods a path has, for the `Allow` header of a 405 (contract 4.1). */
 export class AllowTable {
-  readonly #router = findMyWay({ maxParamLength: 4096 });
+  readonly #router = findMyWay({ maxParamLength: 65_536 });
   readonly #methods = new Map<string, string[]>();
+  readonly #added: { method: string; path: string }[] = [];
 
   add(method: string, path: string): void {
     const pattern = path.replace(/\{(\w+)\}/g, ':$1');
     const shape = path.replace(/\{\w+\}/g, ':');
     const known = this.#methods.get(shape);
+    this.#added.push({ method, path });
     if (known !== undefined) {
       if (known.includes(method)) throw new Error(`two routes for ${method} ${path}`);
       known.push(method);
@@ -23,4 +25,31 @@ export class AllowTable {
     const found = this.#router.find('GET', path);
     return Array.isArray(found?.store) ? found.store.map(String) : [];
   }
+
+  /**
+   * Where the router would take one path for another: `DELETE /webhooks/events` for `DELETE /webhooks/{id}`,
+   * although `/webhooks/events` is a path of its own, without DELETE.
+   */
+  shadowed(): { method: string; path: string }[] {
+    const found = new Map<string, { method: string; path: string }>();
+    for (const { path } of this.#added) {
+      for (const other of this.#added) {
+        const { method } = other;
+        if (this.methods(path).includes(method) || !covers(other.path, path)) continue;
+        found.set(`${method} ${path}`, { method, path });
+      }
+    }
+    return [...found.values()];
+  }
+}
+
+const isParameter = (segment: string) => /^\{\w+\}$/.test(segment);
+
+/** Does every address of `path` also match `pattern`? */
+function covers(pattern: string, path: string): boolean {
+  const [general, special] = [pattern.split('/'), path.split('/')];
+  return (
+    general.length === special.length &&
+    general.every((segment, index) => isParameter(segment) || segment === special[index])
+  );
 }

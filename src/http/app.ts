@@ -1,23 +1,27 @@
 import './augment.ts';
 import cors from '@fastify/cors';
 import { type FastifyInstance, fastify } from 'fastify';
-import { AppError } from '../kernel/errors.ts';
 import { AllowTable } from './allow-table.ts';
-import { mountRoute } from './mount.ts';
+import { mountRefusal, mountRoute } from './mount.ts';
 import { accessLog } from './plugins/access-log.ts';
 import { authenticate } from './plugins/authenticate.ts';
 import { BODY_LIMIT_BYTES, jsonBody } from './plugins/body.ts';
-import { answerBrokenRequest, errorHandler, notFoundHandler } from './plugins/errors.ts';
+import { assertNotice, deprecation } from './plugins/deprecation.ts';
+import { answerBrokenRequest, errorHandler } from './plugins/errors.ts';
+import { limits } from './plugins/limits.ts';
+import { originLock } from './plugins/origin-lock.ts';
 import { policy } from './plugins/policy.ts';
 import { rateLimit } from './plugins/rate-limit.ts';
 import { requestId, requestIdOf } from './plugins/request-id.ts';
-import { version } from './plugins/version.ts';
+import { routableUrl, unroutable } from './plugins/unroutable.ts';
+import { acceptUploads } from './plugins/upload.ts';
+import { version, versionHeader } from './plugins/version.ts';
 import type { HttpPorts } from './ports.ts';
 import type { Route } from './route.ts';
 
 /** The version segment is part of the base URL (contract, introduction). */
 export const BASE_PATH = '/api/v1';
-const WITHDRAWN = ['/search', '/trending', '/feed'];
+const WITHDRAWN = ['/search', '/trending', '/feed'].map((path) => BASE_PATH + path);
 
 const EXPOSED = [
   'X-SVC-Request-Id',
@@ -34,6 +38,8 @@ const EXPOSED = [
   'Retry-After',
   'Link',
   'Allow',
+  'Deprecation',
+  'Sunset',
 ];
 const ACCEPTED = [
   'Authorization',
@@ -52,7 +58,12 @@ export interface AppOptions {
   routes: readonly Route[];
   /** Pages and files outside the base URL; each registers its own Fastify routes. */
   pages: readonly ((app: FastifyInstance) => void)[];
-  trustProxy: boolean;
+  /** Whose `X-Forwarded-For` gives the client address: so many proxies in a row, or those at these addresses. */
+  trustProxy: false | number | string[];
+}
+
+function trustedProxies(trusted: AppOptions['trustProxy']) {
+  return typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted;
 }
 
 /** The whole request chain, in the order in which it runs (architecture.md, "Policy is data on the route"). */
@@ -60,21 +71,24 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { ports, routes } = options;
   const app = fastify({
     logger: false,
-    trustProxy: options.trustProxy,
+    trustProxy: trustedProxies(options.trustProxy),
     genReqId: requestIdOf,
     bodyLimit: BODY_LIMIT_BYTES,
-    routerOptions: { maxParamLength: 4096 },
+    // Longer than any request line: an id that is none of ours, however long, is 404 (`api.md` C0).
+    routerOptions: { maxParamLength: 65_536 },
+    rewriteUrl: routableUrl,
     requestTimeout: 60_000,
+    // A request that arrives while the program drains is still answered.
+    return503OnClosing: false,
+    // Answered by `unroutable`, with the envelope that Node's own refusal lacks.
+    http: { requireHostHeader: false },
     clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (error, request, reply) => {
-      reply.header('X-SVC-Request-Id', request.id);
-      onError(error, request, reply);
-    },
   });
-  const onError = errorHandler(ports.log, ports.conflict);
+  // Without this, Node refuses other expectations than 100-continue with a bare 417.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   requestId(app);
-  version(app);
+  versionHeader(app);
   accessLog(app, ports);
   await app.register(cors, {
     origin: '*',
@@ -84,23 +98,28 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     maxAge: 86_400,
     strictPreflight: false,
   });
+  version(app);
+  deprecation(app, { clock: ports.clock, basePath: BASE_PATH });
   authenticate(app, ports);
   rateLimit(app, ports);
-  policy(app);
-  jsonBody(app);
-  app.setErrorHandler(onError);
-
   const allow = new AllowTable();
+  unroutable(app, { withdrawn: WITHDRAWN, allowed: (path) => allow.methods(path) });
+  policy(app);
+  originLock(app, ports);
+  limits(app, ports);
+  jsonBody(app);
+  app.setErrorHandler(errorHandler(ports.log, ports.conflict));
+
   for (const route of routes) {
+    assertNotice(route);
     allow.add(route.method, BASE_PATH + route.path);
-    mountRoute(app, BASE_PATH, route, ports);
+    if (route.upload === undefined) mountRoute(app, BASE_PATH, route, ports);
   }
-  for (const path of WITHDRAWN) {
-    app.all(BASE_PATH + path, () => {
-      throw new AppError('CATALOG_DISABLED');
-    });
-  }
-  notFoundHandler(app, (path) => allow.methods(path));
+  await app.register(async (scope) => {
+    await acceptUploads(scope);
+    for (const route of routes) if (route.upload !== undefined) mountRoute(scope, BASE_PATH, route, ports);
+  });
+  for (const { method, path } of allow.shadowed()) mountRefusal(app, method, path);
   for (const page of options.pages) page(app);
   return app;
 }

@@ -1,3 +1,4 @@
+import type { AppError } from '../kernel/errors.ts';
 import type { Caller } from './context.ts';
 import type { Route } from './route.ts';
 
@@ -9,9 +10,15 @@ declare module 'fastify' {
     hasUserToken: boolean;
     /** The JSON body as it was sent, for the idempotency hash. */
     rawBody: string | null;
+    /** The policy refuses, unless the request turns out to be about the caller's own key. */
+    heldRefusal: AppError | null;
+    /** The endpoint has reached its sunset. */
+    gone: AppError | null;
   }
   interface FastifyContextConfig {
     /** The endpoint behind the matched path; absent on pages and files. */
     route?: Route;
+    /** The path is declared, this method of it is not. */
+    unroutable?: true;
   }
 }

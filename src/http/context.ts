@@ -18,10 +18,17 @@ export interface Caller {
   dailyQuota: number | null;
 }
 
+/** A file that came as a part of a multipart body. */
+export interface UploadedFile {
+  bytes: Buffer;
+}
+
 /** What a handler gets besides its validated input. */
 export interface RequestContext<C extends Caller | null = Caller> {
   requestId: string;
   caller: C;
   ip: string;
   log: Logger;
+  /** Present where the endpoint takes a file and one came. */
+  upload?: UploadedFile;
 }

@@ -1,4 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../kernel/errors.ts';
+import { EventStreams, type Tail } from './event-stream.ts';
+import { answerOnce, idempotencyKeyOf } from './plugins/idempotency.ts';
+import { readUpload } from './plugins/upload.ts';
 import type { HttpPorts } from './ports.ts';
 import type { Page, Route } from './route.ts';
 
@@ -13,25 +17,74 @@ function isPage(value: unknown): value is Page<unknown> {
 
 /** Puts one declared endpoint on the wire: input check, handler, envelope. */
 export function mountRoute(app: FastifyInstance, base: string, route: Route, ports: HttpPorts): void {
+  if (route.reply.envelope === 'events') {
+    mountEventStream(app, base, route, ports);
+    return;
+  }
   app.route({
     method: route.method,
     url: base + routerPath(route.path),
     config: { route },
     schema: { response: { [route.reply.status]: envelopeSchema(route) } },
     handler: async (request, reply) => {
+      const key = route.idempotent ? idempotencyKeyOf(request.headers) : null;
+      const { caller, ip, id: requestId } = request;
+      const upload = route.upload === undefined ? null : await readUpload(request, route.upload);
       const run = route.prepare({ params: request.params, query: request.query, body: request.body });
-      const result = await run({
-        requestId: request.id,
-        caller: request.caller,
-        ip: request.ip,
-        log: ports.log,
-      });
-      reply.status(route.reply.status);
-      if (route.reply.list !== true) return { success: true, data: result };
-      if (!isPage(result)) throw new Error(`${route.operationId} must return a page`);
-      return listEnvelope(request, reply, result);
+      const context = { requestId, caller, ip, log: ports.log, ...(upload === null ? {} : { upload }) };
+      const handle = async () => {
+        const result = await run(context);
+        reply.status(route.reply.status);
+        return envelope(route, request, reply, result);
+      };
+      if (key === null || caller === null) return handle();
+      return answerOnce(ports, { key, caller, request, reply, handle });
     },
   });
+}
+
+function isTail(value: unknown): value is Tail {
+  return typeof value === 'function';
+}
+
+function mountEventStream(app: FastifyInstance, base: string, route: Route, ports: HttpPorts): void {
+  const streams = new EventStreams(app, ports);
+  app.route({
+    method: route.method,
+    url: base + routerPath(route.path),
+    config: { route },
+    handler: async (request, reply) => {
+      const { caller, ip, id: requestId } = request;
+      if (caller === null) throw new AppError('UNAUTHORIZED');
+      const run = route.prepare({ params: request.params, query: request.query, body: request.body });
+      const tail = await run({ requestId, caller, ip, log: ports.log });
+      if (!isTail(tail)) throw new Error(`${route.operationId} must return a tail`);
+      await streams.open(request, reply, caller, tail);
+      return reply;
+    },
+  });
+}
+
+function envelope(route: Route, request: FastifyRequest, reply: FastifyReply, result: unknown): object {
+  if (route.reply.envelope === 'flat') return { success: true, ...asObject(route, result) };
+  if (route.reply.list !== true) return { success: true, data: result };
+  if (!isPage(result)) throw new Error(`${route.operationId} must return a page`);
+  return listEnvelope(request, reply, result);
+}
+
+/** Keeps the router from taking the path for one with a parameter; `unroutable` answers 405. */
+export function mountRefusal(app: FastifyInstance, method: string, path: string): void {
+  app.route({
+    method,
+    url: routerPath(path),
+    config: { unroutable: true },
+    handler: () => Promise.reject(new Error(`${method} ${path} must have been refused`)),
+  });
+}
+
+function asObject(route: Route, result: unknown): object {
+  if (typeof result === 'object' && result !== null) return result;
+  throw new Error(`${route.operationId} must return an object`);
 }
 
 function listEnvelope(request: FastifyRequest, reply: FastifyReply, page: Page<unknown>): object {
@@ -39,7 +92,8 @@ function listEnvelope(request: FastifyRequest, reply: FastifyReply, page: Page<u
   if (nextCursor !== null) {
     const next = new URL(request.url, 'http://local');
     next.searchParams.set('cursor', nextCursor);
-    reply.header('Link', `<${next.pathname}${next.search}>; rel="next"`);
+    const links = [reply.getHeader('Link'), `<${next.pathname}${next.search}>; rel="next"`];
+    reply.header('Link', links.filter((link) => link !== undefined).join(', '));
   }
   return { success: true, data: items, pagination: { nextCursor, hasMore: nextCursor !== null, limit } };
 }
@@ -58,6 +112,10 @@ const PAGINATION = {
 export function envelopeSchema(route: Route): object {
   const { schema, list } = route.reply;
   const success = { type: 'boolean', const: true };
+  if (route.reply.envelope === 'flat') {
+    const { required, properties } = route.reply.schema;
+    return { type: 'object', required: ['success', ...required], properties: { success, ...properties } };
+  }
   if (list !== true) {
     return { type: 'object', required: ['success', 'data'], properties: { success, data: schema } };
   }

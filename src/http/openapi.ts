@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../kernel/errors.ts';
+import { ERRORS, type ErrorCode, isTextCode } from '../kernel/errors.ts';
 import { envelopeSchema } from './mount.ts';
 import { LATEST_VERSION } from './plugins/version.ts';
 import { NoBody, type Route } from './route.ts';
@@ -22,10 +22,16 @@ const KEY_ERRORS: readonly ErrorCode[] = [
   'IP_NOT_ALLOWED',
   'DOMAIN_NOT_ALLOWED',
 ];
+const IDEMPOTENCY_ERRORS: readonly ErrorCode[] = [
+  'INVALID_IDEMPOTENCY_KEY',
+  'IDEMPOTENCY_IN_FLIGHT',
+  'IDEMPOTENCY_KEY_REUSE',
+];
 const GATE_ERRORS: Record<NonNullable<Route['gate']>, ErrorCode> = {
   'finance-read': 'FINANCIAL_SCOPE_REQUIRED',
   'finance-write': 'FINANCIAL_SCOPE_REQUIRED',
   owner: 'OWNER_SCOPE_REQUIRED',
+  user: 'INVALID_USER_TOKEN',
   admin: 'ADMIN_ONLY',
 };
 
@@ -35,8 +41,13 @@ export function errorsOf(route: Route): ErrorCode[] {
   if (route.auth === 'key') for (const code of KEY_ERRORS) codes.add(code);
   if (route.auth !== 'none') codes.add('RATE_LIMITED').add('DAILY_QUOTA_EXCEEDED');
   if (route.gate !== null) codes.add(GATE_ERRORS[route.gate]);
-  if (route.auth === 'key' && route.method !== 'GET') codes.add('INSUFFICIENT_SCOPE');
+  if (route.auth === 'key' && (route.writes ?? route.method !== 'GET')) codes.add('INSUFFICIENT_SCOPE');
+  for (const { refusal } of route.limits ?? []) codes.add(refusal === 'plain' ? 'RATE_LIMITED' : refusal);
   if (route.permission !== null) codes.add('PERMISSION_DENIED');
+  if (route.originLock) codes.add('integration_domain_required').add('origin_not_allowed');
+  if (route.deprecated !== undefined) codes.add(route.deprecated.code);
+  if (route.idempotent) for (const code of IDEMPOTENCY_ERRORS) codes.add(code);
+  if (route.reply.envelope === 'events') codes.add('SSE_PER_KEY_CAP');
   if (route.method !== 'GET') codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
   return [...codes].sort((a, b) => ERRORS[a].status - ERRORS[b].status || (a < b ? -1 : 1));
 }
@@ -52,30 +63,45 @@ function errorResponses(route: Route): Record<string, object> {
       String(status),
       {
         description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
-        content: { 'application/json': { schema: errorSchema(codes) } },
+        content: { 'application/json': { schema: errorSchema(route, codes) } },
       },
     ]),
   );
 }
 
-function errorSchema(codes: readonly ErrorCode[]): object {
+/** The error envelope of contract 2.1, with the two exceptions of contract 7. */
+function errorSchema(route: Route, codes: readonly ErrorCode[]): object {
+  const plain = codes.includes('RATE_LIMITED') && route.limits?.some(({ refusal }) => refusal === 'plain');
+  const texts: string[] = [...codes.filter(isTextCode), ...(plain === true ? ['Too many requests'] : [])];
+  const error = {
+    type: 'object',
+    required: ['code', 'message'],
+    properties: {
+      code: { type: 'string', enum: codes.filter((code) => !isTextCode(code)) },
+      message: { type: 'string' },
+      field: { type: 'string' },
+    },
+  };
   return {
     type: 'object',
     required: ['success', 'error'],
     properties: {
       success: { const: false },
-      error: {
-        type: 'object',
-        required: ['code', 'message'],
-        properties: {
-          code: { type: 'string', enum: codes },
-          message: { type: 'string' },
-          field: { type: 'string' },
-        },
-      },
+      error: texts.length === 0 ? error : { anyOf: [error, { type: 'string', enum: texts }] },
+      ...(plain === true
+        ? { retryAfter: { type: 'integer', description: 'Seconds; beside the text.' } }
+        : {}),
+      ...(codes.includes('SECOND_FACTOR_REQUIRED') ? SECOND_FACTOR : {}),
     },
   };
 }
+
+/** Members beside `error` that come with SECOND_FACTOR_REQUIRED alone. */
+const SECOND_FACTOR = {
+  twoFactorRequired: { const: true },
+  challengeId: { type: 'string' },
+  expiresIn: { type: 'integer', description: 'Seconds.' },
+};
 
 interface ObjectSchema {
   properties: Record<string, object>;
@@ -91,7 +117,11 @@ function parameters(schema: ObjectSchema, where: 'path' | 'query'): object[] {
   }));
 }
 
-const HEADERS = ['RequestId', 'ApiVersion'].map((name) => ({ $ref: `#/components/parameters/${name}` }));
+const HEADERS = ['RequestId', 'ApiVersion'].map(parameterRef);
+
+function parameterRef(name: string): object {
+  return { $ref: `#/components/parameters/${name}` };
+}
 
 function operation(route: Route): object {
   const hasBody = route.body !== NoBody;
@@ -105,19 +135,38 @@ function operation(route: Route): object {
       ...parameters(route.params, 'path'),
       ...parameters(route.query, 'query'),
       ...HEADERS,
+      ...(route.auth === 'key' ? [parameterRef('UserToken')] : []),
       ...(route.idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
     ],
-    ...(hasBody
-      ? { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }
-      : {}),
+    ...(route.deprecated === undefined ? {} : { deprecated: true }),
+    ...(hasBody || route.upload !== undefined ? { requestBody: requestBody(route) } : {}),
     responses: {
       [route.reply.status]: {
         description: route.reply.description ?? route.summary,
-        content: { 'application/json': { schema: envelopeSchema(route) } },
+        content: content(route),
       },
       ...errorResponses(route),
     },
   };
+}
+
+function requestBody({ body, optionalBody, upload }: Route): object {
+  const file = { type: 'string', contentMediaType: 'application/octet-stream' };
+  const multipart =
+    upload === undefined
+      ? {}
+      : {
+          'multipart/form-data': {
+            schema: { type: 'object', required: [upload.field], properties: { [upload.field]: file } },
+          },
+        };
+  const content = { 'application/json': { schema: body }, ...multipart };
+  return { required: optionalBody !== true || upload !== undefined, content };
+}
+
+function content(route: Route): object {
+  if (route.reply.envelope === 'events') return { 'text/event-stream': { schema: route.reply.schema } };
+  return { 'application/json': { schema: envelopeSchema(route) } };
 }
 
 function webhook(event: DocumentedEvent): object {
@@ -175,6 +224,10 @@ export function openApiDocument(
       },
       parameters: {
         RequestId: header('X-SVC-Request-Id', 'Echoed when it is a strict UUIDv4; otherwise replaced.'),
+        UserToken: header(
+          'X-User-Token',
+          'The access token of a sign-in; its user must be the owner of the key.',
+        ),
         ApiVersion: header('Svc-API-Version', '`1`, `1.0`, `1.0.0` or a date; absent means the latest 1.x.'),
         IdempotencyKey: header('Idempotency-Key', '8 to 255 characters of A-Z, a-z, 0-9, "_" and "-".'),
       },

@@ -28,6 +28,11 @@ interface ListInput {
   createdBefore?: string;
 }
 
+/** In UTC: PostgreSQL takes fewer offsets than RFC 3339 has. */
+function toUtc(instant: string | undefined): string | null {
+  return instant === undefined ? null : Temporal.Instant.from(instant).toString();
+}
+
 /** One list of one tenant under one set of filters: a cursor is good only there. */
 export class ListReader {
   readonly request: PageRequest;
@@ -52,8 +57,8 @@ export class ListReader {
       limit,
       order: input.order,
       after,
-      createdAfter: input.createdAfter ?? null,
-      createdBefore: input.createdBefore ?? null,
+      createdAfter: toUtc(input.createdAfter),
+      createdBefore: toUtc(input.createdBefore),
     };
   }
 

@@ -1,6 +1,8 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { AppError } from '../kernel/errors.ts';
-import type { WindowCount } from '../platform/counters.ts';
+import type { Counter, WindowCount } from '../platform/counters.ts';
+import type { Idempotency } from '../platform/db/idempotency.ts';
+import type { Leases } from '../platform/leases.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Caller } from './context.ts';
 
@@ -10,11 +12,17 @@ export interface HttpPorts {
   /** @returns the user id (`sub`) of a valid user token, or null. */
   verifyUserToken(token: string): Promise<string | null>;
   counters: RequestCounters;
+  idempotency: Pick<Idempotency, 'once'>;
+  /** Counts open event streams. */
+  leases: Pick<Leases, 'acquire'>;
+  originLock: OriginLock;
   metrics: RequestMetrics;
   /** A unique-constraint failure of the database as a 409, or null for anything else. */
   conflict(error: unknown): AppError | null;
   clock: Clock;
   log: Logger;
+  /** One line for each answered request. */
+  accessLog: Pick<Logger, 'info'>;
 }
 
 export interface KeyVerifier {
@@ -27,11 +35,28 @@ export interface KeyVerifier {
   verify(key: string, from: { ip: string; origin: string | undefined }): Caller | Promise<Caller>;
 }
 
+export interface OriginLock {
+  /**
+   * May a page of this origin make checkout and payment calls for the workspace? (contract 5.3)
+   *
+   * @param origin null when the request names none.
+   * @returns the code of the refusal, or null.
+   */
+  refusal(
+    caller: Pick<Caller, 'workspaceId' | 'mode'>,
+    origin: URL | null,
+  ): Promise<'integration_domain_required' | 'origin_not_allowed' | null>;
+}
+
 export interface RequestCounters {
   /** Counts one request in the key's current 60-second window (contract 8.1). */
   perMinute(keyId: string): Promise<WindowCount>;
   /** Counts one request in the key's current UTC day. */
   perDay(keyId: string): Promise<WindowCount>;
+  /** The count of the key's current UTC day as it stands. */
+  dayCount(keyId: string): Promise<WindowCount>;
+  /** The counter of the endpoints' own caps, one for each length of window. */
+  window(windowSec: number): Counter;
 }
 
 export interface RequestMetrics {

@@ -7,7 +7,41 @@ import { compileInput } from './validation.ts';
 /** `key`: an API key is needed. `public`: a key only attributes. `none`: no key is read. */
 export type Auth = 'key' | 'public' | 'none';
 /** Surfaces with a rule of their own, decided before scope and permission (`api.md` C0.18). */
-export type Gate = 'finance-read' | 'finance-write' | 'owner' | 'admin';
+export type Gate = 'finance-read' | 'finance-write' | 'owner' | 'user' | 'admin';
+
+/** One cap of an endpoint beside the key's general limit (contract 8.1). */
+export interface Limit {
+  /** Endpoints that name the same bucket count together. */
+  bucket: string;
+  /** Whose requests are counted together. IPv6 addresses count by their /64. */
+  per: 'ip' | 'key';
+  /** A path parameter that tells counts apart, such as the stream of a chat. */
+  param?: string;
+  max: number;
+  windowSec: number;
+  /** The code of the refusal; `plain` is RATE_LIMITED with `error` as a string (contract 7, rule 2). */
+  refusal: 'plain' | 'RATE_LIMITED' | 'RATE_LIMIT';
+}
+
+/** The file part of a multipart body, which the endpoint takes as well as JSON. */
+export interface Upload {
+  field: string;
+  maxBytes: number;
+}
+
+/**
+ * An endpoint on its way out (`api.md` C13): it is announced for at least twelve months, and answers 410 from
+ * `sunset` on.
+ */
+export interface Deprecation {
+  /** ISO days. */
+  since: string;
+  sunset: string;
+  /** Path below the base URL of the endpoint to use instead. */
+  successor: string | null;
+  /** The code of the 410. */
+  code: ErrorCode;
+}
 
 /** Rows of a list and where the next page starts (`api.md` C1). */
 export interface Page<T> {
@@ -28,21 +62,56 @@ interface Policy {
   /** The permission that a key with a permission list must hold; null on surfaces open to any key. */
   permission: string | null;
   gate: Gate | null;
+  /** False where nothing of the key's workspace changes: READ_ONLY may call it whatever the method. */
+  writes?: false;
+  /** Caps of this endpoint, checked in order; the first that is reached refuses and the rest do not count. */
+  limits?: readonly Limit[];
   /** Accepts Idempotency-Key (contract 4.2). */
   idempotent: boolean;
   /** Only from a platform host or a verified integration domain (contract 5.3). */
   originLock: boolean;
+  /**
+   * Where the request names the API key that it is about: a key may do this to itself whatever the gate and
+   * its scope say (contract 5.1).
+   */
+  ownKey?: { in: readonly ('params' | 'query' | 'body')[]; name: string };
+  /** A request without a body is one with an empty object. */
+  optionalBody?: true;
+  upload?: Upload;
+  deprecated?: Deprecation;
   reply: Reply;
   /** Codes beyond those that the policy and the shapes imply. */
   errors: readonly ErrorCode[];
 }
 
-interface Reply {
+type Reply = EnvelopedReply | FlatReply | EventReply;
+
+interface EnvelopedReply {
   status: 200 | 201 | 202;
   /** The shape of `data`; of one row where `list` is set. */
   schema: TSchema;
   /** The handler returns a `Page`, sent as `data` and `pagination`. */
   list?: boolean;
+  envelope?: 'data';
+  description?: string;
+}
+
+/** The members of the result stand beside `success`, without `data` (contract 2.1, login and register). */
+interface FlatReply {
+  status: 200 | 201;
+  schema: TObject;
+  list?: false;
+  envelope: 'flat';
+  description?: string;
+}
+
+/** Server-sent events (`api.md` C10): the handler returns a `Tail`. */
+interface EventReply {
+  status: 200;
+  /** The shape of the data of its main event. */
+  schema: TSchema;
+  list?: false;
+  envelope: 'events';
   description?: string;
 }
 
@@ -78,12 +147,17 @@ export const NoQuery = Type.Object({});
 export const NoBody = Type.Unknown();
 
 function compileShapes<P extends TObject, Q extends TObject, B extends TSchema>(
-  shapes: Shapes<P, Q, B>,
+  shapes: Shapes<P, Q, B> & Pick<Policy, 'optionalBody'>,
 ): (raw: RawInput) => Input<P, Q, B> {
   const params = compileInput(shapes.params, 'params');
   const query = compileInput(shapes.query, 'query');
   const body = compileInput(shapes.body, 'body');
-  return (raw) => ({ params: params(raw.params), query: query(raw.query), body: body(raw.body) });
+  const absent = shapes.optionalBody === true ? () => ({}) : () => undefined;
+  return (raw) => ({
+    params: params(raw.params),
+    query: query(raw.query),
+    body: body(raw.body === undefined ? absent() : raw.body),
+  });
 }
 
 /**

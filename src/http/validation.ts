@@ -1,15 +1,33 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import formatsPlugin from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
-import { type AppError, badRequest } from '../kernel/errors.ts';
+import { type AppError, badRequest, notFound } from '../kernel/errors.ts';
 
 const options = { useDefaults: true, removeAdditional: false, strict: false, allErrors: false };
 /** Bodies are taken as they are: `"100"` is no integer (`api.md` C0). */
 const bodies = new Ajv({ ...options, coerceTypes: false });
-/** Query and path are text, so their schemas coerce. */
-const texts = new Ajv({ ...options, coerceTypes: true });
-formatsPlugin.default(bodies);
-formatsPlugin.default(texts);
+/** Query and path are text, so their schemas coerce; parameters that are not declared are left out. */
+const texts = new Ajv({ ...options, coerceTypes: true, removeAdditional: 'all' });
+for (const ajv of [bodies, texts]) {
+  formatsPlugin.default(ajv);
+  ajv.addFormat('date-time', isInstant);
+}
+const FIELD_LENGTH = 200;
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
+const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z');
+const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** RFC 3339, narrowed to what JavaScript and PostgreSQL both hold: no leap second, years 1 to 9999. */
+function isInstant(text: string): boolean {
+  if (!INSTANT.test(text)) return false;
+  try {
+    const ms = Temporal.Instant.from(text).epochMilliseconds;
+    return ms >= EARLIEST_MS && ms <= LATEST_MS;
+  } catch {
+    return false;
+  }
+}
 
 export type InputPart = 'body' | 'query' | 'params';
 
@@ -17,16 +35,27 @@ export type InputPart = 'body' | 'query' | 'params';
 export function compileInput<S extends TSchema>(schema: S, part: InputPart): (value: unknown) => Static<S> {
   const validate: ValidateFunction<Static<S>> = (part === 'body' ? bodies : texts).compile<Static<S>>(schema);
   return (value) => {
-    if (validate(value)) return value;
-    throw toBadRequest(validate.errors?.[0], part);
+    if (!validate(value)) throw toBadRequest(validate.errors?.[0], part);
+    if (part !== 'body') assertNoNul(value, part);
+    return value;
   };
+}
+
+/** PostgreSQL has no NUL in text: such an id is none of ours, and such a filter is malformed. */
+function assertNoNul(values: unknown, part: 'query' | 'params'): void {
+  for (const [name, value] of Object.entries(Object(values))) {
+    if (typeof value !== 'string' || !value.includes('\0')) continue;
+    throw part === 'params' ? notFound() : badRequest(name, `${name} may not contain NUL.`);
+  }
 }
 
 function toBadRequest(error: ErrorObject | undefined, part: InputPart): AppError {
   const segments = (error?.instancePath ?? '').split('/').slice(1).map(unescapePointer);
   const missing: unknown = error?.params.missingProperty;
   if (error?.keyword === 'required' && typeof missing === 'string') segments.push(missing);
-  const field = segments.join('.');
+  const unexpected: unknown = error?.params.additionalProperty;
+  if (typeof unexpected === 'string') segments.push(unexpected);
+  const field = segments.join('.').slice(0, FIELD_LENGTH);
   if (field === '') return badRequest(part, `The ${part} ${error?.message ?? 'is not valid'}.`);
   const reason = error?.keyword === 'required' ? 'is required' : (error?.message ?? 'is not valid');
   const allowed: unknown = error?.params.allowedValues;
@@ -51,12 +80,18 @@ export function assertStorable(text: string, value: unknown): void {
   for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {
     const [path, node] = entry;
     if (typeof node === 'string' && (node.includes('\0') || !node.isWellFormed())) {
-      throw badRequest(path === '' ? 'body' : path, 'Text may not contain NUL or unpaired surrogates.');
+      throw badRequest(
+        path === '' ? 'body' : path.slice(0, FIELD_LENGTH),
+        'Text may not contain NUL or unpaired surrogates.',
+      );
     }
     if (typeof node !== 'object' || node === null) continue;
     for (const [key, child] of Object.entries(node)) {
       if (key.includes('\0') || !key.isWellFormed()) {
-        throw badRequest(path === '' ? 'body' : path, 'A name may not contain NUL or unpaired surrogates.');
+        throw badRequest(
+          path === '' ? 'body' : path.slice(0, FIELD_LENGTH),
+          'A name may not contain NUL or unpaired surrogates.',
+        );
       }
       stack.push([path === '' ? key : `${path}.${key}`, child]);
     }

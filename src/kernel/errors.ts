@@ -73,6 +73,11 @@ export type ErrorCode = keyof typeof ERRORS;
 /** Codes whose body has `error` as a plain string (contract 5.3). */
 const STRING_BODY: ReadonlySet<ErrorCode> = new Set(['integration_domain_required', 'origin_not_allowed']);
 
+/** Is the code itself the text of `error`? */
+export function isTextCode(code: ErrorCode): boolean {
+  return STRING_BODY.has(code);
+}
+
 interface AppErrorOptions {
   /** Replaces the registry's public message; it reaches the client. */
   message?: string;
@@ -82,6 +87,10 @@ interface AppErrorOptions {
   internal?: string;
   cause?: unknown;
   headers?: Record<string, string>;
+  /** Replaces the `error` object of the body by this text (contract 7, rule 2). */
+  plain?: string;
+  /** Members of the body beside `error` (contract 7, SECOND_FACTOR_REQUIRED). */
+  beside?: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** A failure with a code of the registry: a public half for the client and an internal half for the log. */
@@ -91,6 +100,8 @@ export class AppError extends Error {
   readonly field: string | undefined;
   readonly internal: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly #plain: string | undefined;
+  readonly #beside: AppErrorOptions['beside'];
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
     super(options.message ?? ERRORS[code].message, { cause: options.cause });
@@ -100,13 +111,16 @@ export class AppError extends Error {
     this.field = options.field;
     this.internal = options.internal;
     this.headers = options.headers ?? {};
+    this.#plain = options.plain ?? (STRING_BODY.has(code) ? code : undefined);
+    this.#beside = options.beside;
   }
 
-  /** The response body (contract 2.1, 5.3). */
+  /** The response body (contract 2.1, 5.3, 7). */
   body(): object {
-    if (STRING_BODY.has(this.code)) return { success: false, error: this.code };
-    const error = { code: this.code, message: this.message };
-    return { success: false, error: this.field === undefined ? error : { ...error, field: this.field } };
+    if (this.#plain !== undefined) return { success: false, error: this.#plain, ...this.#beside };
+    const { code, message, field } = this;
+    const error = field === undefined ? { code, message } : { code, message, field };
+    return { success: false, ...this.#beside, error };
   }
 }
 

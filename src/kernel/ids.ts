@@ -1,13 +1,26 @@
-import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { randomInt, randomUUID, randomUUIDv7 } from 'node:crypto';
 
 /** Every resource prefix there is; the rest of an id is a UUIDv7 (TypeID form, `api.md` C0). */
-export type IdPrefix = 'usr' | 'wsp' | 'key' | 'str' | 'ses' | 'ing' | 'wh' | 'dlv' | 'nod';
+export type IdPrefix =
+  | 'usr'
+  | 'wsp'
+  | 'key'
+  | 'str'
+  | 'ses'
+  | 'ing'
+  | 'wh'
+  | 'dlv'
+  | 'nod'
+  | 'sic'
+  | 'mail'
+  | 'dom'
+  | 'ava';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** 26 lower-case Crockford base32 characters whose text order is time order. */
-function encodeUuid(uuid: string): string {
-  let value = BigInt(`0x${uuid.replaceAll('-', '')}`);
+function encodeUuid(uuid: bigint): string {
+  let value = uuid;
   let text = '';
   for (let i = 0; i < 26; i++) {
     text = ALPHABET.charAt(Number(value & 31n)) + text;
@@ -16,9 +29,19 @@ function encodeUuid(uuid: string): string {
   return text;
 }
 
+let last = 0n;
+const MAX_STEP = 2 ** 32;
+
+/** Larger than any before in this process: within a millisecond a UUIDv7 by itself is in no order. */
+function nextUuid(): bigint {
+  const uuid = BigInt(`0x${randomUUIDv7().replaceAll('-', '')}`);
+  last = uuid > last ? uuid : last + BigInt(randomInt(1, MAX_STEP));
+  return last;
+}
+
 /** A new id such as `str_01kd3v…`; ids sort by creation time, so lists page on the primary key. */
 export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${encodeUuid(randomUUIDv7())}`;
+  return `${prefix}_${encodeUuid(nextUuid())}`;
 }
 
 /** Event ids and request ids are UUIDv4 on the wire (contract 2.5, 4.1). */

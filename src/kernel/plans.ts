@@ -4,14 +4,17 @@ export type Plan = 'FREE' | 'STAR' | 'PRO' | 'VIP';
 export interface PlanLimits {
   maxLiveHeight: number;
   concurrentStreams: number;
+  /** Of each workspace, as are the two below. */
   webhooks: number;
+  apiKeys: number;
+  integrationDomains: number;
 }
 
 export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
-  FREE: { maxLiveHeight: 720, concurrentStreams: 1, webhooks: 3 },
-  STAR: { maxLiveHeight: 1080, concurrentStreams: 2, webhooks: 10 },
-  PRO: { maxLiveHeight: 1440, concurrentStreams: 5, webhooks: 25 },
-  VIP: { maxLiveHeight: 2160, concurrentStreams: 20, webhooks: 100 },
+  FREE: { maxLiveHeight: 720, concurrentStreams: 1, webhooks: 3, apiKeys: 5, integrationDomains: 1 },
+  STAR: { maxLiveHeight: 1080, concurrentStreams: 2, webhooks: 10, apiKeys: 20, integrationDomains: 3 },
+  PRO: { maxLiveHeight: 1440, concurrentStreams: 5, webhooks: 25, apiKeys: 50, integrationDomains: 10 },
+  VIP: { maxLiveHeight: 2160, concurrentStreams: 20, webhooks: 100, apiKeys: 200, integrationDomains: 50 },
 };
 
 /** Live video has at most so many frames per second on every plan (contract 8.3). */

@@ -1,9 +1,8 @@
 import { dateFromMs } from '../kernel/clock.ts';
 import type { Plan } from '../kernel/plans.ts';
+import { optional, required, UsageError, type Values } from './cli-values.ts';
+import { remoteCommands } from './cli-webhooks.ts';
 import type { Container } from './container.ts';
-
-/** The command line was wrong: exit status 2 and the usage. */
-export class UsageError extends Error {}
 
 export const OPTIONS = {
   email: { type: 'string' },
@@ -23,13 +22,15 @@ export const OPTIONS = {
   'allow-ip': { type: 'string', multiple: true },
   'allow-domain': { type: 'string', multiple: true },
   id: { type: 'string' },
+  'forward-to': { type: 'string' },
+  events: { type: 'string' },
+  'print-secret': { type: 'boolean' },
+  payload: { type: 'string' },
+  url: { type: 'string' },
+  key: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;
-
-interface Values {
-  [name: string]: string | boolean | string[] | undefined;
-}
 
 /** What a command answers: for programs (`--json`) and for people. */
 interface Result {
@@ -44,17 +45,6 @@ interface Command {
 
 const PLAN_NAMES = ['FREE', 'STAR', 'PRO', 'VIP'] as const;
 const SCOPES = ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'] as const;
-
-function optional(values: Values, name: string): string | undefined {
-  const value = values[name];
-  return typeof value === 'string' ? value : undefined;
-}
-
-function required(values: Values, name: string): string {
-  const value = optional(values, name);
-  if (value === undefined) throw new UsageError(`--${name} is required`);
-  return value;
-}
 
 function several(values: Values, name: string): string[] {
   const value = values[name];
@@ -206,6 +196,30 @@ const keyRevoke: Command = {
   },
 };
 
+const mailList: Command = {
+  usage: 'mail list',
+  async run({ mailbox }) {
+    const mails = await mailbox.list();
+    return {
+      data: mails.map(({ createdAt, ...mail }) => ({ ...mail, createdAt: createdAt.toISOString() })),
+      text: mails
+        .map(({ id, status, to, subject }) => `${id}  ${status.padEnd(6)}  ${to}  ${subject}`)
+        .join('\n'),
+    };
+  },
+};
+
+const mailShow: Command = {
+  usage: 'mail show --id MAIL_ID',
+  async run({ mailbox }, values) {
+    const { createdAt, ...mail } = await mailbox.get(required(values, 'id'));
+    return {
+      data: { ...mail, createdAt: createdAt.toISOString() },
+      text: `To: ${mail.to}\nSubject: ${mail.subject}\n\n${mail.text ?? '(an SMTP server has taken it)'}`,
+    };
+  },
+};
+
 const migrateCommand: Command = {
   usage: 'migrate',
   run: async (_container, _values, migrated) => ({
@@ -233,10 +247,13 @@ export const commands: ReadonlyMap<string, Command> = new Map([
   ['key create', keyCreate],
   ['key list', keyList],
   ['key revoke', keyRevoke],
+  ['mail list', mailList],
+  ['mail show', mailShow],
   ['migrate', migrateCommand],
 ]);
 
 export function usage(): string {
-  const lines = [...commands.values()].map((command) => `  marquee ${command.usage} [--json]`);
+  const all = [...commands.values(), ...remoteCommands.values()];
+  const lines = all.map((command) => `  marquee ${command.usage} [--json]`);
   return `Usage:\n${lines.join('\n')}\n\nThe database is that of DATABASE_URL, or the embedded one in DATA_DIR (./data).\n`;
 }

@@ -6,7 +6,9 @@ import { migrate } from '../platform/db/migrate.ts';
 import { acquireInstanceLock } from '../platform/instance-lock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
-import { commands, OPTIONS, UsageError, usage } from './cli-commands.ts';
+import { commands, OPTIONS, usage } from './cli-commands.ts';
+import { UsageError } from './cli-values.ts';
+import { remoteCommands } from './cli-webhooks.ts';
 import { createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
 
@@ -16,6 +18,9 @@ async function run(args: string[]): Promise<void> {
   const name = positionals.join(' ');
   const command = commands.get(name);
   if (values.help === true || name === '' || name === 'help') return void process.stdout.write(usage());
+  const [noun, verb, ...rest] = positionals;
+  const remote = remoteCommands.get(`${noun} ${verb}`);
+  if (remote !== undefined) return remote.run(loadConfig(), values, rest);
   if (command === undefined) throw new UsageError(`unknown command "${name}"`);
   const config = loadConfig();
   const closers: (() => Promise<void> | void)[] = [];

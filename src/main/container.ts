@@ -1,7 +1,9 @@
 import { createCatalogue, type EventCatalogue } from '../events/catalogue.ts';
 import { createEvents } from '../events/index.ts';
 import { type Accounts, createAccounts } from '../features/accounts/index.ts';
-import { type ApiKeys, createApiKeys } from '../features/api-keys/index.ts';
+import { type ApiKeys, apiKeyEvents, createApiKeys } from '../features/api-keys/index.ts';
+import { type Auth, createAuth } from '../features/auth/index.ts';
+import { createMailbox, type Mailbox } from '../features/mail/index.ts';
 import {
   createStreamGates,
   createStreamSignals,
@@ -9,8 +11,12 @@ import {
   streamEvents,
 } from '../features/streams/index.ts';
 import {
+  createEventLog,
+  createFailureWatch,
   createWebhooks,
+  type EventLog,
   enqueueDeliveries,
+  type FailureWatch,
   type Webhooks,
   webhookEvents,
 } from '../features/webhooks/index.ts';
@@ -18,10 +24,15 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import { PLANS } from '../kernel/plans.ts';
 import { type Bus, createBus } from '../platform/bus.ts';
 import type { Config } from '../platform/config.ts';
+import { type CounterFactory, counterFactory } from '../platform/counters.ts';
+import { createIdempotency, type Idempotency } from '../platform/db/idempotency.ts';
 import { type DatabaseHandle, openDatabase } from '../platform/db/index.ts';
+import { createLeases, type Leases } from '../platform/leases.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { createMetrics, type Metrics } from '../platform/metrics.ts';
 import { createOutbound } from '../platform/outbound/index.ts';
+import { createPasswords } from '../platform/passwords.ts';
+import { openRedis, type RedisStore } from '../platform/redis.ts';
 import { createSecrets } from '../platform/secrets.ts';
 
 /** What each process is given: the configuration, and what the first process found out for all. */
@@ -31,11 +42,16 @@ export interface Settings {
   secretKey: Buffer;
   /** The role that this process has, for its log lines and its sessions in the database. */
   name: string;
+  /** Default: the system's. */
+  clock?: Clock;
+  /** An event whose data does not fit its schema fails the transaction instead of being logged. */
+  strictEvents?: boolean;
 }
 
 /** Builds every part of the program once; each role takes from it what it runs. */
-export async function createContainer({ config, databaseUrl, secretKey, name }: Settings) {
-  const clock: Clock = systemClock;
+export async function createContainer(settings: Settings) {
+  const { config, databaseUrl, secretKey, name } = settings;
+  const clock = settings.clock ?? systemClock;
   const log: Logger = createLogger(config.LOG_LEVEL, { process: name });
   const metrics: Metrics = createMetrics();
   const database: DatabaseHandle = openDatabase({
@@ -44,23 +60,28 @@ export async function createContainer({ config, databaseUrl, secretKey, name }: 
     name: `marquee ${name}`,
   });
   const { db, sql } = database;
+  // LISTEN tries again for ever; a query fails when the database is out of reach.
+  await sql`select 1`;
   const bus: Bus = await createBus(sql, log);
   const secrets = createSecrets(secretKey);
+  const store: RedisStore | null =
+    config.REDIS_URL === undefined ? null : await openRedis({ url: config.REDIS_URL, log });
+  const counters: CounterFactory = counterFactory(store, () => clock.ms());
+  const leases: Leases = createLeases({ store });
+  const idempotency: Idempotency = createIdempotency({
+    sql,
+    clock,
+    secrets,
+    concurrency: Math.max(1, config.DATABASE_POOL - 2),
+  });
 
-  const catalogue: EventCatalogue = createCatalogue([...streamEvents, ...webhookEvents]);
+  const catalogue: EventCatalogue = createCatalogue([...streamEvents, ...webhookEvents, ...apiKeyEvents]);
   const outbound = createOutbound({
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
     dnsServers: config.DNS_SERVERS,
   });
-  const accounts: Accounts = createAccounts({ db, clock });
-  const webhooks: Webhooks = createWebhooks({
-    db,
-    catalogue,
-    outbound,
-    secrets,
-    clock,
-    limitFor: async (accountId) => PLANS[await accounts.planOf(accountId)].webhooks,
-  });
+  const passwords = createPasswords();
+  const accounts: Accounts = createAccounts({ db, clock, passwords });
   const events = createEvents({
     db,
     catalogue,
@@ -69,10 +90,44 @@ export async function createContainer({ config, databaseUrl, secretKey, name }: 
     bus,
     consumers: [enqueueDeliveries],
     logger: log,
+    strict: settings.strictEvents ?? false,
     onRefused: metrics.eventRefused,
   });
+  const webhooks: Webhooks = createWebhooks({
+    db,
+    events,
+    catalogue,
+    outbound,
+    secrets,
+    clock,
+    bus,
+    logger: log,
+    limitFor: async (accountId) => PLANS[await accounts.planOf(accountId)].webhooks,
+    timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+  });
+  const eventLog: EventLog = createEventLog({ db, catalogue, bus, clock, livemode: config.LIVEMODE });
+  const failureWatch: FailureWatch = createFailureWatch({
+    db,
+    events,
+    clock,
+    bus,
+    log,
+    autoDisableDays: config.WEBHOOK_AUTO_DISABLE_DAYS,
+  });
 
-  const apiKeys: ApiKeys = createApiKeys({ db, clock, bus });
+  const apiKeys: ApiKeys = createApiKeys({ db, events, clock, bus, log });
+  const mailbox: Mailbox = createMailbox({ db, secrets, clock });
+  const auth: Auth = createAuth({
+    db,
+    clock,
+    log,
+    secrets,
+    passwords,
+    accounts,
+    mailbox,
+    onAccountChanged: () => apiKeys.forget(),
+    publicUrl: config.PUBLIC_URL,
+  });
   const streams = createStreams({ db, events, secrets, bus, clock });
   const signals = createStreamSignals({ db, events, bus, clock, log, graceMs: config.SIGNAL_GRACE_MS });
   const gates = createStreamGates({ db, bus });
@@ -86,17 +141,27 @@ export async function createContainer({ config, databaseUrl, secretKey, name }: 
     sql,
     bus,
     secrets,
+    counters,
+    leases,
+    idempotency,
     catalogue,
     outbound,
     events,
     accounts,
     apiKeys,
+    auth,
+    mailbox,
     streams,
     signals,
     gates,
     webhooks,
+    eventLog,
+    failureWatch,
     async close() {
+      await apiKeys.close();
       await outbound.close();
+      await leases.close();
+      await store?.close();
       await bus.close();
       await database.close();
     },

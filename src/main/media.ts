@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { STREAM_TOPIC } from '../features/streams/index.ts';
+import { STREAM_DELETED_TOPIC, STREAM_TOPIC } from '../features/streams/index.ts';
 import { startSchedule } from '../jobs/schedule.ts';
 import { newId } from '../kernel/ids.ts';
 import { checkFfmpeg } from '../media/ffmpeg/check.ts';
@@ -85,7 +85,12 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     const sessions = engine.list().map((session) => session.sessionId);
     for (const id of await signals.heartbeat(nodeId, sessions)) await engine.kick(id, 'kicked');
   };
-  const unsubscribe = bus.subscribe(STREAM_TOPIC, () => {
+  bus.subscribe(STREAM_DELETED_TOPIC, (streamId) => {
+    live.remove(streamId).catch((error: unknown) => {
+      log.warn({ err: error, streamId }, 'the files of a deleted stream could not be removed');
+    });
+  });
+  bus.subscribe(STREAM_TOPIC, () => {
     heartbeat().catch((error: unknown) => log.warn({ err: error }, 'the heartbeat failed'));
   });
   const schedule = startSchedule(
@@ -108,7 +113,6 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     log,
   );
   return async () => {
-    unsubscribe();
     await schedule.stop();
     await engine.stop();
     await live.stop();

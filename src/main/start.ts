@@ -1,3 +1,4 @@
+import { maintainPartitions } from '../events/partitions.ts';
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/db/embedded.ts';
 import { migrate } from '../platform/db/migrate.ts';
@@ -71,6 +72,8 @@ async function start(): Promise<void> {
   const container = await createContainer({ config, databaseUrl, secretKey, name: 'main' });
   closers.push(() => container.close());
   await migrate(container.sql);
+  // Before anything is appended: attaching today's partition races with inserts into the default one.
+  await maintainPartitions(container.sql, container.clock);
   const owner = await createOwner(container);
   if (config.WEBHOOK_ALLOW_PRIVATE.length > 0 || config.FETCH_ALLOW_PRIVATE.length > 0) {
     container.log.warn(
@@ -96,8 +99,8 @@ async function start(): Promise<void> {
     closers.push(() => worker.stop());
   }
   if (config.ROLES.includes('api')) {
-    const app = await startApi(container, mediaRuns);
-    closers.push(() => app.close());
+    const { drain } = await startApi(container, mediaRuns);
+    closers.push(drain);
   }
   process.stdout.write(banner(config, owner));
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from 'postgres';
+import { afterCommit } from './db/shared-transaction.ts';
 import type { Logger } from './logger.ts';
 
 type Listener = (payload: string) => void;
@@ -9,7 +10,10 @@ type Listener = (payload: string) => void;
  * polls, because a hint may be lost with its connection.
  */
 export interface Bus {
-  /** Delivered to this process at once and to the others after one round trip. Never called in a transaction. */
+  /**
+   * Delivered to this process at once and to the others after one round trip. Never called in a transaction;
+   * in one that the whole request shares, it waits for the commit by itself.
+   */
   publish(topic: string, payload?: string): void;
   /** @returns the function that ends the subscription. */
   subscribe(topic: string, listener: Listener): () => void;
@@ -34,22 +38,27 @@ export async function createBus(sql: Sql, logger: Logger): Promise<Bus> {
 
   // One NOTIFY at a time, equal hints coalesced: NOTIFY takes a global lock at commit (delivery.md 1.3).
   const flush = async () => {
-    for (const message of pending) {
-      pending.delete(message);
-      await sql.notify(CHANNEL, `${self}\n${message}`);
+    try {
+      for (const message of pending) {
+        pending.delete(message);
+        await sql.notify(CHANNEL, `${self}\n${message}`);
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'a hint to the other processes was lost');
+    } finally {
+      // In the same turn as the last look at `pending`, so that no hint falls between.
+      flushing = null;
     }
   };
 
+  const publish = (topic: string, payload: string) => {
+    emit(topic, payload);
+    pending.add(`${topic}\n${payload}`);
+    flushing ??= flush();
+  };
+
   return {
-    publish(topic, payload = '') {
-      emit(topic, payload);
-      pending.add(`${topic}\n${payload}`);
-      flushing ??= flush()
-        .catch((error: unknown) => logger.warn({ err: error }, 'a hint to the other processes was lost'))
-        .finally(() => {
-          flushing = null;
-        });
-    },
+    publish: (topic, payload = '') => afterCommit(() => publish(topic, payload)),
     subscribe(topic, listener) {
       const set = listeners.get(topic) ?? new Set();
       listeners.set(topic, set.add(listener));

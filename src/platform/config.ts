@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 
 /** One key of the configuration: how its text becomes a value, and what the README's table says of it. */
@@ -104,6 +105,30 @@ const retrySeconds: Key<number[]> = {
   },
 };
 
+/** Whose `X-Forwarded-For` is believed: nobody's, that of so many proxies in a row, or of these addresses. */
+export type TrustProxy = false | number | string[];
+
+const trustProxy: Key<TrustProxy> = {
+  description:
+    'Whose `X-Forwarded-For` gives the client address: `false`; `true` or `1` for one proxy in front, a number for so many in a row; or the addresses and CIDR blocks of the proxies, comma-separated.',
+  fallback: 'false',
+  parse: (value) => {
+    if (/^(false|0|off|no)$/i.test(value)) return false;
+    if (/^(true|on|yes)$/i.test(value)) return 1;
+    if (/^\d{1,2}$/.test(value)) return Number(value);
+    const blocks = value.split(',').map((item) => item.trim());
+    if (blocks.every(isAddressBlock)) return blocks;
+    throw new Error('must be true, false, a number of proxies, or a list of addresses and CIDR blocks');
+  },
+};
+
+function isAddressBlock(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || address.includes('%') || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
 const secretKey: Key<string> = {
   description:
     'Encrypts secrets at rest and signs playback links: 32 bytes as 64 hexadecimal characters. Generated into `DATA_DIR` when unset; every node of a cluster needs the same one.',
@@ -141,14 +166,27 @@ export const KEYS = {
     'postgresql:',
   ]),
   DATABASE_POOL: integer('Connections to the database of each process.', 10, 2, 200),
+  REDIS_URL: url(
+    'Valkey or Redis that the nodes of a cluster share for their counters (`rediss://` for TLS). Unset: each process counts for itself.',
+    ['redis:', 'rediss:'],
+  ),
   ROLES: roles,
   SECRET_KEY: secretKey,
-  TRUST_PROXY: flag(
-    'Take the client address from `X-Forwarded-For`. Only behind a proxy that sets it.',
-    false,
-  ),
+  TRUST_PROXY: trustProxy,
   LIVEMODE: flag('`livemode` of every event: is this the production platform? (contract 2.5)', false),
   LOG_LEVEL: logLevel,
+  SMTP_URL: url(
+    'Mail server, with user and password where it wants them. Unset: mails stay in the development mailbox (`marquee mail list`).',
+    ['smtp:', 'smtps:'],
+  ),
+  MAIL_FROM: {
+    ...text('Sender of mails. Default `Marquee <no-reply@HOST>` with the host of `PUBLIC_URL`.'),
+    parse: (value) => {
+      if (!/^[^\r\n]*[^\s<@]@[^\s>@]+>?$/.test(value))
+        throw new Error('must be an address, or Name <address>');
+      return value;
+    },
+  },
   METRICS_PORT: {
     ...port('Prometheus metrics on 127.0.0.1. Default 9464, or a free port when that is taken.', 9464),
     fallback: null,
@@ -181,11 +219,25 @@ export const KEYS = {
     100,
     60_000,
   ),
+  WEBHOOK_AUTO_DISABLE_DAYS: integer(
+    'A webhook that has had failures alone for so many days is switched off; 0 never does that.',
+    0,
+    0,
+    365,
+  ),
   WEBHOOK_ALLOW_PRIVATE: list(
     'CIDRs and host names that webhooks may reach although they are not public. For development and tests.',
   ),
   FETCH_ALLOW_PRIVATE: list('The same for everything else that is dialled for a user.'),
   DNS_SERVERS: list('Name servers (`ip:port`) for addresses given by users. Default: those of the system.'),
+  MARQUEE_URL: {
+    ...url('The platform that `marquee webhook` talks to. Default `http://localhost:8080`.', [
+      'http:',
+      'https:',
+    ]),
+    fallback: 'http://localhost:8080',
+  },
+  MARQUEE_API_KEY: text('The API key that `marquee webhook` uses.'),
   BOOTSTRAP_EMAIL: text('E-mail of the owner account made on an empty database.', 'owner@marquee.localhost'),
   BOOTSTRAP_PASSWORD: text('Password of that account. Generated and shown once when unset.'),
   BOOTSTRAP_API_KEY: apiKey,
@@ -196,20 +248,28 @@ type Derived =
   | 'PUBLIC_URL'
   | 'RTMP_URL'
   | 'DATABASE_URL'
+  | 'REDIS_URL'
   | 'SECRET_KEY'
   | 'BOOTSTRAP_PASSWORD'
   | 'BOOTSTRAP_API_KEY'
-  | 'METRICS_PORT';
+  | 'MARQUEE_API_KEY'
+  | 'METRICS_PORT'
+  | 'SMTP_URL'
+  | 'MAIL_FROM';
 
 /** The frozen configuration. Keys without a default are undefined when unset. */
 export type Config = Omit<Values, Derived> & {
   readonly PUBLIC_URL: string;
   readonly RTMP_URL: string;
   readonly DATABASE_URL: string | undefined;
+  readonly REDIS_URL: string | undefined;
   readonly SECRET_KEY: string | undefined;
   readonly METRICS_PORT: number | undefined;
+  readonly SMTP_URL: string | undefined;
+  readonly MAIL_FROM: string;
   readonly BOOTSTRAP_PASSWORD: string | undefined;
   readonly BOOTSTRAP_API_KEY: string | undefined;
+  readonly MARQUEE_API_KEY: string | undefined;
 };
 
 /** A bad value: one line that names the key. */
@@ -252,12 +312,16 @@ export function loadConfig(environment: Environment = process.env): Config {
     DATA_DIR: resolve(get('DATA_DIR', KEYS.DATA_DIR)),
     DATABASE_URL: read(environment, 'DATABASE_URL', KEYS.DATABASE_URL),
     DATABASE_POOL: get('DATABASE_POOL', KEYS.DATABASE_POOL),
+    REDIS_URL: read(environment, 'REDIS_URL', KEYS.REDIS_URL),
     ROLES: get('ROLES', KEYS.ROLES),
     SECRET_KEY: read(environment, 'SECRET_KEY', KEYS.SECRET_KEY),
     TRUST_PROXY: get('TRUST_PROXY', KEYS.TRUST_PROXY),
     LIVEMODE: get('LIVEMODE', KEYS.LIVEMODE),
     LOG_LEVEL: get('LOG_LEVEL', KEYS.LOG_LEVEL),
     METRICS_PORT: read(environment, 'METRICS_PORT', KEYS.METRICS_PORT),
+    SMTP_URL: read(environment, 'SMTP_URL', KEYS.SMTP_URL),
+    MAIL_FROM:
+      read(environment, 'MAIL_FROM', KEYS.MAIL_FROM) ?? `Marquee <no-reply@${new URL(publicUrl).hostname}>`,
     RTMP_PORT: rtmpPort,
     RTMP_URL:
       read(environment, 'RTMP_URL', KEYS.RTMP_URL) ??
@@ -270,9 +334,12 @@ export function loadConfig(environment: Environment = process.env): Config {
     FFPROBE_PATH: get('FFPROBE_PATH', KEYS.FFPROBE_PATH),
     WEBHOOK_RETRY_SECONDS: get('WEBHOOK_RETRY_SECONDS', KEYS.WEBHOOK_RETRY_SECONDS),
     WEBHOOK_TIMEOUT_MS: get('WEBHOOK_TIMEOUT_MS', KEYS.WEBHOOK_TIMEOUT_MS),
+    WEBHOOK_AUTO_DISABLE_DAYS: get('WEBHOOK_AUTO_DISABLE_DAYS', KEYS.WEBHOOK_AUTO_DISABLE_DAYS),
     WEBHOOK_ALLOW_PRIVATE: get('WEBHOOK_ALLOW_PRIVATE', KEYS.WEBHOOK_ALLOW_PRIVATE),
     FETCH_ALLOW_PRIVATE: get('FETCH_ALLOW_PRIVATE', KEYS.FETCH_ALLOW_PRIVATE),
     DNS_SERVERS: get('DNS_SERVERS', KEYS.DNS_SERVERS),
+    MARQUEE_URL: get('MARQUEE_URL', KEYS.MARQUEE_URL),
+    MARQUEE_API_KEY: read(environment, 'MARQUEE_API_KEY', KEYS.MARQUEE_API_KEY),
     BOOTSTRAP_EMAIL: get('BOOTSTRAP_EMAIL', KEYS.BOOTSTRAP_EMAIL),
     BOOTSTRAP_PASSWORD: read(environment, 'BOOTSTRAP_PASSWORD', KEYS.BOOTSTRAP_PASSWORD),
     BOOTSTRAP_API_KEY: read(environment, 'BOOTSTRAP_API_KEY', KEYS.BOOTSTRAP_API_KEY),

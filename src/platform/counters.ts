@@ -1,8 +1,9 @@
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
+import type { RedisStore } from './redis.ts';
 
 /** One count of a fixed window. */
 export interface WindowCount {
-  /** Hits in the window, this one included. */
+  /** Hits in the window, this one included; -1 when they cannot be counted. */
   count: number;
   /** Milliseconds until the window closes. */
   resetInMs: number;
@@ -11,7 +12,64 @@ export interface WindowCount {
 /** Counts hits of a key in fixed windows; refused hits count too. */
 export interface Counter {
   hit(key: string): Promise<WindowCount>;
+  /** The count as it stands, without a hit. */
+  peek(key: string): Promise<WindowCount>;
 }
+
+/**
+ * What a shared counter does while its store is gone. `open`: it answers -1, for limits that must not stand in
+ * the way (contract 8.2). `insured`: it counts in this process, for limits that keep attackers out.
+ */
+export type WithoutStore = 'open' | 'insured';
+
+export interface CounterOptions {
+  /** Sets its keys apart in the store. */
+  name: string;
+  /** Length of each key's window, which opens with its first hit; `day` is the UTC day. */
+  window: number | 'day';
+  withoutStore: WithoutStore;
+}
+
+/** Makes counters, one for each name: shared by all nodes in the store, or of this process without one. */
+export type CounterFactory = (options: CounterOptions) => Counter;
+
+/** @param nowMs the clock, epoch milliseconds: it decides which day it is. */
+export function counterFactory(store: RedisStore | null, nowMs: () => number): CounterFactory {
+  const made = new Map<string, Counter>();
+  return (options) => {
+    const known = made.get(options.name) ?? createCounter(store, nowMs, options);
+    made.set(options.name, known);
+    return known;
+  };
+}
+
+function createCounter(
+  store: RedisStore | null,
+  nowMs: () => number,
+  { name, window, withoutStore }: CounterOptions,
+): Counter {
+  const memory = window === 'day' ? memoryDayCounter(nowMs) : memoryCounter(window);
+  if (store === null) return memory;
+  const fallback = withoutStore === 'insured' ? memory : uncounted(window, nowMs);
+  const duration = window === 'day' ? DAY_MS / 1000 : window;
+  const limiter = new RateLimiterRedis({
+    storeClient: store.client,
+    keyPrefix: `marquee:${name}`,
+    points: UNLIMITED,
+    duration,
+  });
+  const shared = window === 'day' ? dayCounter(limiter, nowMs) : windowCounter(limiter, duration);
+  return {
+    hit: async (key) => (await store.attempt(() => shared.hit(key))) ?? fallback.hit(key),
+    peek: async (key) => (await store.attempt(() => shared.peek(key))) ?? fallback.peek(key),
+  };
+}
+
+/** Whoever asks compares with a limit of its own. */
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
+const DAY_MS = 86_400_000;
+
+type Limiter = Pick<RateLimiterMemory, 'consume' | 'get'>;
 
 /**
  * A counter in this process's memory.
@@ -19,26 +77,49 @@ export interface Counter {
  * @param windowSec length of each key's window, which opens with its first hit.
  */
 export function memoryCounter(windowSec: number): Counter {
-  const limiter = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: windowSec });
+  return windowCounter(new RateLimiterMemory({ points: UNLIMITED, duration: windowSec }), windowSec);
+}
+
+/** A counter whose windows are the UTC days (contract 8.1). @param nowMs the clock, epoch milliseconds. */
+export function memoryDayCounter(nowMs: () => number): Counter {
+  return dayCounter(new RateLimiterMemory({ points: UNLIMITED, duration: DAY_MS / 1000 }), nowMs);
+}
+
+function windowCounter(limiter: Limiter, windowSec: number): Counter {
+  const toCount = (result: RateLimiterRes | null) => ({
+    count: result?.consumedPoints ?? 0,
+    resetInMs: result?.msBeforeNext ?? windowSec * 1000,
+  });
+  return {
+    hit: async (key) => toCount(await limiter.consume(key)),
+    peek: async (key) => toCount(await limiter.get(key)),
+  };
+}
+
+function dayCounter(limiter: Limiter, nowMs: () => number): Counter {
+  const today = (key: string) => {
+    const now = nowMs();
+    const day = Math.floor(now / DAY_MS);
+    return { name: `${day}:${key}`, resetInMs: (day + 1) * DAY_MS - now };
+  };
   return {
     async hit(key) {
-      const result = await limiter.consume(key);
-      return { count: result.consumedPoints, resetInMs: result.msBeforeNext };
+      const { name, resetInMs } = today(key);
+      // A key outlives its day by less than a second.
+      const options = { customDuration: Math.ceil(resetInMs / 1000) };
+      return { count: (await limiter.consume(name, 1, options)).consumedPoints, resetInMs };
+    },
+    async peek(key) {
+      const { name, resetInMs } = today(key);
+      return { count: (await limiter.get(name))?.consumedPoints ?? 0, resetInMs };
     },
   };
 }
 
-const DAY_MS = 86_400_000;
-
-/** A counter whose windows are the UTC days (contract 8.1). @param nowMs the clock, epoch milliseconds. */
-export function memoryDayCounter(nowMs: () => number): Counter {
-  const limiter = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: DAY_MS / 1000 });
-  return {
-    async hit(key) {
-      const now = nowMs();
-      const day = Math.floor(now / DAY_MS);
-      const result: RateLimiterRes = await limiter.consume(`${day}:${key}`);
-      return { count: result.consumedPoints, resetInMs: (day + 1) * DAY_MS - now };
-    },
+function uncounted(window: number | 'day', nowMs: () => number): Counter {
+  const count = async () => {
+    const resetInMs = window === 'day' ? DAY_MS - (nowMs() % DAY_MS) : window * 1000;
+    return { count: -1, resetInMs };
   };
+  return { hit: count, peek: count };
 }

@@ -86,6 +86,9 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
   };
 }
 
+/** A request that hangs fails its test instead of the whole run. */
+const REQUEST_MS = 20_000;
+
 function addressOf(address: AddressInfo | string | null): AddressInfo {
   if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return address;
@@ -103,6 +106,7 @@ async function call(agent: Agent, url: string, method: string, options: RequestO
       ...headers,
     },
     body: body === undefined ? null : (raw ?? JSON.stringify(body)),
+    signal: AbortSignal.timeout(REQUEST_MS),
   });
   return new TestResponse(response.statusCode, response.headers, await response.body.text());
 }

@@ -2,9 +2,9 @@ import type { Sql } from 'postgres';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { Plan } from '../../src/kernel/plans.ts';
+import type { Container } from '../../src/main/container.ts';
 import type { IngestSession } from '../../src/media/contract.ts';
 import type { Db } from '../../src/platform/db/index.ts';
-import type { Container } from '../../src/main/container.ts';
 
 export interface AccountOptions {
   email?: string;
@@ -74,10 +74,12 @@ export interface StoredBody {
   data: Record<string, unknown>;
 }
 
-/** The bodies of the events about one stream, oldest first. */
+/** The bodies of the four broadcast events (contract 6.5) of one stream, oldest first. */
 export async function streamEvents(sql: Sql, streamId: string): Promise<StoredBody[]> {
   const rows = await sql<{ body: StoredBody }[]>`
     select body::json as body from event where body::json->'data'->>'streamId' = ${streamId}
-    order by created_at, xmin::text::bigint, ctid`;
+      and type in ('stream.live', 'stream.ended', 'stream.broadcast_started', 'stream.broadcast_stopped')
+      and type in ('stream.live', 'stream.ended', 'stream.broadcast_started', 'stream.broadcast_stopped')
+    order by xid, seq`;
   return rows.map((row) => row.body);
 }

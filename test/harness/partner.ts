@@ -18,6 +18,14 @@ export interface WebhookData {
   signingSecret: string;
 }
 
+/** The events of a broadcast (contract 6.5): `stream.*` has more. */
+export const BROADCAST_EVENTS: readonly string[] = [
+  'stream.live',
+  'stream.broadcast_started',
+  'stream.broadcast_stopped',
+  'stream.ended',
+];
+
 /** A partner of the platform: calls the API over HTTP and reads `data`. */
 export interface Partner {
   /** @throws {Error} with the body, when the answer is not 2xx. */
@@ -26,7 +34,7 @@ export interface Partner {
   stream(id: string): Promise<StreamData>;
   start(id: string): Promise<StreamData>;
   stop(id: string): Promise<StreamData>;
-  createWebhook(url: string, events?: string[]): Promise<WebhookData>;
+  createWebhook(url: string, events?: readonly string[]): Promise<WebhookData>;
 }
 
 function isStream(value: unknown): value is StreamData {

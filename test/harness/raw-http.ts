@@ -16,10 +16,10 @@ export interface RawSocket {
 
 export async function openRawSocket(port: number): Promise<RawSocket> {
   const socket = connect(port, '127.0.0.1');
-  let received = Buffer.alloc(0);
+  let received: Buffer = Buffer.alloc(0);
   let ended = false;
   socket.on('data', (chunk) => {
-    received = Buffer.concat([received, chunk]);
+    received = Buffer.concat([received, Buffer.from(chunk)]);
   });
   socket.on('error', () => {});
   socket.on('close', () => {
@@ -27,6 +27,7 @@ export async function openRawSocket(port: number): Promise<RawSocket> {
   });
   await once(socket, 'connect');
 
+  const send = (data: string | Uint8Array) => void socket.write(data);
   const answer = () =>
     until(
       () => {
@@ -38,10 +39,10 @@ export async function openRawSocket(port: number): Promise<RawSocket> {
       { intervalMs: 2, message: () => `an answer; there is ${JSON.stringify(received.toString())}` },
     );
   return {
-    write: (data) => void socket.write(data),
+    write: send,
     answer,
     exchange(data) {
-      socket.write(data);
+      send(data);
       return answer();
     },
     closed: async () => void (await until(() => ended, { message: 'the server to hang up' })),

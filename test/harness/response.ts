@@ -47,7 +47,10 @@ export class TestResponse {
     this.assertCommonHeaders();
     assert.equal(this.at('success'), true);
     const names = Object.keys(Object(this.json));
-    assert.deepEqual(names.sort(), this.at('pagination') ? ['data', 'pagination', 'success'] : ['data', 'success']);
+    assert.deepEqual(
+      names.sort(),
+      this.at('pagination') ? ['data', 'pagination', 'success'] : ['data', 'success'],
+    );
     return this;
   }
 

@@ -1,9 +1,10 @@
-import { hash } from '@node-rs/argon2';
+import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Plan } from '../../kernel/plans.ts';
-import { brokenConstraint, type Db } from '../../platform/db/index.ts';
+import { brokenConstraint, type Db, type Tx } from '../../platform/db/index.ts';
+import type { Passwords } from '../../platform/passwords.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 
@@ -20,13 +21,22 @@ export interface AccountInput {
   verified: boolean;
 }
 
+export interface NewIdentity {
+  id: string;
+  email: string;
+  username: string;
+}
+
 export interface Accounts {
   /**
    * An account with its live and its test workspace.
    *
+   * @param also what else belongs to the same transaction.
    * @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS, BAD_REQUEST or CONFLICT (`username`).
    */
-  create(input: AccountInput): Promise<{ id: string; email: string; username: string }>;
+  create(input: AccountInput, also?: (tx: Tx, account: NewIdentity) => Promise<void>): Promise<NewIdentity>;
+  /** The hash of a password that a user chose. @throws {AppError} WEAK_PASSWORD. */
+  hashPassword(password: string): Promise<string>;
   list(): Promise<repository.AccountSummary[]>;
   /** @throws {AppError} NOT_FOUND. */
   byEmail(email: string): Promise<repository.AccountSummary>;
@@ -40,12 +50,23 @@ export interface Accounts {
   verify(email: string): Promise<void>;
 }
 
-export function createAccounts({ db, clock }: { db: Db; clock: Clock }): Accounts {
+interface Deps {
+  db: Db;
+  clock: Clock;
+  passwords: Pick<Passwords, 'hash'>;
+}
+
+export function createAccounts(deps: Deps): Accounts {
+  const { db, clock } = deps;
   const change = async (email: string, values: Parameters<typeof repository.updateAccount>[2]) => {
     if (!(await repository.updateAccount(db, rules.normaliseEmail(email), values))) throw notFound();
   };
   return {
-    create: (input) => createAccount(db, clock, input),
+    create: (input, also) => createAccount(deps, input, also),
+    hashPassword(password) {
+      rules.assertPassword(password);
+      return deps.passwords.hash(password);
+    },
     list: () => repository.listAccounts(db),
     async byEmail(email) {
       const account = await repository.findByEmail(db, rules.normaliseEmail(email));
@@ -65,42 +86,55 @@ export function createAccounts({ db, clock }: { db: Db; clock: Clock }): Account
   };
 }
 
-async function createAccount(db: Db, clock: Clock, input: AccountInput) {
+async function createAccount(deps: Deps, input: AccountInput, also?: Parameters<Accounts['create']>[1]) {
+  const { db, clock, passwords } = deps;
   const email = rules.normaliseEmail(input.email);
   rules.assertPassword(input.password);
-  const passwordHash = await hash(input.password);
-  const stem = rules.usernameStem(email.split('@')[0] ?? '');
-  const username =
-    input.username === undefined
-      ? rules.suggestUsername(email, await repository.usernamesLike(db, stem))
-      : rules.normaliseUsername(input.username);
-  const id = newId('usr');
-  try {
-    await db.transaction().execute(async (tx) => {
-      await repository.insertAccount(tx, {
-        id,
-        email,
-        username,
-        password_hash: passwordHash,
-        name: rules.normaliseName(input.name ?? null),
-        role: input.role ?? 'USER',
-        plan: input.plan ?? 'VIP',
-        email_verified_at: input.verified ? clock.now() : null,
+  const chosen = input.username === undefined ? null : rules.normaliseUsername(input.username);
+  // Before the costly hash; the unique index decides between two at once.
+  if ((await repository.findByEmail(db, email)) !== undefined) throw emailExists();
+  const account = {
+    id: newId('usr'),
+    email,
+    password_hash: await passwords.hash(input.password),
+    name: rules.normaliseName(input.name ?? null),
+    role: input.role ?? 'USER',
+    plan: input.plan ?? 'VIP',
+    email_verified_at: input.verified ? clock.now() : null,
+  };
+  for (let attempt = 1; ; attempt++) {
+    const username = chosen ?? (await freeUsername(db, email, attempt));
+    const made = { id: account.id, email, username };
+    try {
+      await db.transaction().execute(async (tx) => {
+        await repository.insertAccount(tx, { ...account, username });
+        await repository.insertWorkspace(tx, newId('wsp'), account.id, 'live');
+        await repository.insertWorkspace(tx, newId('wsp'), account.id, 'test');
+        await also?.(tx, made);
       });
-      await repository.insertWorkspace(tx, newId('wsp'), id, 'live');
-      await repository.insertWorkspace(tx, newId('wsp'), id, 'test');
-    });
-  } catch (error) {
-    const constraint = brokenConstraint(error);
-    if (constraint === 'account_email') throw new AppError('EMAIL_EXISTS', { field: 'email', cause: error });
-    if (constraint === 'account_username') {
-      throw new AppError('CONFLICT', {
-        field: 'username',
-        message: 'This user name is taken.',
-        cause: error,
-      });
+      return made;
+    } catch (error) {
+      const constraint = brokenConstraint(error);
+      if (constraint === 'account_email') throw emailExists(error);
+      if (constraint !== 'account_username') throw error;
+      if (chosen !== null || attempt === USERNAME_TRIES) throw usernameTaken(error);
     }
-    throw error;
   }
-  return { id, email, username };
+}
+
+/** A suggested name can be taken by another account in the meantime; then a random one is tried. */
+const USERNAME_TRIES = 4;
+
+async function freeUsername(db: Db, email: string, attempt: number): Promise<string> {
+  const stem = rules.usernameStem(email.split('@')[0] ?? '');
+  if (attempt > 1) return `${stem}-${randomBytes(4).toString('hex')}`;
+  return rules.suggestUsername(email, await repository.usernamesLike(db, stem));
+}
+
+function emailExists(cause?: unknown): AppError {
+  return new AppError('EMAIL_EXISTS', { field: 'email', cause });
+}
+
+function usernameTaken(cause: unknown): AppError {
+  return new AppError('CONFLICT', { field: 'username', message: 'This user name is taken.', cause });
 }

@@ -1,12 +1,21 @@
 import Type from 'typebox';
 import { defineEvent } from '../../events/catalogue.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { VISIBILITIES } from './schemas.ts';
 
 const streamId = Type.String();
+const visibility = OneOf(VISIBILITIES);
+const sequence = Type.Integer({
+  minimum: 1,
+  description: 'Counts the events about this stream, but for the four of a broadcast.',
+});
+const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
+  description: 'Each changed field with its old and its new value.',
+});
 const SAMPLE_ID = 'str_01kafe3n4pfx2v9yq6m8d7t5zr';
 
 /** The four events of a broadcast, with exactly the payloads of contract 6.5. */
-export const streamEvents = [
+const broadcastEvents = [
   defineEvent({
     type: 'stream.live',
     description: 'An encoder has connected and a signal is there; not yet a broadcast to viewers.',
@@ -42,3 +51,56 @@ export const streamEvents = [
     },
   }),
 ];
+
+/** What else happens to a stream (`api.md` C9). */
+const resourceEvents = [
+  defineEvent({
+    type: 'stream.created',
+    description: 'A stream was created.',
+    data: Type.Object({ streamId, title: Type.String(), visibility, sequence }),
+    sample: { streamId: SAMPLE_ID, title: 'Friday night live', visibility: 'PUBLIC', sequence: 1 },
+  }),
+  defineEvent({
+    type: 'stream.updated',
+    description: 'The settings of a stream were changed.',
+    data: Type.Object({ streamId, title: Type.String(), visibility, changes, sequence }),
+    sample: {
+      streamId: SAMPLE_ID,
+      title: 'Saturday night live',
+      visibility: 'PUBLIC',
+      changes: { title: { from: 'Friday night live', to: 'Saturday night live' } },
+      sequence: 2,
+    },
+  }),
+  defineEvent({
+    type: 'stream.deleted',
+    description: 'A stream was deleted; an encoder that published to it was cut off.',
+    data: Type.Object({ streamId, deletedAt: Instant, sequence }),
+    sample: { streamId: SAMPLE_ID, deletedAt: '2026-11-21T09:00:00.000Z', sequence: 6 },
+  }),
+  defineEvent({
+    type: 'stream.scheduled',
+    description: 'A start was planned for a stream, and again 15 minutes before it.',
+    data: Type.Object({ streamId, title: Type.String(), scheduledStartAt: Instant, sequence }),
+    sample: {
+      streamId: SAMPLE_ID,
+      title: 'Saturday night live',
+      scheduledStartAt: '2026-11-20T20:00:00.000Z',
+      sequence: 3,
+    },
+  }),
+  defineEvent({
+    type: 'stream.key_rotated',
+    description: 'A stream has a new stream key; an encoder that published with the old one was cut off.',
+    data: Type.Object({ streamId, rotatedAt: Instant, sequence }),
+    sample: { streamId: SAMPLE_ID, rotatedAt: '2026-11-20T08:00:00.000Z', sequence: 4 },
+  }),
+  defineEvent({
+    type: 'stream.health_changed',
+    description: 'The signal of the encoder has got other issues, or none any more. At most once a minute.',
+    data: Type.Object({ streamId, healthy: Type.Boolean(), issues: Type.Array(Type.String()), sequence }),
+    sample: { streamId: SAMPLE_ID, healthy: false, issues: ['KEYFRAME_INTERVAL'], sequence: 5 },
+  }),
+];
+
+export const streamEvents = [...broadcastEvents, ...resourceEvents];

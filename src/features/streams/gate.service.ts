@@ -24,6 +24,8 @@ export interface StreamGate {
 /** How long an answer is reused when no hint of a change arrives: start and stop show within a second. */
 const FRESH_MS = 500;
 const ENTRIES = 10_000;
+/** What no id looks like never reaches the database. */
+const STREAM_ID = /^str_[0-9a-z]{26}$/;
 
 export interface StreamGates {
   /** Undefined when there is no such stream. Any workspace: viewers have none. */
@@ -36,6 +38,7 @@ export function createStreamGates({ db, bus }: { db: Db; bus: Bus }): StreamGate
   bus.subscribe(STREAM_TOPIC, (id) => cache.delete(id));
   return {
     get(id) {
+      if (!STREAM_ID.test(id)) return Promise.resolve(undefined);
       const known = cache.get(id);
       const now = performance.now();
       if (known !== undefined && known.until > now) return known.gate;

@@ -13,6 +13,7 @@ export { livePages } from './live.pages.ts';
 export { streamRoutes } from './routes.ts';
 export type { StreamLinks } from './schemas.ts';
 export type { Streams } from './service.ts';
-export { createStreams, STREAM_TOPIC } from './service.ts';
+export { createStreams, STREAM_DELETED_TOPIC, STREAM_TOPIC } from './service.ts';
 export type { StreamSignals } from './signal.service.ts';
 export { createStreamSignals } from './signal.service.ts';
+export { watchPages } from './watch.pages.ts';

@@ -28,7 +28,15 @@ export interface LiveFiles {
       waitMs?: number | undefined;
     },
   ): Promise<FileReply>;
-  openSegment(request: FileRequest & { epoch: string; rung: string; file: string }): Promise<FileReply>;
+  openSegment(
+    request: FileRequest & {
+      epoch: string;
+      rung: string;
+      file: string;
+      /** What ended long before this (epoch milliseconds) stays hidden. */
+      sinceMs?: number | undefined;
+    },
+  ): Promise<FileReply>;
   notFound(): FileReply;
 }
 
@@ -53,6 +61,8 @@ const FIRST_SEGMENT_WAIT_MS = 4000;
 /** What a viewer may see: nothing, the broadcast since it went live, or all that the encoder sends. */
 type View = { gate: StreamGate; sinceMs: number | undefined; suffix: string };
 
+type Read = (request: FileRequest, view: View, params: Params) => Promise<FileReply>;
+
 /**
  * The public gate of live playback (contract 3): open while `isLive`, for playlists and segments alike;
  * a preview token opens it to the owner while `hasSignal`.
@@ -64,40 +74,36 @@ export function livePages({ gates, files, tokens }: Deps): (app: FastifyInstance
     if (gate === undefined) return null;
     const { token } = request.query;
     const grant = typeof token === 'string' ? tokens.read(token, streamId) : null;
-    const suffix = grant === null ? '' : `?token=${token}`;
+    const suffix = grant === null ? '' : `?token=${encodeURIComponent(String(token))}`;
     if (grant === 'preview' && gate.hasSignal) return { gate, sinceMs: undefined, suffix };
     const open = gate.visibility === 'PUBLIC' || gate.visibility === 'UNLISTED' || grant !== null;
     if (!gate.isLive || !open) return null;
     return { gate, sinceMs: gate.liveSince?.getTime(), suffix };
   };
-  const serve =
-    (read: (request: FileRequest, view: View, params: Params) => Promise<FileReply>) =>
-    async (request: LiveRequest, reply: FastifyReply) => {
-      const view = await admit(request);
-      if (view === null) return send(reply, files.notFound());
-      return send(reply, await read(fileRequest(request, view.suffix !== ''), view, request.params));
-    };
+  const serve = (read: Read) => async (request: LiveRequest, reply: FastifyReply) => {
+    const view = await admit(request);
+    if (view === null) return send(reply, files.notFound());
+    return send(reply, await read(fileRequest(request, view.suffix !== ''), view, request.params));
+  };
 
   return (app) => {
-    app.get(
-      '/live/:streamId/master.m3u8',
-      serve((request, { suffix }) => files.readMaster({ ...request, uriSuffix: suffix })),
+    // HEAD has a handler of its own: the files know its length and send no body.
+    const file = (url: string, read: Read) =>
+      app.route({ method: ['GET', 'HEAD'], url, exposeHeadRoute: false, handler: serve(read) });
+    file('/live/:streamId/master.m3u8', (request, { suffix }) =>
+      files.readMaster({ ...request, uriSuffix: suffix }),
     );
-    app.get(
-      '/live/:streamId/:rung/index.m3u8',
-      serve((request, { gate, sinceMs, suffix }, { rung }) =>
-        files.readMediaPlaylist({
-          ...request,
-          rung,
-          sinceMs,
-          uriSuffix: suffix,
-          waitMs: gate.hasSignal ? FIRST_SEGMENT_WAIT_MS : 0,
-        }),
-      ),
+    file('/live/:streamId/:rung/index.m3u8', (request, { gate, sinceMs, suffix }, { rung }) =>
+      files.readMediaPlaylist({
+        ...request,
+        rung,
+        sinceMs,
+        uriSuffix: suffix,
+        waitMs: gate.hasSignal ? FIRST_SEGMENT_WAIT_MS : 0,
+      }),
     );
-    app.get(
-      '/live/:streamId/:epoch/:rung/:file',
-      serve((request, _view, { epoch, rung, file }) => files.openSegment({ ...request, epoch, rung, file })),
+    file('/live/:streamId/:epoch/:rung/:file', (request, { sinceMs }, { epoch, rung, file: name }) =>
+      files.openSegment({ ...request, epoch, rung, file: name, sinceMs }),
     );
   };
 }

@@ -22,14 +22,14 @@ export function insertStream(tx: Tx, workspaceId: string, stream: Omit<NewStream
     .executeTakeFirstOrThrow();
 }
 
-export function findStream(db: Db, workspaceId: string, id: string): Promise<StreamRow | undefined> {
+/** Of any workspace: the caller compares. */
+export function findStreams(db: Db, ids: readonly string[]): Promise<StreamRow[]> {
   return db
     .selectFrom('stream')
     .selectAll()
-    .where('id', '=', id)
-    .where('workspace_id', '=', workspaceId)
+    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
     .where('deleted_at', 'is', null)
-    .executeTakeFirst();
+    .execute();
 }
 
 export interface StreamFilter {
@@ -56,11 +56,23 @@ export function listStreams(
   return query.orderBy('id', page.order).limit(page.take).execute();
 }
 
-/** The row under a lock; a workspace of null is the media plane, which knows only the id. */
-export function lockStream(tx: Tx, workspaceId: string | null, id: string): Promise<StreamRow | undefined> {
-  let query = tx.selectFrom('stream').selectAll().where('id', '=', id).where('deleted_at', 'is', null);
-  if (workspaceId !== null) query = query.where('workspace_id', '=', workspaceId);
-  return query.forUpdate().executeTakeFirst();
+export function lockStream(tx: Tx, workspaceId: string, id: string): Promise<StreamRow | undefined> {
+  return tx
+    .selectFrom('stream')
+    .selectAll()
+    .where('id', '=', id)
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/**
+ * The row under a lock, for the media plane and the sweep, which know only the id. A deleted stream is there
+ * too: its signal still ends, and its receivers are still told.
+ */
+export function lockAnyStream(tx: Tx, id: string): Promise<StreamRow | undefined> {
+  return tx.selectFrom('stream').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
 export function updateStream(tx: Tx, id: string, change: StreamChange): Promise<StreamRow> {
@@ -74,18 +86,21 @@ export function lockWorkspace(tx: Tx, workspaceId: string) {
     .innerJoin('account', 'account.id', 'workspace.account_id')
     .select(['account.plan', 'workspace.mode'])
     .where('workspace.id', '=', workspaceId)
-    .forUpdate('workspace')
+    .forNoKeyUpdate('workspace')
     .executeTakeFirstOrThrow();
 }
 
-/** Without a lock: for the media plane, which already holds the stream's row. */
-export function workspacePlan(tx: Tx, workspaceId: string) {
+/** The same for the workspace of a stream that starts by itself; undefined for any other stream. */
+export function lockAutoStart(tx: Tx, streamId: string) {
   return tx
-    .selectFrom('workspace')
+    .selectFrom('stream')
+    .innerJoin('workspace', 'workspace.id', 'stream.workspace_id')
     .innerJoin('account', 'account.id', 'workspace.account_id')
     .select(['account.plan', 'workspace.mode'])
-    .where('workspace.id', '=', workspaceId)
-    .executeTakeFirstOrThrow();
+    .where('stream.id', '=', streamId)
+    .where('stream.auto_start', '=', true)
+    .forNoKeyUpdate('workspace')
+    .executeTakeFirst();
 }
 
 export async function countLive(tx: Tx, workspaceId: string): Promise<number> {
@@ -105,7 +120,14 @@ export function findPublisher(db: Db, keyHash: Uint8Array) {
     .selectFrom('stream')
     .innerJoin('workspace', 'workspace.id', 'stream.workspace_id')
     .innerJoin('account', 'account.id', 'workspace.account_id')
-    .select(['stream.id', 'stream.enabled', 'account.plan', 'account.suspended_at', 'workspace.mode'])
+    .select([
+      'stream.id',
+      'stream.enabled',
+      'stream.latency_mode',
+      'account.plan',
+      'account.suspended_at',
+      'workspace.mode',
+    ])
     .where('stream.key_hash', '=', keyHash)
     .where('stream.deleted_at', 'is', null)
     .executeTakeFirst();
@@ -229,12 +251,38 @@ export async function touchIngests(
     .execute();
 }
 
-export async function writeHealth(db: Db, streamId: string, health: string, now: Date): Promise<void> {
-  await db
+/** @returns what was last said of its health; undefined when it has no signal. */
+export function writeHealth(db: Db, streamId: string, health: string, now: Date) {
+  return db
     .updateTable('stream')
     .set({ health: sql`${health}::jsonb`, last_signal_at: now })
     .where('id', '=', streamId)
     .where('has_signal', '=', true)
+    .returning(['health_said_issues', 'health_said_at'])
+    .executeTakeFirst();
+}
+
+/** The number of the stream's next event. */
+export async function nextSequence(tx: Tx, id: string): Promise<number> {
+  const row = await tx
+    .updateTable('stream')
+    .set((eb) => ({ event_sequence: eb('event_sequence', '+', 1) }))
+    .where('id', '=', id)
+    .returning('event_sequence')
+    .executeTakeFirstOrThrow();
+  return row.event_sequence;
+}
+
+/** Streams whose planned start lies ahead, until `horizon`, and was not announced yet. */
+export async function upcomingStreams(db: Db, now: Date, horizon: Date): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('stream')
+    .select('id')
+    .where('scheduled_start_at', '>', now)
+    .where('scheduled_start_at', '<=', horizon)
+    .where(sql<boolean>`schedule_said_for is distinct from scheduled_start_at`)
+    .where('deleted_at', 'is', null)
+    .limit(100)
     .execute();
 }
 
@@ -243,7 +291,6 @@ export async function dueStreams(db: Db, now: Date): Promise<{ id: string }[]> {
   return db
     .selectFrom('stream')
     .select('id')
-    .where('deleted_at', 'is', null)
     .where((eb) =>
       eb.or([
         eb('broadcast_due_at', '<=', now),

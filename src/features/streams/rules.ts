@@ -93,6 +93,8 @@ export function stop(
   session: { signalStartedAt: Date; wasBroadcast: boolean } | null,
 ): Transition {
   if (state.isLive) return settle({ ...state, isLive: false, endedAt: now }, now);
+  // The stop of a broadcast that is still to be said comes before one of a signal alone.
+  if (state.saidLive) return settle(state, now);
   const neverLive = state.hasSignal && session !== null && !session.wasBroadcast;
   if (!neverLive || alreadySaidStopped(state, session.signalStartedAt)) return { state, events: [] };
   if (opensAt(state.stoppedSaidAt) > now.getTime()) return { state, events: [] };

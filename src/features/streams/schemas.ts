@@ -4,14 +4,15 @@ import { badRequest } from '../../kernel/errors.ts';
 import type { SessionRow, StreamRow } from './repository.ts';
 import { deriveStatus, durationSec } from './rules.ts';
 
-const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const;
+export const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const;
 const STATUSES = ['IDLE', 'PREVIEW', 'LIVE', 'LIVE_NO_SIGNAL', 'DISABLED'] as const;
 
 const Visibility = OneOf(VISIBILITIES);
 const LatencyMode = OneOf(['STANDARD', 'LOW'] as const);
 const ChatMode = OneOf(['OPEN', 'FOLLOWERS', 'TIER', 'OFF'] as const);
-const Metadata = Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
+const Metadata = Type.Record(Type.String({ pattern: '^[\\s\\S]{1,40}$' }), Type.String({ maxLength: 500 }), {
   maxProperties: 20,
+  additionalProperties: false,
 });
 
 type Visibility = (typeof VISIBILITIES)[number];
@@ -106,7 +107,7 @@ export const Stream = Type.Object(
     viewerCount: Type.Integer(),
     peakViewers: Type.Integer(),
     health: NullableObject(Health),
-    metadata: Type.Record(Type.String(), Type.String()),
+    metadata: Metadata,
     externalId: Nullable(Type.String()),
     thumbnailUrl: Nullable(Type.String()),
     createdAt: Instant,

@@ -5,15 +5,19 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
+import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { SessionRow, StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
+import { say, sayCreated, sayUpdated } from './resource-events.ts';
 import * as rules from './rules.ts';
 import { commitTransition, stateOf } from './transitions.ts';
 
 /** Told whenever a stream's flags or its right to publish changed. */
 export const STREAM_TOPIC = 'streams';
+/** Told when a stream is deleted: its files can go. */
+export const STREAM_DELETED_TOPIC = 'streams.deleted';
 
 export interface StreamSettings {
   title?: string;
@@ -73,6 +77,22 @@ function mintKey(secrets: Secrets): { streamKey: string; key_hash: Buffer; key_e
   return { streamKey, key_hash: hashStreamKey(streamKey), key_encrypted: secrets.encrypt(streamKey) };
 }
 
+const KEY_CACHE = 2000;
+
+/** Stream keys in clear, by their hash: opening a cipher costs more than the rest of a read. */
+function createKeyCache(secrets: Secrets): (row: StreamRow) => string {
+  const known = new Map<string, string>();
+  return (row) => {
+    const hash = Buffer.from(row.key_hash).toString('latin1');
+    const cached = known.get(hash);
+    if (cached !== undefined) return cached;
+    const key = secrets.decrypt(row.key_encrypted);
+    if (known.size >= KEY_CACHE) known.clear();
+    known.set(hash, key);
+    return key;
+  };
+}
+
 export function hashStreamKey(key: string): Buffer {
   return Buffer.from(hash('sha256', key, 'hex'), 'hex');
 }
@@ -121,9 +141,11 @@ export function createStreams(deps: StreamDeps): Streams {
     bus.publish(STREAM_TOPIC, id);
     return result;
   };
+  const readStream = createBatchReader((ids) => repository.findStreams(db, ids));
+  const keys = createKeyCache(secrets);
   const get = async (workspaceId: string, id: string) => {
-    const row = await repository.findStream(db, workspaceId, id);
-    if (row === undefined) throw notFound();
+    const row = await readStream(id);
+    if (row === undefined || row.workspace_id !== workspaceId) throw notFound();
     return row;
   };
 
@@ -133,26 +155,36 @@ export function createStreams(deps: StreamDeps): Streams {
       const { streamKey, ...key } = mintKey(secrets);
       const id = newId('str');
       const { title, visibility } = { visibility: 'PUBLIC' as const, ...input };
-      const row = await events.transaction((tx) =>
-        repository.insertStream(tx, workspaceId, { ...columns(input), ...key, id, title, visibility }),
-      );
+      const row = await events.transaction(async (tx, append) => {
+        const settings = { ...columns(input), ...key, id, title, visibility, event_sequence: 1 };
+        const made = await repository.insertStream(tx, workspaceId, settings);
+        await sayCreated(tx, append, made, clock.now());
+        return made;
+      });
       return { row, streamKey };
     },
     list: (workspaceId, filter, page) => repository.listStreams(db, workspaceId, filter, page),
-    keyOf: (row) => secrets.decrypt(row.key_encrypted),
+    keyOf: keys,
     update: (workspaceId, id, input) =>
-      locked(workspaceId, id, async (tx, row) => {
+      locked(workspaceId, id, async (tx, row, append) => {
         if (input.enabled === false && row.is_live)
           throw liveConflict('It cannot be disabled while it is live.');
         if (input.enabled === false) await kick(tx, id, 'disabled');
-        return repository.updateStream(tx, id, { ...columns(input), updated_at: clock.now() });
+        const now = clock.now();
+        const updated = await repository.updateStream(tx, id, { ...columns(input), updated_at: now });
+        await sayUpdated(tx, append, row, updated, now);
+        return updated;
       }),
-    remove: (workspaceId, id) =>
-      locked(workspaceId, id, async (tx, row) => {
+    async remove(workspaceId, id) {
+      await locked(workspaceId, id, async (tx, row, append) => {
         if (row.is_live) throw liveConflict('Stop the broadcast before you delete the stream.');
         await kick(tx, id, 'deleted');
-        await repository.updateStream(tx, id, { deleted_at: clock.now() });
-      }),
+        const now = clock.now();
+        await repository.updateStream(tx, id, { deleted_at: now });
+        await say(tx, append, row, 'stream.deleted', { deletedAt: now.toISOString() });
+      });
+      bus.publish(STREAM_DELETED_TOPIC, id);
+    },
     start: async (workspaceId, id) => {
       const row = await events.transaction(async (tx, append) => {
         // The workspace first: it serialises starts, so that parallel ones cannot pass the plan's number.
@@ -167,10 +199,12 @@ export function createStreams(deps: StreamDeps): Streams {
     stop: (workspaceId, id) =>
       locked(workspaceId, id, (tx, row, append) => stopLocked(tx, append, row, clock.now())),
     rotateKey: (workspaceId, id) =>
-      locked(workspaceId, id, async (tx) => {
+      locked(workspaceId, id, async (tx, row, append) => {
         const { streamKey, ...key } = mintKey(secrets);
         await kick(tx, id, 'key rotated');
-        return { row: await repository.updateStream(tx, id, { ...key, updated_at: clock.now() }), streamKey };
+        const now = clock.now();
+        await say(tx, append, row, 'stream.key_rotated', { rotatedAt: now.toISOString() });
+        return { row: await repository.updateStream(tx, id, { ...key, updated_at: now }), streamKey };
       }),
     async sessions(workspaceId, id, page) {
       await get(workspaceId, id);

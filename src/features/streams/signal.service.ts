@@ -8,6 +8,7 @@ import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/tables/streams.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { announceUpcoming, reportHealth } from './notices.service.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -16,6 +17,8 @@ import { commitTransition, stateOf } from './transitions.ts';
 
 /** A node that has not been heard of for so long has lost its encoders (`media.md` 2). */
 const NODE_LOST_MS = 20_000;
+/** Enough for the next session of the stream to be recorded. */
+const TAKEOVER_MS = 2000;
 
 export interface StreamSignalDeps {
   db: Db;
@@ -55,9 +58,9 @@ export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
     publishStarted: (session) => publishStarted(deps, session),
     async publishEnded(end) {
       const now = clock.now();
-      const broken = end.reason === 'closed' || end.reason === 'shutdown';
-      if (broken && deps.graceMs > 0) {
-        const graceUntil = dateFromMs(now.getTime() + deps.graceMs);
+      const grace = graceOf(end.reason, deps.graceMs);
+      if (grace > 0) {
+        const graceUntil = dateFromMs(now.getTime() + grace);
         await repository.updateIngest(db, end.sessionId, { lost_at: now, grace_until: graceUntil });
       } else {
         await endIngest(deps, end.sessionId, end.streamId, end.reason);
@@ -77,24 +80,34 @@ export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
       const wanted = new Set(open.filter((row) => row.kick_reason === null).map((row) => row.id));
       return sessionIds.filter((id) => !wanted.has(id));
     },
-    reportHealth: (streamId, health) =>
-      repository.writeHealth(db, streamId, JSON.stringify(health), clock.now()),
+    reportHealth: (streamId, health) => reportHealth(deps, streamId, health),
     sweep: () => sweep(deps),
   };
+}
+
+/** How long the signal may outlive the connection. A clean end and a silence that lasted have no grace. */
+function graceOf(reason: IngestEnd['reason'], graceMs: number): number {
+  if (reason === 'closed' || reason === 'shutdown') return graceMs;
+  // Its successor is being announced; should that fail, the signal falls all the same.
+  if (reason === 'replaced') return Math.max(graceMs, TAKEOVER_MS);
+  return 0;
 }
 
 async function authorise(db: Db, request: PublishRequest): Promise<PublishGrant | null> {
   const found = await repository.findPublisher(db, hashStreamKey(request.key));
   if (found === undefined || !found.enabled || found.suspended_at !== null) return null;
   const { maxHeight } = rules.livePlan(found.plan, found.mode);
-  return { streamId: found.id, maxHeight, maxFps: MAX_LIVE_FPS };
+  return { streamId: found.id, maxHeight, maxFps: MAX_LIVE_FPS, latencyMode: found.latency_mode };
 }
 
 async function publishStarted(deps: StreamSignalDeps, session: IngestSession): Promise<void> {
   const now = deps.clock.now();
   await deps.events.transaction(async (tx, append) => {
-    const row = await repository.lockStream(tx, null, session.streamId);
-    if (row === undefined || !row.enabled) throw new Error('the stream is gone or disabled');
+    // The workspace before the stream, in the order of `Streams.start`: two orders would deadlock.
+    const account = await repository.lockAutoStart(tx, session.streamId);
+    const row = await repository.lockAnyStream(tx, session.streamId);
+    if (row === undefined || row.deleted_at !== null || !row.enabled)
+      throw new Error('the stream is gone or disabled');
     if ((await repository.findIngest(tx, session.sessionId)) !== undefined) return;
     const open = await repository.findOpenIngest(tx, row.id);
     if (open !== undefined) {
@@ -111,13 +124,26 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
       audio: session.audio ?? null,
     });
     if (row.has_signal) return;
-    await raiseSignal(deps, tx, append, row, now);
+    const concurrent = account === undefined ? 0 : rules.livePlan(account.plan, account.mode).concurrent;
+    await raiseSignal(deps, tx, append, row, concurrent, now);
   });
   deps.bus.publish(STREAM_TOPIC, session.streamId);
 }
 
-async function raiseSignal(deps: StreamSignalDeps, tx: Tx, append: AppendEvent, row: StreamRow, now: Date) {
-  const starting = row.auto_start && !row.is_live;
+/** @param concurrent how many broadcasts a stream that starts by itself may add to; 0 for others. */
+async function raiseSignal(
+  deps: StreamSignalDeps,
+  tx: Tx,
+  append: AppendEvent,
+  row: StreamRow,
+  concurrent: number,
+  now: Date,
+): Promise<void> {
+  const wants = row.auto_start && !row.is_live && concurrent > 0;
+  const starting = wants && (await repository.countLive(tx, row.workspace_id)) < concurrent;
+  if (wants && !starting) {
+    deps.log.warn({ streamId: row.id }, 'autoStart: the plan allows no further broadcast');
+  }
   let transition = rules.signalUp(stateOf(row), now);
   if (starting) {
     // With autoStart the signal is the broadcast: receivers are told ACTIVE (`api.md` C3.2).
@@ -135,14 +161,7 @@ async function raiseSignal(deps: StreamSignalDeps, tx: Tx, append: AppendEvent, 
     signal_lost_at: null,
     health: null,
   });
-  if (!starting) return;
-  const { plan, mode } = await repository.workspacePlan(tx, row.workspace_id);
-  const { concurrent } = rules.livePlan(plan, mode);
-  if ((await repository.countLive(tx, row.workspace_id)) < concurrent) {
-    await startLocked(tx, append, up, concurrent, now);
-  } else {
-    deps.log.warn({ streamId: row.id }, 'autoStart: the plan allows no further broadcast');
-  }
+  if (starting) await startLocked(tx, append, up, concurrent, now);
 }
 
 /** The session goes on when the gap was within the stream's reconnect window; otherwise a new one begins. */
@@ -182,7 +201,7 @@ async function endIngest(
 ): Promise<void> {
   const now = deps.clock.now();
   await deps.events.transaction(async (tx, append) => {
-    const row = await repository.lockStream(tx, null, streamId);
+    const row = await repository.lockAnyStream(tx, streamId);
     const session = await repository.findIngest(tx, sessionId);
     if (session === undefined || session.ended_at !== null) return;
     await repository.updateIngest(tx, sessionId, { ended_at: now, end_reason: reason });
@@ -206,6 +225,7 @@ async function sweep(deps: StreamSignalDeps): Promise<void> {
     const reason = session.grace_until === null ? 'node-lost' : 'closed';
     await endIngest(deps, session.id, session.stream_id, reason);
   }
+  await announceUpcoming(deps, now);
   for (const { id } of await repository.dueStreams(db, now)) {
     await settleDue(deps, id, now).catch((error: unknown) => {
       log.error({ err: error, streamId: id }, 'a stream could not be settled');
@@ -215,7 +235,7 @@ async function sweep(deps: StreamSignalDeps): Promise<void> {
 
 async function settleDue(deps: StreamSignalDeps, id: string, now: Date): Promise<void> {
   await deps.events.transaction(async (tx, append) => {
-    const row = await repository.lockStream(tx, null, id);
+    const row = await repository.lockAnyStream(tx, id);
     if (row === undefined) return;
     const limit = liveLimit(row, now);
     if (limit !== null) {

@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import type { HttpPorts } from '../ports.ts';
 
 /** One line and one observation for each answered request. The path is logged without its query. */
-export function accessLog(app: FastifyInstance, ports: Pick<HttpPorts, 'log' | 'metrics'>): void {
+export function accessLog(app: FastifyInstance, ports: Pick<HttpPorts, 'accessLog' | 'metrics'>): void {
   app.addHook('onResponse', (request, reply, done) => {
     const operation = request.routeOptions.config.route?.operationId ?? 'other';
     const ms = reply.elapsedTime;
     ports.metrics.observe(operation, request.method, reply.statusCode, ms / 1000);
-    ports.log.info(
+    ports.accessLog.info(
       {
         requestId: request.id,
         operation,

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../kernel/errors.ts';
 import type { Caller } from '../context.ts';
 import type { HttpPorts } from '../ports.ts';
+import { isUnroutable } from './unroutable.ts';
 
 /** The key of `Authorization: Bearer`, else of `X-API-Key`; never of the query (contract 5, rule 1). */
 export function sentKey(headers: FastifyRequest['headers']): string | null {
@@ -11,7 +12,8 @@ export function sentKey(headers: FastifyRequest['headers']): string | null {
   return typeof header === 'string' && header !== '' ? header : null;
 }
 
-function originHost(headers: FastifyRequest['headers']): string | undefined {
+/** Where the browser says the request comes from. */
+export function originHost(headers: FastifyRequest['headers']): string | undefined {
   const origin = headers.origin ?? headers.referer;
   return origin !== undefined && URL.canParse(origin) ? new URL(origin).hostname : undefined;
 }
@@ -47,12 +49,36 @@ async function attribute(ports: Ports, request: FastifyRequest): Promise<void> {
 export function authenticate(app: FastifyInstance, ports: Ports): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('hasUserToken', false);
-  app.addHook('onRequest', async (request) => {
-    const auth = request.routeOptions.config.route?.auth ?? (request.is404 ? 'public' : 'none');
-    if (auth === 'none') return;
+  const run = (request: FastifyRequest): Promise<void> | undefined => {
+    const { route } = request.routeOptions.config;
+    const auth = isUnroutable(request) ? 'public' : (route?.auth ?? 'none');
+    if (auth === 'none') return undefined;
     if (auth === 'public') return attribute(ports, request);
-    const caller = await verifyKey(ports, request);
-    request.hasUserToken = await verifyUser(ports, request, caller);
+    const caller = verifyKey(ports, request);
+    // A key seen a moment ago, and no user token: nothing to wait for.
+    if (caller instanceof Promise || request.headers['x-user-token'] !== undefined) {
+      return admit(ports, request, caller);
+    }
     request.caller = caller;
+    return undefined;
+  };
+  app.addHook('onRequest', (request, _reply, done) => {
+    try {
+      const pending = run(request);
+      if (pending === undefined) done();
+      else pending.then(() => done(), done);
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
   });
+}
+
+async function admit(
+  ports: Ports,
+  request: FastifyRequest,
+  verified: Caller | Promise<Caller>,
+): Promise<void> {
+  const caller = await verified;
+  request.hasUserToken = await verifyUser(ports, request, caller);
+  request.caller = caller;
 }

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { newUuid } from '../../kernel/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -8,7 +8,7 @@ import { REQUEST_ID_HEADER } from './request-id.ts';
 import { LATEST_VERSION, VERSION_HEADER } from './version.ts';
 
 /** Turns any failure into one of the registry; what is not ours becomes an opaque 500. */
-function toAppError(error: unknown, conflict: (error: unknown) => AppError | null): AppError {
+export function toAppError(error: unknown, conflict: (error: unknown) => AppError | null): AppError {
   if (error instanceof AppError) return error;
   const fastify = frameworkError(error);
   if (fastify !== null) return fastify;
@@ -25,9 +25,6 @@ function frameworkError(error: unknown): AppError | null {
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
       return badRequest('body', 'The body is not as long as its Content-Length says.');
-    case 'FST_ERR_BAD_URL':
-    case 'FST_ERR_ASYNC_CONSTRAINT':
-      return badRequest('path', 'The path is not valid percent-encoding.');
     default:
       return null;
   }
@@ -39,11 +36,16 @@ export function errorHandler(log: Logger, conflict: (error: unknown) => AppError
     const failure = toAppError(error, conflict);
     if (failure.status >= 500) {
       log.error({ err: error, requestId: request.id, internal: failure.internal }, 'request failed');
-    } else if (failure.internal !== undefined) {
-      log.info({ requestId: request.id, code: failure.code, internal: failure.internal }, 'request refused');
+    } else {
+      logRefusal(log, failure, request.id);
     }
     return reply.status(failure.status).headers(failure.headers).send(failure.body());
   };
+}
+
+/** The half of a refusal that only the log sees. */
+export function logRefusal(log: Logger, { code, internal }: AppError, requestId: string): void {
+  if (internal !== undefined) log.info({ requestId, code, internal }, 'request refused');
 }
 
 /** Answers what is not HTTP enough to become a request: bad headers, header floods, slow headers. */
@@ -64,18 +66,4 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
       body,
     ].join('\r\n'),
   );
-}
-
-/** A path that does not exist, one that has other methods, and the withdrawn catalogue. */
-export function notFoundHandler(app: FastifyInstance, allowed: (path: string) => readonly string[]): void {
-  app.setNotFoundHandler((request) => {
-    const path = request.url.split('?')[0] ?? '';
-    const methods = allowed(path);
-    if (methods.length === 0) throw new AppError('NOT_FOUND', { message: 'There is no such path.' });
-    const allow = methods.join(', ');
-    throw new AppError('METHOD_NOT_ALLOWED', {
-      message: `${request.method} is not offered here; allowed: ${allow}.`,
-      headers: { Allow: allow },
-    });
-  });
 }

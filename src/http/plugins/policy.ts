@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../kernel/errors.ts';
 import type { Caller } from '../context.ts';
 import type { Gate, Route } from '../route.ts';
@@ -9,19 +9,22 @@ const FINANCE: Record<'finance-read' | 'finance-write', readonly string[]> = {
   'finance-write': ['finance:write', 'finance:*', '*'],
 };
 
+const NO_USER_TOKEN = 'This is an act of the user: send the token of a sign-in as X-User-Token.';
+
 /**
  * Gate, then scope, then permission list (`api.md` C0.18, contract 5.1).
  *
  * @throws {AppError} the 403 of the first rule that refuses.
  */
 export function assertAllowed(
-  route: Pick<Route, 'gate' | 'permission'>,
+  route: Pick<Route, 'gate' | 'permission' | 'writes'>,
   method: string,
   caller: Caller,
   hasUserToken: boolean,
 ): void {
   if (route.gate !== null) assertGate(route.gate, caller, hasUserToken);
-  if (caller.scope === 'READ_ONLY' && !READS.has(method)) throw new AppError('INSUFFICIENT_SCOPE');
+  const writes = route.writes ?? !READS.has(method);
+  if (caller.scope === 'READ_ONLY' && writes) throw new AppError('INSUFFICIENT_SCOPE');
   if (route.permission !== null && !holds(caller, route.permission)) {
     throw new AppError('PERMISSION_DENIED', {
       message: `This API key lacks the permission ${route.permission}.`,
@@ -31,6 +34,10 @@ export function assertAllowed(
 
 function assertGate(gate: Gate, caller: Caller, hasUserToken: boolean): void {
   if (gate === 'admin') throw new AppError('ADMIN_ONLY');
+  if (gate === 'user') {
+    if (!hasUserToken) throw new AppError('INVALID_USER_TOKEN', { message: NO_USER_TOKEN });
+    return;
+  }
   if (caller.scope === 'FULL_ACCESS') return;
   if (gate === 'owner') {
     if (!hasUserToken) throw new AppError('OWNER_SCOPE_REQUIRED');
@@ -61,8 +68,12 @@ export function mayWrite(caller: Caller, permission: string): boolean {
   return caller.scope !== 'READ_ONLY' && holds(caller, permission);
 }
 
-/** Refuses what the key may not do, before the body is read. */
+/**
+ * Refuses what the key may not do, before the body is read; where a key may act on itself and the body can name
+ * it, after.
+ */
 export function policy(app: FastifyInstance): void {
+  app.decorateRequest('heldRefusal', null);
   app.addHook('onRequest', (request, _reply, done) => {
     const { route } = request.routeOptions.config;
     if (route === undefined || request.caller === null) return done();
@@ -70,7 +81,27 @@ export function policy(app: FastifyInstance): void {
       assertAllowed(route, request.method, request.caller, request.hasUserToken);
       done();
     } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)));
+      if (route.ownKey === undefined || !(error instanceof AppError)) {
+        return done(error instanceof Error ? error : new Error(String(error)));
+      }
+      request.heldRefusal = error;
+      done();
     }
   });
+  app.addHook('preHandler', (request, _reply, done) => {
+    const { heldRefusal, routeOptions, caller } = request;
+    const { route } = routeOptions.config;
+    if (heldRefusal === null || route?.ownKey === undefined) return done();
+    done(namesOnly(caller?.keyId, request, route.ownKey) ? undefined : heldRefusal);
+  });
+}
+
+/** True of a request that names no key at all, too: its shape is what refuses it. */
+function namesOnly(
+  keyId: string | undefined,
+  request: FastifyRequest,
+  { in: parts, name }: NonNullable<Route['ownKey']>,
+): boolean {
+  const named = parts.flatMap((part) => Object.entries(Object(request[part])));
+  return named.every(([key, value]) => key !== name || typeof value !== 'string' || value === keyId);
 }

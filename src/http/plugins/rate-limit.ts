@@ -12,19 +12,24 @@ export function rateLimit(app: FastifyInstance, ports: Ports): void {
     const { caller } = request;
     if (caller === null) return;
     reply.header('Svc-Key-Mode', caller.mode);
+    // The time before the count: the end of a window never seems later than it is.
+    const now = ports.clock.ms();
     const window = await ports.counters.perMinute(caller.keyId);
-    announce(reply, 'X-RateLimit', caller.rateLimitPerMinute, window, ports.clock.ms());
+    announce(reply, 'X-RateLimit', caller.rateLimitPerMinute, window, now);
     const overMinute = window.count > caller.rateLimitPerMinute;
-    if (!overMinute) await countDay(reply, ports, caller);
+    await countDay(reply, ports, caller, !overMinute);
     if (overMinute) throw limited('RATE_LIMITED', window);
   });
 }
 
-async function countDay(reply: FastifyReply, ports: Ports, caller: Caller): Promise<void> {
-  if (caller.dailyQuota === null) return;
-  const day = await ports.counters.perDay(caller.keyId);
-  announce(reply, 'X-RateLimit-Daily', caller.dailyQuota, day, ports.clock.ms());
-  if (day.count > caller.dailyQuota) throw limited('DAILY_QUOTA_EXCEEDED', day);
+/** @param counts false for a request that is refused already: it shows the quota and uses none of it. */
+async function countDay(reply: FastifyReply, ports: Ports, caller: Caller, counts: boolean): Promise<void> {
+  const { keyId, dailyQuota } = caller;
+  if (dailyQuota === null) return;
+  const now = ports.clock.ms();
+  const day = await (counts ? ports.counters.perDay(keyId) : ports.counters.dayCount(keyId));
+  announce(reply, 'X-RateLimit-Daily', dailyQuota, day, now);
+  if (counts && day.count > dailyQuota) throw limited('DAILY_QUOTA_EXCEEDED', day);
 }
 
 function announce(

@@ -37,11 +37,18 @@ function isCalendarDate(text: string): boolean {
   }
 }
 
-/** Every response, errors included, says which release answered. */
-export function version(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
+/** Every response, errors and preflights included, says which release answered. */
+export function versionHeader(app: FastifyInstance): void {
+  app.addHook('onRequest', (_request, reply, done) => {
     reply.header(VERSION_HEADER, LATEST_VERSION);
     reply.header('Vary', VERSION_HEADER);
+    done();
+  });
+}
+
+/** Resolves the release that the request asks for, and refuses an unknown one. */
+export function version(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
     const requested = request.headers['svc-api-version'];
     if (requested === undefined || requested === '') return done();
     try {

@@ -1,5 +1,5 @@
 import {
-  CompiledQuery,
+  type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
@@ -9,11 +9,14 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely';
-import type { ReservedSql, Sql } from 'postgres';
+import type { Sql } from 'postgres';
+import { openSession, type Parameter, type Session, type StatementResult } from './session.ts';
+import { type Savepoint, type SharedTransaction, sharedTransaction } from './shared-transaction.ts';
 
 /**
  * Kysely on the `postgres` driver. Queries outside a transaction go to the pool as prepared statements and
- * are pipelined; the stock dialect reserves a connection for each query and prepares none.
+ * are pipelined; the stock dialect reserves a connection for each query and prepares none. Code that runs in
+ * a shared transaction (`shared-transaction.ts`) uses that one instead of the pool, without knowing it.
  */
 export function postgresDialect(sql: Sql): Dialect {
   return {
@@ -24,30 +27,63 @@ export function postgresDialect(sql: Sql): Dialect {
   };
 }
 
+/** A transaction of its own, or one inside a shared one. */
+type OpenTransaction = Session | { shared: SharedTransaction; savepoint: Savepoint };
+
 class PostgresConnection implements DatabaseConnection {
   readonly #sql: Sql;
-  #reserved: ReservedSql | undefined;
+  #transaction: OpenTransaction | undefined;
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** From here on every query of this connection goes over one session: a transaction needs it. */
-  async reserve(): Promise<void> {
-    this.#reserved = await this.#sql.reserve();
+  /** From here on every query of this connection goes over one session. */
+  async begin(isolation: string | undefined): Promise<void> {
+    const shared = sharedTransaction(this.#sql);
+    if (shared === undefined) {
+      const options = isolation === undefined ? '' : `isolation level ${isolation}`;
+      this.#transaction = await openSession(this.#sql, options);
+      return;
+    }
+    if (isolation !== undefined) throw new Error('a shared transaction has the default isolation level');
+    this.#transaction = { shared, savepoint: await shared.begin() };
   }
 
-  release(): void {
-    this.#reserved?.release();
-    this.#reserved = undefined;
+  async commit(): Promise<void> {
+    const transaction = this.#transaction;
+    if (transaction === undefined) return;
+    if ('shared' in transaction) transaction.shared.commit(transaction.savepoint);
+    else await transaction.commit();
+  }
+
+  async rollback(): Promise<void> {
+    const transaction = this.#transaction;
+    if (transaction === undefined) return;
+    if ('shared' in transaction) await transaction.shared.rollback(transaction.savepoint);
+    else await transaction.rollback();
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const target = this.#reserved ?? this.#sql;
-    const rows = await target.unsafe<R[]>(query.sql, query.parameters.map(toParameter), {
-      prepare: PREPARED.test(query.sql),
-    });
-    return { rows, numAffectedRows: BigInt(rows.count ?? 0) };
+    const parameters = query.parameters.map(toParameter);
+    const { rows, count } = await this.#run<R & object>(query.sql, parameters, PREPARED.test(query.sql));
+    return { rows, numAffectedRows: BigInt(count) };
+  }
+
+  async #run<R extends object>(
+    text: string,
+    parameters: Parameter[],
+    prepare: boolean,
+  ): Promise<StatementResult<R>> {
+    const transaction = this.#transaction;
+    if (transaction !== undefined) {
+      const target = 'shared' in transaction ? transaction.shared : transaction;
+      return target.query<R>(text, parameters, prepare);
+    }
+    const shared = sharedTransaction(this.#sql);
+    if (shared !== undefined) return shared.statement<R>(text, parameters, prepare);
+    const rows = await this.#sql.unsafe<R[]>(text, parameters, { prepare });
+    return { rows, count: rows.count ?? 0 };
   }
 
   streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
@@ -56,8 +92,6 @@ class PostgresConnection implements DatabaseConnection {
 }
 
 const PREPARED = /^(select|insert|update|delete|with)\b/i;
-
-type Parameter = string | number | boolean | Date | Uint8Array | null | Parameter[];
 
 /** Objects become JSON text; an array is a PostgreSQL array (write a JSON array as text). */
 function toParameter(value: unknown): Parameter {
@@ -82,25 +116,20 @@ class PostgresDriver implements Driver {
     return new PostgresConnection(this.#sql);
   }
 
-  async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
-    await connection.reserve();
-    const level = settings.isolationLevel;
-    await connection.executeQuery(
-      CompiledQuery.raw(level === undefined ? 'begin' : `begin isolation level ${level}`),
-    );
+  beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
+    return connection.begin(settings.isolationLevel);
   }
 
-  async commitTransaction(connection: PostgresConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('commit'));
+  commitTransaction(connection: PostgresConnection): Promise<void> {
+    return connection.commit();
   }
 
-  async rollbackTransaction(connection: PostgresConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('rollback'));
+  rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    return connection.rollback();
   }
 
-  async releaseConnection(connection: PostgresConnection): Promise<void> {
-    connection.release();
-  }
+  /** A transaction has given its connection back when it ended, and the pool keeps those of single queries. */
+  async releaseConnection(): Promise<void> {}
 
   async destroy(): Promise<void> {
     await this.#sql.end({ timeout: 5 });

@@ -31,6 +31,8 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
     max: options.pool,
     idle_timeout: 60,
     connect_timeout: 10,
+    // The driver's own pause grows to 20 s and outlives the failure.
+    backoff: (attempts) => Math.min(attempts * 0.1, 1),
     onnotice: () => {},
     types: {
       // Counts and byte sizes stay far below 2^53.

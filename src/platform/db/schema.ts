@@ -1,4 +1,10 @@
-import type { AccountTable, ApiKeyTable, WorkspaceTable } from './tables/accounts.ts';
+import type {
+  AccountTable,
+  ApiKeyTable,
+  AvatarTable,
+  RetiredSecretTable,
+  WorkspaceTable,
+} from './tables/accounts.ts';
 import type {
   EmailTokenTable,
   LinkRequestTable,
@@ -8,6 +14,7 @@ import type {
   SigningKeyTable,
   TwoFactorTable,
 } from './tables/auth.ts';
+import type { IntegrationDomainTable } from './tables/domains.ts';
 import type { DeliveryJobTable, DeliveryLogTable, EventTable, WebhookTable } from './tables/events.ts';
 import type { IngestSessionTable, StreamSessionTable, StreamTable } from './tables/streams.ts';
 
@@ -16,6 +23,9 @@ export interface Database {
   account: AccountTable;
   workspace: WorkspaceTable;
   api_key: ApiKeyTable;
+  api_key_retired_secret: RetiredSecretTable;
+  avatar: AvatarTable;
+  integration_domain: IntegrationDomainTable;
   signing_key: SigningKeyTable;
   two_factor: TwoFactorTable;
   recovery_code: RecoveryCodeTable;

@@ -1,8 +1,9 @@
-import type { ColumnType, Generated } from 'kysely';
+import type { Generated } from 'kysely';
 import type { Plan } from '../../../kernel/plans.ts';
 
 export type Scope = 'READ_ONLY' | 'STANDARD' | 'FULL_ACCESS';
 export type Mode = 'live' | 'test';
+export type EmbedMode = 'OPEN' | 'ALLOWLIST';
 
 export interface AccountTable {
   id: string;
@@ -14,6 +15,14 @@ export interface AccountTable {
   plan: Generated<Plan>;
   email_verified_at: Date | null;
   suspended_at: Date | null;
+  /** User tokens of an older epoch are refused. */
+  token_epoch: Generated<number>;
+  bio: Generated<string | null>;
+  locale: Generated<string>;
+  timezone: Generated<string>;
+  embed_mode: Generated<EmbedMode>;
+  embed_domains: Generated<string[]>;
+  embed_updated_at: Generated<Date | null>;
   created_at: Generated<Date>;
 }
 
@@ -29,7 +38,7 @@ export interface ApiKeyTable {
   workspace_id: string;
   account_id: string;
   name: string;
-  hash: ColumnType<Uint8Array, Uint8Array, never>;
+  hash: Uint8Array;
   prefix: string;
   last4: string;
   scope: Scope;
@@ -41,5 +50,22 @@ export interface ApiKeyTable {
   expires_at: Date | null;
   revoked_at: Date | null;
   last_used_at: Date | null;
+  last_used_ip: Generated<string | null>;
+  created_by_key_id: Generated<string | null>;
+  event_sequence: Generated<number>;
+  expiry_announced_at: Generated<Date | null>;
   created_at: Generated<Date>;
+}
+
+export interface RetiredSecretTable {
+  hash: Uint8Array;
+  key_id: string;
+  expires_at: Date;
+}
+
+export interface AvatarTable {
+  id: string;
+  account_id: string;
+  image: Uint8Array;
+  created_at: Date;
 }

@@ -1,4 +1,7 @@
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
+
+/** A column that is null until it is set. */
+type Later<T> = ColumnType<T | null, T | null | undefined, T | null>;
 
 export interface EventTable {
   id: string;
@@ -7,6 +10,9 @@ export interface EventTable {
   created_at: Date;
   /** The exact text of the delivery body. */
   body: string;
+  /** The transaction that appended it, and its place in it. */
+  xid: Generated<string>;
+  seq: Generated<number>;
 }
 
 export interface WebhookTable {
@@ -27,6 +33,9 @@ export interface WebhookTable {
   last_status: number | null;
   latency_total_ms: Generated<number>;
   latency_count: Generated<number>;
+  event_sequence: Generated<number>;
+  failing_since: Later<Date>;
+  failing_said_at: Later<Date>;
   created_at: Date;
   updated_at: Date;
 }
@@ -43,10 +52,15 @@ export interface DeliveryJobTable {
   trigger: Generated<DeliveryTrigger>;
   next_at: Generated<Date>;
   attempt: Generated<number>;
+  /** Odd while the job is claimed. */
   lease: Generated<number>;
+  replay_of: Later<string>;
 }
 
-/** How an attempt ended. FAILED has another attempt to come, EXHAUSTED was the last, CANCELED was not sent. */
+/**
+ * How an attempt ended. FAILED has another attempt to come unless it was a test or a replay, EXHAUSTED was the
+ * last of the schedule, CANCELED was not sent.
+ */
 export type DeliveryStatus = 'SUCCESS' | 'FAILED' | 'EXHAUSTED' | 'CANCELED';
 
 export interface DeliveryLogTable {

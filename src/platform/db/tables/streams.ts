@@ -42,6 +42,10 @@ export interface StreamTable {
   broadcast_stopped_said_at: Later<Date>;
   broadcast_said_live: Generated<boolean>;
   broadcast_due_at: Later<Date>;
+  event_sequence: Generated<number>;
+  health_said_issues: Generated<string[]>;
+  health_said_at: Later<Date>;
+  schedule_said_for: Later<Date>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   deleted_at: Later<Date>;

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { request } from 'undici';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { TestClock } from '../../../test/harness/clock.ts';
+
+const clock = new TestClock('2026-11-20T09:00:00.000Z');
+let mediaRuns = true;
+let app: TestApp;
+
+before(async () => {
+  app = await startTestApp({ clock, mediaRuns: () => mediaRuns });
+});
+after(() => app.close());
+
+const page = async (path: string) => {
+  const { statusCode, body } = await request(app.url + path);
+  return [statusCode, await body.json()];
+};
+
+test('GET /health is public and reads no key', async () => {
+  const expected = { status: 'OK', version: '1.0.0', time: '2026-11-20T09:00:00.000Z' };
+  const answer = (await app.request('GET', '/health')).assertOk(200).assertRateLimited(false);
+  assert.deepEqual(answer.json, { success: true, data: expected });
+  const { key } = await app.createKey();
+  for (const sent of [key, 'nonsense', `pk_${'0'.repeat(40)}`]) {
+    (await app.request('GET', '/health', { key: sent })).assertOk(200).assertRateLimited(false);
+  }
+  assert.equal((await app.request('HEAD', '/health')).status, 200);
+});
+
+test('without its media process it is DEGRADED and still answers 200', async () => {
+  mediaRuns = false;
+  assert.equal((await app.request('GET', '/health')).assertOk(200).at('data.status'), 'DEGRADED');
+  mediaRuns = true;
+});
+
+test('other methods are 405', async () => {
+  const answer = (await app.request('POST', '/health', { body: {} })).assertError('METHOD_NOT_ALLOWED');
+  assert.equal(answer.headers.allow, 'GET');
+});
+
+test('/healthz says that the process lives, /readyz that it can serve; 503 without the database', async () => {
+  assert.deepEqual(await page('/healthz'), [200, { status: 'OK' }]);
+  assert.deepEqual(await page('/readyz'), [200, { status: 'OK' }]);
+  await app.container.sql.end();
+  (await app.request('GET', '/health')).assertError('SERVICE_UNAVAILABLE');
+  assert.deepEqual(await page('/readyz'), [503, { status: 'DOWN' }]);
+  assert.deepEqual(await page('/healthz'), [200, { status: 'OK' }]);
+});

@@ -1,0 +1,55 @@
+import type { Events } from '../../events/index.ts';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import type { Db } from '../../platform/db/index.ts';
+import type { StreamHealth } from '../../platform/db/tables/streams.ts';
+import * as repository from './repository.ts';
+import { ANNOUNCED_MS, say, sayScheduled } from './resource-events.ts';
+
+interface Deps {
+  db: Db;
+  events: Events;
+  clock: Clock;
+}
+
+/** `stream.health_changed` comes at most so often (`api.md` C9). */
+const HEALTH_MS = 60_000;
+
+/**
+ * Keeps the last measurement, and tells when the issues are others than those last told of. A change within
+ * the minute is told with the first measurement after it.
+ */
+export async function reportHealth(deps: Deps, streamId: string, health: StreamHealth): Promise<void> {
+  const { db, events, clock } = deps;
+  const now = clock.now();
+  const said = await repository.writeHealth(db, streamId, JSON.stringify(health), now);
+  const issues = [...new Set(health.issues)].sort();
+  if (said === undefined || !isNews(said, issues, now)) return;
+  await events.transaction(async (tx, append) => {
+    const row = await repository.lockAnyStream(tx, streamId);
+    if (row === undefined || row.deleted_at !== null || !isNews(row, issues, now)) return;
+    await repository.updateStream(tx, streamId, { health_said_issues: issues, health_said_at: now });
+    await say(tx, append, row, 'stream.health_changed', { healthy: issues.length === 0, issues });
+  });
+}
+
+function isNews(
+  said: { health_said_issues: string[]; health_said_at: Date | null },
+  issues: readonly string[],
+  now: Date,
+): boolean {
+  const last = said.health_said_at?.getTime() ?? 0;
+  return said.health_said_issues.join() !== issues.join() && now.getTime() - last >= HEALTH_MS;
+}
+
+/** `stream.scheduled` 15 minutes before each planned start. */
+export async function announceUpcoming(deps: Deps, now: Date): Promise<void> {
+  const horizon = dateFromMs(now.getTime() + ANNOUNCED_MS);
+  for (const { id } of await repository.upcomingStreams(deps.db, now, horizon)) {
+    await deps.events.transaction(async (tx, append) => {
+      const row = await repository.lockAnyStream(tx, id);
+      if (row === undefined || row.deleted_at !== null || row.scheduled_start_at === null) return;
+      if (row.schedule_said_for?.getTime() === row.scheduled_start_at.getTime()) return;
+      await sayScheduled(tx, append, row, now);
+    });
+  }
+}

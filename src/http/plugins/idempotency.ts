@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../../kernel/errors.ts';
+import type { IdempotentOutcome, StoredResponse } from '../../platform/db/idempotency.ts';
+import type { Caller } from '../context.ts';
+import type { HttpPorts } from '../ports.ts';
+import { logRefusal, toAppError } from './errors.ts';
+
+const FORMAT = /^[A-Za-z0-9_-]{8,255}$/;
+const REQUEST_HEADER = 'Idempotency-Key';
+const STATE_HEADER = 'X-SVC-Idempotency';
+const REPLAY_HEADER = 'X-SVC-Idempotent-Replay';
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/**
+ * The Idempotency-Key of a request, or null where none was sent (contract 4.2).
+ *
+ * @throws {AppError} INVALID_IDEMPOTENCY_KEY, for a repeated header too: its values arrive joined by a comma.
+ */
+export function idempotencyKeyOf(headers: FastifyRequest['headers']): string | null {
+  const sent = headers['idempotency-key'];
+  if (sent === undefined) return null;
+  if (typeof sent === 'string' && FORMAT.test(sent)) return sent;
+  throw new AppError('INVALID_IDEMPOTENCY_KEY', { field: REQUEST_HEADER });
+}
+
+interface IdempotentCall {
+  key: string;
+  caller: Caller;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  /** Runs the handler; sets the status of the reply and returns its envelope. */
+  handle(): Promise<object>;
+}
+
+type Ports = Pick<HttpPorts, 'idempotency' | 'conflict' | 'log'>;
+
+/**
+ * Answers a request that carries an Idempotency-Key: runs the handler, or replays its response (contract 4.2,
+ * `delivery.md` 4). Only what a handler answered is stored: 2xx and 4xx, but no 429, which time heals.
+ *
+ * @throws {AppError} IDEMPOTENCY_KEY_REUSE, IDEMPOTENCY_IN_FLIGHT, and what the handler throws unstored.
+ */
+export async function answerOnce(ports: Ports, call: IdempotentCall): Promise<FastifyReply> {
+  const { key, caller, request, reply } = call;
+  let ran = false;
+  const claim = {
+    workspaceId: caller.workspaceId,
+    scope: [caller.keyId, request.method, request.url.split('?', 1)[0] ?? '', key],
+    fingerprint: fingerprintOf(request),
+  };
+  let outcome: IdempotentOutcome;
+  try {
+    outcome = await ports.idempotency.once(claim, () => {
+      ran = true;
+      return respond(ports, call);
+    });
+  } catch (error) {
+    // Before the handler ran, only the store can have failed.
+    reply.header(STATE_HEADER, ran ? 'not_stored' : 'unavailable');
+    throw error;
+  }
+  if (outcome.kind === 'reused' || outcome.kind === 'in-flight') {
+    reply.header(STATE_HEADER, 'not_stored');
+    throw new AppError(outcome.kind === 'reused' ? 'IDEMPOTENCY_KEY_REUSE' : 'IDEMPOTENCY_IN_FLIGHT', {
+      field: REQUEST_HEADER,
+    });
+  }
+  reply.header(STATE_HEADER, outcome.kind);
+  if (outcome.kind === 'replayed') reply.header(REPLAY_HEADER, 'true');
+  const { status, body } = outcome.response;
+  return reply.status(status).header('Content-Type', JSON_TYPE).send(body);
+}
+
+/** The bytes as they were sent: a repetition that was serialised anew is another body. */
+function fingerprintOf(request: FastifyRequest): Uint8Array {
+  const mediaType = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  return Buffer.from(hash('sha256', `${mediaType}\n${request.rawBody ?? ''}`, 'hex'), 'hex');
+}
+
+/** The response as text, so that what is stored is what is sent. */
+async function respond(ports: Ports, { request, reply, handle }: IdempotentCall): Promise<StoredResponse> {
+  try {
+    const body = reply.serialize(await handle());
+    if (typeof body !== 'string') throw new Error('a stored response must be text');
+    return { status: reply.statusCode, body };
+  } catch (error) {
+    const failure = toAppError(error, ports.conflict);
+    if (failure.status >= 500 || failure.status === 429) throw error;
+    logRefusal(ports.log, failure, request.id);
+    reply.headers(failure.headers);
+    return { status: failure.status, body: JSON.stringify(failure.body()) };
+  }
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { AppError, type ErrorCode } from '../../kernel/errors.ts';
+import { apiRoutes } from '../../main/api.ts';
+import type { Caller, Scope } from '../context.ts';
+import type { Gate, Route } from '../route.ts';
+import { assertAllowed, mayWrite } from './policy.ts';
+
+function caller(scope: Scope, permissions: string[] = []): Caller {
+  return {
+    workspaceId: 'wsp_1',
+    accountId: 'usr_1',
+    keyId: 'key_1',
+    scope,
+    permissions,
+    mode: 'live',
+    plan: 'VIP',
+    rateLimitPerMinute: 1,
+    dailyQuota: null,
+  };
+}
+
+type Policy = Pick<Route, 'gate' | 'permission' | 'writes'>;
+
+function verdict(policy: Policy, method: string, who: Caller, hasUserToken = false): ErrorCode | 'ok' {
+  try {
+    assertAllowed(policy, method, who, hasUserToken);
+    return 'ok';
+  } catch (error) {
+    assert.ok(error instanceof AppError);
+    return error.code;
+  }
+}
+
+describe('the scope matrix of contract 5.1', () => {
+  type Row = [gate: Gate | null, permission: string | null, method: string, expected: (ErrorCode | 'ok')[]];
+  const keys = [
+    caller('READ_ONLY'),
+    caller('STANDARD'),
+    caller('FULL_ACCESS'),
+    caller('READ_ONLY', ['finance:read']),
+    caller('STANDARD', ['finance:write']),
+    caller('STANDARD', ['videos:write']),
+    caller('STANDARD', ['*']),
+  ];
+  const F = 'FINANCIAL_SCOPE_REQUIRED';
+  const I = 'INSUFFICIENT_SCOPE';
+  const P = 'PERMISSION_DENIED';
+  const O = 'OWNER_SCOPE_REQUIRED';
+  const A = 'ADMIN_ONLY';
+  const rows: Row[] = [
+    [null, null, 'GET', ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok']],
+    [null, null, 'POST', [I, 'ok', 'ok', I, 'ok', 'ok', 'ok']],
+    [null, 'videos:read', 'GET', ['ok', 'ok', 'ok', P, P, 'ok', 'ok']],
+    [null, 'videos:read', 'HEAD', ['ok', 'ok', 'ok', P, P, 'ok', 'ok']],
+    [null, 'videos:write', 'POST', [I, 'ok', 'ok', I, P, 'ok', 'ok']],
+    [null, 'videos:write', 'DELETE', [I, 'ok', 'ok', I, P, 'ok', 'ok']],
+    ['finance-read', null, 'GET', [F, F, 'ok', 'ok', 'ok', F, 'ok']],
+    ['finance-write', null, 'PATCH', [F, F, 'ok', F, 'ok', F, 'ok']],
+    ['owner', null, 'POST', [O, O, 'ok', O, O, O, O]],
+    ['admin', null, 'GET', [A, A, A, A, A, A, A]],
+  ];
+  for (const [gate, permission, method, expected] of rows) {
+    test(`${method} with gate ${gate} and permission ${permission}`, () => {
+      assert.deepEqual(
+        keys.map((key) => verdict({ gate, permission }, method, key)),
+        expected,
+      );
+    });
+  }
+
+  test('the gate decides before the scope, the scope before the permission (api.md C0.18)', () => {
+    const tiers = { gate: 'finance-write', permission: null } as const;
+    assert.equal(verdict(tiers, 'POST', caller('READ_ONLY')), F);
+    assert.equal(verdict(tiers, 'POST', caller('READ_ONLY', ['finance:write'])), I);
+    const videos = { gate: null, permission: 'videos:write' };
+    assert.equal(verdict(videos, 'POST', caller('READ_ONLY', ['streams:write'])), I);
+  });
+
+  test('a user token is owner-class', () => {
+    assert.equal(verdict({ gate: 'owner', permission: null }, 'POST', caller('STANDARD'), true), 'ok');
+    assert.equal(verdict({ gate: 'admin', permission: null }, 'POST', caller('FULL_ACCESS'), true), A);
+  });
+
+  test('what writes nothing of the workspace is open to READ_ONLY', () => {
+    assert.equal(verdict({ gate: null, permission: null, writes: false }, 'POST', caller('READ_ONLY')), 'ok');
+  });
+
+  const holdings: [held: string[], needed: string, ok: boolean][] = [
+    [['streams:read'], 'streams:read', true],
+    [['streams:write'], 'streams:read', true],
+    [['streams:read'], 'streams:write', false],
+    [['streams:*'], 'streams:write', true],
+    [['*'], 'rooms:*', true],
+    [['rooms:*'], 'rooms:*', true],
+    [['stream:write'], 'streams:write', false],
+    [['streams'], 'streams:write', false],
+    [['videos:write', 'streams:write'], 'streams:write', true],
+  ];
+  for (const [held, needed, ok] of holdings) {
+    test(`${held} ${ok ? 'has' : 'lacks'} ${needed}`, () => {
+      const method = needed.endsWith('read') ? 'GET' : 'POST';
+      const policy = { gate: null, permission: needed };
+      assert.equal(verdict(policy, method, caller('STANDARD', held)), ok ? 'ok' : P);
+      if (needed.endsWith('write')) assert.equal(mayWrite(caller('STANDARD', held), needed), ok);
+    });
+  }
+
+  test('mayWrite is never true of READ_ONLY', () => {
+    assert.equal(mayWrite(caller('READ_ONLY', ['*']), 'streams:write'), false);
+    assert.equal(mayWrite(caller('FULL_ACCESS', []), 'streams:write'), true);
+  });
+
+  test('the refusal names what is missing', () => {
+    assert.throws(
+      () => assertAllowed({ gate: null, permission: 'rooms:*' }, 'GET', caller('STANDARD', ['x:y']), false),
+      /rooms:\*/,
+    );
+  });
+});
+
+/** The gate decides before the scope does. */
+const GATE_REFUSAL = {
+  'finance-read': 'FINANCIAL_SCOPE_REQUIRED',
+  'finance-write': 'FINANCIAL_SCOPE_REQUIRED',
+  owner: 'OWNER_SCOPE_REQUIRED',
+  user: 'INVALID_USER_TOKEN',
+  admin: 'ADMIN_ONLY',
+} as const satisfies Record<Gate, ErrorCode>;
+
+/** The one permission of the key that has a list. */
+const ELSEWHERE = 'imports:write';
+
+describe('every declared endpoint', () => {
+  let app: TestApp;
+  let routes: Route[];
+  const keys: Record<string, string> = {};
+
+  before(async () => {
+    app = await startTestApp();
+    routes = apiRoutes(app.container, () => true);
+    const account = await app.createAccount();
+    keys.reader = (await app.createKey({ account, scope: 'READ_ONLY' })).key;
+    keys.other = (await app.createKey({ account, scope: 'STANDARD', permissions: [ELSEWHERE] })).key;
+  });
+  after(() => app.close());
+
+  const call = ({ method, path }: Route, key?: string) =>
+    app.request(method, path.replace(/\{\w+\}/g, 'some-id'), key === undefined ? {} : { key });
+
+  test('needs a key, unless it is declared public: 401 without any rate-limit header', async () => {
+    for (const route of routes) {
+      if (route.auth !== 'key') continue;
+      (await call(route)).assertError('UNAUTHORIZED').assertRateLimited(false);
+      (await call(route, 'sk_x')).assertError('INVALID_KEY_FORMAT').assertRateLimited(false);
+    }
+    assert.ok(routes.filter((route) => route.auth === 'key').length > 10);
+  });
+
+  test('a READ_ONLY key writes nowhere', async () => {
+    for (const route of routes) {
+      if (route.auth !== 'key' || route.method === 'GET' || route.writes === false) continue;
+      // Which key the request is about stands in its body, so its shape is looked at first.
+      if (route.ownKey !== undefined) continue;
+      const answer = (await call(route, keys.reader)).assertRateLimited(true);
+      answer.assertError(route.gate === null ? 'INSUFFICIENT_SCOPE' : GATE_REFUSAL[route.gate]);
+    }
+  });
+
+  test('a key with a permission list goes nowhere that asks for another', async () => {
+    for (const route of routes) {
+      if (route.auth !== 'key' || route.permission === null || route.gate !== null) continue;
+      if (route.permission === ELSEWHERE) continue;
+      (await call(route, keys.other)).assertError('PERMISSION_DENIED').assertRateLimited(true);
+    }
+  });
+
+  test('a key of another scope is not asked for a permission on surfaces open to any key', async () => {
+    for (const route of routes) {
+      if (route.auth !== 'key' || route.permission !== null || route.gate !== null) continue;
+      if (route.method !== 'GET' || route.path.includes('{') || route.reply.envelope === 'events') continue;
+      (await call(route, keys.reader)).assertOk(200);
+    }
+  });
+
+  test('has its own operation id of the form group.verb, and honest writes', () => {
+    const ids = routes.map((route) => route.operationId);
+    assert.equal(new Set(ids).size, ids.length);
+    for (const route of routes) {
+      assert.match(route.operationId, /^[a-zA-Z0-9]+(\.[a-zA-Z0-9]+)+$/);
+      assert.match(route.path, /^(\/([a-z0-9-]+|\{\w+\}))+$/, route.path);
+      if (route.permission?.endsWith(':read') === true) assert.equal(route.method, 'GET', route.operationId);
+    }
+  });
+});

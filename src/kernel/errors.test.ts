@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError, badRequest, ERRORS, notFound } from './errors.ts';
+
+/** Contract 7: every code with its status. */
+const CONTRACT: Record<string, number> = {
+  UNAUTHORIZED: 401,
+  INVALID_KEY_FORMAT: 401,
+  INVALID_KEY: 401,
+  KEY_DISABLED: 401,
+  KEY_EXPIRED: 401,
+  INVALID_USER_TOKEN: 401,
+  INVALID_CREDENTIALS: 401,
+  SECOND_FACTOR_REQUIRED: 401,
+  INSUFFICIENT_SCOPE: 403,
+  PERMISSION_DENIED: 403,
+  FINANCIAL_SCOPE_REQUIRED: 403,
+  OWNER_SCOPE_REQUIRED: 403,
+  MINT_CEILING_EXCEEDED: 403,
+  EMAIL_NOT_VERIFIED: 403,
+  IP_NOT_ALLOWED: 403,
+  DOMAIN_NOT_ALLOWED: 403,
+  ADMIN_ONLY: 403,
+  QUOTA_EXCEEDED: 403,
+  integration_domain_required: 403,
+  origin_not_allowed: 403,
+  BAD_REQUEST: 400,
+  INVALID_EMAIL: 400,
+  WEAK_PASSWORD: 400,
+  INVALID_IDEMPOTENCY_KEY: 400,
+  UNKNOWN_EVENT: 400,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  EMAIL_EXISTS: 409,
+  IDEMPOTENCY_IN_FLIGHT: 409,
+  CATALOG_DISABLED: 410,
+  IDEMPOTENCY_KEY_REUSE: 422,
+  RATE_LIMITED: 429,
+  DAILY_QUOTA_EXCEEDED: 429,
+  RATE_LIMIT: 429,
+  SSE_PER_KEY_CAP: 429,
+  SECOND_FACTOR_UNAVAILABLE: 503,
+  INTERNAL_ERROR: 500,
+};
+/** `api.md` C14, and the health check's 503. */
+const OURS: Record<string, number> = {
+  CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  UPLOAD_EXPIRED: 410,
+  SERVICE_UNAVAILABLE: 503,
+};
+
+test('the registry has every code of the contract with its status, and our few beside them', () => {
+  const registry = Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status]));
+  for (const [code, status] of Object.entries({ ...CONTRACT, ...OURS })) {
+    assert.equal(registry[code], status, code);
+  }
+});
+
+test('no code beyond those is in use at 401, 403, 422 or 429', () => {
+  for (const [code, { status }] of Object.entries(ERRORS)) {
+    if ([401, 403, 422, 429].includes(status)) assert.ok(code in CONTRACT, code);
+  }
+  assert.equal('RATE_LIMIT_EXCEEDED' in ERRORS, false);
+});
+
+test('the messages say something to the client, each its own', () => {
+  const messages = Object.values(ERRORS).map(({ message }) => message);
+  for (const message of messages) assert.match(message, /^[A-Z].*[.]$/);
+  assert.equal(new Set(messages).size, messages.length);
+});
+
+test('the body is the public half alone', () => {
+  const error = new AppError('CONFLICT', {
+    field: 'username',
+    message: 'Taken.',
+    internal: 'constraint account_username',
+    cause: new Error('secret'),
+  });
+  assert.deepEqual(error.body(), {
+    success: false,
+    error: { code: 'CONFLICT', message: 'Taken.', field: 'username' },
+  });
+  assert.deepEqual(Object.keys(Object(Object(notFound().body()).error)), ['code', 'message']);
+  assert.deepEqual(badRequest('title', 'No.').body(), {
+    success: false,
+    error: { code: 'BAD_REQUEST', message: 'No.', field: 'title' },
+  });
+});
+
+test('the codes of the origin lock have error as a text (contract 5.3)', () => {
+  for (const code of ['integration_domain_required', 'origin_not_allowed'] as const) {
+    assert.deepEqual(new AppError(code).body(), { success: false, error: code });
+  }
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
+import { describe, test } from 'node:test';
+import { ConfigError, KEYS, loadConfig } from './config.ts';
+
+describe('the configuration', () => {
+  test('has a default for everything, and is frozen', () => {
+    const config = loadConfig({});
+    assert.equal(config.PORT, 8080);
+    assert.equal(config.HOST, '127.0.0.1');
+    assert.equal(config.PUBLIC_URL, 'http://localhost:8080');
+    assert.equal(config.DATA_DIR, resolve('./data'));
+    assert.deepEqual(config.ROLES, ['api', 'worker', 'media']);
+    assert.equal(config.RTMP_URL, 'rtmp://localhost:1935/live');
+    assert.equal(config.LIVEMODE, false);
+    assert.equal(config.TRUST_PROXY, false);
+    assert.deepEqual(config.WEBHOOK_RETRY_SECONDS, [60, 300, 1800, 7200, 21_600, 43_200]);
+    assert.deepEqual(config.WEBHOOK_ALLOW_PRIVATE, []);
+    assert.equal(config.WEBHOOK_TIMEOUT_MS, 10_000);
+    assert.equal(config.DATABASE_URL, undefined);
+    assert.throws(() => Object.assign(config, { PORT: 1 }), TypeError);
+  });
+
+  test('an empty variable is an absent one', () => {
+    const empty = Object.fromEntries(Object.keys(KEYS).map((name) => [name, '']));
+    assert.deepEqual(loadConfig(empty), loadConfig({}));
+  });
+
+  test('the derived addresses follow what they are derived from', () => {
+    assert.equal(loadConfig({ PORT: '9000' }).PUBLIC_URL, 'http://localhost:9000');
+    const config = loadConfig({ PUBLIC_URL: 'https://live.example.com/', RTMP_PORT: '2935' });
+    assert.equal(config.PUBLIC_URL, 'https://live.example.com');
+    assert.equal(config.RTMP_URL, 'rtmp://live.example.com:2935/live');
+    assert.equal(loadConfig({ RTMP_URL: 'rtmps://in.example.com/x' }).RTMP_URL, 'rtmps://in.example.com/x');
+  });
+
+  const good: [name: keyof typeof KEYS, text: string, value: unknown][] = [
+    ['PORT', '0', 0],
+    ['ROLES', 'worker, api', ['worker', 'api']],
+    ['LIVEMODE', 'TRUE', true],
+    ['LIVEMODE', 'off', false],
+    ['TRUST_PROXY', 'true', 1],
+    ['TRUST_PROXY', '2', 2],
+    ['TRUST_PROXY', '10.0.0.0/8,::1', ['10.0.0.0/8', '::1']],
+    ['WEBHOOK_ALLOW_PRIVATE', ' 127.0.0.1/32 , localhost,', ['127.0.0.1/32', 'localhost']],
+    ['WEBHOOK_RETRY_SECONDS', '0.2, 1', [0.2, 1]],
+    ['SIGNAL_GRACE_MS', '0', 0],
+    ['DATABASE_URL', 'postgresql://u:p@db/x', 'postgresql://u:p@db/x'],
+  ];
+  for (const [name, text, value] of good) {
+    test(`${name}=${text}`, () => assert.deepEqual(loadConfig({ [name]: text })[name], value));
+  }
+
+  const bad: [name: keyof typeof KEYS, text: string][] = [
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['PORT', '0x50'],
+    ['PORT', 'http'],
+    ['PUBLIC_URL', 'live.example.com'],
+    ['PUBLIC_URL', 'ftp://live.example.com'],
+    ['DATABASE_URL', 'mysql://db'],
+    ['ROLES', 'api,web'],
+    ['LOG_LEVEL', 'loud'],
+    ['LIVEMODE', 'maybe'],
+    ['TRUST_PROXY', 'proxy.example.com'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+    ['SECRET_KEY', 'abc'],
+    ['SECRET_KEY', 'g'.repeat(64)],
+    ['BOOTSTRAP_API_KEY', 'pk_short'],
+    ['BOOTSTRAP_API_KEY', `pk_${'A'.repeat(40)}`],
+    ['WEBHOOK_RETRY_SECONDS', '60,-1'],
+    ['WEBHOOK_RETRY_SECONDS', 'soon'],
+    ['DATABASE_POOL', '1'],
+    ['LIVE_MAX_RUNGS', '6'],
+  ];
+  for (const [name, text] of bad) {
+    test(`${name}=${text.slice(0, 20)} stops the start with one line that names it`, () => {
+      assert.throws(
+        () => loadConfig({ [name]: text }),
+        (error) => {
+          assert.ok(error instanceof ConfigError);
+          assert.match(error.message, new RegExp(`^${name} must .+$`));
+          return true;
+        },
+      );
+    });
+  }
+
+  test('a refusal never repeats a secret', () => {
+    for (const name of ['SECRET_KEY', 'BOOTSTRAP_API_KEY', 'DATABASE_URL']) {
+      assert.throws(
+        () => loadConfig({ [name]: 'hunter2' }),
+        (error) => error instanceof ConfigError && !error.message.includes('hunter2'),
+      );
+    }
+  });
+
+  test('every key has a description that is a sentence', () => {
+    for (const [name, { description }] of Object.entries(KEYS))
+      assert.match(description, /^[A-Z`].*[.)]$/s, name);
+  });
+});

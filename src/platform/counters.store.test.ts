@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { Redis } from 'ioredis';
+import { TestClock } from '../../test/harness/clock.ts';
+import { redisProgram, startTestRedis, type TestRedis } from '../../test/harness/redis.ts';
+import { until } from '../../test/harness/wait.ts';
+import { type CounterFactory, counterFactory } from './counters.ts';
+import { createLeases } from './leases.ts';
+import { createLogger } from './logger.ts';
+import { openRedis, type RedisStore } from './redis.ts';
+
+const log = createLogger('silent');
+const skip = redisProgram === null && 'neither valkey-server nor redis-server is installed';
+const clock = new TestClock('2026-03-01T23:59:50Z');
+const nowMs = () => clock.ms();
+const minute = { name: 'minute', window: 60, withoutStore: 'open' } as const;
+const daily = { name: 'day', window: 'day', withoutStore: 'open' } as const;
+
+/** Counts of hits that are made at once, in the order of the counts. */
+async function hits(counter: { hit(key: string): Promise<{ count: number }> }, key: string, times: number) {
+  const results = await Promise.all(Array.from({ length: times }, () => counter.hit(key)));
+  return results.map(({ count }) => count).sort((a, b) => a - b);
+}
+
+const oneTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+
+async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
+  const begun = performance.now();
+  const result = await work;
+  return { result, ms: performance.now() - begun };
+}
+
+/** What holds for a counter wherever it counts. */
+function behavesAsCounter(make: () => CounterFactory): void {
+  test('500 hits at once get each number once: a limit of 100 lets exactly 100 pass', async () => {
+    const counts = await hits(make()(minute), 'crowd', 500);
+    assert.deepEqual(counts, oneTo(500));
+  });
+
+  test('a window opens with the first hit, and a look does not count', async () => {
+    const counter = make()(minute);
+    assert.deepEqual(await counter.peek('lone'), { count: 0, resetInMs: 60_000 });
+    const { count, resetInMs } = await counter.hit('lone');
+    assert.equal(count, 1);
+    assert.ok(resetInMs > 58_000 && resetInMs <= 60_000, `${resetInMs} ms`);
+    const look = await counter.peek('lone');
+    assert.equal(look.count, 1);
+    assert.ok(look.resetInMs <= resetInMs);
+  });
+
+  test('a window that is over counts from one', async () => {
+    const counter = make()({ name: 'second', window: 1, withoutStore: 'open' });
+    await hits(counter, 'brief', 3);
+    await until(async () => (await counter.peek('brief')).count === 0);
+    assert.equal((await counter.hit('brief')).count, 1);
+  });
+
+  test('keys and names are counted apart; equal names are one counter', async () => {
+    const factory = make();
+    await hits(factory(minute), 'mine', 3);
+    assert.equal((await factory(minute).hit('yours')).count, 1);
+    assert.equal((await factory({ ...minute, name: 'other' }).hit('mine')).count, 1);
+    assert.equal((await factory(minute).hit('mine')).count, 4);
+  });
+
+  test('a daily quota begins anew at 00:00 UTC', async () => {
+    const counter = make()(daily);
+    clock.set('2026-03-01T23:59:50Z');
+    assert.deepEqual(await counter.hit('day'), { count: 1, resetInMs: 10_000 });
+    assert.deepEqual(await counter.hit('day'), { count: 2, resetInMs: 10_000 });
+    assert.deepEqual(await counter.peek('day'), { count: 2, resetInMs: 10_000 });
+    clock.advance(10_000);
+    assert.deepEqual(await counter.peek('day'), { count: 0, resetInMs: 86_400_000 });
+    assert.deepEqual(await counter.hit('day'), { count: 1, resetInMs: 86_400_000 });
+  });
+}
+
+describe('counters in memory', () => behavesAsCounter(() => counterFactory(null, nowMs)));
+
+describe('counters in Valkey or Redis', { skip }, () => {
+  let redis: TestRedis;
+  let raw: Redis;
+  const stores: RedisStore[] = [];
+  const open = async () => {
+    const store = await openRedis({ url: redis.url, log });
+    stores.push(store);
+    return store;
+  };
+  before(async () => {
+    redis = await startTestRedis();
+    raw = new Redis(redis.url);
+    raw.on('error', () => {});
+  });
+  afterEach(async () => {
+    redis.thaw();
+    for (const store of stores.splice(0)) await store.close();
+    await until(() => raw.flushall());
+  });
+  after(async () => {
+    raw.disconnect();
+    await redis.close();
+  });
+
+  describe('while it answers', () => {
+    let shared: RedisStore;
+    before(async () => {
+      shared = await openRedis({ url: redis.url, log });
+    });
+    after(() => shared.close());
+    behavesAsCounter(() => counterFactory(shared, nowMs));
+
+    test('nodes count together', async () => {
+      const one = counterFactory(await open(), nowMs)(minute);
+      const two = counterFactory(await open(), nowMs)(minute);
+      const counts = await Promise.all([hits(one, 'both', 250), hits(two, 'both', 250)]);
+      assert.deepEqual(
+        counts.flat().sort((a, b) => a - b),
+        oneTo(500),
+      );
+    });
+
+    test('every key ends by itself, that of a day soon after it', async () => {
+      clock.set('2026-03-01T23:59:50Z');
+      const factory = counterFactory(await open(), nowMs);
+      await factory(minute).hit('a');
+      await factory(daily).hit('a');
+      const names = await raw.keys('marquee:*');
+      assert.equal(names.length, 2);
+      for (const name of names) {
+        const seconds = await raw.ttl(name);
+        assert.ok(seconds > 0 && seconds <= (name.includes(':day:') ? 11 : 60), `${name}: ${seconds} s`);
+      }
+    });
+  });
+
+  for (const how of ['frozen', 'killed'] as const) {
+    const stop = () => (how === 'frozen' ? redis.freeze() : redis.kill());
+    const resume = () => (how === 'frozen' ? redis.thaw() : redis.start());
+
+    describe(`while it is ${how}`, () => {
+      test('an open counter answers -1 within 100 ms, then at once, and counts again by itself', async () => {
+        const factory = counterFactory(await open(), nowMs);
+        const counter = factory(minute);
+        assert.equal((await counter.hit('key')).count, 1);
+        await stop();
+        try {
+          const crowd = await timed(hits(counter, 'key', 50));
+          assert.deepEqual(crowd.result, oneTo(50).fill(-1));
+          assert.ok(crowd.ms < 150, `${crowd.ms} ms`);
+          const next = await timed(counter.hit('key'));
+          assert.deepEqual(next.result, { count: -1, resetInMs: 60_000 });
+          assert.ok(next.ms < 20, `${next.ms} ms`);
+          clock.set('2026-03-01T23:59:50Z');
+          assert.deepEqual(await factory(daily).hit('key'), { count: -1, resetInMs: 10_000 });
+        } finally {
+          await resume();
+        }
+        await until(async () => (await counter.peek('key')).count >= 0);
+        assert.ok((await counter.hit('key')).count > 0);
+      });
+
+      test('nothing that was not counted in time is counted late', async () => {
+        const counter = counterFactory(await open(), nowMs)(minute);
+        await counter.hit('late');
+        await stop();
+        // What is on its way when the store stops may still arrive: this one finds out.
+        await counter.hit('found out');
+        await hits(counter, 'late', 200);
+        await resume();
+        await until(async () => (await counter.peek('late')).count >= 0);
+        assert.equal((await counter.hit('late')).count, how === 'frozen' ? 2 : 1);
+      });
+
+      test('an insured counter goes on in this process', async () => {
+        const counter = counterFactory(await open(), nowMs)({ ...minute, withoutStore: 'insured' });
+        await stop();
+        await counter.hit('found out');
+        const counts = await hits(counter, 'login', 20);
+        await resume();
+        assert.deepEqual(counts, oneTo(20));
+        await until(async () => (await counter.peek('login')).count === 0);
+      });
+
+      test('leases are counted in this process, and entered again when it is back', async () => {
+        const store = await open();
+        const leases = createLeases({ store, renewMs: 50 });
+        const kept = await leases.acquire('tail', 2);
+        await stop();
+        assert.ok(kept !== null && (await leases.acquire('tail', 2)) !== null);
+        assert.equal(await leases.acquire('tail', 2), null);
+        await resume();
+        await until(() => store.attempt((client) => client.ping()));
+        await until(async () => (await raw.zcard('marquee:lease:tail')) === 2);
+        await leases.close();
+        assert.equal(await raw.zcard('marquee:lease:tail'), 0);
+      });
+    });
+  }
+
+  test('a store that is not there at the start is found later', async () => {
+    await redis.kill();
+    const counter = counterFactory(await open(), nowMs)(minute);
+    assert.equal((await counter.hit('early')).count, -1);
+    await redis.start();
+    await until(async () => (await counter.hit('early')).count >= 1);
+  });
+
+  test('leases: nodes share the limit, and what a dead node held is free after its time', async () => {
+    const one = createLeases({ store: await open() });
+    const two = createLeases({ store: await open() });
+    const taken = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? one : two).acquire('key', 25)),
+    );
+    const held = taken.filter((lease) => lease !== null);
+    assert.equal(held.length, 25);
+    await held[0]?.release();
+    await held[0]?.release();
+    assert.equal(await raw.zcard('marquee:lease:key'), 24);
+    assert.ok((await two.acquire('key', 25)) !== null);
+    assert.equal(await one.acquire('key', 25), null);
+    // As if their time were over: nobody has renewed them.
+    for (const member of await raw.zrange('marquee:lease:key', '0', '9')) {
+      await raw.zadd('marquee:lease:key', 1, member);
+    }
+    assert.ok((await two.acquire('key', 25)) !== null || (await one.acquire('key', 25)) !== null);
+    assert.equal(await raw.zcard('marquee:lease:key'), 16);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test('a lease that is renewed outlives its 45 s; the key of a dead node does not stay', async () => {
+    const leases = createLeases({ store: await open(), renewMs: 20 });
+    await leases.acquire('long', 1);
+    assert.ok((await raw.ttl('marquee:lease:long')) <= 45);
+    await raw.expire('marquee:lease:long', 5);
+    await until(async () => (await raw.ttl('marquee:lease:long')) > 40);
+    await leases.close();
+    assert.equal(await raw.exists('marquee:lease:long'), 0);
+  });
+});
+
+test('leases in memory: no more than the limit, each free again once it is released', async () => {
+  const leases = createLeases({ store: null });
+  const taken = await Promise.all(Array.from({ length: 30 }, () => leases.acquire('key', 25)));
+  const held = taken.filter((lease) => lease !== null);
+  assert.equal(held.length, 25);
+  assert.equal(await leases.acquire('key', 25), null);
+  assert.ok((await leases.acquire('other', 25)) !== null);
+  await held[3]?.release();
+  await held[3]?.release();
+  assert.ok((await leases.acquire('key', 25)) !== null);
+  assert.equal(await leases.acquire('key', 25), null);
+  await leases.close();
+  assert.ok((await leases.acquire('key', 1)) !== null);
+  await leases.close();
+});

@@ -1,0 +1,222 @@
+import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from 'postgres';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import type { Secrets } from '../secrets.ts';
+import { inSharedTransaction, type SharedTransaction, share } from './shared-transaction.ts';
+
+/** A request that carries an Idempotency-Key. */
+export interface IdempotentRequest {
+  workspaceId: string;
+  /** What the key counts within, and the key itself: API key, method, path, Idempotency-Key. */
+  scope: readonly string[];
+  /** A digest of what must be the same in a repetition. */
+  fingerprint: Uint8Array;
+}
+
+export interface StoredResponse {
+  status: number;
+  /** The exact text. */
+  body: string;
+}
+
+export type IdempotentOutcome =
+  | { kind: 'stored' | 'replayed'; response: StoredResponse }
+  /** The key belongs to another request body. */
+  | { kind: 'reused' }
+  /** Another request with the key still runs. */
+  | { kind: 'in-flight' };
+
+export interface Idempotency {
+  /**
+   * Runs `run` unless its response is stored, and stores it for 24 hours, in one transaction: whatever `run`
+   * changes through this pool commits with the response or not at all. When `run` throws, nothing is stored
+   * and the key is free again. Other requests with the same key, on any node, wait up to 3 s meanwhile.
+   */
+  once(request: IdempotentRequest, run: () => Promise<StoredResponse>): Promise<IdempotentOutcome>;
+  /** Deletes what has expired. @returns how many rows. */
+  sweep(): Promise<number>;
+}
+
+export interface IdempotencyOptions {
+  sql: Sql;
+  clock: Clock;
+  secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
+  /** Most handlers at once: each holds a connection of the pool, and other requests need some, too. */
+  concurrency: number;
+}
+
+const KEPT_MS = 24 * 3_600_000;
+const WAIT_MS = 3_000;
+/** Pause between two looks at a key that another node holds, and how much of it is random. */
+const POLL_MS = 40;
+const POLL_JITTER_MS = 40;
+const WAITERS_PER_KEY = 100;
+const WAITERS_PER_NODE = 1_000;
+const SWEEP_BATCH = 5_000;
+
+const FIND = 'select fingerprint, status, body from idempotency_record where id = $1 and expires_at > $2';
+const LOCK = 'select pg_try_advisory_xact_lock($1::bigint) as locked';
+const STORE = `
+  insert into idempotency_record (id, workspace_id, fingerprint, status, body, expires_at)
+  values ($1, $2, $3, $4, $5, $6)
+  on conflict (id) do update set fingerprint = excluded.fingerprint, status = excluded.status,
+    body = excluded.body, expires_at = excluded.expires_at
+  where idempotency_record.expires_at <= $7`;
+const SWEEP = `
+  delete from idempotency_record where id in
+    (select id from idempotency_record where expires_at <= $1 order by expires_at limit ${SWEEP_BATCH})`;
+
+interface RecordRow {
+  fingerprint: Uint8Array;
+  status: number;
+  body: Uint8Array;
+}
+
+/** The key of a request, in the forms that the steps need. */
+interface Claim {
+  request: IdempotentRequest;
+  id: Buffer;
+  name: string;
+}
+
+/** A request of this process that runs, or that waits for another node. */
+interface Leader {
+  ended: Promise<void>;
+  waiters: number;
+}
+
+/** The sequence of `delivery.md` 4.1. */
+export function createIdempotency({ sql, clock, secrets, concurrency }: IdempotencyOptions): Idempotency {
+  const leaders = new Map<string, Leader>();
+  const slots = createSlots(concurrency);
+  let waiting = 0;
+
+  const find = async (claim: Claim): Promise<IdempotentOutcome | null> => {
+    const rows = await sql.unsafe<RecordRow[]>(FIND, [claim.id, clock.now()], { prepare: true });
+    return answer(claim, rows[0]);
+  };
+  const answer = (claim: Claim, row: RecordRow | undefined): IdempotentOutcome | null => {
+    if (row === undefined) return null;
+    if (Buffer.compare(row.fingerprint, claim.request.fingerprint) !== 0) return { kind: 'reused' };
+    return {
+      kind: 'replayed',
+      response: { status: row.status, body: secrets.decrypt(row.body, claim.name) },
+    };
+  };
+  const store = async (transaction: SharedTransaction, claim: Claim, response: StoredResponse) => {
+    const { id, name, request } = claim;
+    const body = secrets.encrypt(response.body, name);
+    const now = clock.now();
+    const expiresAt = dateFromMs(now.getTime() + KEPT_MS);
+    const { workspaceId, fingerprint } = request;
+    const parameters = [id, workspaceId, fingerprint, response.status, body, expiresAt, now];
+    const { count } = await transaction.query(STORE, parameters, true);
+    if (count === 0) throw new Error('an idempotency record was written without its lock');
+  };
+
+  /** One look under the lock of the key, and the run when it is free. @returns null when it is not. */
+  const attempt = (claim: Claim, run: () => Promise<StoredResponse>) =>
+    inSharedTransaction<IdempotentOutcome>(sql, async (transaction) => {
+      // The record is read after the lock was taken, so that one committed just before is seen.
+      const [lock, record] = await Promise.all([
+        transaction.query<{ locked: boolean }>(LOCK, [lockOf(claim.id)], true),
+        transaction.query<RecordRow>(FIND, [claim.id, clock.now()], true),
+      ]);
+      if (lock.rows[0]?.locked !== true) return null;
+      const known = answer(claim, record.rows[0]);
+      if (known !== null) return known;
+      const response = await share(transaction, run);
+      await store(transaction, claim, response);
+      return { kind: 'stored', response };
+    });
+
+  /** Tries until the key is free or the time is up; no connection is held between two looks. */
+  const lead = async (claim: Claim, run: () => Promise<StoredResponse>, deadline: number) => {
+    for (;;) {
+      const outcome = await slots.use(() => attempt(claim, run));
+      if (outcome !== null) return outcome;
+      const left = deadline - performance.now();
+      if (left <= 0) return { kind: 'in-flight' } as const;
+      await sleep(Math.min(left, POLL_MS + Math.random() * POLL_JITTER_MS));
+    }
+  };
+
+  /** @returns false when the time is up, or when too many wait already. */
+  const wait = async (leader: Leader, deadline: number): Promise<boolean> => {
+    if (leader.waiters >= WAITERS_PER_KEY || waiting >= WAITERS_PER_NODE) return false;
+    leader.waiters += 1;
+    waiting += 1;
+    const ended = await endsBefore(leader.ended, deadline);
+    leader.waiters -= 1;
+    waiting -= 1;
+    return ended;
+  };
+
+  return {
+    async once(request, run) {
+      const id = Buffer.from(hash('sha256', request.scope.join('\n'), 'hex'), 'hex');
+      const claim = { request, id, name: id.toString('base64url') };
+      const deadline = performance.now() + WAIT_MS;
+      for (;;) {
+        const known = await find(claim);
+        if (known !== null) return known;
+        const leader = leaders.get(claim.name);
+        if (leader !== undefined) {
+          if (!(await wait(leader, deadline))) return { kind: 'in-flight' };
+          continue;
+        }
+        const ended = Promise.withResolvers<void>();
+        leaders.set(claim.name, { ended: ended.promise, waiters: 0 });
+        try {
+          return await lead(claim, run, deadline);
+        } finally {
+          leaders.delete(claim.name);
+          ended.resolve();
+        }
+      }
+    },
+    async sweep() {
+      let total = 0;
+      for (;;) {
+        const { count } = await sql.unsafe(SWEEP, [clock.now()]);
+        total += count;
+        if (count < SWEEP_BATCH) return total;
+      }
+    },
+  };
+}
+
+/** A collision of two keys only makes one of them wait. */
+function lockOf(id: Buffer): string {
+  return id.readBigInt64BE(0).toString();
+}
+
+async function endsBefore(ended: Promise<void>, deadline: number): Promise<boolean> {
+  const ms = deadline - performance.now();
+  if (ms <= 0) return false;
+  const late = Promise.withResolvers<false>();
+  const timer = setTimeout(late.resolve, ms, false);
+  const result = await Promise.race([ended.then(() => true), late.promise]);
+  clearTimeout(timer);
+  return result;
+}
+
+/** At most `size` runs at once; the rest wait in turn. */
+function createSlots(size: number) {
+  const queue: (() => void)[] = [];
+  let free = size;
+  return {
+    async use<T>(run: () => Promise<T>): Promise<T> {
+      if (free > 0) free -= 1;
+      else await new Promise<void>((resolve) => queue.push(resolve));
+      try {
+        return await run();
+      } finally {
+        const next = queue.shift();
+        if (next === undefined) free += 1;
+        else next();
+      }
+    },
+  };
+}

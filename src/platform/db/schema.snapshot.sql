@@ -1,0 +1,340 @@
+-- The schema after all migrations, written by npm run generate. Never edited, never executed: it shows in
+-- review what a migration does. Day partitions are left out.
+
+create table account (
+  id text not null,
+  email text not null,
+  password_hash text not null,
+  name text,
+  username text not null,
+  role text not null default 'USER'::text,
+  plan text not null default 'VIP'::text,
+  email_verified_at timestamp with time zone,
+  suspended_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  token_epoch integer not null default 0,
+  constraint account_pkey PRIMARY KEY (id),
+  constraint account_plan_check CHECK ((plan = ANY (ARRAY['FREE'::text, 'STAR'::text, 'PRO'::text, 'VIP'::text]))),
+  constraint account_role_check CHECK ((role = ANY (ARRAY['USER'::text, 'ADMIN'::text])))
+);
+CREATE UNIQUE INDEX account_email ON public.account USING btree (email);
+CREATE UNIQUE INDEX account_username ON public.account USING btree (username);
+
+create table api_key (
+  id text not null,
+  workspace_id text not null,
+  account_id text not null,
+  name text not null,
+  hash bytea not null,
+  prefix text not null,
+  last4 text not null,
+  scope text not null,
+  permissions text[] not null default '{}'::text[],
+  ip_allowlist text[] not null default '{}'::text[],
+  domain_allowlist text[] not null default '{}'::text[],
+  rate_limit_per_minute integer not null,
+  daily_quota integer,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint api_key_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint api_key_daily_quota_check CHECK ((daily_quota > 0)),
+  constraint api_key_pkey PRIMARY KEY (id),
+  constraint api_key_rate_limit_per_minute_check CHECK ((rate_limit_per_minute > 0)),
+  constraint api_key_scope_check CHECK ((scope = ANY (ARRAY['READ_ONLY'::text, 'STANDARD'::text, 'FULL_ACCESS'::text]))),
+  constraint api_key_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (hash);
+CREATE INDEX api_key_workspace ON public.api_key USING btree (workspace_id, id);
+
+create table delivery_job (
+  id bigint not null generated always as identity,
+  workspace_id text not null,
+  webhook_id text not null,
+  event_id uuid not null,
+  event_created_at timestamp with time zone not null,
+  trigger text not null default 'EVENT'::text,
+  next_at timestamp with time zone not null default clock_timestamp(),
+  attempt smallint not null default 0,
+  lease integer not null default 0,
+  constraint delivery_job_pkey PRIMARY KEY (id)
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX delivery_job_due ON public.delivery_job USING btree (webhook_id, next_at);
+
+create table delivery_log (
+  id text not null,
+  workspace_id text not null,
+  webhook_id text not null,
+  event_id uuid not null,
+  event_type text not null,
+  trigger text not null,
+  attempt smallint not null,
+  status text not null,
+  response_status integer,
+  response_body text,
+  latency_ms integer,
+  error_message text,
+  next_attempt_at timestamp with time zone,
+  replay_of text,
+  created_at timestamp with time zone not null,
+  constraint delivery_log_pkey PRIMARY KEY (id, created_at)
+) partition by RANGE (created_at);
+CREATE INDEX delivery_log_webhook ON ONLY public.delivery_log USING btree (webhook_id, id DESC);
+
+create table delivery_log_default (
+  id text not null,
+  workspace_id text not null,
+  webhook_id text not null,
+  event_id uuid not null,
+  event_type text not null,
+  trigger text not null,
+  attempt smallint not null,
+  status text not null,
+  response_status integer,
+  response_body text,
+  latency_ms integer,
+  error_message text,
+  next_attempt_at timestamp with time zone,
+  replay_of text,
+  created_at timestamp with time zone not null,
+  constraint delivery_log_default_pkey PRIMARY KEY (id, created_at)
+) partition of delivery_log DEFAULT;
+CREATE INDEX delivery_log_default_webhook_id_id_idx ON public.delivery_log_default USING btree (webhook_id, id DESC);
+
+create table email_token (
+  hash bytea not null,
+  account_id text not null,
+  purpose text not null,
+  email text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint email_token_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint email_token_pkey PRIMARY KEY (hash),
+  constraint email_token_purpose_check CHECK ((purpose = ANY (ARRAY['VERIFY_EMAIL'::text, 'RESET_PASSWORD'::text])))
+);
+CREATE INDEX email_token_account ON public.email_token USING btree (account_id, purpose, created_at);
+
+create table event (
+  id uuid not null,
+  workspace_id text not null,
+  type text not null,
+  created_at timestamp with time zone not null,
+  body text not null,
+  constraint event_pkey PRIMARY KEY (id, created_at)
+) partition by RANGE (created_at);
+CREATE INDEX event_workspace ON ONLY public.event USING btree (workspace_id, created_at DESC, id DESC);
+
+create table event_default (
+  id uuid not null,
+  workspace_id text not null,
+  type text not null,
+  created_at timestamp with time zone not null,
+  body text not null,
+  constraint event_default_pkey PRIMARY KEY (id, created_at)
+) partition of event DEFAULT;
+CREATE INDEX event_default_workspace_id_created_at_id_idx ON public.event_default USING btree (workspace_id, created_at DESC, id DESC);
+
+create table idempotency_record (
+  id bytea not null,
+  workspace_id text not null,
+  fingerprint bytea not null,
+  status smallint not null,
+  body bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint idempotency_record_pkey PRIMARY KEY (id)
+);
+CREATE INDEX idempotency_record_expiry ON public.idempotency_record USING btree (expires_at);
+
+create table ingest_session (
+  id text not null,
+  stream_id text not null,
+  node_id text not null,
+  protocol text not null,
+  started_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  video jsonb,
+  audio jsonb,
+  lost_at timestamp with time zone,
+  grace_until timestamp with time zone,
+  kick_reason text,
+  ended_at timestamp with time zone,
+  end_reason text,
+  constraint ingest_session_pkey PRIMARY KEY (id),
+  constraint ingest_session_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE
+);
+CREATE INDEX ingest_session_node ON public.ingest_session USING btree (node_id) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX ingest_session_open ON public.ingest_session USING btree (stream_id) WHERE (ended_at IS NULL);
+
+create table link_request (
+  id bigint not null generated always as identity,
+  purpose text not null,
+  email text not null,
+  created_at timestamp with time zone not null,
+  constraint link_request_pkey PRIMARY KEY (id),
+  constraint link_request_purpose_check CHECK ((purpose = ANY (ARRAY['VERIFY_EMAIL'::text, 'RESET_PASSWORD'::text])))
+);
+
+create table mail (
+  id text not null,
+  kind text not null,
+  recipient text not null,
+  subject text not null,
+  body bytea,
+  status text not null default 'QUEUED'::text,
+  attempts smallint not null default 0,
+  last_error text,
+  next_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint mail_pkey PRIMARY KEY (id),
+  constraint mail_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENT'::text, 'KEPT'::text, 'FAILED'::text])))
+);
+CREATE INDEX mail_created ON public.mail USING btree (created_at);
+CREATE INDEX mail_due ON public.mail USING btree (next_at) WHERE (status = 'QUEUED'::text);
+
+create table migration (
+  name text not null,
+  applied_at timestamp with time zone not null default now(),
+  constraint migration_pkey PRIMARY KEY (name)
+);
+
+create table recovery_code (
+  account_id text not null,
+  hash text not null,
+  used_at timestamp with time zone,
+  constraint recovery_code_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint recovery_code_pkey PRIMARY KEY (account_id, hash)
+);
+
+create table sign_in_challenge (
+  id text not null,
+  account_id text not null,
+  tries smallint not null default 0,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint sign_in_challenge_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint sign_in_challenge_pkey PRIMARY KEY (id)
+);
+CREATE INDEX sign_in_challenge_account ON public.sign_in_challenge USING btree (account_id, created_at);
+
+create table signing_key (
+  kid text not null,
+  private_key bytea not null,
+  created_at timestamp with time zone not null,
+  constraint signing_key_pkey PRIMARY KEY (kid)
+);
+
+create table stream (
+  id text not null,
+  workspace_id text not null,
+  title text not null,
+  description text,
+  visibility text not null,
+  key_hash bytea not null,
+  key_encrypted bytea not null,
+  enabled boolean not null default true,
+  has_signal boolean not null default false,
+  is_live boolean not null default false,
+  latency_mode text not null default 'STANDARD'::text,
+  record boolean not null default false,
+  record_visibility text not null default 'PRIVATE'::text,
+  reconnect_window_sec integer not null default 120,
+  auto_start boolean not null default false,
+  auto_stop_after_sec integer,
+  max_duration_sec integer not null default 43200,
+  chat_enabled boolean not null default true,
+  chat_mode text not null default 'OPEN'::text,
+  slow_mode_sec integer not null default 0,
+  scheduled_start_at timestamp with time zone,
+  metadata jsonb not null default '{}'::jsonb,
+  external_id text,
+  current_session_id text,
+  live_since timestamp with time zone,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  last_signal_at timestamp with time zone,
+  signal_lost_at timestamp with time zone,
+  health jsonb,
+  viewer_count integer not null default 0,
+  peak_viewers integer not null default 0,
+  broadcast_started_said_at timestamp with time zone,
+  broadcast_stopped_said_at timestamp with time zone,
+  broadcast_said_live boolean not null default false,
+  broadcast_due_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  constraint stream_pkey PRIMARY KEY (id),
+  constraint stream_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX stream_broadcast_due ON public.stream USING btree (broadcast_due_at) WHERE (broadcast_due_at IS NOT NULL);
+CREATE UNIQUE INDEX stream_key_hash ON public.stream USING btree (key_hash);
+CREATE INDEX stream_live ON public.stream USING btree (workspace_id) WHERE is_live;
+CREATE INDEX stream_workspace ON public.stream USING btree (workspace_id, id DESC) WHERE (deleted_at IS NULL);
+
+create table stream_session (
+  id text not null,
+  stream_id text not null,
+  workspace_id text not null,
+  signal_started_at timestamp with time zone not null,
+  signal_ended_at timestamp with time zone,
+  broadcast_started_at timestamp with time zone,
+  broadcast_ended_at timestamp with time zone,
+  peak_viewers integer not null default 0,
+  unique_viewers integer not null default 0,
+  error text,
+  constraint stream_session_pkey PRIMARY KEY (id),
+  constraint stream_session_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
+  constraint stream_session_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX stream_session_list ON public.stream_session USING btree (stream_id, id DESC);
+
+create table two_factor (
+  account_id text not null,
+  secret bytea not null,
+  enabled_at timestamp with time zone,
+  last_step bigint not null default 0,
+  created_at timestamp with time zone not null,
+  constraint two_factor_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint two_factor_pkey PRIMARY KEY (account_id)
+);
+
+create table webhook (
+  id text not null,
+  workspace_id text not null,
+  url text not null,
+  events text[] not null default '{}'::text[],
+  is_active boolean not null default true,
+  description text not null default ''::text,
+  secret bytea not null,
+  secret_rotated_at timestamp with time zone,
+  total_deliveries bigint not null default 0,
+  success_count bigint not null default 0,
+  failure_count bigint not null default 0,
+  consecutive_failures integer not null default 0,
+  last_success_at timestamp with time zone,
+  last_failure_at timestamp with time zone,
+  last_status integer,
+  latency_total_ms bigint not null default 0,
+  latency_count bigint not null default 0,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint webhook_pkey PRIMARY KEY (id),
+  constraint webhook_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+) with (fillfactor=80);
+CREATE INDEX webhook_workspace ON public.webhook USING btree (workspace_id, id DESC);
+
+create table workspace (
+  id text not null,
+  account_id text not null,
+  mode text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint workspace_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint workspace_account_id_mode_key UNIQUE (account_id, mode),
+  constraint workspace_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint workspace_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX workspace_account_id_mode_key ON public.workspace USING btree (account_id, mode);

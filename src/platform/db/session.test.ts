@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { until } from '../../../test/harness/wait.ts';
+import { afterCommit, inSharedTransaction, share } from './shared-transaction.ts';
+
+let database: TestDatabase;
+
+before(async () => {
+  database = await createTestDatabase({ pool: 3 });
+  await sql`create table note (text text primary key)`.execute(database.db);
+});
+after(() => database.close());
+
+const insert = (text: string, db = database.db) => sql`insert into note values (${text})`.execute(db);
+
+async function notes(prefix: string): Promise<string[]> {
+  const rows = await database.sql<{ text: string }[]>`
+    select text from note where text like ${`${prefix}%`} order by text`;
+  return rows.map(({ text }) => text);
+}
+
+/** Ends every session of this database that is in a transaction, but the one that asks. */
+async function endTransactions(): Promise<void> {
+  await until(async () => {
+    const rows = await database.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and state = 'idle in transaction' and pid <> pg_backend_pid()`;
+    return rows.length > 0;
+  });
+}
+
+test('a transaction whose session is lost fails; the process and the pool go on', async () => {
+  for (const round of [1, 2, 3, 4, 5]) {
+    const work = database.db.transaction().execute(async (tx) => {
+      await insert(`lost ${round}`, tx);
+      await endTransactions();
+      await until(() =>
+        sql`select 1`.execute(tx).then(
+          () => false,
+          () => true,
+        ),
+      );
+      return sql`select 1`.execute(tx);
+    });
+    await assert.rejects(work);
+  }
+  assert.deepEqual(await notes('lost'), []);
+  // The driver reports each loss once more, to the first query of the next connection.
+  await Promise.allSettled(Array.from({ length: 3 }, () => database.sql`select pg_sleep(0.05)`));
+  const results = await Promise.all(Array.from({ length: 20 }, () => database.sql`select 1 as one`));
+  assert.ok(results.every(([row]) => row?.one === 1));
+});
+
+test('a commit after a statement that failed is an error, not a silent rollback', async () => {
+  const work = database.db.transaction().execute(async (tx) => {
+    await insert('silent', tx);
+    await insert('silent', tx).catch(() => {});
+  });
+  await assert.rejects(work, /a statement of this transaction had failed/);
+  assert.deepEqual(await notes('silent'), []);
+});
+
+test('code in a shared transaction uses it without knowing, and its actions wait for the commit', async () => {
+  const done: string[][] = [];
+  await inSharedTransaction(database.sql, (transaction) =>
+    share(transaction, async () => {
+      await Promise.all([insert('shared a'), insert('shared b')]);
+      await database.db.transaction().execute((tx) => insert('shared c', tx));
+      afterCommit(() => done.push(['after']));
+      done.push(await notes('shared'));
+      return true;
+    }),
+  );
+  assert.deepEqual(done, [[], ['after']]);
+  assert.deepEqual(await notes('shared'), ['shared a', 'shared b', 'shared c']);
+});
+
+test('null rolls a shared transaction back, and nothing waits for its commit', async () => {
+  let acted = false;
+  const result = await inSharedTransaction(database.sql, (transaction) =>
+    share(transaction, async () => {
+      await insert('null');
+      afterCommit(() => {
+        acted = true;
+      });
+      return null;
+    }),
+  );
+  assert.equal(result, null);
+  assert.equal(acted, false);
+  assert.deepEqual(await notes('null'), []);
+});
+
+test('transactions that overlap are not half lost in silence', async () => {
+  const work = inSharedTransaction(database.sql, (transaction) =>
+    share(transaction, async () => {
+      const first = Promise.withResolvers<void>();
+      const second = Promise.withResolvers<void>();
+      const failing = database.db.transaction().execute(async (tx) => {
+        await insert('overlap 1', tx);
+        first.resolve();
+        await second.promise;
+        throw new Error('the first one fails');
+      });
+      await first.promise;
+      const other = database.db.transaction().execute(async (tx) => {
+        await insert('overlap 2', tx);
+        second.resolve();
+        await failing.catch(() => {});
+      });
+      await other;
+      return true;
+    }),
+  );
+  await assert.rejects(work, /a transaction that overlaps this one was rolled back/);
+  assert.deepEqual(await notes('overlap'), []);
+});
+
+test('work that nobody waited for goes to the pool once the shared transaction is over', async () => {
+  let late: Promise<unknown> = Promise.resolve();
+  const over = Promise.withResolvers<void>();
+  await inSharedTransaction(database.sql, (transaction) =>
+    share(transaction, async () => {
+      late = over.promise.then(() => insert('late'));
+      return true;
+    }),
+  );
+  over.resolve();
+  await late;
+  assert.deepEqual(await notes('late'), ['late']);
+});

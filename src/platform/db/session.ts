@@ -1,0 +1,98 @@
+import postgres, { type Sql, type TransactionSql } from 'postgres';
+
+/** A statement's rows, and how many rows it touched. */
+export interface StatementResult<R> {
+  rows: R[];
+  count: number;
+}
+
+export type Parameter = string | number | boolean | Date | Uint8Array | null | Parameter[];
+
+/** A transaction on a connection of the pool, which gets the connection back when it ends. */
+export interface Session {
+  /** Statements that are sent without waiting for each other are pipelined. Throws once the connection is lost. */
+  query<R extends object>(
+    text: string,
+    parameters?: Parameter[],
+    prepare?: boolean,
+  ): Promise<StatementResult<R>>;
+  /** @throws {Error} when an earlier statement had failed: the server rolls back then, without an error. */
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+/** 57P01 and its like: the server ended the session. */
+const SESSION_ENDED = '57P';
+
+/**
+ * Begins a transaction on a connection of the pool.
+ *
+ * @param options what follows `begin`, such as `isolation level serializable`.
+ */
+export async function openSession(sql: Sql, options = ''): Promise<Session> {
+  try {
+    return await begin(sql, options);
+  } catch (error) {
+    // The driver reports the end of a session once more, to the first statement of the next connection.
+    if (!(error instanceof postgres.PostgresError) || !error.code.startsWith(SESSION_ENDED)) throw error;
+    return begin(sql, options);
+  }
+}
+
+/** The driver's own codes, and those of the system. */
+function isLoss(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error) || error instanceof postgres.PostgresError)
+    return false;
+  return /^(CONNECTION_|E[A-Z]+$)/.test(String(error.code));
+}
+
+/**
+ * The driver's `begin` is the only way to a connection of one's own that survives a lost one: `reserve` then
+ * writes to the closed socket, which ends the process, or leaks the connection that comes after it. But `begin`
+ * counts a transaction as failed for good after any failed statement, even one that a savepoint has undone. So
+ * its callback never returns: the statement that ends the transaction is ours, and with it the driver takes
+ * the connection back.
+ */
+async function begin(sql: Sql, options: string): Promise<Session> {
+  const begun = Promise.withResolvers<TransactionSql>();
+  let ended: unknown = null;
+  const lost = sql.begin(options, (transaction) => {
+    begun.resolve(transaction);
+    return new Promise<never>(() => {});
+  });
+  lost.catch((error: unknown) => {
+    ended = error;
+    begun.reject(error);
+  });
+  const transaction = await begun.promise;
+
+  // Whatever is sent after the end or a loss reaches a closed socket, or whoever has the connection next.
+  const run = async <R extends object>(text: string, parameters: Parameter[] = [], prepare = false) => {
+    if (ended !== null) throw ended;
+    try {
+      return await Promise.race([transaction.unsafe<R[]>(text, parameters, { prepare }), lost]);
+    } catch (error) {
+      // The caller hears of it here first, and would go on to roll back.
+      if (isLoss(error)) ended ??= error;
+      throw error;
+    }
+  };
+  const end = (statement: 'commit' | 'rollback') => {
+    const result = run(statement);
+    ended = new Error('this transaction has ended');
+    return result;
+  };
+  return {
+    async query<R extends object>(text: string, parameters?: Parameter[], prepare?: boolean) {
+      const rows = await run<R>(text, parameters, prepare);
+      return { rows, count: rows.count ?? 0 };
+    },
+    async commit() {
+      const { command } = await end('commit');
+      if (command !== 'COMMIT') throw new Error('a statement of this transaction had failed');
+    },
+    async rollback() {
+      if (ended === null) await end('rollback');
+    },
+  };
+}

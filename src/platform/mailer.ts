@@ -1,0 +1,67 @@
+import { createTransport } from 'nodemailer';
+
+/** A mail as it is handed to the SMTP server. */
+export interface OutgoingMail {
+  /** Makes the Message-ID, so that a mail sent twice can be recognised. */
+  id: string;
+  to: string;
+  subject: string;
+  text: string;
+}
+
+/** The way out for mail. */
+export interface Mailer {
+  /** @throws {MailRefused} when the server will never take it; any other error is worth another try. */
+  send(mail: OutgoingMail): Promise<void>;
+  close(): void;
+}
+
+/** The server said with a 5xx reply that it will not take this mail (RFC 5321 4.2.1). */
+export class MailRefused extends Error {}
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Sends by the operator's SMTP server.
+ *
+ * @param url `smtp://` or `smtps://`, with the user and password in it where the server wants them.
+ * @param from the sender, e.g. `Marquee <no-reply@example.com>`.
+ */
+export function createMailer(url: string, from: string): Mailer {
+  const transport = createTransport({
+    url,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+  });
+  const host = /@([^>\s]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
+  return {
+    async send({ id, to, subject, text }) {
+      try {
+        await transport.sendMail({
+          messageId: `<${id}@${host}>`,
+          from,
+          to: { name: '', address: to },
+          subject,
+          text,
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          disableFileAccess: true,
+          disableUrlAccess: true,
+        });
+      } catch (error) {
+        const status = refusalOf(error);
+        if (status !== null) throw new MailRefused(`the server answered ${status}`, { cause: error });
+        throw error;
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** A permanent reply to the envelope or the text; one to the log-in is the operator's to mend. */
+function refusalOf(error: unknown): number | null {
+  if (!(error instanceof Error) || !('code' in error) || !('responseCode' in error)) return null;
+  const status = Number(error.responseCode);
+  const ours = error.code === 'EENVELOPE' || error.code === 'EMESSAGE';
+  return ours && status >= 500 && status < 600 ? status : null;
+}

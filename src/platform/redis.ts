@@ -1,0 +1,93 @@
+import { Redis } from 'ioredis';
+import type { Logger } from './logger.ts';
+
+/** Longer than a command ever takes; an answer that waits for a lost store still arrives within 100 ms. */
+const ANSWER_MS = 80;
+/** For a connection to be made, and to answer its first commands. */
+const CONNECT_MS = 1_000;
+/** Pause between two attempts to reconnect after the first: so long a lost store is not asked at all. */
+const RECONNECT_MS = 1_000;
+
+/** Valkey or Redis, for what nodes share and may lose: counters and leases. */
+export interface RedisStore {
+  /**
+   * Runs commands when the store answers.
+   *
+   * @returns null at once while it is gone, and within 80 ms when it turns out to be. Nothing is queued: what
+   * could not be sent is never sent later.
+   */
+  attempt<T>(commands: (client: Redis) => Promise<T>): Promise<T | null>;
+  /** For libraries that hold a client; use it inside `attempt`. */
+  readonly client: Redis;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects, and reconnects for ever. Resolves once the store answers, or after a second without it.
+ *
+ * @param url `redis://` or `rediss://`, with a password and a database number where there are any.
+ */
+export async function openRedis({ url, log }: { url: string; log: Logger }): Promise<RedisStore> {
+  const client = new Redis(url, {
+    connectionName: 'marquee',
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: CONNECT_MS,
+    connectTimeout: CONNECT_MS,
+    disconnectTimeout: ANSWER_MS,
+    retryStrategy: (times) => (times === 1 ? 0 : RECONNECT_MS),
+  });
+  const { host, port } = client.options;
+  let up = false;
+  client.on('ready', () => {
+    up = true;
+    log.info({ host, port }, 'the counter store answers');
+  });
+  const lost = (error: Error | undefined) => {
+    if (up) log.warn({ err: error, host, port }, 'the counter store is gone; limits are kept without it');
+    up = false;
+  };
+  client.on('close', () => lost(undefined));
+  // Without a listener the library writes each failed attempt to the console.
+  client.on('error', (error) => log.debug({ err: error, host, port }, 'the counter store does not answer'));
+
+  await firstAnswer(client, log);
+  return {
+    client,
+    async attempt(commands) {
+      if (!up) return null;
+      try {
+        return await inTime(commands(client));
+      } catch (error) {
+        lost(error instanceof Error ? error : undefined);
+        // A store that is frozen keeps its connection: a new one shows when it is back.
+        client.stream.destroy();
+        return null;
+      }
+    },
+    async close() {
+      up = false;
+      client.disconnect();
+    },
+  };
+}
+
+/** Rejects after 80 ms, unless the answer had arrived and only this process was too busy to read it. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => setImmediate(late.reject, new Error('no answer in time')), ANSWER_MS);
+  try {
+    return await Promise.race([answer, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function firstAnswer(client: Redis, log: Logger): Promise<void> {
+  const answered = Promise.withResolvers<boolean>();
+  const timer = setTimeout(answered.resolve, CONNECT_MS, false);
+  client.once('ready', () => answered.resolve(true));
+  if (!(await answered.promise)) log.warn('the counter store of REDIS_URL does not answer');
+  clearTimeout(timer);
+}
