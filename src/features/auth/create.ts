@@ -1,0 +1,42 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Db } from '../../platform/db/index.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Passwords } from '../../platform/passwords.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import { createMailLinks, type MailLinks, type MailOutbox } from './links.service.ts';
+import { type AccountMaker, createSignIn, type SignIn } from './service.ts';
+import { createUserTokens, type UserTokens } from './tokens.service.ts';
+import { createTwoFactor, type TwoFactor } from './two-factor.service.ts';
+
+export interface Auth {
+  signIn: SignIn;
+  tokens: UserTokens;
+  twoFactor: TwoFactor;
+  links: MailLinks;
+}
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  log: Logger;
+  secrets: Secrets;
+  passwords: Passwords;
+  accounts: AccountMaker & {
+    /** @throws {AppError} WEAK_PASSWORD. */
+    hashPassword(password: string): Promise<string>;
+  };
+  mailbox: MailOutbox;
+  /** An account has changed in what its API keys depend on. */
+  onAccountChanged(): void;
+  /** The issuer of tokens, and what links begin with. */
+  publicUrl: string;
+}
+
+/** The parts of the feature, each knowing those it needs. */
+export function createAuth(deps: Deps): Auth {
+  const tokens = createUserTokens({ ...deps, issuer: deps.publicUrl });
+  const twoFactor = createTwoFactor(deps);
+  const links = createMailLinks({ ...deps, hashPassword: deps.accounts.hashPassword });
+  const signIn = createSignIn({ ...deps, tokens, twoFactor, links });
+  return { signIn, tokens, twoFactor, links };
+}

@@ -1,0 +1,74 @@
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { EmailTokenTable, LinkPurpose } from '../../platform/db/tables/auth.ts';
+
+export async function insertToken(tx: Tx, token: Omit<EmailTokenTable, 'used_at'>): Promise<void> {
+  await tx
+    .insertInto('email_token')
+    .values({ ...token, used_at: null })
+    .execute();
+}
+
+/** Whose a link is, while it is good. */
+export function findUsable(db: Db, hash: Uint8Array, purpose: LinkPurpose, now: Date) {
+  return db
+    .selectFrom('email_token')
+    .select(['account_id', 'email'])
+    .where('hash', '=', hash)
+    .where('purpose', '=', purpose)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', now)
+    .executeTakeFirst();
+}
+
+/** Uses a link up. @returns whose it was, or undefined when it is unknown, used or expired. */
+export function takeToken(tx: Tx, hash: Uint8Array, purpose: LinkPurpose, now: Date) {
+  return tx
+    .updateTable('email_token')
+    .set({ used_at: now })
+    .where('hash', '=', hash)
+    .where('purpose', '=', purpose)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', now)
+    .returning(['account_id', 'email'])
+    .executeTakeFirst();
+}
+
+/** Every other open link of the account for this purpose is void from here on. */
+export async function voidTokens(tx: Tx, accountId: string, purpose: LinkPurpose, now: Date): Promise<void> {
+  await tx
+    .updateTable('email_token')
+    .set({ used_at: now })
+    .where('account_id', '=', accountId)
+    .where('purpose', '=', purpose)
+    .where('used_at', 'is', null)
+    .execute();
+}
+
+export async function countTokens(db: Db, accountId: string, purpose: LinkPurpose, since: Date) {
+  const row = await db
+    .selectFrom('email_token')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
+    .where('purpose', '=', purpose)
+    .where('created_at', '>', since)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+export async function insertRequest(db: Db, purpose: LinkPurpose, email: string, now: Date): Promise<void> {
+  await db.insertInto('link_request').values({ purpose, email, created_at: now }).execute();
+}
+
+/** Takes the oldest request that no other worker is at; it is gone when the transaction commits. */
+export async function takeRequest(tx: Tx) {
+  const oldest = tx.selectFrom('link_request').select('id').orderBy('id').limit(1).forUpdate().skipLocked();
+  return tx
+    .deleteFrom('link_request')
+    .where('id', '=', oldest)
+    .returning(['purpose', 'email'])
+    .executeTakeFirst();
+}
+
+export async function deleteTokensBefore(db: Db, time: Date): Promise<void> {
+  await db.deleteFrom('email_token').where('created_at', '<', time).execute();
+}

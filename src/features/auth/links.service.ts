@@ -1,0 +1,145 @@
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { LinkPurpose } from '../../platform/db/tables/auth.ts';
+import * as repository from './links.repository.ts';
+import { passwordChangedMail, resetMail, verifyMail } from './mails.ts';
+import * as accounts from './repository.ts';
+import * as rules from './rules.ts';
+import { deleteChallengesOf } from './two-factor.repository.ts';
+
+/** Verification of addresses and new passwords by links in mails, each good once (`api.md` C2). */
+export interface MailLinks {
+  /** Sends the link that confirms a new account's address; it is good for 24 hours. */
+  sendVerification(tx: Tx, account: { id: string; email: string }): Promise<void>;
+  /** Asks for a link; takes the same time whether or not there is such an account. */
+  request(purpose: LinkPurpose, email: string): Promise<void>;
+  /** Turns what was asked for into mails, where there is an account; the worker calls it. */
+  sendRequested(): Promise<void>;
+  isUsable(purpose: LinkPurpose, token: string): Promise<boolean>;
+  /** @returns false when the link is unknown, used or expired. */
+  verifyEmail(token: string): Promise<boolean>;
+  /**
+   * Sets the password, signs the account out everywhere, and says so by mail.
+   *
+   * @returns false when the link is unknown, used or expired.
+   * @throws {AppError} WEAK_PASSWORD.
+   */
+  resetPassword(token: string, password: string): Promise<boolean>;
+  cleanUp(): Promise<void>;
+}
+
+/** What becomes of mails. */
+export interface MailOutbox {
+  enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
+}
+
+const HOUR_MS = 3_600_000;
+const LIFE_MS: Record<LinkPurpose, number> = { VERIFY_EMAIL: 24 * HOUR_MS, RESET_PASSWORD: HOUR_MS };
+const PATHS: Record<LinkPurpose, string> = {
+  VERIFY_EMAIL: '/verify-email',
+  RESET_PASSWORD: '/reset-password',
+};
+/** Nobody's mailbox is filled by strangers who type its address. */
+const LINKS_PER_HOUR = 3;
+const KEPT_MS = 30 * 24 * HOUR_MS;
+/** A round ends after so many, so that a flood of requests does not hold up stopping. */
+const REQUESTS_PER_RUN = 100;
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  mailbox: MailOutbox;
+  /** @throws {AppError} WEAK_PASSWORD. */
+  hashPassword(password: string): Promise<string>;
+  /** An account has changed in what its API keys depend on. */
+  onAccountChanged(): void;
+  publicUrl: string;
+}
+
+export function createMailLinks(deps: Deps): MailLinks {
+  const { db, clock } = deps;
+  return {
+    sendVerification: (tx, account) => sendLink(deps, tx, 'VERIFY_EMAIL', account),
+    async request(purpose, email) {
+      const address = rules.lookupEmail(email);
+      if (address !== null) await repository.insertRequest(db, purpose, address, clock.now());
+    },
+    async sendRequested() {
+      for (let count = 0; count < REQUESTS_PER_RUN; count++) {
+        if (!(await db.transaction().execute((tx) => answerRequest(deps, tx)))) return;
+      }
+    },
+    async isUsable(purpose, token) {
+      const row = await repository.findUsable(db, rules.hashLinkToken(token), purpose, clock.now());
+      return row !== undefined;
+    },
+    async verifyEmail(token) {
+      const done = await db.transaction().execute(async (tx) => {
+        const link = await takeLink(deps, tx, 'VERIFY_EMAIL', token);
+        return link !== undefined && accounts.markVerified(tx, link.account_id, link.email, clock.now());
+      });
+      if (done) deps.onAccountChanged();
+      return done;
+    },
+    resetPassword: (token, password) => resetPassword(deps, token, password),
+    cleanUp: () => repository.deleteTokensBefore(db, dateFromMs(clock.ms() - KEPT_MS)),
+  };
+}
+
+function takeLink({ clock }: Deps, tx: Tx, purpose: LinkPurpose, token: string) {
+  return repository.takeToken(tx, rules.hashLinkToken(token), purpose, clock.now());
+}
+
+async function sendLink(
+  { clock, mailbox, publicUrl }: Deps,
+  tx: Tx,
+  purpose: LinkPurpose,
+  { id, email }: { id: string; email: string },
+): Promise<void> {
+  const token = rules.newLinkToken();
+  await repository.insertToken(tx, {
+    hash: rules.hashLinkToken(token),
+    account_id: id,
+    purpose,
+    email,
+    created_at: clock.now(),
+    expires_at: dateFromMs(clock.ms() + LIFE_MS[purpose]),
+  });
+  const link = `${publicUrl}${PATHS[purpose]}?token=${token}`;
+  await mailbox.enqueue(tx, purpose === 'VERIFY_EMAIL' ? verifyMail(email, link) : resetMail(email, link));
+}
+
+/** @returns false when there is nothing left to answer. */
+async function answerRequest(deps: Deps, tx: Tx): Promise<boolean> {
+  const request = await repository.takeRequest(tx);
+  if (request === undefined) return false;
+  const account = await accounts.findByEmail(tx, request.email);
+  if (account === undefined || account.suspended_at !== null) return true;
+  if (request.purpose === 'VERIFY_EMAIL' && account.email_verified_at !== null) return true;
+  const since = dateFromMs(deps.clock.ms() - HOUR_MS);
+  const sent = await repository.countTokens(tx, account.id, request.purpose, since);
+  if (sent < LINKS_PER_HOUR) await sendLink(deps, tx, request.purpose, account);
+  return true;
+}
+
+async function resetPassword(deps: Deps, token: string, password: string): Promise<boolean> {
+  const { db, clock, mailbox, publicUrl } = deps;
+  const hash = rules.hashLinkToken(token);
+  // Looked up first: hashing a password is too costly for whoever has no link.
+  const usable = await repository.findUsable(db, hash, 'RESET_PASSWORD', clock.now());
+  if (usable === undefined) return false;
+  const passwordHash = await deps.hashPassword(password);
+  const done = await db.transaction().execute(async (tx) => {
+    const link = await takeLink(deps, tx, 'RESET_PASSWORD', token);
+    if (link === undefined) return false;
+    await accounts.changePassword(tx, link.account_id, passwordHash);
+    // Whoever reads the mailbox has proved that the address is theirs.
+    await accounts.markVerified(tx, link.account_id, link.email, clock.now());
+    await repository.voidTokens(tx, link.account_id, 'RESET_PASSWORD', clock.now());
+    await deleteChallengesOf(tx, link.account_id);
+    await mailbox.enqueue(tx, passwordChangedMail(link.email, `${publicUrl}/forgot-password`));
+    return true;
+  });
+  if (done) deps.onAccountChanged();
+  return done;
+}

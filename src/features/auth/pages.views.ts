@@ -1,0 +1,115 @@
+import { type Page, siteFrame } from '../../http/page.ts';
+import type { AppError } from '../../kernel/errors.ts';
+import type { LinkPurpose } from '../../platform/db/tables/auth.ts';
+import { html, type SafeHtml } from '../../platform/html.ts';
+
+/** The words and forms of the sign-in pages; they work without any script. */
+
+const EMAIL_FIELD = html`<label class="field">E-mail address
+<input type="email" name="email" required maxlength="254" autocomplete="email">
+</label>`;
+
+const REQUESTS: Record<LinkPurpose, { action: string; title: string; text: string }> = {
+  VERIFY_EMAIL: {
+    action: '/verify-email',
+    title: 'Confirm your e-mail address',
+    text: 'We send you a link to the address that you registered with.',
+  },
+  RESET_PASSWORD: {
+    action: '/forgot-password',
+    title: 'Choose a new password',
+    text: 'We send you a link to the address of your account.',
+  },
+};
+
+function page(status: number, title: string, content: SafeHtml): Page {
+  return {
+    status,
+    title: `${title} · Marquee`,
+    head: html`<meta name="robots" content="noindex">`,
+    body: siteFrame(
+      'page notice',
+      html`<h1>${title}</h1>
+${content}`,
+    ),
+    frames: "'none'",
+    forms: true,
+  };
+}
+
+function requestFields(purpose: LinkPurpose): SafeHtml {
+  return html`<form class="form" method="post" action="${REQUESTS[purpose].action}">
+${EMAIL_FIELD}
+<button class="button" type="submit">Send me a link</button>
+</form>`;
+}
+
+/** Asks for an address to send a link to. */
+export function requestForm(purpose: LinkPurpose): Page {
+  const { title, text } = REQUESTS[purpose];
+  return page(200, title, html`<p>${text}</p>\n${requestFields(purpose)}`);
+}
+
+/** Said for every address, whether or not it has an account. */
+export function requested(purpose: LinkPurpose): Page {
+  const unless = purpose === 'VERIFY_EMAIL' ? ' that is not confirmed yet' : '';
+  return page(
+    200,
+    'Look into your mailbox',
+    html`<p>If there is an account${unless} with this address, a link is on its way. It may take a minute.</p>`,
+  );
+}
+
+export function confirmForm(token: string): Page {
+  return page(
+    200,
+    REQUESTS.VERIFY_EMAIL.title,
+    html`<form class="form" method="post" action="/verify-email">
+<input type="hidden" name="token" value="${token}">
+<button class="button" type="submit">Confirm the address</button>
+</form>`,
+  );
+}
+
+/** @param problem what was wrong with the password before. */
+export function passwordForm(token: string, problem?: string): Page {
+  return page(
+    problem === undefined ? 200 : 400,
+    REQUESTS.RESET_PASSWORD.title,
+    html`<form class="form" method="post" action="/reset-password">
+<input type="hidden" name="token" value="${token}">
+<label class="field">New password, at least 12 characters
+<input type="password" name="password" required minlength="12" autocomplete="new-password"${
+      problem !== undefined && html` aria-invalid="true" aria-describedby="problem"`
+    }>
+</label>
+${problem !== undefined && html`<p class="problem" id="problem" role="alert">${problem}</p>`}
+<button class="button" type="submit">Set the password</button>
+</form>`,
+  );
+}
+
+/** The link is unknown, used or too old; the three look the same. */
+export function expired(purpose: LinkPurpose): Page {
+  return page(
+    404,
+    'This link is no longer good',
+    html`<p>A link works once, and only for a while. You can have a new one.</p>\n${requestFields(purpose)}`,
+  );
+}
+
+export function done(purpose: LinkPurpose): Page {
+  return purpose === 'VERIFY_EMAIL'
+    ? page(200, 'Your address is confirmed', html`<p>API keys of your account work from now on.</p>`)
+    : page(
+        200,
+        'Your password is changed',
+        html`<p>You were signed out everywhere. Sign in with the new password.</p>`,
+      );
+}
+
+export function failed(error: AppError): Page {
+  const title = error.status === 429 ? 'Too many tries' : 'That did not work';
+  const text = error.status === 429 ? 'Wait a quarter of an hour, then try again.' : error.message;
+  return page(error.status, title, html`<p>${text}</p>`);
+}

@@ -1,0 +1,153 @@
+import { defineRoute, type Limit, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import { Deleted } from '../../http/schema.ts';
+import {
+  ConfirmIn,
+  DisableIn,
+  EnrolIn,
+  Enrolment,
+  LoginIn,
+  RecoveryCodes,
+  RegisterIn,
+  SecondFactorIn,
+  SignedIn,
+  TwoFactorState,
+} from './schemas.ts';
+import type { SignIn } from './service.ts';
+import type { TwoFactor } from './two-factor.service.ts';
+
+const QUARTER_SEC = 900;
+const HOUR_SEC = 3600;
+
+/** Contract 8.1, with the bodies of contract 7, rule 2. */
+function caps(bucket: string, perIp: number, perKey: number): readonly Limit[] {
+  return [
+    { bucket, per: 'ip', max: perIp, windowSec: QUARTER_SEC, refusal: 'plain' },
+    { bucket, per: 'key', max: perKey, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
+  ];
+}
+
+const LOGIN_CAPS = caps('login', 10, 100);
+const REGISTER_CAPS = caps('register', 5, 20);
+/** Each of these checks a password or a code, so each is one more way to guess it. */
+const GUESS_CAPS: readonly Limit[] = [
+  { bucket: 'two-factor', per: 'key', max: 30, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
+];
+
+const common = {
+  auth: 'key',
+  permission: null,
+  idempotent: false,
+  originLock: false,
+  params: NoParams,
+  query: NoQuery,
+} as const;
+/** They change nothing of the key's workspace (`api.md` C0). */
+const open = { ...common, gate: null, writes: false, method: 'POST' } as const;
+const ofUser = { ...common, gate: 'user' } as const;
+
+/** `/auth/*` (contract 4.3). */
+export function authRoutes({ signIn }: { signIn: SignIn }): Route[] {
+  return [
+    defineRoute({
+      ...open,
+      operationId: 'auth.register',
+      path: '/auth/register',
+      summary: 'Make an account',
+      description: 'The address has to be confirmed by a link in a mail before keys of the account work.',
+      limits: REGISTER_CAPS,
+      body: RegisterIn,
+      reply: { status: 201, schema: SignedIn, envelope: 'flat' },
+      errors: ['INVALID_EMAIL', 'WEAK_PASSWORD', 'EMAIL_EXISTS', 'SERVICE_UNAVAILABLE'],
+      handler: (_context, { body }) => signIn.register(body),
+    }),
+    defineRoute({
+      ...open,
+      operationId: 'auth.login',
+      path: '/auth/login',
+      summary: 'Sign a user in',
+      limits: LOGIN_CAPS,
+      body: LoginIn,
+      reply: { status: 200, schema: SignedIn, envelope: 'flat' },
+      errors: [
+        'INVALID_CREDENTIALS',
+        'SECOND_FACTOR_REQUIRED',
+        'SECOND_FACTOR_UNAVAILABLE',
+        'SERVICE_UNAVAILABLE',
+      ],
+      handler: (_context, { body }) => signIn.login(body),
+    }),
+    defineRoute({
+      ...open,
+      operationId: 'auth.loginSecondFactor',
+      path: '/auth/login/2fa',
+      summary: 'Complete a sign-in with the second factor',
+      description: 'Five tries for each challenge, within 300 seconds.',
+      limits: LOGIN_CAPS,
+      body: SecondFactorIn,
+      reply: { status: 200, schema: SignedIn, envelope: 'flat' },
+      errors: ['INVALID_CREDENTIALS'],
+      handler: (_context, { body }) => signIn.completeLogin(body),
+    }),
+  ];
+}
+
+/** `/me/two-factor` (`api.md` C2): acts of the user, so they need `X-User-Token`. */
+export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[] {
+  const path = '/me/two-factor';
+  return [
+    defineRoute({
+      ...ofUser,
+      operationId: 'twoFactor.get',
+      method: 'GET',
+      path,
+      summary: 'Is the second factor on?',
+      body: NoBody,
+      reply: { status: 200, schema: TwoFactorState },
+      errors: [],
+      handler: ({ caller }) => twoFactor.state(caller.accountId),
+    }),
+    defineRoute({
+      ...ofUser,
+      operationId: 'twoFactor.enrol',
+      method: 'POST',
+      path,
+      summary: 'Start the enrolment of an authenticator app',
+      description: 'Nothing changes until it is confirmed; starting again replaces the secret.',
+      limits: GUESS_CAPS,
+      body: EnrolIn,
+      reply: { status: 201, schema: Enrolment },
+      errors: ['INVALID_CREDENTIALS', 'CONFLICT', 'SERVICE_UNAVAILABLE'],
+      handler: ({ caller }, { body }) => twoFactor.enrol(caller.accountId, body.password),
+    }),
+    defineRoute({
+      ...ofUser,
+      operationId: 'twoFactor.confirm',
+      method: 'POST',
+      path: `${path}/confirm`,
+      summary: 'Turn the second factor on',
+      limits: GUESS_CAPS,
+      body: ConfirmIn,
+      reply: { status: 200, schema: RecoveryCodes },
+      errors: ['INVALID_CREDENTIALS', 'CONFLICT'],
+      handler: async ({ caller }, { body }) => ({
+        recoveryCodes: await twoFactor.confirm(caller.accountId, body.code),
+      }),
+    }),
+    defineRoute({
+      ...ofUser,
+      operationId: 'twoFactor.disable',
+      method: 'DELETE',
+      path,
+      summary: 'Turn the second factor off',
+      description: 'The `id` of the answer is that of the account.',
+      limits: GUESS_CAPS,
+      body: DisableIn,
+      reply: { status: 200, schema: Deleted },
+      errors: ['INVALID_CREDENTIALS', 'NOT_FOUND', 'SERVICE_UNAVAILABLE'],
+      async handler({ caller }, { body }) {
+        await twoFactor.disable(caller.accountId, body);
+        return { id: caller.accountId, deleted: true };
+      },
+    }),
+  ];
+}

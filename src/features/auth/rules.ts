@@ -1,0 +1,39 @@
+import { hash, randomBytes, randomInt } from 'node:crypto';
+
+/** How an address is looked up (contract 2.9): as it was stored. Null when no account can have it. */
+export function lookupEmail(email: string): string | null {
+  const normal = email.trim().toLowerCase();
+  return normal === '' || normal.length > 254 || normal.includes('\0') ? null : normal;
+}
+
+/** Without letters that are read as digits. */
+const RECOVERY_ALPHABET = 'abcdefghjkmnpqrstvwxyz23456789';
+const RECOVERY_LENGTH = 10;
+const RECOVERY_CODES = 10;
+
+/** Ten different codes such as `k3v9x-2m7qa`, 49 bits each. */
+export function newRecoveryCodes(): string[] {
+  const codes = new Set<string>();
+  while (codes.size < RECOVERY_CODES) {
+    const letters = Array.from({ length: RECOVERY_LENGTH }, () =>
+      RECOVERY_ALPHABET.charAt(randomInt(RECOVERY_ALPHABET.length)),
+    ).join('');
+    codes.add(`${letters.slice(0, 5)}-${letters.slice(5)}`);
+  }
+  return [...codes];
+}
+
+/** A code as typed: without spaces and dashes, in lower case. */
+export function normaliseCode(code: string): string {
+  return code.slice(0, 64).replace(/[\s-]/g, '').toLowerCase();
+}
+
+/** The secret part of a link in a mail: 256 random bits. */
+export function newLinkToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** What is stored of it. */
+export function hashLinkToken(token: string): Buffer {
+  return Buffer.from(hash('sha256', token, 'hex'), 'hex');
+}

@@ -1,0 +1,106 @@
+import { AppError } from '../../kernel/errors.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Passwords } from '../../platform/passwords.ts';
+import type { MailLinks } from './links.service.ts';
+import type { Credentials } from './repository.ts';
+import * as repository from './repository.ts';
+import { lookupEmail } from './rules.ts';
+import type { AccessToken, UserTokens } from './tokens.service.ts';
+import type { TwoFactor } from './two-factor.service.ts';
+
+/** Accounts as sign-in needs them. */
+export interface AccountMaker {
+  /** @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS. */
+  create(
+    input: { email: string; password: string; name?: string | null | undefined; verified: boolean },
+    also: (tx: Tx, account: { id: string; email: string }) => Promise<void>,
+  ): Promise<{ id: string }>;
+}
+
+/** What a sign-in answers (contract 2.1). */
+export interface SignedIn {
+  tokens: AccessToken;
+  user: { id: string; email: string; name: string | null; role: string };
+}
+
+export interface SignIn {
+  /** @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS (contract 4.3). */
+  register(input: { email: string; password: string; name?: string | null | undefined }): Promise<SignedIn>;
+  /**
+   * @throws {AppError} INVALID_CREDENTIALS, the same for an unknown address, a wrong password and a suspended
+   * account; SECOND_FACTOR_REQUIRED with the challenge; SECOND_FACTOR_UNAVAILABLE.
+   */
+  login(input: { email: string; password: string }): Promise<SignedIn>;
+  /** @throws {AppError} INVALID_CREDENTIALS for a wrong code and for a challenge that is used or expired. */
+  completeLogin(input: { challengeId: string; code: string }): Promise<SignedIn>;
+}
+
+interface Deps {
+  db: Db;
+  accounts: AccountMaker;
+  passwords: Passwords;
+  tokens: Pick<UserTokens, 'issue'>;
+  twoFactor: Pick<TwoFactor, 'challenge' | 'answer'>;
+  links: Pick<MailLinks, 'sendVerification'>;
+  log: Logger;
+}
+
+export function createSignIn(deps: Deps): SignIn {
+  const { db, accounts, tokens, twoFactor, links } = deps;
+
+  const signIn = async (account: Credentials): Promise<SignedIn> => {
+    const { id, email, name, role } = account;
+    return { tokens: await tokens.issue(account), user: { id, email, name, role } };
+  };
+  const current = async (id: string) => {
+    const account = await repository.findById(db, id);
+    if (account === undefined || account.suspended_at !== null) throw new AppError('INVALID_CREDENTIALS');
+    return account;
+  };
+
+  return {
+    async register({ email, password, name }) {
+      const { id } = await accounts.create({ email, password, name, verified: false }, (tx, account) =>
+        links.sendVerification(tx, account),
+      );
+      return signIn(await current(id));
+    },
+    async login(input) {
+      const account = await checkPassword(deps, input);
+      const challenge = await twoFactor.challenge(account.id);
+      if (challenge === null) return signIn(account);
+      throw new AppError('SECOND_FACTOR_REQUIRED', { beside: { twoFactorRequired: true, ...challenge } });
+    },
+    async completeLogin({ challengeId, code }) {
+      return signIn(await current(await twoFactor.answer(challengeId, code)));
+    },
+  };
+}
+
+/** Does the same work whatever is wrong, so that the time tells nothing either. */
+async function checkPassword(
+  deps: Deps,
+  { email, password }: { email: string; password: string },
+): Promise<Credentials> {
+  const { db, passwords } = deps;
+  const address = lookupEmail(email);
+  // No account has the empty address, so it is looked up in vain.
+  const account = await repository.findByEmail(db, address ?? '');
+  const { ok, stale } = await passwords.verify(password, account?.password_hash ?? null);
+  if (account === undefined || !ok || account.suspended_at !== null) {
+    throw new AppError('INVALID_CREDENTIALS');
+  }
+  if (stale) await rehash(deps, account, password);
+  return account;
+}
+
+/** The parameters of the hash have changed since it was made; a failure can wait for the next sign-in. */
+async function rehash({ db, passwords, log }: Deps, account: Credentials, password: string): Promise<void> {
+  try {
+    const hash = await passwords.hash(password);
+    await repository.replaceHash(db, account.id, account.password_hash, hash);
+  } catch (error) {
+    log.warn({ err: error, accountId: account.id }, 'a password hash was not renewed');
+  }
+}

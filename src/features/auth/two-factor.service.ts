@@ -1,0 +1,171 @@
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { AppError } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Passwords } from '../../platform/passwords.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import * as accounts from './repository.ts';
+import * as rules from './rules.ts';
+import * as totp from './totp.ts';
+import * as repository from './two-factor.repository.ts';
+
+/**
+ * TOTP codes and recovery codes (`api.md` C2). Wherever a code is asked for, a recovery code is taken too,
+ * once. A wrong password or code is INVALID_CREDENTIALS everywhere.
+ */
+export interface TwoFactor {
+  state(accountId: string): Promise<{ enabled: boolean; recoveryCodesLeft: number }>;
+  /**
+   * A new secret, which does nothing until it is confirmed.
+   *
+   * @throws {AppError} INVALID_CREDENTIALS, CONFLICT when the second factor is on.
+   */
+  enrol(accountId: string, password: string): Promise<{ secret: string; otpauthUrl: string }>;
+  /**
+   * Turns the second factor on.
+   *
+   * @returns the recovery codes, which are never shown again.
+   * @throws {AppError} INVALID_CREDENTIALS, CONFLICT when there is nothing to confirm.
+   */
+  confirm(accountId: string, code: string): Promise<string[]>;
+  /** @throws {AppError} INVALID_CREDENTIALS, NOT_FOUND when the second factor is off. */
+  disable(accountId: string, input: { password: string; code: string }): Promise<void>;
+  /**
+   * @returns null when the account has no second factor, else what to answer a right password with.
+   * @throws {AppError} SECOND_FACTOR_UNAVAILABLE.
+   */
+  challenge(accountId: string): Promise<{ challengeId: string; expiresIn: number } | null>;
+  /** @returns the account that has signed in. @throws {AppError} INVALID_CREDENTIALS. */
+  answer(challengeId: string, code: string): Promise<string>;
+  /** Drops old challenges. */
+  cleanUp(): Promise<void>;
+}
+
+const CHALLENGE_SEC = 300;
+const TRIES_PER_CHALLENGE = 5;
+/** Wrong codes of one account, over all its challenges: six digits can be guessed with enough sign-ins. */
+const TRIES_PER_HOUR = 30;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+interface Deps {
+  db: Db;
+  passwords: Pick<Passwords, 'verify'>;
+  secrets: Pick<Secrets, 'encrypt' | 'decrypt' | 'sign'>;
+  clock: Clock;
+}
+
+export function createTwoFactor(deps: Deps): TwoFactor {
+  const { db, secrets, clock } = deps;
+  return {
+    async state(accountId) {
+      const row = await repository.findTwoFactor(db, accountId);
+      const enabled = row !== undefined && row.enabled_at !== null;
+      return {
+        enabled,
+        recoveryCodesLeft: enabled ? await repository.countRecoveryCodes(db, accountId) : 0,
+      };
+    },
+    async enrol(accountId, password) {
+      const { email } = await assertPassword(deps, accountId, password);
+      const secret = totp.newSecret();
+      const stored = secrets.encrypt(secret, accountId);
+      if (!(await repository.putEnrolment(db, accountId, stored, clock.now()))) throw alreadyOn();
+      return { secret, otpauthUrl: totp.otpauthUrl(secret, email) };
+    },
+    confirm: (accountId, code) =>
+      db.transaction().execute(async (tx) => {
+        const row = await repository.lockTwoFactor(tx, accountId);
+        if (row === undefined) throw nothingToConfirm();
+        if (row.enabled_at !== null) throw alreadyOn();
+        const secret = secrets.decrypt(row.secret, accountId);
+        const typed = rules.normaliseCode(code);
+        // The step is not used up: whoever turns it on may sign in with the next look at the app.
+        if (!totp.isCode(typed) || totp.stepOf(secret, typed, clock.ms()) === null) {
+          throw new AppError('INVALID_CREDENTIALS', { field: 'code', message: 'The code is wrong.' });
+        }
+        const codes = rules.newRecoveryCodes();
+        const hashes = codes.map((one) => recoveryHash(deps, accountId, rules.normaliseCode(one)));
+        await repository.enable(tx, accountId, clock.now(), hashes);
+        return codes;
+      }),
+    async disable(accountId, { password, code }) {
+      await assertPassword(deps, accountId, password);
+      await db.transaction().execute(async (tx) => {
+        const row = await repository.lockTwoFactor(tx, accountId);
+        if (row === undefined || row.enabled_at === null) throw new AppError('NOT_FOUND');
+        if (!(await useCode(deps, tx, row, code))) throw new AppError('INVALID_CREDENTIALS');
+        await repository.remove(tx, accountId);
+      });
+    },
+    challenge: (accountId) =>
+      startChallenge(deps, accountId).catch((error: unknown) => {
+        throw new AppError('SECOND_FACTOR_UNAVAILABLE', { cause: error, headers: { 'Retry-After': '2' } });
+      }),
+    async answer(challengeId, code) {
+      const accountId = await db.transaction().execute((tx) => tryCode(deps, tx, challengeId, code));
+      if (accountId === null) throw new AppError('INVALID_CREDENTIALS');
+      return accountId;
+    },
+    cleanUp: () => repository.deleteChallengesBefore(db, dateFromMs(clock.ms() - DAY_MS)),
+  };
+}
+
+async function assertPassword({ db, passwords }: Deps, accountId: string, password: string) {
+  const account = await accounts.findById(db, accountId);
+  const { ok } = await passwords.verify(password, account?.password_hash ?? null);
+  if (account === undefined || !ok) throw new AppError('INVALID_CREDENTIALS');
+  return account;
+}
+
+async function startChallenge({ db, clock }: Deps, accountId: string) {
+  const row = await repository.findTwoFactor(db, accountId);
+  if (row === undefined || row.enabled_at === null) return null;
+  const id = newId('sic');
+  await repository.insertChallenge(db, {
+    id,
+    account_id: accountId,
+    created_at: clock.now(),
+    expires_at: dateFromMs(clock.ms() + CHALLENGE_SEC * 1000),
+  });
+  return { challengeId: id, expiresIn: CHALLENGE_SEC };
+}
+
+/** Null when refused; the try has been counted then, so the transaction must commit all the same. */
+async function tryCode(deps: Deps, tx: Tx, challengeId: string, code: string): Promise<string | null> {
+  const now = deps.clock.now();
+  const accountId = await repository.takeTry(tx, challengeId, now, TRIES_PER_CHALLENGE);
+  if (accountId === undefined) return null;
+  const row = await repository.lockTwoFactor(tx, accountId);
+  if (row === undefined || row.enabled_at === null) return null;
+  const since = dateFromMs(deps.clock.ms() - HOUR_MS);
+  if ((await repository.countTries(tx, accountId, since)) > TRIES_PER_HOUR) return null;
+  if (!(await useCode(deps, tx, row, code))) return null;
+  await repository.useChallenge(tx, challengeId, now);
+  return accountId;
+}
+
+/** Checks a code and uses it up; `row` is locked. */
+async function useCode(deps: Deps, tx: Tx, row: repository.TwoFactorRow, code: string): Promise<boolean> {
+  const { account_id: accountId } = row;
+  const typed = rules.normaliseCode(code);
+  if (totp.isCode(typed)) {
+    const step = totp.stepOf(deps.secrets.decrypt(row.secret, accountId), typed, deps.clock.ms());
+    return step !== null && repository.useStep(tx, accountId, step);
+  }
+  const hash = recoveryHash(deps, accountId, typed);
+  return repository.useRecoveryCode(tx, accountId, hash, deps.clock.now());
+}
+
+/** Keyed, so that a copy of the database alone does not let codes be tried. */
+function recoveryHash({ secrets }: Deps, accountId: string, code: string): string {
+  return secrets.sign('recovery code', `${accountId}.${code}`);
+}
+
+function alreadyOn(): AppError {
+  return new AppError('CONFLICT', { message: 'The second factor is on already.' });
+}
+
+function nothingToConfirm(): AppError {
+  return new AppError('CONFLICT', { message: 'Start with POST /me/two-factor.' });
+}

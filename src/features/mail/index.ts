@@ -1,0 +1,3 @@
+/** Outgoing mail: an outbox that commits with the change, and the sender that empties it. */
+export { createMailSender, type MailSender } from './sender.service.ts';
+export { createMailbox, type Mailbox, type NewMail, type StoredMail } from './service.ts';

@@ -1,0 +1,77 @@
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { MailRow } from './repository.ts';
+import * as repository from './repository.ts';
+
+export interface NewMail {
+  /** What the mail is about, for the log and the mailbox: `verify-email`. */
+  kind: string;
+  to: string;
+  subject: string;
+  text: string;
+}
+
+/** A mail as the operator reads it. */
+export interface StoredMail {
+  id: string;
+  kind: string;
+  to: string;
+  subject: string;
+  status: MailRow['status'];
+  attempts: number;
+  lastError: string | null;
+  createdAt: Date;
+}
+
+export interface Mailbox {
+  /** Queues a mail in the transaction of the change that it tells of; the worker sends it after the commit. */
+  enqueue(tx: Tx, mail: NewMail): Promise<void>;
+  /** Newest first, at most 100. */
+  list(): Promise<StoredMail[]>;
+  /** `text` is null once an SMTP server has taken the mail. @throws {AppError} NOT_FOUND. */
+  get(id: string): Promise<StoredMail & { text: string | null }>;
+  /** Drops mails that are done with and older than 30 days. */
+  cleanUp(): Promise<void>;
+}
+
+const LIST_MAX = 100;
+const KEPT_MS = 30 * 86_400_000;
+
+interface Deps {
+  db: Db;
+  secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
+  clock: Clock;
+}
+
+export function createMailbox({ db, secrets, clock }: Deps): Mailbox {
+  return {
+    async enqueue(tx, { kind, to, subject, text }) {
+      const id = newId('mail');
+      const body = secrets.encrypt(text, id);
+      await repository.insertMail(tx, { id, kind, recipient: to, subject, body, created_at: clock.now() });
+    },
+    list: async () => (await repository.listMails(db, LIST_MAX)).map(toStored),
+    async get(id) {
+      const row = await repository.findMail(db, id);
+      if (row === undefined) throw notFound();
+      return { ...toStored(row), text: row.body === null ? null : secrets.decrypt(row.body, id) };
+    },
+    cleanUp: () => repository.deleteMailsBefore(db, dateFromMs(clock.ms() - KEPT_MS)),
+  };
+}
+
+function toStored(row: MailRow): StoredMail {
+  return {
+    id: row.id,
+    kind: row.kind,
+    to: row.recipient,
+    subject: row.subject,
+    status: row.status,
+    attempts: row.attempts,
+    lastError: row.last_error,
+    createdAt: row.created_at,
+  };
+}
