@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import Stripe from 'stripe';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
-import { createPartner, type Partner } from '../test/harness/partner.ts';
+import { BROADCAST_EVENTS, createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
@@ -26,11 +26,12 @@ function publish(streamKey: string, seconds?: number): Publisher {
 
 const statusOf = async (url: string) => (await fetch(url)).status;
 
-/** Event types that a webhook got for a stream, in the order of arrival. */
+/** Types of the broadcast events that a webhook got for a stream, in the order of arrival. */
 function received(streamId: string): string[] {
   return sink.requests
     .filter((request) => request.rawBody.includes(streamId))
-    .map((request) => String(request.headers['svc-event-type']));
+    .map((request) => String(request.headers['svc-event-type']))
+    .filter((type) => BROADCAST_EVENTS.includes(type));
 }
 
 before(async () => {

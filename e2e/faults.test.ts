@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
-import { createPartner, type Partner } from '../test/harness/partner.ts';
+import { BROADCAST_EVENTS, createPartner, type Partner } from '../test/harness/partner.ts';
 import { headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
@@ -74,7 +74,7 @@ const segmentsAfterDiscontinuity = (text: string) =>
   count(text.split('#EXT-X-DISCONTINUITY\n').slice(1).at(-1) ?? '', /#EXTINF/g);
 
 async function liveStream({ platform, sink, partner }: Setup) {
-  await partner.createWebhook(`${sink.url}/hook`, ['stream.*']);
+  await partner.createWebhook(`${sink.url}/hook`, BROADCAST_EVENTS);
   const stream = await partner.createStream();
   const encoder = publish(platform, stream.streamKey);
   await until(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
@@ -141,7 +141,7 @@ test('kill -9 of ffmpeg: the packager goes on in a new epoch and viewers stay', 
 
 test('kill -9 of the whole program between commit and delivery: the event arrives, attempt one not eaten', async () => {
   const { platform, sink, partner, environment } = await setUp({ WEBHOOK_RETRY_SECONDS: '1,1,1,1,1,1' });
-  const webhook = await partner.createWebhook(`${sink.url}/hook`, ['stream.*']);
+  const webhook = await partner.createWebhook(`${sink.url}/hook`, BROADCAST_EVENTS);
   const stream = await partner.createStream();
   sink.reply = () => ({ fault: 'hang' });
   await partner.start(stream.id);
