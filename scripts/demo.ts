@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import Stripe from 'stripe';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
-import { createPartner } from '../test/harness/partner.ts';
+import { BROADCAST_EVENTS, createPartner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
@@ -97,7 +97,7 @@ async function broadcast(platform: RunningPlatform, sink: HttpsSink): Promise<vo
   const partner = createPartner(platform);
   const stream = await timed('create a stream', () => partner.createStream({ title: 'The demo' }));
   const webhook = await timed('register a webhook', () =>
-    partner.createWebhook(`${sink.url}/hook`, ['stream.*']),
+    partner.createWebhook(`${sink.url}/hook`, BROADCAST_EVENTS),
   );
   const master = `${platform.url}/live/${stream.id}/master.m3u8`;
 

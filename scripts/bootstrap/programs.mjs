@@ -67,6 +67,20 @@ export function ensureChromium(env) {
   return installed;
 }
 
+/** A Valkey or Redis server for the tests that want one; without it they are skipped by name. */
+export function ensureCounterStore() {
+  const names = ['valkey-server', 'redis-server'];
+  if (find(names) !== undefined) return;
+  install(
+    'redis',
+    { apt: ['redis-server'], dnf: ['redis'], brew: ['redis'] },
+    'no Valkey or Redis server for the tests',
+  );
+  if (find(names) === undefined) {
+    process.stderr.write(`marquee: tests with Valkey or Redis are skipped; ${advice('redis')}\n`);
+  }
+}
+
 /** The real path of the first of `names` that is a program. */
 function find(names) {
   for (const name of names) {

@@ -50,6 +50,10 @@ const ACCEPTED = [
   'X-SVC-Request-Id',
   'Svc-API-Version',
   'Last-Event-ID',
+  // Players, for segments.
+  'Range',
+  'If-Range',
+  'If-None-Match',
 ];
 
 export interface AppOptions {

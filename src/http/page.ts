@@ -14,8 +14,8 @@ export interface Page {
   script?: string;
   /** Fetch early what the script would load later. */
   eager?: boolean;
-  /** Who may show the page in a frame: `'none'` or any site (CSP frame-ancestors). */
-  frames: "'none'" | '*';
+  /** Who may show the page in a frame: nobody, any site, or those of these host patterns (CSP frame-ancestors). */
+  frames: "'none'" | '*' | readonly string[];
   /** The page has a form that posts to this site. */
   forms?: boolean;
 }
@@ -51,9 +51,14 @@ function policy({ script, frames, forms }: Page): string {
     "connect-src 'self'",
     "base-uri 'none'",
     forms === true ? "form-action 'self'" : "form-action 'none'",
-    `frame-ancestors ${frames}`,
+    `frame-ancestors ${typeof frames === 'string' ? frames : ancestors(frames)}`,
   ];
   return directives.join('; ');
+}
+
+/** On any port; `http:` in a policy stands for `https:` as well. */
+function ancestors(hosts: readonly string[]): string {
+  return hosts.length === 0 ? "'none'" : hosts.map((host) => `http://${host}:*`).join(' ');
 }
 
 function documentOf(page: Page, assets: PageAssets[], icon: string | null): SafeHtml {

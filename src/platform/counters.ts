@@ -81,7 +81,7 @@ export function memoryCounter(windowSec: number): Counter {
 }
 
 /** A counter whose windows are the UTC days (contract 8.1). @param nowMs the clock, epoch milliseconds. */
-export function memoryDayCounter(nowMs: () => number): Counter {
+function memoryDayCounter(nowMs: () => number): Counter {
   return dayCounter(new RateLimiterMemory({ points: UNLIMITED, duration: DAY_MS / 1000 }), nowMs);
 }
 

@@ -73,6 +73,8 @@ interface RecordRow {
   body: Uint8Array;
 }
 
+type Run = () => Promise<StoredResponse>;
+
 /** The key of a request, in the forms that the steps need. */
 interface Claim {
   request: IdempotentRequest;
@@ -87,70 +89,36 @@ interface Leader {
 }
 
 /** The sequence of `delivery.md` 4.1. */
-export function createIdempotency({ sql, clock, secrets, concurrency }: IdempotencyOptions): Idempotency {
-  const leaders = new Map<string, Leader>();
-  const slots = createSlots(concurrency);
-  let waiting = 0;
-
-  const find = async (claim: Claim): Promise<IdempotentOutcome | null> => {
-    const rows = await sql.unsafe<RecordRow[]>(FIND, [claim.id, clock.now()], { prepare: true });
-    return answer(claim, rows[0]);
-  };
-  const answer = (claim: Claim, row: RecordRow | undefined): IdempotentOutcome | null => {
-    if (row === undefined) return null;
-    if (Buffer.compare(row.fingerprint, claim.request.fingerprint) !== 0) return { kind: 'reused' };
-    return {
-      kind: 'replayed',
-      response: { status: row.status, body: secrets.decrypt(row.body, claim.name) },
-    };
-  };
-  const store = async (transaction: SharedTransaction, claim: Claim, response: StoredResponse) => {
-    const { id, name, request } = claim;
-    const body = secrets.encrypt(response.body, name);
-    const now = clock.now();
-    const expiresAt = dateFromMs(now.getTime() + KEPT_MS);
-    const { workspaceId, fingerprint } = request;
-    const parameters = [id, workspaceId, fingerprint, response.status, body, expiresAt, now];
-    const { count } = await transaction.query(STORE, parameters, true);
-    if (count === 0) throw new Error('an idempotency record was written without its lock');
-  };
+export function createIdempotency(options: IdempotencyOptions): Idempotency {
+  const { sql } = options;
+  const records = createRecords(options);
+  const queue = createQueue();
+  const slots = createSlots(options.concurrency);
 
   /** One look under the lock of the key, and the run when it is free. @returns null when it is not. */
-  const attempt = (claim: Claim, run: () => Promise<StoredResponse>) =>
+  const attempt = (claim: Claim, run: Run) =>
     inSharedTransaction<IdempotentOutcome>(sql, async (transaction) => {
       // The record is read after the lock was taken, so that one committed just before is seen.
-      const [lock, record] = await Promise.all([
+      const [lock, known] = await Promise.all([
         transaction.query<{ locked: boolean }>(LOCK, [lockOf(claim.id)], true),
-        transaction.query<RecordRow>(FIND, [claim.id, clock.now()], true),
+        records.find(claim, transaction),
       ]);
       if (lock.rows[0]?.locked !== true) return null;
-      const known = answer(claim, record.rows[0]);
       if (known !== null) return known;
       const response = await share(transaction, run);
-      await store(transaction, claim, response);
+      await records.store(claim, response, transaction);
       return { kind: 'stored', response };
     });
 
   /** Tries until the key is free or the time is up; no connection is held between two looks. */
-  const lead = async (claim: Claim, run: () => Promise<StoredResponse>, deadline: number) => {
+  const lead = async (claim: Claim, run: Run, deadline: number): Promise<IdempotentOutcome> => {
     for (;;) {
       const outcome = await slots.use(() => attempt(claim, run));
       if (outcome !== null) return outcome;
       const left = deadline - performance.now();
-      if (left <= 0) return { kind: 'in-flight' } as const;
+      if (left <= 0) return { kind: 'in-flight' };
       await sleep(Math.min(left, POLL_MS + Math.random() * POLL_JITTER_MS));
     }
-  };
-
-  /** @returns false when the time is up, or when too many wait already. */
-  const wait = async (leader: Leader, deadline: number): Promise<boolean> => {
-    if (leader.waiters >= WAITERS_PER_KEY || waiting >= WAITERS_PER_NODE) return false;
-    leader.waiters += 1;
-    waiting += 1;
-    const ended = await endsBefore(leader.ended, deadline);
-    leader.waiters -= 1;
-    waiting -= 1;
-    return ended;
   };
 
   return {
@@ -159,30 +127,88 @@ export function createIdempotency({ sql, clock, secrets, concurrency }: Idempote
       const claim = { request, id, name: id.toString('base64url') };
       const deadline = performance.now() + WAIT_MS;
       for (;;) {
-        const known = await find(claim);
+        const known = await records.find(claim);
         if (known !== null) return known;
-        const leader = leaders.get(claim.name);
-        if (leader !== undefined) {
-          if (!(await wait(leader, deadline))) return { kind: 'in-flight' };
-          continue;
-        }
-        const ended = Promise.withResolvers<void>();
-        leaders.set(claim.name, { ended: ended.promise, waiters: 0 });
-        try {
-          return await lead(claim, run, deadline);
-        } finally {
-          leaders.delete(claim.name);
-          ended.resolve();
-        }
+        const place = queue.enter(claim.name);
+        if (place.first) return lead(claim, run, deadline).finally(place.leave);
+        if (!(await place.wait(deadline))) return { kind: 'in-flight' };
       }
     },
-    async sweep() {
+    sweep: records.sweep,
+  };
+}
+
+/** The stored responses: read on the pool or in a transaction, written in one. */
+function createRecords({ sql, clock, secrets }: IdempotencyOptions) {
+  const answer = (claim: Claim, row: RecordRow | undefined): IdempotentOutcome | null => {
+    if (row === undefined) return null;
+    if (Buffer.compare(row.fingerprint, claim.request.fingerprint) !== 0) return { kind: 'reused' };
+    const body = secrets.decrypt(row.body, claim.name);
+    return { kind: 'replayed', response: { status: row.status, body } };
+  };
+  return {
+    async find(claim: Claim, transaction?: SharedTransaction): Promise<IdempotentOutcome | null> {
+      const parameters = [claim.id, clock.now()];
+      const rows =
+        transaction === undefined
+          ? await sql.unsafe<RecordRow[]>(FIND, parameters, { prepare: true })
+          : (await transaction.query<RecordRow>(FIND, parameters, true)).rows;
+      return answer(claim, rows[0]);
+    },
+    async store(claim: Claim, response: StoredResponse, transaction: SharedTransaction): Promise<void> {
+      const { id, name, request } = claim;
+      const body = secrets.encrypt(response.body, name);
+      const now = clock.now();
+      const expiresAt = dateFromMs(now.getTime() + KEPT_MS);
+      const { workspaceId, fingerprint } = request;
+      const parameters = [id, workspaceId, fingerprint, response.status, body, expiresAt, now];
+      const { count } = await transaction.query(STORE, parameters, true);
+      if (count === 0) throw new Error('an idempotency record was written without its lock');
+    },
+    async sweep(): Promise<number> {
       let total = 0;
       for (;;) {
         const { count } = await sql.unsafe(SWEEP, [clock.now()]);
         total += count;
         if (count < SWEEP_BATCH) return total;
       }
+    },
+  };
+}
+
+/** The requests of this process by key: the first one goes on, the others wait for it without a connection. */
+function createQueue() {
+  const leaders = new Map<string, Leader>();
+  let waiting = 0;
+
+  const lead = (name: string) => {
+    const ended = Promise.withResolvers<void>();
+    leaders.set(name, { ended: ended.promise, waiters: 0 });
+    return {
+      first: true as const,
+      leave() {
+        leaders.delete(name);
+        ended.resolve();
+      },
+    };
+  };
+  const follow = (leader: Leader) => ({
+    first: false as const,
+    /** @returns false when the time is up, or when too many wait already. */
+    async wait(deadline: number): Promise<boolean> {
+      if (leader.waiters >= WAITERS_PER_KEY || waiting >= WAITERS_PER_NODE) return false;
+      leader.waiters += 1;
+      waiting += 1;
+      const ended = await endsBefore(leader.ended, deadline);
+      leader.waiters -= 1;
+      waiting -= 1;
+      return ended;
+    },
+  });
+  return {
+    enter(name: string) {
+      const leader = leaders.get(name);
+      return leader === undefined ? lead(name) : follow(leader);
     },
   };
 }

@@ -16,7 +16,12 @@ import type {
 } from './tables/auth.ts';
 import type { IntegrationDomainTable } from './tables/domains.ts';
 import type { DeliveryJobTable, DeliveryLogTable, EventTable, WebhookTable } from './tables/events.ts';
-import type { IngestSessionTable, StreamSessionTable, StreamTable } from './tables/streams.ts';
+import type {
+  IngestSessionTable,
+  StreamSessionTable,
+  StreamTable,
+  ViewerCountTable,
+} from './tables/streams.ts';
 
 /** Every table, as Kysely sees it; the SQL itself is in `migrations/`. */
 export interface Database {
@@ -40,4 +45,5 @@ export interface Database {
   stream: StreamTable;
   stream_session: StreamSessionTable;
   ingest_session: IngestSessionTable;
+  viewer_count: ViewerCountTable;
 }

@@ -21,6 +21,26 @@ export interface OutboundResponse {
   latencyMs: number;
 }
 
+export interface DownloadRequest {
+  url: string;
+  headers: Record<string, string>;
+  /** For everything together, redirects too. */
+  timeoutMs: number;
+  /** A longer answer is cut here. */
+  maxBytes: number;
+  maxRedirects: number;
+  /** Redirects stay on the host and port of the first address. */
+  sameHost: boolean;
+}
+
+export interface Download {
+  status: number;
+  /** Never decompressed. */
+  bytes: Buffer;
+  /** The whole answer came and fitted. */
+  complete: boolean;
+}
+
 /** The only way to an address that a user gave (`delivery.md` 0.10, 2.2, 3). */
 export interface Outbound {
   /**
@@ -37,6 +57,13 @@ export interface Outbound {
    * @throws {OutboundError} when no answer came.
    */
   request(request: OutboundRequest): Promise<OutboundResponse>;
+  /**
+   * A GET that follows redirects, each of them guarded.
+   *
+   * @throws {GuardError} when an address on the way must not be dialled.
+   * @throws {OutboundError} when no answer came, or a redirect leads too far.
+   */
+  download(request: DownloadRequest): Promise<Download>;
   close(): Promise<void>;
 }
 
@@ -91,6 +118,23 @@ export function createOutbound(options: OutboundOptions): Outbound {
         return { status, body: body.text(), latencyMs: Math.round(body.startedAt - startedAt) };
       });
     },
+    download: (request) =>
+      within(request.timeoutMs, async (deadline) => {
+        const { headers, maxBytes } = request;
+        for (let url = request.url, hops = 0; ; hops++) {
+          const target = parseTarget(url, allow);
+          const addresses = await addressesOf(target);
+          const get: Exchange = { method: 'GET', headers, keptBytes: maxBytes };
+          const answer = await exchange(pools, target, addresses, get, deadline);
+          const next = redirectOf(answer, url);
+          if (next === null) return answer.body.toDownload(answer.status);
+          if (hops === request.maxRedirects) throw new OutboundError('redirect', 'too many');
+          if (request.sameHost && next.origin !== target.origin) {
+            throw new OutboundError('redirect', 'to another host');
+          }
+          url = next.href;
+        }
+      }),
     close: async () => {
       resolver.close();
       await pools.close();
@@ -118,8 +162,19 @@ async function within<T>(timeoutMs: number, work: (deadline: AbortSignal) => Pro
   }
 }
 
+/** What is sent, and how much of the answer is kept. */
+interface Exchange extends Pick<OutboundRequest, 'method' | 'headers' | 'body'> {
+  keptBytes?: number;
+}
+
+/** Where a redirect leads; null when the answer is none. */
+function redirectOf({ status, location }: Answer, base: string): URL | null {
+  return [301, 302, 303, 307, 308].includes(status) && location !== null ? URL.parse(location, base) : null;
+}
+
 interface Answer {
   status: number;
+  location: string | null;
   body: CapturedBody;
 }
 
@@ -128,7 +183,7 @@ async function exchange(
   pools: Pools,
   target: Target,
   addresses: string[],
-  request: OutboundRequest,
+  request: Exchange,
   deadline: AbortSignal,
 ): Promise<Answer> {
   // A kept-alive connection beats the order of the answer, which name servers rotate.
@@ -155,7 +210,7 @@ async function sendTo(
   pools: Pools,
   target: Target,
   ip: string,
-  request: OutboundRequest,
+  request: Exchange,
   deadline: AbortSignal,
 ): Promise<Answer> {
   for (let fresh = false; ; fresh = true) {
@@ -183,9 +238,10 @@ function asOutboundError(error: unknown): unknown {
 }
 
 /** One request over one lane; resolves when the body ended, was long enough, or was cut off. */
-function send(lane: Lane, target: Target, request: OutboundRequest, deadline: AbortSignal): Promise<Answer> {
+function send(lane: Lane, target: Target, request: Exchange, deadline: AbortSignal): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const body = new CapturedBody();
+  const { keptBytes = KEPT_BYTES } = request;
+  const body = new CapturedBody(keptBytes);
   let answer: Answer | null = null;
   const cut = () => {
     if (answer === null) reject(deadline.reason);
@@ -195,15 +251,15 @@ function send(lane: Lane, target: Target, request: OutboundRequest, deadline: Ab
   const handler: Dispatcher.DispatchHandler = {
     // Required by undici; the abort it offers is not needed, because the lane is ours to destroy.
     onRequestStart() {},
-    onResponseStart(_controller, status) {
+    onResponseStart(_controller, status, headers) {
       // Interim answers (1xx) come before the real one.
       if (status < 200) return;
       body.startedAt = performance.now();
-      answer = { status, body };
+      answer = { status, body, location: typeof headers.location === 'string' ? headers.location : null };
     },
     onResponseData(controller, chunk) {
       body.add(chunk);
-      if (body.size <= READ_BYTES) return;
+      if (body.size <= Math.max(READ_BYTES, keptBytes)) return;
       if (answer !== null) resolve(answer);
       controller.abort(new Error('the answer is longer than what is read of it'));
     },
@@ -236,17 +292,27 @@ class CapturedBody {
   /** The whole body was read, so the connection can carry another request. */
   complete = false;
   size = 0;
+  readonly #limit: number;
   #kept: Buffer[] = [];
   #keptBytes = 0;
 
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
   add(chunk: Buffer): void {
     this.size += chunk.length;
-    const room = KEPT_BYTES - this.#keptBytes;
+    const room = this.#limit - this.#keptBytes;
     if (room <= 0) return;
     // A copy: a slice would keep the parser's larger buffer alive.
     const part = Buffer.from(chunk.subarray(0, room));
     this.#kept.push(part);
     this.#keptBytes += part.length;
+  }
+
+  toDownload(status: number): Download {
+    const whole = this.complete && this.size === this.#keptBytes;
+    return { status, bytes: Buffer.concat(this.#kept), complete: whole };
   }
 
   /** PostgreSQL refuses U+0000 in text, and one bad row would fail a whole batch (`delivery.md` 2.2). */

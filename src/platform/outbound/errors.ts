@@ -13,7 +13,7 @@ export class GuardError extends Error {
 }
 
 /** Where a call went wrong. `connection` is one that broke before an answer came. */
-export type OutboundStage = 'dns' | 'connect' | 'connection' | 'timeout';
+export type OutboundStage = 'dns' | 'connect' | 'connection' | 'timeout' | 'redirect';
 
 /** A call without an answer; the message is fit for the partner: `dns: ENOTFOUND`, `timeout: 10000 ms`. */
 export class OutboundError extends Error {

@@ -178,15 +178,18 @@ export function parseTarget(text: string, allow: AllowList, maxLength = 2048): T
 }
 
 function checkName(name: string, allow: AllowList): void {
-  if (allow.hasName(name)) return;
+  const refusal = allow.hasName(name) ? null : refuseName(name);
+  if (refusal !== null) throw new GuardError(refusal);
+}
+
+/** @returns why the name cannot be one of the public internet (contract 6.4), or null. */
+export function refuseName(name: string): string | null {
   const labels = name.split('.');
-  if (labels.some((label) => label === '')) throw new GuardError('empty label in the host name');
-  if (name.length > 253 || labels.some((label) => label.length > 63)) {
-    throw new GuardError('host name too long');
-  }
+  if (labels.some((label) => label === '')) return 'empty label in the host name';
+  if (name.length > 253 || labels.some((label) => label.length > 63)) return 'host name too long';
   const last = labels.at(-1) ?? '';
   if (REFUSED_SUFFIXES.includes(last)) {
-    throw new GuardError(labels.length === 1 ? `host name ${last}` : `host name ends in .${last}`);
+    return labels.length === 1 ? `host name ${last}` : `host name ends in .${last}`;
   }
-  if (labels.length === 1) throw new GuardError('host name without a dot');
+  return labels.length === 1 ? 'host name without a dot' : null;
 }

@@ -1,2 +1,10 @@
-export { createOutbound, type Outbound, type OutboundOptions, type OutboundResponse } from './client.ts';
+export {
+  createOutbound,
+  type Download,
+  type Outbound,
+  type OutboundOptions,
+  type OutboundResponse,
+} from './client.ts';
 export { GuardError, OutboundError } from './errors.ts';
+export { refuseName } from './guard.ts';
+export { createTxtResolver, type TxtResolver } from './txt.ts';

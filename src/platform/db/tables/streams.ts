@@ -102,3 +102,11 @@ export interface IngestAudio {
   sampleRate: number;
   channels: number;
 }
+
+/** What one api process counts of a stream's viewers. */
+export interface ViewerCountTable {
+  stream_id: string;
+  node_id: string;
+  current: number;
+  updated_at: Date;
+}
