@@ -19,6 +19,7 @@ export interface StoredEvent {
   id: string;
   workspaceId: string;
   type: string;
+  data: object;
   createdAt: Date;
 }
 
@@ -80,7 +81,7 @@ export function createEvents(options: EventsOptions): Events {
       .insertInto('event')
       .values({ id, workspace_id: workspaceId, type, created_at: createdAt, body })
       .execute();
-    for (const consume of consumers) await consume(tx, { id, workspaceId, type, createdAt });
+    for (const consume of consumers) await consume(tx, { id, workspaceId, type, data, createdAt });
     return id;
   };
 

@@ -11,7 +11,7 @@ import {
   type Webhooks,
   webhookEvents,
 } from '../../src/features/webhooks/index.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
+import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { type Bus, createBus } from '../../src/platform/bus.ts';
 import type { Db } from '../../src/platform/db/index.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
@@ -38,6 +38,12 @@ export interface Workspace {
   accountId: string;
 }
 
+interface WorkerParts {
+  db?: Db;
+  bus?: Pick<Bus, 'subscribe'>;
+  clock?: Clock;
+}
+
 /** The delivery path on a real database and a real HTTPS receiver. */
 export interface DeliveryFixture {
   database: TestDatabase;
@@ -54,7 +60,7 @@ export interface DeliveryFixture {
   /** Appends one event and returns its id. */
   emit(n?: number, type?: string, workspaceId?: string): Promise<string>;
   /** A worker that `close` stops. */
-  worker(config?: Partial<DeliveryConfig>, parts?: { db?: Db; bus?: Pick<Bus, 'subscribe'> }): DeliveryWorker;
+  worker(config?: Partial<DeliveryConfig>, parts?: WorkerParts): DeliveryWorker;
   /** Waits for `count` rows of the log of one webhook; oldest first. */
   log(webhookId: string, count: number, timeoutMs?: number): ReturnType<typeof readLog>;
   pendingJobs(): Promise<number>;
@@ -76,8 +82,10 @@ export function trust(sink: HttpsSink): void {
   setDefaultCACertificates([...getCACertificates('default'), sink.ca.pem]);
 }
 
-export async function createDeliveryFixture(parts: { outbound?: Outbound } = {}): Promise<DeliveryFixture> {
-  const database = await createTestDatabase();
+export async function createDeliveryFixture(
+  parts: { outbound?: Outbound; database?: TestDatabase } = {},
+): Promise<DeliveryFixture> {
+  const database = parts.database ?? (await createTestDatabase());
   const { db } = database;
   const logger = createLogger('fatal');
   const bus = await createBus(database.sql, logger);
@@ -97,11 +105,15 @@ export async function createDeliveryFixture(parts: { outbound?: Outbound } = {})
   });
   const webhooks = createWebhooks({
     db,
+    events,
     catalogue: testCatalogue,
     outbound,
     secrets,
     clock: systemClock,
+    bus,
+    logger,
     limitFor: async () => 1000,
+    timeoutMs: 1000,
   });
   const workspace = await insertWorkspace(db);
   const workers: DeliveryWorker[] = [];
@@ -125,7 +137,7 @@ export async function createDeliveryFixture(parts: { outbound?: Outbound } = {})
         bus: own.bus ?? bus,
         outbound,
         secrets,
-        clock: systemClock,
+        clock: own.clock ?? systemClock,
         logger,
         config: { retrySeconds: [0.2, 0.2, 0.2, 0.2, 0.2, 0.2], timeoutMs: 1000, ...config },
       });

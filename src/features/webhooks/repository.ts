@@ -1,8 +1,9 @@
-import { type Insertable, type Selectable, sql } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
 import type { DeliveryLogTable, DeliveryTrigger, WebhookTable } from '../../platform/db/tables/events.ts';
+import type { WaitingJob } from './delivery/repository.ts';
 
 /** A webhook and how many of its deliveries wait for an attempt. */
 export type WebhookRow = Selectable<WebhookTable> & { pending_count: number };
@@ -60,6 +61,63 @@ export function listWebhooks(db: Db, workspaceId: string, page: PageRequest): Pr
     .execute();
 }
 
+/** The row under a lock; its counters keep moving only after the transaction. */
+export function lockWebhook(tx: Tx, workspaceId: string, id: string) {
+  return tx
+    .selectFrom('webhook')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+/** @returns whether there was such a webhook. */
+export async function updateWebhook(
+  tx: Tx,
+  workspaceId: string,
+  id: string,
+  change: Updateable<WebhookTable>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('webhook')
+    .set(change)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** The number of the next event about this webhook; undefined when there is no such webhook. */
+export async function nextSequence(tx: Tx, workspaceId: string, id: string): Promise<number | undefined> {
+  const row = await tx
+    .updateTable('webhook')
+    .set((eb) => ({ event_sequence: eb('event_sequence', '+', 1) }))
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .returning('event_sequence')
+    .executeTakeFirst();
+  return row?.event_sequence;
+}
+
+/** Writes down deliveries that will not be made. */
+export async function logCanceled(
+  tx: Tx,
+  webhookId: string,
+  jobs: readonly (WaitingJob & { id: string })[],
+  reason: string,
+  now: Date,
+): Promise<void> {
+  const input = JSON.stringify(jobs);
+  await sql`
+    insert into delivery_log (id, workspace_id, webhook_id, event_id, event_type, trigger, attempt, status,
+      error_message, created_at)
+    select x.id, x."workspaceId", ${webhookId}, x."eventId", x."eventType", x.trigger, x.attempt + 1, 'CANCELED',
+      ${reason}, ${now}::timestamptz
+    from json_to_recordset(${input}::json) as x (id text, "workspaceId" text, "eventId" uuid,
+      "eventType" text, trigger text, attempt int)`.execute(tx);
+}
+
 /**
  * Removes the webhook with its pending deliveries and its log (contract 4.7). Jobs are locked by id and
  * before the webhook, as `finish` does; the log goes last, when no attempt can be written any more.
@@ -83,6 +141,64 @@ export async function deleteWebhook(tx: Tx, workspaceId: string, id: string): Pr
     .where('webhook_id', '=', id)
     .execute();
   return true;
+}
+
+export function findDelivery(
+  db: Db,
+  workspaceId: string,
+  webhookId: string,
+  id: string,
+): Promise<DeliveryRow | undefined> {
+  return db
+    .selectFrom('delivery_log')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('webhook_id', '=', webhookId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Inactive webhooks with deliveries that wait: planned or put off in the moment of the switch. */
+export function inactiveWithJobs(db: Db) {
+  return db
+    .selectFrom('webhook')
+    .select(['id', 'workspace_id'])
+    .where('is_active', '=', false)
+    .where(sql<boolean>`exists (select from delivery_job where webhook_id = webhook.id and lease & 1 = 0)`)
+    .limit(100)
+    .execute();
+}
+
+/** A run of failures: how many in a row, and since when. */
+interface Run {
+  failures: number;
+  since: Date;
+}
+
+/** Active webhooks with such a run of failures of which nobody was told yet. */
+export function unsaidFailing(db: Db, { failures, since }: Run) {
+  return db
+    .selectFrom('webhook')
+    .select(['id', 'workspace_id'])
+    .where('failing_since', '<=', since)
+    .where('consecutive_failures', '>=', failures)
+    .where('failing_said_at', 'is', null)
+    .where('is_active', '=', true)
+    .limit(100)
+    .execute();
+}
+
+/** Active webhooks that have had such a run and were still tried at its end. */
+export function longFailing(db: Db, { failures, since, days }: Run & { days: number }) {
+  return db
+    .selectFrom('webhook')
+    .select(['id', 'workspace_id'])
+    .where('failing_since', '<=', since)
+    .where('consecutive_failures', '>=', failures)
+    .where(sql<boolean>`last_failure_at - failing_since >= make_interval(days => ${days}::int)`)
+    .where('is_active', '=', true)
+    .limit(100)
+    .execute();
 }
 
 export interface DeliveryFilter {

@@ -19,6 +19,29 @@ export const WebhookIn = Type.Object({
   isActive: Type.Optional(Type.Boolean()),
 });
 
+export const WebhookPatch = Type.Partial(WebhookIn);
+
+/** Any JSON object, as it is. */
+export const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true });
+
+export const SimulateIn = Type.Object({
+  event: Type.String({ description: 'A type of the catalogue.' }),
+  payload: Type.Optional(AnyObject),
+});
+
+export const RecoverIn = Type.Object({
+  since: Type.String({ format: 'date-time' }),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now.' })),
+  events: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 200,
+      description: 'Types or `prefix.*` among those that the webhook subscribes to; default: all of them.',
+    }),
+  ),
+});
+
+export const Recovered = Type.Object({ queued: Type.Integer({ description: 'Deliveries planned.' }) });
+
 const Stats = Type.Object({
   totalDeliveries: Type.Integer({ description: 'Attempts made; the two counts below add up to it.' }),
   successCount: Type.Integer(),
@@ -74,6 +97,46 @@ export const WebhookDelivery = Type.Object(
   },
   { $id: 'WebhookDelivery' },
 );
+
+/** The outcome of the one attempt of a test or a replay. */
+export const SingleAttempt = Type.Object({
+  deliveryId: Type.String(),
+  eventId: Type.String(),
+  status: OneOf(STATUSES),
+  responseStatus: Nullable(Type.Integer()),
+  latencyMs: Nullable(Type.Integer()),
+  errorMessage: Nullable(Type.String()),
+});
+
+/** Exactly contract 4.7. */
+export const Simulation = Type.Object({
+  deliveryUrl: Type.String(),
+  wouldDeliver: Type.Boolean({
+    description: 'False when the webhook is not active or does not subscribe to the type.',
+  }),
+  renderedRequest: Type.Object({
+    method: Type.Literal('POST'),
+    url: Type.String(),
+    headers: Type.Object({
+      'Content-Type': Type.String(),
+      'User-Agent': Type.String(),
+      'SVC-Event-Id': Type.String({ description: '`evt_dry_<hex>`' }),
+      'SVC-Event-Type': Type.String(),
+      'SVC-Event-Timestamp': Type.String({
+        description: 'Unix seconds; real deliveries have no such header.',
+      }),
+      'SVC-Signature': Type.String(),
+    }),
+    body: Type.Object({
+      id: Type.String(),
+      type: Type.String(),
+      created: Type.Integer(),
+      data: AnyObject,
+    }),
+    bodyString: Type.String({ description: 'The exact bytes that the signature is computed over.' }),
+  }),
+  note: Type.String(),
+});
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 

@@ -1,12 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { EventCatalogue } from '../../events/catalogue.ts';
+import type { Events } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
-import type { Db } from '../../platform/db/index.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Logger } from '../../platform/logger.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import { createAttempts, type WebhookAttempts } from './attempts.service.ts';
+import { takeWaiting } from './delivery/repository.ts';
+import { SWITCHED_OFF } from './delivery/schedule.ts';
+import { WEBHOOK_TOPIC } from './delivery/worker.ts';
+import { parsePatterns } from './patterns.ts';
 import type { DeliveryFilter, DeliveryRow, WebhookRow } from './repository.ts';
 import * as repository from './repository.ts';
 
@@ -15,32 +23,47 @@ export type WebhookLimit = (accountId: string) => Promise<number>;
 
 export interface WebhookDeps {
   db: Db;
+  events: Events;
   catalogue: EventCatalogue;
-  outbound: Pick<Outbound, 'checkUrl'>;
+  outbound: Outbound;
   secrets: Secrets;
   clock: Clock;
+  bus: Pick<Bus, 'publish'>;
+  logger: Logger;
   limitFor: WebhookLimit;
+  /** Time that a receiver has to answer, in milliseconds (contract 6.3). */
+  timeoutMs: number;
 }
 
-export interface WebhookInput {
-  url: string;
+export interface WebhookChange {
+  url?: string;
   events?: string[];
   description?: string;
   isActive?: boolean;
 }
+export type WebhookInput = WebhookChange & { url: string };
+
+/** A webhook and its signing secret in clear, which is never shown again. */
+export interface WebhookAndSecret {
+  row: WebhookRow;
+  signingSecret: string;
+}
 
 /** What partners do with their webhooks. Each id is looked up in the workspace: NOT_FOUND otherwise. */
-export interface Webhooks {
-  /**
-   * @returns the webhook and its signing secret in clear, which is never shown again.
-   * @throws {AppError} BAD_REQUEST, field `url` or `events.<n>`; QUOTA_EXCEEDED.
-   */
-  create(
-    owner: { workspaceId: string; accountId: string },
-    input: WebhookInput,
-  ): Promise<{ row: WebhookRow; signingSecret: string }>;
+export interface Webhooks extends WebhookAttempts {
+  /** @throws {AppError} BAD_REQUEST, field `url` or `events.<n>`; QUOTA_EXCEEDED. */
+  create(owner: { workspaceId: string; accountId: string }, input: WebhookInput): Promise<WebhookAndSecret>;
   list(workspaceId: string, page: PageRequest): Promise<WebhookRow[]>;
   get(workspaceId: string, id: string): Promise<WebhookRow>;
+  /**
+   * Switching it off cancels what waits for an attempt; switching it on, or another url, begins a new count of
+   * consecutive failures.
+   *
+   * @throws {AppError} BAD_REQUEST, field `url` or `events.<n>`.
+   */
+  update(workspaceId: string, id: string, change: WebhookChange): Promise<WebhookRow>;
+  /** The old secret signs nothing from here on (contract 4.7). */
+  rotateSecret(workspaceId: string, id: string): Promise<WebhookAndSecret>;
   /** Its pending deliveries and its log go with it. */
   remove(workspaceId: string, id: string): Promise<void>;
   deliveries(
@@ -54,9 +77,11 @@ export interface Webhooks {
 }
 
 const MAX_URL_LENGTH = 2048;
+/** The state of an endpoint that has not failed yet. */
+const HEALTHY = { consecutive_failures: 0, failing_since: null, failing_said_at: null };
 
 export function createWebhooks(deps: WebhookDeps): Webhooks {
-  const { db, catalogue, outbound, secrets, clock, limitFor } = deps;
+  const { db, events, catalogue, bus } = deps;
 
   const get = async (workspaceId: string, id: string) => {
     const row = await repository.findWebhook(db, workspaceId, id);
@@ -66,35 +91,38 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
 
   return {
     get,
-    async create({ workspaceId, accountId }, input) {
-      const events = parsePatterns(catalogue, input.events ?? []);
-      await checkUrl(outbound, input.url);
-      const limit = await limitFor(accountId);
-      const id = newId('wh');
-      const signingSecret = `whsec_${randomBytes(32).toString('base64url')}`;
-      const now = clock.now();
-      const row = await db.transaction().execute(async (tx) => {
-        await repository.lockWorkspace(tx, workspaceId);
-        if ((await repository.countWebhooks(tx, workspaceId)) >= limit) {
-          throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${limit} webhooks.` });
-        }
-        return repository.insertWebhook(tx, workspaceId, {
-          id,
-          url: input.url,
-          events,
-          is_active: input.isActive ?? true,
-          description: input.description ?? '',
-          secret: secrets.encrypt(signingSecret, id),
-          created_at: now,
+    ...createAttempts(deps, get),
+    create: (owner, input) => create(deps, owner, input),
+    list: (workspaceId, page) => repository.listWebhooks(db, workspaceId, page),
+    async update(workspaceId, id, change) {
+      await get(workspaceId, id);
+      const patterns = change.events === undefined ? undefined : parsePatterns(catalogue, change.events);
+      if (change.url !== undefined) await checkUrl(deps.outbound, change.url);
+      await db.transaction().execute((tx) => update(deps, tx, workspaceId, id, { ...change, patterns }));
+      bus.publish(WEBHOOK_TOPIC, id);
+      return get(workspaceId, id);
+    },
+    async rotateSecret(workspaceId, id) {
+      const signingSecret = newSecret();
+      await events.transaction(async (tx, append) => {
+        const now = deps.clock.now();
+        const sequence = await repository.nextSequence(tx, workspaceId, id);
+        if (sequence === undefined) throw notFound();
+        await repository.updateWebhook(tx, workspaceId, id, {
+          secret: deps.secrets.encrypt(signingSecret, id),
+          secret_rotated_at: now,
           updated_at: now,
         });
+        const data = { webhookId: id, rotatedAt: now.toISOString(), sequence };
+        await append({ workspaceId, type: 'webhook.secret_rotated', data });
       });
-      return { row, signingSecret };
+      bus.publish(WEBHOOK_TOPIC, id);
+      return { row: await get(workspaceId, id), signingSecret };
     },
-    list: (workspaceId, page) => repository.listWebhooks(db, workspaceId, page),
     async remove(workspaceId, id) {
       const found = await db.transaction().execute((tx) => repository.deleteWebhook(tx, workspaceId, id));
       if (!found) throw notFound();
+      bus.publish(WEBHOOK_TOPIC, id);
     },
     async deliveries(workspaceId, id, filter, page) {
       await get(workspaceId, id);
@@ -104,17 +132,70 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
   };
 }
 
-/**
- * Patterns as they are stored: each once, and nothing at all for `*`, which is every type.
- *
- * @throws {AppError} BAD_REQUEST, field `events.<n>`, for what matches no type of the catalogue.
- */
-function parsePatterns(catalogue: EventCatalogue, patterns: readonly string[]): string[] {
-  const unknown = patterns.findIndex((pattern) => pattern !== '*' && !catalogue.isPattern(pattern));
-  if (unknown !== -1) {
-    throw badRequest(`events.${unknown}`, 'There is no such event type; see GET /me/webhooks/events.');
-  }
-  return patterns.includes('*') ? [] : [...new Set(patterns)];
+function newSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64url')}`;
+}
+
+async function create(
+  deps: WebhookDeps,
+  { workspaceId, accountId }: { workspaceId: string; accountId: string },
+  input: WebhookInput,
+): Promise<WebhookAndSecret> {
+  const { db, catalogue, outbound, secrets, clock, limitFor } = deps;
+  const events = parsePatterns(catalogue, input.events ?? []);
+  await checkUrl(outbound, input.url);
+  const limit = await limitFor(accountId);
+  const id = newId('wh');
+  const signingSecret = newSecret();
+  const now = clock.now();
+  const row = await db.transaction().execute(async (tx) => {
+    await repository.lockWorkspace(tx, workspaceId);
+    if ((await repository.countWebhooks(tx, workspaceId)) >= limit) {
+      throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${limit} webhooks.` });
+    }
+    return repository.insertWebhook(tx, workspaceId, {
+      id,
+      url: input.url,
+      events,
+      is_active: input.isActive ?? true,
+      description: input.description ?? '',
+      secret: secrets.encrypt(signingSecret, id),
+      created_at: now,
+      updated_at: now,
+    });
+  });
+  return { row, signingSecret };
+}
+
+async function update(
+  { clock }: WebhookDeps,
+  tx: Tx,
+  workspaceId: string,
+  id: string,
+  change: WebhookChange & { patterns: string[] | undefined },
+): Promise<void> {
+  const now = clock.now();
+  const row = await repository.lockWebhook(tx, workspaceId, id);
+  if (row === undefined) throw notFound();
+  const url = change.url ?? row.url;
+  const isActive = change.isActive ?? row.is_active;
+  const isAnew = url !== row.url || (isActive && !row.is_active);
+  await repository.updateWebhook(tx, workspaceId, id, {
+    url,
+    events: change.patterns ?? row.events,
+    description: change.description ?? row.description,
+    is_active: isActive,
+    updated_at: now,
+    ...(isAnew ? HEALTHY : {}),
+  });
+  if (!isActive) await cancelWaiting(tx, workspaceId, id, now);
+}
+
+/** Drops what waits for an attempt and writes it down as CANCELED. Waits for no lock of a job. */
+export async function cancelWaiting(tx: Tx, workspaceId: string, id: string, now: Date): Promise<void> {
+  const jobs = await takeWaiting(tx, workspaceId, id);
+  const rows = jobs.map((job) => ({ ...job, id: newId('dlv') }));
+  await repository.logCanceled(tx, id, rows, SWITCHED_OFF, now);
 }
 
 /** @throws {AppError} BAD_REQUEST, field `url` (contract 6.4). */

@@ -52,7 +52,8 @@ export interface Slot {
 }
 
 /**
- * Takes due jobs of the given webhooks, earliest first, under a lease. Other workers pass over them. The
+ * Takes due jobs of the given webhooks, earliest first, under a lease, whose number is odd from here to the
+ * finish. Other workers pass over them. The
  * number of attempts stays as it is until the attempt is finished, so a crash eats none of the seven.
  */
 export async function claim(db: Db, slots: readonly Slot[], leaseSec: number): Promise<ClaimedJob[]> {
@@ -63,7 +64,8 @@ export async function claim(db: Db, slots: readonly Slot[], leaseSec: number): P
   const { rows } = await sql<ClaimedJob>`
     with claimed as (
       update delivery_job j
-      set next_at = clock_timestamp() + make_interval(secs => ${leaseSec}::int), lease = j.lease + 1
+      set next_at = clock_timestamp() + make_interval(secs => ${leaseSec}::int),
+        lease = j.lease + 1 + (j.lease & 1)
       where j.id = any (array(
         select x.id from unnest(${ids}::text[], ${caps}::int[]) as slot (webhook_id, cap)
         cross join lateral (
@@ -117,8 +119,8 @@ export async function finish(db: Db, batch: readonly Finish[]): Promise<number[]
   const jobs = batch.map(({ job }) => job);
   const { rows } = await sql<{ job: number }>`
     with done as materialized (
-      select j.id as job, j.workspace_id, j.webhook_id, j.event_id, j.trigger, j.attempt + 1 as attempt,
-        x.id, x."eventType", x.status, x."responseStatus", x."responseBody", x."latencyMs", x."errorMessage",
+      select j.id as job, j.workspace_id, j.webhook_id, j.event_id, j.trigger, j.replay_of,
+        j.attempt + 1 as attempt, x.id, x."eventType", x.status, x."responseStatus", x."responseBody", x."latencyMs", x."errorMessage",
         x."at", clock_timestamp() + make_interval(secs => x."retrySec") as next_at
       from json_to_recordset(${input}::json) as x (job bigint, lease int, id text, "eventType" text,
         status text, "responseStatus" int, "responseBody" text, "latencyMs" int, "errorMessage" text,
@@ -128,9 +130,9 @@ export async function finish(db: Db, batch: readonly Finish[]): Promise<number[]
       order by j.id for update of j),
     logged as (
       insert into delivery_log (id, workspace_id, webhook_id, event_id, event_type, trigger, attempt, status,
-        response_status, response_body, latency_ms, error_message, next_attempt_at, created_at)
+        response_status, response_body, latency_ms, error_message, next_attempt_at, replay_of, created_at)
       select id, workspace_id, webhook_id, event_id, "eventType", trigger, attempt, status,
-        "responseStatus", "responseBody", "latencyMs", "errorMessage", next_at, "at"
+        "responseStatus", "responseBody", "latencyMs", "errorMessage", next_at, replay_of, "at"
       from done where id is not null),
     removed as (delete from delivery_job where id = any (array(select job from done where next_at is null))),
     again as (
@@ -144,6 +146,7 @@ export async function finish(db: Db, batch: readonly Finish[]): Promise<number[]
       select webhook_id, count(*) as total, count(*) filter (where success) as successes,
         count(*) - coalesce(max(n) filter (where success), 0) as trailing_failures,
         max("at") filter (where success) as last_success, max("at") filter (where not success) as last_failure,
+        min("at") filter (where not success) as first_failure,
         (array_agg("responseStatus" order by n desc))[1] as last_status,
         coalesce(sum("latencyMs") filter (where "responseStatus" is not null), 0) as latency_ms,
         count(*) filter (where "responseStatus" is not null) as answers
@@ -158,6 +161,9 @@ export async function finish(db: Db, batch: readonly Finish[]): Promise<number[]
         failure_count = w.failure_count + s.total - s.successes,
         consecutive_failures = s.trailing_failures
           + case when s.successes > 0 then 0 else w.consecutive_failures end,
+        failing_since = case when s.trailing_failures = 0 then null
+          when s.successes > 0 then s.last_failure else coalesce(w.failing_since, s.first_failure) end,
+        failing_said_at = case when s.successes > 0 then null else w.failing_said_at end,
         last_success_at = greatest(w.last_success_at, s.last_success),
         last_failure_at = greatest(w.last_failure_at, s.last_failure),
         last_status = s.last_status,
@@ -178,15 +184,129 @@ export async function release(db: Db, jobs: readonly { id: number; lease: number
     where j.id = x.id and j.lease = x.lease`.execute(db);
 }
 
-/** One job for each active webhook of the workspace that subscribes to the type. */
+/** One job for each active webhook of the workspace that subscribes to the type, but for `except`. */
 export async function enqueue(
   tx: Tx,
   event: { id: string; workspaceId: string; createdAt: Date },
   patterns: string[],
+  except: string | null,
 ): Promise<void> {
   await sql`
     insert into delivery_job (workspace_id, webhook_id, event_id, event_created_at)
     select workspace_id, id, ${event.id}::uuid, ${event.createdAt}::timestamptz from webhook
     where workspace_id = ${event.workspaceId} and is_active
-      and (events = '{}' or events && ${patterns}::text[])`.execute(tx);
+      and (events = '{}' or events && ${patterns}::text[])
+      and id is distinct from ${except}::text`.execute(tx);
+}
+
+export interface SingleJob {
+  workspaceId: string;
+  webhookId: string;
+  eventId: string;
+  eventCreatedAt: Date;
+  trigger: 'TEST' | 'REPLAY';
+  replayOf: string | null;
+  leaseSec: number;
+}
+
+/**
+ * A job that its maker attempts itself, claimed from the beginning: a worker makes the attempt only when the
+ * maker died.
+ */
+export async function insertClaimed(tx: Tx, job: SingleJob): Promise<{ id: number; lease: number }> {
+  const { rows } = await sql<{ id: number; lease: number }>`
+    insert into delivery_job (workspace_id, webhook_id, event_id, event_created_at, trigger, replay_of, lease,
+      next_at)
+    values (${job.workspaceId}, ${job.webhookId}, ${job.eventId}::uuid, ${job.eventCreatedAt}::timestamptz,
+      ${job.trigger}, ${job.replayOf}, 1, clock_timestamp() + make_interval(secs => ${job.leaseSec}::int))
+    returning id, lease`.execute(tx);
+  const [row] = rows;
+  if (row === undefined) throw new Error('the job was not inserted');
+  return row;
+}
+
+export interface WaitingJob {
+  workspaceId: string;
+  eventId: string;
+  eventType: string;
+  trigger: DeliveryTrigger;
+  attempt: number;
+}
+
+/** Removes what waits for an attempt of this webhook; attempts under way are left to end. */
+export async function takeWaiting(tx: Tx, workspaceId: string, webhookId: string): Promise<WaitingJob[]> {
+  const { rows } = await sql<WaitingJob>`
+    with waiting as materialized (
+      select id from delivery_job
+      where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and lease & 1 = 0
+      order by id for update skip locked),
+    taken as (delete from delivery_job j using waiting w where j.id = w.id returning j.*)
+    select t.workspace_id as "workspaceId", t.event_id as "eventId", e.type as "eventType", t.trigger, t.attempt
+    from taken t join event e on e.id = t.event_id and e.created_at = t.event_created_at
+    order by t.id`.execute(tx);
+  return rows;
+}
+
+/** What a claimed delivery needs of its webhook now, when that was changed after the claim. */
+export async function currentTarget(
+  db: Db,
+  webhookId: string,
+): Promise<{ url: string; secret: Uint8Array; isActive: boolean } | undefined> {
+  const { rows } = await sql<{ url: string; secret: Uint8Array; isActive: boolean }>`
+    select url, secret, is_active as "isActive" from webhook where id = ${webhookId}`.execute(db);
+  return rows[0];
+}
+
+export interface Recovery {
+  workspaceId: string;
+  webhookId: string;
+  since: Date;
+  until: Date;
+  /** What the webhook subscribes to, and what of it is asked for; empty means everything. */
+  patterns: readonly string[];
+  wanted: readonly string[];
+  /** Types that are never sent again: they were meant for one webhook alone. */
+  never: readonly string[];
+  /** Types that are not sent to the webhook they tell of. */
+  notToItself: readonly string[];
+}
+
+/**
+ * Plans every kept event of that time that the webhook subscribes to and has not received: those that wait for
+ * a retry are brought forward with all their attempts, the others get a job. Those under way, and those that
+ * are due anyway, stay as they are. Under the lock of the webhook, so that two recoveries do not both plan.
+ *
+ * @returns how many deliveries were planned.
+ */
+export async function recover(tx: Tx, recovery: Recovery): Promise<number> {
+  const { workspaceId, webhookId, since, until, patterns, wanted, never, notToItself } = recovery;
+  const subscribes = (
+    list: readonly string[],
+  ) => sql<boolean>`(${list}::text[] = '{}' or e.type = any (${list}::text[])
+    or exists (select from unnest(${list}::text[]) p where p like '%.*' and starts_with(e.type, left(p, -1))))`;
+  const { rows } = await sql<{ count: number }>`
+    with missed as materialized (
+      select e.id, e.created_at, e.seq from event e
+      where e.workspace_id = ${workspaceId} and e.created_at >= ${since} and e.created_at <= ${until}
+        and ${subscribes(patterns)} and ${subscribes(wanted)}
+        and e.type <> all (${never}::text[])
+        and not (e.type = any (${notToItself}::text[]) and e.body::json #>> '{data,webhookId}' = ${webhookId})
+        and not exists (select from delivery_log l where l.webhook_id = ${webhookId}
+          and l.event_id = e.id and l.status = 'SUCCESS')),
+    planned as materialized (
+      select id, event_id, lease, next_at from delivery_job
+      where webhook_id = ${webhookId} and event_id = any (array(select id from missed))),
+    forward as (
+      update delivery_job j set trigger = 'RECOVER', attempt = 0, next_at = clock_timestamp()
+      where j.id = any (array(
+        select d.id from delivery_job d join planned p on p.id = d.id
+        where d.lease & 1 = 0 and d.next_at > clock_timestamp() order by d.id for update of d skip locked))
+      returning j.id),
+    fresh as (
+      insert into delivery_job (workspace_id, webhook_id, event_id, event_created_at, trigger)
+      select ${workspaceId}, ${webhookId}, id, created_at, 'RECOVER' from missed
+      where id <> all (array(select event_id from planned)) order by seq
+      returning id)
+    select (select count(*) from forward)::int + (select count(*) from fresh)::int as count`.execute(tx);
+  return rows[0]?.count ?? 0;
 }

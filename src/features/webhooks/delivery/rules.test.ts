@@ -9,7 +9,7 @@ import { renderDelivery, signatureHeader } from './signature.ts';
 const DELAYS = [60, 300, 1800, 7200, 21_600, 43_200];
 
 test('seven attempts with the delays of contract 6.3, then no more', () => {
-  const failures = [1, 2, 3, 4, 5, 6, 7].map((attempt) => afterAttempt(false, attempt, DELAYS));
+  const failures = [1, 2, 3, 4, 5, 6, 7].map((attempt) => afterAttempt(false, attempt, 'EVENT', DELAYS));
   assert.deepEqual(
     failures.map(({ retrySec }) => retrySec),
     [...DELAYS, null],
@@ -18,8 +18,12 @@ test('seven attempts with the delays of contract 6.3, then no more', () => {
     failures.map(({ status }) => status),
     [...DELAYS.map(() => 'FAILED'), 'EXHAUSTED'],
   );
-  assert.deepEqual(afterAttempt(true, 3, DELAYS), { status: 'SUCCESS', retrySec: null });
-  assert.deepEqual(afterAttempt(false, 1, []), { status: 'EXHAUSTED', retrySec: null });
+  assert.deepEqual(afterAttempt(true, 3, 'RECOVER', DELAYS), { status: 'SUCCESS', retrySec: null });
+  assert.deepEqual(afterAttempt(false, 1, 'EVENT', []), { status: 'EXHAUSTED', retrySec: null });
+  for (const trigger of ['TEST', 'REPLAY'] as const) {
+    assert.deepEqual(afterAttempt(false, 1, trigger, DELAYS), { status: 'FAILED', retrySec: null });
+    assert.deepEqual(afterAttempt(true, 1, trigger, DELAYS), { status: 'SUCCESS', retrySec: null });
+  }
 });
 
 test('the request is exactly that of contract 6.1, and an independent verifier accepts it', () => {

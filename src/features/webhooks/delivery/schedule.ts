@@ -1,17 +1,27 @@
-import type { DeliveryStatus } from '../../../platform/db/tables/events.ts';
+import type { DeliveryStatus, DeliveryTrigger } from '../../../platform/db/tables/events.ts';
+
+/** Why a delivery is CANCELED. */
+export const SWITCHED_OFF = 'the webhook is not active';
+
+/** A person's explicit act: sent whatever `events` and `isActive` say, and once (`api.md` C8). */
+export function isSingle(trigger: DeliveryTrigger): boolean {
+  return trigger === 'TEST' || trigger === 'REPLAY';
+}
 
 /**
  * What follows an attempt (contract 6.3): `retrySeconds` has the delay before each further one, so there are
- * as many attempts as delays and one more.
+ * as many attempts as delays and one more. Tests and replays have one.
  *
  * @param attempt counted from 1.
  */
 export function afterAttempt(
   success: boolean,
   attempt: number,
+  trigger: DeliveryTrigger,
   retrySeconds: readonly number[],
 ): { status: DeliveryStatus; retrySec: number | null } {
   if (success) return { status: 'SUCCESS', retrySec: null };
+  if (isSingle(trigger)) return { status: 'FAILED', retrySec: null };
   const retrySec = retrySeconds[attempt - 1];
   return retrySec === undefined ? { status: 'EXHAUSTED', retrySec: null } : { status: 'FAILED', retrySec };
 }

@@ -9,10 +9,11 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { Outbound } from '../../../platform/outbound/index.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
 import { type Attempt, type AttemptResult, createAttempt, type Delivery } from './attempt.ts';
+import { Changes } from './changes.ts';
 import { Endpoints } from './endpoints.ts';
 import { Finisher } from './finisher.ts';
-import { type ClaimedJob, claim, type Finish, findDue, release } from './repository.ts';
-import { afterAttempt } from './schedule.ts';
+import { type ClaimedJob, claim, currentTarget, type Finish, findDue, release } from './repository.ts';
+import { afterAttempt, isSingle, SWITCHED_OFF } from './schedule.ts';
 import { Turns } from './turns.ts';
 
 export interface DeliveryConfig {
@@ -54,6 +55,9 @@ export interface DeliveryWorker {
   stop(): Promise<void>;
 }
 
+/** Told with the id of a webhook whose address, secret or switch was changed. */
+export const WEBHOOK_TOPIC = 'webhooks';
+
 /** The queue is looked at this often whatever the hints say. */
 const POLL_MS = 1000;
 /** Looking for work takes at most a sixth of the time, however many webhooks have work. */
@@ -71,6 +75,7 @@ class Dispatcher implements DeliveryWorker {
   readonly #attempt: Attempt;
   readonly #endpoints: Endpoints;
   readonly #finisher: Finisher;
+  readonly #changes = new Changes();
   /** Claimed and not yet finished. */
   readonly #held = new Map<number, ClaimedJob>();
   readonly #running = new Set<Promise<void>>();
@@ -100,7 +105,14 @@ class Dispatcher implements DeliveryWorker {
   }
 
   start(): void {
-    this.#unsubscribe = this.#options.bus.subscribe(DELIVERIES_TOPIC, () => this.#look());
+    const { bus } = this.#options;
+    const unsubscribes = [
+      bus.subscribe(DELIVERIES_TOPIC, () => this.#look()),
+      bus.subscribe(WEBHOOK_TOPIC, (webhookId) => this.#changes.add(webhookId)),
+    ];
+    this.#unsubscribe = () => {
+      for (const unsubscribe of unsubscribes) unsubscribe();
+    };
     this.#look();
   }
 
@@ -150,9 +162,10 @@ class Dispatcher implements DeliveryWorker {
         const slots = this.#endpoints.slots(this.#maxInFlight - this.#held.size);
         if (slots.length === 0 && !this.#scanReady()) break;
         if (slots.length === 0) continue;
+        const claimedAt = performance.now();
         const jobs = await claim(this.#options.db, slots, this.#leaseSec);
         this.#endpoints.claimed(slots, jobs);
-        for (const job of jobs) this.#begin(job);
+        for (const job of jobs) this.#begin(job, claimedAt);
       }
     } catch (error) {
       this.#options.logger.warn({ err: error }, 'the delivery queue could not be read');
@@ -178,12 +191,13 @@ class Dispatcher implements DeliveryWorker {
     if (nextInMs !== null && nextInMs < POLL_MS) this.#lookIn(Math.ceil(nextInMs));
   }
 
-  #begin(job: ClaimedJob): void {
+  #begin(job: ClaimedJob, claimedAt: number): void {
     this.#held.set(job.id, job);
     this.#endpoints.started(job.webhookId);
     const turn = this.#turns.next(job.webhookId);
     const running: Promise<void> = turn.begin
-      .then(() => this.#deliver(job))
+      .then(() => this.#current(job, claimedAt))
+      .then((current) => this.#deliver(current))
       .finally(() => {
         turn.end();
         this.#running.delete(running);
@@ -191,11 +205,30 @@ class Dispatcher implements DeliveryWorker {
     this.#running.add(running);
   }
 
+  /**
+   * The job with its webhook as it is now: a secret is invalid from its rotation on (contract 6.2), and
+   * nothing is sent to a webhook that was switched off.
+   */
+  async #current(job: ClaimedJob, claimedAt: number): Promise<ClaimedJob> {
+    if (!this.#changes.since(job.webhookId, claimedAt)) return job;
+    try {
+      const gone = { url: null, secret: null, isActive: null };
+      return { ...job, ...((await currentTarget(this.#options.db, job.webhookId)) ?? gone) };
+    } catch (error) {
+      this.#options.logger.warn(
+        { err: error, webhookId: job.webhookId },
+        'a webhook could not be read again',
+      );
+      return job;
+    }
+  }
+
   async #deliver(job: ClaimedJob): Promise<void> {
     const delivery = toDelivery(job);
     // Its webhook or its event is gone: nothing to send and nowhere to write it.
     if (delivery === null) return this.#end(job, null, false);
-    if (job.isActive !== true) return this.#end(job, this.#canceled(delivery), false);
+    if (job.isActive !== true && !isSingle(job.trigger))
+      return this.#end(job, this.#canceled(delivery), false);
     const result = await this.#attempt(delivery);
     this.#end(job, this.#attempted(job, delivery, result), result.timedOut);
   }
@@ -209,7 +242,8 @@ class Dispatcher implements DeliveryWorker {
   #attempted(job: ClaimedJob, delivery: Delivery, result: AttemptResult): Omit<Finish, 'job' | 'lease'> {
     const { success, timedOut, ...answer } = result;
     const number = job.attempt + 1;
-    const { status, retrySec } = afterAttempt(success, number, this.#options.config.retrySeconds);
+    const { retrySeconds } = this.#options.config;
+    const { status, retrySec } = afterAttempt(success, number, job.trigger, retrySeconds);
     this.#options.metrics?.attempt(status, result.latencyMs);
     this.#options.logger.debug(
       { webhookId: job.webhookId, eventId: job.eventId, attempt: number, status, timedOut, ...answer },
@@ -221,7 +255,7 @@ class Dispatcher implements DeliveryWorker {
   #canceled(delivery: Delivery): Omit<Finish, 'job' | 'lease'> {
     const answer = { responseStatus: null, responseBody: null, latencyMs: null };
     const log = { ...this.#row(delivery), ...answer, status: 'CANCELED' as const };
-    return { retrySec: null, log: { ...log, errorMessage: 'the webhook is not active' } };
+    return { retrySec: null, log: { ...log, errorMessage: SWITCHED_OFF } };
   }
 
   #row({ eventType }: Delivery) {

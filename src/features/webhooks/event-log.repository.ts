@@ -1,0 +1,125 @@
+import { sql } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
+import { type Db, sqlState } from '../../platform/db/index.ts';
+
+/** An event as it is kept: for 30 days. */
+export interface KeptEvent {
+  id: string;
+  type: string;
+  created_at: Date;
+  /** The exact text of contract 2.5. */
+  body: string;
+}
+
+const COLUMNS = ['id', 'type', 'created_at', 'body'] as const;
+
+/** @param id any text: one that is no UUID finds nothing. */
+export function findEvent(db: Db, workspaceId: string, id: string): Promise<KeptEvent | undefined> {
+  if (!UUID.test(id)) return Promise.resolve(undefined);
+  return db
+    .selectFrom('event')
+    .select(COLUMNS)
+    .where('id', '=', id)
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst();
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A place in the list of events: event ids are random, so the time comes first. */
+export interface PlacedEvent extends KeptEvent {
+  place: string;
+}
+
+/** One page by time; `page.after` is the place of the last row of the page before. */
+export async function listEvents(
+  db: Db,
+  workspaceId: string,
+  patterns: readonly string[],
+  page: PageRequest,
+): Promise<PlacedEvent[]> {
+  let query = db
+    .selectFrom('event')
+    .select(COLUMNS)
+    .where('workspace_id', '=', workspaceId)
+    .where(subscribed(patterns))
+    .orderBy('created_at', page.order)
+    .orderBy('id', page.order)
+    .limit(page.take);
+  if (page.after !== null) {
+    const [time, id] = page.after.split(' ');
+    const behind = sql.raw(page.order === 'desc' ? '<' : '>');
+    query = query.where(sql<boolean>`(created_at, id) ${behind} (${time}::timestamptz, ${id}::uuid)`);
+  }
+  if (page.createdAfter !== null)
+    query = query.where(sql<boolean>`created_at > ${page.createdAfter}::timestamptz`);
+  if (page.createdBefore !== null)
+    query = query.where(sql<boolean>`created_at < ${page.createdBefore}::timestamptz`);
+  const rows = await query.execute();
+  return rows.map((row) => ({ ...row, place: `${row.created_at.toISOString()} ${row.id}` }));
+}
+
+/** Types and `prefix.*`; nothing at all is every type. */
+function subscribed(patterns: readonly string[]) {
+  return sql<boolean>`(${patterns}::text[] = '{}' or type = any (${patterns}::text[])
+    or exists (select from unnest(${patterns}::text[]) p where p like '%.*' and starts_with(type, left(p, -1))))`;
+}
+
+/**
+ * Where a tail is: it has seen what was committed in the snapshot `before`, and of what `now` sees beside that
+ * the events up to `seq`. Whatever commits late is in a later snapshot, so nothing is passed over or seen
+ * twice; a change that waited for another one is never in an earlier snapshot than that one, and has a higher
+ * `seq`, so the events about one resource come in their order.
+ */
+export interface TailPlace {
+  /** `xmin:xmax:xip,…`, as PostgreSQL writes a snapshot. */
+  before: string;
+  now: string;
+  /** Decimal digits: beyond what a number holds. */
+  seq: string;
+}
+
+export interface TailEvent extends KeptEvent {
+  seq: string;
+}
+
+/** What is committed now. */
+export async function currentSnapshot(db: Db): Promise<string> {
+  const { rows } = await sql<{ snapshot: string }>`
+    select pg_current_snapshot()::text as snapshot`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database has no snapshot');
+  return row.snapshot;
+}
+
+/** The next events between the two snapshots of the place. @throws when they are no snapshots. */
+export async function eventsOfStep(
+  db: Db,
+  workspaceId: string,
+  { before, now, seq }: TailPlace,
+  limit: number,
+): Promise<TailEvent[]> {
+  if (before === now) return [];
+  const { rows } = await sql<TailEvent>`
+    select e.id, e.type, e.created_at, e.body, e.seq::text as seq
+    from event e, (select ${before}::text::pg_snapshot as before, ${now}::text::pg_snapshot as now offset 0) s
+    where e.workspace_id = ${workspaceId} and e.seq > ${seq}::bigint
+      and e.xid >= pg_snapshot_xmin(s.before) and e.xid < pg_snapshot_xmax(s.now)
+      and not pg_visible_in_snapshot(e.xid, s.before) and pg_visible_in_snapshot(e.xid, s.now)
+    order by e.seq limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Could PostgreSQL have written both snapshots? */
+export async function isPlace(db: Db, { before, now }: TailPlace): Promise<boolean> {
+  const check = sql`select ${before}::text::pg_snapshot, ${now}::text::pg_snapshot`.execute(db);
+  return check.then(
+    () => true,
+    (error: unknown) => {
+      if (sqlState(error) === INVALID_TEXT) return false;
+      throw error;
+    },
+  );
+}
+
+const INVALID_TEXT = '22P02';

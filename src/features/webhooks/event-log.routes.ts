@@ -1,0 +1,133 @@
+import Type, { type Static } from 'typebox';
+import type { Tail } from '../../http/event-stream.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import type { EventLog } from './event-log.service.ts';
+import { AnyObject } from './schemas.ts';
+
+const policy = { auth: 'key', permission: null, gate: null, idempotent: false, originLock: false } as const;
+const types = Type.Optional(
+  Type.String({ description: 'Types or `prefix.*`, comma-separated; absent means every type.' }),
+);
+
+/** An event as a webhook receives it (contract 2.5). */
+export const EventOut = Type.Object(
+  {
+    id: Type.String(),
+    type: Type.String(),
+    created: Type.Integer({ description: 'Unix seconds.' }),
+    livemode: Type.Boolean({ description: 'The platform environment, not the key mode.' }),
+    data: AnyObject,
+  },
+  { $id: 'Event' },
+);
+
+const TriggerIn = Type.Object({ type: Type.String(), payload: Type.Optional(AnyObject) });
+
+interface Deps {
+  eventLog: EventLog;
+  cursors: CursorCodec;
+}
+
+/** `/me/events`: the workspace's own events (`api.md` C8). */
+export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
+  return [
+    defineRoute({
+      ...policy,
+      operationId: 'events.list',
+      method: 'GET',
+      path: '/me/events',
+      summary: 'List the events of the last 30 days',
+      params: NoParams,
+      query: listQuery({ type: types }),
+      body: NoBody,
+      reply: { status: 200, schema: EventOut, list: true },
+      errors: [],
+      async handler({ caller }, { query }) {
+        const list = new ListReader(cursors, `events:${caller.workspaceId}`, query);
+        const rows = await eventLog.list(caller.workspaceId, eventLog.parseTypes(query.type), list.request);
+        return list.page(
+          rows.map(({ place, body }) => ({ id: place, body })),
+          ({ body }) => parseBody(body),
+        );
+      },
+    }),
+    defineRoute({
+      ...policy,
+      operationId: 'events.stream',
+      method: 'GET',
+      path: '/me/events/stream',
+      summary: 'Follow the events as they happen',
+      description:
+        'Server-sent events: `ready`, then `event` with the exact body that webhooks receive, `resync` when ' +
+        'Last-Event-ID is unknown or expired, and `bye` before the server ends the stream. Counts to the ' +
+        'event streams of the key.',
+      params: NoParams,
+      query: Type.Object({
+        type: types,
+        lastEventId: Type.Optional(Type.String({ description: 'For clients that cannot send the header.' })),
+      }),
+      body: NoBody,
+      reply: { status: 200, schema: EventOut, envelope: 'events' },
+      errors: [],
+      async handler({ caller }, { query }) {
+        return eventTail(eventLog, caller.workspaceId, eventLog.parseTypes(query.type));
+      },
+    }),
+    defineRoute({
+      ...policy,
+      permission: 'webhooks:write',
+      operationId: 'events.trigger',
+      method: 'POST',
+      path: '/me/events/trigger',
+      summary: 'Show a sample event to the open event streams',
+      description:
+        'For local development (`marquee webhook trigger`). The event is not kept, and no webhook gets it. ' +
+        '`payload` is laid over the sample data.',
+      params: NoParams,
+      query: NoQuery,
+      body: TriggerIn,
+      reply: { status: 202, schema: EventOut },
+      errors: ['UNKNOWN_EVENT'],
+      async handler({ caller }, { body }) {
+        return parseBody(eventLog.trigger(caller.workspaceId, body.type, body.payload).body);
+      },
+    }),
+    defineRoute({
+      ...policy,
+      operationId: 'events.get',
+      method: 'GET',
+      path: '/me/events/{eventId}',
+      summary: 'Get an event of the last 30 days',
+      params: Type.Object({ eventId: Type.String() }),
+      query: NoQuery,
+      body: NoBody,
+      reply: { status: 200, schema: EventOut },
+      errors: ['NOT_FOUND'],
+      handler: async ({ caller }, { params }) =>
+        parseBody((await eventLog.get(caller.workspaceId, params.eventId)).body),
+    }),
+  ];
+}
+
+function eventTail(eventLog: EventLog, workspaceId: string, patterns: string[]): Tail {
+  return async (out) => {
+    const { lastEventId, signal, lifetimeSec, serverTime } = out;
+    const hello = { tail: 'events', serverTime, resumed: lastEventId !== null, lifetimeSec };
+    await out.send({ event: 'ready', data: JSON.stringify(hello) });
+    for await (const item of eventLog.tail(workspaceId, { patterns, after: lastEventId, signal })) {
+      if (item.kind === 'event') {
+        await out.send({ event: 'event', id: item.id, data: item.body });
+      } else {
+        const data = JSON.stringify({ reason: item.reason, droppedAtLeast: null });
+        await out.send({ event: 'resync', data });
+      }
+    }
+  };
+}
+
+/** The stored text is what `append` wrote. */
+function parseBody(body: string): Static<typeof EventOut> {
+  return JSON.parse(body);
+}
