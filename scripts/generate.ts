@@ -1,6 +1,6 @@
 /** `npm run generate`: writes every file that is made from the code, and names those that changed. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { createTestDatabase } from '../test/harness/database.ts';
 import { ARTEFACTS } from './generate/artefacts.ts';
 import { ROOT } from './steps.ts';
@@ -11,6 +11,7 @@ try {
     const file = join(ROOT, path);
     const text = await build(database);
     if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
+    await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
     process.stdout.write(`wrote ${path}\n`);
   }

@@ -1,13 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { EventCatalogue } from '../../src/events/catalogue.ts';
 import { BASE_PATH } from '../../src/http/app.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
+import type { Route } from '../../src/http/route.ts';
 import { apiRoutes } from '../../src/main/api.ts';
 import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { TestDatabase } from '../../test/harness/database.ts';
 import { ROOT } from '../steps.ts';
 import { withConfigurationTable } from './configuration-table.ts';
+import { ERROR_CODES, errorIndex, errorPage } from './error-reference.ts';
 import { schemaSnapshot } from './schema-snapshot.ts';
 
 /** A committed file that is made from the code. */
@@ -18,6 +21,9 @@ export interface Artefact {
   build(database: TestDatabase): Promise<string>;
 }
 
+/** The pages of the error codes; nothing else lives there. */
+export const ERRORS_FOLDER = 'docs/errors';
+
 /** Every generated file. `npm run generate` writes them; a test fails when one is stale. */
 export const ARTEFACTS: Artefact[] = [
   { path: 'src/platform/db/schema.snapshot.sql', build: ({ sql }) => schemaSnapshot(sql) },
@@ -26,9 +32,28 @@ export const ARTEFACTS: Artefact[] = [
     path: 'README.md',
     build: async () => withConfigurationTable(await readFile(join(ROOT, 'README.md'), 'utf8')),
   },
+  { path: `${ERRORS_FOLDER}/README.md`, build: async () => errorIndex() },
+  ...ERROR_CODES.map((code) => ({
+    path: `${ERRORS_FOLDER}/${code}.md`,
+    build: async (database: TestDatabase) => errorPage(code, (await declaredBy(database)).routes),
+  })),
 ];
 
-async function openApi(database: TestDatabase): Promise<string> {
+const declared = new WeakMap<TestDatabase, Promise<Declared>>();
+
+interface Declared {
+  routes: Route[];
+  events: EventCatalogue['definitions'];
+}
+
+/** What the program declares; it is composed once for all artefacts. */
+function declaredBy(database: TestDatabase): Promise<Declared> {
+  const known = declared.get(database) ?? compose(database);
+  declared.set(database, known);
+  return known;
+}
+
+async function compose(database: TestDatabase): Promise<Declared> {
   const container = await createContainer({
     config: loadConfig({ LOG_LEVEL: 'silent' }),
     databaseUrl: database.url,
@@ -36,9 +61,13 @@ async function openApi(database: TestDatabase): Promise<string> {
     name: 'generate',
   });
   try {
-    const routes = apiRoutes(container, () => true);
-    return `${JSON.stringify(openApiDocument(routes, container.catalogue.definitions, BASE_PATH), null, 2)}\n`;
+    return { routes: apiRoutes(container, () => true), events: container.catalogue.definitions };
   } finally {
     await container.close();
   }
+}
+
+async function openApi(database: TestDatabase): Promise<string> {
+  const { routes, events } = await declaredBy(database);
+  return `${JSON.stringify(openApiDocument(routes, events, BASE_PATH), null, 2)}\n`;
 }

@@ -18,6 +18,8 @@ test('the methods of a path, whatever its parameters are called', () => {
   assert.deepEqual(paths.methods('/a/x/go'), ['POST']);
   assert.deepEqual(paths.methods('/a/x/stop'), []);
   assert.deepEqual(paths.methods('/b'), []);
+  assert.deepEqual(paths.methods('/a/'), []);
+  assert.deepEqual(paths.methods('/a//go'), []);
 });
 
 test('a literal path has its own methods', () => {

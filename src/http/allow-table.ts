@@ -23,7 +23,7 @@ export class AllowTable {
 
   methods(path: string): readonly string[] {
     const found = this.#router.find('GET', path);
-    return Array.isArray(found?.store) ? found.store.map(String) : [];
+    return Array.isArray(found?.store) && !lacksParameter(found.params) ? found.store.map(String) : [];
   }
 
   /**
@@ -41,6 +41,11 @@ export class AllowTable {
     }
     return [...found.values()];
   }
+}
+
+/** `/streams/` is not `/streams/{id}`, although the router finds an empty id in it. */
+export function lacksParameter(params: unknown): boolean {
+  return Object.values(Object(params)).includes('');
 }
 
 const isParameter = (segment: string) => /^\{\w+\}$/.test(segment);

@@ -4,7 +4,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { AllowTable } from './allow-table.ts';
 import { mountRefusal, mountRoute } from './mount.ts';
 import { accessLog } from './plugins/access-log.ts';
-import { authenticate } from './plugins/authenticate.ts';
+import { authenticate, userToken } from './plugins/authenticate.ts';
 import { BODY_LIMIT_BYTES, jsonBody } from './plugins/body.ts';
 import { assertNotice, deprecation } from './plugins/deprecation.ts';
 import { answerBrokenRequest, errorHandler } from './plugins/errors.ts';
@@ -108,6 +108,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   rateLimit(app, ports);
   const allow = new AllowTable();
   unroutable(app, { withdrawn: WITHDRAWN, allowed: (path) => allow.methods(path) });
+  userToken(app, ports);
   policy(app);
   originLock(app, ports);
   limits(app, ports);

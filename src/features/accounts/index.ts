@@ -4,5 +4,8 @@
  * Terminology: an *account* is a person or company that signs in; it owns two *workspaces*, live and test,
  * and the workspace is the tenant of everything else (`api.md` C12).
  */
-export type { AccountInput, AccountSummary, Accounts } from './service.ts';
+export { avatarPages } from './avatar.pages.ts';
+export { createProfiles, type Profiles } from './profile.service.ts';
+export { meRoutes } from './routes.ts';
+export type { AccountInput, Accounts } from './service.ts';
 export { createAccounts } from './service.ts';

@@ -1,4 +1,5 @@
 import { AppError, badRequest } from '../../kernel/errors.ts';
+import { toHostPattern } from '../../kernel/hostname.ts';
 
 const EMAIL = /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/;
 
@@ -53,4 +54,63 @@ export function usernameStem(local: string): string {
     .replace(/^-+|-+$/g, '')
     .slice(0, 30);
   return stem.length >= 2 ? stem : 'creator';
+}
+
+/**
+ * What changes in a profile; absent members stay.
+ *
+ * @throws {AppError} BAD_REQUEST naming the input.
+ */
+export function parseProfile<
+  I extends {
+    name?: string | null;
+    username?: string;
+    bio?: string | null;
+    locale?: string;
+    timezone?: string;
+  },
+>({ name, username, bio, locale, timezone }: I) {
+  return {
+    ...(name === undefined ? {} : { name: normaliseName(name) }),
+    ...(username === undefined ? {} : { username: normaliseUsername(username) }),
+    ...(bio === undefined ? {} : { bio: bio?.trim() === '' ? null : bio }),
+    ...(locale === undefined ? {} : { locale: normaliseLocale(locale) }),
+    ...(timezone === undefined ? {} : { timezone: normaliseTimezone(timezone) }),
+  };
+}
+
+function normaliseLocale(locale: string): string {
+  try {
+    const [canonical] = Intl.getCanonicalLocales(locale);
+    if (canonical !== undefined) return canonical;
+  } catch {
+    // Said below.
+  }
+  throw badRequest('locale', 'locale is a BCP 47 language tag such as en-GB.');
+}
+
+/** IANA names only: an offset would not follow the change to summer time. */
+function normaliseTimezone(timezone: string): string {
+  try {
+    if (/^[A-Za-z]/.test(timezone)) {
+      return new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
+    }
+  } catch {
+    // Said below.
+  }
+  throw badRequest('timezone', 'timezone is an IANA name such as Europe/Berlin.');
+}
+
+/**
+ * Host names and `*.example.com` in their one form, each once.
+ *
+ * @throws {AppError} BAD_REQUEST, field `domains.<n>`.
+ */
+export function parseEmbedDomains(domains: readonly string[]): string[] {
+  const patterns = domains.map((domain, index) => {
+    const pattern = toHostPattern(domain);
+    if (pattern === null) throw badRequest(`domains.${index}`, `${domain} is no host name.`);
+    return pattern;
+  });
+  return [...new Set(patterns)];
 }

@@ -8,8 +8,6 @@ import type { Passwords } from '../../platform/passwords.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 
-export type { AccountSummary } from './repository.ts';
-
 export interface AccountInput {
   email: string;
   password: string;

@@ -1,3 +1,10 @@
-/** API keys: minting, restrictions, and the check that every keyed request begins with (contract 5). */
-export type { ApiKeys, KeyInput, KeySummary, VerifiedKey } from './service.ts';
+/**
+ * API keys: minting, restrictions, and the check that every keyed request begins with (contract 5).
+ *
+ * Terminology: a *grant* is what a key allows; a *ceiling* is the minting key's grant, which no key that it
+ * makes exceeds; a *retired* secret is one that a rotation has replaced.
+ */
+export { apiKeyEvents } from './events.ts';
+export { apiKeyRoutes } from './routes.ts';
+export type { ApiKeys, KeyInput } from './service.ts';
 export { createApiKeys } from './service.ts';

@@ -1,5 +1,8 @@
+import { sql } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
-import type { Db } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition } from '../../platform/db/page.ts';
 import type { Mode, Scope } from '../../platform/db/tables/accounts.ts';
 
 export interface NewApiKey {
@@ -17,6 +20,8 @@ export interface NewApiKey {
   rate_limit_per_minute: number;
   daily_quota: number | null;
   expires_at: Date | null;
+  created_by_key_id: string | null;
+  created_at: Date;
 }
 
 export async function insertKey(db: Db, key: NewApiKey): Promise<void> {
@@ -26,30 +31,44 @@ export async function insertKey(db: Db, key: NewApiKey): Promise<void> {
     .execute();
 }
 
-/** A key with all that authentication decides on. */
-export function findByHash(db: Db, hash: Uint8Array) {
+const GRANT = [
+  'api_key.id',
+  'api_key.workspace_id',
+  'api_key.account_id',
+  'api_key.scope',
+  'api_key.permissions',
+  'api_key.ip_allowlist',
+  'api_key.domain_allowlist',
+  'api_key.rate_limit_per_minute',
+  'api_key.daily_quota',
+  'api_key.expires_at',
+  'api_key.revoked_at',
+  'workspace.mode',
+  'account.plan',
+  'account.email_verified_at',
+  'account.suspended_at',
+] as const;
+
+function selectGrants(db: Db) {
   return db
     .selectFrom('api_key')
     .innerJoin('workspace', 'workspace.id', 'api_key.workspace_id')
     .innerJoin('account', 'account.id', 'api_key.account_id')
-    .select([
-      'api_key.id',
-      'api_key.workspace_id',
-      'api_key.account_id',
-      'api_key.scope',
-      'api_key.permissions',
-      'api_key.ip_allowlist',
-      'api_key.domain_allowlist',
-      'api_key.rate_limit_per_minute',
-      'api_key.daily_quota',
-      'api_key.expires_at',
-      'api_key.revoked_at',
-      'workspace.mode',
-      'account.plan',
-      'account.email_verified_at',
-      'account.suspended_at',
-    ])
-    .where('api_key.hash', '=', hash)
+    .select(GRANT);
+}
+
+type Grant = NonNullable<Awaited<ReturnType<ReturnType<typeof selectGrants>['executeTakeFirst']>>>;
+/** A key with all that authentication decides on. */
+export type GrantRow = Grant & { retires_at: Date | null };
+
+/** By its present secret, or by one that a rotation has replaced. */
+export async function findByHash(db: Db, hash: Uint8Array): Promise<GrantRow | undefined> {
+  const row = await selectGrants(db).where('api_key.hash', '=', hash).executeTakeFirst();
+  if (row !== undefined) return { ...row, retires_at: null };
+  return selectGrants(db)
+    .innerJoin('api_key_retired_secret as retired', 'retired.key_id', 'api_key.id')
+    .select('retired.expires_at as retires_at')
+    .where('retired.hash', '=', hash)
     .executeTakeFirst();
 }
 
@@ -68,6 +87,7 @@ export interface KeySummary {
   created_at: Date;
 }
 
+/** For the operator: of every account, or of the one with this address. */
 export function listKeys(db: Db, email?: string): Promise<KeySummary[]> {
   let query = db
     .selectFrom('api_key')
@@ -92,16 +112,6 @@ export function listKeys(db: Db, email?: string): Promise<KeySummary[]> {
   return query.execute();
 }
 
-/** @returns whether there is such a key; revoking twice keeps the first time. */
-export async function revokeKey(db: Db, id: string, at: Date): Promise<boolean> {
-  const result = await db
-    .updateTable('api_key')
-    .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.val(at)) }))
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
-}
-
 export function findWorkspace(db: Db, email: string, mode: Mode) {
   return db
     .selectFrom('workspace')
@@ -110,4 +120,143 @@ export function findWorkspace(db: Db, email: string, mode: Mode) {
     .where('account.email', '=', email)
     .where('workspace.mode', '=', mode)
     .executeTakeFirst();
+}
+
+/** Whose keys a caller sees: those of one workspace, or of both of an account when that is null. */
+export interface KeyOwner {
+  accountId: string;
+  workspaceId: string | null;
+}
+
+function selectKeys(db: Db) {
+  return db
+    .selectFrom('api_key')
+    .innerJoin('workspace', 'workspace.id', 'api_key.workspace_id')
+    .selectAll('api_key')
+    .select('workspace.mode');
+}
+
+export type KeyRow = NonNullable<Awaited<ReturnType<ReturnType<typeof selectKeys>['executeTakeFirst']>>>;
+
+function ownedKeys(db: Db, { accountId, workspaceId }: KeyOwner) {
+  const query = selectKeys(db).where('api_key.account_id', '=', accountId);
+  return workspaceId === null ? query : query.where('api_key.workspace_id', '=', workspaceId);
+}
+
+export function findKey(db: Db, owner: KeyOwner, id: string): Promise<KeyRow | undefined> {
+  return ownedKeys(db, owner).where('api_key.id', '=', id).executeTakeFirst();
+}
+
+/** Any account's, for the operator. */
+export function lockAnyKey(tx: Tx, id: string): Promise<KeyRow | undefined> {
+  return selectKeys(tx).where('api_key.id', '=', id).forUpdate('api_key').executeTakeFirst();
+}
+
+export function lockKey(tx: Tx, owner: KeyOwner, id: string): Promise<KeyRow | undefined> {
+  return ownedKeys(tx, owner).where('api_key.id', '=', id).forUpdate('api_key').executeTakeFirst();
+}
+
+export function listOwnKeys(db: Db, owner: KeyOwner, page: PageRequest): Promise<KeyRow[]> {
+  return ownedKeys(db, owner)
+    .where(pageCondition(page, 'api_key.id', 'api_key.created_at'))
+    .orderBy('api_key.id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+/** Takes an account's workspace, so that two creations cannot both take the last free place. */
+export function lockWorkspace(tx: Tx, accountId: string, mode: Mode): Promise<{ id: string }> {
+  return tx
+    .selectFrom('workspace')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('mode', '=', mode)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
+}
+
+/** Keys of a workspace that are neither revoked nor expired. */
+export async function countUsableKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
+  const row = await db
+    .selectFrom('api_key')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+export async function setRevoked(tx: Tx, id: string, at: Date): Promise<void> {
+  await tx.updateTable('api_key').set({ revoked_at: at }).where('id', '=', id).execute();
+}
+
+/** @returns the number of the next event about the key. */
+export async function nextSequence(tx: Tx, id: string): Promise<number> {
+  const row = await tx
+    .updateTable('api_key')
+    .set((eb) => ({ event_sequence: eb('event_sequence', '+', 1) }))
+    .where('id', '=', id)
+    .returning('event_sequence')
+    .executeTakeFirstOrThrow();
+  return row.event_sequence;
+}
+
+/** Gives a key another secret; those it had are good until `retireAt` at the latest. */
+export async function replaceSecret(
+  tx: Tx,
+  key: Pick<KeyRow, 'id' | 'hash'>,
+  secret: { hash: Uint8Array; prefix: string; last4: string },
+  retireAt: Date,
+): Promise<void> {
+  await tx
+    .updateTable('api_key_retired_secret')
+    .set((eb) => ({ expires_at: eb.fn<Date>('least', ['expires_at', eb.val(retireAt)]) }))
+    .where('key_id', '=', key.id)
+    .execute();
+  await tx
+    .insertInto('api_key_retired_secret')
+    .values({ hash: key.hash, key_id: key.id, expires_at: retireAt })
+    .execute();
+  await tx.updateTable('api_key').set(secret).where('id', '=', key.id).execute();
+}
+
+export interface KeyUse {
+  keyId: string;
+  ip: string;
+  at: Date;
+}
+
+/** Notes uses, at most one a minute for each key whichever node saw it. */
+export async function noteUses(db: Db, uses: readonly KeyUse[]): Promise<void> {
+  const ids = uses.map(({ keyId }) => keyId);
+  const times = uses.map(({ at }) => at.toISOString());
+  const ips = uses.map(({ ip }) => ip);
+  await sql`
+    update api_key set last_used_at = used.at, last_used_ip = used.ip
+    from (
+      select * from unnest(${ids}::text[], ${times}::text[]::timestamptz[], ${ips}::text[]) as u (id, at, ip)
+      order by id
+    ) as used
+    where api_key.id = used.id
+      and (last_used_at is null or last_used_at <= used.at - interval '60 seconds')`.execute(db);
+}
+
+/** Takes keys that expire before `until`, whose end was not announced and whose life is longer than `lifeMs`. */
+export function claimExpiring(tx: Tx, now: Date, until: Date, lifeMs: number): Promise<KeyRow[]> {
+  return selectKeys(tx)
+    .where('api_key.expires_at', '>', now)
+    .where('api_key.expires_at', '<=', until)
+    .where('api_key.revoked_at', 'is', null)
+    .where('api_key.expiry_announced_at', 'is', null)
+    .where(sql<boolean>`api_key.expires_at - api_key.created_at > ${lifeMs} * interval '1 millisecond'`)
+    .orderBy('api_key.id')
+    .limit(100)
+    .forUpdate('api_key')
+    .skipLocked()
+    .execute();
+}
+
+export async function setExpiryAnnounced(tx: Tx, ids: readonly string[], at: Date): Promise<void> {
+  await tx.updateTable('api_key').set({ expiry_announced_at: at }).where('id', 'in', ids).execute();
 }

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import { AppError } from '../../kernel/errors.ts';
+import { matchesHost, toHostname, toHostPattern } from '../../kernel/hostname.ts';
 import type { Scope } from '../../platform/db/tables/accounts.ts';
 
 const KEY = /^pk_[0-9a-f]{40}$/;
@@ -23,6 +24,8 @@ export interface Grant {
   scope: Scope;
   expiresAt: Date | null;
   revokedAt: Date | null;
+  /** When this secret of the key ends after a rotation; null for the one that the key has now. */
+  retiresAt: Date | null;
   emailVerified: boolean;
   suspended: boolean;
   ipAllowlist: readonly string[];
@@ -32,6 +35,7 @@ export interface Grant {
 /** @throws {AppError} the 401 or 403 of the key check that refuses first (contract 5). */
 export function assertUsable(grant: Grant, from: { ip: string; origin: string | undefined }, nowMs: number) {
   if (grant.revokedAt !== null || grant.suspended) throw new AppError('KEY_DISABLED');
+  if (grant.retiresAt !== null && grant.retiresAt.getTime() <= nowMs) throw new AppError('KEY_DISABLED');
   if (grant.expiresAt !== null && grant.expiresAt.getTime() <= nowMs) throw new AppError('KEY_EXPIRED');
   if (!grant.emailVerified) throw new AppError('EMAIL_NOT_VERIFIED');
   if (grant.ipAllowlist.length > 0 && !ipAllowed(grant.ipAllowlist, from.ip)) {
@@ -44,7 +48,7 @@ export function assertUsable(grant: Grant, from: { ip: string; origin: string | 
 
 /** Addresses and CIDR blocks of both families; a mapped address counts as its IPv4 form. */
 export function ipAllowed(allowlist: readonly string[], ip: string): boolean {
-  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, '');
+  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   const family = isIP(plain) === 6 ? 'ipv6' : 'ipv4';
   return isIP(plain) !== 0 && blockList(allowlist).check(plain, family);
 }
@@ -68,11 +72,14 @@ export function isIpRule(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
 }
 
+/** Is the text a host name, or `*.` and one? */
+export function isDomainRule(text: string): boolean {
+  return toHostPattern(text) !== null;
+}
+
 /** Exact host names, or `*.example.com` for every name below. */
 export function domainAllowed(allowlist: readonly string[], host: string | undefined): boolean {
-  if (host === undefined) return false;
-  const name = host.toLowerCase().replace(/\.$/, '');
-  return allowlist.some((rule) =>
-    rule.startsWith('*.') ? name.endsWith(rule.slice(1)) : name === rule.toLowerCase(),
-  );
+  const name = host === undefined ? null : toHostname(host);
+  if (name === null) return false;
+  return allowlist.some((rule) => matchesHost(toHostPattern(rule) ?? '', name));
 }

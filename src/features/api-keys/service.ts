@@ -1,21 +1,27 @@
-import type { Clock } from '../../kernel/clock.ts';
+import type { AppendEvent, Events } from '../../events/index.ts';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { Plan } from '../../kernel/plans.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import { PLANS, type Plan } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
-import type { Db } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Mode, Scope } from '../../platform/db/tables/accounts.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { assertBelowCeiling, type KeyGrant } from './ceiling.rules.ts';
+import type { KeyOwner, KeyRow, KeySummary, NewApiKey } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
-
-export type { KeySummary } from './repository.ts';
+import { createKeyUsage } from './usage.ts';
+import { createKeyVerifier, type KeyVerifier } from './verifier.service.ts';
 
 /** A key made in the dashboard or by the operator allows 10,000 requests a minute (contract 8.1). */
 const DASHBOARD_RATE_LIMIT = 10_000;
-/** A revocation reaches every node within this time even when its hint is lost. */
-const CACHE_MS = 5_000;
-const CACHE_ENTRIES = 20_000;
-const REVOKED_TOPIC = 'api-keys';
+/** A key that a key makes allows 1,000 (contract 8.1). */
+const MINTED_RATE_LIMIT = 1000;
+const DAY_MS = 86_400_000;
+/** `api_key.expiring` is sent so long before the end of a key, and not for keys that live no longer. */
+const EXPIRING_MS = 7 * DAY_MS;
 
 export interface KeyInput {
   email: string;
@@ -32,128 +38,273 @@ export interface KeyInput {
   key?: string | undefined;
 }
 
-/** Whom a verified key stands for. */
-export interface VerifiedKey {
-  workspaceId: string;
-  accountId: string;
-  keyId: string;
+/** What `POST /me/api-keys` takes; what is absent is unrestricted. */
+export interface MintInput {
+  name: string;
   scope: Scope;
-  permissions: readonly string[];
-  mode: Mode;
-  plan: Plan;
-  rateLimitPerMinute: number;
+  permissions: string[];
+  mode?: Mode;
+  ipAllowlist: string[];
+  domainAllowlist: string[];
+  /** ISO 8601. */
+  expiresAt: string | null;
   dailyQuota: number | null;
 }
 
-interface CachedKey {
-  verified: VerifiedKey;
-  grant: rules.Grant;
-  until: number;
+/** The key that acts. A live one sees the keys of both workspaces, a test one those of its own. */
+export interface ActingKey {
+  accountId: string;
+  workspaceId: string;
+  keyId: string;
+  mode: Mode;
+  plan: Plan;
 }
 
-export interface ApiKeys {
+/** A key with its secret, which is shown here and never again. */
+interface MadeKey {
+  row: KeyRow;
+  key: string;
+}
+
+/** Each id is looked up among the keys that the acting one sees: NOT_FOUND otherwise. */
+export interface ApiKeys extends KeyVerifier {
   /**
-   * A key for an account's workspace; `key` is shown here and never again.
+   * For the operator: a key for an account's workspace, without plan limit or ceiling.
    *
    * @throws {AppError} NOT_FOUND (no such account), BAD_REQUEST naming the restriction that is malformed.
    */
   create(input: KeyInput): Promise<{ id: string; key: string }>;
-  list(email?: string): Promise<repository.KeySummary[]>;
-  /** @throws {AppError} NOT_FOUND. */
+  /** For the operator: of every account, or of the one with this address. */
+  list(email?: string): Promise<KeySummary[]>;
+  /** For the operator. @throws {AppError} NOT_FOUND. */
   revoke(id: string): Promise<void>;
-  /** What is remembered of keys is read again, on every node: an account behind them has changed. */
-  forget(): void;
-  /** At once when the key was seen within 5 s. @throws {AppError} as contract 5. */
-  verify(key: string, from: { ip: string; origin: string | undefined }): VerifiedKey | Promise<VerifiedKey>;
+  /** @throws {AppError} BAD_REQUEST naming the malformed input, MINT_CEILING_EXCEEDED, QUOTA_EXCEEDED. */
+  mint(by: ActingKey, input: MintInput): Promise<MadeKey>;
+  listOwn(by: ActingKey, page: PageRequest): Promise<KeyRow[]>;
+  getOwn(by: ActingKey, id: string): Promise<KeyRow>;
+  /** Refused at once on this node, everywhere within 5 s. Revoking again changes nothing. */
+  revokeOwn(by: ActingKey, id: string): Promise<void>;
+  /**
+   * A new secret for the same key. The old one is good for `overlapSec` more.
+   *
+   * @throws {AppError} MINT_CEILING_EXCEEDED for a key that holds more; CONFLICT when it is revoked or expired.
+   */
+  rotate(by: ActingKey, id: string, overlapSec: number): Promise<MadeKey>;
+  /** Announces keys that are about to expire. */
+  announceExpiring(): Promise<void>;
+  /** Writes down the last uses. */
+  close(): Promise<void>;
 }
 
-export function createApiKeys({ db, clock, bus }: { db: Db; clock: Clock; bus: Bus }): ApiKeys {
-  const cache = new Map<string, CachedKey>();
-  bus.subscribe(REVOKED_TOPIC, () => cache.clear());
+interface Deps {
+  db: Db;
+  events: Pick<Events, 'transaction'>;
+  clock: Clock;
+  bus: Bus;
+  log: Pick<Logger, 'warn'>;
+}
 
-  const load = async (key: string, from: { ip: string; origin: string | undefined }) => {
-    const hash = rules.hashKey(key);
-    const row = rules.isKey(key) ? await repository.findByHash(db, hash) : undefined;
-    if (row === undefined) throw new AppError('INVALID_KEY');
-    const entry = toCached(row, clock.ms() + CACHE_MS);
-    if (cache.size >= CACHE_ENTRIES) cache.clear();
-    cache.set(hash.toString('base64'), entry);
-    return use(entry, from);
+export function createApiKeys(deps: Deps): ApiKeys {
+  const { db, events, clock, log } = deps;
+  const usage = createKeyUsage({ write: (uses) => repository.noteUses(db, uses), clock, log });
+  const verifier = createKeyVerifier({ ...deps, usage });
+
+  const revoke = async (lock: (tx: Tx) => Promise<KeyRow | undefined>) => {
+    await events.transaction(async (tx, append) => {
+      const row = await lock(tx);
+      if (row === undefined) throw notFound();
+      if (row.revoked_at !== null) return;
+      await repository.setRevoked(tx, row.id, clock.now());
+      await appendAbout(tx, append, 'api_key.revoked', row);
+    });
+    verifier.forget();
   };
-  const use = (entry: CachedKey, from: { ip: string; origin: string | undefined }) => {
-    rules.assertUsable(entry.grant, from, clock.ms());
-    return entry.verified;
+  const getOwn = async (by: ActingKey, id: string) => {
+    const row = await repository.findKey(db, ownerOf(by), id);
+    if (row === undefined) throw notFound();
+    return row;
   };
 
   return {
-    create: (input) => createKey(db, input),
+    ...verifier,
+    create: (input) => createForOperator(deps, input),
     list: (email) => repository.listKeys(db, email),
-    async revoke(id) {
-      if (!(await repository.revokeKey(db, id, clock.now()))) throw notFound();
-      bus.publish(REVOKED_TOPIC);
+    revoke: (id) => revoke((tx) => repository.lockAnyKey(tx, id)),
+    mint: (by, input) => mint(deps, by, input),
+    listOwn: (by, page) => repository.listOwnKeys(db, ownerOf(by), page),
+    getOwn,
+    revokeOwn: (by, id) => revoke((tx) => repository.lockKey(tx, ownerOf(by), id)),
+    async rotate(by, id, overlapSec) {
+      const made = await rotate(deps, by, id, overlapSec);
+      verifier.forget();
+      return made;
     },
-    forget: () => bus.publish(REVOKED_TOPIC),
-    verify(key, from) {
-      const known = cache.get(rules.hashKey(key).toString('base64'));
-      return known !== undefined && known.until > clock.ms() ? use(known, from) : load(key, from);
-    },
+    announceExpiring: () => announceExpiring(deps),
+    close: () => usage.close(),
   };
 }
 
-type KeyRow = NonNullable<Awaited<ReturnType<typeof repository.findByHash>>>;
+function ownerOf({ accountId, workspaceId, mode }: ActingKey): KeyOwner {
+  return { accountId, workspaceId: mode === 'live' ? null : workspaceId };
+}
 
-function toCached(row: KeyRow, until: number): CachedKey {
-  return {
-    until,
-    verified: {
-      workspaceId: row.workspace_id,
-      accountId: row.account_id,
+async function appendAbout(
+  tx: Tx,
+  append: AppendEvent,
+  type: 'api_key.created' | 'api_key.revoked' | 'api_key.expiring',
+  row: Pick<KeyRow, 'id' | 'workspace_id' | 'name' | 'scope' | 'mode' | 'expires_at'>,
+): Promise<void> {
+  const sequence = await repository.nextSequence(tx, row.id);
+  await append({
+    workspaceId: row.workspace_id,
+    type,
+    data: {
       keyId: row.id,
+      name: row.name,
       scope: row.scope,
-      permissions: row.permissions,
       mode: row.mode,
-      plan: row.plan,
-      rateLimitPerMinute: row.rate_limit_per_minute,
-      dailyQuota: row.daily_quota,
+      expiresAt: row.expires_at?.toISOString() ?? null,
+      sequence,
     },
-    grant: {
-      scope: row.scope,
-      expiresAt: row.expires_at,
-      revokedAt: row.revoked_at,
-      emailVerified: row.email_verified_at !== null,
-      suspended: row.suspended_at !== null,
-      ipAllowlist: row.ip_allowlist,
-      domainAllowlist: row.domain_allowlist,
-    },
-  };
+  });
 }
 
-async function createKey(db: Db, input: KeyInput): Promise<{ id: string; key: string }> {
-  const badIp = input.ipAllowlist?.find((rule) => !rules.isIpRule(rule));
+/** The part of a key that its secret decides. */
+function secretOf(key: string) {
+  return { hash: rules.hashKey(key), prefix: key.slice(0, 7), last4: key.slice(-4) };
+}
+
+function assertRestrictions(ipAllowlist: readonly string[], domainAllowlist: readonly string[]): void {
+  const badIp = ipAllowlist.find((rule) => !rules.isIpRule(rule));
   if (badIp !== undefined) throw badRequest('ipAllowlist', `${badIp} is no address and no CIDR block.`);
-  const workspace = await repository.findWorkspace(
-    db,
-    input.email.trim().toLowerCase(),
-    input.mode ?? 'live',
-  );
+  const badDomain = domainAllowlist.find((rule) => !rules.isDomainRule(rule));
+  if (badDomain !== undefined) throw badRequest('domainAllowlist', `${badDomain} is no host name.`);
+}
+
+async function createForOperator({ db, events, clock }: Deps, input: KeyInput) {
+  const { ipAllowlist = [], domainAllowlist = [], mode = 'live' } = input;
+  assertRestrictions(ipAllowlist, domainAllowlist);
+  const workspace = await repository.findWorkspace(db, input.email.trim().toLowerCase(), mode);
   if (workspace === undefined) throw notFound();
   const key = input.key ?? rules.newKey();
-  const id = newId('key');
-  await repository.insertKey(db, {
-    id,
+  const row: NewApiKey = {
+    id: newId('key'),
     workspace_id: workspace.id,
     account_id: workspace.account_id,
     name: input.name ?? 'API key',
-    hash: rules.hashKey(key),
-    prefix: key.slice(0, 7),
-    last4: key.slice(-4),
+    ...secretOf(key),
     scope: input.scope,
     permissions: input.permissions ?? [],
-    ip_allowlist: input.ipAllowlist ?? [],
-    domain_allowlist: input.domainAllowlist ?? [],
+    ip_allowlist: ipAllowlist,
+    domain_allowlist: domainAllowlist,
     rate_limit_per_minute: input.rateLimitPerMinute ?? DASHBOARD_RATE_LIMIT,
     daily_quota: input.dailyQuota ?? null,
     expires_at: input.expiresAt ?? null,
+    created_by_key_id: null,
+    created_at: clock.now(),
+  };
+  await events.transaction(async (tx, append) => {
+    await repository.insertKey(tx, row);
+    await appendAbout(tx, append, 'api_key.created', { ...row, mode });
   });
-  return { id, key };
+  return { id: row.id, key };
+}
+
+function grantOf(row: KeyRow): KeyGrant {
+  return {
+    scope: row.scope,
+    permissions: row.permissions,
+    mode: row.mode,
+    expiresAt: row.expires_at,
+    ipAllowlist: row.ip_allowlist,
+    domainAllowlist: row.domain_allowlist,
+    dailyQuota: row.daily_quota,
+  };
+}
+
+/** What is asked for, checked for itself: the ceiling comes after. */
+function parseMint(by: ActingKey, input: MintInput, nowMs: number): KeyGrant {
+  assertRestrictions(input.ipAllowlist, input.domainAllowlist);
+  const expiresAt =
+    input.expiresAt === null ? null : dateFromMs(Temporal.Instant.from(input.expiresAt).epochMilliseconds);
+  if (expiresAt !== null && expiresAt.getTime() <= nowMs) {
+    throw badRequest('expiresAt', 'expiresAt must be in the future.');
+  }
+  return { ...input, mode: input.mode ?? by.mode, expiresAt };
+}
+
+async function mint({ db, events, clock }: Deps, by: ActingKey, input: MintInput): Promise<MadeKey> {
+  const wanted = parseMint(by, input, clock.ms());
+  const limit = PLANS[by.plan].apiKeys;
+  const key = rules.newKey();
+  const id = newId('key');
+  await events.transaction(async (tx, append) => {
+    const workspace = await repository.lockWorkspace(tx, by.accountId, wanted.mode);
+    assertBelowCeiling(grantOf(await actingRow(tx, by)), wanted);
+    if ((await repository.countUsableKeys(tx, workspace.id, clock.now())) >= limit) {
+      throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${limit} API keys.` });
+    }
+    const row: NewApiKey = {
+      id,
+      workspace_id: workspace.id,
+      account_id: by.accountId,
+      name: input.name,
+      ...secretOf(key),
+      scope: wanted.scope,
+      permissions: [...wanted.permissions],
+      ip_allowlist: [...wanted.ipAllowlist],
+      domain_allowlist: [...wanted.domainAllowlist],
+      rate_limit_per_minute: MINTED_RATE_LIMIT,
+      daily_quota: wanted.dailyQuota,
+      expires_at: wanted.expiresAt,
+      created_by_key_id: by.keyId,
+      created_at: clock.now(),
+    };
+    await repository.insertKey(tx, row);
+    await appendAbout(tx, append, 'api_key.created', { ...row, mode: wanted.mode });
+  });
+  return { row: await mustFind(db, by, id), key };
+}
+
+/** As it is now: a key that was revoked a moment ago makes no other. */
+async function actingRow(tx: Tx, by: ActingKey): Promise<KeyRow> {
+  const row = await repository.lockKey(tx, ownerOf(by), by.keyId);
+  if (row === undefined || row.revoked_at !== null) throw new AppError('KEY_DISABLED');
+  return row;
+}
+
+async function mustFind(db: Db, by: ActingKey, id: string): Promise<KeyRow> {
+  const row = await repository.findKey(db, { accountId: by.accountId, workspaceId: null }, id);
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+async function rotate({ db, events, clock }: Deps, by: ActingKey, id: string, overlapSec: number) {
+  const key = rules.newKey();
+  await events.transaction(async (tx) => {
+    const row = await repository.lockKey(tx, ownerOf(by), id);
+    if (row === undefined) throw notFound();
+    if (id !== by.keyId) assertBelowCeiling(grantOf(await actingRow(tx, by)), grantOf(row));
+    const now = clock.ms();
+    if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)) {
+      throw new AppError('CONFLICT', { message: 'The key is revoked or expired.' });
+    }
+    await repository.replaceSecret(tx, row, secretOf(key), dateFromMs(now + overlapSec * 1000));
+  });
+  return { row: await mustFind(db, by, id), key };
+}
+
+async function announceExpiring({ events, clock }: Deps): Promise<void> {
+  for (;;) {
+    const count = await events.transaction(async (tx, append) => {
+      const now = clock.now();
+      const until = dateFromMs(now.getTime() + EXPIRING_MS);
+      const rows = await repository.claimExpiring(tx, now, until, EXPIRING_MS);
+      for (const row of rows) await appendAbout(tx, append, 'api_key.expiring', row);
+      const ids = rows.map(({ id }) => id);
+      if (ids.length > 0) await repository.setExpiryAnnounced(tx, ids, now);
+      return rows.length;
+    });
+    if (count === 0) return;
+  }
 }

@@ -27,14 +27,6 @@ function verifyKey(ports: Ports, request: FastifyRequest): Caller | Promise<Call
   return ports.keys.verify(key, { ip: request.ip, origin: originHost(request.headers) });
 }
 
-async function verifyUser(ports: Ports, request: FastifyRequest, caller: Caller): Promise<boolean> {
-  const token = request.headers['x-user-token'];
-  if (token === undefined || token === '') return false;
-  const subject = await ports.verifyUserToken(String(token));
-  if (subject !== caller.accountId) throw new AppError('INVALID_USER_TOKEN');
-  return true;
-}
-
 /** Public paths, and paths that do not exist, take a valid key as attribution and ignore any other. */
 async function attribute(ports: Ports, request: FastifyRequest): Promise<void> {
   if (sentKey(request.headers) === null) return;
@@ -45,7 +37,7 @@ async function attribute(ports: Ports, request: FastifyRequest): Promise<void> {
   }
 }
 
-/** Turns the key into the caller: key, its restrictions, then the user token (contract 5, 5.2). */
+/** Turns the key into the caller: the key, then its restrictions (contract 5). */
 export function authenticate(app: FastifyInstance, ports: Ports): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('hasUserToken', false);
@@ -55,10 +47,8 @@ export function authenticate(app: FastifyInstance, ports: Ports): void {
     if (auth === 'none') return undefined;
     if (auth === 'public') return attribute(ports, request);
     const caller = verifyKey(ports, request);
-    // A key seen a moment ago, and no user token: nothing to wait for.
-    if (caller instanceof Promise || request.headers['x-user-token'] !== undefined) {
-      return admit(ports, request, caller);
-    }
+    if (caller instanceof Promise) return admit(request, caller);
+    // A key seen a moment ago: nothing to wait for.
     request.caller = caller;
     return undefined;
   };
@@ -73,12 +63,30 @@ export function authenticate(app: FastifyInstance, ports: Ports): void {
   });
 }
 
-async function admit(
+async function admit(request: FastifyRequest, verified: Promise<Caller>): Promise<void> {
+  request.caller = await verified;
+}
+
+/**
+ * The user token (contract 5.2). It runs after the count: a refused token is a later 401 of a request whose key
+ * passed, so it carries the headers of contract 8.2, and guessing tokens uses up the key's limit.
+ */
+export function userToken(app: FastifyInstance, ports: Ports): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { caller, headers, routeOptions } = request;
+    const token = headers['x-user-token'];
+    if (caller === null || routeOptions.config.route?.auth !== 'key' || !token) return done();
+    verifyUser(ports, request, caller, String(token)).then(() => done(), done);
+  });
+}
+
+async function verifyUser(
   ports: Ports,
   request: FastifyRequest,
-  verified: Caller | Promise<Caller>,
+  caller: Caller,
+  token: string,
 ): Promise<void> {
-  const caller = await verified;
-  request.hasUserToken = await verifyUser(ports, request, caller);
-  request.caller = caller;
+  const subject = await ports.verifyUserToken(token);
+  if (subject !== caller.accountId) throw new AppError('INVALID_USER_TOKEN');
+  request.hasUserToken = true;
 }

@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { createRouteApp, type RouteApp } from '../../../test/harness/route-app.ts';
 import { listQuery } from '../pagination.ts';
-import { defineRoute, type Deprecation, NoBody, NoParams } from '../route.ts';
+import { type Deprecation, defineRoute, NoBody, NoParams } from '../route.ts';
 import { assertNotice } from './deprecation.ts';
 
 const deprecated: Deprecation = {
@@ -87,7 +87,9 @@ describe('before its sunset', () => {
 test('from its sunset on it is 410 with its code, with or without a key; a valid key is counted', async () => {
   clock.set('2028-01-01T00:00:00Z');
   for (const options of [{}, { key: `pk_${'0'.repeat(40)}` }]) {
-    (await chain.request('GET', '/old-things', options)).assertError('CATALOG_DISABLED').assertRateLimited(false);
+    (await chain.request('GET', '/old-things', options))
+      .assertError('CATALOG_DISABLED')
+      .assertRateLimited(false);
   }
   const keyed = (await chain.request('GET', '/old-things', { key })).assertError('CATALOG_DISABLED');
   keyed.assertRateLimited(true);

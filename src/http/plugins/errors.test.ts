@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { fastify } from 'fastify';
+import { pino } from 'pino';
 import { startTestApp } from '../../../test/harness/app.ts';
 import { openRawSocket } from '../../../test/harness/raw-http.ts';
 import { until } from '../../../test/harness/wait.ts';
+import { errorHandler } from './errors.ts';
 
 describe('what is not HTTP enough for the chain still gets the envelope', { concurrency: false }, () => {
   const broken: [name: string, bytes: string | Uint8Array, status: number][] = [
@@ -37,6 +40,7 @@ describe('what is not HTTP enough for the chain still gets the envelope', { conc
         const answer = await socket.exchange(bytes);
         assert.equal(answer.status, status, name);
         answer.assertCommonHeaders();
+        assert.equal(answer.headers.vary, 'Svc-API-Version', name);
         assert.equal(answer.at('success'), false, name);
         assert.equal(answer.at('error.code'), 'BAD_REQUEST', name);
         await socket.closed();
@@ -91,12 +95,45 @@ describe('when the database is gone', () => {
   });
 });
 
+test('a sender that goes away in the middle of its body is no failure of ours', async () => {
+  const app = fastify({ logger: false });
+  const statuses: number[] = [];
+  const lines: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
+  const handle = errorHandler(log, () => null);
+  app.setErrorHandler((error: Error, request, reply) => {
+    handle(error, request, reply);
+    statuses.push(reply.statusCode);
+  });
+  let began = false;
+  app.addHook('preParsing', (_request, _reply, payload, done) => {
+    payload.once('data', () => {
+      began = true;
+    });
+    done(null, payload);
+  });
+  app.post('/', () => ({}));
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  try {
+    const socket = await openRawSocket(app.addresses()[0]?.port ?? 0);
+    socket.write(
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
+    );
+    await until(() => began);
+    socket.close();
+    await until(() => statuses.length > 0);
+    assert.deepEqual({ statuses, lines }, { statuses: [400], lines: [] });
+  } finally {
+    await app.close();
+  }
+});
+
 test('a unique constraint that no feature translated is a 409', async () => {
   const app = await startTestApp();
   const { key } = await app.createKey();
   try {
     await app.container.sql.unsafe('create unique index one_title on stream (workspace_id, title)');
-    const create = () => app.request('POST', '/streams', { key, body: { title: 'twice' } });
+    const create = () => app.request('POST', '/streams', { key, body: { title: 'twice' }, undeclared: true });
     (await create()).assertOk(201);
     const second = (await create()).assertError('CONFLICT');
     assert.doesNotMatch(second.text, /one_title/);

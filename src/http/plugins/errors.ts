@@ -33,7 +33,7 @@ function frameworkError(error: unknown): AppError | null {
 /** The one door out for failures (contract 7). `conflict` maps unique-constraint failures to 409. */
 export function errorHandler(log: Logger, conflict: (error: unknown) => AppError | null) {
   return (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) => {
-    const failure = toAppError(error, conflict);
+    const failure = hungUp(error, request) ? badRequest('body', CUT_SHORT) : toAppError(error, conflict);
     if (failure.status >= 500) {
       log.error({ err: error, requestId: request.id, internal: failure.internal }, 'request failed');
     } else {
@@ -41,6 +41,13 @@ export function errorHandler(log: Logger, conflict: (error: unknown) => AppError
     }
     return reply.status(failure.status).headers(failure.headers).send(failure.body());
   };
+}
+
+const CUT_SHORT = 'The connection ended before the body did.';
+
+/** The sender went away in the middle of its body: nobody reads the answer, and nothing of ours failed. */
+function hungUp(error: Error, { raw }: FastifyRequest): boolean {
+  return 'code' in error && error.code === 'ECONNRESET' && !raw.complete && raw.destroyed;
 }
 
 /** The half of a refusal that only the log sees. */
@@ -59,6 +66,7 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `${REQUEST_ID_HEADER}: ${newUuid()}`,
       `${VERSION_HEADER}: ${LATEST_VERSION}`,
+      `Vary: ${VERSION_HEADER}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Connection: close',

@@ -117,7 +117,8 @@ describe('a checkout call', () => {
     const key = await partner('live', { domain: 'lapsing.example.com' });
     const headers = { origin: 'https://lapsing.example.com' };
     (await call(key, headers)).assertOk(200);
-    await app.container.sql`update integration_domain set status = 'LAPSED' where domain = 'lapsing.example.com'`;
+    await app.container
+      .sql`update integration_domain set status = 'LAPSED' where domain = 'lapsing.example.com'`;
     assertRefused(await call(key, headers), 'integration_domain_required');
   });
 
@@ -127,7 +128,10 @@ describe('a checkout call', () => {
     const live = (await app.createKey({ account })).key;
     await app.request('POST', '/me/integration-domains', { key: sandbox, body: { domain: 'localhost' } });
     (await call(sandbox, { origin: 'http://localhost:3000' })).assertOk(200);
-    await app.request('POST', '/me/integration-domains', { key: sandbox, body: { domain: 'dev.example.com' } });
+    await app.request('POST', '/me/integration-domains', {
+      key: sandbox,
+      body: { domain: 'dev.example.com' },
+    });
     (await call(sandbox, { origin: 'https://dev.example.com' })).assertOk(200);
     assertRefused(await call(live, { origin: 'https://dev.example.com' }), 'integration_domain_required');
   });

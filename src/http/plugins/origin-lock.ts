@@ -9,10 +9,13 @@ export function originOf({ origin, referer }: FastifyRequest['headers']): URL | 
 
 /** Checkout and payment calls come from the platform or a verified integration domain (contract 5.3). */
 export function originLock(app: FastifyInstance, ports: Pick<HttpPorts, 'originLock'>): void {
-  app.addHook('onRequest', async (request) => {
+  // Not async: the endpoints without a lock shall not pay for a promise.
+  app.addHook('onRequest', (request, _reply, done) => {
     const { caller, headers, routeOptions } = request;
-    if (routeOptions.config.route?.originLock !== true || caller === null) return;
-    const refusal = await ports.originLock.refusal(caller, originOf(headers));
-    if (refusal !== null) throw new AppError(refusal);
+    if (routeOptions.config.route?.originLock !== true || caller === null) return done();
+    ports.originLock.refusal(caller, originOf(headers)).then(
+      (refusal) => done(refusal === null ? undefined : new AppError(refusal)),
+      (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
+    );
   });
 }

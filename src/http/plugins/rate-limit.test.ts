@@ -59,12 +59,25 @@ describe('the limit of a key', () => {
   });
 
   test('a refusal by the key check counts nothing', async () => {
-    const { key } = await app.createKey({ rateLimitPerMinute: 2 });
+    const { key } = await app.createKey({ rateLimitPerMinute: 2, domainAllowlist: ['app.example.com'] });
     for (let i = 0; i < 5; i++) {
-      const refused = await app.request('GET', '/streams', { key, headers: { 'x-user-token': 'x' } });
-      refused.assertError('INVALID_USER_TOKEN').assertRateLimited(false);
+      const refused = await app.request('GET', '/streams', { key });
+      refused.assertError('DOMAIN_NOT_ALLOWED').assertRateLimited(false);
     }
-    assert.equal((await app.request('GET', '/streams', { key })).headers['x-ratelimit-remaining'], '1');
+    const headers = { origin: 'https://app.example.com' };
+    const admitted = await app.request('GET', '/streams', { key, headers });
+    assert.equal(admitted.headers['x-ratelimit-remaining'], '1');
+  });
+
+  test('a refused user token is a later 401: it counts and carries the headers', async () => {
+    const { key } = await app.createKey({ rateLimitPerMinute: 2 });
+    const get = () => app.request('GET', '/streams', { key, headers: { 'x-user-token': 'x' } });
+    for (const remaining of ['1', '0']) {
+      const refused = await get();
+      refused.assertError('INVALID_USER_TOKEN').assertRateLimited(true);
+      assert.equal(refused.headers['x-ratelimit-remaining'], remaining);
+    }
+    (await get()).assertError('RATE_LIMITED');
   });
 
   test('Svc-Key-Mode says the mode of the key', async () => {

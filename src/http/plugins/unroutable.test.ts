@@ -14,7 +14,15 @@ before(async () => {
 after(() => app.close());
 
 describe('an unknown path: 404', () => {
-  for (const path of ['/nope', '/streams/x/y/z', '/Streams', '//streams', '/me/webhooks/a/b']) {
+  for (const path of [
+    '/nope',
+    '/streams/x/y/z',
+    '/Streams',
+    '//streams',
+    '/me/webhooks/a/b',
+    '/streams/',
+    '/streams//start',
+  ]) {
     test(`${path}, with and without a key, whatever the method and body`, async () => {
       for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'PROPFIND', 'TRACE'] as const) {
         const body = ['POST', 'PUT', 'PATCH'].includes(method) ? { body: '{not json' } : {};

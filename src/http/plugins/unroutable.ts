@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../kernel/errors.ts';
+import { lacksParameter } from '../allow-table.ts';
 
 /** Where the router is sent with a path that it could not decode: the chain runs, and refuses it here. */
 const UNDECODABLE = '/undecodable';
@@ -18,7 +19,9 @@ export function routableUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): string
 
 /** No endpoint, page or file answers this request. */
 export function isUnroutable(request: FastifyRequest): boolean {
-  return request.is404 || request.routeOptions.config.unroutable === true || request.gone !== null;
+  const { route, unroutable } = request.routeOptions.config;
+  if (request.is404 || unroutable === true || request.gone !== null) return true;
+  return route !== undefined && lacksParameter(request.params);
 }
 
 interface Paths {

@@ -1,0 +1,111 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import { brokenConstraint, type Db } from '../../platform/db/index.ts';
+import type { EmbedMode } from '../../platform/db/tables/accounts.ts';
+import type { Images } from '../../platform/images.ts';
+import { GuardError, type Outbound, OutboundError } from '../../platform/outbound/index.ts';
+import type { ProfileChange, ProfileRow } from './profile.repository.ts';
+import * as repository from './profile.repository.ts';
+import * as rules from './rules.ts';
+
+export interface ProfileInput {
+  name?: string | null;
+  username?: string;
+  bio?: string | null;
+  locale?: string;
+  timezone?: string;
+}
+
+/** What an account tells of itself. */
+export interface Profiles {
+  get(accountId: string): Promise<ProfileRow>;
+  /** @throws {AppError} BAD_REQUEST naming the input; CONFLICT, field `username`. */
+  update(accountId: string, input: ProfileInput): Promise<ProfileRow>;
+  /** @param picture its bytes, or the address to fetch it from. @throws {AppError} BAD_REQUEST, PAYLOAD_TOO_LARGE. */
+  setAvatar(accountId: string, picture: { bytes: Uint8Array } | { url: string }): Promise<ProfileRow>;
+  /** @throws {AppError} NOT_FOUND when there is none. */
+  removeAvatar(accountId: string): Promise<void>;
+  /** The WebP of an avatar, for anybody. */
+  avatar(id: string): Promise<Uint8Array | undefined>;
+  /** @throws {AppError} BAD_REQUEST naming the domain. */
+  setEmbedding(accountId: string, input: { domains: string[]; mode: EmbedMode }): Promise<ProfileRow>;
+}
+
+/** Of a picture as it is sent. */
+export const AVATAR_MAX_BYTES = 5_242_880;
+const AVATAR_SIZE = 512;
+const FETCH_TIMEOUT_MS = 10_000;
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  images: Images;
+  fetcher: Pick<Outbound, 'download'>;
+}
+
+export function createProfiles({ db, clock, images, fetcher }: Deps): Profiles {
+  const get = async (accountId: string) => {
+    const row = await repository.findProfile(db, accountId);
+    if (row === undefined) throw notFound();
+    return row;
+  };
+  const change = async (accountId: string, values: ProfileChange) => {
+    if (Object.keys(values).length > 0) await repository.updateProfile(db, accountId, values);
+    return get(accountId);
+  };
+  return {
+    get,
+    async update(accountId, input) {
+      try {
+        return await change(accountId, rules.parseProfile(input));
+      } catch (error) {
+        if (brokenConstraint(error) !== 'account_username') throw error;
+        throw new AppError('CONFLICT', {
+          field: 'username',
+          message: 'This user name is taken.',
+          cause: error,
+        });
+      }
+    },
+    async setAvatar(accountId, picture) {
+      const fetched = 'url' in picture;
+      const bytes = fetched ? await fetchPicture(fetcher, picture.url) : picture.bytes;
+      const image = await images.square(bytes, AVATAR_SIZE);
+      if (image === null) throw badRequest(fetched ? 'url' : 'file', 'This is no PNG, JPEG or WebP picture.');
+      await repository.putAvatar(db, accountId, { id: newId('ava'), image, created_at: clock.now() });
+      return get(accountId);
+    },
+    async removeAvatar(accountId) {
+      if (!(await repository.deleteAvatar(db, accountId))) throw notFound();
+    },
+    avatar: (id) => repository.findAvatar(db, id),
+    setEmbedding: (accountId, { domains, mode }) =>
+      change(accountId, {
+        embed_domains: rules.parseEmbedDomains(domains),
+        embed_mode: mode,
+        embed_updated_at: clock.now(),
+      }),
+  };
+}
+
+async function fetchPicture(fetcher: Deps['fetcher'], url: string): Promise<Uint8Array> {
+  try {
+    const { status, bytes, complete } = await fetcher.download({
+      url,
+      headers: { accept: 'image/webp, image/png, image/jpeg', 'accept-encoding': 'identity' },
+      timeoutMs: FETCH_TIMEOUT_MS,
+      maxBytes: AVATAR_MAX_BYTES,
+      maxRedirects: 3,
+      sameHost: false,
+    });
+    if (status !== 200) throw badRequest('url', `The address answered ${status}.`);
+    if (!complete) throw badRequest('url', `There is no whole picture of at most ${AVATAR_MAX_BYTES} bytes.`);
+    return bytes;
+  } catch (error) {
+    if (error instanceof GuardError) throw badRequest('url', `This address is refused: ${error.reason}.`);
+    if (error instanceof OutboundError)
+      throw badRequest('url', `The address gave no answer (${error.message}).`);
+    throw error;
+  }
+}

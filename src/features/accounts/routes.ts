@@ -1,0 +1,149 @@
+import type { Caller } from '../../http/context.ts';
+import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import { Deleted } from '../../http/schema.ts';
+import { badRequest } from '../../kernel/errors.ts';
+import type { ProfileRow } from './profile.repository.ts';
+import { AVATAR_MAX_BYTES, type Profiles } from './profile.service.ts';
+import {
+  Avatar,
+  AvatarIn,
+  EmbedAllowlist,
+  EmbedAllowlistIn,
+  Me,
+  MePatch,
+  toAvatar,
+  toEmbedAllowlist,
+  toMe,
+} from './schemas.ts';
+
+const common = {
+  auth: 'key',
+  permission: null,
+  gate: null,
+  idempotent: false,
+  originLock: false,
+  params: NoParams,
+  query: NoQuery,
+} as const;
+const HOUR_SEC = 3600;
+
+interface Deps {
+  profiles: Profiles;
+  /** @returns what the key of the caller is called, and when it ends. */
+  keyOf(caller: Caller): Promise<{ name: string; expiresAt: Date | null }>;
+  hasTwoFactor(accountId: string): Promise<boolean>;
+  publicUrl: string;
+}
+
+/** `/me`, `/me/avatar`, `/me/embed-allowlist` (contract 4.8, `api.md` C2). */
+export function meRoutes(deps: Deps): Route[] {
+  const { profiles, publicUrl } = deps;
+  const out = async (caller: Caller, row: ProfileRow) => {
+    const [key, twoFactorEnabled] = await Promise.all([
+      deps.keyOf(caller),
+      deps.hasTwoFactor(caller.accountId),
+    ]);
+    return toMe(row, { caller, key, twoFactorEnabled, publicUrl });
+  };
+  return [
+    defineRoute({
+      ...common,
+      operationId: 'me.get',
+      method: 'GET',
+      path: '/me',
+      summary: 'Who am I?',
+      body: NoBody,
+      reply: { status: 200, schema: Me },
+      errors: [],
+      handler: async ({ caller }) => out(caller, await profiles.get(caller.accountId)),
+    }),
+    defineRoute({
+      ...common,
+      operationId: 'me.update',
+      method: 'PATCH',
+      path: '/me',
+      summary: 'Change the own profile',
+      body: MePatch,
+      reply: { status: 200, schema: Me },
+      errors: ['CONFLICT'],
+      handler: async ({ caller }, { body }) => out(caller, await profiles.update(caller.accountId, body)),
+    }),
+    ...avatarRoutes(deps),
+    defineRoute({
+      ...common,
+      operationId: 'me.getEmbedAllowlist',
+      method: 'GET',
+      path: '/me/embed-allowlist',
+      summary: 'Which sites may show the embed player?',
+      body: NoBody,
+      reply: { status: 200, schema: EmbedAllowlist },
+      errors: [],
+      handler: async ({ caller }) => toEmbedAllowlist(await profiles.get(caller.accountId)),
+    }),
+    defineRoute({
+      ...common,
+      operationId: 'me.putEmbedAllowlist',
+      method: 'PUT',
+      path: '/me/embed-allowlist',
+      summary: 'Set the sites that may show the embed player',
+      body: EmbedAllowlistIn,
+      reply: { status: 200, schema: EmbedAllowlist },
+      errors: [],
+      handler: async ({ caller }, { body }) =>
+        toEmbedAllowlist(await profiles.setEmbedding(caller.accountId, body)),
+    }),
+  ];
+}
+
+function avatarRoutes({ profiles, publicUrl }: Deps): Route[] {
+  const path = '/me/avatar';
+  return [
+    defineRoute({
+      ...common,
+      operationId: 'me.getAvatar',
+      method: 'GET',
+      path,
+      summary: 'Get the own picture',
+      body: NoBody,
+      reply: { status: 200, schema: Avatar },
+      errors: [],
+      handler: async ({ caller }) => toAvatar(await profiles.get(caller.accountId), publicUrl),
+    }),
+    defineRoute({
+      ...common,
+      operationId: 'me.putAvatar',
+      method: 'PUT',
+      path,
+      summary: 'Set the own picture',
+      description:
+        'PNG, JPEG or WebP up to 5 MB, as a file or as its address; served as a WebP made from it.',
+      limits: [{ bucket: 'avatar', per: 'key', max: 60, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' }],
+      upload: { field: 'file', maxBytes: AVATAR_MAX_BYTES },
+      body: AvatarIn,
+      optionalBody: true,
+      reply: { status: 200, schema: Avatar },
+      errors: [],
+      async handler({ caller, upload }, { body }) {
+        const picture = upload ?? (body.url === undefined ? null : { url: body.url });
+        if (picture === null)
+          throw badRequest('file', 'Send a file as multipart/form-data, or {url} as JSON.');
+        return toAvatar(await profiles.setAvatar(caller.accountId, picture), publicUrl);
+      },
+    }),
+    defineRoute({
+      ...common,
+      operationId: 'me.deleteAvatar',
+      method: 'DELETE',
+      path,
+      summary: 'Remove the own picture',
+      description: 'The `id` of the answer is that of the account.',
+      body: NoBody,
+      reply: { status: 200, schema: Deleted },
+      errors: ['NOT_FOUND'],
+      async handler({ caller }) {
+        await profiles.removeAvatar(caller.accountId);
+        return { id: caller.accountId, deleted: true };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,123 @@
+import Type, { type Static } from 'typebox';
+import type { Caller } from '../../http/context.ts';
+import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import type { ProfileRow } from './profile.repository.ts';
+
+const PLANS = ['FREE', 'STAR', 'PRO', 'VIP'] as const;
+const EMBED_MODES = ['OPEN', 'ALLOWLIST'] as const;
+
+export const Me = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    emailVerified: Type.Boolean(),
+    name: Nullable(Type.String()),
+    username: Type.String(),
+    role: OneOf(['USER', 'ADMIN'] as const),
+    plan: OneOf(PLANS),
+    avatarUrl: Nullable(Type.String()),
+    bio: Nullable(Type.String()),
+    locale: Type.String(),
+    timezone: Type.String(),
+    twoFactorEnabled: Type.Boolean(),
+    createdAt: Instant,
+    key: Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      scope: OneOf(['READ_ONLY', 'STANDARD', 'FULL_ACCESS'] as const),
+      permissions: Type.Array(Type.String()),
+      mode: OneOf(['live', 'test'] as const),
+      expiresAt: Nullable(Instant),
+    }),
+  },
+  { $id: 'Me' },
+);
+
+export const MePatch = Type.Object({
+  name: Type.Optional(Nullable(Type.String({ maxLength: 120 }))),
+  bio: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+  locale: Type.Optional(Type.String({ maxLength: 35, description: 'A BCP 47 tag such as `en-GB`.' })),
+  timezone: Type.Optional(
+    Type.String({ maxLength: 64, description: 'An IANA name such as `Europe/Berlin`.' }),
+  ),
+  username: Type.Optional(
+    Type.String({ maxLength: 39, description: '2 to 39 characters of a-z, 0-9, "_" and "-".' }),
+  ),
+});
+
+export const AvatarIn = Type.Object({
+  url: Type.Optional(
+    Type.String({ maxLength: 2048, description: 'https, publicly routable; fetched once.' }),
+  ),
+});
+
+export const Avatar = Type.Object(
+  { avatarUrl: Nullable(Type.String()), updatedAt: Nullable(Instant) },
+  { $id: 'Avatar' },
+);
+
+export const EmbedAllowlistIn = Type.Object({
+  domains: Type.Array(Type.String({ maxLength: 300 }), {
+    maxItems: 100,
+    description: 'Host names, and `*.example.com` for every name below.',
+  }),
+  mode: OneOf(EMBED_MODES, { default: 'ALLOWLIST' }),
+});
+
+export const EmbedAllowlist = Type.Object(
+  { domains: Type.Array(Type.String()), mode: OneOf(EMBED_MODES), updatedAt: Instant },
+  { $id: 'EmbedAllowlist' },
+);
+
+/** What `GET /me` tells beside the profile. */
+interface Beside {
+  caller: Caller;
+  key: { name: string; expiresAt: Date | null };
+  twoFactorEnabled: boolean;
+  publicUrl: string;
+}
+
+export function toMe(
+  row: ProfileRow,
+  { caller, key, twoFactorEnabled, publicUrl }: Beside,
+): Static<typeof Me> {
+  return {
+    id: row.id,
+    email: row.email,
+    emailVerified: row.email_verified_at !== null,
+    name: row.name,
+    username: row.username,
+    role: row.role,
+    plan: row.plan,
+    avatarUrl: avatarUrl(row, publicUrl),
+    bio: row.bio,
+    locale: row.locale,
+    timezone: row.timezone,
+    twoFactorEnabled,
+    createdAt: row.created_at.toISOString(),
+    key: {
+      id: caller.keyId,
+      name: key.name,
+      scope: caller.scope,
+      permissions: [...caller.permissions],
+      mode: caller.mode,
+      expiresAt: key.expiresAt?.toISOString() ?? null,
+    },
+  };
+}
+
+function avatarUrl({ avatar_id: id }: ProfileRow, publicUrl: string): string | null {
+  return id === null ? null : `${publicUrl}/avatars/${id}.webp`;
+}
+
+export function toAvatar(row: ProfileRow, publicUrl: string): Static<typeof Avatar> {
+  return { avatarUrl: avatarUrl(row, publicUrl), updatedAt: row.avatar_created_at?.toISOString() ?? null };
+}
+
+export function toEmbedAllowlist(row: ProfileRow): Static<typeof EmbedAllowlist> {
+  return {
+    domains: row.embed_domains,
+    mode: row.embed_mode,
+    updatedAt: (row.embed_updated_at ?? row.created_at).toISOString(),
+  };
+}

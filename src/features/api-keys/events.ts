@@ -1,0 +1,38 @@
+import Type from 'typebox';
+import { defineEvent } from '../../events/catalogue.ts';
+import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+
+const data = Type.Object({
+  keyId: Type.String(),
+  name: Type.String(),
+  scope: OneOf(['READ_ONLY', 'STANDARD', 'FULL_ACCESS'] as const),
+  mode: OneOf(['live', 'test'] as const),
+  expiresAt: Nullable(Instant),
+  sequence: Type.Integer({ description: 'Rises with every event about this key.' }),
+});
+
+const sample = {
+  keyId: 'key_01kafe3n4pfx2v9yq6m8d7t5zr',
+  name: 'Back office',
+  scope: 'STANDARD',
+  mode: 'live',
+  expiresAt: '2027-11-20T09:00:00.000Z',
+  sequence: 1,
+} as const;
+
+/** `api.md` C9. They go to the workspace that the key belongs to. */
+export const apiKeyEvents = [
+  defineEvent({ type: 'api_key.created', description: 'A key was made.', data, sample }),
+  defineEvent({
+    type: 'api_key.revoked',
+    description: 'A key was revoked and is refused from now on.',
+    data,
+    sample: { ...sample, sequence: 3 },
+  }),
+  defineEvent({
+    type: 'api_key.expiring',
+    description: 'A key expires within seven days. Once for each key that lives longer than that.',
+    data,
+    sample: { ...sample, sequence: 2 },
+  }),
+];

@@ -1,0 +1,138 @@
+import Type from 'typebox';
+import type { Caller } from '../../http/context.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import { Deleted } from '../../http/schema.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import { badRequest } from '../../kernel/errors.ts';
+import { ApiKey, ApiKeyIn, ApiKeyWithSecret, RotateIn, toApiKey } from './schemas.ts';
+import type { ApiKeys } from './service.ts';
+
+const Id = Type.Object({ id: Type.String() });
+const OptionalId = Type.Object({ id: Type.Optional(Type.String()) });
+const read = { auth: 'key', permission: null, gate: null, idempotent: false, originLock: false } as const;
+const owner = { ...read, gate: 'owner' } as const;
+const path = '/me/api-keys';
+
+/** All of them in one page, unless there are very many. */
+const ListQuery = Type.Object({
+  ...listQuery({}).properties,
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 100 }),
+});
+
+interface Deps {
+  apiKeys: Pick<ApiKeys, 'mint' | 'listOwn' | 'getOwn' | 'revokeOwn' | 'rotate'>;
+  cursors: CursorCodec;
+}
+
+/** `/me/api-keys` (contract 2.2, 5.1; `api.md` C0.11, C2). */
+export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
+  const remove = async (caller: Caller, id: string) => {
+    await apiKeys.revokeOwn(caller, id);
+    return { id, deleted: true };
+  };
+  const removal = {
+    ...owner,
+    method: 'DELETE',
+    summary: 'Revoke a key',
+    description:
+      'Any key may revoke itself; another one only an owner-class credential. Refused at once on this node, within 5 seconds on every other.',
+    reply: { status: 200, schema: Deleted },
+    errors: ['NOT_FOUND'],
+  } as const;
+  return [
+    defineRoute({
+      ...owner,
+      operationId: 'apiKeys.create',
+      method: 'POST',
+      path,
+      summary: 'Mint a key',
+      description:
+        'It can hold nothing that the minting key does not hold. The key itself is in this answer alone.',
+      params: NoParams,
+      query: NoQuery,
+      body: ApiKeyIn,
+      reply: { status: 201, schema: ApiKeyWithSecret },
+      errors: ['MINT_CEILING_EXCEEDED', 'QUOTA_EXCEEDED'],
+      async handler({ caller }, { body }) {
+        const { row, key } = await apiKeys.mint(caller, body);
+        return { ...toApiKey(row, caller.keyId), key };
+      },
+    }),
+    defineRoute({
+      ...read,
+      operationId: 'apiKeys.list',
+      method: 'GET',
+      path,
+      summary: 'List keys',
+      description: 'A live key lists the keys of both modes, a test key test keys only. Revoked ones too.',
+      params: NoParams,
+      query: ListQuery,
+      body: NoBody,
+      reply: { status: 200, schema: ApiKey, list: true },
+      errors: [],
+      async handler({ caller }, { query }) {
+        const list = new ListReader(cursors, `api-keys:${caller.workspaceId}`, query);
+        const rows = await apiKeys.listOwn(caller, list.request);
+        return list.page(rows, (row) => toApiKey(row, caller.keyId));
+      },
+    }),
+    defineRoute({
+      ...removal,
+      operationId: 'apiKeys.deleteNamed',
+      path,
+      ownKey: { in: ['body', 'query'], name: 'id' },
+      params: NoParams,
+      query: OptionalId,
+      body: OptionalId,
+      optionalBody: true,
+      async handler({ caller }, { query, body }) {
+        const id = body.id ?? query.id;
+        if (id === undefined) throw badRequest('id', 'id is required, in the body or the query.');
+        return remove(caller, id);
+      },
+    }),
+    defineRoute({
+      ...read,
+      operationId: 'apiKeys.get',
+      method: 'GET',
+      path: `${path}/{id}`,
+      summary: 'Get a key',
+      params: Id,
+      query: NoQuery,
+      body: NoBody,
+      reply: { status: 200, schema: ApiKey },
+      errors: ['NOT_FOUND'],
+      handler: async ({ caller }, { params }) =>
+        toApiKey(await apiKeys.getOwn(caller, params.id), caller.keyId),
+    }),
+    defineRoute({
+      ...removal,
+      operationId: 'apiKeys.delete',
+      path: `${path}/{id}`,
+      ownKey: { in: ['params'], name: 'id' },
+      params: Id,
+      query: NoQuery,
+      body: NoBody,
+      handler: ({ caller }, { params }) => remove(caller, params.id),
+    }),
+    defineRoute({
+      ...owner,
+      operationId: 'apiKeys.rotate',
+      method: 'POST',
+      path: `${path}/{id}/rotate`,
+      summary: 'Give a key another secret',
+      description: 'Id, restrictions and counters stay; the old secret is good for `overlapSec` more.',
+      params: Id,
+      query: NoQuery,
+      body: RotateIn,
+      optionalBody: true,
+      reply: { status: 200, schema: ApiKeyWithSecret },
+      errors: ['NOT_FOUND', 'CONFLICT', 'MINT_CEILING_EXCEEDED'],
+      async handler({ caller }, { params, body }) {
+        const { row, key } = await apiKeys.rotate(caller, params.id, body.overlapSec);
+        return { ...toApiKey(row, caller.keyId), key };
+      },
+    }),
+  ];
+}

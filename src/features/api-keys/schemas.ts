@@ -1,0 +1,100 @@
+import Type, { type Static } from 'typebox';
+import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { PERMISSIONS } from './ceiling.rules.ts';
+import type { KeyRow } from './repository.ts';
+
+const SCOPES = ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'] as const;
+const MODES = ['live', 'test'] as const;
+const MAX_RULES = 100;
+
+const meaning = 'Empty: everything that the scope allows, outside finance.';
+const ipAllowlist = Type.Array(Type.String({ maxLength: 64 }), {
+  maxItems: MAX_RULES,
+  description: 'Addresses and CIDR blocks, IPv4 and IPv6; empty: any.',
+});
+const domainAllowlist = Type.Array(Type.String({ maxLength: 300 }), {
+  maxItems: MAX_RULES,
+  description: 'Host names and `*.example.com`, matched against `Origin`, else `Referer`; empty: any.',
+});
+
+export const ApiKeyIn = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  scope: OneOf(SCOPES, { default: 'STANDARD' }),
+  permissions: Type.Unsafe<string[]>({
+    type: 'array',
+    items: OneOf(PERMISSIONS),
+    maxItems: PERMISSIONS.length,
+    description: meaning,
+    default: [],
+  }),
+  mode: Type.Optional(OneOf(MODES, { description: 'Default: that of the minting key.' })),
+  ipAllowlist: Type.Unsafe<string[]>({ ...ipAllowlist, default: [] }),
+  domainAllowlist: Type.Unsafe<string[]>({ ...domainAllowlist, default: [] }),
+  expiresAt: Type.Unsafe<string | null>({ ...Nullable(Instant), default: null }),
+  dailyQuota: Type.Unsafe<number | null>({
+    ...Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
+    default: null,
+  }),
+});
+
+const fields = {
+  id: Type.String(),
+  name: Type.String(),
+  prefix: Type.String({ description: 'The first seven characters of the key.' }),
+  last4: Type.String(),
+  scope: OneOf(SCOPES),
+  permissions: Type.Array(Type.String(), { description: meaning }),
+  mode: OneOf(MODES),
+  ipAllowlist,
+  domainAllowlist,
+  rateLimitPerMinute: Type.Integer(),
+  dailyQuota: Nullable(Type.Integer()),
+  expiresAt: Nullable(Instant),
+  lastUsedAt: Nullable(Type.String({ format: 'date-time', description: 'To the minute.' })),
+  lastUsedIp: Nullable(Type.String()),
+  createdAt: Instant,
+  revokedAt: Nullable(Instant),
+  createdByKeyId: Nullable(Type.String({ description: 'Null for keys that the operator made.' })),
+  isCurrent: Type.Boolean({ description: 'It is the key of this request.' }),
+};
+
+export const ApiKey = Type.Object(fields, { $id: 'ApiKey' });
+
+export const ApiKeyWithSecret = Type.Object(
+  { ...fields, key: Type.String({ description: 'The key itself; shown here and never again.' }) },
+  { $id: 'ApiKeyWithSecret' },
+);
+
+export const RotateIn = Type.Object({
+  overlapSec: Type.Integer({
+    minimum: 0,
+    maximum: 86_400,
+    default: 0,
+    description: 'How long the old key is still good.',
+  }),
+});
+
+const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+export function toApiKey(row: KeyRow, currentId: string): Static<typeof ApiKey> {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    last4: row.last4,
+    scope: row.scope,
+    permissions: row.permissions,
+    mode: row.mode,
+    ipAllowlist: row.ip_allowlist,
+    domainAllowlist: row.domain_allowlist,
+    rateLimitPerMinute: row.rate_limit_per_minute,
+    dailyQuota: row.daily_quota,
+    expiresAt: iso(row.expires_at),
+    lastUsedAt: iso(row.last_used_at),
+    lastUsedIp: row.last_used_ip,
+    createdAt: row.created_at.toISOString(),
+    revokedAt: iso(row.revoked_at),
+    createdByKeyId: row.created_by_key_id,
+    isCurrent: row.id === currentId,
+  };
+}
