@@ -1,9 +1,17 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { avatarPages, meRoutes } from '../features/accounts/index.ts';
 import { apiKeyRoutes } from '../features/api-keys/index.ts';
 import { authPages, authRoutes, twoFactorRoutes } from '../features/auth/index.ts';
+import { domainRoutes } from '../features/domains/index.ts';
 import { healthPages, healthRoutes } from '../features/health/index.ts';
-import { livePages, streamRoutes, watchPages } from '../features/streams/index.ts';
+import {
+  livePages,
+  streamRoutes,
+  VIEWER_FLUSH_MS,
+  type Viewers,
+  watchPages,
+} from '../features/streams/index.ts';
 import { eventLogRoutes, webhookRoutes } from '../features/webhooks/index.ts';
 import { BASE_PATH, createApp } from '../http/app.ts';
 import { loadAssets } from '../http/assets.ts';
@@ -11,11 +19,12 @@ import { prepareDrain } from '../http/drain.ts';
 import { landingPage } from '../http/landing.ts';
 import { openApiDocument } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
-import { createCursorCodec } from '../kernel/cursor.ts';
+import { startSchedule } from '../jobs/schedule.ts';
+import { type CursorCodec, createCursorCodec } from '../kernel/cursor.ts';
 import { AppError } from '../kernel/errors.ts';
 import { createPlayback, notFound } from '../media/playback/index.ts';
 import { brokenConstraint, sqlState } from '../platform/db/index.ts';
-import { createAccessLogger } from '../platform/logger.ts';
+import { createAccessLogger, type Logger } from '../platform/logger.ts';
 import type { Container } from './container.ts';
 import { createPlaybackTokens, createStreamLinks } from './links.ts';
 
@@ -39,10 +48,27 @@ export function apiRoutes(container: Container, mediaRuns: () => boolean): Route
     ...healthRoutes({ probes: probes(container, mediaRuns), clock }),
     ...authRoutes(auth),
     ...twoFactorRoutes(auth),
-    ...apiKeyRoutes({ apiKeys: container.apiKeys, cursors }),
+    ...ownRoutes(container, cursors),
     ...streamRoutes({ streams, links, cursors }),
     ...webhookRoutes({ webhooks, cursors }),
     ...eventLogRoutes({ eventLog, cursors }),
+  ];
+}
+
+/** What partners see and change of their own account. */
+function ownRoutes({ profiles, apiKeys, domains, auth, config }: Container, cursors: CursorCodec): Route[] {
+  return [
+    ...meRoutes({
+      profiles,
+      keyOf: async (caller) => {
+        const { name, expires_at: expiresAt } = await apiKeys.getOwn(caller, caller.keyId);
+        return { name, expiresAt };
+      },
+      hasTwoFactor: async (accountId) => (await auth.twoFactor.state(accountId)).enabled,
+      publicUrl: config.PUBLIC_URL,
+    }),
+    ...apiKeyRoutes({ apiKeys, cursors }),
+    ...domainRoutes({ domains, cursors }),
   ];
 }
 
@@ -64,8 +90,9 @@ function probes({ sql }: Container, mediaRuns: () => boolean) {
 export async function startApi(
   container: Container,
   mediaRuns: () => boolean,
-): Promise<{ app: FastifyInstance; drain: () => Promise<void> }> {
-  const { config, clock, log, metrics, apiKeys, secrets, gates, catalogue, counters, auth } = container;
+): Promise<{ app: FastifyInstance; routes: Route[]; drain: () => Promise<void> }> {
+  const { config, clock, log, metrics, apiKeys, secrets, gates, viewers, catalogue, counters, auth } =
+    container;
   const perMinute = counters({ name: 'minute', window: 60, withoutStore: 'open' });
   const perDay = counters({ name: 'day', window: 'day', withoutStore: 'open' });
   const caps = (windowSec: number) =>
@@ -87,7 +114,7 @@ export async function startApi(
       },
       idempotency: container.idempotency,
       leases: container.leases,
-      originLock: { refusal: async () => null },
+      originLock: container.domains,
       metrics: { observe: metrics.observeRequest },
       conflict,
       clock,
@@ -98,9 +125,10 @@ export async function startApi(
     pages: [
       healthPages({ probes: probes(container, mediaRuns) }),
       landingPage({ assets }),
-      livePages({ gates, files: { ...playback, notFound }, tokens }),
+      livePages({ gates, files: { ...playback, notFound }, tokens, viewers }),
       watchPages({ gates, tokens, assets, clock, publicUrl: config.PUBLIC_URL }),
       authPages({ links: auth.links, assets, counters: { window: caps } }),
+      avatarPages({ profiles: container.profiles }),
       assets.register,
       (instance) => instance.get('/openapi.json', async () => document),
     ],
@@ -108,5 +136,25 @@ export async function startApi(
   });
   const drain = prepareDrain(app, DRAIN_MS);
   await app.listen({ port: config.PORT, host: config.HOST });
-  return { app, drain };
+  const stopCounting = countViewers(viewers, log);
+  return {
+    app,
+    routes,
+    async drain() {
+      await drain();
+      await stopCounting();
+    },
+  };
+}
+
+/** Writes the viewers of this process until the returned function is called. */
+function countViewers(viewers: Viewers, log: Logger): () => Promise<void> {
+  const task = { name: 'viewer counts', everyMs: VIEWER_FLUSH_MS, run: () => viewers.flush() };
+  const schedule = startSchedule([task], log);
+  return async () => {
+    await schedule.stop();
+    await viewers
+      .leave()
+      .catch((error: unknown) => log.warn({ err: error }, 'the viewers were not taken out'));
+  };
 }

@@ -1,14 +1,17 @@
 import { createCatalogue, type EventCatalogue } from '../events/catalogue.ts';
 import { createEvents } from '../events/index.ts';
-import { type Accounts, createAccounts } from '../features/accounts/index.ts';
+import { type Accounts, createAccounts, createProfiles, type Profiles } from '../features/accounts/index.ts';
 import { type ApiKeys, apiKeyEvents, createApiKeys } from '../features/api-keys/index.ts';
 import { type Auth, createAuth } from '../features/auth/index.ts';
+import { createDomains, createProver, type Domains, domainEvents } from '../features/domains/index.ts';
 import { createMailbox, type Mailbox } from '../features/mail/index.ts';
 import {
   createStreamGates,
   createStreamSignals,
   createStreams,
+  createViewers,
   streamEvents,
+  type Viewers,
 } from '../features/streams/index.ts';
 import {
   createEventLog,
@@ -27,10 +30,11 @@ import type { Config } from '../platform/config.ts';
 import { type CounterFactory, counterFactory } from '../platform/counters.ts';
 import { createIdempotency, type Idempotency } from '../platform/db/idempotency.ts';
 import { type DatabaseHandle, openDatabase } from '../platform/db/index.ts';
+import { createImages } from '../platform/images.ts';
 import { createLeases, type Leases } from '../platform/leases.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { createMetrics, type Metrics } from '../platform/metrics.ts';
-import { createOutbound } from '../platform/outbound/index.ts';
+import { createOutbound, createTxtResolver } from '../platform/outbound/index.ts';
 import { createPasswords } from '../platform/passwords.ts';
 import { openRedis, type RedisStore } from '../platform/redis.ts';
 import { createSecrets } from '../platform/secrets.ts';
@@ -75,9 +79,18 @@ export async function createContainer(settings: Settings) {
     concurrency: Math.max(1, config.DATABASE_POOL - 2),
   });
 
-  const catalogue: EventCatalogue = createCatalogue([...streamEvents, ...webhookEvents, ...apiKeyEvents]);
+  const catalogue: EventCatalogue = createCatalogue([
+    ...streamEvents,
+    ...webhookEvents,
+    ...apiKeyEvents,
+    ...domainEvents,
+  ]);
   const outbound = createOutbound({
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+    dnsServers: config.DNS_SERVERS,
+  });
+  const fetcher = createOutbound({
+    allowPrivate: config.FETCH_ALLOW_PRIVATE,
     dnsServers: config.DNS_SERVERS,
   });
   const passwords = createPasswords();
@@ -116,6 +129,16 @@ export async function createContainer(settings: Settings) {
   });
 
   const apiKeys: ApiKeys = createApiKeys({ db, events, clock, bus, log });
+  const profiles: Profiles = createProfiles({ db, clock, images: createImages(), fetcher });
+  const txt = createTxtResolver(config.DNS_SERVERS);
+  const domains: Domains = createDomains({
+    db,
+    events,
+    clock,
+    log,
+    prover: createProver({ txt, fetcher }),
+    platformHosts: [new URL(config.PUBLIC_URL).hostname, ...config.PLATFORM_HOSTS],
+  });
   const mailbox: Mailbox = createMailbox({ db, secrets, clock });
   const auth: Auth = createAuth({
     db,
@@ -131,6 +154,7 @@ export async function createContainer(settings: Settings) {
   const streams = createStreams({ db, events, secrets, bus, clock });
   const signals = createStreamSignals({ db, events, bus, clock, log, graceMs: config.SIGNAL_GRACE_MS });
   const gates = createStreamGates({ db, bus });
+  const viewers: Viewers = createViewers({ db, clock });
 
   return {
     config,
@@ -149,16 +173,22 @@ export async function createContainer(settings: Settings) {
     events,
     accounts,
     apiKeys,
+    profiles,
+    domains,
+    fetcher,
     auth,
     mailbox,
     streams,
     signals,
     gates,
+    viewers,
     webhooks,
     eventLog,
     failureWatch,
     async close() {
       await apiKeys.close();
+      txt.close();
+      await fetcher.close();
       await outbound.close();
       await leases.close();
       await store?.close();

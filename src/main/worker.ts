@@ -8,6 +8,7 @@ import type { Container } from './container.ts';
 const SWEEP_MS = 500;
 const MAIL_MS = 1000;
 const MINUTE_MS = 60_000;
+const DOMAINS_MS = 15_000;
 const HOUR_MS = 3_600_000;
 
 /** The worker role: webhook deliveries, mail, and what time does to streams, keys and partitions. */
@@ -44,6 +45,7 @@ export function startWorker(container: Container): { stop(): Promise<void> } {
           await Promise.all([auth.links.cleanUp(), auth.twoFactor.cleanUp(), mailbox.cleanUp()]);
         },
       },
+      { name: 'integration domains', everyMs: DOMAINS_MS, run: () => container.domains.checkDue() },
       { name: 'expiring keys', everyMs: HOUR_MS, run: () => container.apiKeys.announceExpiring() },
       {
         name: 'failing webhooks',

@@ -9,6 +9,7 @@ import { startApi } from '../../src/main/api.ts';
 import { type Container, createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createTestDatabase } from './database.ts';
+import { declaredCheck } from './declared.ts';
 import { type AccountOptions, insertAccount, type KeyOptions, type TestAccount } from './factories.ts';
 import { TestResponse } from './response.ts';
 
@@ -17,6 +18,8 @@ export interface RequestOptions {
   headers?: Record<string, string | string[]>;
   /** Sent as JSON, unless it is text or bytes: those go as they are, as `application/json` by default. */
   body?: unknown;
+  /** The test has brought about an answer that the endpoint does not declare. */
+  undeclared?: true;
 }
 
 /** The real composition and request chain on a database of its own; no worker, no media process. */
@@ -60,17 +63,22 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
     strictEvents: true,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   });
-  const { app, drain } = await startApi(container, options.mediaRuns ?? (() => true));
+  const { app, drain, routes } = await startApi(container, options.mediaRuns ?? (() => true));
   const { port } = addressOf(app.server.address());
   const url = `http://127.0.0.1:${port}`;
   const agent = new Agent({ pipelining: 1, connections: 32 });
+  const checkDeclared = declaredCheck(routes);
   const createAccount = (account?: AccountOptions) => insertAccount(container.db, account);
   return {
     url,
     port,
     container,
     createAccount,
-    request: (method, path, init) => call(agent, `${url}/api/v1${path}`, method, init),
+    async request(method, path, init) {
+      const answer = await call(agent, `${url}/api/v1${path}`, method, init);
+      if (init?.undeclared !== true) checkDeclared(method, path, answer);
+      return answer;
+    },
     async createKey({ account: given, ...input } = {}) {
       const account = given ?? (await createAccount());
       const made = await container.apiKeys.create({ scope: 'FULL_ACCESS', ...input, email: account.email });

@@ -80,6 +80,6 @@ export async function streamEvents(sql: Sql, streamId: string): Promise<StoredBo
     select body::json as body from event where body::json->'data'->>'streamId' = ${streamId}
       and type in ('stream.live', 'stream.ended', 'stream.broadcast_started', 'stream.broadcast_stopped')
       and type in ('stream.live', 'stream.ended', 'stream.broadcast_started', 'stream.broadcast_stopped')
-    order by xid, seq`;
+    order by seq`;
   return rows.map((row) => row.body);
 }

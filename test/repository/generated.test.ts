@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { ARTEFACTS } from '../../scripts/generate/artefacts.ts';
+import { ARTEFACTS, ERRORS_FOLDER } from '../../scripts/generate/artefacts.ts';
 import { schemaSnapshot } from '../../scripts/generate/schema-snapshot.ts';
+import { ERRORS } from '../../src/kernel/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -19,6 +20,12 @@ for (const { path, build } of ARTEFACTS) {
     assert.ok(committed === (await build(database)), `${path} is stale: npm run generate`);
   });
 }
+
+test('every error code has its page, and every page its code', async () => {
+  const pages = await readdir(join(ROOT, ERRORS_FOLDER));
+  const codes = Object.keys(ERRORS).map((code) => `${code}.md`);
+  assert.deepEqual(pages.sort(), [...codes, 'README.md'].sort());
+});
 
 test('the schema snapshot shows tables, columns, checks and indexes, and no day partition', async () => {
   await database.sql`create table event_day partition of event for values from ('2030-01-01') to ('2030-01-02')`;

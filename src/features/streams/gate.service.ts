@@ -12,11 +12,15 @@ export interface StreamGate {
   visibility: repository.StreamRow['visibility'];
   isLive: boolean;
   hasSignal: boolean;
+  /** Of the last signal; null before the first one. */
+  currentSessionId: string | null;
   /** Since when the broadcast is on. */
   liveSince: Date | null;
   scheduledStartAt: Date | null;
   latencyMode: 'STANDARD' | 'LOW';
   creator: { username: string; name: string | null };
+  /** Host patterns of the sites that may show the embed player; null: any. */
+  embedHosts: readonly string[] | null;
   video: VideoInfo | null;
   audio: AudioInfo | null;
 }
@@ -61,10 +65,12 @@ async function load(db: Db, id: string): Promise<StreamGate | undefined> {
     visibility: row.visibility,
     isLive: row.is_live,
     hasSignal: row.has_signal,
+    currentSessionId: row.current_session_id,
     liveSince: row.live_since,
     scheduledStartAt: row.scheduled_start_at,
     latencyMode: row.latency_mode,
     creator: { username: row.username, name: row.name },
+    embedHosts: row.embed_mode === 'OPEN' ? null : row.embed_domains,
     video: row.video,
     audio: row.audio,
   };

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { StreamGate, StreamGates } from './gate.service.ts';
+import type { Viewers } from './viewers.service.ts';
 
 /** An answer of the media plane's playback, as `media/playback` gives it. */
 interface FileReply {
@@ -33,7 +34,7 @@ export interface LiveFiles {
       epoch: string;
       rung: string;
       file: string;
-      /** What ended long before this (epoch milliseconds) stays hidden. */
+      /** What ended before this (epoch milliseconds) and is not in the playlist stays hidden. */
       sinceMs?: number | undefined;
     },
   ): Promise<FileReply>;
@@ -50,6 +51,7 @@ interface Deps {
   gates: StreamGates;
   files: LiveFiles;
   tokens: PlaybackTokens;
+  viewers: Pick<Viewers, 'seen'>;
 }
 
 type Params = { streamId: string; rung: string; epoch: string; file: string };
@@ -59,7 +61,13 @@ type LiveRequest = FastifyRequest<{ Params: Params; Querystring: { token?: strin
 const FIRST_SEGMENT_WAIT_MS = 4000;
 
 /** What a viewer may see: nothing, the broadcast since it went live, or all that the encoder sends. */
-type View = { gate: StreamGate; sinceMs: number | undefined; suffix: string };
+type View = {
+  gate: StreamGate;
+  isPreview: boolean;
+  sinceMs: number | undefined;
+  /** The token that let the viewer in, as a query; nothing when none was needed. */
+  suffix: string;
+};
 
 type Read = (request: FileRequest, view: View, params: Params) => Promise<FileReply>;
 
@@ -67,7 +75,7 @@ type Read = (request: FileRequest, view: View, params: Params) => Promise<FileRe
  * The public gate of live playback (contract 3): open while `isLive`, for playlists and segments alike;
  * a preview token opens it to the owner while `hasSignal`.
  */
-export function livePages({ gates, files, tokens }: Deps): (app: FastifyInstance) => void {
+export function livePages({ gates, files, tokens, viewers }: Deps): (app: FastifyInstance) => void {
   const admit = async (request: LiveRequest): Promise<View | null> => {
     const { streamId } = request.params;
     const gate = await gates.get(streamId);
@@ -75,17 +83,22 @@ export function livePages({ gates, files, tokens }: Deps): (app: FastifyInstance
     const { token } = request.query;
     const grant = typeof token === 'string' ? tokens.read(token, streamId) : null;
     const suffix = grant === null ? '' : `?token=${encodeURIComponent(String(token))}`;
-    if (grant === 'preview' && gate.hasSignal) return { gate, sinceMs: undefined, suffix };
+    if (grant === 'preview' && gate.hasSignal) return { gate, isPreview: true, sinceMs: undefined, suffix };
     const open = gate.visibility === 'PUBLIC' || gate.visibility === 'UNLISTED' || grant !== null;
     if (!gate.isLive || !open) return null;
-    return { gate, sinceMs: gate.liveSince?.getTime(), suffix };
+    return { gate, isPreview: false, sinceMs: gate.liveSince?.getTime(), suffix };
   };
   const serve = (read: Read) => async (request: LiveRequest, reply: FastifyReply) => {
     const view = await admit(request);
     if (view === null) return send(reply, files.notFound());
-    return send(reply, await read(fileRequest(request, view.suffix !== ''), view, request.params));
+    const answer = await read(fileRequest(request, view.suffix !== ''), view, request.params);
+    // A player asks for media playlists again and again for as long as it plays.
+    if (isWatching(request.params, answer) && !view.isPreview) {
+      const userAgent = request.headers['user-agent'] ?? '';
+      viewers.seen(view.gate, { ip: request.ip, userAgent, token: view.suffix });
+    }
+    return send(reply, answer);
   };
-
   return (app) => {
     // HEAD has a handler of its own: the files know its length and send no body.
     const file = (url: string, read: Read) =>
@@ -108,6 +121,10 @@ export function livePages({ gates, files, tokens }: Deps): (app: FastifyInstance
   };
 }
 
+function isWatching({ rung, file }: Partial<Params>, { status }: FileReply): boolean {
+  return rung !== undefined && file === undefined && (status === 200 || status === 304);
+}
+
 function fileRequest(request: LiveRequest, isPrivate: boolean): FileRequest {
   const { headers, params } = request;
   const ifRange = headers['if-range'];
@@ -122,5 +139,9 @@ function fileRequest(request: LiveRequest, isPrivate: boolean): FileRequest {
 }
 
 function send(reply: FastifyReply, answer: FileReply): FastifyReply {
-  return reply.status(answer.status).headers(answer.headers).send(answer.body);
+  // Fastify would write null as JSON.
+  return reply
+    .status(answer.status)
+    .headers(answer.headers)
+    .send(answer.body ?? undefined);
 }

@@ -38,15 +38,50 @@ export interface StreamFilter {
   visibility?: readonly StreamRow['visibility'][] | undefined;
 }
 
+/** What partners are shown. Lists read no more: the driver's work grows with rows times columns. */
+const SHOWN = [
+  'id',
+  'title',
+  'description',
+  'visibility',
+  'has_signal',
+  'is_live',
+  'enabled',
+  'latency_mode',
+  'record',
+  'record_visibility',
+  'reconnect_window_sec',
+  'auto_start',
+  'auto_stop_after_sec',
+  'max_duration_sec',
+  'chat_enabled',
+  'chat_mode',
+  'slow_mode_sec',
+  'scheduled_start_at',
+  'current_session_id',
+  'started_at',
+  'ended_at',
+  'last_signal_at',
+  'viewer_count',
+  'peak_viewers',
+  'health',
+  'metadata',
+  'external_id',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof StreamRow)[];
+
+export type ShownStream = Pick<StreamRow, (typeof SHOWN)[number]>;
+
 export function listStreams(
   db: Db,
   workspaceId: string,
   filter: StreamFilter,
   page: PageRequest,
-): Promise<StreamRow[]> {
+): Promise<ShownStream[]> {
   let query = db
     .selectFrom('stream')
-    .selectAll()
+    .select(SHOWN)
     .where('workspace_id', '=', workspaceId)
     .where('deleted_at', 'is', null)
     .where(pageCondition(page));
@@ -327,10 +362,13 @@ export function findGate(db: Db, id: string) {
       'stream.is_live',
       'stream.has_signal',
       'stream.live_since',
+      'stream.current_session_id',
       'stream.scheduled_start_at',
       'stream.latency_mode',
       'account.username',
       'account.name',
+      'account.embed_mode',
+      'account.embed_domains',
       'ingest_session.video',
       'ingest_session.audio',
     ])

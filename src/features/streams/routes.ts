@@ -5,7 +5,7 @@ import { mayWrite } from '../../http/plugins/policy.ts';
 import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
 import { Deleted } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
-import type { StreamRow } from './repository.ts';
+import type { ShownStream } from './repository.ts';
 import {
   parseVisibilities,
   Stream,
@@ -30,12 +30,12 @@ interface Deps {
 
 /** `/streams` (contract 3, 4.8; `api.md` C3.2). */
 export function streamRoutes({ streams, links, cursors }: Deps): Route[] {
-  const out = (caller: Caller, row: StreamRow, streamKey: string | null = null) =>
+  const out = (caller: Caller, row: ShownStream, streamKey: string | null = null) =>
     toStream(row, { mode: caller.mode, links, streamKey });
   const action = (
     name: 'start' | 'stop' | 'end',
     summary: string,
-    run: (workspaceId: string, id: string) => Promise<StreamRow>,
+    run: (workspaceId: string, id: string) => Promise<ShownStream>,
   ) =>
     defineRoute({
       ...write,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { badRequest } from '../../kernel/errors.ts';
-import type { SessionRow, StreamRow } from './repository.ts';
+import type { SessionRow, ShownStream } from './repository.ts';
 import { deriveStatus, durationSec } from './rules.ts';
 
 export const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const;
@@ -151,7 +151,7 @@ export interface StreamView {
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-export function toStream(row: StreamRow, view: StreamView): Stream {
+export function toStream(row: ShownStream, view: StreamView): Stream {
   return {
     id: row.id,
     streamId: row.id,

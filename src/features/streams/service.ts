@@ -56,7 +56,11 @@ export interface KeyedStream {
 /** What partners and creators do with streams. Each id is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Streams {
   create(workspaceId: string, input: StreamSettings & { title: string }): Promise<KeyedStream>;
-  list(workspaceId: string, filter: repository.StreamFilter, page: PageRequest): Promise<StreamRow[]>;
+  list(
+    workspaceId: string,
+    filter: repository.StreamFilter,
+    page: PageRequest,
+  ): Promise<repository.ShownStream[]>;
   get(workspaceId: string, id: string): Promise<StreamRow>;
   keyOf(row: StreamRow): string;
   update(workspaceId: string, id: string, input: StreamSettings): Promise<StreamRow>;

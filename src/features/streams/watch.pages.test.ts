@@ -14,10 +14,12 @@ const GATE: StreamGate = {
   visibility: 'PUBLIC',
   isLive: false,
   hasSignal: false,
+  currentSessionId: null,
   liveSince: null,
   scheduledStartAt: null,
   latencyMode: 'STANDARD',
   creator: { username: 'harbour', name: 'Harbour Jazz' },
+  embedHosts: null,
   video: null,
   audio: null,
 };

@@ -95,7 +95,7 @@ function embedPage(view: WatchView): Page {
     bodyClass: 'embed',
     script: 'embed/main.ts',
     eager: showing === 'live' || showing === 'preview',
-    frames: '*',
+    frames: gate.embedHosts ?? '*',
   };
 }
 

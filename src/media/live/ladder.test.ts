@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type LadderInput, type LadderPlan, planKey, planLadder } from './ladder.ts';
+import { type LadderInput, type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
 
 const AAC = { codec: 'mp4a.40.2', sampleRate: 48000, channels: 2 };
 
@@ -162,6 +162,21 @@ test('ladder: learning the frame rate does not ask for another run, a capped one
   assert.equal(key(0), key(30));
   assert.equal(key(0), key(60));
   assert.notEqual(key(0), key(120));
+});
+
+test('ladder: what is learnt of the source counts in the load of the rungs that run', () => {
+  const at = (fps: number, coresLeft: number) =>
+    planned(
+      input(1920, 1080, { coresLeft, video: { codec: 'avc1.640028', width: 1920, height: 1080, fps } }),
+    );
+  const running = at(0, 100);
+  const latest = at(30, 0);
+  assert.equal(planKey(running), planKey(latest));
+  const learnt = learn(running, latest, { codec: 'avc1.640028', width: 1920, height: 1080, fps: 30 });
+  assert.deepEqual(learnt.rungs, running.rungs);
+  assert.equal(learnt.cores, running.cores / 2);
+  assert.equal(learnt.fps, 30);
+  assert.equal(learn(latest, at(60, 100), undefined).cores, 0);
 });
 
 test('ladder: the codec string of an encoded rung has the level of its size and rate', () => {

@@ -101,12 +101,21 @@ export function planLadder(input: LadderInput): LadderResult {
 }
 
 /**
- * What makes two plans different runs of ffmpeg. The frame rate is left out: it becomes known two seconds
- * after the start, and then only the master changes.
+ * What makes two plans for the same media different runs of ffmpeg. The frame rate is left out: it becomes
+ * known two seconds after the start, and then only the master changes. So are the scaled rungs: what else the
+ * node has to do since then is no reason for a discontinuity.
  */
 export function planKey(plan: LadderPlan): string {
-  const rungs = plan.rungs.map((rung) => `${rung.name}:${rung.mode}:${rung.width}x${rung.height}`);
-  return [...rungs, plan.audio, plan.capFps ?? 'source-fps'].join(' ');
+  const [top] = plan.rungs;
+  return `${top?.mode} ${top?.width}x${top?.height} ${plan.audio} ${plan.capFps ?? 'source-fps'}`;
+}
+
+/** The running plan, with what has been learnt of the source since. */
+export function learn(running: LadderPlan, latest: LadderPlan, video: VideoInfo | undefined): LadderPlan {
+  const { fps, issues } = latest;
+  if (!video || running.cores === 0) return { ...running, fps, issues };
+  const encoded = running.rungs.filter((rung) => rung.mode === 'encode');
+  return { ...running, fps, issues, cores: decodeCores(video) + sumCores(encoded, fps) };
 }
 
 function forcedIssues(input: LadderInput, video: VideoInfo): LiveIssue[] {

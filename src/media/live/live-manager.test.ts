@@ -179,6 +179,32 @@ test('live: a publish that cannot be shown is ended, and health says why', async
   assert.deepEqual(manager.health('s1')?.issues, ['NO_TRANSCODE_CAPACITY']);
 });
 
+test('live: a node that has filled up meanwhile is no reason to start a packager anew', async () => {
+  const { liveDir, manager, session, slots } = await fixture({ maxRungs: 1, cores: 0.25 });
+  const publish = (streamId: string, fps: number) =>
+    session({
+      sessionId: streamId,
+      streamId,
+      video: { codec: 'avc1.42c01e', width: 854, height: 480, fps },
+    });
+  const master = (streamId: string) =>
+    eventually(`the master of ${streamId}`, () =>
+      readFile(join(liveDir, streamId, 'master.m3u8'), 'utf8').catch(() => null),
+    );
+  await begin(manager, publish('s1', 30));
+  assert.match(await master('s1'), /^360/m);
+  await begin(manager, publish('s2', 30));
+  assert.match(await master('s2'), /^360/m, 'both fit');
+  await begin(manager, publish('s3', 30));
+  assert.doesNotMatch(await master('s3'), /^360/m, 'a third is copied');
+  // Twice the frames that the encoder had announced: both together are more than the node has.
+  manager.onMedia(publish('s1', 60));
+  const before = await slots(1);
+  const { segments } = await slots(before.nextSeq + 2);
+  assert.ok(segments.every((segment) => segment.disc === 0));
+  assert.match(await master('s1'), /FRAME-RATE=60[\s\S]*^360/m);
+});
+
 test('live: a publish without a second keyframe is transcoded with our own', async () => {
   const { manager, session, slots, stats, source } = await fixture();
   source.use({ width: 320, height: 180, gopSec: 60 });

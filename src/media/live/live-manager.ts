@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { IngestEnd, IngestEngine, IngestSession, LiveIssue, StreamHealth } from '../contract.ts';
 import { type Composer, openComposer } from './composer.ts';
-import { type LadderPlan, planKey, planLadder } from './ladder.ts';
+import { type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
 import { createPackager, type Packager } from './packager.ts';
 
 export interface LiveManagerOptions {
@@ -17,7 +17,7 @@ export interface LiveManagerOptions {
   enhancedFlv?: boolean;
   /** `LIVE_MAX_RUNGS`. */
   maxRungs: number;
-  /** What live transcodes may use of the node, in CPU cores; all of them unless told otherwise. */
+  /** What live transcodes may use of the node, in CPU cores; three quarters of them unless told otherwise. */
   cores?: number;
   logger: Logger;
   clock: Clock;
@@ -68,6 +68,8 @@ interface Entry {
 }
 
 const IDLE_MS = 3_600_000;
+/** The rest is for ingest, the API and the database: a transcode that falls behind is worse than none. */
+const TRANSCODE_SHARE = 0.75;
 /** The audio header follows the video header within a few packets; without it there is no audio. */
 const AUDIO_WAIT_MS = 400;
 /** An encoder may send audio alone; its video header has had time enough by then. */
@@ -194,7 +196,7 @@ class EntryManager implements LiveManager {
   }
 
   #coresLeft(except: Entry): number {
-    let left = this.#options.cores ?? availableParallelism();
+    let left = this.#options.cores ?? availableParallelism() * TRANSCODE_SHARE;
     for (const entry of this.#entries.values()) {
       if (entry !== except) left -= entry.running?.plan.cores ?? 0;
     }
@@ -274,7 +276,7 @@ async function applySession(
     running.media === media &&
     planKey(running.plan) === planKey(plan)
   ) {
-    running.plan = { ...running.plan, fps: plan.fps, issues: plan.issues };
+    running.plan = learn(running.plan, plan, session.video);
     await running.packager.setFps(plan.fps);
     return;
   }

@@ -6,12 +6,12 @@ import { createPlaylistReader, type PlaylistReader } from './playlists.ts';
 import { createSegmentReader, type SegmentReader, type SegmentReaderOptions } from './segments.ts';
 
 export type { MasterRequest, MediaPlaylistRequest } from './playlists.ts';
-export { notFound, type PlaybackReply, type PlaybackRequest, preflight } from './reply.ts';
+export { notFound, type PlaybackReply, type PlaybackRequest } from './reply.ts';
 export type { SegmentRequest } from './segments.ts';
 
-export type Playback = Omit<PlaylistReader, 'segmentLength'> & SegmentReader;
+export type Playback = Omit<PlaylistReader, 'listedSince'> & SegmentReader;
 
 export function createPlayback(options: SegmentReaderOptions): Playback {
-  const { segmentLength, ...playlists } = createPlaylistReader(options.liveDir);
-  return { ...playlists, ...createSegmentReader(options, segmentLength) };
+  const { listedSince, ...playlists } = createPlaylistReader(options.liveDir);
+  return { ...playlists, ...createSegmentReader(options, listedSince) };
 }

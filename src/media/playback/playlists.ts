@@ -19,6 +19,7 @@ import {
   type PlaybackReply,
   type PlaybackRequest,
 } from './reply.ts';
+import type { ListedSince } from './segments.ts';
 
 export interface MasterRequest extends PlaybackRequest {
   streamId: string;
@@ -38,8 +39,7 @@ export interface PlaylistReader {
   /** The caller has checked that the viewer may see the stream. Never 404 for a well-formed id. */
   readMaster(request: MasterRequest): Promise<PlaybackReply>;
   readMediaPlaylist(request: MediaPlaylistRequest): Promise<PlaybackReply>;
-  /** Milliseconds that a segment of the rung may last. */
-  segmentLength(streamId: string, rung: string): Promise<number>;
+  listedSince: ListedSince;
 }
 
 /** A file's text and what was made of it, valid while the file is the same. */
@@ -68,9 +68,11 @@ export function createPlaylistReader(liveDir: string): PlaylistReader {
   };
 
   return {
-    segmentLength: async (streamId, rung) => {
+    listedSince: async ({ streamId, epoch, rung, file }, sinceMs) => {
       const playlist = await playlists.read(join(liveDir, streamId, `${rung}.m3u8`));
-      return (playlist?.targetDuration ?? WAITING_TARGET_DURATION) * 1000;
+      if (playlist === null) return false;
+      const { segments } = trimBefore(playlist, sinceMs);
+      return segments.some((one) => one.epoch === epoch && one.rung === rung && one.file === file);
     },
     readMaster: async (request) => {
       if (!isSafeName(request.streamId)) return notFound();

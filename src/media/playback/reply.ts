@@ -33,16 +33,6 @@ export function notFound(): PlaybackReply {
   return { status: 404, headers, body: null };
 }
 
-/** The answer to OPTIONS. */
-export function preflight(): PlaybackReply {
-  const headers = {
-    ...COMMON_HEADERS,
-    'access-control-allow-methods': 'GET, HEAD, OPTIONS',
-    'access-control-max-age': '86400',
-  };
-  return { status: 204, headers, body: null };
-}
-
 /** RFC 9110 13.1.2: a list of tags or `*`; weak tags match here. */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;

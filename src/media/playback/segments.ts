@@ -18,8 +18,8 @@ export interface SegmentRequest extends PlaybackRequest {
   /** `init.mp4` or `s_<digits>.m4s`. */
   file: string;
   /**
-   * Refuse what was finished well before this (milliseconds since the Unix epoch): file names can be guessed
-   * from those in the playlist, so hiding a segment there is not enough.
+   * Refuse what was finished before this (milliseconds since the Unix epoch) and is not in the playlist: file
+   * names can be guessed from those that are, so hiding a segment there is not enough.
    */
   sinceMs?: number | undefined;
 }
@@ -35,8 +35,11 @@ export interface SegmentReaderOptions {
   cacheBytes?: number;
 }
 
-/** How long a segment may be, in milliseconds: the target duration of its rung's playlist. */
-export type SegmentLength = (streamId: string, rung: string) => Promise<number>;
+/** Whether the rung's playlist shows a segment to viewers of a broadcast that began at `sinceMs`. */
+export type ListedSince = (
+  segment: { streamId: string; epoch: string; rung: string; file: string },
+  sinceMs: number,
+) => Promise<boolean>;
 
 interface HeldFile {
   etag: string;
@@ -49,22 +52,14 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 const CACHED_FILE_BYTES = 8 * 1024 * 1024;
 /** 2.5 times the throughput of the 64 kB default (`media.md` 7). */
 const READ_CHUNK_BYTES = 512 * 1024;
-/**
- * The playlist keeps the segment before the start (up to 1 s of packaging delay) and its dates may be 2 s from
- * the times of the files: everything that it lists must be served.
- */
-const BEFORE_START_SLACK_MS = 3500;
 const YEAR_SEC = 31_536_000;
 
 /** Serves the segments that the packager wrote. Their names are unique for ever, so they never change. */
-export function createSegmentReader(
-  options: SegmentReaderOptions,
-  segmentLength: SegmentLength,
-): SegmentReader {
+export function createSegmentReader(options: SegmentReaderOptions, listedSince: ListedSince): SegmentReader {
   const mayShow = async (request: SegmentRequest, mtimeMs: number): Promise<boolean> => {
-    const { sinceMs, streamId, rung, file } = request;
+    const { sinceMs, file } = request;
     if (sinceMs === undefined || mtimeMs > sinceMs || file === 'init.mp4') return true;
-    return mtimeMs > sinceMs - (await segmentLength(streamId, rung)) - BEFORE_START_SLACK_MS;
+    return listedSince(request, sinceMs);
   };
   const cache = createCache(options.cacheBytes ?? CACHE_BYTES);
   return {

@@ -13,6 +13,13 @@ create table account (
   suspended_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   token_epoch integer not null default 0,
+  bio text,
+  locale text not null default 'en'::text,
+  timezone text not null default 'UTC'::text,
+  embed_mode text not null default 'OPEN'::text,
+  embed_domains text[] not null default '{}'::text[],
+  embed_updated_at timestamp with time zone,
+  constraint account_embed_mode_check CHECK ((embed_mode = ANY (ARRAY['OPEN'::text, 'ALLOWLIST'::text]))),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_plan_check CHECK ((plan = ANY (ARRAY['FREE'::text, 'STAR'::text, 'PRO'::text, 'VIP'::text]))),
   constraint account_role_check CHECK ((role = ANY (ARRAY['USER'::text, 'ADMIN'::text])))
@@ -38,6 +45,10 @@ create table api_key (
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
+  created_by_key_id text,
+  last_used_ip text,
+  event_sequence integer not null default 0,
+  expiry_announced_at timestamp with time zone,
   constraint api_key_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint api_key_daily_quota_check CHECK ((daily_quota > 0)),
   constraint api_key_pkey PRIMARY KEY (id),
@@ -45,8 +56,30 @@ create table api_key (
   constraint api_key_scope_check CHECK ((scope = ANY (ARRAY['READ_ONLY'::text, 'STANDARD'::text, 'FULL_ACCESS'::text]))),
   constraint api_key_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX api_key_account ON public.api_key USING btree (account_id, id);
+CREATE INDEX api_key_expiry ON public.api_key USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (revoked_at IS NULL) AND (expiry_announced_at IS NULL));
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (hash);
 CREATE INDEX api_key_workspace ON public.api_key USING btree (workspace_id, id);
+
+create table api_key_retired_secret (
+  hash bytea not null,
+  key_id text not null,
+  expires_at timestamp with time zone not null,
+  constraint api_key_retired_secret_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_key(id) ON DELETE CASCADE,
+  constraint api_key_retired_secret_pkey PRIMARY KEY (hash)
+);
+CREATE INDEX api_key_retired_secret_key ON public.api_key_retired_secret USING btree (key_id);
+
+create table avatar (
+  id text not null,
+  account_id text not null,
+  image bytea not null,
+  created_at timestamp with time zone not null,
+  constraint avatar_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint avatar_account_id_key UNIQUE (account_id),
+  constraint avatar_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX avatar_account_id_key ON public.avatar USING btree (account_id);
 
 create table delivery_job (
   id bigint not null generated always as identity,
@@ -58,6 +91,7 @@ create table delivery_job (
   next_at timestamp with time zone not null default clock_timestamp(),
   attempt smallint not null default 0,
   lease integer not null default 0,
+  replay_of text,
   constraint delivery_job_pkey PRIMARY KEY (id)
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX delivery_job_due ON public.delivery_job USING btree (webhook_id, next_at);
@@ -122,8 +156,11 @@ create table event (
   type text not null,
   created_at timestamp with time zone not null,
   body text not null,
+  xid xid8 not null default pg_current_xact_id(),
+  seq bigint not null default nextval('event_seq'::regclass),
   constraint event_pkey PRIMARY KEY (id, created_at)
 ) partition by RANGE (created_at);
+CREATE INDEX event_tail ON ONLY public.event USING btree (workspace_id, xid, seq);
 CREATE INDEX event_workspace ON ONLY public.event USING btree (workspace_id, created_at DESC, id DESC);
 
 create table event_default (
@@ -132,9 +169,12 @@ create table event_default (
   type text not null,
   created_at timestamp with time zone not null,
   body text not null,
+  xid xid8 not null default pg_current_xact_id(),
+  seq bigint not null default nextval('event_seq'::regclass),
   constraint event_default_pkey PRIMARY KEY (id, created_at)
 ) partition of event DEFAULT;
 CREATE INDEX event_default_workspace_id_created_at_id_idx ON public.event_default USING btree (workspace_id, created_at DESC, id DESC);
+CREATE INDEX event_default_workspace_id_xid_seq_idx ON public.event_default USING btree (workspace_id, xid, seq);
 
 create table idempotency_record (
   id bytea not null,
@@ -166,6 +206,33 @@ create table ingest_session (
 );
 CREATE INDEX ingest_session_node ON public.ingest_session USING btree (node_id) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX ingest_session_open ON public.ingest_session USING btree (stream_id) WHERE (ended_at IS NULL);
+
+create table integration_domain (
+  id text not null,
+  workspace_id text not null,
+  domain text not null,
+  include_subdomains boolean not null,
+  status text not null,
+  method text,
+  token text not null,
+  txt_verified boolean not null default false,
+  pending_since timestamp with time zone,
+  checks integer not null default 0,
+  failing_since timestamp with time zone,
+  last_checked_at timestamp with time zone,
+  last_error text,
+  verified_at timestamp with time zone,
+  next_check_at timestamp with time zone,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null,
+  constraint integration_domain_method_check CHECK ((method = ANY (ARRAY['DNS_TXT'::text, 'WELL_KNOWN'::text]))),
+  constraint integration_domain_pkey PRIMARY KEY (id),
+  constraint integration_domain_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'VERIFIED'::text, 'FAILED'::text, 'LAPSED'::text]))),
+  constraint integration_domain_workspace_id_domain_key UNIQUE (workspace_id, domain),
+  constraint integration_domain_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX integration_domain_due ON public.integration_domain USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
+CREATE UNIQUE INDEX integration_domain_workspace_id_domain_key ON public.integration_domain USING btree (workspace_id, domain);
 
 create table link_request (
   id bigint not null generated always as identity,
@@ -267,12 +334,17 @@ create table stream (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   deleted_at timestamp with time zone,
+  event_sequence integer not null default 0,
+  health_said_issues text[] not null default '{}'::text[],
+  health_said_at timestamp with time zone,
+  schedule_said_for timestamp with time zone,
   constraint stream_pkey PRIMARY KEY (id),
   constraint stream_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX stream_broadcast_due ON public.stream USING btree (broadcast_due_at) WHERE (broadcast_due_at IS NOT NULL);
 CREATE UNIQUE INDEX stream_key_hash ON public.stream USING btree (key_hash);
 CREATE INDEX stream_live ON public.stream USING btree (workspace_id) WHERE is_live;
+CREATE INDEX stream_scheduled ON public.stream USING btree (scheduled_start_at) WHERE (scheduled_start_at IS NOT NULL);
 CREATE INDEX stream_workspace ON public.stream USING btree (workspace_id, id DESC) WHERE (deleted_at IS NULL);
 
 create table stream_session (
@@ -302,6 +374,15 @@ create table two_factor (
   constraint two_factor_pkey PRIMARY KEY (account_id)
 );
 
+create table viewer_count (
+  stream_id text not null,
+  node_id text not null,
+  current integer not null,
+  updated_at timestamp with time zone not null,
+  constraint viewer_count_pkey PRIMARY KEY (stream_id, node_id),
+  constraint viewer_count_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE
+);
+
 create table webhook (
   id text not null,
   workspace_id text not null,
@@ -322,9 +403,14 @@ create table webhook (
   latency_count bigint not null default 0,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  event_sequence integer not null default 0,
+  failing_since timestamp with time zone,
+  failing_said_at timestamp with time zone,
   constraint webhook_pkey PRIMARY KEY (id),
   constraint webhook_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 ) with (fillfactor=80);
+CREATE INDEX webhook_failing ON public.webhook USING btree (failing_since) WHERE (failing_since IS NOT NULL);
+CREATE INDEX webhook_inactive ON public.webhook USING btree (id) WHERE (NOT is_active);
 CREATE INDEX webhook_workspace ON public.webhook USING btree (workspace_id, id DESC);
 
 create table workspace (

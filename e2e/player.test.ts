@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { after, before, type TestContext, test } from 'node:test';
+import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
+import { createPartner, type Partner } from '../test/harness/partner.ts';
+import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { until } from '../test/harness/wait.ts';
+import { startPublisher } from '../test/rtmp/publisher.ts';
+
+/** A partner's own page: hls.js as it comes, with its default configuration. */
+const PAGE = `<!doctype html><video muted playsinline></video><script src="/hls.js"></script><script>
+  const video = document.querySelector('video');
+  window.fatal = [];
+  const hls = new Hls();
+  hls.on(Hls.Events.ERROR, (_, data) => { if (data.fatal) window.fatal.push(data.details); });
+  hls.loadSource(new URLSearchParams(location.search).get('src'));
+  hls.attachMedia(video);
+  hls.on(Hls.Events.MANIFEST_PARSED, () => video.play());
+</script>`;
+
+let platform: RunningPlatform;
+let browser: TestBrowser;
+let partner: Partner;
+let site: Server;
+let origin: string;
+
+before(async () => {
+  const library = await readFile(new URL(import.meta.resolve('hls.js/dist/hls.min.js')));
+  site = createServer((request, response) => {
+    const isLibrary = request.url === '/hls.js';
+    response.setHeader('content-type', isLibrary ? 'text/javascript' : 'text/html');
+    response.end(isLibrary ? library : PAGE);
+  });
+  site.listen(0, '127.0.0.1');
+  await once(site, 'listening');
+  const address = site.address();
+  origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  platform = await startPlatform();
+  browser = await launchBrowser();
+  partner = createPartner(platform);
+});
+
+after(async () => {
+  await browser?.close();
+  await platform?.stop();
+  site?.closeAllConnections();
+  site?.close();
+});
+
+function publish(t: TestContext, streamKey: string, lines = 360) {
+  const encoder = startPublisher({
+    url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`,
+    width: (lines * 16) / 9,
+    height: lines,
+  });
+  t.after(() => encoder.stop());
+  return encoder;
+}
+
+async function openPlayer(t: TestContext, streamId: string) {
+  const source = `${platform.url}/live/${streamId}/master.m3u8`;
+  const { page, close } = await browser.open(`${origin}/?src=${encodeURIComponent(source)}`);
+  t.after(close);
+  const frames = () =>
+    page.evaluate<number>('document.querySelector("video").getVideoPlaybackQuality().totalVideoFrames');
+  const fatal = () => page.evaluate<string[]>('window.fatal');
+  return {
+    page,
+    frames,
+    fatal,
+    /** Resolves when so many more frames have been shown. */
+    async plays(more: number, timeoutMs: number): Promise<void> {
+      const from = await frames();
+      let errors: string[] = [];
+      await until(
+        async () => {
+          errors = await fatal();
+          return (await frames()) >= from + more;
+        },
+        { timeoutMs, intervalMs: 50, message: () => `${more} more frames; fatal: ${errors.join(' ')}` },
+      );
+    },
+  };
+}
+
+const hasSignal = (id: string, expected: boolean) =>
+  until(async () => (await partner.stream(id)).hasSignal === expected, { timeoutMs: 15_000 });
+
+test('hls.js on another origin plays right after the start', async (t) => {
+  const stream = await partner.createStream();
+  publish(t, stream.streamKey);
+  await hasSignal(stream.id, true);
+  await partner.start(stream.id);
+  const player = await openPlayer(t, stream.id);
+  await player.plays(60, 15_000);
+  assert.deepEqual(await player.fatal(), []);
+  await until(
+    async () => {
+      const { data } = await partner.call('GET', `/streams/${stream.id}`);
+      return typeof data === 'object' && data !== null && 'viewerCount' in data && data.viewerCount === 1;
+    },
+    { timeoutMs: 10_000, message: 'viewerCount 1' },
+  );
+  await partner.stop(stream.id);
+});
+
+test('hls.js waits for the encoder, outlives its death and sees the next broadcast', async (t) => {
+  const stream = await partner.createStream();
+  await partner.start(stream.id);
+  const player = await openPlayer(t, stream.id);
+  const first = publish(t, stream.streamKey);
+  await player.plays(60, 25_000);
+
+  first.kill('SIGKILL');
+  await first.exited;
+  const second = publish(t, stream.streamKey, 720);
+  const width = () => player.page.evaluate<number>('document.querySelector("video").videoWidth');
+  await until(async () => (await width()) !== 640, { timeoutMs: 25_000, message: 'the new picture' });
+  await player.plays(60, 20_000);
+  assert.deepEqual(await player.fatal(), [], 'over the discontinuity');
+
+  await partner.stop(stream.id);
+  await until(async () => (await player.fatal()).length > 0, { timeoutMs: 40_000, message: 'the end' });
+  await partner.start(stream.id);
+  const again = await openPlayer(t, stream.id);
+  await again.plays(60, 15_000);
+  assert.deepEqual(await again.fatal(), []);
+  await partner.stop(stream.id);
+  await second.stop();
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { TestClock } from '../../../test/harness/clock.ts';
+import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
+
+const SEGMENT = Buffer.alloc(1000, 7);
+const clock = new TestClock('2026-11-20T09:00:00.000Z');
+let app: TestApp;
+let key: string;
+
+before(async () => {
+  app = await startTestApp({ clock });
+  ({ key } = await app.createKey());
+});
+after(() => app.close());
+
+/** A stream with a signal and three segments of two seconds, the last of which has just ended. */
+async function packaged(settings: object = {}) {
+  const stream = await createEncoderStream(app, key, settings);
+  await stream.connect();
+  const dir = join(app.container.config.DATA_DIR, 'live', stream.id);
+  const folder = join(dir, 'e1', 'src');
+  await mkdir(folder, { recursive: true });
+  const lines = ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-TARGETDURATION:2', '#EXT-X-MEDIA-SEQUENCE:0'];
+  lines.push('#EXT-X-DISCONTINUITY-SEQUENCE:0', '#EXT-X-MAP:URI="../e1/src/init.mp4"');
+  const nowMs = clock.ms();
+  for (const index of [0, 1, 2]) {
+    const startMs = nowMs - 6000 + index * 2000;
+    const name = `s_00000${index}.m4s`;
+    lines.push(`#EXT-X-PROGRAM-DATE-TIME:${dateFromMs(startMs).toISOString()}`, '#EXTINF:2.000000,');
+    lines.push(`../e1/src/${name}`);
+    await writeFile(join(folder, name), SEGMENT);
+    await utimes(join(folder, name), dateFromMs(startMs + 2000), dateFromMs(startMs + 2000));
+  }
+  await writeFile(join(folder, 'init.mp4'), 'init');
+  await writeFile(join(dir, 'src.m3u8'), `${lines.join('\n')}\n`);
+  await writeFile(join(dir, 'master.m3u8'), '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nsrc/index.m3u8\n');
+  const url = (path: string) => `${app.url}/live/${stream.id}/${path}`;
+  return { ...stream, get: (path: string, init: RequestInit = {}) => fetch(url(path), init) };
+}
+
+const FILES = ['master.m3u8', 'src/index.m3u8', 'e1/src/s_000002.m4s', 'e1/src/init.mp4'];
+
+test('every address is 404 but between start and stop, without a body and readable from any page', async () => {
+  const stream = await packaged();
+  const all = async (expected: number) => {
+    for (const path of FILES) {
+      const answer = await stream.get(path);
+      assert.equal(answer.status, expected, path);
+      assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+      const body = await answer.arrayBuffer();
+      if (expected !== 404) continue;
+      assert.equal(body.byteLength, 0, path);
+      assert.equal(answer.headers.get('content-type'), null);
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+    }
+  };
+  await all(404);
+  await stream.act('start');
+  await all(200);
+  await stream.act('stop');
+  await all(404);
+});
+
+test('of what was before the start one segment is shown, and the others cannot be guessed', async () => {
+  const stream = await packaged();
+  await stream.act('start');
+  const playlist = await (await stream.get('src/index.m3u8')).text();
+  assert.deepEqual(playlist.match(/s_\d+\.m4s/g), ['s_000002.m4s']);
+  assert.equal((await stream.get('e1/src/s_000002.m4s')).status, 200);
+  assert.equal((await stream.get('e1/src/s_000001.m4s')).status, 404);
+  assert.equal((await stream.get('e1/src/s_000000.m4s')).status, 404);
+  const preview = new URL(String(await stream.read('previewUrl'))).search;
+  assert.equal((await stream.get(`e1/src/s_000000.m4s${preview}`)).status, 200, 'the owner sees them');
+});
+
+test('HEAD, ranges and validators; a range that cannot be has no body either', async () => {
+  const stream = await packaged();
+  await stream.act('start');
+  const path = 'e1/src/s_000002.m4s';
+  const head = await stream.get(path, { method: 'HEAD' });
+  assert.deepEqual([head.status, head.headers.get('content-length')], [200, '1000']);
+  const part = await stream.get(path, { headers: { range: 'bytes=10-19' } });
+  assert.equal(part.status, 206);
+  assert.equal((await part.arrayBuffer()).byteLength, 10);
+  const beyond = await stream.get(path, { headers: { range: 'bytes=1000-' } });
+  assert.equal(beyond.status, 416);
+  assert.equal((await beyond.arrayBuffer()).byteLength, 0);
+  const known = await stream.get(path, { headers: { 'if-none-match': head.headers.get('etag') ?? '' } });
+  assert.equal(known.status, 304);
+});
+
+test('a player that asks for ranges passes the preflight', async () => {
+  const stream = await packaged();
+  const headers = {
+    origin: 'https://player.example',
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': 'range,if-none-match',
+  };
+  for (const path of FILES) {
+    const answer = await stream.get(path, { method: 'OPTIONS', headers });
+    assert.equal(answer.status, 204);
+    assert.match(answer.headers.get('access-control-allow-headers') ?? '', /\bRange\b.*\bIf-None-Match\b/);
+  }
+});
+
+test('a private stream needs its own token, for segments too', async () => {
+  const stream = await packaged({ visibility: 'PRIVATE' });
+  const other = await packaged({ visibility: 'PRIVATE' });
+  await stream.act('start');
+  const token = new URL(String(await stream.read('playbackUrl'))).search;
+  const foreign = new URL(String(await other.read('playbackUrl'))).search;
+  for (const path of FILES) {
+    assert.equal((await stream.get(path)).status, 404, path);
+    assert.equal((await stream.get(path + foreign)).status, 404, path);
+    assert.equal((await stream.get(`${path + token}x`)).status, 404, path);
+    assert.equal((await stream.get(`${path}${token}&${token.slice(1)}`)).status, 404, path);
+    assert.equal((await stream.get(path + token)).status, 200, path);
+  }
+  const segment = await stream.get(`e1/src/s_000002.m4s${token}`);
+  assert.match(segment.headers.get('cache-control') ?? '', /^private/);
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from '../harness/app.ts';
+import { startTestDns, type TestDns } from '../harness/dns.ts';
+import { addressOf, type Operation, readOperations, sampleOf } from './document.ts';
+import { makeResources, type PathValues, valuesFor } from './resources.ts';
+
+let app: TestApp;
+let dns: TestDns;
+let operations: Operation[];
+let owner: string;
+/** Of another account, and of the owner's other mode. */
+let strangers: { name: string; key: string }[];
+let resources: Map<string, PathValues>;
+
+before(async () => {
+  dns = await startTestDns();
+  app = await startTestApp({ env: { DNS_SERVERS: dns.address } });
+  operations = await readOperations(app);
+  const account = await app.createAccount();
+  owner = (await app.createKey({ account })).key;
+  resources = await makeResources(app, owner);
+  strangers = [
+    { name: 'another account', key: (await app.createKey()).key },
+    { name: 'the other mode', key: (await app.createKey({ account, mode: 'test' })).key },
+  ];
+});
+after(async () => {
+  await app.close();
+  await dns.close();
+});
+
+/** The same kind of id, of nobody's. */
+function missing(values: PathValues): PathValues {
+  const turn = (id: string) => id.slice(0, -1) + (id.endsWith('0') ? '1' : '0');
+  return Object.fromEntries(Object.entries(values).map(([name, id]) => [name, turn(id)]));
+}
+
+const bodyOf = ({ body, bodyRequired }: Operation) =>
+  body !== null && bodyRequired ? { body: sampleOf(body) } : {};
+
+test('every path with parameters has a resource to try it on', () => {
+  const named = operations.filter(({ pathParameters }) => pathParameters.length > 0);
+  assert.ok(named.length > 15);
+  for (const { path, pathParameters } of named) {
+    const values = valuesFor(resources, path);
+    assert.ok(values !== undefined, `${path} has no resource in test/contract/resources.ts`);
+    for (const name of pathParameters) assert.ok(name in values, `${path} needs a value for ${name}`);
+  }
+});
+
+test('a foreign id is 404 with the bytes of a missing one, whatever is asked of it', async () => {
+  for (const operation of operations) {
+    const values = valuesFor(resources, operation.path);
+    if (values === undefined || !operation.needsKey || operation.pathParameters.length === 0) continue;
+    for (const { name, key } of strangers) {
+      const ask = (of: PathValues) =>
+        app.request(operation.method, addressOf(operation.path, of), { key, ...bodyOf(operation) });
+      const foreign = await ask(values);
+      const what = `${operation.method} ${operation.path} by ${name}: ${foreign.text}`;
+      assert.equal(foreign.status, 404, what);
+      assert.equal(foreign.assertError('NOT_FOUND').text, (await ask(missing(values))).text, what);
+    }
+  }
+});
+
+test('they were all left as they were', async () => {
+  for (const [path, values] of resources) {
+    (await app.request('GET', addressOf(path, values), { key: owner })).assertOk(200);
+  }
+});
+
+test('no list and no answer without an id shows what belongs to another', async () => {
+  const secrets = [...resources.values()].flatMap((values) => Object.values(values));
+  for (const { method, path, pathParameters, isTail, needsKey } of operations) {
+    if (method !== 'GET' || pathParameters.length > 0 || isTail || !needsKey) continue;
+    for (const { name, key } of strangers) {
+      const { text } = await app.request('GET', path, { key });
+      for (const id of secrets) assert.ok(!text.includes(id), `${path} shows ${id} to ${name}`);
+    }
+  }
+});
+
+test('lists show it to its owner: the check above can fail', async () => {
+  const lists = ['/streams', '/me/webhooks', '/me/api-keys', '/me/integration-domains', '/me/events'];
+  for (const path of lists) {
+    const { text } = (await app.request('GET', path, { key: owner })).assertOk(200);
+    const values = Object.values(
+      valuesFor(resources, `${path}/{${path === '/me/events' ? 'eventId' : 'id'}}`) ?? {},
+    );
+    assert.ok(
+      values.some((id) => text.includes(id)),
+      path,
+    );
+  }
+});

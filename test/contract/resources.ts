@@ -1,0 +1,46 @@
+import { newUuid } from '../../src/kernel/ids.ts';
+import type { TestApp } from '../harness/app.ts';
+import { ingestSession } from '../harness/factories.ts';
+
+/** Values of the path parameters of one path, in somebody's possession. */
+export type PathValues = Record<string, string>;
+
+/**
+ * One resource of every kind in the workspace of a key, by the beginning of the paths that name it. A new kind of
+ * resource belongs here: the tests that walk the OpenAPI document refuse a path that none of these fits.
+ */
+export async function makeResources(app: TestApp, key: string): Promise<Map<string, PathValues>> {
+  const create = async (path: string, body: object) =>
+    (await app.request('POST', path, { key, body })).assertOk(201).string('data.id');
+  const stream = await create('/streams', { title: 'A stream' });
+  await app.container.signals.publishStarted(ingestSession(stream));
+  const webhook = await create('/me/webhooks', {
+    url: 'https://receiver.example.com/',
+    events: ['webhook.test'],
+  });
+  const deliveryId = await deliver(app, key, webhook);
+  const eventId = (await app.request('GET', '/me/events?limit=1', { key })).assertOk(200).string('data.0.id');
+  return new Map([
+    ['/streams/{id}', { id: stream }],
+    ['/me/webhooks/{id}', { id: webhook, deliveryId }],
+    ['/me/events/{eventId}', { eventId }],
+    ['/me/api-keys/{id}', { id: await create('/me/api-keys', { name: 'Another' }) }],
+    [
+      '/me/integration-domains/{id}',
+      { id: await create('/me/integration-domains', { domain: `d${newUuid().slice(0, 8)}.example.com` }) },
+    ],
+  ]);
+}
+
+/** A row of the log: the receiver does not exist, so the attempt fails. */
+async function deliver(app: TestApp, key: string, webhook: string): Promise<string> {
+  return (await app.request('POST', `/me/webhooks/${webhook}/test`, { key }))
+    .assertOk(200)
+    .string('data.deliveryId');
+}
+
+/** The values for a path, or undefined when no resource fits. */
+export function valuesFor(resources: Map<string, PathValues>, path: string): PathValues | undefined {
+  for (const [prefix, values] of resources) if (path.startsWith(prefix)) return values;
+  return undefined;
+}
