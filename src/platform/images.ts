@@ -1,4 +1,4 @@
-import sharp from 'sharp';
+import { imageSize } from 'image-size';
 
 /** Pictures that users give, encoded anew: what was sent is never served. */
 export interface Images {
@@ -18,7 +18,7 @@ const QUALITY = 85;
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 
-/** By the first bytes: the library's other decoders (SVG, PDF, …) are never reached. */
+/** By the first bytes: the library's other decoders are never reached. */
 function isPicture(bytes: Buffer): boolean {
   const starts = (magic: Buffer) => bytes.subarray(0, magic.length).equals(magic);
   const webp = bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
@@ -30,11 +30,13 @@ export function createImages(): Images {
   let last: Promise<unknown> = Promise.resolve();
   const convert = async (bytes: Buffer, size: number) => {
     try {
-      return await sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: 'error', pages: 1 })
-        .autoOrient()
-        .resize(size, size, { fit: 'cover' })
-        .webp({ quality: QUALITY })
-        .toBuffer();
+      // From the header alone: a decoder would already have taken the memory.
+      const { width, height } = imageSize(bytes);
+      if (width * height > MAX_PIXELS) return null;
+      // A large native library that most runs never need.
+      const { ResizeFit, Transformer } = await import('@napi-rs/image');
+      const square = { width: size, height: size, fit: ResizeFit.Cover };
+      return await new Transformer(bytes).rotate().resize(square).webp(QUALITY);
     } catch {
       return null;
     }

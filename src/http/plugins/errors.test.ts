@@ -113,9 +113,9 @@ test('a sender that goes away in the middle of its body is no failure of ours', 
     done(null, payload);
   });
   app.post('/', () => ({}));
-  await app.listen({ port: 0, host: '127.0.0.1' });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
   try {
-    const socket = await openRawSocket(app.addresses()[0]?.port ?? 0);
+    const socket = await openRawSocket(Number(new URL(url).port));
     socket.write(
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
     );
