@@ -13,6 +13,7 @@ import {
   streamEvents,
   type Viewers,
 } from '../features/streams/index.ts';
+import { videoEvents } from '../features/videos/index.ts';
 import {
   createEventLog,
   createFailureWatch,
@@ -84,6 +85,7 @@ export async function createContainer(settings: Settings) {
     ...webhookEvents,
     ...apiKeyEvents,
     ...domainEvents,
+    ...videoEvents,
   ]);
   const outbound = createOutbound({
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,

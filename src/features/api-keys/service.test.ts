@@ -75,8 +75,16 @@ describe('create', () => {
     await refuses(keys.create({ email: 'nobody@example.com', scope: 'STANDARD' }), 'NOT_FOUND');
     const scope = 'STANDARD';
     const { email } = account;
-    await refuses(keys.create({ email, scope, ipAllowlist: ['10.0.0.0/99'] }), 'BAD_REQUEST', 'ipAllowlist');
-    await refuses(keys.create({ email, scope, domainAllowlist: ['a/b'] }), 'BAD_REQUEST', 'domainAllowlist');
+    await refuses(
+      keys.create({ email, scope, ipAllowlist: ['10.0.0.0/99'] }),
+      'BAD_REQUEST',
+      'ipAllowlist.0',
+    );
+    await refuses(
+      keys.create({ email, scope, domainAllowlist: ['a/b'] }),
+      'BAD_REQUEST',
+      'domainAllowlist.0',
+    );
     assert.equal((await keys.list()).length, count);
   });
 });

@@ -175,10 +175,14 @@ function secretOf(key: string) {
 }
 
 function assertRestrictions(ipAllowlist: readonly string[], domainAllowlist: readonly string[]): void {
-  const badIp = ipAllowlist.find((rule) => !rules.isIpRule(rule));
-  if (badIp !== undefined) throw badRequest('ipAllowlist', `${badIp} is no address and no CIDR block.`);
-  const badDomain = domainAllowlist.find((rule) => !rules.isDomainRule(rule));
-  if (badDomain !== undefined) throw badRequest('domainAllowlist', `${badDomain} is no host name.`);
+  for (const [index, rule] of ipAllowlist.entries()) {
+    if (rules.isIpRule(rule)) continue;
+    throw badRequest(`ipAllowlist.${index}`, `${rule} is no address and no CIDR block.`);
+  }
+  for (const [index, rule] of domainAllowlist.entries()) {
+    if (rules.isDomainRule(rule)) continue;
+    throw badRequest(`domainAllowlist.${index}`, `${rule} is no host name.`);
+  }
 }
 
 async function createForOperator({ db, events, clock }: Deps, input: KeyInput) {
