@@ -1,4 +1,5 @@
 import { maintainPartitions } from '../events/partitions.ts';
+import { releaseAbandoned } from '../features/webhooks/index.ts';
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/db/embedded.ts';
 import { migrate } from '../platform/db/migrate.ts';
@@ -95,6 +96,8 @@ async function start(): Promise<void> {
     closers.push(() => media.stop());
   }
   if (config.ROLES.includes('worker')) {
+    // Behind the lock of DATA_DIR the embedded database has no other worker.
+    if (config.DATABASE_URL === undefined) await releaseAbandoned(container.db);
     const worker = startWorker(container);
     closers.push(() => worker.stop());
   }

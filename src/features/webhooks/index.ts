@@ -5,6 +5,7 @@
  * attempt to come; an *attempt* is one signed POST and one row of the delivery log; a *tail* is an open
  * connection that is shown events as they happen.
  */
+export { releaseAbandoned } from './delivery/repository.ts';
 export { renderDelivery } from './delivery/signature.ts';
 export {
   createDeliveryWorker,

@@ -62,6 +62,8 @@ export const WEBHOOK_TOPIC = 'webhooks';
 const POLL_MS = 1000;
 /** Looking for work takes at most a sixth of the time, however many webhooks have work. */
 const SCAN_PAUSE = 5;
+/** One look that was slow for another reason, such as a new connection, must not hold events up. */
+const SCAN_PAUSE_MAX_MS = 100;
 
 export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   return new Dispatcher(options);
@@ -186,7 +188,7 @@ class Dispatcher implements DeliveryWorker {
     const startedAt = performance.now();
     const { due, nextInMs } = await findDue(this.#options.db);
     const now = performance.now();
-    this.#scanAllowedAt = now + Math.min((now - startedAt) * SCAN_PAUSE, POLL_MS);
+    this.#scanAllowedAt = now + Math.min((now - startedAt) * SCAN_PAUSE, SCAN_PAUSE_MAX_MS);
     this.#endpoints.addDue(due);
     if (nextInMs !== null && nextInMs < POLL_MS) this.#lookIn(Math.ceil(nextInMs));
   }
