@@ -14,7 +14,8 @@ export type IdPrefix =
   | 'sic'
   | 'mail'
   | 'dom'
-  | 'ava';
+  | 'ava'
+  | 'ntf';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

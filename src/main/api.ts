@@ -5,6 +5,7 @@ import { apiKeyRoutes } from '../features/api-keys/index.ts';
 import { authPages, authRoutes, twoFactorRoutes } from '../features/auth/index.ts';
 import { domainRoutes } from '../features/domains/index.ts';
 import { healthPages, healthRoutes } from '../features/health/index.ts';
+import { notificationRoutes } from '../features/notifications/index.ts';
 import {
   livePages,
   streamRoutes,
@@ -27,6 +28,7 @@ import { brokenConstraint, sqlState } from '../platform/db/index.ts';
 import { createAccessLogger, type Logger } from '../platform/logger.ts';
 import type { Container } from './container.ts';
 import { createPlaybackTokens, createStreamLinks } from './links.ts';
+import { readiness } from './readiness.ts';
 
 const WEB_DIST = join(import.meta.dirname, '../../web/dist');
 const UNIQUE_VIOLATION = '23505';
@@ -45,7 +47,12 @@ export function apiRoutes(container: Container, mediaRuns: () => boolean): Route
   const cursors = createCursorCodec(Buffer.from(secrets.sign('cursors', 'key'), 'base64url'));
   const links = createStreamLinks(config, createPlaybackTokens(secrets, clock));
   return [
-    ...healthRoutes({ probes: probes(container, mediaRuns), clock }),
+    ...healthRoutes({
+      probes: probes(container, mediaRuns),
+      readiness: readiness(container, mediaRuns),
+      clock,
+    }),
+    ...notificationRoutes({ notifications: container.notifications, cursors }),
     ...authRoutes(auth),
     ...twoFactorRoutes(auth),
     ...ownRoutes(container, cursors),

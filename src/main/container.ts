@@ -5,6 +5,7 @@ import { type ApiKeys, apiKeyEvents, createApiKeys } from '../features/api-keys/
 import { type Auth, createAuth } from '../features/auth/index.ts';
 import { createDomains, createProver, type Domains, domainEvents } from '../features/domains/index.ts';
 import { createMailbox, type Mailbox } from '../features/mail/index.ts';
+import { createNotifications, createNotifier, type Notifications } from '../features/notifications/index.ts';
 import {
   createStreamGates,
   createStreamSignals,
@@ -97,13 +98,15 @@ export async function createContainer(settings: Settings) {
   });
   const passwords = createPasswords();
   const accounts: Accounts = createAccounts({ db, clock, passwords });
+  const mailbox: Mailbox = createMailbox({ db, secrets, clock });
+  const notifications: Notifications = createNotifications({ db, clock });
   const events = createEvents({
     db,
     catalogue,
     livemode: config.LIVEMODE,
     clock,
     bus,
-    consumers: [enqueueDeliveries],
+    consumers: [enqueueDeliveries, createNotifier({ mailbox, clock })],
     logger: log,
     strict: settings.strictEvents ?? false,
     onRefused: metrics.eventRefused,
@@ -141,7 +144,6 @@ export async function createContainer(settings: Settings) {
     prover: createProver({ txt, fetcher }),
     platformHosts: [new URL(config.PUBLIC_URL).hostname, ...config.PLATFORM_HOSTS],
   });
-  const mailbox: Mailbox = createMailbox({ db, secrets, clock });
   const auth: Auth = createAuth({
     db,
     clock,
@@ -180,6 +182,7 @@ export async function createContainer(settings: Settings) {
     fetcher,
     auth,
     mailbox,
+    notifications,
     streams,
     signals,
     gates,

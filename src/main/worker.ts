@@ -47,6 +47,7 @@ export function startWorker(container: Container): { stop(): Promise<void> } {
       },
       { name: 'integration domains', everyMs: DOMAINS_MS, run: () => container.domains.checkDue() },
       { name: 'expiring keys', everyMs: HOUR_MS, run: () => container.apiKeys.announceExpiring() },
+      { name: 'old notifications', everyMs: HOUR_MS, run: () => container.notifications.cleanUp() },
       {
         name: 'failing webhooks',
         everyMs: MINUTE_MS,

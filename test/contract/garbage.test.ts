@@ -187,6 +187,10 @@ test('garbage gets a declared answer from every operation, and never a 500', asy
     const { key } = await app.createKey({ account, rateLimitPerMinute: 1_000_000 });
     const known = operation.pathParameters.length === 0 ? new Map() : await makeResources(app, key);
     const call = callOf(operation, valuesFor(known, operation.path) ?? {});
+    // The first answer of an operation may take long, as where a program is started: its time is not counted.
+    if (operation.method === 'GET' && operation.pathParameters.length === 0) {
+      await assertDeclared(operation, { path: {}, query: '', body: null, headers: {}, keyed: true }, key);
+    }
     await fc
       .assert(
         fc.asyncProperty(call, async (one) => {

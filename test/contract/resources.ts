@@ -5,6 +5,9 @@ import { ingestSession } from '../harness/factories.ts';
 /** Values of the path parameters of one path, in somebody's possession. */
 export type PathValues = Record<string, string>;
 
+/** Paths of what belongs to the account: both of its modes see it (`api.md` C12). */
+export const ACCOUNT_LEVEL: readonly string[] = ['/notifications/{id}'];
+
 /**
  * One resource of every kind in the workspace of a key, by the beginning of the paths that name it. A new kind of
  * resource belongs here: the tests that walk the OpenAPI document refuse a path that none of these fits.
@@ -24,6 +27,7 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
     ['/streams/{id}', { id: stream }],
     ['/me/webhooks/{id}', { id: webhook, deliveryId }],
     ['/me/events/{eventId}', { eventId }],
+    ['/notifications/{id}', { id: await notification(app, key) }],
     ['/me/api-keys/{id}', { id: await create('/me/api-keys', { name: 'Another' }) }],
     [
       '/me/integration-domains/{id}',
@@ -37,6 +41,25 @@ async function deliver(app: TestApp, key: string, webhook: string): Promise<stri
   return (await app.request('POST', `/me/webhooks/${webhook}/test`, { key }))
     .assertOk(200)
     .string('data.deliveryId');
+}
+
+/** A notification of the account; the key that it tells of is made up. */
+async function notification(app: TestApp, key: string): Promise<string> {
+  const accountId = (await app.request('GET', '/me', { key })).assertOk(200).string('data.id');
+  const { id: workspaceId } = await app.container.db
+    .selectFrom('workspace')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('mode', '=', 'live')
+    .executeTakeFirstOrThrow();
+  // Whatever the account has chosen: it is to be in the list.
+  const body = { channels: { email: false, inApp: true } };
+  (await app.request('PUT', '/notifications/preferences', { key, body })).assertOk(200);
+  await app.container.events.transaction(async (_tx, append) => {
+    const data = { keyId: 'key_none', name: 'Old', scope: 'STANDARD', mode: 'live', expiresAt: null };
+    await append({ workspaceId, type: 'api_key.expiring', data: { ...data, sequence: 1 } });
+  });
+  return (await app.request('GET', '/notifications', { key })).assertOk(200).string('data.0.id');
 }
 
 /** The values for a path, or undefined when no resource fits. */

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { LATEST_VERSION } from '../../http/plugins/version.ts';
-import { definePublicRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
-import { Instant, OneOf } from '../../http/schema.ts';
+import { definePublicRoute, defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
+import type { ReadinessCheck } from './readiness.service.ts';
 
 /** The parts that decide whether the platform serves. */
 export interface HealthProbes {
@@ -13,19 +14,42 @@ export interface HealthProbes {
   media(): boolean;
 }
 
+const HealthStatus = OneOf(['OK', 'DEGRADED', 'DOWN'] as const);
+
 const Health = Type.Object({
-  status: OneOf(['OK', 'DEGRADED', 'DOWN'] as const),
+  status: HealthStatus,
   version: Type.String(),
   time: Instant,
 });
 
+const Component = Type.Object({
+  status: HealthStatus,
+  latencyMs: Nullable(Type.Integer({ description: 'Of the probe; null when it failed or took a second.' })),
+});
+
+const Ready = Type.Object(
+  {
+    status: HealthStatus,
+    components: Type.Object({
+      database: Component,
+      queue: Component,
+      storage: Component,
+      ingest: Component,
+      transcoder: Component,
+      webhooks: Component,
+    }),
+  },
+  { $id: 'Readiness' },
+);
+
 interface Deps {
   probes: HealthProbes;
+  readiness: ReadinessCheck;
   clock: Clock;
 }
 
-/** `/health` (`api.md` C6). */
-export function healthRoutes({ probes, clock }: Deps): Route[] {
+/** `/health` and `/health/ready` (`api.md` C6). */
+export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
   return [
     definePublicRoute({
       auth: 'none',
@@ -48,6 +72,25 @@ export function healthRoutes({ probes, clock }: Deps): Route[] {
         const status = probes.media() ? 'OK' : 'DEGRADED';
         return { status, version: LATEST_VERSION, time: clock.now().toISOString() };
       },
+    }),
+    defineRoute({
+      auth: 'key',
+      operationId: 'health.ready',
+      method: 'GET',
+      path: '/health/ready',
+      summary: 'How are the parts of the service?',
+      description:
+        'Each part is tried out, at most once in five seconds. Always 200: read the statuses. A part whose probe fails or takes a second is DOWN.',
+      permission: null,
+      gate: null,
+      idempotent: false,
+      originLock: false,
+      params: NoParams,
+      query: NoQuery,
+      body: NoBody,
+      reply: { status: 200, schema: Ready },
+      errors: [],
+      handler: () => readiness.check(),
     }),
   ];
 }

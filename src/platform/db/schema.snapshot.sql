@@ -267,6 +267,36 @@ create table migration (
   constraint migration_pkey PRIMARY KEY (name)
 );
 
+create table notification (
+  id text not null,
+  account_id text not null,
+  type text not null,
+  title text not null,
+  body text,
+  severity text not null,
+  resource_type text,
+  resource_id text,
+  action_url text,
+  read_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint notification_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint notification_check CHECK (((resource_type IS NULL) = (resource_id IS NULL))),
+  constraint notification_pkey PRIMARY KEY (id),
+  constraint notification_severity_check CHECK ((severity = ANY (ARRAY['INFO'::text, 'WARNING'::text, 'CRITICAL'::text])))
+);
+CREATE INDEX notification_account ON public.notification USING btree (account_id, id DESC);
+CREATE INDEX notification_created ON public.notification USING btree (created_at);
+CREATE INDEX notification_unread ON public.notification USING btree (account_id) WHERE (read_at IS NULL);
+
+create table notification_preference (
+  account_id text not null,
+  email boolean not null,
+  in_app boolean not null,
+  types jsonb not null,
+  constraint notification_preference_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint notification_preference_pkey PRIMARY KEY (account_id)
+);
+
 create table recovery_code (
   account_id text not null,
   hash text not null,

@@ -16,6 +16,7 @@ import type {
 } from './tables/auth.ts';
 import type { IntegrationDomainTable } from './tables/domains.ts';
 import type { DeliveryJobTable, DeliveryLogTable, EventTable, WebhookTable } from './tables/events.ts';
+import type { NotificationPreferenceTable, NotificationTable } from './tables/notifications.ts';
 import type {
   IngestSessionTable,
   StreamSessionTable,
@@ -38,6 +39,8 @@ export interface Database {
   email_token: EmailTokenTable;
   link_request: LinkRequestTable;
   mail: MailTable;
+  notification: NotificationTable;
+  notification_preference: NotificationPreferenceTable;
   event: EventTable;
   webhook: WebhookTable;
   delivery_job: DeliveryJobTable;

@@ -7,4 +7,5 @@ export {
 } from './client.ts';
 export { GuardError, OutboundError } from './errors.ts';
 export { refuseName } from './guard.ts';
+export { reach } from './reach.ts';
 export { createTxtResolver, type TxtResolver } from './txt.ts';

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { mkdir, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { after, before, beforeEach, test } from 'node:test';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { TestClock } from '../../../test/harness/clock.ts';
+import { newId } from '../../kernel/ids.ts';
+import { createReadiness, type Probe } from './readiness.service.ts';
+
+const NOW = '2026-11-20T09:00:00.000Z';
+const clock = new TestClock(NOW);
+const open = new Set<Socket>();
+/** An RTMP port as far as S0; null never answers. */
+let hello: number | null;
+let port: Server;
+let rtmpPort: number;
+let mediaRuns: boolean;
+let app: TestApp;
+let key: string;
+
+before(async () => {
+  port = createServer((socket) => {
+    open.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => open.delete(socket));
+    socket.once('data', () => hello !== null && socket.write(Buffer.from([hello])));
+  });
+  ({ port: rtmpPort } = await listen(port));
+  app = await startTestApp({ clock, mediaRuns: () => mediaRuns, env: { RTMP_PORT: String(rtmpPort) } });
+  ({ key } = await app.createKey({ scope: 'READ_ONLY' }));
+});
+after(async () => {
+  await app.close();
+  for (const socket of open) socket.destroy();
+  port.close();
+});
+beforeEach(async () => {
+  hello = 3;
+  mediaRuns = true;
+  clock.advance(60_000);
+  await mkdir(app.container.config.DATA_DIR, { recursive: true });
+  await app.container.sql`truncate delivery_job, delivery_log`;
+});
+
+function listen(server: Server): Promise<AddressInfo> {
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      if (address !== null && typeof address === 'object') resolve(address);
+    }),
+  );
+}
+
+const ready = async () => (await app.request('GET', '/health/ready', { key })).assertOk(200);
+/** The components that are not OK. */
+async function troubles(): Promise<Record<string, string>> {
+  const components: [string, { status: string }][] = Object.entries(
+    Object((await ready()).at('data.components')),
+  );
+  const found = components.filter(([, { status }]) => status !== 'OK');
+  return Object.fromEntries(found.map(([name, { status }]) => [name, status]));
+}
+
+test('every part is tried out, for any key', async () => {
+  (await app.request('GET', '/health/ready')).assertError('UNAUTHORIZED');
+  const answer = await ready();
+  assert.equal(answer.at('data.status'), 'OK', answer.text);
+  const components: [string, object][] = Object.entries(Object(answer.at('data.components')));
+  assert.deepEqual(components.map(([name]) => name).sort(), [
+    'database',
+    'ingest',
+    'queue',
+    'storage',
+    'transcoder',
+    'webhooks',
+  ]);
+  for (const [name, state] of components) {
+    assert.deepEqual(Object.keys(state), ['status', 'latencyMs']);
+    const latencyMs: unknown = Object(state).latencyMs;
+    assert.ok(Number.isInteger(latencyMs), name);
+  }
+});
+
+test('a data folder that cannot be written to', async () => {
+  await rm(app.container.config.DATA_DIR, { recursive: true });
+  assert.deepEqual(await troubles(), { storage: 'DOWN' });
+});
+
+test('an ingest that does not run, or accepts without answering; one round of probes in five seconds', async () => {
+  mediaRuns = false;
+  assert.deepEqual(await troubles(), { ingest: 'DOWN' });
+  assert.equal((await ready()).at('data.components.ingest.latencyMs'), null);
+  assert.equal((await ready()).at('data.status'), 'DEGRADED');
+  mediaRuns = true;
+  clock.advance(4999);
+  assert.deepEqual(await troubles(), { ingest: 'DOWN' });
+  clock.advance(1);
+  assert.deepEqual(await troubles(), {});
+  clock.advance(5000);
+  hello = null;
+  assert.deepEqual(await troubles(), { ingest: 'DOWN' });
+});
+
+test('where the media role is elsewhere, the port of RTMP_URL stands for it and for its ffmpeg', async () => {
+  const env = {
+    ROLES: 'api,worker',
+    FFMPEG_PATH: '/nowhere/ffmpeg',
+    RTMP_URL: `rtmp://127.0.0.1:${rtmpPort}/live`,
+  };
+  const node = await startTestApp({ clock, env });
+  try {
+    await mkdir(node.container.config.DATA_DIR, { recursive: true });
+    const { key: own } = await node.createKey();
+    const ask = async () => (await node.request('GET', '/health/ready', { key: own })).assertOk(200);
+    const answer = await ask();
+    assert.equal(answer.at('data.status'), 'OK', answer.text);
+    hello = null;
+    clock.advance(5000);
+    const deaf = await ask();
+    const { ingest, transcoder } = Object(deaf.at('data.components'));
+    assert.deepEqual([ingest.status, transcoder.status], ['DOWN', 'DOWN']);
+  } finally {
+    await node.close();
+  }
+});
+
+test('without ffmpeg there is no transcoder', async () => {
+  const env = { RTMP_PORT: String(rtmpPort), FFMPEG_PATH: '/nowhere/ffmpeg' };
+  const node = await startTestApp({ clock, env });
+  try {
+    const { key: own } = await node.createKey();
+    const answer = await node.request('GET', '/health/ready', { key: own });
+    assert.equal(answer.assertOk(200).at('data.components.transcoder.status'), 'DOWN');
+  } finally {
+    await node.close();
+  }
+});
+
+async function job(webhookId: string, ageSec: number, lease = 0): Promise<void> {
+  await app.container.sql`
+    insert into delivery_job (workspace_id, webhook_id, event_id, event_created_at, next_at, lease)
+    values ('wsp_x', ${webhookId}, gen_random_uuid(), now(), clock_timestamp() - make_interval(secs => ${ageSec}::int), ${lease})`;
+}
+
+test('a delivery that no worker has taken for a minute; a slow receiver does not count', async () => {
+  await job('wh_soon', -30);
+  await job('wh_fresh', 30);
+  await job('wh_slow', 600);
+  await job('wh_slow', -20, 1);
+  assert.deepEqual(await troubles(), {});
+  clock.advance(5000);
+  await job('wh_left', 90);
+  assert.deepEqual(await troubles(), { queue: 'DEGRADED' });
+});
+
+async function attempt(webhookId: string, responseStatus: number | null, ageSec = 10): Promise<void> {
+  await app.container.sql`
+    insert into delivery_log (id, workspace_id, webhook_id, event_id, event_type, trigger, attempt, status,
+      response_status, created_at)
+    values (${newId('dlv')}, 'wsp_x', ${webhookId}, gen_random_uuid(), 'stream.live', 'EVENT', 1, 'FAILED',
+      ${responseStatus}, ${new Date(clock.ms() - ageSec * 1000)})`;
+}
+
+test('deliveries that reach none of three receivers; an error status is an answer', async () => {
+  await attempt('wh_a', null, 301);
+  await attempt('wh_b', null);
+  await attempt('wh_b', null);
+  await attempt('wh_c', null);
+  assert.deepEqual(await troubles(), {});
+  clock.advance(5000);
+  await attempt('wh_d', null);
+  assert.deepEqual(await troubles(), { webhooks: 'DEGRADED' });
+  clock.advance(5000);
+  await attempt('wh_e', 500);
+  assert.deepEqual(await troubles(), {});
+});
+
+test('a probe that hangs is DOWN after a second; the whole is DOWN with the database alone', async () => {
+  const fine: Probe = async () => 'OK';
+  const probes = {
+    database: fine,
+    queue: fine,
+    storage: fine,
+    ingest: fine,
+    transcoder: fine,
+    webhooks: fine,
+  };
+  const warned: unknown[] = [];
+  const log = { warn: (...line: unknown[]) => warned.push(line) };
+  const check = (changed: Partial<typeof probes>) =>
+    createReadiness({ probes: { ...probes, ...changed }, clock, log }).check();
+  const started = performance.now();
+  const hung = await check({ storage: () => new Promise(() => {}) });
+  assert.ok(performance.now() - started < 3000);
+  assert.deepEqual(hung.components.storage, { status: 'DOWN', latencyMs: null });
+  assert.equal(hung.status, 'DEGRADED');
+  assert.equal(warned.length, 1);
+  assert.equal((await check({ database: () => Promise.reject(new Error('gone')) })).status, 'DOWN');
+  assert.equal((await check({ queue: async () => 'DEGRADED' })).status, 'DEGRADED');
+  assert.equal((await check({})).status, 'OK');
+});

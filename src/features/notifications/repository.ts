@@ -1,0 +1,158 @@
+import { type Insertable, type Selectable, sql } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition } from '../../platform/db/page.ts';
+import type { Mode } from '../../platform/db/tables/accounts.ts';
+import type {
+  NotificationChannels,
+  NotificationPreferenceTable,
+  NotificationTable,
+} from '../../platform/db/tables/notifications.ts';
+
+export type NotificationRow = Selectable<NotificationTable>;
+export type PreferenceRow = Omit<Selectable<NotificationPreferenceTable>, 'account_id'>;
+
+export interface NotificationFilter {
+  unread: boolean | undefined;
+  /** Null is every type. */
+  types: readonly string[] | null;
+}
+
+/** Who is told of what happens in a workspace. */
+export interface Recipient {
+  accountId: string;
+  mode: Mode;
+  /** Null while nothing may be mailed there: unverified or suspended. */
+  email: string | null;
+  preference: PreferenceRow | undefined;
+}
+
+export async function findRecipient(tx: Tx, workspaceId: string): Promise<Recipient | undefined> {
+  const row = await tx
+    .selectFrom('workspace')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select(['account.id', 'account.email', 'account.email_verified_at', 'account.suspended_at', 'mode'])
+    .where('workspace.id', '=', workspaceId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const mayMail = row.email_verified_at !== null && row.suspended_at === null;
+  return {
+    accountId: row.id,
+    mode: row.mode,
+    email: mayMail ? row.email : null,
+    preference: await findPreference(tx, row.id),
+  };
+}
+
+export function findPreference(db: Db, accountId: string): Promise<PreferenceRow | undefined> {
+  return db
+    .selectFrom('notification_preference')
+    .select(['email', 'in_app', 'types'])
+    .where('account_id', '=', accountId)
+    .executeTakeFirst();
+}
+
+export async function putPreference(
+  db: Db,
+  accountId: string,
+  { email, inApp }: NotificationChannels,
+  types: Readonly<Record<string, NotificationChannels>>,
+): Promise<void> {
+  const change = {
+    email,
+    in_app: inApp,
+    types: sql<PreferenceRow['types']>`${JSON.stringify(types)}::jsonb`,
+  };
+  await db
+    .insertInto('notification_preference')
+    .values({ account_id: accountId, ...change })
+    .onConflict((conflict) => conflict.column('account_id').doUpdateSet(change))
+    .execute();
+}
+
+export async function insertNotification(tx: Tx, row: Insertable<NotificationTable>): Promise<void> {
+  await tx.insertInto('notification').values(row).execute();
+}
+
+export function listNotifications(
+  db: Db,
+  accountId: string,
+  { unread, types }: NotificationFilter,
+  page: PageRequest,
+): Promise<NotificationRow[]> {
+  return db
+    .selectFrom('notification')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .$if(unread !== undefined, (query) => query.where('read_at', unread === true ? 'is' : 'is not', null))
+    .$if(types !== null, (query) => query.where('type', 'in', types ?? []))
+    .where(pageCondition(page))
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+export function findNotification(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<NotificationRow | undefined> {
+  return db
+    .selectFrom('notification')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+export async function countUnread(db: Db, accountId: string): Promise<number> {
+  const row = await db
+    .selectFrom('notification')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
+    .where('read_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** The first reading stays. */
+export function markRead(
+  db: Db,
+  accountId: string,
+  id: string,
+  at: Date,
+): Promise<NotificationRow | undefined> {
+  return db
+    .updateTable('notification')
+    .set((eb) => ({ read_at: eb.fn.coalesce('read_at', eb.val(at)) }))
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** @returns how many were unread. */
+export async function markAllRead(db: Db, accountId: string, at: Date): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('notification')
+    .set({ read_at: at })
+    .where('account_id', '=', accountId)
+    .where('read_at', 'is', null)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** @returns whether there was such a notification. */
+export async function deleteNotification(db: Db, accountId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('notification')
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Of every account. */
+export async function deleteNotificationsBefore(db: Db, time: Date): Promise<void> {
+  await db.deleteFrom('notification').where('created_at', '<', time).execute();
+}

@@ -1,0 +1,140 @@
+import Type from 'typebox';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import { Deleted } from '../../http/schema.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import { Notification, Preferences, PreferencesIn, ReadAll, toNotification, UnreadCount } from './schemas.ts';
+import type { Notifications } from './service.ts';
+
+const Id = Type.Object({ id: Type.String() });
+const common = { auth: 'key', permission: null, gate: null, idempotent: false, originLock: false } as const;
+const plain = { ...common, params: NoParams, query: NoQuery, body: NoBody } as const;
+const one = { ...common, params: Id, query: NoQuery, body: NoBody } as const;
+const path = '/notifications';
+
+const filters = {
+  unread: Type.Optional(Type.Boolean({ description: 'Absent means both.' })),
+  type: Type.Optional(Type.String({ description: 'Types, comma-separated.' })),
+};
+
+interface Deps {
+  notifications: Notifications;
+  cursors: CursorCodec;
+}
+
+/** `/notifications` (`api.md` C6): of the account, whichever mode the key has. */
+export function notificationRoutes(deps: Deps): Route[] {
+  return [...listRoutes(deps), ...preferenceRoutes(deps), ...singleRoutes(deps)];
+}
+
+function listRoutes({ notifications, cursors }: Deps): Route[] {
+  return [
+    defineRoute({
+      ...common,
+      operationId: 'notifications.list',
+      method: 'GET',
+      path,
+      summary: 'List the notifications of the last 90 days',
+      description: 'Of the account: live and test keys see the same.',
+      params: NoParams,
+      query: listQuery(filters),
+      body: NoBody,
+      reply: { status: 200, schema: Notification, list: true },
+      errors: [],
+      async handler({ caller }, { query }) {
+        const list = new ListReader(cursors, `notifications:${caller.accountId}`, query);
+        const filter = { unread: query.unread, types: query.type?.split(',') ?? null };
+        return list.page(await notifications.list(caller.accountId, filter, list.request), toNotification);
+      },
+    }),
+    defineRoute({
+      ...plain,
+      operationId: 'notifications.countUnread',
+      method: 'GET',
+      path: `${path}/unread-count`,
+      summary: 'Count the unread notifications',
+      reply: { status: 200, schema: UnreadCount },
+      errors: [],
+      handler: async ({ caller }) => ({ count: await notifications.countUnread(caller.accountId) }),
+    }),
+    defineRoute({
+      ...plain,
+      operationId: 'notifications.readAll',
+      method: 'POST',
+      path: `${path}/read-all`,
+      summary: 'Mark every notification as read',
+      description: '`updated` is how many were unread.',
+      reply: { status: 200, schema: ReadAll },
+      errors: [],
+      handler: async ({ caller }) => ({ updated: await notifications.readAll(caller.accountId) }),
+    }),
+  ];
+}
+
+function preferenceRoutes({ notifications }: Deps): Route[] {
+  return [
+    defineRoute({
+      ...plain,
+      operationId: 'notifications.getPreferences',
+      method: 'GET',
+      path: `${path}/preferences`,
+      summary: 'Which notifications go over which channel?',
+      reply: { status: 200, schema: Preferences },
+      errors: [],
+      handler: ({ caller }) => notifications.preferences(caller.accountId),
+    }),
+    defineRoute({
+      ...plain,
+      operationId: 'notifications.putPreferences',
+      method: 'PUT',
+      path: `${path}/preferences`,
+      summary: 'Set which notifications go over which channel',
+      description: 'Replaces the whole choice. It takes effect with the next notification.',
+      body: PreferencesIn,
+      reply: { status: 200, schema: Preferences },
+      errors: [],
+      handler: ({ caller }, { body }) => notifications.setPreferences(caller.accountId, body),
+    }),
+  ];
+}
+
+function singleRoutes({ notifications }: Deps): Route[] {
+  return [
+    defineRoute({
+      ...one,
+      operationId: 'notifications.get',
+      method: 'GET',
+      path: `${path}/{id}`,
+      summary: 'Get a notification',
+      reply: { status: 200, schema: Notification },
+      errors: ['NOT_FOUND'],
+      handler: async ({ caller }, { params }) =>
+        toNotification(await notifications.get(caller.accountId, params.id)),
+    }),
+    defineRoute({
+      ...one,
+      operationId: 'notifications.read',
+      method: 'POST',
+      path: `${path}/{id}/read`,
+      summary: 'Mark a notification as read',
+      description: 'Again changes nothing: `readAt` stays.',
+      reply: { status: 200, schema: Notification },
+      errors: ['NOT_FOUND'],
+      handler: async ({ caller }, { params }) =>
+        toNotification(await notifications.read(caller.accountId, params.id)),
+    }),
+    defineRoute({
+      ...one,
+      operationId: 'notifications.delete',
+      method: 'DELETE',
+      path: `${path}/{id}`,
+      summary: 'Delete a notification',
+      reply: { status: 200, schema: Deleted },
+      errors: ['NOT_FOUND'],
+      async handler({ caller }, { params }) {
+        await notifications.remove(caller.accountId, params.id);
+        return { id: params.id, deleted: true };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,59 @@
+import Type, { type Static } from 'typebox';
+import { Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
+import type { NotificationRow } from './repository.ts';
+import { NOTICE_TYPES } from './rules.ts';
+
+export const Notification = Type.Object(
+  {
+    id: Type.String(),
+    type: Type.String({ description: 'The type of the event that it tells of.' }),
+    title: Type.String(),
+    body: Nullable(Type.String()),
+    severity: OneOf(['INFO', 'WARNING', 'CRITICAL'] as const),
+    resource: NullableObject(Type.Object({ type: Type.String(), id: Type.String() })),
+    actionUrl: Nullable(Type.String()),
+    readAt: Nullable(Instant),
+    createdAt: Instant,
+  },
+  { $id: 'Notification' },
+);
+
+const Channels = Type.Object({ email: Type.Boolean(), inApp: Type.Boolean() });
+const typesDescription = `Of ${NOTICE_TYPES.map((type) => `\`${type}\``).join(', ')}.`;
+
+export const PreferencesIn = Type.Object({
+  channels: Channels,
+  types: Type.Record(Type.String(), Channels, {
+    default: {},
+    description: `${typesDescription} A type that is absent takes its default.`,
+  }),
+});
+
+export const Preferences = Type.Object(
+  {
+    channels: Type.Object(
+      { email: Type.Boolean(), inApp: Type.Boolean() },
+      { description: 'A channel that is off is off for every type.' },
+    ),
+    types: Type.Record(Type.String(), Channels, { description: typesDescription }),
+  },
+  { $id: 'NotificationPreferences' },
+);
+
+export const UnreadCount = Type.Object({ count: Type.Integer() });
+export const ReadAll = Type.Object({ updated: Type.Integer() });
+
+export function toNotification(row: NotificationRow): Static<typeof Notification> {
+  const { resource_type: type, resource_id: id } = row;
+  return {
+    id: row.id,
+    type: row.type,
+    title: row.title,
+    body: row.body,
+    severity: row.severity,
+    resource: type === null || id === null ? null : { type, id },
+    actionUrl: row.action_url,
+    readAt: row.read_at?.toISOString() ?? null,
+    createdAt: row.created_at.toISOString(),
+  };
+}
