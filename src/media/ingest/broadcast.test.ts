@@ -32,6 +32,10 @@ class TestSink implements FlvSink {
     if (this.stuck) this.queued += bytes.length;
     this.maxQueued = Math.max(this.maxQueued, this.queued);
   }
+  hold(): void {}
+
+  flush(): void {}
+
   queuedBytes(): number {
     return this.queued;
   }

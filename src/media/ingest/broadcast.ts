@@ -5,6 +5,9 @@ import { GopCache, type GopLimits } from './gop-cache.ts';
 export interface FlvSink {
   /** The bytes stay as they are until `queuedBytes` has been 0, and may change then. */
   write(bytes: Buffer): void;
+  /** What is written from here on may wait a moment for more; `flush` ends the wait. */
+  hold(): void;
+  flush(): void;
   /** Bytes written that the other side has not taken yet, and which are still held by reference. */
   queuedBytes(): number;
   end(): void;
@@ -93,8 +96,16 @@ export class Broadcast {
       this.#flowing = true;
       for (const reader of this.#readers) this.#begin(reader);
     }
+    // A keyframe begins the memory of the GOP anew: nothing of the last one may wait any longer.
+    if (keyframe) for (const reader of this.#readers) reader.sink.flush();
     const tag = this.#gop.add(type, timestamp, payload, keyframe, this.#allTaken);
-    for (const reader of this.#readers) this.#feed(reader, tag, keyframe);
+    // Between keyframes a few frames go out together; a keyframe ends a segment and goes at once.
+    const waits = this.#hasVideo && !keyframe;
+    for (const reader of this.#readers) {
+      if (waits) reader.sink.hold();
+      this.#feed(reader, tag, keyframe);
+      if (!waits) reader.sink.flush();
+    }
   }
 
   /** No reader has anything queued, so the memory of earlier tags is free. */

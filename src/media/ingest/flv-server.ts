@@ -69,12 +69,31 @@ export class FlvServer {
   }
 }
 
+/** Frames are gathered for so long: waking a reader for each costs more than all else here. */
+const HOLD_MS = 50;
+
 /** Tags go to the socket as they are, since they are chunks; the response itself writes the last chunk. */
 function httpSink(response: ServerResponse, socket: Socket): FlvSink {
+  let held = false;
+  let timer: NodeJS.Timeout | null = null;
+  const flush = () => {
+    if (!held) return;
+    held = false;
+    socket.uncork();
+  };
   return {
     write: (bytes) => void socket.write(bytes),
+    hold() {
+      if (held) return;
+      held = true;
+      socket.cork();
+      if (timer === null) timer = setTimeout(flush, HOLD_MS).unref();
+      else timer.refresh();
+    },
+    flush,
     queuedBytes: () => socket.writableLength,
     end: () => {
+      flush();
       response.end();
       const force = setTimeout(() => socket.destroy(), DRAIN_MS);
       socket.once('close', () => clearTimeout(force));

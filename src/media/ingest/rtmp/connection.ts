@@ -27,7 +27,8 @@ export interface ConnectionHost {
 
 type Phase = 'handshake' | 'opened' | 'connected' | 'accepting' | 'publishing' | 'closing';
 
-const OUTGOING_CHUNK_BYTES = 4096;
+/** ffmpeg sends in chunks of the size that it is told: one for most frames. */
+const OUTGOING_CHUNK_BYTES = 65_536;
 const WINDOW_BYTES = 2_500_000;
 const KEY_MAX_CHARS = 256;
 const MESSAGE_STREAMS_MAX = 16;
