@@ -5,18 +5,10 @@ import { pageCondition } from '../../platform/db/page.ts';
 import type { IntegrationDomainTable } from '../../platform/db/tables/domains.ts';
 import type { DomainChange } from './rules.ts';
 
+export { lockWorkspace } from '../../platform/db/workspace.ts';
+
 export type DomainRow = Selectable<IntegrationDomainTable>;
 type NewDomain = Omit<Insertable<IntegrationDomainTable>, 'workspace_id' | 'event_sequence'>;
-
-/** Takes the workspace's row, so that two creations cannot both take the last free place. */
-export async function lockWorkspace(tx: Tx, workspaceId: string): Promise<void> {
-  await tx
-    .selectFrom('workspace')
-    .select('id')
-    .where('id', '=', workspaceId)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow();
-}
 
 export async function countDomains(db: Db, workspaceId: string): Promise<number> {
   const row = await db

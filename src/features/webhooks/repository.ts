@@ -6,20 +6,11 @@ import type { DeliveryLogTable, DeliveryTrigger, WebhookTable } from '../../plat
 import type { WaitingJob } from './delivery/repository.ts';
 
 /** A webhook and how many of its deliveries wait for an attempt. */
+export { lockWorkspace } from '../../platform/db/workspace.ts';
+
 export type WebhookRow = Selectable<WebhookTable> & { pending_count: number };
 export type DeliveryRow = Selectable<DeliveryLogTable>;
 export type NewWebhook = Omit<Insertable<WebhookTable>, 'workspace_id'>;
-
-/** Takes the workspace's row, so that two creations cannot both take the last free place. */
-export async function lockWorkspace(tx: Tx, workspaceId: string): Promise<void> {
-  // Not FOR UPDATE: that would stop every insert that refers to the workspace meanwhile.
-  await tx
-    .selectFrom('workspace')
-    .select('id')
-    .where('id', '=', workspaceId)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow();
-}
 
 export async function countWebhooks(db: Db, workspaceId: string): Promise<number> {
   const row = await db
