@@ -1,4 +1,6 @@
 import Type, { type TSchema, type TUnsafe } from 'typebox';
+import { badRequest } from '../kernel/errors.ts';
+import { VISIBILITIES } from '../kernel/visibility.ts';
 
 /** The JSON types a schema can be null beside, in the form that the serialiser handles fastest. */
 type Scalar = { type: 'string' | 'integer' | 'number' | 'boolean' };
@@ -32,3 +34,29 @@ export function NullableObject<S extends TSchema>(schema: S): TUnsafe<Type.Stati
 
 /** The answer of a DELETE that removes the resource. */
 export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) });
+
+export const Visibility = OneOf(VISIBILITIES);
+export const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+/** At most 20 keys of 40 characters with values of 500 (`api.md` C3.1). */
+export const Metadata = Type.Record(
+  Type.String({ pattern: '^[\\s\\S]{1,40}$' }),
+  Type.String({ maxLength: 500 }),
+  { maxProperties: 20, additionalProperties: false },
+);
+
+/**
+ * The comma list of a filter such as `status=READY,FAILED`.
+ *
+ * @throws {AppError} BAD_REQUEST with the name of the filter.
+ */
+export function parseList<const V extends string>(
+  field: string,
+  values: readonly V[],
+  text: string | undefined,
+): V[] | undefined {
+  return text?.split(',').map((item) => {
+    const known = values.find((value) => value === item.trim());
+    if (known === undefined) throw badRequest(field, `${field} is a list out of ${values.join(', ')}.`);
+    return known;
+  });
+}

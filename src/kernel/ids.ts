@@ -15,7 +15,14 @@ export type IdPrefix =
   | 'mail'
   | 'dom'
   | 'ava'
-  | 'ntf';
+  | 'ntf'
+  | 'vid'
+  | 'cap'
+  | 'upl'
+  | 'imp'
+  | 'pls'
+  | 'pli'
+  | 'rec';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

@@ -3,21 +3,70 @@ export type Plan = 'FREE' | 'STAR' | 'PRO' | 'VIP';
 /** What a plan includes (contract 8.3, `api.md` C6). Heights are lines of the shorter side. */
 export interface PlanLimits {
   maxLiveHeight: number;
+  /** The top rung of an uploaded video; a higher one is scaled down. */
+  maxUploadHeight: number;
   concurrentStreams: number;
-  /** Of each workspace, as are the two below. */
+  /** Of each workspace, as are those below. */
+  storageBytes: number;
   webhooks: number;
   apiKeys: number;
   integrationDomains: number;
+  /** null keeps recordings for ever. */
+  recordingRetentionDays: number | null;
 }
 
+const GB = 2 ** 30;
+
 export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
-  FREE: { maxLiveHeight: 720, concurrentStreams: 1, webhooks: 3, apiKeys: 5, integrationDomains: 1 },
-  STAR: { maxLiveHeight: 1080, concurrentStreams: 2, webhooks: 10, apiKeys: 20, integrationDomains: 3 },
-  PRO: { maxLiveHeight: 1440, concurrentStreams: 5, webhooks: 25, apiKeys: 50, integrationDomains: 10 },
-  VIP: { maxLiveHeight: 2160, concurrentStreams: 20, webhooks: 100, apiKeys: 200, integrationDomains: 50 },
+  FREE: {
+    maxLiveHeight: 720,
+    maxUploadHeight: 720,
+    concurrentStreams: 1,
+    storageBytes: 10 * GB,
+    webhooks: 3,
+    apiKeys: 5,
+    integrationDomains: 1,
+    recordingRetentionDays: 7,
+  },
+  STAR: {
+    maxLiveHeight: 1080,
+    maxUploadHeight: 1080,
+    concurrentStreams: 2,
+    storageBytes: 200 * GB,
+    webhooks: 10,
+    apiKeys: 20,
+    integrationDomains: 3,
+    recordingRetentionDays: 30,
+  },
+  PRO: {
+    maxLiveHeight: 1440,
+    maxUploadHeight: 2160,
+    concurrentStreams: 5,
+    storageBytes: 2 * 1024 * GB,
+    webhooks: 25,
+    apiKeys: 50,
+    integrationDomains: 10,
+    recordingRetentionDays: 365,
+  },
+  VIP: {
+    maxLiveHeight: 2160,
+    maxUploadHeight: 4320,
+    concurrentStreams: 20,
+    storageBytes: 20 * 1024 * GB,
+    webhooks: 100,
+    apiKeys: 200,
+    integrationDomains: 50,
+    recordingRetentionDays: null,
+  },
 };
 
 /** Live video has at most so many frames per second on every plan (contract 8.3). */
 export const MAX_LIVE_FPS = 60;
+/** Uploaded video, on every plan (contract 8.3). */
+export const MAX_UPLOAD_FPS = 120;
+/** One video file has at most so many bytes (contract 8.3). */
+export const MAX_FILE_BYTES = 100 * GB;
+/** One video lasts at most 12 hours (contract 8.3). */
+export const MAX_DURATION_SEC = 43_200;
 /** Test workspaces run the real pipeline up to this height (`api.md` C12). */
 export const TEST_MODE_HEIGHT = 720;

@@ -1,5 +1,6 @@
 import type { PlaybackTokens, StreamLinks } from '../features/streams/index.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { isOpen } from '../kernel/visibility.ts';
 import type { Config } from '../platform/config.ts';
 import type { Secrets } from '../platform/secrets.ts';
 
@@ -32,11 +33,10 @@ export function createStreamLinks(
   tokens: ReturnType<typeof createPlaybackTokens>,
 ): StreamLinks {
   const master = (id: string) => `${config.PUBLIC_URL}/live/${id}/master.m3u8`;
-  const open = (visibility: string) => visibility === 'PUBLIC' || visibility === 'UNLISTED';
   return {
     rtmpUrl: config.RTMP_URL,
     playbackUrl: ({ id, visibility }) =>
-      open(visibility) ? master(id) : `${master(id)}?token=${tokens.mint('playback', id)}`,
+      isOpen(visibility) ? master(id) : `${master(id)}?token=${tokens.mint('playback', id)}`,
     previewUrl: (id) => `${master(id)}?token=${tokens.mint('preview', id)}`,
     embedUrl: (id) => `${config.PUBLIC_URL}/embed/${id}`,
   };

@@ -141,3 +141,214 @@ export interface StreamHealth {
   codec: string;
   issues: LiveIssue[];
 }
+
+/** Part of a file; `end` is inclusive. */
+export interface ByteSpan {
+  start: number;
+  end: number;
+}
+
+export interface BlobInfo {
+  key: string;
+  sizeBytes: number;
+  /** Changes when the content does; without quotes. */
+  etag: string;
+}
+
+/**
+ * Where media files are kept: a disk or an S3-compatible service (`media.md` 4.2). Keys are made of
+ * `[A-Za-z0-9._-]` and slashes, never begin with one and have no `.` or `..` part; the drivers refuse others.
+ * What a writing function has returned from survives a crash; a key is never seen half-written.
+ */
+export interface BlobStore {
+  put(
+    key: string,
+    content: NodeJS.ReadableStream | Uint8Array | string,
+    contentType: string,
+  ): Promise<BlobInfo>;
+  /** Stores a local file and removes it: on the same disk it is moved, never copied. */
+  putFile(key: string, path: string, contentType: string): Promise<BlobInfo>;
+  /** null when there is none. The stream holds resources: read or destroy it. */
+  open(key: string, span?: ByteSpan): Promise<(BlobInfo & { body: NodeJS.ReadableStream }) | null>;
+  /** The whole of a small file; null when there is none. */
+  read(key: string): Promise<Buffer | null>;
+  head(key: string): Promise<BlobInfo | null>;
+  list(prefix: string): AsyncIterable<BlobInfo>;
+  /** Missing ones are no error. */
+  delete(key: string): Promise<void>;
+  /** Everything whose key begins with `prefix`, which ends in a slash; open partial files below it too. */
+  deletePrefix(prefix: string): Promise<void>;
+  /** Where the file is on this machine's disk, for programs that read files; null on S3. */
+  localPath(key: string): string | null;
+  /** Makes the file readable under a local path in `dir` (the stored one itself on a disk). */
+  toLocalFile(key: string, dir: string, signal?: AbortSignal): Promise<string>;
+  /** An address of the store that a client may GET for `ttlSec`; null when it must come through us. */
+  signedUrl(key: string, ttlSec: number): Promise<string | null>;
+  /** Files that arrive in pieces, over days and crashes. */
+  readonly partials: PartialFiles;
+}
+
+/**
+ * A file that is being received. `state` belongs to the driver: the caller stores what the functions return and
+ * hands it in again. `sizeBytes` is what is durable; after any crash it is exact.
+ */
+export interface PartialFiles {
+  create(key: string, contentType: string): Promise<PartialState>;
+  /** What is there, asked of the storage itself. */
+  inspect(key: string, state: PartialState): Promise<PartialState>;
+  /**
+   * Appends `content` at `offset`, which must be the size, without holding it in memory. When the source breaks
+   * off, what came is kept and the function returns; `onDurable` reports progress on the way.
+   */
+  append(
+    key: string,
+    state: PartialState,
+    offset: number,
+    content: NodeJS.ReadableStream,
+    options?: { onDurable?: (state: PartialState) => void },
+  ): Promise<PartialState>;
+  /** Makes the file whole under its key; idempotent. */
+  complete(key: string, state: PartialState): Promise<BlobInfo>;
+  abort(key: string, state: PartialState): Promise<void>;
+}
+
+export interface PartialState {
+  sizeBytes: number;
+  /** The driver's own: a multipart id, part numbers. JSON. */
+  driver: Record<string, unknown>;
+}
+
+/** Why a file cannot become a video; all but the last are the file's own fault and final (`api.md` C3.1). */
+export type VideoErrorCode =
+  | 'UNSUPPORTED_FORMAT'
+  | 'DURATION_EXCEEDED'
+  | 'SIZE_EXCEEDED'
+  | 'CORRUPT_INPUT'
+  | 'NO_VIDEO_TRACK'
+  | 'SOURCE_UNREACHABLE'
+  | 'UPLOAD_EXPIRED'
+  | 'CHECKSUM_MISMATCH'
+  | 'INTERNAL';
+
+/** What the probe found; sizes and rates are as shown, with the rotation applied. */
+export interface SourceInfo {
+  durationSec: number;
+  sizeBytes: number;
+  /** Bits per second of the whole file. */
+  bitrate: number;
+  video: {
+    codec: string;
+    /** RFC 6381; null when it was not worked out. */
+    codecs: string | null;
+    profile: string | null;
+    pixelFormat: string;
+    width: number;
+    height: number;
+    /** Clockwise degrees that the player must turn it by: 0, 90, 180 or 270. */
+    rotation: number;
+    frameRate: number;
+    isVariableFrameRate: boolean;
+    isHdr: boolean;
+    isInterlaced: boolean;
+    bitrate: number | null;
+  };
+  audio: {
+    codec: string;
+    profile: string | null;
+    channels: number;
+    sampleRate: number;
+    bitrate: number | null;
+  } | null;
+  /** Why the top rung cannot be copied, or null when it can (`media.md` 4.4). */
+  copyRefusal: string | null;
+}
+
+/** One video rung to make. */
+export interface RungPlan {
+  /** `1080p`: the lines of the shorter side. */
+  name: string;
+  width: number;
+  height: number;
+  frameRate: number;
+  /** Target, bits per second. */
+  bitrate: number;
+  /** Taken from the source as it is. */
+  isCopy: boolean;
+}
+
+/** What is made of one source: highest rung first. */
+export interface LadderPlan {
+  rungs: RungPlan[];
+  audio: { isCopy: boolean; channels: number; bitrate: number } | null;
+}
+
+/** A rung, or the shared audio (`audio`), whose files are complete in `<outDir>/<name>/`. */
+export interface RenditionFiles {
+  name: string;
+  kind: 'VIDEO' | 'AUDIO';
+  width: number | null;
+  height: number | null;
+  frameRate: number | null;
+  codecs: string;
+  averageBitrate: number;
+  peakBitrate: number;
+  sizeBytes: number;
+  /** `init.mp4`, `index.m3u8` and the segments. */
+  files: string[];
+}
+
+export interface TranscodeRun {
+  /** Absolute path of the original. */
+  input: string;
+  source: SourceInfo;
+  /** Exists, is empty, and belongs to this run alone. */
+  outDir: string;
+  signal: AbortSignal;
+  /** 0 to 1 of this run. */
+  onProgress?: (fraction: number) => void;
+}
+
+/** A piece of a long source, cut at a keyframe (`media.md` 4.5). */
+export interface SourceChunk {
+  index: number;
+  file: string;
+  startSec: number;
+  durationSec: number;
+}
+
+/**
+ * ffmpeg on users' files, under the guard of `media.md` 5. Every function rejects with a `MediaFileError` when
+ * the file itself is at fault, and with the signal's reason when it was aborted; it never leaves a program running.
+ */
+export interface Transcoder {
+  probe(input: string, signal: AbortSignal): Promise<SourceInfo>;
+  /** Pure. Never upscales. @param maxHeight of the plan: lines of the shorter side. */
+  plan(source: SourceInfo, maxHeight: number): LadderPlan;
+  /** The copied top rung and the audio: fractions of a second of work. */
+  copyTop(run: TranscodeRun & { rung: RungPlan; audio: LadderPlan['audio'] }): Promise<RenditionFiles[]>;
+  /** All given rungs, and the audio when given, in one process. `alignToSource` when a copied rung exists. */
+  encode(
+    run: TranscodeRun & { rungs: RungPlan[]; audio: LadderPlan['audio']; alignToSource: boolean },
+  ): Promise<RenditionFiles[]>;
+  /** null when the source cannot be cut exactly: encode the whole. */
+  split(run: TranscodeRun & { chunkSec: number }): Promise<SourceChunk[] | null>;
+  /** Encodes one chunk into `<outDir>/<rung>.mkv`; video only. */
+  encodeChunk(run: TranscodeRun & { rungs: RungPlan[] }): Promise<void>;
+  /** Joins the rung's encoded chunks, frame for frame. */
+  stitch(
+    run: Omit<TranscodeRun, 'input'> & { rung: RungPlan; chunks: SourceChunk[] },
+  ): Promise<RenditionFiles>;
+  /** `poster.jpg`, and `storyboard.vtt` with its `sb_*.jpg` when `storyboard`. */
+  images(run: TranscodeRun & { posterAtSec: number | null; storyboard: boolean }): Promise<string[]>;
+}
+
+/** The file is at fault: trying again cannot help. The message may be shown to its owner. */
+export class MediaFileError extends Error {
+  readonly code: VideoErrorCode;
+
+  constructor(code: VideoErrorCode, message: string) {
+    super(message);
+    this.name = 'MediaFileError';
+    this.code = code;
+  }
+}

@@ -1,10 +1,8 @@
 import Type from 'typebox';
 import { defineEvent } from '../../events/catalogue.ts';
-import { Instant, Nullable, OneOf } from '../../http/schema.ts';
-import { VISIBILITIES } from './schemas.ts';
+import { Instant, Nullable, OneOf, Visibility } from '../../http/schema.ts';
 
 const streamId = Type.String();
-const visibility = OneOf(VISIBILITIES);
 const sequence = Type.Integer({
   minimum: 1,
   description: 'Counts the events about this stream, but for the four of a broadcast.',
@@ -57,13 +55,13 @@ const resourceEvents = [
   defineEvent({
     type: 'stream.created',
     description: 'A stream was created.',
-    data: Type.Object({ streamId, title: Type.String(), visibility, sequence }),
+    data: Type.Object({ streamId, title: Type.String(), visibility: Visibility, sequence }),
     sample: { streamId: SAMPLE_ID, title: 'Friday night live', visibility: 'PUBLIC', sequence: 1 },
   }),
   defineEvent({
     type: 'stream.updated',
     description: 'The settings of a stream were changed.',
-    data: Type.Object({ streamId, title: Type.String(), visibility, changes, sequence }),
+    data: Type.Object({ streamId, title: Type.String(), visibility: Visibility, changes, sequence }),
     sample: {
       streamId: SAMPLE_ID,
       title: 'Saturday night live',

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isOpen } from '../../kernel/visibility.ts';
 import type { StreamGate, StreamGates } from './gate.service.ts';
 import type { Viewers } from './viewers.service.ts';
 
@@ -84,7 +85,7 @@ export function livePages({ gates, files, tokens, viewers }: Deps): (app: Fastif
     const grant = typeof token === 'string' ? tokens.read(token, streamId) : null;
     const suffix = grant === null ? '' : `?token=${encodeURIComponent(String(token))}`;
     if (grant === 'preview' && gate.hasSignal) return { gate, isPreview: true, sinceMs: undefined, suffix };
-    const open = gate.visibility === 'PUBLIC' || gate.visibility === 'UNLISTED' || grant !== null;
+    const open = isOpen(gate.visibility) || grant !== null;
     if (!gate.isLive || !open) return null;
     return { gate, isPreview: false, sinceMs: gate.liveSince?.getTime(), suffix };
   };

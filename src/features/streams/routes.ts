@@ -3,11 +3,11 @@ import type { Caller } from '../../http/context.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { mayWrite } from '../../http/plugins/policy.ts';
 import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
-import { Deleted } from '../../http/schema.ts';
+import { Deleted, parseList } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
+import { VISIBILITIES } from '../../kernel/visibility.ts';
 import type { ShownStream } from './repository.ts';
 import {
-  parseVisibilities,
   Stream,
   StreamIn,
   type StreamLinks,
@@ -87,7 +87,7 @@ export function streamRoutes({ streams, links, cursors }: Deps): Route[] {
       errors: [],
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `streams:${caller.workspaceId}`, query);
-        const visibility = parseVisibilities(query.visibility);
+        const visibility = parseList('visibility', VISIBILITIES, query.visibility);
         const rows = await streams.list(caller.workspaceId, { ...query, visibility }, list.request);
         return list.page(rows, (row) => out(caller, row));
       },

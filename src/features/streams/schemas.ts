@@ -1,33 +1,13 @@
 import Type, { type Static } from 'typebox';
-import { Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
-import { badRequest } from '../../kernel/errors.ts';
+import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
+import type { Visibility as StreamVisibility } from '../../kernel/visibility.ts';
 import type { SessionRow, ShownStream } from './repository.ts';
 import { deriveStatus, durationSec } from './rules.ts';
 
-export const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const;
 const STATUSES = ['IDLE', 'PREVIEW', 'LIVE', 'LIVE_NO_SIGNAL', 'DISABLED'] as const;
 
-const Visibility = OneOf(VISIBILITIES);
 const LatencyMode = OneOf(['STANDARD', 'LOW'] as const);
 const ChatMode = OneOf(['OPEN', 'FOLLOWERS', 'TIER', 'OFF'] as const);
-const Metadata = Type.Record(Type.String({ pattern: '^[\\s\\S]{1,40}$' }), Type.String({ maxLength: 500 }), {
-  maxProperties: 20,
-  additionalProperties: false,
-});
-
-type Visibility = (typeof VISIBILITIES)[number];
-
-/** The comma list of the `visibility` filter. @throws {AppError} BAD_REQUEST, field `visibility`. */
-export function parseVisibilities(text: string | undefined): Visibility[] | undefined {
-  return text?.split(',').map((item) => {
-    const known = VISIBILITIES.find((value) => value === item.trim());
-    if (known === undefined) {
-      throw badRequest('visibility', `visibility is a list out of ${VISIBILITIES.join(', ')}.`);
-    }
-    return known;
-  });
-}
-
 const settings = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
   visibility: Type.Optional(Visibility),
@@ -46,7 +26,6 @@ const settings = {
   metadata: Type.Optional(Metadata),
   externalId: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
 };
-const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 
 export const StreamIn = Type.Object({ title: Title, ...settings });
 export type StreamIn = Static<typeof StreamIn>;
@@ -137,7 +116,7 @@ export const StreamSession = Type.Object(
 /** The addresses of a stream; made by the composition root from the configuration. */
 export interface StreamLinks {
   rtmpUrl: string;
-  playbackUrl(stream: { id: string; visibility: string }): string;
+  playbackUrl(stream: { id: string; visibility: StreamVisibility }): string;
   previewUrl(id: string): string;
   embedUrl(id: string): string;
 }

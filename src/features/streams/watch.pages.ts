@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
 import { notice, type Page, sendPage } from '../../http/page.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { isOpen } from '../../kernel/visibility.ts';
 import { html } from '../../platform/html.ts';
 import type { StreamGate, StreamGates } from './gate.service.ts';
 import type { PlaybackTokens } from './live.pages.ts';
@@ -49,8 +50,7 @@ async function viewOf(deps: Deps, request: WatchRequest): Promise<WatchView | nu
   if (gate === undefined) return null;
   const { token } = request.query;
   const grant = typeof token === 'string' ? deps.tokens.read(token, streamId) : null;
-  const isOpen = gate.visibility === 'PUBLIC' || gate.visibility === 'UNLISTED';
-  if (!isOpen && grant === null) return null;
+  if (!isOpen(gate.visibility) && grant === null) return null;
   const query = grant === null || token === undefined ? '' : `?token=${encodeURIComponent(token)}`;
   const { publicUrl, assets } = deps;
   const card = assets.url(CARD);

@@ -404,6 +404,136 @@ create table two_factor (
   constraint two_factor_pkey PRIMARY KEY (account_id)
 );
 
+create table upload (
+  id text not null,
+  workspace_id text not null,
+  video_id text not null,
+  status text not null,
+  protocol text not null default 'TUS'::text,
+  token_hash bytea not null,
+  token_encrypted bytea not null,
+  cors_origin text,
+  filename text not null,
+  mime_type text not null,
+  size_bytes bigint,
+  received_bytes bigint not null default 0,
+  sha256 text,
+  storage_state jsonb not null default '{}'::jsonb,
+  error_code text,
+  error_message text,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  constraint upload_pkey PRIMARY KEY (id),
+  constraint upload_protocol_check CHECK ((protocol = ANY (ARRAY['TUS'::text, 'PUT'::text]))),
+  constraint upload_status_check CHECK ((status = ANY (ARRAY['WAITING'::text, 'UPLOADING'::text, 'COMPLETED'::text, 'CANCELED'::text, 'EXPIRED'::text, 'FAILED'::text]))),
+  constraint upload_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE,
+  constraint upload_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX upload_open ON public.upload USING btree (expires_at) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX upload_token ON public.upload USING btree (token_hash);
+CREATE INDEX upload_video ON public.upload USING btree (video_id);
+CREATE INDEX upload_workspace ON public.upload USING btree (workspace_id, id DESC);
+
+create table video (
+  id text not null,
+  workspace_id text not null,
+  title text not null,
+  description text,
+  status text not null,
+  visibility text not null,
+  tier_ids text[] not null default '{}'::text[],
+  price_cents integer,
+  currency text not null default 'USD'::text,
+  tags text[] not null default '{}'::text[],
+  metadata jsonb not null default '{}'::jsonb,
+  external_id text,
+  source text not null,
+  upload_id text,
+  import_id text,
+  stream_id text,
+  session_id text,
+  original_key text,
+  size_bytes bigint,
+  duration_sec double precision,
+  width integer,
+  height integer,
+  frame_rate double precision,
+  storage_bytes bigint not null default 0,
+  progress_percent double precision not null default 0,
+  error_code text,
+  error_message text,
+  revision integer not null default 0,
+  attempt integer not null default 0,
+  image_folder text,
+  has_storyboard boolean not null default false,
+  thumbnail_file text,
+  chapters jsonb not null default '[]'::jsonb,
+  view_count bigint not null default 0,
+  published_at timestamp with time zone,
+  publish_at timestamp with time zone,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  purged_at timestamp with time zone,
+  constraint video_pkey PRIMARY KEY (id),
+  constraint video_source_check CHECK ((source = ANY (ARRAY['UPLOAD'::text, 'IMPORT'::text, 'RECORDING'::text, 'CLIP'::text]))),
+  constraint video_status_check CHECK ((status = ANY (ARRAY['UPLOADING'::text, 'QUEUED'::text, 'PROCESSING'::text, 'READY'::text, 'FAILED'::text]))),
+  constraint video_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX video_external ON public.video USING btree (workspace_id, external_id) WHERE ((external_id IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX video_publish_at ON public.video USING btree (publish_at) WHERE ((publish_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX video_status ON public.video USING btree (workspace_id, status, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX video_stream ON public.video USING btree (stream_id) WHERE (stream_id IS NOT NULL);
+CREATE INDEX video_tags ON public.video USING gin (tags) WHERE (deleted_at IS NULL);
+CREATE INDEX video_unpurged ON public.video USING btree (deleted_at) WHERE ((deleted_at IS NOT NULL) AND (purged_at IS NULL));
+CREATE INDEX video_workspace ON public.video USING btree (workspace_id, id DESC) WHERE (deleted_at IS NULL);
+
+create table video_caption (
+  id text not null,
+  video_id text not null,
+  language text not null,
+  label text not null,
+  is_auto boolean not null default false,
+  file text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint video_caption_pkey PRIMARY KEY (id),
+  constraint video_caption_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE,
+  constraint video_caption_video_id_language_key UNIQUE (video_id, language)
+);
+CREATE UNIQUE INDEX video_caption_video_id_language_key ON public.video_caption USING btree (video_id, language);
+
+create table video_rendition (
+  video_id text not null,
+  revision integer not null,
+  name text not null,
+  kind text not null,
+  status text not null,
+  folder text,
+  width integer,
+  height integer,
+  frame_rate double precision,
+  codecs text,
+  average_bitrate integer,
+  peak_bitrate integer,
+  size_bytes bigint,
+  progress_percent double precision not null default 0,
+  constraint video_rendition_kind_check CHECK ((kind = ANY (ARRAY['VIDEO'::text, 'AUDIO'::text]))),
+  constraint video_rendition_pkey PRIMARY KEY (video_id, revision, name),
+  constraint video_rendition_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'PROCESSING'::text, 'READY'::text]))),
+  constraint video_rendition_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
+);
+
+create table video_view (
+  video_id text not null,
+  viewer bytea not null,
+  counted_at timestamp with time zone not null,
+  constraint video_view_pkey PRIMARY KEY (video_id, viewer),
+  constraint video_view_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
+);
+CREATE INDEX video_view_counted ON public.video_view USING btree (counted_at);
+
 create table viewer_count (
   stream_id text not null,
   node_id text not null,
@@ -448,6 +578,7 @@ create table workspace (
   account_id text not null,
   mode text not null,
   created_at timestamp with time zone not null default now(),
+  storage_bytes bigint not null default 0,
   constraint workspace_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint workspace_account_id_mode_key UNIQUE (account_id, mode),
   constraint workspace_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),

@@ -23,6 +23,13 @@ import type {
   StreamTable,
   ViewerCountTable,
 } from './tables/streams.ts';
+import type {
+  UploadTable,
+  VideoCaptionTable,
+  VideoRenditionTable,
+  VideoTable,
+  VideoViewTable,
+} from './tables/videos.ts';
 
 /** Every table, as Kysely sees it; the SQL itself is in `migrations/`. */
 export interface Database {
@@ -49,4 +56,9 @@ export interface Database {
   stream_session: StreamSessionTable;
   ingest_session: IngestSessionTable;
   viewer_count: ViewerCountTable;
+  video: VideoTable;
+  video_rendition: VideoRenditionTable;
+  video_caption: VideoCaptionTable;
+  video_view: VideoViewTable;
+  upload: UploadTable;
 }

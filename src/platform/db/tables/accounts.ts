@@ -30,6 +30,8 @@ export interface WorkspaceTable {
   id: string;
   account_id: string;
   mode: Mode;
+  /** What its videos use or have reserved. */
+  storage_bytes: Generated<number>;
   created_at: Generated<Date>;
 }
 

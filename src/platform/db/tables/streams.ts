@@ -1,9 +1,8 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { Visibility } from '../../../kernel/visibility.ts';
 
 /** A column that is null until it is set. */
 type Later<T> = ColumnType<T | null, T | null | undefined, T | null>;
-
-export type Visibility = 'PUBLIC' | 'UNLISTED' | 'PRIVATE' | 'FOLLOWERS' | 'TIER' | 'PURCHASE';
 
 export interface StreamTable {
   id: string;

@@ -1,0 +1,8 @@
+/** Who may watch a stream or a video (`api.md` C3.1). */
+export const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const;
+export type Visibility = (typeof VISIBILITIES)[number];
+
+/** Everybody who has the address may watch. */
+export function isOpen(visibility: Visibility): boolean {
+  return visibility === 'PUBLIC' || visibility === 'UNLISTED';
+}
