@@ -11,7 +11,10 @@ export interface JobDefinition<S extends TSchema = TSchema> {
 }
 
 export interface EnqueueOptions {
-  /** Higher runs first; 0 by default. */
+  /**
+   * Within a group higher runs first; 0 by default. Between groups a job of priority `p` gets `1 + p` turns for
+   * each turn of priority 0, so that nobody waits for ever.
+   */
   priority?: number;
   /** Jobs of one group (an account) take turns with those of the others. */
   group?: string;
@@ -22,13 +25,17 @@ export interface EnqueueOptions {
 
 /** What features use: the job is there exactly when the transaction commits. */
 export interface JobQueue {
+  /** @throws {Error} when the definition is not in the registry, or the payload does not fit it. */
   enqueue<S extends TSchema>(
     tx: Tx,
     job: JobDefinition<S>,
     payload: Static<S>,
     options?: EnqueueOptions,
   ): Promise<void>;
-  /** Jobs with this key that wait are gone; one that runs is told by its signal. */
+  /**
+   * Jobs with this key that wait are gone; one that runs is told by its signal, within a moment of the commit.
+   * The key is free from then on.
+   */
   cancel(tx: Tx, job: JobDefinition, key: string): Promise<void>;
 }
 
@@ -36,12 +43,24 @@ export interface JobQueue {
 export interface JobRun<P> {
   id: string;
   payload: P;
-  /** Counts from 1. A try that was given back (a shutdown, a full disk) does not count. */
+  /** Counts from 1. A try that was given back (a shutdown, a full disk) or whose process died does not count. */
   attempt: number;
   /** No further try follows a failure of this one. */
   isLast: boolean;
-  /** Aborted when the job is cancelled, when its lease is lost, and when the worker stops. */
+  /** How many tries ended without a word, because their process was killed or lost the database. */
+  lost: number;
+  /**
+   * Aborted, with a `JobStopped` as its reason, when the job is cancelled, when its lease is lost, and when the
+   * worker stops.
+   */
   signal: AbortSignal;
+  /**
+   * Locks the job in the transaction: what the transaction writes is written by the only holder of the job. Lock
+   * the resource first: whoever cancels the job has it locked.
+   *
+   * @throws {JobStopped} when the job is somebody else's by now, or cancelled.
+   */
+  confirm(tx: Tx): Promise<void>;
 }
 
 /** A definition and the function that does it; the composition root joins them. */
@@ -50,6 +69,19 @@ export interface JobWorker<S extends TSchema = TSchema> {
   /** How many of this process run at once. */
   readonly concurrency: number;
   run(run: JobRun<Static<S>>): Promise<void>;
+}
+
+export type StopReason = 'cancelled' | 'lost' | 'shutdown';
+
+/** Why a run must end: the reason of its signal. */
+export class JobStopped extends Error {
+  readonly reason: StopReason;
+
+  constructor(reason: StopReason) {
+    super(`the job was stopped: ${reason}`);
+    this.name = 'JobStopped';
+    this.reason = reason;
+  }
 }
 
 /** Thrown by a handler: the job waits and is tried again without counting (ENOSPC, EIO, a shutdown). */

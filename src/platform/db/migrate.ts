@@ -8,7 +8,7 @@ const LOCK = 7_220_411;
 
 /**
  * Applies the plain SQL files of `migrations/` that the database has not seen, each in a transaction, under
- * an advisory lock, so that any number of processes may start at once.
+ * an advisory lock, so that any number of processes may start at once. Then pg-boss's schema, by pg-boss.
  *
  * @returns the names of the files applied now.
  */
@@ -27,6 +27,9 @@ export async function migrate(sql: Sql): Promise<string[]> {
       await session.unsafe(`begin;\n${text};\ninsert into migration (name) values ('${name}');\ncommit`);
       applied.push(name);
     }
+    // Loaded only here: it takes a tenth of a second.
+    const { installJobTables } = await import('./pgboss.ts');
+    await installJobTables(session);
     return applied;
   } finally {
     await session`select pg_advisory_unlock(${LOCK})`.catch(() => {});

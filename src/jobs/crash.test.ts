@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { until } from '../../test/harness/wait.ts';
+import { jobRows, type LabelRun, labelJob, openQueue } from '../../test/jobs/fixture.ts';
+import { startJobWorkers } from './worker.ts';
+
+const MAIN = join(import.meta.dirname, '../../test/jobs/worker-main.ts');
+const job = labelJob('test.long');
+let database: TestDatabase;
+let open: Awaited<ReturnType<typeof openQueue>>;
+const children: ChildProcess[] = [];
+
+before(async () => {
+  database = await createTestDatabase();
+  open = await openQueue(database.url, [job]);
+});
+after(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await open.close();
+  await database.close();
+});
+
+/** A worker in another process, and what it has told. */
+function startChild() {
+  const child = fork(MAIN, [database.url, job.name], { execArgv: ['--disable-warning=ExperimentalWarning'] });
+  children.push(child);
+  const told: unknown[] = [];
+  child.on('message', (message) => told.push(message));
+  return { child, told };
+}
+
+// One test for both, so that the wait for the lease is waited once.
+test('the job of a killed worker and that of a stopped one run elsewhere; the woken one has lost it', async () => {
+  const killed = startChild();
+  const paused = startChild();
+  for (const label of ['a', 'b']) {
+    await open.db.transaction().execute((tx) => open.jobs.enqueue(tx, job, { label }));
+  }
+  await until(() => killed.told.length === 1 && paused.told.length === 1, { timeoutMs: 15_000 });
+  const startedAt = performance.now();
+  killed.child.kill('SIGKILL');
+  paused.child.kill('SIGSTOP');
+
+  const runs: LabelRun[] = [];
+  const ends: (() => void)[] = [];
+  const run = (given: LabelRun) => {
+    runs.push(given);
+    return new Promise<void>((resolve) => ends.push(resolve));
+  };
+  const workers = startJobWorkers(open.workersOf([{ job, concurrency: 2, run }]));
+  await until(() => runs.length === 2, { timeoutMs: 20_000 });
+  assert.ok(performance.now() - startedAt > 8000, 'not while a lease may hold');
+  assert.deepEqual(
+    runs.map(({ attempt, lost }) => [attempt, lost]),
+    [
+      [1, 1],
+      [1, 1],
+    ],
+  );
+
+  paused.child.kill('SIGCONT');
+  await until(() => paused.told.length === 2);
+  assert.match(JSON.stringify(paused.told[1]), /"aborted":"lost"/);
+  for (const { signal, confirm } of runs) {
+    assert.equal(signal.aborted, false);
+    await open.db.transaction().execute((tx) => confirm(tx));
+  }
+  for (const end of ends) end();
+  await until(async () => (await jobRows(open.db)).every(({ state }) => state === 'completed'));
+  assert.equal(runs.length, 2);
+  await workers.stop();
+});
