@@ -33,6 +33,25 @@ export async function checkFfmpeg(bin: string): Promise<FfmpegInfo> {
   return { version, enhancedFlv: atLeast(version, ENHANCED_FLV_SINCE) };
 }
 
+/** What not every build can do. */
+export interface FfmpegExtras {
+  /** Makes ordinary pictures of HDR ones. */
+  canToneMap: boolean;
+  canWriteWebp: boolean;
+}
+
+/** @throws {Error} when ffmpeg does not answer. */
+export async function findExtras(bin: string): Promise<FfmpegExtras> {
+  const [filters, encoders] = await Promise.all([
+    output(bin, ['-hide_banner', '-filters']),
+    output(bin, ['-hide_banner', '-encoders']),
+  ]);
+  return {
+    canToneMap: lists(filters, 'zscale') && lists(filters, 'tonemap'),
+    canWriteWebp: lists(encoders, 'libwebp_anim'),
+  };
+}
+
 async function output(bin: string, args: string[]): Promise<string> {
   try {
     const { stdout } = await run(bin, args, { timeout: TIMEOUT_MS, maxBuffer: 1024 * 1024 });

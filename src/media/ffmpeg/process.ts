@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { programEnvironment } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { createProgressParser, type FfmpegProgress } from './progress.ts';
 
@@ -8,8 +9,14 @@ export interface SpawnFfmpegOptions {
   bin: string;
   args: string[];
   logger: Logger;
+  /** A program and its arguments that become ffmpeg when they have done their part: those of a `Guard`. */
+  prefix?: readonly string[];
+  /** The folder it runs in; ours by default. */
+  cwd?: string;
   /** When given, `-progress pipe:1 -nostats` is put before the arguments. */
   onProgress?: (progress: FfmpegProgress) => void;
+  /** What it prints, piece by piece; not together with `onProgress`. */
+  onOutput?: (text: string) => void;
 }
 
 export interface FfmpegExit {
@@ -38,14 +45,23 @@ export interface FfmpegProcess {
 const STDERR_RING_BYTES = 64 * 1024;
 const STOP_GRACE_MS = 5000;
 
-/** Starts ffmpeg without a shell and with no standard input. Never throws: a failed start is an exit. */
+/**
+ * Starts ffmpeg without a shell, with no standard input and nothing of our environment. Never throws: a failed
+ * start is an exit.
+ */
 export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
-  const { bin, logger, onProgress } = options;
+  const { bin, logger, onProgress, prefix = [] } = options;
   const args = onProgress ? ['-progress', 'pipe:1', '-nostats', ...options.args] : options.args;
-  const child = spawn(bin, args, { stdio: ['ignore', onProgress ? 'pipe' : 'ignore', 'pipe'] });
+  const onOutput = onProgress ? createProgressParser(onProgress) : options.onOutput;
+  const [program = bin, ...rest] = [...prefix, bin, ...args];
+  const child = spawn(program, rest, {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: programEnvironment(),
+    stdio: ['ignore', onOutput ? 'pipe' : 'ignore', 'pipe'],
+  });
   const stderr = createTextRing(STDERR_RING_BYTES);
   readText(child.stderr, stderr.push);
-  if (onProgress) readText(child.stdout, createProgressParser(onProgress));
+  if (onOutput) readText(child.stdout, onOutput);
   const exited = waitForExit(child, stderr.text);
   void exited.then((exit) =>
     logger.debug({ pid: child.pid, code: exit.code, signal: exit.signal }, 'ffmpeg exited'),

@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { programEnvironment } from '../../platform/config.ts';
+
+const run = promisify(execFile);
+
+/** What one program on a user's file may take. */
+export interface ProgramLimits {
+  /** Address space, in bytes. */
+  memoryBytes: number;
+  /** CPU time of all its threads. */
+  cpuSec: number;
+  /** Of each file that it writes. */
+  fileBytes: number;
+}
+
+/** Shuts a program that reads a user's file in (`media.md` 5). */
+export interface Guard {
+  /** What is put before the program; each part replaces itself by the next, so the process id stays. */
+  prefix(limits: ProgramLimits): string[];
+}
+
+/** Containers that a user's file may be: nothing that names other files. */
+const FORMATS = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,avi,flv,mpeg,asf,ogg';
+/** 7680 by 4320 and what codecs pad it with. */
+const MAX_PIXELS = 35_389_440;
+const OPEN_FILES = 256;
+const TRY_TIMEOUT_MS = 5000;
+
+/** Options that stand before the input in every ffprobe and ffmpeg that reads a user's file. */
+export function inputGuard(path: string): string[] {
+  return [...readOnly(FORMATS), '-max_pixels', String(MAX_PIXELS), '-i', `file:${path}`];
+}
+
+/** The same for a list of files that we wrote and that names Matroska files that we encoded. */
+export function concatGuard(listPath: string): string[] {
+  return [...readOnly('concat,matroska'), '-f', 'concat', '-safe', '0', '-i', `file:${listPath}`];
+}
+
+function readOnly(formats: string): string[] {
+  return ['-protocol_whitelist', 'file,crypto,data', '-format_whitelist', formats];
+}
+
+/** Finds out which means of the system work here; those that do not are left out. */
+export async function createGuard(): Promise<Guard> {
+  const [nice, noNetwork, noNetworkAsUser, dieWithParent, limit] = await Promise.all(
+    [
+      ['nice', '-n', '10'],
+      ['unshare', '-n'],
+      ['unshare', '-r', '-n'],
+      // After unshare: a change of credentials would undo it.
+      ['setpriv', '--pdeathsig', 'KILL'],
+      ['prlimit', '--core=0'],
+    ].map(whereItWorks),
+  );
+  const network = noNetwork ?? noNetworkAsUser ?? [];
+  return {
+    prefix: (limits) => [
+      ...(nice ?? []),
+      ...network,
+      ...(dieWithParent ?? []),
+      ...(limit ? [...limit, ...limitArgs(limits)] : []),
+    ],
+  };
+}
+
+function limitArgs({ memoryBytes, cpuSec, fileBytes }: ProgramLimits): string[] {
+  return [
+    `--as=${memoryBytes}`,
+    `--cpu=${Math.ceil(cpuSec)}`,
+    `--fsize=${fileBytes}`,
+    `--nofile=${OPEN_FILES}`,
+  ];
+}
+
+async function whereItWorks(command: string[]): Promise<string[] | null> {
+  const [program = '', ...args] = command;
+  try {
+    await run(program, [...args, 'true'], { timeout: TRY_TIMEOUT_MS, env: programEnvironment() });
+    return command;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,64 @@
+import type { FileHandle } from 'node:fs/promises';
+import { parseAudioSpecificConfig } from '../ingest/codec/aac.ts';
+
+const HEADER_BYTES = 16;
+const ES_DESCRIPTOR = 3;
+const DECODER_CONFIG_DESCRIPTOR = 4;
+const DECODER_SPECIFIC_INFO = 5;
+
+/** Whether the boxes of a file (ISO/IEC 14496-12 4.2) end where the file does. */
+export async function isWholeBoxFile(file: FileHandle, size: number): Promise<boolean> {
+  const header = Buffer.alloc(HEADER_BYTES);
+  let at = 0;
+  while (at < size) {
+    const { bytesRead } = await file.read(header, 0, HEADER_BYTES, at);
+    if (bytesRead < 8) return false;
+    const short = header.readUInt32BE(0);
+    const length = short === 1 && bytesRead === HEADER_BYTES ? Number(header.readBigUInt64BE(8)) : short;
+    if (length < 8) return false;
+    at += length;
+  }
+  return at === size && size > 0;
+}
+
+const SIDX_MAX_BYTES = 128;
+
+/**
+ * How long a segment lasts by its own index (`sidx`, ISO/IEC 14496-12 8.16.3); null when it has none.
+ * ffmpeg writes one, with one reference, before the media.
+ */
+export async function segmentDuration(file: FileHandle): Promise<number | null> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(SIDX_MAX_BYTES), 0, SIDX_MAX_BYTES, 0);
+  const at = buffer.indexOf('sidx', 0, 'latin1');
+  if (at < 0) return null;
+  const timescaleAt = at + 12;
+  const durationAt = at + (buffer[at + 4] === 0 ? 24 : 32) + 8;
+  if (durationAt + 4 > bytesRead || buffer.readUInt32BE(timescaleAt) === 0) return null;
+  return buffer.readUInt32BE(durationAt) / buffer.readUInt32BE(timescaleAt);
+}
+
+/** `mp4a.40.2` and its like, from the `esds` box (ISO/IEC 14496-1 7.2.6); null when there is none. */
+export function audioCodecOfInitSegment(init: Buffer): string | null {
+  const at = init.indexOf('esds', 0, 'latin1');
+  if (at < 0) return null;
+  const config = decoderSpecificInfo(init.subarray(at + 8));
+  return config && parseAudioSpecificConfig(config).codec;
+}
+
+/** Walks down the descriptors: each has a tag, a length in groups of seven bits, and its content. */
+function decoderSpecificInfo(bytes: Buffer): Buffer | null {
+  let rest = bytes;
+  for (;;) {
+    const tag = rest[0];
+    let at = 1;
+    let length = 0;
+    for (let byte = 0x80; byte & 0x80; at += 1) {
+      byte = rest[at] ?? 0;
+      length = (length << 7) | (byte & 0x7f);
+    }
+    if (tag === DECODER_SPECIFIC_INFO) return rest.subarray(at, at + length);
+    if (tag === ES_DESCRIPTOR) rest = rest.subarray(at + 3);
+    else if (tag === DECODER_CONFIG_DESCRIPTOR) rest = rest.subarray(at + 13);
+    else return null;
+  }
+}

@@ -1,0 +1,96 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RenditionFiles, SourceChunk, Transcoder } from '../contract.ts';
+import type { FfmpegExtras } from '../ffmpeg/check.ts';
+import { encodedChunk, sourceInput, splitArgs, stitchArgs } from './command.ts';
+import { encodeLimits, splitLimits } from './limits.ts';
+import { readRendition } from './rendition.ts';
+import { runTool, type Tools } from './run.ts';
+
+const LIST = 'chunks.csv';
+const CONCAT_LIST = 'chunks.ffconcat';
+
+/** Cuts the pictures of the source at keyframes (`media.md` 4.5); the sound is not in the chunks. */
+export async function split(
+  tools: Tools,
+  run: Parameters<Transcoder['split']>[0],
+): Promise<SourceChunk[] | null> {
+  const { input, source, outDir, signal, chunkSec, onProgress } = run;
+  if (!source.canSplit) return null;
+  await runTool(tools, {
+    program: 'ffmpeg',
+    cwd: outDir,
+    args: [...sourceInput(input, source, tools.threads), ...splitArgs(source, chunkSec)],
+    limits: splitLimits(source),
+    signal,
+    onProgress: (sec) => onProgress?.(Math.min(1, sec / source.durationSec)),
+  });
+  const chunks = readList(await readFile(join(outDir, LIST), 'utf8'), outDir);
+  return chunks.length > 1 ? chunks : null;
+}
+
+/** `chunk_00000.mkv,0.000000,20.000000`: begin and end by the timestamps of the pictures. */
+function readList(csv: string, dir: string): SourceChunk[] {
+  const rows = csv
+    .trim()
+    .split('\n')
+    .map((line) => line.split(','));
+  return rows.map(([file = '', start, end], index) => {
+    // A chunk lasts to the beginning of the next one: gaps in the source stay where they are.
+    const next = rows[index + 1]?.[1] ?? end;
+    return {
+      index,
+      file: join(dir, file),
+      startSec: Number(start),
+      durationSec: Math.round((Number(next) - Number(start)) * 1e6) / 1e6,
+    };
+  });
+}
+
+export async function encodeChunk(
+  tools: Tools,
+  { canToneMap }: FfmpegExtras,
+  run: Parameters<Transcoder['encodeChunk']>[0],
+): Promise<void> {
+  const { input, source, outDir, signal, rungs, chunk, onProgress } = run;
+  const { threads } = tools;
+  // A chunk has one track and begins at its own zero.
+  const piece = {
+    ...source,
+    zeroSec: 0,
+    durationSec: chunk.durationSec,
+    video: { ...source.video, streamIndex: 0 },
+  };
+  await runTool(tools, {
+    program: 'ffmpeg',
+    cwd: outDir,
+    args: [
+      ...sourceInput(input, piece, threads),
+      ...encodedChunk({ source: piece, rungs, canToneMap, threads }),
+    ],
+    limits: { ...encodeLimits(piece, rungs), fileBytes: splitLimits(piece).fileBytes },
+    signal,
+    onProgress: (sec) => onProgress?.(Math.min(1, sec / chunk.durationSec)),
+  });
+}
+
+/** The chunks are copied one behind the other, each to where the source's chunk began. */
+export async function stitch(
+  tools: Tools,
+  run: Parameters<Transcoder['stitch']>[0],
+): Promise<RenditionFiles> {
+  const { source, outDir, signal, rung, chunks, onProgress } = run;
+  await mkdir(join(outDir, rung.name), { recursive: true });
+  const list = join(outDir, CONCAT_LIST);
+  const lines = chunks.map(({ file, durationSec }) => `file '${file}'\nduration ${durationSec.toFixed(6)}`);
+  await writeFile(list, ['ffconcat version 1.0', ...lines, ''].join('\n'));
+  await runTool(tools, {
+    program: 'ffmpeg',
+    cwd: outDir,
+    args: stitchArgs(list, rung.name),
+    limits: encodeLimits(source, []),
+    signal,
+    onProgress: (sec) => onProgress?.(Math.min(1, sec / source.durationSec)),
+  });
+  return readRendition(outDir, rung);
+}

@@ -1,0 +1,158 @@
+import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
+import type { LadderPlan, RungPlan, SourceInfo } from '../contract.ts';
+import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
+import { type FilterInput, videoGraph } from './filters.ts';
+
+/** The folder and the name of the one audio rendition. */
+export const AUDIO = 'audio';
+/** What the muxer waits for before it cuts; the keyframes decide where it does. */
+const SEGMENT_SEC = 6;
+/** Timestamps are rounded differently in different rungs: a keyframe that is nearly due is due. */
+const CUT_TOLERANCE_SEC = 0.01;
+const GOP_SEC = 2;
+const GOPS_PER_SEGMENT = 3;
+const AUDIO_RATE = 48_000;
+
+/** Reads the source from its first picture on, and never longer than a video may be. */
+export function sourceInput(input: string, source: SourceInfo, threads: number): string[] {
+  return [
+    ...['-nostdin', '-v', 'error', '-stats_period', '1', '-threads', String(threads)],
+    ...(source.zeroSec > 0 ? ['-itsoffset', (-source.zeroSec).toFixed(6)] : []),
+    ...['-t', String(MAX_DURATION_SEC + 1), ...inputGuard(input)],
+  ];
+}
+
+/** Nothing of the source but the mapped track: no titles, places, chapters or attachments. */
+const PLAIN = ['-map_metadata', '-1', '-map_chapters', '-1', '-dn', '-sn'];
+
+/**
+ * One rendition as HLS in its folder. By its times, which no muxer may shift, and its edit list, which takes the
+ * delay of the codec away, it begins at the same zero as all others, whichever run made them.
+ */
+function hls(folder: string, segmentSec: number): string[] {
+  return [
+    ...[...PLAIN, '-max_muxing_queue_size', '4096', '-avoid_negative_ts', 'disabled', '-f', 'hls'],
+    ...['-hls_time', segmentSec.toFixed(6), '-hls_playlist_type', 'vod', '-hls_segment_type', 'fmp4'],
+    ...['-hls_flags', 'independent_segments'],
+    ...['-hls_fmp4_init_filename', 'init.mp4', '-hls_segment_filename', `${folder}/s_%05d.m4s`],
+    `${folder}/index.m3u8`,
+  ];
+}
+
+/** The source's own pictures, cut at their keyframes. */
+export function copiedRung(source: SourceInfo, name: string): string[] {
+  return [
+    '-map',
+    `0:${source.video.streamIndex}`,
+    '-c:v',
+    'copy',
+    ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC),
+  ];
+}
+
+export function audioRendition(source: SourceInfo, audio: NonNullable<LadderPlan['audio']>): string[] {
+  const track = ['-map', `0:${source.audio?.streamIndex}`];
+  // The filter is for transport streams, whose AAC has headers of its own; others pass.
+  if (audio.isCopy) return [...track, '-c:a', 'copy', '-bsf:a', 'aac_adtstoasc', ...hls(AUDIO, SEGMENT_SEC)];
+  return [
+    ...[...track, '-af', `aresample=${AUDIO_RATE}:async=1:first_pts=0`, '-ac', String(audio.channels)],
+    ...['-c:a', 'aac', '-b:a', String(audio.bitrate), ...hls(AUDIO, SEGMENT_SEC)],
+  ];
+}
+
+export interface EncodeInput extends Omit<FilterInput, 'rungs' | 'pace'> {
+  rungs: readonly RungPlan[];
+  /** Keyframes where the source has them; otherwise at a beat of their own, equal in all rungs. */
+  alignToSource: boolean;
+  threads: number;
+}
+
+/** The pictures of all rungs, decoded once, each into its own HLS. */
+export function encodedRungs(input: EncodeInput): string[] {
+  const { rungs, alignToSource, threads } = input;
+  if (rungs.length === 0) return [];
+  const group = groupOfPictures(rungs, input.source.video.frameRate);
+  const segmentSec = alignToSource ? SEGMENT_SEC - CUT_TOLERANCE_SEC : group.segmentSec;
+  return [
+    ...graph(input, alignToSource ? 'source' : 'constant'),
+    ...rungs.flatMap((rung, index) => [
+      ...x264(rung, index, threads),
+      ...(alignToSource ? SOURCE_KEYFRAMES : fixedKeyframes(group.framesOf(rung))),
+      ...hls(rung.name, segmentSec),
+    ]),
+  ];
+}
+
+/** The same, each into one Matroska file for `stitch`. */
+export function encodedChunk(input: Omit<EncodeInput, 'alignToSource'>): string[] {
+  return [
+    ...graph({ ...input, alignToSource: true }, 'source'),
+    ...input.rungs.flatMap((rung, index) => [
+      ...[...x264(rung, index, input.threads), ...SOURCE_KEYFRAMES, ...PLAIN],
+      ...['-f', 'matroska', `${rung.name}.mkv`],
+    ]),
+  ];
+}
+
+function graph(input: EncodeInput, pace: FilterInput['pace']): string[] {
+  const filters = videoGraph({ ...input, pace });
+  return ['-filter_complex_threads', String(input.threads), '-filter_complex', filters];
+}
+
+/** Constant quality below a ceiling: joints of chunks do not show, and easy pictures cost little. */
+function x264(rung: RungPlan, index: number, threads: number): string[] {
+  return [
+    ...['-map', `[v${index}]`, '-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high'],
+    ...['-crf', '23', '-maxrate', String(rung.bitrate), '-bufsize', String(rung.bitrate * 2)],
+    ...['-fps_mode', 'passthrough', '-threads', String(threads), '-sc_threshold', '0'],
+  ];
+}
+
+const SOURCE_KEYFRAMES = ['-force_key_frames', 'source', '-g', '99999', '-enc_time_base', '-1'] as const;
+
+function fixedKeyframes(frames: number): string[] {
+  return ['-g', String(frames), '-keyint_min', String(frames)];
+}
+
+interface GroupOfPictures {
+  segmentSec: number;
+  framesOf(rung: RungPlan): number;
+}
+
+/** About two seconds, and a whole number of frames in every rung: the cuts are equal to the last one. */
+function groupOfPictures(rungs: readonly RungPlan[], sourceRate: number): GroupOfPictures {
+  const divisors = rungs.map((rung) => Math.round(sourceRate / rung.frameRate));
+  const step = divisors.reduce(leastCommonMultiple, 1);
+  const sourceFrames = step * Math.max(1, Math.round((GOP_SEC * sourceRate) / step));
+  const segmentSec = (sourceFrames * GOPS_PER_SEGMENT) / sourceRate;
+  return {
+    // A little less, or rounding would skip a keyframe that is exactly due.
+    segmentSec: segmentSec - 0.000002,
+    framesOf: (rung) => sourceFrames / Math.round(sourceRate / rung.frameRate),
+  };
+}
+
+function leastCommonMultiple(a: number, b: number): number {
+  let [x, y] = [a, b];
+  while (y !== 0) [x, y] = [y, x % y];
+  return (a / x) * b;
+}
+
+/** Cuts the pictures at keyframes, about `chunkSec` apart, and writes where in `chunks.csv`. */
+export function splitArgs(source: SourceInfo, chunkSec: number): string[] {
+  return [
+    ...['-map', `0:${source.video.streamIndex}`, '-c', 'copy', ...PLAIN],
+    // Or the first chunk would be said to begin earlier than the others by the delay of the codec.
+    ...['-avoid_negative_ts', 'disabled', '-f', 'segment'],
+    ...['-segment_time', String(chunkSec), '-segment_format', 'matroska', '-reset_timestamps', '1'],
+    ...['-segment_list', 'chunks.csv', '-segment_list_type', 'csv', 'chunk_%05d.mkv'],
+  ];
+}
+
+/** Joins what `encodedChunk` wrote; the list has exact durations. */
+export function stitchArgs(listPath: string, name: string): string[] {
+  return [
+    ...['-nostdin', '-v', 'error', '-stats_period', '1', ...concatGuard(listPath)],
+    ...['-map', '0:v:0', '-c', 'copy', ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC)],
+  ];
+}

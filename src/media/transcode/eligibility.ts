@@ -1,0 +1,72 @@
+import { MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
+import type { SourceInfo } from '../contract.ts';
+import { aspectRatio, type ProbedStream } from './ffprobe.ts';
+import { targetBitrate } from './plan.ts';
+import type { PacketScan } from './scan.ts';
+
+export interface SourceFacts {
+  info: SourceInfo;
+  scan: PacketScan;
+  stream: ProbedStream;
+  container: string;
+  /** Seconds that the sound begins before the pictures. */
+  lead: number;
+  /** The end that its header promises is missing. */
+  isCutShort: boolean;
+}
+
+const MAX_COPY_GAP_SEC = 6;
+const MAX_COPY_BITRATE_SHARE = 1.5;
+/** Small pictures may have more than they need: everybody who watches can take so much. */
+const ALWAYS_COPIED_BITRATE = 2_000_000;
+const MAX_LEAD_SEC = 0.2;
+/** Segments begin at keyframes: longer ones make seeking slow. */
+const MAX_SPLIT_GAP_SEC = 10;
+const SPLITTABLE = ['h264', 'hevc', 'vp8', 'vp9', 'av1'];
+const COPYABLE_PROFILES = ['Constrained Baseline', 'Baseline', 'Main', 'High'];
+/** Settings may change on the way there, which nothing in the container tells. */
+const UNDECLARED_SETTINGS = ['mpegts', 'mpeg', 'avi'];
+
+/** Why the top rung cannot be copied (`media.md` 4.4), or null when it can. */
+export function topRefusal(facts: SourceFacts): string | null {
+  const { info, scan, stream, container } = facts;
+  const { video } = info;
+  const reasons: [boolean, string][] = [
+    [video.codec !== 'h264', 'codec'],
+    [video.pixelFormat !== 'yuv420p', 'pixel format'],
+    [!COPYABLE_PROFILES.includes(video.profile ?? ''), 'profile'],
+    [video.isInterlaced || video.isHdr, 'interlaced or HDR'],
+    [video.rotation !== 0, 'rotation'],
+    [aspectRatio(stream.sample_aspect_ratio) !== 1, 'pixels are not square'],
+    [UNDECLARED_SETTINGS.includes(container), 'container'],
+    [video.frameRate > MAX_UPLOAD_FPS + 1, 'frame rate'],
+    [scan.maxKeyframeGapSec > MAX_COPY_GAP_SEC, 'keyframe distance'],
+    // Its last picture may be half of one.
+    [facts.isCutShort, 'incomplete'],
+    [(video.bitrate ?? 0) > maxCopyBitrate(video), 'bitrate'],
+  ];
+  return reasons.find(([applies]) => applies)?.[1] ?? cutRefusal(facts);
+}
+
+function maxCopyBitrate(video: SourceInfo['video']): number {
+  return Math.max(ALWAYS_COPIED_BITRATE, MAX_COPY_BITRATE_SHARE * targetBitrate(video, video.frameRate));
+}
+
+/** Why the file cannot be cut at keyframes and joined again, or null when it can. */
+export function splitRefusal(facts: SourceFacts): string | null {
+  const { info, scan } = facts;
+  const { codec, isVariableFrameRate } = info.video;
+  if (!SPLITTABLE.includes(codec)) return 'codec';
+  if (isVariableFrameRate) return 'variable frame rate';
+  if (scan.maxKeyframeGapSec > MAX_SPLIT_GAP_SEC) return 'keyframe distance';
+  return cutRefusal(facts);
+}
+
+function cutRefusal({ scan, lead }: SourceFacts): string | null {
+  if (!scan.hasAllTimestamps) return 'timestamps';
+  if (!scan.beginsWithKeyframe) return 'begins without a keyframe';
+  if (scan.hasOpenGop) return 'open groups of pictures';
+  if (scan.isEdited) return 'edited';
+  if (lead > MAX_LEAD_SEC) return 'sound begins before the pictures';
+  return null;
+}

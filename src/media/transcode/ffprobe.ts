@@ -1,0 +1,153 @@
+import { type Static, Type } from 'typebox';
+import Value from 'typebox/value';
+import { MediaFileError } from '../contract.ts';
+import { inputGuard } from '../ffmpeg/guard.ts';
+import { fileFault, lineReader, runTool, type Tools } from './run.ts';
+
+const Text = Type.Optional(Type.String({ maxLength: 200 }));
+const Count = Type.Optional(Type.Integer());
+
+const Stream = Type.Object({
+  index: Type.Integer({ minimum: 0 }),
+  codec_type: Text,
+  codec_name: Text,
+  codec_tag_string: Text,
+  profile: Text,
+  pix_fmt: Text,
+  width: Count,
+  height: Count,
+  sample_aspect_ratio: Text,
+  field_order: Text,
+  color_transfer: Text,
+  r_frame_rate: Text,
+  avg_frame_rate: Text,
+  start_time: Text,
+  sample_rate: Text,
+  channels: Count,
+  bit_rate: Text,
+  disposition: Type.Optional(
+    Type.Object({ default: Count, attached_pic: Count, timed_thumbnails: Count, still_image: Count }),
+  ),
+  side_data_list: Type.Optional(Type.Array(Type.Object({ rotation: Type.Optional(Type.Number()) }))),
+});
+
+const Report = Type.Object({
+  streams: Type.Array(Stream),
+  format: Type.Object({ format_name: Type.String(), start_time: Text, duration: Text, nb_streams: Count }),
+});
+
+export type ProbedStream = Static<typeof Stream>;
+export type ProbeReport = Static<typeof Report>;
+
+const ENTRIES = [
+  'format=format_name,start_time,duration,nb_streams',
+  `stream=${Object.keys(Stream.properties)
+    .filter((name) => name !== 'disposition' && name !== 'side_data_list')
+    .join(',')}`,
+  'stream_disposition=default,attached_pic,timed_thumbnails,still_image',
+  'stream_side_data=rotation',
+].join(':');
+
+const TIMEOUT_MS = 60_000;
+const OUTPUT_MAX_CHARS = 2 ** 20;
+const LIMITS = { memoryBytes: 4 * 2 ** 30, cpuSec: 60, fileBytes: 0 };
+
+/**
+ * The container's own word, tags left out, and what was logged on the way.
+ *
+ * @throws {MediaFileError}
+ */
+export async function ffprobe(
+  tools: Tools,
+  input: { path: string; cwd: string; signal: AbortSignal },
+): Promise<{ report: ProbeReport; log: string }> {
+  let output = '';
+  const tooMuch = new AbortController();
+  const log = await runTool(tools, {
+    program: 'ffprobe',
+    cwd: input.cwd,
+    args: [
+      ...['-v', 'error', '-analyzeduration', '20M', '-probesize', '20M'],
+      ...['-of', 'json=compact=1', '-show_entries', ENTRIES, ...inputGuard(input.path)],
+    ],
+    limits: LIMITS,
+    signal: input.signal,
+    enough: tooMuch.signal,
+    timeoutMs: TIMEOUT_MS,
+    onOutput: (text) => {
+      output += text;
+      if (output.length > OUTPUT_MAX_CHARS) tooMuch.abort();
+    },
+  });
+  if (tooMuch.signal.aborted) throw new MediaFileError('UNSUPPORTED_FORMAT', 'The file has too many tracks.');
+  const report = parse(output);
+  if (report === null) throw new Error(`ffprobe gave no report: ${log.slice(-300)}`);
+  return { report, log };
+}
+
+function parse(output: string): ProbeReport | null {
+  try {
+    const report: unknown = JSON.parse(output);
+    return Value.Check(Report, report) ? report : null;
+  } catch {
+    return null;
+  }
+}
+
+interface TrackInput {
+  path: string;
+  cwd: string;
+  streamIndex: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Decodes the first picture, which proves that there is one and that a decoder takes it.
+ *
+ * @throws {MediaFileError}
+ */
+export async function checkPictures(tools: Tools, input: TrackInput): Promise<void> {
+  const { frames, log } = await decodeFirst(tools, input);
+  if (frames > 0) return;
+  tools.logger.info({ log: log.slice(-2000) }, 'no picture could be decoded');
+  throw fileFault(log) ?? new MediaFileError('CORRUPT_INPUT', 'Not one picture of the file can be decoded.');
+}
+
+/** Whether the track has sound that a decoder takes. A video without is better than none. */
+export async function hasSound(tools: Tools, input: TrackInput): Promise<boolean> {
+  try {
+    return (await decodeFirst(tools, input)).frames > 0;
+  } catch (error) {
+    if (error instanceof MediaFileError) return false;
+    throw error;
+  }
+}
+
+async function decodeFirst(
+  tools: Tools,
+  { path, cwd, streamIndex, signal }: TrackInput,
+): Promise<{ frames: number; log: string }> {
+  let frames = 0;
+  const log = await runTool(tools, {
+    program: 'ffmpeg',
+    cwd,
+    args: [
+      ...['-nostdin', '-v', 'error', '-threads', String(tools.threads), ...inputGuard(path)],
+      ...['-map', `0:${streamIndex}`, '-frames', '1', '-f', 'framecrc', '-'],
+    ],
+    limits: LIMITS,
+    signal,
+    timeoutMs: TIMEOUT_MS,
+    onOutput: lineReader((line) => {
+      if (!line.startsWith('#')) frames += 1;
+    }),
+  });
+  return { frames, log };
+}
+
+/** Nonsense ratios count as square. */
+export function aspectRatio(text: string | undefined): number {
+  const [x = 0, y = 0] = (text ?? '').split(':').map(Number);
+  const ratio = x / y;
+  return Number.isFinite(ratio) && ratio >= 0.1 && ratio <= 10 ? ratio : 1;
+}

@@ -1,0 +1,75 @@
+import type { ProbedStream } from './ffprobe.ts';
+import type { TrackScan } from './scan.ts';
+
+const NTSC = 1000 / 1001;
+const STANDARD_RATES = [
+  ...[10, 12, 15, 20, 24 * NTSC, 24, 25, 30 * NTSC, 30],
+  ...[48, 50, 60 * NTSC, 60, 100, 120 * NTSC, 120, 240],
+];
+/** 30 and 29.97 are 0.1 % apart. */
+const SAME_RATE = 0.0004;
+const NEARLY = 0.02;
+const ROUNDING_SEC = 0.0006;
+const DEFAULT_RATE = 25;
+/** A source without a beat is shown at one: smooth enough, and no faster than displays. */
+const VARIABLE_RATE_MAX = 60;
+const MIN_RATE = 1;
+
+/** Frames per second of the source; of one with a variable rate, that which it is shown at. */
+export function frameRateOf(
+  stream: Pick<ProbedStream, 'avg_frame_rate' | 'r_frame_rate' | 'field_order'>,
+  track: Pick<TrackScan, 'frameSec' | 'meanFrameSec' | 'isVariable' | 'packets'>,
+): { frameRate: number; isVariable: boolean } {
+  const average = fraction(stream.avg_frame_rate);
+  const base = fraction(stream.r_frame_rate);
+  if (track.frameSec === 0 || track.packets < 3) {
+    return {
+      frameRate: atLeastOne(nearStandard(average || base || DEFAULT_RATE, SAME_RATE)),
+      isVariable: false,
+    };
+  }
+  if (track.isVariable) {
+    const fastest = Math.max(1 / track.frameSec, 1 / track.meanFrameSec);
+    return {
+      frameRate: atLeastOne(Math.min(nearStandard(fastest, NEARLY), VARIABLE_RATE_MAX)),
+      isVariable: true,
+    };
+  }
+  const counted = 1 / track.meanFrameSec;
+  // The packets of interlaced video may be fields.
+  if (Math.abs(counted / 2 / average - 1) < NEARLY) {
+    return { frameRate: atLeastOne(nearStandard(average, SAME_RATE)), isVariable: false };
+  }
+  const byDistance = STANDARD_RATES.toSorted((a, b) => Math.abs(a - counted) - Math.abs(b - counted));
+  const beat = [base, average, ...byDistance].find((rate) => fits(rate, track.frameSec, counted));
+  return { frameRate: atLeastOne(nearStandard(beat ?? counted, SAME_RATE)), isVariable: false };
+}
+
+/** Containers round times to milliseconds, and a picture lost here and there lowers the mean. */
+function fits(rate: number, frameSec: number, counted: number): boolean {
+  return Math.abs(1 / rate - frameSec) <= ROUNDING_SEC && Math.abs(rate / counted - 1) < NEARLY;
+}
+
+/** `30000/1001` where the number is one of those, so that nothing drifts over twelve hours. */
+export function rateText(frameRate: number): string {
+  const whole = Math.round(frameRate / NTSC);
+  const isNtsc = Math.abs(frameRate - whole * NTSC) < 1e-6 && !Number.isInteger(frameRate);
+  if (isNtsc) return `${whole * 1000}/1001`;
+  return Number.isInteger(frameRate) ? String(frameRate) : `${Math.round(frameRate * 1000)}/1000`;
+}
+
+/** The standard rate that is so near, or the rate itself. */
+function nearStandard(rate: number, tolerance: number): number {
+  const nearest = STANDARD_RATES.toSorted((a, b) => Math.abs(a - rate) - Math.abs(b - rate))[0] ?? rate;
+  return Math.abs(nearest / rate - 1) <= tolerance ? nearest : Math.round(rate * 1000) / 1000;
+}
+
+function atLeastOne(rate: number): number {
+  return Math.max(rate, MIN_RATE);
+}
+
+function fraction(text: string | undefined): number {
+  const [numerator = 0, denominator = 0] = (text ?? '').split('/').map(Number);
+  const value = numerator / denominator;
+  return Number.isFinite(value) && value > 0 && value <= 1000 ? value : 0;
+}

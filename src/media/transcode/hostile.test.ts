@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { H264, make, pictures, testTranscoder, tone } from '../../../test/transcode/sources.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { createGuard, inputGuard } from '../ffmpeg/guard.ts';
+import { spawnFfmpeg } from '../ffmpeg/process.ts';
+
+const transcoder = testTranscoder();
+let dir = '';
+let hits = 0;
+const honeypot = createServer((_request, response) => {
+  hits += 1;
+  response.end('#EXTM3U\n');
+});
+let trap = '';
+/** A video of somebody else, in a folder beside that of the hostile files. */
+let victim = '';
+
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'hostile-'));
+  await mkdir(join(dir, 'victim'));
+  await mkdir(join(dir, 'mine'));
+  victim = await make(join(dir, 'victim'), ...pictures('64x64', 5, 1), ...H264, 'v.mp4');
+  await new Promise<void>((resolve) => honeypot.listen(0, '127.0.0.1', resolve));
+  const { port }: AddressInfo = Object(honeypot.address());
+  trap = `http://127.0.0.1:${port}/seg.ts`;
+});
+after(async () => {
+  honeypot.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function hostile(content: string | Buffer): Promise<string> {
+  const path = join(dir, 'mine', 'upload');
+  await writeFile(path, content);
+  return path;
+}
+
+const hls = (uri: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\n${uri}\n#EXT-X-ENDLIST\n`;
+
+/** A text that counts as a transport stream for who looks at every 188th byte alone. */
+function asTransportStream(text: string): Buffer {
+  const bytes = Buffer.alloc(188 * 8, '#');
+  bytes.write(`${text}\n#`);
+  for (let at = 150; at < bytes.length; at += 188) bytes.write('G', at);
+  return bytes;
+}
+
+const TEXTS: [string, () => string | Buffer][] = [
+  ['a playlist of a file of the system', () => hls('file:///etc/passwd')],
+  ['a playlist of an address', () => hls(trap)],
+  ["a playlist of another user's file", () => hls(victim)],
+  ["a playlist of another user's file by a relative name", () => hls('../victim/v.mp4')],
+  ['a playlist that looks like a transport stream', () => asTransportStream(hls('../victim/v.mp4'))],
+  ['a concatenation', () => "ffconcat version 1.0\nfile '../victim/v.mp4'\n"],
+  [
+    'a DASH manifest',
+    () => `<?xml version="1.0"?><MPD type="static" xmlns="urn:mpeg:dash:schema:mpd:2011"><Period><AdaptationSet
+      mimeType="video/mp4"><Representation id="1" bandwidth="1"><BaseURL>${trap}</BaseURL></Representation>
+      </AdaptationSet></Period></MPD>`,
+  ],
+  [
+    'an SVG',
+    () => `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"><image
+      xlink:href="${trap}"/></svg>`,
+  ],
+  ['three megabytes of noise', () => Buffer.concat([Buffer.from('x'), randomBytes(3_000_000)])],
+];
+
+for (const [name, content] of TEXTS) {
+  test(`hostile: ${name}`, async () => {
+    const path = await hostile(content());
+    const refusal = transcoder.probe(path, AbortSignal.timeout(10_000));
+    await assert.rejects(refusal, { name: 'MediaFileError', code: 'UNSUPPORTED_FORMAT' });
+    assert.equal(hits, 0);
+  });
+
+  // The look at the first bytes is one wall; this is the one behind it.
+  test(`hostile: ${name}, given to ffmpeg itself`, async () => {
+    const path = await hostile(content());
+    const out = join(dir, 'mine', 'out.mkv');
+    const args = ['-nostdin', '-y', '-v', 'error', ...inputGuard(path), '-c', 'copy', out];
+    const exit = await spawnFfmpeg({ bin: 'ffmpeg', args, logger: createLogger('silent') }).exited;
+    assert.notEqual(exit.code, 0);
+    assert.deepEqual(await readdir(join(dir, 'mine')), ['upload']);
+    assert.equal(hits, 0);
+  });
+}
+
+/** The most memory that a child of this process has taken while `work` ran, in megabytes. */
+async function peakOfChildren(work: () => Promise<unknown>): Promise<number> {
+  let peak = 0;
+  const children = `/proc/self/task/${process.pid}/children`;
+  const look = async () => {
+    for (const pid of (await readFile(children, 'utf8').catch(() => '')).split(' ')) {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+      peak = Math.max(peak, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024);
+    }
+  };
+  const timer = setInterval(() => void look(), 10);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+  return peak;
+}
+
+test('hostile: a picture of 16000 by 16000 takes neither memory nor time', async () => {
+  const size = 'color=black:s=16000x16000:r=1,format=gray';
+  const path = await make(dir, '-f', 'lavfi', '-i', size, '-frames:v', '1', '-c:v', 'png', 'huge.mkv');
+  const startedMs = performance.now();
+  const peak = await peakOfChildren(() =>
+    assert.rejects(transcoder.probe(path, AbortSignal.timeout(20_000)), { code: 'UNSUPPORTED_FORMAT' }),
+  );
+  assert.ok(peak < 200, `${peak} MB`);
+  assert.ok(performance.now() - startedMs < 10_000);
+});
+
+const LONG = ['-f', 'lavfi', '-i', 'color=s=32x32:r=1/50:d=200000', '-c:v', 'mpeg4'];
+
+test('hostile: 200,000 seconds in a few kilobytes', async () => {
+  const told = await make(dir, ...LONG, 'long.mp4');
+  await assert.rejects(transcoder.probe(told, AbortSignal.timeout(10_000)), { code: 'DURATION_EXCEEDED' });
+  // Nothing in the header tells of this one.
+  const untold = await make(dir, '-i', told, '-c', 'copy', '-f', 'matroska', '-live', '1', 'long.mkv');
+  await assert.rejects(transcoder.probe(untold, AbortSignal.timeout(10_000)), { code: 'DURATION_EXCEEDED' });
+});
+
+test('hostile: a header that says less than there is', async () => {
+  const path = await make(dir, '-i', join(dir, 'long.mp4'), '-c', 'copy', 'lie.mkv');
+  const bytes = await readFile(path);
+  const at = bytes.indexOf(Buffer.from('448988', 'hex'));
+  assert.ok(at > 0);
+  bytes.writeDoubleBE(10_000, at + 3);
+  await writeFile(path, bytes);
+  await assert.rejects(transcoder.probe(path, AbortSignal.timeout(10_000)), { code: 'DURATION_EXCEEDED' });
+});
+
+test('hostile: 33 tracks', async () => {
+  const tracks = Array.from({ length: 32 }, () => ['-map', '1:a']).flat();
+  const path = await make(dir, ...pictures('32x32', 5, 1), ...tone(1), '-map', '0:v', ...tracks, 'many.mkv');
+  const refusal = transcoder.probe(path, AbortSignal.timeout(10_000));
+  await assert.rejects(refusal, { code: 'UNSUPPORTED_FORMAT', message: /32 tracks/ });
+});
+
+test('guard: a program under it has no network, no environment and its limits', async (t) => {
+  const guard = await createGuard();
+  const prefix = guard.prefix({ memoryBytes: 2 ** 30, cpuSec: 7, fileBytes: 12_345 });
+  if (!prefix.includes('unshare') || !prefix.includes('prlimit')) {
+    t.skip('this system has not all of the means');
+    return;
+  }
+  let output = '';
+  const script = 'env; ls /sys/class/net; cat /proc/self/limits; cat /proc/self/net/dev; nice';
+  const exit = await spawnFfmpeg({
+    bin: 'sh',
+    args: ['-c', script],
+    prefix,
+    logger: createLogger('silent'),
+    onOutput: (text) => {
+      output += text;
+    },
+  }).exited;
+  assert.equal(exit.code, 0);
+  assert.doesNotMatch(output, /HOME|NODE|eth0:/);
+  assert.match(output, /Max address space +1073741824/);
+  assert.match(output, /Max cpu time +7 /);
+  assert.match(output, /Max file size +12345 /);
+  assert.match(output, /Max core file size +0 /);
+  assert.match(output, /^10$/m);
+});

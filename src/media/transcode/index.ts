@@ -1,0 +1,138 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from '../../platform/logger.ts';
+import {
+  MediaFileError,
+  type RenditionFiles,
+  type RungPlan,
+  type TranscodeRun,
+  type Transcoder,
+} from '../contract.ts';
+import { type FfmpegExtras, findExtras } from '../ffmpeg/check.ts';
+import { createGuard, type ProgramLimits } from '../ffmpeg/guard.ts';
+import { encodeChunk, split, stitch } from './chunks.ts';
+import { AUDIO, audioRendition, copiedRung, encodedRungs, sourceInput } from './command.ts';
+import { makeImages } from './images.ts';
+import { encodeLimits } from './limits.ts';
+import { planLadder } from './plan.ts';
+import { probeFile } from './probe.ts';
+import { readRendition } from './rendition.ts';
+import { isStorageFull, runTool, type Tools } from './run.ts';
+
+export interface TranscoderOptions {
+  ffmpeg: string;
+  ffprobe: string;
+  /** For each decoder and each encoder of a run. */
+  threads: number;
+  logger: Logger;
+  /** A run whose media time does not grow for so long is killed and fails; 120 s when absent (`media.md` 4.6). */
+  stallMs?: number;
+}
+
+const STALL_MS = 120_000;
+
+/** Turns users' files into HLS renditions and images, by ffmpeg under a guard (`media.md` 4 and 5). */
+export function createTranscoder(options: TranscoderOptions): Transcoder {
+  const { ffmpeg } = options;
+  const guard = once(createGuard);
+  const tools: Tools = { ...options, stallMs: options.stallMs ?? STALL_MS, guard };
+  const extras = once(() => findExtras(ffmpeg));
+  return {
+    probe: (input, signal) => withFolder((dir) => probeFile(tools, { path: input, dir, signal })),
+    plan: planLadder,
+    copyTop: (run) => copyTop(tools, run),
+    encode: async (run) => encode(tools, await extras(), run),
+    split: (run) => split(tools, run),
+    encodeChunk: async (run) => encodeChunk(tools, await extras(), run),
+    stitch: (run) => stitch(tools, run),
+    images: async (run) => makeImages(tools, await extras(), run),
+  };
+}
+
+async function copyTop(tools: Tools, run: Parameters<Transcoder['copyTop']>[0]): Promise<RenditionFiles[]> {
+  const { rung, audio, source } = run;
+  return render(tools, run, {
+    rungs: [rung],
+    hasAudio: audio !== null,
+    outputs: [...copiedRung(source, rung.name), ...(audio ? audioRendition(source, audio) : [])],
+    limits: encodeLimits(source, []),
+  });
+}
+
+async function encode(
+  tools: Tools,
+  { canToneMap }: FfmpegExtras,
+  run: Parameters<Transcoder['encode']>[0],
+): Promise<RenditionFiles[]> {
+  const { rungs, audio, source, alignToSource } = run;
+  const { threads } = tools;
+  return render(tools, run, {
+    rungs,
+    hasAudio: audio !== null,
+    outputs: [
+      ...encodedRungs({ source, rungs, alignToSource, canToneMap, threads }),
+      ...(audio ? audioRendition(source, audio) : []),
+    ],
+    limits: encodeLimits(source, rungs),
+  });
+}
+
+interface Render {
+  rungs: readonly RungPlan[];
+  hasAudio: boolean;
+  outputs: string[];
+  limits: ProgramLimits;
+}
+
+/** One ffmpeg that writes the renditions, each into its folder. */
+async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<RenditionFiles[]> {
+  const { rungs, hasAudio, outputs, limits } = what;
+  const { input, source, outDir, signal } = run;
+  const names = [...rungs.map(({ name }) => name), ...(hasAudio ? [AUDIO] : [])];
+  if (names.length === 0) return [];
+  for (const name of names) await mkdir(join(outDir, name), { recursive: true });
+  let doneSec = 0;
+  await runTool(tools, {
+    program: 'ffmpeg',
+    cwd: outDir,
+    args: [...sourceInput(input, source, tools.threads), ...outputs],
+    limits,
+    signal,
+    onProgress: (sec) => {
+      doneSec = sec;
+      run.onProgress?.(Math.min(1, sec / source.durationSec));
+    },
+  });
+  try {
+    const made: RenditionFiles[] = [];
+    for (const rung of rungs) made.push(await readRendition(outDir, rung));
+    if (hasAudio) made.push(await readRendition(outDir, null));
+    return made;
+  } catch (error) {
+    if (doneSec > 0 || isStorageFull(error)) throw error;
+    throw new MediaFileError('CORRUPT_INPUT', 'Nothing of the file can be decoded.');
+  }
+}
+
+/** An empty folder for programs that write nothing: what a file's relative names point to is not there. */
+async function withFolder<T>(work: (dir: string) => Promise<T>): Promise<T> {
+  const dir = await mkdtemp(join(tmpdir(), 'marquee-probe-'));
+  try {
+    return await work(dir);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** Asks the first time, and again after a failure. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | null = null;
+  return () => {
+    answer ??= ask().catch((error: unknown) => {
+      answer = null;
+      throw error;
+    });
+    return answer;
+  };
+}

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { assertNear, type Made, segments, transcode } from '../../../test/transcode/result.ts';
+import {
+  assertDecodes,
+  H264,
+  make,
+  packetTimes,
+  pictures,
+  streamOf,
+  testTranscoder,
+  tone,
+} from '../../../test/transcode/sources.ts';
+import type { SourceInfo } from '../contract.ts';
+
+const transcoder = testTranscoder();
+let dir = '';
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'ladder-'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+/** What every result must be, whatever the source was. */
+async function assertPlayable(made: Made): Promise<void> {
+  const videos = made.renditions.filter(({ kind }) => kind === 'VIDEO');
+  const [top] = videos;
+  assert.ok(top);
+  const reference = await segments(made.path(top.name));
+  for (const video of videos) {
+    const stream = await streamOf(made.path(video.name));
+    assert.deepEqual([stream.width, stream.height], [video.width, video.height]);
+    assert.equal(stream.pix_fmt, 'yuv420p');
+    assert.match(video.codecs, /^avc1\.(42|4d|64)[0-9a-f]{4}$/);
+    const frameSec = 1 / (video.frameRate ?? 1);
+    const times = await packetTimes(made.path(video.name));
+    assertNear(times[0] ?? -1, 0, 0.002, `${video.name} begins`);
+    assert.equal(new Set(times).size, times.length);
+    const own = await segments(made.path(video.name));
+    assert.equal(own.length, reference.length);
+    own.forEach((sec, index) => {
+      assertNear(sec, reference[index] ?? 0, frameSec + 0.001, `${video.name} ${index}`);
+    });
+    assert.ok(video.averageBitrate > 0 && video.averageBitrate <= video.peakBitrate);
+  }
+  const sound = made.renditions.find(({ kind }) => kind === 'AUDIO');
+  assert.equal(sound === undefined, made.source.audio === null);
+  if (sound) {
+    assert.match(sound.codecs, /^mp4a\.40\.2$/);
+    const [first = 1] = await packetTimes(made.path('audio'), 'a:0');
+    assertNear(first, 0, 0.04, 'the sound begins');
+    await assertDecodes(made.path('audio'));
+  }
+  await assertDecodes(made.path(videos.at(-1)?.name ?? ''));
+}
+
+interface Case {
+  name: string;
+  args: string[];
+  maxHeight?: number;
+  /** `name width x height @ frames`, best first. */
+  rungs: string[];
+  source?: Partial<SourceInfo['video']>;
+  channels?: number | null;
+  isCopied?: boolean;
+}
+
+const AAC = ['-c:a', 'aac'];
+const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=error'];
+
+const CASES: Case[] = [
+  {
+    name: 'H.264 in MP4: the top is copied',
+    args: [...pictures('640x360', 25, 3), ...tone(3), ...H264, '-b:v', '1M', '-g', '25', ...AAC, 'top.mp4'],
+    rungs: ['360p 640x360 @75', '240p 426x240 @75'],
+    channels: 1,
+    isCopied: true,
+  },
+  {
+    name: 'the plan is below the source',
+    args: [...pictures('640x360', 25, 2), ...H264, '-b:v', '1M', 'plan.mp4'],
+    maxHeight: 240,
+    rungs: ['240p 426x240 @50'],
+    channels: null,
+    isCopied: false,
+  },
+  {
+    name: 'portrait, ProRes in MOV, with PCM',
+    args: [...pictures('270x480', 25, 2), ...tone(2), '-c:v', 'prores', '-c:a', 'pcm_s16le', 'portrait.mov'],
+    rungs: ['270p 270x480 @50', '240p 240x426 @50'],
+  },
+  {
+    name: 'odd, 10 bits, 4:4:4, lossless, in Matroska',
+    args: [...pictures('121x91', 25, 2), '-c:v', 'ffv1', '-pix_fmt', 'yuv444p10le', 'odd.mkv'],
+    rungs: ['90p 120x90 @50'],
+    channels: null,
+  },
+  {
+    name: 'VP9 and Opus in WebM',
+    args: [...pictures('160x90', 25, 2), ...tone(2), '-c:v', 'libvpx-vp9', '-deadline', 'realtime', 'a.webm'],
+    rungs: ['90p 160x90 @50'],
+  },
+  {
+    name: 'MPEG-4 and MP3 in AVI',
+    args: [...pictures('160x90', 25, 2), ...tone(2), '-c:v', 'mpeg4', '-c:a', 'mp3', 'a.avi'],
+    rungs: ['90p 160x90 @50'],
+  },
+  {
+    name: 'H.264 in FLV',
+    args: [...pictures('160x90', 25, 2), ...tone(2), ...H264, '-bf', '2', '-ar', '44100', ...AAC, 'a.flv'],
+    rungs: ['90p 160x90 @50'],
+    isCopied: true,
+  },
+  {
+    name: 'H.264 in a transport stream',
+    args: [...pictures('160x90', 25, 2), ...tone(2), ...H264, ...AAC, 'a.ts'],
+    rungs: ['90p 160x90 @50'],
+    isCopied: false,
+  },
+  {
+    name: 'interlaced MPEG-2, 5.1 sound',
+    args: [
+      ...[...pictures('160x90', 50, 2), ...tone(2), '-vf', 'tinterlace=interleave_top,fieldorder=tff'],
+      ...['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-af', 'pan=5.1|c0=c0|c1=c0|c2=c0', '-c:a', 'ac3'],
+      'interlaced.ts',
+    ],
+    rungs: ['90p 160x90 @50'],
+    source: { isInterlaced: true },
+    channels: 2,
+  },
+  {
+    name: 'HDR in HEVC',
+    args: [
+      ...[...pictures('160x90', 25, 2), ...HEVC.slice(0, -1)],
+      ...['log-level=error:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc'],
+      ...['-pix_fmt', 'yuv420p10le', '-tag:v', 'hvc1', 'hdr.mp4'],
+    ],
+    rungs: ['90p 160x90 @50'],
+    source: { isHdr: true },
+    channels: null,
+  },
+  {
+    name: '120 frames a second',
+    args: [...pictures('640x480', 120, 1), '-c:v', 'mpeg4', '-b:v', '1M', 'fast.mp4'],
+    rungs: ['480p 640x480 @120', '360p 480x360 @30', '240p 320x240 @30'],
+    channels: null,
+  },
+  {
+    name: 'a variable frame rate',
+    args: [
+      ...[
+        ...pictures('160x90', 30, 3),
+        ...tone(3),
+        '-vf',
+        "select='lt(n,30)+not(mod(n,4))+eq(n,89)'",
+        '-fps_mode',
+        'vfr',
+      ],
+      ...['-c:v', 'mpeg4', ...AAC, 'variable.mp4'],
+    ],
+    rungs: ['90p 160x90 @90'],
+    source: { isVariableFrameRate: true, frameRate: 30 },
+  },
+  {
+    name: 'pixels that are not square',
+    args: [...pictures('144x96', 25, 2), '-vf', 'setsar=4/3', ...H264, 'wide.mp4'],
+    rungs: ['96p 192x96 @50'],
+    isCopied: false,
+    channels: null,
+  },
+];
+for (const { name, args, maxHeight, rungs, source, channels, isCopied } of CASES) {
+  test(`ladder: ${name}`, async () => {
+    const made = await transcode(dir, await make(dir, ...args), maxHeight);
+    await assertPlayable(made);
+    const shown: string[] = [];
+    for (const { kind, name, width, height } of made.renditions) {
+      if (kind === 'VIDEO')
+        shown.push(`${name} ${width}x${height} @${(await packetTimes(made.path(name))).length}`);
+    }
+    assert.deepEqual(shown, rungs);
+    for (const [fact, value] of Object.entries(source ?? {})) {
+      assert.deepEqual([fact, Object(made.source.video)[fact]], [fact, value]);
+    }
+    if (channels !== undefined) {
+      const sound = channels === null ? null : (await streamOf(made.path('audio'))).channels;
+      assert.equal(sound, channels);
+    }
+    if (isCopied !== undefined) assert.equal(made.isCopied, isCopied, made.source.copyRefusal ?? '');
+  });
+}
+
+test('ladder: a picture that is to be turned is turned', async () => {
+  const plain = await make(dir, ...pictures('320x180', 25, 1), ...H264, 'plain.mp4');
+  const turned = await make(dir, '-i', plain, '-c', 'copy', '-metadata:s:v:0', 'rotate=90', 'turned.mp4');
+  const made = await transcode(dir, turned);
+  assert.equal(made.isCopied, false);
+  assert.notEqual(made.source.video.rotation % 180, 0);
+  const [top] = made.renditions;
+  assert.deepEqual([top?.name, top?.width, top?.height], ['180p', 180, 320]);
+});
+
+test('ladder: of several sounds the default one is taken', async () => {
+  const path = await make(
+    dir,
+    ...[...pictures('160x90', 25, 2), ...tone(2, 440), ...tone(2, 4000)],
+    ...['-map', '0', '-map', '1', '-map', '2', ...H264, '-c:a', 'aac'],
+    ...['-disposition:a:0', '0', '-disposition:a:1', 'default', 'two.mp4'],
+  );
+  const made = await transcode(dir, path);
+  assert.equal(made.source.audio?.streamIndex, 2);
+});
+
+test('ladder: without rungs and sound there is nothing to do', async () => {
+  const input = join(dir, 'plain.mp4');
+  const signal = AbortSignal.timeout(10_000);
+  const source = await transcoder.probe(input, signal);
+  const outDir = join(dir, 'none');
+  await mkdir(outDir);
+  const run = { input, source, outDir, signal, rungs: [], audio: null, alignToSource: false };
+  assert.deepEqual(await transcoder.encode(run), []);
+});

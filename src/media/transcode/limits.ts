@@ -1,0 +1,29 @@
+import type { RungPlan, SourceInfo } from '../contract.ts';
+import type { ProgramLimits } from '../ffmpeg/guard.ts';
+
+const GB = 2 ** 30;
+const LARGE_PIXELS = 4096 * 2304;
+/** A full ladder of 1080p30 takes about one CPU second for each second and five million pixels at 30 frames. */
+const CPU_SEC_PER_MEGAPIXEL_SEC = 20;
+const BASE_CPU_SEC = 600;
+const SEGMENT_BYTES = 4 * GB;
+const CHUNK_BYTES = 64 * GB;
+
+/** Far above what honest files need: a stop for those that are made to take everything. */
+export function encodeLimits(source: SourceInfo, rungs: readonly RungPlan[]): ProgramLimits {
+  const pictures = [source.video, ...rungs];
+  const load = pictures.reduce((sum, { width, height, frameRate }) => {
+    return sum + ((width * height) / 1e6) * Math.max(1, frameRate / 30);
+  }, 0);
+  const isLarge = source.video.width * source.video.height > LARGE_PIXELS;
+  return {
+    memoryBytes: (isLarge ? 24 : 8) * GB,
+    cpuSec: BASE_CPU_SEC + source.durationSec * CPU_SEC_PER_MEGAPIXEL_SEC * Math.max(1, load),
+    fileBytes: SEGMENT_BYTES,
+  };
+}
+
+/** Pieces of the source are larger than segments. */
+export function splitLimits(source: SourceInfo): ProgramLimits {
+  return { ...encodeLimits(source, []), fileBytes: CHUNK_BYTES };
+}

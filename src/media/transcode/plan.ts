@@ -1,0 +1,92 @@
+import { MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
+import type { LadderPlan, RungPlan, SourceInfo } from '../contract.ts';
+
+/** Lines of the shorter side (`media.md` 4.3). */
+const HEIGHTS = [4320, 2160, 1440, 1080, 720, 480, 360, 240] as const;
+/** A rung that is nearly as large as the one above it is of no use. */
+const TOO_NEAR = 0.95;
+
+/** Target at up to 30 frames per second, by thousands of pixels, smallest first. */
+const TARGETS = [
+  [1, 30_000],
+  [102, 400_000], // 426 by 240
+  [230, 800_000],
+  [410, 1_400_000],
+  [922, 2_800_000],
+  [2074, 5_000_000],
+  [3686, 9_000_000],
+  [8294, 16_000_000],
+  [33_178, 50_000_000],
+] as const;
+/** Frames that are nearer to each other differ less: twice as many cost half as much again. */
+const RATE_EXPONENT = 0.6;
+const PLAIN_RATE = 30;
+
+const STEREO_BITRATE = 128_000;
+const MONO_BITRATE = 80_000;
+
+/**
+ * The rungs of a source: never larger than it, nor than `maxHeight` lines of the shorter side.
+ * The top one is the source's own size when that is below, or a copy of the source when it can be.
+ */
+export function planLadder(source: SourceInfo, maxHeight: number): LadderPlan {
+  const { video } = source;
+  const shorter = Math.min(video.width, video.height);
+  const top = Math.min(Math.max(2, Math.floor(shorter / 2) * 2), maxHeight);
+  const lower = HEIGHTS.filter((lines) => lines < top);
+  const lines = [top, ...lower.filter((height) => height / top < TOO_NEAR)];
+  const isCopy = source.copyRefusal === null && shorter <= maxHeight;
+  return {
+    rungs: lines.map((height, index) => rung(video, height, index, isCopy && index === 0)),
+    audio: planAudio(source.audio),
+  };
+}
+
+function rung(video: SourceInfo['video'], lines: number, index: number, isCopy: boolean): RungPlan {
+  const scale = lines / Math.min(video.width, video.height);
+  const size = isCopy
+    ? { width: video.width, height: video.height }
+    : { width: even(video.width * scale), height: even(video.height * scale) };
+  const frameRate = isCopy
+    ? video.frameRate
+    : video.frameRate / divisor(video.frameRate, rateCeiling(lines, index));
+  const bitrate = isCopy ? (video.bitrate ?? 0) : targetBitrate(size, frameRate);
+  return { name: `${lines}p`, ...size, frameRate, bitrate, isCopy };
+}
+
+/** The two best rungs keep the source's rate; the others are for those who have not much to spare. */
+function rateCeiling(lines: number, index: number): number {
+  if (index === 0) return MAX_UPLOAD_FPS;
+  if (lines <= 360) return 30;
+  return index === 1 ? MAX_UPLOAD_FPS : 60;
+}
+
+/** Every n-th picture is shown, so that the times of those that are left stay as they were. */
+function divisor(frameRate: number, ceiling: number): number {
+  // 60.2 is still 60.
+  return Math.max(1, Math.ceil(frameRate / ceiling - 0.01));
+}
+
+/** Bits per second of a picture size, whatever its shape. */
+export function targetBitrate(size: { width: number; height: number }, frameRate: number): number {
+  const kilopixels = Math.max(1, (size.width * size.height) / 1000);
+  const below = TARGETS.findLastIndex(([pixels]) => pixels <= kilopixels);
+  const at = Math.min(below, TARGETS.length - 2);
+  const [x0, y0] = TARGETS[at] ?? TARGETS[0];
+  const [x1, y1] = TARGETS[at + 1] ?? TARGETS[1];
+  const share = Math.log(kilopixels / x0) / Math.log(x1 / x0);
+  const plain = y0 * (y1 / y0) ** share;
+  return Math.round(plain * Math.max(1, frameRate / PLAIN_RATE) ** RATE_EXPONENT);
+}
+
+function planAudio(audio: SourceInfo['audio']): LadderPlan['audio'] {
+  if (audio === null) return null;
+  if (audio.canCopy)
+    return { isCopy: true, channels: audio.channels, bitrate: audio.bitrate ?? STEREO_BITRATE };
+  const channels = Math.min(audio.channels, 2);
+  return { isCopy: false, channels, bitrate: channels === 1 ? MONO_BITRATE : STEREO_BITRATE };
+}
+
+function even(value: number): number {
+  return Math.max(2, Math.round(value / 2) * 2);
+}

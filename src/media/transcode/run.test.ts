@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { until } from '../../../test/harness/wait.ts';
+import { H264, make, pictures, sourceInfo, testTranscoder } from '../../../test/transcode/sources.ts';
+import type { RungPlan } from '../contract.ts';
+
+let dir = '';
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'run-'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+const RUNG: RungPlan = {
+  name: '90p',
+  width: 160,
+  height: 90,
+  frameRate: 25,
+  bitrate: 200_000,
+  isCopy: false,
+};
+const SOURCE = sourceInfo({ width: 160, height: 90, frameRate: 25 });
+
+/** An ffmpeg that does as told, and writes its process id first. */
+async function program(name: string, script: string): Promise<{ ffmpeg: string; pid(): Promise<number> }> {
+  const path = join(dir, name);
+  const pidFile = `${path}.pid`;
+  // What the transcoder asks of every ffmpeg first.
+  const asked = 'case "$*" in *-filters*|*-encoders*) exit 0;; esac';
+  await writeFile(
+    path,
+    `#!/bin/sh\n${asked}\necho $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}\n${script}\n`,
+  );
+  await chmod(path, 0o755);
+  return {
+    ffmpeg: path,
+    pid: async () => {
+      await until(() => existsSync(pidFile), { message: `${name} runs` });
+      return Number(await readFile(pidFile, 'utf8'));
+    },
+  };
+}
+
+async function encode(ffmpeg: string, signal: AbortSignal, stallMs = 60_000): Promise<unknown> {
+  const outDir = await mkdtemp(join(dir, 'out-'));
+  const run = { input: join(dir, 'in.mp4'), source: SOURCE, outDir, signal };
+  const transcoder = testTranscoder({ ffmpeg, stallMs });
+  return transcoder.encode({ ...run, rungs: [RUNG], audio: null, alignToSource: false });
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+test('run: an abort ends ffmpeg at once, and is what the caller gets', async () => {
+  const { ffmpeg, pid } = await program('deaf', 'trap "" INT TERM; while :; do sleep 0.05; done');
+  const abort = new AbortController();
+  const encoding = encode(ffmpeg, abort.signal);
+  const child = await pid();
+  const startedMs = performance.now();
+  const reason = new Error('the video was deleted');
+  abort.abort(reason);
+  await assert.rejects(encoding, (error) => error === reason);
+  assert.ok(performance.now() - startedMs < 2000);
+  assert.ok(isGone(child));
+  await assert.rejects(encode(ffmpeg, AbortSignal.abort(reason)), (error) => error === reason);
+});
+
+test('run: one that stands still is killed', async () => {
+  const progress = 'echo out_time_us=1000000; echo progress=continue';
+  const { ffmpeg, pid } = await program('stuck', `while :; do ${progress}; sleep 0.05; done`);
+  await assert.rejects(encode(ffmpeg, AbortSignal.timeout(20_000), 400), /ffmpeg stalled/);
+  assert.ok(isGone(await pid()));
+});
+
+test('run: one that moves is left alone, however slow', async () => {
+  const moving =
+    'i=0; while [ $i -lt 8 ]; do i=$((i+1)); echo out_time_us=$i; echo progress=continue; sleep 0.1; done';
+  const { ffmpeg } = await program('slow', `${moving}; exit 9`);
+  await assert.rejects(encode(ffmpeg, AbortSignal.timeout(20_000), 500), /ended with 9/);
+});
+
+const FAILURES: [string, string, object][] = [
+  [
+    'a full disk',
+    'echo "av_interleaved_write_frame(): No space left on device" >&2; exit 1',
+    { code: 'ENOSPC' },
+  ],
+  ['a full disk that is no failure', 'echo "No space left on device" >&2; exit 0', { code: 'ENOSPC' }],
+  [
+    'a damaged file',
+    'echo "in.mp4: Invalid data found when processing input" >&2; exit 1',
+    { code: 'CORRUPT_INPUT' },
+  ],
+  ['nothing but errors', 'echo "Error while decoding stream #0:0" >&2; exit 69', { code: 'CORRUPT_INPUT' }],
+  ['an unknown codec', 'echo "Decoder (codec none) not found" >&2; exit 1', { code: 'UNSUPPORTED_FORMAT' }],
+  ['nothing written', 'exit 0', { code: 'CORRUPT_INPUT' }],
+  ['a crash', 'kill -SEGV $$', { name: 'Error', message: /SIGSEGV/ }],
+];
+for (const [name, script, expected] of FAILURES) {
+  test(`run: ${name}`, async () => {
+    const { ffmpeg } = await program(name.replaceAll(' ', '-'), script);
+    await assert.rejects(encode(ffmpeg, AbortSignal.timeout(20_000)), expected);
+  });
+}
+
+test('run: an ffmpeg that is not there is our fault', async () => {
+  await assert.rejects(encode(join(dir, 'absent'), AbortSignal.timeout(5000)), { name: 'Error' });
+});
+
+const PLAYLIST = '#EXTM3U\n#EXT-X-MAP:URI="init.mp4"\n#EXTINF:2.0,\ns_00000.m4s\n#EXT-X-ENDLIST\n';
+
+test('run: a segment that is cut short is never handed over', async () => {
+  const written = join(dir, 'written');
+  await mkdir(written);
+  await writeFile(join(written, 'index.m3u8'), PLAYLIST);
+  await writeFile(join(written, 'init.mp4'), 'avcC');
+  await writeFile(join(written, 's_00000.m4s'), Buffer.from('0000002066747970', 'hex'));
+  const { ffmpeg } = await program(
+    'half',
+    `cp ${written}/* 90p/; echo out_time_us=2000000; echo progress=end`,
+  );
+  await assert.rejects(encode(ffmpeg, AbortSignal.timeout(20_000)), /s_00000\.m4s is cut short/);
+});
+
+test('run: ffmpeg does not outlive us', { skip: process.platform !== 'linux' }, async () => {
+  const { ffmpeg, pid } = await program('orphan', 'while :; do sleep 0.05; done');
+  const script = join(dir, 'parent.mjs');
+  const lines = [
+    `import { testTranscoder, sourceInfo } from ${JSON.stringify(join(import.meta.dirname, '../../../test/transcode/sources.ts'))};`,
+    `const rungs = [${JSON.stringify(RUNG)}];`,
+    `const run = { input: '/x', source: sourceInfo({}), outDir: ${JSON.stringify(dir)}, signal: new AbortController().signal };`,
+    `await testTranscoder({ ffmpeg: ${JSON.stringify(ffmpeg)} }).encode({ ...run, rungs, audio: null, alignToSource: false });`,
+  ];
+  await writeFile(script, lines.join('\n'));
+  const parent = fork(script, { execArgv: ['--disable-warning=ExperimentalWarning'] });
+  const child = await pid();
+  parent.kill('SIGKILL');
+  await once(parent, 'exit');
+  await until(() => isGone(child), { message: 'the orphan is gone' });
+});
+
+test('run: progress goes up to the end', async () => {
+  const input = await make(dir, ...pictures('160x90', 25, 4), ...H264, 'in.mp4');
+  const outDir = await mkdtemp(join(dir, 'out-'));
+  const transcoder = testTranscoder();
+  const signal = AbortSignal.timeout(20_000);
+  const source = await transcoder.probe(input, signal);
+  const seen: number[] = [];
+  const run = { input, source, outDir, signal, onProgress: (fraction: number) => seen.push(fraction) };
+  await transcoder.encode({ ...run, rungs: [RUNG], audio: null, alignToSource: false });
+  assert.deepEqual(
+    seen,
+    seen.toSorted((a, b) => a - b),
+  );
+  assert.ok((seen.at(-1) ?? 0) > 0.9 && (seen.at(-1) ?? 2) <= 1);
+});

@@ -1,0 +1,176 @@
+import type { Logger } from '../../platform/logger.ts';
+import { MediaFileError } from '../contract.ts';
+import type { Guard, ProgramLimits } from '../ffmpeg/guard.ts';
+import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
+
+/** What every run of ffmpeg and ffprobe on a user's file needs. */
+export interface Tools {
+  ffmpeg: string;
+  ffprobe: string;
+  /** Asked once, when the first file comes. */
+  guard(): Promise<Guard>;
+  /** For each decoder and encoder. */
+  threads: number;
+  /** A run whose media time does not grow for so long is killed. */
+  stallMs: number;
+  logger: Logger;
+}
+
+export interface ToolRun {
+  program: 'ffmpeg' | 'ffprobe';
+  args: string[];
+  /** Its own folder: what it writes is relative to it. */
+  cwd: string;
+  limits: ProgramLimits;
+  signal: AbortSignal;
+  /** Media seconds done so far; makes the run one that is watched for stalls. */
+  onProgress?: (sec: number) => void;
+  /** What it prints; not together with `onProgress`. */
+  onOutput?: (text: string) => void;
+  /** Ends the run, which is no failure: enough was read. */
+  enough?: AbortSignal;
+  /** Wall time; none when absent. */
+  timeoutMs?: number;
+}
+
+const STALL_CHECKS = 4;
+
+/**
+ * Runs one program under the guard to its end.
+ *
+ * @returns what it logged.
+ * @throws {MediaFileError} when the file is at fault.
+ * @throws {Error} with the code `ENOSPC` when the disk is full; other failures may be mended by another try.
+ * @throws the signal's reason when it was aborted. In every case the program has ended.
+ */
+export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
+  run.signal.throwIfAborted();
+  const guard = await tools.guard();
+  const watch = createWatch(run, tools.stallMs);
+  const { onOutput } = run;
+  const child = spawnFfmpeg({
+    bin: tools[run.program],
+    args: run.args,
+    prefix: guard.prefix(run.limits),
+    cwd: run.cwd,
+    logger: tools.logger,
+    ...(run.onProgress ? { onProgress: ({ outTimeMs }) => watch.progress(outTimeMs) } : {}),
+    ...(onOutput ? { onOutput } : {}),
+  });
+  const exit = await watch.untilExit(child);
+  run.signal.throwIfAborted();
+  if (watch.verdict() === 'enough') return exit.stderr;
+  const failure = watch.verdict() ?? failureOf(exit);
+  if (failure === null) return exit.stderr;
+  tools.logger.info(
+    { code: exit.code, signal: exit.signal, log: exit.stderr.slice(-2000) },
+    `${run.program} failed`,
+  );
+  throw typeof failure === 'string' ? new Error(`${run.program} ${failure}`) : failure;
+}
+
+interface Watch {
+  progress(outTimeMs: number | null): void;
+  untilExit(child: FfmpegProcess): Promise<FfmpegExit>;
+  /** Why it was killed; null when it ended by itself. */
+  verdict(): string | null;
+}
+
+/** Kills the program when it is not wanted any more, stands still or takes too long. */
+function createWatch(run: ToolRun, stallMs: number): Watch {
+  let verdict: string | null = null;
+  let furthestMs = -1;
+  let movedAt = performance.now();
+  return {
+    verdict: () => verdict,
+    progress(outTimeMs) {
+      if (outTimeMs === null || outTimeMs <= furthestMs) return;
+      furthestMs = outTimeMs;
+      movedAt = performance.now();
+      run.onProgress?.(outTimeMs / 1000);
+    },
+    async untilExit(child) {
+      const end = (reason: string) => () => {
+        verdict ??= reason;
+        child.kill('SIGKILL');
+      };
+      const checkStall = () => {
+        if (performance.now() - movedAt > stallMs) end('stalled')();
+      };
+      const timers = [
+        ...(run.onProgress ? [setInterval(checkStall, stallMs / STALL_CHECKS)] : []),
+        ...(run.timeoutMs === undefined ? [] : [setTimeout(end('took too long'), run.timeoutMs)]),
+      ];
+      const onAbort = end('aborted');
+      const onEnough = end('enough');
+      run.signal.addEventListener('abort', onAbort);
+      run.enough?.addEventListener('abort', onEnough);
+      try {
+        if (run.signal.aborted) onAbort();
+        return await child.exited;
+      } finally {
+        for (const timer of timers) clearTimeout(timer);
+        run.signal.removeEventListener('abort', onAbort);
+        run.enough?.removeEventListener('abort', onEnough);
+      }
+    },
+  };
+}
+
+/** What ended a program that nobody killed; null when it did its work. */
+function failureOf(exit: FfmpegExit): Error | null {
+  const { code, signal, stderr, spawnError } = exit;
+  if (spawnError !== undefined) return new Error(`cannot be started: ${spawnError}`);
+  // The muxers tell of a full disk in the log alone.
+  if (/No space left on device|Disk quota exceeded/.test(stderr)) return storageFull();
+  if (code === 0) return null;
+  return fileFault(stderr) ?? new Error(`ffmpeg ended with ${signal ?? code}: ${lastLine(stderr)}`);
+}
+
+export function storageFull(): Error {
+  return Object.assign(new Error('no space left for the files of the video'), { code: 'ENOSPC' });
+}
+
+export function isStorageFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOSPC';
+}
+
+/** Most telling first. */
+const FILE_FAULTS: readonly [RegExp, MediaFileError['code'], string][] = [
+  [/exceeds specified max pixel count/, 'UNSUPPORTED_FORMAT', 'The picture is larger than 7680 by 4320.'],
+  [
+    /Format not on whitelist|not on whitelist/,
+    'UNSUPPORTED_FORMAT',
+    'This is no video file that can be read.',
+  ],
+  [
+    /Decoder \(codec|Unknown decoder|no decoder found|Could not find codec parameters|not currently supported/i,
+    'UNSUPPORTED_FORMAT',
+    'The video is coded in a way that cannot be read.',
+  ],
+  [
+    /moov atom not found|Invalid data found|Error while decoding|error reading header|EBML header parsing failed/,
+    'CORRUPT_INPUT',
+    'The file is damaged or incomplete.',
+  ],
+];
+
+/** The file's own fault by the log of the program that failed on it; null when it may be ours. */
+export function fileFault(log: string): MediaFileError | null {
+  const fault = FILE_FAULTS.find(([pattern]) => pattern.test(log));
+  return fault ? new MediaFileError(fault[1], fault[2]) : null;
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+}
+
+/** Hands over whole lines of text that comes in pieces; a line without an end is left out. */
+export function lineReader(onLine: (line: string) => void): (text: string) => void {
+  let rest = '';
+  return (text) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+  };
+}

@@ -1,0 +1,231 @@
+import { inputGuard } from '../ffmpeg/guard.ts';
+import { lineReader, runTool, type Tools } from './run.ts';
+
+/** What the packets of a file tell; times in seconds on the file's own clock. */
+export interface PacketScan {
+  /** The end of the file was reached; otherwise the rest was not looked at. */
+  isComplete: boolean;
+  /** Null when there was not one packet. */
+  video: TrackScan | null;
+  /** Of the chosen audio track, with packets that are not played; null when it has none. */
+  audio: { startSec: number; endSec: number } | null;
+  /** Longest time between two keyframes, and from the last one to the end. */
+  maxKeyframeGapSec: number;
+  beginsWithKeyframe: boolean;
+  /** Pictures after a keyframe that are shown before it, so need those from before it. */
+  hasOpenGop: boolean;
+  /** The file hides some of its packets (an edit list) or changes its settings on the way. */
+  isEdited: boolean;
+  hasAllTimestamps: boolean;
+}
+
+export interface TrackScan {
+  startSec: number;
+  endSec: number;
+  packets: number;
+  bytes: number;
+  /** The most common time between two pictures; 0 for a single one. */
+  frameSec: number;
+  /** Mean over the whole track. */
+  meanFrameSec: number;
+  isVariable: boolean;
+}
+
+/** A file on a slow disk or of many hours is judged by what could be read in this time. */
+const BUDGET_MS = 15_000;
+/** Without a duration in its header, a file is read to its end to learn it. */
+const LONG_BUDGET_MS = 600_000;
+
+interface ScanInput {
+  path: string;
+  cwd: string;
+  videoIndex: number;
+  audioIndex: number | null;
+  /** Reads to the end, however long that takes. */
+  toTheEnd: boolean;
+  /** Nothing after so many media seconds matters. */
+  maxSec: number;
+  signal: AbortSignal;
+}
+
+/** Demuxes the file once, decodes nothing, holds nothing of it. */
+export async function scanPackets(tools: Tools, input: ScanInput): Promise<PacketScan> {
+  const collector = createCollector(input);
+  const enough = new AbortController();
+  const timer = setTimeout(() => enough.abort(), input.toTheEnd ? LONG_BUDGET_MS : BUDGET_MS);
+  try {
+    await runTool(tools, {
+      program: 'ffprobe',
+      cwd: input.cwd,
+      args: [
+        ...['-v', 'error', '-of', 'compact=p=0:nk=1', '-show_entries'],
+        'packet=stream_index,pts_time,dts_time,size,flags:packet_side_data=side_data_type',
+        ...inputGuard(input.path),
+      ],
+      limits: { memoryBytes: 4 * 2 ** 30, cpuSec: LONG_BUDGET_MS / 1000, fileBytes: 0 },
+      signal: input.signal,
+      enough: enough.signal,
+      onOutput: lineReader((line) => {
+        if (collector.add(line) > input.maxSec) enough.abort();
+      }),
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+  return collector.result(!enough.signal.aborted);
+}
+
+/** Pictures are stored in the order of decoding: none is shown so many places later. */
+const REORDER_DEPTH = 17;
+/** Distances that differ by more than this share of the usual one, and by more than rounding, vary. */
+const VARIES = 0.25;
+const VARIES_SEC = 0.002;
+/** A frame lost now and then is no variable frame rate. */
+const VARIABLE_SHARE = 0.01;
+const VARIABLE_COUNT = 3;
+
+interface Collector {
+  /** @returns the media time reached. */
+  add(line: string): number;
+  result(isComplete: boolean): PacketScan;
+}
+
+function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndex'>): Collector {
+  const shownTimes = createFrameTimes();
+  const decodedTimes = createFrameTimes();
+  let bytes = 0;
+  let packets = 0;
+  let audioStart = Number.POSITIVE_INFINITY;
+  let audioEnd = Number.NEGATIVE_INFINITY;
+  let keyframe: number | null = null;
+  let maxGap = 0;
+  let beginsWithKeyframe = true;
+  let hasOpenGop = false;
+  let isEdited = false;
+  let hasAllTimestamps = true;
+  let reached = 0;
+
+  const addVideo = (pts: number, size: number, flags: string) => {
+    packets += 1;
+    bytes += size;
+    if (!Number.isFinite(pts)) return;
+    if (flags.includes('D')) isEdited = true;
+    if (flags.includes('K')) {
+      if (keyframe !== null) maxGap = Math.max(maxGap, pts - keyframe);
+      keyframe = pts;
+    } else if (keyframe === null) beginsWithKeyframe = false;
+    else if (pts < keyframe) hasOpenGop = true;
+  };
+
+  return {
+    add(line) {
+      const [stream, shown = '', decoded = '', size, flags = ''] = line.split('|');
+      const isShown = shown !== 'N/A';
+      const pts = Number.parseFloat(isShown ? shown : decoded);
+      if (stream === String(input.videoIndex)) {
+        if (isShown) shownTimes.add(pts);
+        else hasAllTimestamps = false;
+        decodedTimes.add(Number.parseFloat(decoded));
+        addVideo(pts, Number(size) || 0, flags);
+        if (line.includes('New Extradata') || line.includes('Param Change')) isEdited = true;
+      } else if (stream === String(input.audioIndex)) {
+        if (pts < audioStart) audioStart = pts;
+        if (pts > audioEnd) audioEnd = pts;
+      }
+      if (pts > reached) reached = pts;
+      return reached;
+    },
+    result(isComplete) {
+      // AVI has the times of decoding alone, and MPEG-2 in between.
+      const times = (hasAllTimestamps ? shownTimes : decodedTimes).finish();
+      const last = times === null || keyframe === null ? 0 : times.endSec - keyframe;
+      return {
+        isComplete,
+        video: packets === 0 ? null : { packets, bytes, ...(times ?? NO_TIMES) },
+        audio: Number.isFinite(audioEnd) ? { startSec: audioStart, endSec: audioEnd } : null,
+        maxKeyframeGapSec: Math.max(maxGap, last),
+        beginsWithKeyframe,
+        hasOpenGop,
+        isEdited,
+        hasAllTimestamps,
+      };
+    },
+  };
+}
+
+type FrameTimes = Omit<TrackScan, 'packets' | 'bytes'>;
+
+const NO_TIMES: FrameTimes = { startSec: 0, endSec: 0, frameSec: 0, meanFrameSec: 0, isVariable: false };
+
+/** Puts timestamps back into the order of showing, and counts the distances between them. */
+function createFrameTimes(): { add(pts: number): void; finish(): FrameTimes | null } {
+  const waiting: number[] = [];
+  /** By microseconds; a hostile file has few enough of them that count. */
+  const distances = new Map<number, number>();
+  let first: number | null = null;
+  let last = 0;
+  let count = 0;
+
+  const show = (pts: number) => {
+    if (first === null) first = pts;
+    else {
+      const distance = Math.round((pts - last) * 1e6);
+      if (distances.size < 10_000 || distances.has(distance)) {
+        distances.set(distance, (distances.get(distance) ?? 0) + 1);
+      }
+    }
+    last = Math.max(last, pts);
+    if (count === 0) last = pts;
+    count += 1;
+  };
+  const showFirst = () => {
+    const pts = waiting.shift();
+    if (pts !== undefined) show(pts);
+  };
+
+  return {
+    add(pts) {
+      if (!Number.isFinite(pts)) return;
+      let at = waiting.length;
+      while (at > 0 && (waiting[at - 1] ?? 0) > pts) at -= 1;
+      waiting.splice(at, 0, pts);
+      if (waiting.length > REORDER_DEPTH) showFirst();
+    },
+    finish() {
+      while (waiting.length > 0) showFirst();
+      if (first === null) return null;
+      const usual = usualDistance(distances);
+      const meanFrameSec = count > 1 ? (last - first) / (count - 1) : 0;
+      return {
+        startSec: first,
+        endSec: last + (usual || meanFrameSec),
+        frameSec: usual,
+        meanFrameSec,
+        isVariable: varies(distances, usual),
+      };
+    },
+  };
+}
+
+/** The median, in seconds. */
+function usualDistance(distances: ReadonlyMap<number, number>): number {
+  const sorted = [...distances].toSorted(([a], [b]) => a - b);
+  const half = sorted.reduce((sum, [, count]) => sum + count, 0) / 2;
+  let passed = 0;
+  for (const [distance, count] of sorted) {
+    passed += count;
+    if (passed >= half) return distance / 1e6;
+  }
+  return 0;
+}
+
+function varies(distances: ReadonlyMap<number, number>, usual: number): boolean {
+  const tolerance = Math.max(usual * VARIES, VARIES_SEC);
+  let total = 0;
+  let varying = 0;
+  for (const [distance, count] of distances) {
+    total += count;
+    if (Math.abs(distance / 1e6 - usual) > tolerance) varying += count;
+  }
+  return varying >= VARIABLE_COUNT && varying > total * VARIABLE_SHARE;
+}

@@ -1,0 +1,82 @@
+import { open } from 'node:fs/promises';
+import { MediaFileError } from '../contract.ts';
+
+const HEAD_BYTES = 4096;
+const TS_PACKET_BYTES = [188, 192, 204];
+const TS_SYNC = 0x47;
+const TS_SYNCS = 5;
+
+/**
+ * Looks at the first bytes before any parser of ffmpeg does: text that names other files never gets that far.
+ *
+ * @throws {MediaFileError}
+ */
+export async function sniff(path: string): Promise<void> {
+  const head = await readHead(path);
+  if (head.length === 0) throw new MediaFileError('CORRUPT_INPUT', 'The file is empty.');
+  if (isVideoContainer(head)) return;
+  if (isAudio(head)) throw new MediaFileError('NO_VIDEO_TRACK', 'The file holds sound and no video.');
+  throw new MediaFileError('UNSUPPORTED_FORMAT', 'This is no video file that can be read.');
+}
+
+async function readHead(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function isVideoContainer(head: Buffer): boolean {
+  return (
+    isIsoMedia(head) ||
+    startsWith(head, '1a45dfa3') || // Matroska, WebM
+    (ascii(head, 0, 4) === 'RIFF' && ascii(head, 8, 12) === 'AVI ') ||
+    ascii(head, 0, 3) === 'FLV' ||
+    ascii(head, 0, 4) === 'OggS' ||
+    startsWith(head, '000001ba') || // MPEG program stream
+    startsWith(head, '3026b2758e66cf11') || // ASF, WMV
+    isTransportStream(head)
+  );
+}
+
+const ISO_BOXES = ['ftyp', 'moov', 'mdat', 'free', 'skip', 'wide', 'pnot', 'styp', 'moof'];
+/** HEIF and AVIF: pictures in the same boxes. */
+const PICTURE_BRANDS = ['heic', 'heix', 'mif1', 'avif'];
+
+function isIsoMedia(head: Buffer): boolean {
+  const box = ascii(head, 4, 8);
+  return ISO_BOXES.includes(box) && !(box === 'ftyp' && PICTURE_BRANDS.includes(ascii(head, 8, 12)));
+}
+
+/** Recordings often begin in the middle of a packet, and Blu-ray's packets have four bytes before the sync. */
+function isTransportStream(head: Buffer): boolean {
+  return TS_PACKET_BYTES.some((size) => {
+    for (let start = 0; start < size; start += 1) {
+      let syncs = 0;
+      while (syncs < TS_SYNCS && head[start + syncs * size] === TS_SYNC) syncs += 1;
+      if (syncs === TS_SYNCS) return true;
+    }
+    return false;
+  });
+}
+
+function isAudio(head: Buffer): boolean {
+  return (
+    ascii(head, 0, 3) === 'ID3' ||
+    ascii(head, 0, 4) === 'fLaC' ||
+    (ascii(head, 0, 4) === 'RIFF' && ascii(head, 8, 12) === 'WAVE') ||
+    // MPEG audio and AAC.
+    /^ff(fb|fa|f3|f2|f1|f9)/.test(head.toString('hex', 0, 2))
+  );
+}
+
+function ascii(head: Buffer, from: number, to: number): string {
+  return head.toString('latin1', from, to);
+}
+
+function startsWith(head: Buffer, hex: string): boolean {
+  return head.toString('hex', 0, hex.length / 2) === hex;
+}

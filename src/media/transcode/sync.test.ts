@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { assertNear, type Made, segments, transcode } from '../../../test/transcode/result.ts';
+import { H264, make, packetTimes, pictures, testTranscoder } from '../../../test/transcode/sources.ts';
+
+const run = promisify(execFile);
+const AAC = ['-c:a', 'aac'];
+let dir = '';
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'sync-'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+/** When the picture turns white and when the sound begins, in seconds. */
+async function flashAndBeep(made: Made): Promise<{ flashSec: number; beepSec: number }> {
+  const name = made.renditions[0]?.name ?? '';
+  const look = ['-vf', "select='gt(scene,0.3)',metadata=print:file=-", '-an', '-f', 'null', '-'];
+  const seen = await output(['-i', made.path(name), ...look]);
+  const listen = ['-af', 'silencedetect=n=-30dB:d=0.2', '-vn', '-f', 'null', '-'];
+  const heard = await output(['-v', 'info', '-i', made.path('audio'), ...listen]);
+  return {
+    flashSec: Number(/pts_time:([\d.]+)/.exec(seen)?.[1]),
+    beepSec: Number(/silence_end: ([\d.]+)/.exec(heard)?.[1]),
+  };
+}
+
+async function output(args: string[]): Promise<string> {
+  const { stdout, stderr } = await run('ffmpeg', ['-nostdin', '-hide_banner', ...args]);
+  return stdout + stderr;
+}
+
+/** A flash and a beep at 1.2 s; each track may begin later than the file. */
+function flashing(videoLate: number, soundLate: number): string[] {
+  const flash = `color=black:s=160x90:r=25:d=${2.4 - videoLate},drawbox=c=white:t=fill:enable='gte(t,${1.2 - videoLate})'`;
+  const beep = `aevalsrc='gte(t,${1.2 - soundLate})*sin(6000*t)':s=48000:d=${2.4 - soundLate}`;
+  return [
+    ...['-itsoffset', String(videoLate), '-f', 'lavfi', '-i', flash],
+    ...['-itsoffset', String(soundLate), '-f', 'lavfi', '-i', beep],
+  ];
+}
+
+for (const [name, videoLate, soundLate, codec] of [
+  ['together, copied', 0, 0, H264],
+  ['together, encoded', 0, 0, ['-c:v', 'mpeg4']],
+  ['sound late, copied pictures', 0, 0.6, H264],
+  ['pictures late', 0.6, 0, H264],
+  ['pictures a little late', 0.12, 0, H264],
+] as const) {
+  test(`sync: ${name}`, async () => {
+    const file = `sync-${videoLate}-${soundLate}-${codec.length}.mkv`;
+    const made = await transcode(
+      dir,
+      await make(dir, ...flashing(videoLate, soundLate), ...codec, ...AAC, file),
+    );
+    const { flashSec, beepSec } = await flashAndBeep(made);
+    assertNear(flashSec - beepSec, 0, 0.04, 'flash and beep');
+  });
+}
+
+test('sync: the cuts of all rungs are the same ones, to the last of two minutes at 29.97', async () => {
+  const rate = 30_000 / 1001;
+  const args = [...pictures('64x36', '30000/1001', 120), '-c:v', 'mpeg4', '-q:v', '20', 'ntsc.mkv'];
+  const input = await make(dir, ...args);
+  const outDir = await mkdtemp(join(dir, 'out-'));
+  const transcoder = testTranscoder();
+  const signal = AbortSignal.timeout(30_000);
+  const source = await transcoder.probe(input, signal);
+  assert.equal(source.video.frameRate, rate);
+  const rungs = [1, 2, 3].map((divisor) => {
+    const name = `${divisor}p`;
+    return { name, width: 64, height: 36, frameRate: rate / divisor, bitrate: 100_000, isCopy: false };
+  });
+  const run = { input, source, outDir, signal };
+  await transcoder.encode({ ...run, rungs, audio: null, alignToSource: false });
+  const path = (name: string) => join(outDir, name, 'index.m3u8');
+  const reference = await segments(path('1p'));
+  for (const sec of reference.slice(0, -1)) assertNear(sec, 6.006, 0.0001, 'a segment');
+  const frames: number[] = [];
+  for (const { name, frameRate } of rungs) {
+    const own = await segments(path(name));
+    assert.deepEqual(own.slice(0, -1), reference.slice(0, -1));
+    assertNear(own.at(-1) ?? 0, reference.at(-1) ?? 0, 1 / frameRate, 'the last segment');
+    frames.push((await packetTimes(path(name))).length);
+  }
+  assert.deepEqual(frames, [3597, 1799, 1199]);
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { SourceInfo, Transcoder } from '../../src/media/contract.ts';
+import { createTranscoder } from '../../src/media/transcode/index.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+
+const run = promisify(execFile);
+
+export const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
+
+export function pictures(size: string, rate: number | string, sec: number): string[] {
+  return ['-f', 'lavfi', '-i', `testsrc2=s=${size}:r=${rate}:d=${sec}`];
+}
+
+export function tone(sec: number, hertz = 440): string[] {
+  return ['-f', 'lavfi', '-i', `sine=${hertz}:d=${sec}:r=48000`];
+}
+
+/** Runs ffmpeg; the last argument is the name of a file in `dir`. @returns its path. */
+export async function make(dir: string, ...args: string[]): Promise<string> {
+  const path = join(dir, args.pop() ?? '');
+  await run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args, path]);
+  return path;
+}
+
+export function testTranscoder(options: Partial<Parameters<typeof createTranscoder>[0]> = {}): Transcoder {
+  const logger = createLogger('silent');
+  return createTranscoder({ ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', threads: 1, logger, ...options });
+}
+
+/** Presentation times of the packets of one kind, sorted, in seconds. */
+export async function packetTimes(path: string, kind: 'v:0' | 'a:0' = 'v:0'): Promise<number[]> {
+  const args = ['-v', 'error', '-select_streams', kind, '-show_entries', 'packet=pts_time', '-of', 'csv=p=0'];
+  const { stdout } = await run('ffprobe', [...args, path], { maxBuffer: 64 * 2 ** 20 });
+  const times = stdout.match(/-?[\d.]+/g) ?? [];
+  return times.map(Number).toSorted((a, b) => a - b);
+}
+
+/** What ffprobe says of the first stream of a file. */
+export async function streamOf(path: string): Promise<Record<string, unknown>> {
+  const { stdout } = await run('ffprobe', ['-v', 'error', '-show_streams', '-of', 'json', path]);
+  return Object(JSON.parse(stdout).streams[0]);
+}
+
+/** Everything can be decoded without one complaint. */
+export async function assertDecodes(path: string): Promise<void> {
+  const { stderr } = await run('ffmpeg', ['-nostdin', '-v', 'error', '-i', path, '-f', 'null', '-']);
+  assert.equal(stderr, '');
+}
+
+/** A source for the pure functions. */
+export function sourceInfo(
+  video: Partial<SourceInfo['video']>,
+  rest: Partial<Omit<SourceInfo, 'video'>> = {},
+): SourceInfo {
+  return {
+    durationSec: 60,
+    sizeBytes: 1_000_000,
+    bitrate: 1_000_000,
+    zeroSec: 0,
+    video: {
+      streamIndex: 0,
+      codec: 'h264',
+      codecs: null,
+      profile: 'High',
+      pixelFormat: 'yuv420p',
+      width: 1920,
+      height: 1080,
+      rotation: 0,
+      frameRate: 30,
+      isVariableFrameRate: false,
+      isHdr: false,
+      isInterlaced: false,
+      bitrate: 5_000_000,
+      ...video,
+    },
+    audio: null,
+    copyRefusal: 'codec',
+    canSplit: false,
+    ...rest,
+  };
+}
