@@ -8,13 +8,14 @@
 
 import { handOver } from './bootstrap/hand-over.mjs';
 import { installPackages, nodePath } from './bootstrap/packages.mjs';
+import { tryPeers } from './bootstrap/peers.mjs';
 import { ensureChromium, ensureCounterStore, ensureFfmpeg } from './bootstrap/programs.mjs';
 import { Stop } from './bootstrap/stop.mjs';
 import { buildWeb } from './bootstrap/web.mjs';
 
 const COMMANDS = {
   start: { script: 'src/main/start.ts', needs: ['ffmpeg', 'web'] },
-  test: { script: 'scripts/run-tests.ts', needs: ['dev', 'ffmpeg', 'chromium', 'store', 'web'] },
+  test: { script: 'scripts/run-tests.ts', needs: ['dev', 'ffmpeg', 'chromium', 'store', 'peers', 'web'] },
   check: { script: 'scripts/check.ts', needs: ['dev'] },
   demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'web'] },
   bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'web'] },
@@ -32,6 +33,7 @@ function main([name = '', ...args]) {
   if (needs('ffmpeg') && media) ensureFfmpeg(env);
   if (needs('chromium')) env.CHROMIUM_PATH = ensureChromium(env);
   if (needs('store')) ensureCounterStore();
+  if (needs('peers')) tryPeers();
   if (needs('web')) buildWeb();
   handOver(nodePath(), ['--disable-warning=ExperimentalWarning', command.script, ...args], env);
 }

@@ -1,0 +1,14 @@
+/**
+ * Builds programs that tests talk to into `.cache/peers`; needs Go. Does nothing for those that are there.
+ *
+ *   node scripts/peers.mjs [s3]
+ */
+
+import { buildPeer, PEERS } from './bootstrap/peers.mjs';
+
+const names = process.argv.slice(2);
+for (const name of names.length === 0 ? Object.keys(PEERS) : names) {
+  const lack = Object.hasOwn(PEERS, name) ? buildPeer(name, { timeoutMs: 900_000 }) : 'there is no such peer';
+  process.stdout.write(`${name}: ${lack ?? 'ready'}\n`);
+  if (lack !== null) process.exitCode = 1;
+}

@@ -1,0 +1,142 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition } from '../../platform/db/page.ts';
+import type { UploadStatus, UploadTable } from '../../platform/db/tables/videos.ts';
+
+export type UploadRow = Selectable<UploadTable>;
+export type UploadChange = Updateable<UploadTable>;
+
+export interface UploadFilter {
+  status?: UploadStatus[] | undefined;
+}
+
+export function insertUpload(tx: Tx, upload: Insertable<UploadTable>): Promise<UploadRow> {
+  return tx.insertInto('upload').values(upload).returningAll().executeTakeFirstOrThrow();
+}
+
+export function findUpload(db: Db, workspaceId: string, id: string): Promise<UploadRow | undefined> {
+  return db
+    .selectFrom('upload')
+    .selectAll()
+    .where('id', '=', id)
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst();
+}
+
+/** By the id alone, for sweeps and for requests that came with the token. */
+export function findAnyUpload(db: Db, id: string): Promise<UploadRow | undefined> {
+  return db.selectFrom('upload').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export function findByToken(db: Db, tokenHash: Buffer): Promise<UploadRow | undefined> {
+  return db.selectFrom('upload').selectAll().where('token_hash', '=', tokenHash).executeTakeFirst();
+}
+
+export function lockUpload(tx: Tx, id: string): Promise<UploadRow | undefined> {
+  return tx.selectFrom('upload').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+export function lockOpenOf(tx: Tx, videoId: string): Promise<UploadRow[]> {
+  return tx
+    .selectFrom('upload')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .where('ended_at', 'is', null)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}
+
+export function updateUpload(tx: Db, id: string, change: UploadChange): Promise<UploadRow> {
+  return tx.updateTable('upload').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+}
+
+export function listUploads(
+  db: Db,
+  workspaceId: string,
+  filter: UploadFilter,
+  page: PageRequest,
+): Promise<UploadRow[]> {
+  let query = db
+    .selectFrom('upload')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where(pageCondition(page));
+  if (filter.status !== undefined) query = query.where('status', 'in', filter.status);
+  return query.orderBy('id', page.order).limit(page.take).execute();
+}
+
+/**
+ * Takes the lease of an open upload's writer: free, or not renewed for `staleSec`.
+ *
+ * @returns undefined when it has ended, or when another writer is at work.
+ */
+export function claimWriter(
+  db: Db,
+  id: string,
+  writer: string,
+  staleSec: number,
+): Promise<UploadRow | undefined> {
+  return db
+    .updateTable('upload')
+    .set({ writer, writer_seen_at: sql`now()` })
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb('writer', 'is', null),
+        eb('writer_seen_at', '<', sql<Date>`now() - make_interval(secs => ${staleSec})`),
+      ]),
+    )
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Writes what the writer has received and renews its lease. @returns undefined when it has lost the lease. */
+export function recordProgress(
+  db: Db,
+  id: string,
+  writer: string,
+  change: UploadChange,
+): Promise<UploadRow | undefined> {
+  return db
+    .updateTable('upload')
+    .set({ writer_seen_at: sql`now()`, ...change })
+    .where('id', '=', id)
+    .where('writer', '=', writer)
+    .where('ended_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function releaseWriters(db: Db): Promise<void> {
+  await db.updateTable('upload').set({ writer: null }).where('writer', 'is not', null).execute();
+}
+
+export async function releaseWriter(db: Db, id: string, writer: string): Promise<void> {
+  await db
+    .updateTable('upload')
+    .set({ writer: null })
+    .where('id', '=', id)
+    .where('writer', '=', writer)
+    .execute();
+}
+
+/** Sessions whose time is over, those that are whole but not completed, and ended ones with bytes left. */
+export async function findDue(db: Db, now: Date, limit: number) {
+  const open = db.selectFrom('upload').selectAll().where('ended_at', 'is', null).limit(limit);
+  const [expired, whole, uncleared] = await Promise.all([
+    open.where('expires_at', '<=', now).orderBy('expires_at').execute(),
+    open.where(sql<boolean>`received_bytes = size_bytes`).orderBy('id').execute(),
+    db
+      .selectFrom('upload')
+      .selectAll()
+      .where('has_bytes', '=', true)
+      .where('ended_at', 'is not', null)
+      .orderBy('id')
+      .limit(limit)
+      .execute(),
+  ]);
+  return { expired, whole, uncleared };
+}

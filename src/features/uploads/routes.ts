@@ -1,0 +1,116 @@
+import Type from 'typebox';
+import type { Caller } from '../../http/context.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { mayWrite } from '../../http/plugins/policy.ts';
+import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import { Deleted, parseList } from '../../http/schema.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import type { UploadRow } from './repository.ts';
+import { CompleteIn, toUpload, UPLOAD_STATUSES, Upload, UploadIn } from './schemas.ts';
+import type { Uploads } from './service.ts';
+
+const Id = Type.Object({ id: Type.String() });
+const write = {
+  auth: 'key',
+  permission: 'upload:write',
+  gate: null,
+  originLock: false,
+  idempotent: false,
+} as const;
+const read = { ...write, permission: 'upload:read' } as const;
+
+/** Who may create a session: also the policy of a tus creation, which is no JSON. */
+export const CREATION = {
+  ...write,
+  operationId: 'uploads.create',
+  method: 'POST',
+  path: '/upload',
+  summary: 'Start an upload',
+  description:
+    'Answers an `uploadUrl` that takes the bytes without a key. The storage of the whole file is reserved.',
+  params: NoParams,
+  query: NoQuery,
+  reply: { status: 201, schema: Upload },
+  errors: ['NOT_FOUND', 'CONFLICT', 'QUOTA_EXCEEDED'],
+} as const;
+
+/** `/upload` (contract 4.8; `api.md` C3.7). */
+export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: CursorCodec }): Route[] {
+  const out = (caller: Caller, row: UploadRow) =>
+    toUpload(row, mayWrite(caller, write.permission) ? uploads.urlOf(row) : null);
+  return [
+    defineRoute({
+      ...CREATION,
+      body: UploadIn,
+      handler: async ({ caller }, { body }) => out(caller, await uploads.create(caller.workspaceId, body)),
+    }),
+    defineRoute({
+      ...read,
+      operationId: 'uploads.list',
+      method: 'GET',
+      path: '/upload',
+      summary: 'List uploads',
+      params: NoParams,
+      query: listQuery({
+        status: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
+      }),
+      body: NoBody,
+      reply: { status: 200, schema: Upload, list: true },
+      errors: [],
+      async handler({ caller }, { query }) {
+        const list = new ListReader(cursors, `uploads:${caller.workspaceId}`, query);
+        const status = parseList('status', UPLOAD_STATUSES, query.status);
+        const rows = await uploads.list(caller.workspaceId, { status }, list.request);
+        return list.page(rows, (row) => out(caller, row));
+      },
+    }),
+    defineRoute({
+      ...read,
+      operationId: 'uploads.get',
+      method: 'GET',
+      path: '/upload/{id}',
+      summary: 'Get an upload',
+      params: Id,
+      query: NoQuery,
+      body: NoBody,
+      reply: { status: 200, schema: Upload },
+      errors: ['NOT_FOUND'],
+      handler: async ({ caller }, { params }) =>
+        out(caller, await uploads.get(caller.workspaceId, params.id)),
+    }),
+    defineRoute({
+      ...write,
+      operationId: 'uploads.complete',
+      method: 'POST',
+      path: '/upload/{id}/complete',
+      summary: 'Complete an upload',
+      description:
+        'The last byte completes an upload by itself; this asks for it, and checks a SHA-256. 409 while bytes are missing. A wrong sum is 400 and fails the upload and its video.',
+      params: Id,
+      query: NoQuery,
+      body: CompleteIn,
+      optionalBody: true,
+      reply: { status: 200, schema: Upload },
+      errors: ['NOT_FOUND', 'CONFLICT', 'UPLOAD_EXPIRED'],
+      handler: async ({ caller }, { params, body }) =>
+        out(caller, await uploads.complete(caller.workspaceId, params.id, body.sha256)),
+    }),
+    defineRoute({
+      ...write,
+      operationId: 'uploads.cancel',
+      method: 'DELETE',
+      path: '/upload/{id}',
+      summary: 'Cancel an upload',
+      description: 'What was received is removed and its video fails. 409 when the upload is complete.',
+      params: Id,
+      query: NoQuery,
+      body: NoBody,
+      reply: { status: 200, schema: Deleted },
+      errors: ['NOT_FOUND', 'CONFLICT'],
+      async handler({ caller }, { params }) {
+        await uploads.remove(caller.workspaceId, params.id);
+        return { id: params.id, deleted: true };
+      },
+    }),
+  ];
+}

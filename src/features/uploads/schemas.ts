@@ -1,0 +1,102 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
+import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
+import type { UploadRow } from './repository.ts';
+import { CHUNK_BYTES } from './rules.ts';
+
+export const UPLOAD_STATUSES = [
+  'WAITING',
+  'UPLOADING',
+  'COMPLETED',
+  'CANCELED',
+  'EXPIRED',
+  'FAILED',
+] as const;
+
+const Sha256 = Type.String({
+  pattern: '^[0-9a-fA-F]{64}$',
+  description: 'SHA-256 of the whole file, hexadecimal.',
+});
+
+const Size = Type.Integer({ minimum: 1, maximum: MAX_FILE_BYTES, description: 'Exact size of the file.' });
+
+const creation = <S extends TSchema>(sizeBytes: S) =>
+  Type.Object({
+    filename: Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' }),
+    sizeBytes,
+    mimeType: Type.Optional(
+      Type.String({ maxLength: 127, pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$' }),
+    ),
+    sha256: Type.Optional(Sha256),
+    videoId: Type.Optional(
+      Type.String({
+        description: 'A video that waits for its file. Without it a new one is made of the fields below.',
+      }),
+    ),
+    title: Type.Optional(Title),
+    description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
+    visibility: Type.Optional(Visibility),
+    metadata: Type.Optional(Metadata),
+    corsOrigin: Type.Optional(
+      Nullable(
+        Type.String({
+          maxLength: 255,
+          description: 'The only web page origin that may upload; any unless given.',
+        }),
+      ),
+    ),
+  });
+
+export const UploadIn = creation(Size);
+/** What a tus creation says; its length may come later. */
+export const TusCreation = creation(Nullable(Size));
+
+export const CompleteIn = Type.Object({ sha256: Type.Optional(Sha256) });
+
+export const Upload = Type.Object(
+  {
+    id: Type.String(),
+    videoId: Type.String(),
+    status: OneOf(UPLOAD_STATUSES),
+    protocol: OneOf(['TUS', 'PUT'] as const),
+    uploadUrl: Nullable(
+      Type.String({
+        description:
+          'Where the bytes go, by tus 1.0 or one PUT; whoever has it may upload. Only where the key may write uploads; null elsewhere.',
+      }),
+    ),
+    corsOrigin: Nullable(Type.String()),
+    filename: Type.String(),
+    sizeBytes: Nullable(Type.Integer({ description: 'Null until the client says it.' })),
+    receivedBytes: Type.Integer({ description: 'Stored durably; a few seconds old while bytes come.' }),
+    mimeType: Type.String(),
+    sha256: Nullable(Type.String()),
+    chunkSizeBytes: Type.Integer({ description: 'A good size for clients that cut the file.' }),
+    expiresAt: Instant,
+    error: NullableObject(Type.Object({ code: Type.String(), message: Type.String() })),
+    createdAt: Instant,
+  },
+  { $id: 'Upload' },
+);
+export type Upload = Static<typeof Upload>;
+
+/** @param uploadUrl null hides it. */
+export function toUpload(row: UploadRow, uploadUrl: string | null): Upload {
+  return {
+    id: row.id,
+    videoId: row.video_id,
+    status: row.status,
+    protocol: row.protocol,
+    uploadUrl,
+    corsOrigin: row.cors_origin,
+    filename: row.filename,
+    sizeBytes: row.size_bytes,
+    receivedBytes: row.received_bytes,
+    mimeType: row.mime_type,
+    sha256: row.sha256,
+    chunkSizeBytes: CHUNK_BYTES,
+    expiresAt: row.expires_at.toISOString(),
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    createdAt: row.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,201 @@
+import type { AppendEvent } from '../../events/index.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Visibility } from '../../kernel/visibility.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { EndingDeps, Endings } from './ending.service.ts';
+import { assertCanceled, assertIntact, CANCELED, createEndings } from './ending.service.ts';
+import type { UploadFilter, UploadRow } from './repository.ts';
+import * as repository from './repository.ts';
+import * as rules from './rules.ts';
+import { createHashes, keyOf, partialOf } from './state.ts';
+import { hashToken, mintToken } from './token.ts';
+import { createTransfers, type TransferDeps, type Transfers } from './transfer.service.ts';
+import { createWriters } from './writers.ts';
+
+/** Makes the video that a file is for, or finds the one that waits (features/videos). */
+export interface VideoOfUpload {
+  create(
+    tx: Tx,
+    append: AppendEvent,
+    workspaceId: string,
+    input: {
+      title: string;
+      source: 'UPLOAD';
+      description?: string | null;
+      visibility?: Visibility;
+      metadata?: Record<string, string>;
+      uploadId: string;
+    },
+  ): Promise<{ id: string }>;
+  /** @throws {AppError} NOT_FOUND; CONFLICT when it is not UPLOADING. */
+  attach(tx: Tx, workspaceId: string, videoId: string, uploadId: string): Promise<unknown>;
+}
+
+export interface AnnouncedFile {
+  filename: string;
+  /** null: the client says it when it begins. */
+  sizeBytes: number | null;
+  mimeType?: string | null | undefined;
+  corsOrigin?: string | null | undefined;
+  sha256?: string | undefined;
+}
+
+export interface NewUpload extends AnnouncedFile {
+  videoId?: string;
+  title?: string;
+  description?: string | null;
+  visibility?: Visibility;
+  metadata?: Record<string, string>;
+}
+
+export interface UploadDeps extends Omit<EndingDeps, 'videos' | 'hashes'> {
+  bus: TransferDeps['bus'];
+  secrets: Secrets;
+  publicUrl: string;
+  videos: EndingDeps['videos'] & VideoOfUpload;
+}
+
+/** Upload sessions (`api.md` C3.7). Each id is looked up in the workspace: NOT_FOUND otherwise. */
+export interface Uploads extends Pick<Endings, 'sweep'> {
+  readonly transfers: Transfers;
+  /** @throws {AppError} BAD_REQUEST, QUOTA_EXCEEDED; NOT_FOUND and CONFLICT for `videoId`. */
+  create(workspaceId: string, input: NewUpload): Promise<UploadRow>;
+  /**
+   * The session of a video that the caller has just made or locked; earlier ones of it are over. Reserves the
+   * storage, which locks the workspace.
+   *
+   * @throws {AppError} BAD_REQUEST for the file's properties, QUOTA_EXCEEDED.
+   */
+  open(tx: Tx, workspaceId: string, videoId: string, file: AnnouncedFile): Promise<UploadRow>;
+  /** Ends the open sessions of a video that is deleted. The caller has locked the workspace before the video. */
+  cancelFor(tx: Tx, videoId: string): Promise<void>;
+  list(workspaceId: string, filter: UploadFilter, page: PageRequest): Promise<UploadRow[]>;
+  get(workspaceId: string, id: string): Promise<UploadRow>;
+  /**
+   * The COMPLETED session, once all bytes are there.
+   *
+   * @throws {AppError} CONFLICT while bytes are missing and when it ended otherwise; UPLOAD_EXPIRED; BAD_REQUEST,
+   * field `sha256`, for a wrong sum, which fails session and video.
+   */
+  complete(workspaceId: string, id: string, sha256: string | undefined): Promise<UploadRow>;
+  /** Cancels the session; its video fails. @throws {AppError} CONFLICT when it is COMPLETED. */
+  remove(workspaceId: string, id: string): Promise<void>;
+  /** Where its bytes go. */
+  urlOf(row: UploadRow): string;
+  /** For a process that starts as the only one: the writers of the one before it are gone. */
+  releaseWriters(): Promise<void>;
+}
+
+const OCTETS = 'application/octet-stream';
+
+export function createUploads(deps: UploadDeps): Uploads {
+  const { db, events, videos, secrets } = deps;
+  const hashes = createHashes();
+  const writers = createWriters();
+  const endings = createEndings({ ...deps, hashes });
+
+  const get = async (workspaceId: string, id: string) => {
+    const row = await repository.findUpload(db, workspaceId, id);
+    if (row === undefined) throw notFound();
+    return row;
+  };
+
+  return {
+    transfers: createTransfers({ ...deps, hashes, writers, endings }),
+    get,
+    open: (tx, workspaceId, videoId, file) =>
+      open(deps, tx, { ...file, workspaceId, videoId, id: newId('upl') }),
+    sweep: endings.sweep,
+    async create(workspaceId, input) {
+      const { title, description, visibility, metadata, videoId: given, ...file } = input;
+      if (given === undefined && visibility === 'PURCHASE') {
+        throw badRequest('visibility', 'A video for sale has a price: make it with POST /videos.');
+      }
+      const id = newId('upl');
+      const fresh = {
+        title: title ?? rules.titleOf(file.filename),
+        source: 'UPLOAD' as const,
+        uploadId: id,
+        ...(description === undefined ? {} : { description }),
+        ...(visibility === undefined ? {} : { visibility }),
+        ...(metadata === undefined ? {} : { metadata }),
+      };
+      return events.transaction(async (tx, append) => {
+        await lockWorkspace(tx, workspaceId);
+        if (given !== undefined) await videos.attach(tx, workspaceId, given, id);
+        const videoId = given ?? (await videos.create(tx, append, workspaceId, fresh)).id;
+        return open(deps, tx, { ...file, workspaceId, videoId, id });
+      });
+    },
+    cancelFor: (tx, videoId) => cancelOpen(deps, tx, videoId),
+    list: (workspaceId, filter, page) => repository.listUploads(db, workspaceId, filter, page),
+    async complete(workspaceId, id, sum) {
+      const sha256 = sum?.toLowerCase();
+      const row = await get(workspaceId, id);
+      const ended = row.ended_at === null ? await endings.finish(id, sha256) : row;
+      if (ended.status !== 'COMPLETED') throw await incomplete(deps, assertIntact(ended));
+      return assertIntact(sha256 === undefined ? ended : await endings.verify(ended, sha256));
+    },
+    async remove(workspaceId, id) {
+      const row = await get(workspaceId, id);
+      writers.abort(id);
+      assertCanceled(await endings.giveUp(row, CANCELED));
+    },
+    urlOf: (row) => `${deps.publicUrl}/uploads/${secrets.decrypt(row.token_encrypted, row.id)}`,
+    releaseWriters: () => repository.releaseWriters(db),
+  };
+}
+
+/** Why a session cannot be completed now, or ever. */
+async function incomplete({ store, clock }: UploadDeps, row: UploadRow): Promise<AppError> {
+  const isOver = row.ended_at === null && row.expires_at <= clock.now();
+  if (isOver || row.status === 'EXPIRED') return new AppError('UPLOAD_EXPIRED');
+  if (row.ended_at !== null) return new AppError('CONFLICT', { message: `The upload is ${row.status}.` });
+  const state = partialOf(row);
+  const received = state === null ? 0 : (await store.partials.inspect(keyOf(row), state)).sizeBytes;
+  const size = row.size_bytes ?? 'a number not yet known';
+  return new AppError('CONFLICT', { message: `${received} bytes have been received, of ${size}.` });
+}
+
+async function open(
+  { quota, secrets, clock }: UploadDeps,
+  tx: Tx,
+  file: AnnouncedFile & { workspaceId: string; videoId: string; id: string },
+): Promise<UploadRow> {
+  const { workspaceId, videoId, id, sizeBytes, corsOrigin, sha256 } = file;
+  if (sizeBytes !== null) rules.checkedSize('sizeBytes', sizeBytes);
+  const origin = corsOrigin === null || corsOrigin === undefined ? null : rules.checkedOrigin(corsOrigin);
+  await lockWorkspace(tx, workspaceId);
+  for (const row of await repository.lockOpenOf(tx, videoId)) await cancelRow(clock.now(), tx, row);
+  await quota.set(tx, { workspaceId, videoId, bytes: sizeBytes ?? 0, enforce: true });
+  const token = mintToken();
+  return repository.insertUpload(tx, {
+    id,
+    workspace_id: workspaceId,
+    video_id: videoId,
+    status: 'WAITING',
+    token_hash: hashToken(token),
+    token_encrypted: secrets.encrypt(token, id),
+    cors_origin: origin,
+    filename: file.filename,
+    mime_type: file.mimeType ?? OCTETS,
+    size_bytes: sizeBytes,
+    sha256: sha256?.toLowerCase() ?? null,
+    expires_at: dateFromMs(clock.ms() + rules.EXPIRES_MS),
+    created_at: clock.now(),
+  });
+}
+
+async function cancelOpen({ clock }: UploadDeps, tx: Tx, videoId: string): Promise<void> {
+  for (const row of await repository.lockOpenOf(tx, videoId)) await cancelRow(clock.now(), tx, row);
+}
+
+/** The session alone: whoever calls it knows what becomes of the video. The sweep removes the bytes. */
+async function cancelRow(now: Date, tx: Tx, { id }: UploadRow): Promise<void> {
+  await repository.updateUpload(tx, id, { status: 'CANCELED', writer: null, ended_at: now });
+}

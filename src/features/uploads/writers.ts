@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A request that writes to an upload. */
+export interface Writer {
+  /** `performance.now()` since when it waits for bytes; null while it does something with them. */
+  silentSince: number | null;
+  /** Ends it: its connection is given up, what came is kept. */
+  abort(): void;
+}
+
+/** A writer that is silent for so long has lost its connection, as far as the next one is concerned. */
+const SILENT_MS = 1500;
+/** How long the next writer waits for one that is not silent. */
+const PATIENCE_MS = 5000;
+
+/**
+ * The writers of this process, at most one for each upload. A client that has lost its connection comes back
+ * before the server has noticed: it takes over from a silent writer, and waits for what that one has stored.
+ */
+export interface Writers {
+  /** Waits for a turn. @returns null when another writer is still at work after the patience. */
+  enter(id: string, writer: Writer): Promise<{ leave(): void } | null>;
+  /** Waits until nobody writes, after ending who is silent. @returns false when somebody still does. */
+  settle(id: string, patienceMs: number): Promise<boolean>;
+  abort(id: string): void;
+  /** Another process wants to write: ends the writer if it is silent. */
+  makeWay(id: string): void;
+  abortAll(): void;
+}
+
+export function createWriters(): Writers {
+  const active = new Map<string, Writer & { gone: Promise<void> }>();
+
+  const settle = async (id: string, patienceMs: number): Promise<boolean> => {
+    const deadline = performance.now() + patienceMs;
+    for (;;) {
+      const writer = active.get(id);
+      if (writer === undefined) return true;
+      const now = performance.now();
+      const silentIn = (writer.silentSince ?? now) + SILENT_MS - now;
+      if (silentIn <= 0) {
+        writer.abort();
+        await writer.gone;
+        continue;
+      }
+      if (now >= deadline) return false;
+      const waited = new AbortController();
+      const wait = sleep(Math.min(silentIn, deadline - now), undefined, {
+        signal: waited.signal,
+        ref: false,
+      });
+      await Promise.race([writer.gone, wait.catch(() => {})]);
+      waited.abort();
+    }
+  };
+
+  return {
+    settle,
+    async enter(id, writer) {
+      do if (!(await settle(id, PATIENCE_MS))) return null;
+      while (active.has(id));
+      const { promise: gone, resolve } = Promise.withResolvers<void>();
+      active.set(id, Object.assign(writer, { gone }));
+      return {
+        leave() {
+          active.delete(id);
+          resolve();
+        },
+      };
+    },
+    abort: (id) => active.get(id)?.abort(),
+    makeWay(id) {
+      const writer = active.get(id);
+      const silentSince = writer?.silentSince ?? Number.POSITIVE_INFINITY;
+      if (performance.now() - silentSince >= SILENT_MS) writer?.abort();
+    },
+    abortAll() {
+      for (const writer of active.values()) writer.abort();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { open, rm } from 'node:fs/promises';
+import { type ContentDigest, DigestMismatch } from '../contract.ts';
+import { writeAt } from './disk-files.ts';
+import { untilBroken } from './source.ts';
+import type { TempDir } from './temp.ts';
+
+/**
+ * The content once it is known to be whole and unharmed: it waits in a local file meanwhile, never in memory.
+ *
+ * @throws {DigestMismatch} before the first chunk; also when the source broke off, whose digest is another one.
+ */
+export async function* spooled(
+  content: AsyncIterable<Uint8Array | string>,
+  { algorithm, value }: ContentDigest,
+  temp: TempDir,
+): AsyncGenerator<Uint8Array> {
+  const path = await temp.name();
+  const file = await open(path, 'wx+');
+  try {
+    const hash = createHash(algorithm);
+    let length = 0;
+    for await (const chunk of untilBroken(content)) {
+      hash.update(chunk);
+      await writeAt(file, chunk, length);
+      length += chunk.length;
+    }
+    const digest = hash.digest();
+    if (digest.length !== value.length || !timingSafeEqual(digest, value)) throw new DigestMismatch();
+    for await (const chunk of file.createReadStream({ start: 0, autoClose: false })) yield chunk;
+  } finally {
+    await file.close();
+    await rm(path, { force: true });
+  }
+}

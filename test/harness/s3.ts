@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './platform.ts';
+import { until } from './wait.ts';
+
+const PROGRAM = join(import.meta.dirname, '../../.cache/peers/s3');
+
+/** The reason that a skipped test shows. */
+export const NO_S3 = 'no S3 server for the tests; with Go installed type: node scripts/peers.mjs s3';
+
+/** An S3 server of its own with one empty bucket; path-style addresses. */
+export interface TestS3 {
+  /** `http://127.0.0.1:<port>` */
+  endpoint: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  bucket: string;
+  /** Kills it and removes its data. */
+  close(): Promise<void>;
+}
+
+/** @returns null where the server program was not built: skip with `NO_S3`. */
+export async function startS3(): Promise<TestS3 | null> {
+  try {
+    accessSync(PROGRAM, constants.X_OK);
+  } catch {
+    return null;
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'marquee-s3-'));
+  const bucket = 'videos';
+  await mkdir(join(folder, 'data', bucket), { recursive: true });
+  await mkdir(join(folder, 'meta'));
+  const credentials = {
+    accessKeyId: `AK${randomBytes(9).toString('hex').toUpperCase()}`,
+    secretAccessKey: randomBytes(20).toString('hex'),
+  };
+  const port = await freePort();
+  const region = 'us-east-1';
+  const server = spawn(
+    PROGRAM,
+    [
+      ...['--port', `127.0.0.1:${port}`, '--region', region, '--keep-alive', '--quiet'],
+      // Players fetch segments from it.
+      ...['--cors-allow-origin', '*'],
+      // Metadata in a folder beside the data, for file systems without extended attributes.
+      ...['posix', '--sidecar', join(folder, 'meta'), join(folder, 'data')],
+    ],
+    {
+      cwd: folder,
+      stdio: 'ignore',
+      env: {
+        ...process.env,
+        ROOT_ACCESS_KEY_ID: credentials.accessKeyId,
+        ROOT_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      },
+    },
+  );
+  const end = () => server.kill('SIGKILL');
+  process.once('exit', end);
+  const endpoint = `http://127.0.0.1:${port}`;
+  await until(() => answers(endpoint, server), { timeoutMs: 10_000, message: 'the S3 server' });
+  return {
+    endpoint,
+    region,
+    bucket,
+    ...credentials,
+    async close() {
+      process.off('exit', end);
+      if (server.exitCode === null && server.signalCode === null) {
+        const ended = once(server, 'exit');
+        end();
+        await ended;
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Any answer is one: without a signature it is a 403. */
+async function answers(endpoint: string, server: ChildProcess): Promise<boolean> {
+  if (server.exitCode !== null) throw new Error(`the S3 server ended with ${server.exitCode}`);
+  const response = await fetch(endpoint);
+  await response.body?.cancel();
+  return true;
+}
