@@ -10,6 +10,8 @@ import { SERVER_SOCKET } from './paths.ts';
 import { until } from './wait.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
+/** Its version decides the schema of the jobs. */
+const PGBOSS = join(import.meta.dirname, '../../node_modules/pg-boss/package.json');
 /** Any constant: it serialises the making of templates. */
 const TEMPLATE_LOCK = 7_220_412;
 
@@ -107,7 +109,7 @@ function alive(pid: number): boolean {
 }
 
 async function migrationsHash(): Promise<string> {
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(await readFile(PGBOSS));
   const names = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
   for (const name of names) hash.update(name).update(await readFile(join(MIGRATIONS, name)));
   return hash.digest('hex').slice(0, 16);

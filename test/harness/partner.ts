@@ -1,4 +1,5 @@
 import { headersOf, OWNER_KEY, type RunningPlatform } from './platform.ts';
+import { until } from './wait.ts';
 
 /** The fields of a stream that tests look at. */
 export interface StreamData {
@@ -18,6 +19,23 @@ export interface WebhookData {
   signingSecret: string;
 }
 
+/** The fields of a video that tests look at. */
+export interface VideoData {
+  id: string;
+  status: 'UPLOADING' | 'QUEUED' | 'PROCESSING' | 'READY' | 'FAILED';
+  error: { code: string; message: string } | null;
+  durationSec: number | null;
+  playbackUrl: string | null;
+  thumbnailUrl: string | null;
+  renditions: { name: string; width: number; height: number }[];
+}
+
+export interface UploadData {
+  id: string;
+  videoId: string;
+  uploadUrl: string;
+}
+
 /** The events of a broadcast (contract 6.5): `stream.*` has more. */
 export const BROADCAST_EVENTS: readonly string[] = [
   'stream.live',
@@ -35,6 +53,10 @@ export interface Partner {
   start(id: string): Promise<StreamData>;
   stop(id: string): Promise<StreamData>;
   createWebhook(url: string, events?: readonly string[]): Promise<WebhookData>;
+  createUpload(input: { filename: string; sizeBytes: number; title?: string }): Promise<UploadData>;
+  video(id: string): Promise<VideoData>;
+  /** Waits until the video is `so`. @throws {Error} when it FAILED instead. */
+  videoWhen(id: string, so: (video: VideoData) => boolean, timeoutMs?: number): Promise<VideoData>;
 }
 
 function isStream(value: unknown): value is StreamData {
@@ -48,6 +70,14 @@ function asStream(value: unknown): StreamData {
 
 function isWebhook(value: unknown): value is WebhookData {
   return typeof value === 'object' && value !== null && 'id' in value && 'signingSecret' in value;
+}
+
+function isVideo(value: unknown): value is VideoData {
+  return typeof value === 'object' && value !== null && 'id' in value && 'renditions' in value;
+}
+
+function isUpload(value: unknown): value is UploadData {
+  return typeof value === 'object' && value !== null && 'id' in value && 'uploadUrl' in value;
 }
 
 export function createPartner(platform: Pick<RunningPlatform, 'api'>, key = OWNER_KEY): Partner {
@@ -65,6 +95,11 @@ export function createPartner(platform: Pick<RunningPlatform, 'api'>, key = OWNE
   };
   const stream = async (method: string, path: string, body?: object) =>
     asStream((await call(method, path, body)).data);
+  const video = async (id: string) => {
+    const { data } = await call('GET', `/videos/${id}`);
+    if (!isVideo(data)) throw new Error(`this is no video: ${JSON.stringify(data)}`);
+    return data;
+  };
   return {
     call,
     async createStream(input = {}) {
@@ -79,6 +114,26 @@ export function createPartner(platform: Pick<RunningPlatform, 'api'>, key = OWNE
       const { data } = await call('POST', '/me/webhooks', { url, events, description: 'test' });
       if (!isWebhook(data)) throw new Error(`this is no webhook: ${JSON.stringify(data)}`);
       return data;
+    },
+    async createUpload(input) {
+      const { data } = await call('POST', '/upload', input);
+      if (!isUpload(data)) throw new Error(`this is no upload: ${JSON.stringify(data)}`);
+      return data;
+    },
+    video,
+    async videoWhen(id, so, timeoutMs = 90_000) {
+      let last = '';
+      const found = await until(
+        async () => {
+          const now = await video(id);
+          last = `${now.status}, ${now.renditions.length} renditions`;
+          return (so(now) || now.status === 'FAILED') && now;
+        },
+        // A key has 1000 requests a minute.
+        { timeoutMs, intervalMs: 100, message: () => `the video; last seen ${last}` },
+      );
+      if (!so(found)) throw new Error(`the video FAILED: ${found.error?.code} ${found.error?.message}`);
+      return found;
     },
   };
 }

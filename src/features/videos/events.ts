@@ -1,9 +1,109 @@
 import Type from 'typebox';
 import { defineEvent } from '../../events/catalogue.ts';
-import { Instant, Nullable } from '../../http/schema.ts';
+import { Instant, Nullable, OneOf, Visibility } from '../../http/schema.ts';
+import { VIDEO_STATUSES } from './rules.ts';
 
-/** The event of a video that is ready to play (contract 6.5, `api.md` C9). */
-export const videoEvents = [
+const videoId = Type.String();
+const sequence = Type.Integer({ minimum: 1, description: 'Counts the events about this video.' });
+const attempt = Type.Integer({
+  minimum: 0,
+  description: 'Counts the processings of the video; 0 when it failed before the first.',
+});
+const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
+  description: 'Each changed field with its old and its new value.',
+});
+const SAMPLE_ID = 'vid_01kafe3n4pfx2v9yq6m8d7t5zr';
+
+const described = {
+  videoId,
+  title: Type.String(),
+  status: OneOf(VIDEO_STATUSES),
+  visibility: Visibility,
+  externalId: Nullable(Type.String()),
+  source: OneOf(['UPLOAD', 'IMPORT', 'RECORDING', 'CLIP'] as const),
+};
+const SAMPLE = {
+  videoId: SAMPLE_ID,
+  title: 'Opening night',
+  status: 'READY',
+  visibility: 'PUBLIC',
+  externalId: null,
+  source: 'UPLOAD',
+} as const;
+
+/** What happens to a video as a resource (`api.md` C9). */
+const resourceEvents = [
+  defineEvent({
+    type: 'video.created',
+    description: 'A video was created; its file may still have to come.',
+    data: Type.Object({ ...described, sequence }),
+    sample: { ...SAMPLE, status: 'UPLOADING', sequence: 1 },
+  }),
+  defineEvent({
+    type: 'video.updated',
+    description: 'The settings of a video were changed.',
+    data: Type.Object({ ...described, changes, sequence }),
+    sample: {
+      ...SAMPLE,
+      changes: { title: { from: 'Opening', to: 'Opening night' } },
+      sequence: 6,
+    },
+  }),
+  defineEvent({
+    type: 'video.deleted',
+    description: 'A video was deleted; it is not played any more.',
+    data: Type.Object({ videoId, deletedAt: Instant, sequence }),
+    sample: { videoId: SAMPLE_ID, deletedAt: '2026-11-21T09:00:00.000Z', sequence: 9 },
+  }),
+  defineEvent({
+    type: 'video.published',
+    description: 'A ready video has left PRIVATE for the first time.',
+    data: Type.Object({ videoId, visibility: Visibility, publishedAt: Instant, sequence }),
+    sample: {
+      videoId: SAMPLE_ID,
+      visibility: 'PUBLIC',
+      publishedAt: '2026-11-20T12:00:00.000Z',
+      sequence: 7,
+    },
+  }),
+  defineEvent({
+    type: 'video.unpublished',
+    description: 'A ready video was made PRIVATE.',
+    data: Type.Object({ videoId, visibility: Visibility, publishedAt: Nullable(Instant), sequence }),
+    sample: {
+      videoId: SAMPLE_ID,
+      visibility: 'PRIVATE',
+      publishedAt: '2026-11-20T12:00:00.000Z',
+      sequence: 8,
+    },
+  }),
+  defineEvent({
+    type: 'video.caption.ready',
+    description: 'A video has captions in a language, or new ones.',
+    data: Type.Object({ videoId, language: Type.String(), isAuto: Type.Boolean(), sequence }),
+    sample: { videoId: SAMPLE_ID, language: 'en', isAuto: false, sequence: 6 },
+  }),
+];
+
+/** The way of a file to a playable video (contract 6.5, `api.md` C3.1). */
+const processingEvents = [
+  defineEvent({
+    type: 'video.upload.completed',
+    description: 'The file of an upload is complete and waits for processing.',
+    data: Type.Object({ videoId, uploadId: Type.String(), sizeBytes: Type.Integer(), sequence }),
+    sample: {
+      videoId: SAMPLE_ID,
+      uploadId: 'upl_01kafe3n4pfx2v9yq6m8d7t5zs',
+      sizeBytes: 734_003_200,
+      sequence: 2,
+    },
+  }),
+  defineEvent({
+    type: 'video.processing.started',
+    description: 'The processing of a video has begun, or was asked for again.',
+    data: Type.Object({ videoId, attempt, sequence }),
+    sample: { videoId: SAMPLE_ID, attempt: 1, sequence: 3 },
+  }),
   defineEvent({
     type: 'video.processing.completed',
     description: 'Every rendition of a video is ready.',
@@ -19,10 +119,10 @@ export const videoEvents = [
       thumbnailUrl: Nullable(Type.String()),
       externalId: Nullable(Type.String()),
       completedAt: Instant,
-      sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this video.' }),
+      sequence,
     }),
     sample: {
-      videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr',
+      videoId: SAMPLE_ID,
       title: 'Opening night',
       status: 'READY',
       durationSec: 1834.5,
@@ -33,7 +133,27 @@ export const videoEvents = [
       thumbnailUrl: null,
       externalId: null,
       completedAt: '2026-11-20T09:00:00.000Z',
-      sequence: 5,
+      sequence: 4,
+    },
+  }),
+  defineEvent({
+    type: 'video.processing.failed',
+    description: 'A video cannot be played: its file did not come, or could not be processed.',
+    data: Type.Object({
+      videoId,
+      error: Type.Object({ code: Type.String(), message: Type.String() }),
+      attempt,
+      failedAt: Instant,
+      sequence,
+    }),
+    sample: {
+      videoId: SAMPLE_ID,
+      error: { code: 'CORRUPT_INPUT', message: 'The file breaks off before its index.' },
+      attempt: 1,
+      failedAt: '2026-11-20T09:00:00.000Z',
+      sequence: 4,
     },
   }),
 ];
+
+export const videoEvents = [...resourceEvents, ...processingEvents];

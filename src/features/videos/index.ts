@@ -1,5 +1,33 @@
 /**
- * Videos. Today this is their event type alone: the contract names it, so partners may subscribe to it before
- * the first video can be uploaded.
+ * Videos: a file that comes by an upload, an import or a broadcast, what is made of it, and who may see it
+ * (`api.md` C3.1).
+ *
+ * Terminology: the *original* is the file as it came; a *rendition* is one rung that players choose from; a
+ * *revision* is one processing with files of its own.
  */
+export { audienceRoutes } from './audience/routes.ts';
+export type { Audience } from './audience/service.ts';
+export { createAudience } from './audience/service.ts';
+export type { Captions } from './captions/service.ts';
+export { createCaptions } from './captions/service.ts';
 export { videoEvents } from './events.ts';
+export type { IntakeVideo, VideoIntake, VideoProcessing } from './intake.service.ts';
+export { createVideoIntake } from './intake.service.ts';
+export { createLockVideo } from './locked.ts';
+export { videoPartRoutes } from './parts.routes.ts';
+export type { VideoTokens } from './playback/admission.service.ts';
+export { createAdmissions, ownVideosOnly } from './playback/admission.service.ts';
+export { videoFilePages } from './playback/files.pages.ts';
+export { createVideoGates } from './playback/gate.service.ts';
+export { playbackTokenRoutes } from './playback/tokens.routes.ts';
+export { embeddableVideo, videoWatchPages } from './playback/watch.pages.ts';
+export { aliveSlots, createTranscodeNode } from './processing/nodes.ts';
+export type { VideoProcessor } from './processing/processing.service.ts';
+export { createVideoProcessing, processingJobs } from './processing/processing.service.ts';
+export { createVideoPurge } from './purge.service.ts';
+export { videoRoutes } from './routes.ts';
+export type { LinkedVideo, VideoLinks } from './schemas.ts';
+export type { UploadSessions, VideoDeleted, Videos } from './service.ts';
+export { createVideos } from './service.ts';
+export type { Thumbnails } from './thumbnail.service.ts';
+export { createThumbnails } from './thumbnail.service.ts';

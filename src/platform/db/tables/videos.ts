@@ -44,8 +44,10 @@ export interface VideoTable {
   attempt: Generated<number>;
   image_folder: Later<string>;
   has_storyboard: Generated<boolean>;
+  has_preview: Generated<boolean>;
   thumbnail_file: Later<string>;
-  chapters: Generated<Chapter[]>;
+  /** JSON text when written: a list would become an array of PostgreSQL. */
+  chapters: ColumnType<Chapter[], string | undefined, string>;
   view_count: Generated<number>;
   published_at: Later<Date>;
   publish_at: Later<Date>;
@@ -111,4 +113,9 @@ export interface UploadTable {
   expires_at: Date;
   created_at: Generated<Date>;
   ended_at: Later<Date>;
+  /** The request that writes, and when bytes of it came last. */
+  writer: Later<string>;
+  writer_seen_at: Later<Date>;
+  /** Bytes are in the store that belong to no video. */
+  has_bytes: Generated<boolean>;
 }

@@ -1,0 +1,108 @@
+import Type from 'typebox';
+import { addressBlock } from '../../../http/plugins/limits.ts';
+import { definePublicRoute, NoBody, type Route } from '../../../http/route.ts';
+import { Nullable } from '../../../http/schema.ts';
+import { toLinked, type VideoLinks } from '../schemas.ts';
+import type { Audience } from './service.ts';
+
+const Id = Type.Object({ id: Type.String() });
+const open = {
+  auth: 'public',
+  permission: null,
+  gate: null,
+  originLock: false,
+  idempotent: false,
+  params: Id,
+} as const;
+const MINUTE_SEC = 60;
+
+const RelatedVideo = Type.Object(
+  {
+    id: Type.String(),
+    title: Type.String(),
+    thumbnailUrl: Nullable(Type.String()),
+    durationSec: Nullable(Type.Number()),
+    viewCount: Type.Integer(),
+    channel: Type.Object({ username: Type.String(), displayName: Type.String() }),
+  },
+  { $id: 'RelatedVideo' },
+);
+
+const ViewIn = Type.Object({
+  sessionId: Type.Optional(
+    Nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'Of the player; without it address and browser tell viewers apart.',
+      }),
+    ),
+  ),
+  positionSec: Type.Optional(
+    Nullable(Type.Number({ minimum: 0, description: 'How far the viewer is; 0 unless given.' })),
+  ),
+  referrer: Type.Optional(Nullable(Type.String({ maxLength: 2048 }))),
+});
+
+interface Deps {
+  audience: Audience;
+  links: VideoLinks;
+}
+
+/** What works without a key: `/videos/{id}/related` and `/views` (contract 4.8, 5, 8.1; `api.md` C3.1). */
+export function audienceRoutes({ audience, links }: Deps): Route[] {
+  return [
+    definePublicRoute({
+      ...open,
+      operationId: 'videos.related',
+      method: 'GET',
+      path: '/videos/{id}/related',
+      summary: 'List what goes with a public video',
+      description: 'Of the same channel first, then what shares its tags, then what is new.',
+      limits: [{ bucket: 'public-reads', per: 'ip', max: 60, windowSec: MINUTE_SEC, refusal: 'plain' }],
+      query: Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 20, default: 10 }) }),
+      body: NoBody,
+      reply: { status: 200, schema: Type.Array(RelatedVideo) },
+      errors: ['NOT_FOUND'],
+      async handler(_context, { params, query }) {
+        const rows = await audience.related(params.id, query.limit);
+        return rows.map((row) => ({
+          id: row.id,
+          title: row.title,
+          thumbnailUrl: links.thumbnailUrl(toLinked(row, true)),
+          durationSec: row.duration_sec,
+          viewCount: row.view_count,
+          channel: { username: row.username, displayName: row.name ?? row.username },
+        }));
+      },
+    }),
+    definePublicRoute({
+      ...open,
+      operationId: 'videos.view',
+      method: 'POST',
+      path: '/videos/{id}/views',
+      summary: 'Count a view',
+      description:
+        'Sent by players. A viewer counts once in 24 hours, having seen 10 seconds or a quarter of the video. A video that not everybody may watch needs the `token` of its playback address.',
+      writes: false,
+      limits: [
+        { bucket: 'views', per: 'ip', param: 'id', max: 30, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
+      ],
+      query: Type.Object({ token: Type.Optional(Type.String()) }),
+      body: ViewIn,
+      optionalBody: true,
+      reply: {
+        status: 200,
+        schema: Type.Object({ counted: Type.Boolean(), viewCount: Type.Integer() }),
+      },
+      errors: ['NOT_FOUND'],
+      handler: ({ ip, userAgent }, { params, query, body }) =>
+        audience.view(params.id, {
+          sessionId: body.sessionId ?? null,
+          positionSec: body.positionSec ?? 0,
+          token: query.token ?? null,
+          client: `${addressBlock(ip)}\n${userAgent}`,
+        }),
+    }),
+  ];
+}

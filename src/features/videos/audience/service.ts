@@ -1,0 +1,84 @@
+import { type Clock, dateFromMs } from '../../../kernel/clock.ts';
+import { notFound } from '../../../kernel/errors.ts';
+import { isOpen } from '../../../kernel/visibility.ts';
+import type { Db } from '../../../platform/db/index.ts';
+import type { Secrets } from '../../../platform/secrets.ts';
+import { isView } from '../rules.ts';
+import type { RelatedRow } from './repository.ts';
+import * as repository from './repository.ts';
+
+export interface Viewing {
+  /** Of the player; null tells viewers apart by their address and browser. */
+  sessionId: string | null;
+  /** How far the viewer is. */
+  positionSec: number;
+  /** A playback token, for a video that not everybody may watch. */
+  token: string | null;
+  /** The address, or the block of addresses that one household has, and the browser. */
+  client: string;
+}
+
+/** What viewers without a key do. Functions reject with NOT_FOUND for a video that they may not see. */
+export interface Audience {
+  /** Counts a viewer once in 24 hours, who has seen 10 seconds or a quarter. */
+  view(videoId: string, viewing: Viewing): Promise<{ counted: boolean; viewCount: number }>;
+  /** What goes with a PUBLIC video, best first: of its channel, with its tags, then the newest. */
+  related(videoId: string, limit: number): Promise<RelatedRow[]>;
+  /** Forgets who was counted longer ago. */
+  forgetViewers(): Promise<void>;
+}
+
+const ONCE_MS = 24 * 3_600_000;
+/** What no id looks like never reaches the database. */
+const VIDEO_ID = /^vid_[0-9a-z]{26}$/;
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  secrets: Pick<Secrets, 'sign'>;
+  /** Does this playback token open the video? */
+  opens(token: string, videoId: string): boolean;
+}
+
+export function createAudience({ db, clock, secrets, opens }: Deps): Audience {
+  const find = async (id: string) => {
+    const video = VIDEO_ID.test(id) ? await repository.findSeen(db, id) : undefined;
+    if (video === undefined) throw notFound();
+    return video;
+  };
+  const dayAgo = () => dateFromMs(clock.ms() - ONCE_MS);
+  return {
+    async view(videoId, { sessionId, positionSec, token, client }) {
+      const video = await find(videoId);
+      const mayWatch = isOpen(video.visibility) || (token !== null && opens(token, videoId));
+      if (!video.is_playable || !mayWatch) throw notFound();
+      const unchanged = { counted: false, viewCount: video.view_count };
+      if (!isView(positionSec, video.duration_sec)) return unchanged;
+      // Who it was cannot be read from it, nor compared between videos.
+      const who = JSON.stringify([videoId, sessionId === null ? { client } : { sessionId }]);
+      const viewer = Buffer.from(secrets.sign('views', who), 'base64url');
+      const viewCount = await repository.countView(db, {
+        videoId,
+        viewer,
+        now: clock.now(),
+        since: dayAgo(),
+      });
+      return viewCount === undefined ? unchanged : { counted: true, viewCount };
+    },
+    async related(videoId, limit) {
+      const anchor = await find(videoId);
+      const isPublic = anchor.status === 'READY' && anchor.visibility === 'PUBLIC' && anchor.mode === 'live';
+      if (!isPublic) throw notFound();
+      const found = new Map<string, RelatedRow>();
+      const add = (rows: RelatedRow[]) => {
+        for (const row of rows) if (found.size < limit && !found.has(row.id)) found.set(row.id, row);
+      };
+      add(await repository.channelVideos(db, anchor, limit));
+      if (found.size < limit && anchor.tags.length > 0)
+        add(await repository.taggedVideos(db, anchor, limit * 2));
+      if (found.size < limit) add(await repository.recentVideos(db, anchor, limit * 2));
+      return [...found.values()];
+    },
+    forgetViewers: () => repository.forgetViewers(db, dayAgo()),
+  };
+}

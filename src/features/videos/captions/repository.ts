@@ -1,0 +1,42 @@
+import type { Insertable, Selectable } from 'kysely';
+import type { PageRequest } from '../../../kernel/page.ts';
+import type { Db, Tx } from '../../../platform/db/index.ts';
+import { pageCondition } from '../../../platform/db/page.ts';
+import type { VideoCaptionTable } from '../../../platform/db/tables/videos.ts';
+
+export type CaptionRow = Selectable<VideoCaptionTable>;
+
+export function listCaptions(db: Db, videoId: string, page: PageRequest): Promise<CaptionRow[]> {
+  return db
+    .selectFrom('video_caption')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .where(pageCondition(page))
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+export async function countCaptions(tx: Tx, videoId: string): Promise<number> {
+  const row = await tx
+    .selectFrom('video_caption')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('video_id', '=', videoId)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+export function insertCaption(tx: Tx, caption: Insertable<VideoCaptionTable>): Promise<CaptionRow> {
+  return tx.insertInto('video_caption').values(caption).returningAll().executeTakeFirstOrThrow();
+}
+
+/** @returns the file that is not needed any more; undefined when there were no captions in this language. */
+export async function deleteCaption(tx: Tx, videoId: string, language: string): Promise<string | undefined> {
+  const row = await tx
+    .deleteFrom('video_caption')
+    .where('video_id', '=', videoId)
+    .where('language', '=', language)
+    .returning('file')
+    .executeTakeFirst();
+  return row?.file;
+}

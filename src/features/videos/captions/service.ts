@@ -1,0 +1,125 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../../kernel/errors.ts';
+import { newId } from '../../../kernel/ids.ts';
+import type { PageRequest } from '../../../kernel/page.ts';
+import type { BlobStore } from '../../../media/contract.ts';
+import type { Db } from '../../../platform/db/index.ts';
+import type { LockVideo } from '../locked.ts';
+import type { ShownVideo } from '../repository.ts';
+import { updateVideo } from '../repository.ts';
+import { say } from '../resource-events.ts';
+import type { CaptionRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { toWebVtt } from './webvtt.ts';
+
+export interface CaptionsInput {
+  /** BCP 47. */
+  language: string;
+  /** How viewers find them in a menu; the name of the language unless given. */
+  label: string | undefined;
+  /** WebVTT or SubRip; null when none came. */
+  text: string | null;
+  /** The field of the request that had the text. */
+  field: string;
+}
+
+/** Captions that are uploaded, one file for each language. Functions reject with NOT_FOUND for a missing video. */
+export interface Captions {
+  list(
+    workspaceId: string,
+    videoId: string,
+    page: PageRequest,
+  ): Promise<{ video: ShownVideo; rows: CaptionRow[] }>;
+  /**
+   * Replaces those in the same language; `video.caption.ready`.
+   *
+   * @throws {AppError} BAD_REQUEST for a language or a text that is none; CONFLICT beyond 100 languages.
+   */
+  put(
+    workspaceId: string,
+    videoId: string,
+    input: CaptionsInput,
+  ): Promise<{ video: ShownVideo; row: CaptionRow }>;
+  /** @throws {AppError} NOT_FOUND when there are none in this language. */
+  remove(workspaceId: string, videoId: string, language: string): Promise<void>;
+}
+
+/** Of a file as it is sent. */
+export const CAPTIONS_MAX_BYTES = 1_048_576;
+const MAX_LANGUAGES = 100;
+const TYPE = 'text/vtt; charset=utf-8';
+
+interface Deps {
+  db: Db;
+  store: Pick<BlobStore, 'put' | 'delete'>;
+  clock: Clock;
+  videos: { get(workspaceId: string, id: string): Promise<ShownVideo> };
+  locked: LockVideo;
+}
+
+export function createCaptions({ db, store, clock, videos, locked }: Deps): Captions {
+  const keyOf = (video: Pick<ShownVideo, 'id' | 'workspace_id'>, file: string) =>
+    `w/${video.workspace_id}/v/${video.id}/captions/${file}`;
+  return {
+    async list(workspaceId, videoId, page) {
+      const video = await videos.get(workspaceId, videoId);
+      return { video, rows: await repository.listCaptions(db, videoId, page) };
+    },
+    async put(workspaceId, videoId, { language: tag, label, text, field }) {
+      const video = await videos.get(workspaceId, videoId);
+      const language = canonicalLanguage(tag);
+      if (language === null) throw badRequest('language', 'language is a BCP 47 tag such as en or pt-BR.');
+      if (text === null) throw badRequest(field, 'Send a file as multipart/form-data, or {content} as JSON.');
+      const content = toWebVtt(text, field);
+      const id = newId('cap');
+      const file = `${id}.vtt`;
+      await store.put(keyOf(video, file), content, TYPE);
+      const { row, old } = await locked(workspaceId, videoId, async (tx, locked, append) => {
+        const old = await repository.deleteCaption(tx, videoId, language);
+        if ((await repository.countCaptions(tx, videoId)) >= MAX_LANGUAGES) {
+          throw new AppError('CONFLICT', { message: `A video has captions in ${MAX_LANGUAGES} languages.` });
+        }
+        const created_at = clock.now();
+        const name = label ?? nameOf(language);
+        const made = { id, video_id: videoId, language, label: name, file, created_at };
+        const row = await repository.insertCaption(tx, made);
+        await updateVideo(tx, videoId, { updated_at: created_at });
+        await say(tx, append, locked, 'video.caption.ready', { language, isAuto: false });
+        return { row, old };
+      }).catch(async (error: unknown) => {
+        await store.delete(keyOf(video, file));
+        throw error;
+      });
+      if (old !== undefined) await store.delete(keyOf(video, old));
+      return { video, row };
+    },
+    async remove(workspaceId, videoId, tag) {
+      const language = canonicalLanguage(tag);
+      const { key } = await locked(workspaceId, videoId, async (tx, video) => {
+        const file = language === null ? undefined : await repository.deleteCaption(tx, videoId, language);
+        if (file === undefined) throw notFound();
+        await updateVideo(tx, videoId, { updated_at: clock.now() });
+        return { key: keyOf(video, file) };
+      });
+      await store.delete(key);
+    },
+  };
+}
+
+const MAX_TAG = 35;
+
+/** `pt-br` is `pt-BR`; null when it is no language tag. */
+function canonicalLanguage(tag: string): string | null {
+  try {
+    return tag.length > MAX_TAG ? null : (Intl.getCanonicalLocales(tag)[0] ?? null);
+  } catch {
+    return null;
+  }
+}
+
+/** In the language itself, as viewers who need it read it; the tag where it has no name. */
+function nameOf(language: string): string {
+  // Without extensions, which have no names.
+  const { baseName } = new Intl.Locale(language);
+  return new Intl.DisplayNames([language], { type: 'language' }).of(baseName) ?? language;
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { toWebVtt } from './webvtt.ts';
+
+const vtt = (...lines: string[]) => ['WEBVTT', '', ...lines].join('\n');
+/** What becomes of the text of one cue. */
+const cueText = (text: string) =>
+  toWebVtt(vtt('00:01.000 --> 00:02.000', text), 'file').split('\n').slice(3).join('\n').trimEnd();
+
+describe('what is read', () => {
+  test('WebVTT with names, settings, comments, styles and regions', () => {
+    const text = [
+      '\uFEFFWEBVTT - A title\r\nX-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:0',
+      '',
+      'STYLE',
+      '::cue { background: url(https://evil.example.com) }',
+      '',
+      'REGION',
+      'id:fred',
+      '',
+      'NOTE a comment',
+      'of two lines',
+      '',
+      'second',
+      '01:00:03.500 --> 01:00:05.000 align:start position:10%,line-left region:fred onclick:alert(1)',
+      'Two',
+      'lines',
+      '',
+      '',
+      '00:01.000 --> 00:02.000',
+      'First',
+    ].join('\r\n');
+    assert.equal(
+      toWebVtt(text, 'file'),
+      [
+        'WEBVTT',
+        '',
+        '00:00:01.000 --> 00:00:02.000',
+        'First',
+        '',
+        '01:00:03.500 --> 01:00:05.000 align:start position:10%,line-left',
+        'Two\nlines',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('SubRip, with its commas, coordinates and fonts', () => {
+    const text = [
+      '1',
+      '00:00:01,5 --> 00:00:02,250 X1:40 X2:600',
+      '{\\an8}<font color="#ff0000">Red</font> & <i>slanted</i>',
+      '',
+      '2',
+      '0:00:03,000 --> 0:00:04,000',
+      'Second',
+    ].join('\n');
+    assert.equal(
+      toWebVtt(text, 'file'),
+      'WEBVTT\n\n00:00:01.500 --> 00:00:02.250\nRed &amp; <i>slanted</i>\n\n00:00:03.000 --> 00:00:04.000\nSecond\n',
+    );
+  });
+
+  test('what was written is read as the same', () => {
+    const once = toWebVtt(vtt('00:01.000 --> 00:02.000', '<v Ann & Bob>a < b <b>and</b> &lt;i&gt;'), 'file');
+    assert.equal(toWebVtt(once, 'file'), once);
+  });
+});
+
+describe('what is served', () => {
+  const cases: [given: string, served: string][] = [
+    ['plain', 'plain'],
+    ['a < b > c & d', 'a &lt; b &gt; c &amp; d'],
+    ['&amp;&lt;&gt;&nbsp;&quot;', '&amp;&lt;&gt;\u00A0&amp;quot;'],
+    ['<script>alert(1)</script>', 'alert(1)'],
+    ['<img src=x onerror=alert(1)>Hi', 'Hi'],
+    ['&lt;script&gt;alert(1)&lt;/script&gt;', '&lt;script&gt;alert(1)&lt;/script&gt;'],
+    ['<b.loud onclick=x>bold</b>', '<b>bold</b>'],
+    ['<i>never closed', '<i>never closed</i>'],
+    ['</i>never opened', 'never opened'],
+    ['<b><i>wrong</b> order</i>', '<b><i>wrong</i></b> order'],
+    ['<v.first Ann "x" & Bob>Hello', '<v Ann "x" &amp; Bob>Hello</v>'],
+    ['<v Ann>Hi <v Bob>Ho', '<v Ann>Hi </v><v Bob>Ho</v>'],
+    ['<b>very <b>bold</b></b>', '<b>very bold</b>'],
+    ['I <3 it', 'I &lt;3 it'],
+    ['<c.yellow>colour</c><00:00:01.500> and time', 'colour and time'],
+    ['<<b>>x', '&lt;<b>&gt;x</b>'],
+    ['tab\tand \u0007bell\u001B[31m', 'tab\tand bell[31m'],
+  ];
+  for (const [given, served] of cases) {
+    test(JSON.stringify(given), () => assert.equal(cueText(given), served));
+  }
+
+  test('a cue without words is left out, and tags make no empty line', () => {
+    const text = vtt(
+      '00:01.000 --> 00:02.000',
+      '<b></b>',
+      '',
+      '00:02.000 --> 00:03.000',
+      '<c>',
+      'word',
+      '</c>',
+    );
+    assert.equal(toWebVtt(text, 'file'), 'WEBVTT\n\n00:00:02.000 --> 00:00:03.000\nword\n');
+  });
+});
+
+describe('what is refused', () => {
+  const refused: [name: string, text: string, line: RegExp][] = [
+    ['nothing', '', /no cue/],
+    ['a header alone', 'WEBVTT\n', /no cue/],
+    ['a page', '<!doctype html>\n<p>Hello</p>', /^Line 2/],
+    ['a time without hours and milliseconds', vtt('00:01 --> 00:02', 'x'), /^Line 3: this is no time/],
+    ['an arrow without spaces', vtt('00:01.000-->00:02.000', 'x'), /^Line 3/],
+    ['an end before the start', vtt('00:02.000 --> 00:01.000', 'x'), /^Line 3: the cue ends/],
+    ['an end at the start', vtt('00:01.000 --> 00:01.000', 'x'), /^Line 3/],
+    ['61 seconds', vtt('00:61.000 --> 01:02.000', 'x'), /^Line 3/],
+    ['a comma in WebVTT', vtt('00:00:01,000 --> 00:00:02,000', 'x'), /^Line 3/],
+    [
+      'no empty line between cues',
+      vtt('00:01.000 --> 00:02.000', 'x', '00:02.000 --> 00:03.000', 'y'),
+      /^Line 5/,
+    ],
+    ['words between cues', vtt('00:01.000 --> 00:02.000', 'x', '', 'words'), /^Line 7/],
+    ['a cue as long as a book', vtt('00:01.000 --> 00:02.000', 'x'.repeat(10_001)), /^Line 4: a cue has/],
+    ['another header', 'WEBVTTX\n\n00:01.000 --> 00:02.000\nx', /^Line 2/],
+  ];
+  for (const [name, text, message] of refused) {
+    test(name, () => {
+      assert.throws(() => toWebVtt(text, 'content'), { code: 'BAD_REQUEST', field: 'content', message });
+    });
+  }
+});
+
+test('a megabyte of anything is answered in a moment', () => {
+  const size = 1_000_000;
+  const hostile = ['<', '{\\', '<b>', '-->', '&', '\n', '0:', ' ', '<v ', '<b></i>'].flatMap((unit) => [
+    unit.repeat(size / unit.length),
+    vtt('00:01.000 --> 00:02.000', unit.replace('-->', '->').repeat(size / unit.length)),
+  ]);
+  const start = performance.now();
+  for (const text of hostile) {
+    try {
+      assert.ok(toWebVtt(text, 'file').length > 0);
+    } catch (error) {
+      assert.match(String(error), /Line \d+|no cue/);
+    }
+  }
+  assert.ok(performance.now() - start < 10_000, `${performance.now() - start} ms`);
+});

@@ -1,0 +1,132 @@
+import type { AppendEvent } from '../../events/index.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { AppError, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import type { NewVideo, VideoRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { sayCreated } from './resource-events.ts';
+import type { VideoFailure } from './transitions.ts';
+import * as transitions from './transitions.ts';
+
+/** What turns an original into something to play; filled by the composition root. */
+export interface VideoProcessing {
+  /** Enqueues the first job of the video's current revision, with the row's change or not at all. */
+  start(tx: Tx, video: VideoRow): Promise<void>;
+  /** Nothing of the video waits or runs any more. */
+  cancel(tx: Tx, videoId: string): Promise<void>;
+  /** Takes the thumbnail from this second of the original; null withdraws what was asked for before. */
+  thumbnail(tx: Tx, video: VideoRow, atSec: number | null): Promise<void>;
+}
+
+/** A video whose file is still to come. */
+export interface IntakeVideo {
+  title: string;
+  source: VideoRow['source'];
+  description?: string | null;
+  /** PUBLIC unless given. */
+  visibility?: VideoRow['visibility'];
+  metadata?: Record<string, string>;
+  uploadId?: string;
+  importId?: string;
+  streamId?: string;
+  sessionId?: string;
+}
+
+/**
+ * How files become videos: for uploads, imports and recordings. Every function works in the caller's transaction
+ * and takes the video's lock itself; a caller that locks the workspace too does so before. A deleted video is
+ * left alone.
+ */
+export interface VideoIntake {
+  /** A video that is UPLOADING: `video.created`. */
+  create(tx: Tx, append: AppendEvent, workspaceId: string, input: IntakeVideo): Promise<VideoRow>;
+  /**
+   * Gives a video that waits for its file to an upload session.
+   *
+   * @throws {AppError} NOT_FOUND; CONFLICT when it is not UPLOADING.
+   */
+  attach(tx: Tx, workspaceId: string, videoId: string, uploadId: string): Promise<VideoRow>;
+  /**
+   * The original is stored under `key`: UPLOADING → QUEUED, and its processing is enqueued. An upload is told by
+   * `video.upload.completed`; imports and recordings have events of their own.
+   *
+   * @returns false when the video does not wait for a file any more: nothing has changed.
+   */
+  received(
+    tx: Tx,
+    append: AppendEvent,
+    videoId: string,
+    original: { key: string; sizeBytes: number },
+  ): Promise<boolean>;
+  /**
+   * The file will not come, or must not be used: FAILED, `video.processing.failed`, processing is cancelled.
+   *
+   * @returns false when the video is READY or FAILED already.
+   */
+  fail(tx: Tx, append: AppendEvent, videoId: string, failure: VideoFailure): Promise<boolean>;
+}
+
+export interface VideoIntakeDeps {
+  clock: Clock;
+  processing: Pick<VideoProcessing, 'start' | 'cancel'>;
+}
+
+export function createVideoIntake({ clock, processing }: VideoIntakeDeps): VideoIntake {
+  return {
+    create: (tx, append, workspaceId, { uploadId, importId, streamId, sessionId, ...input }) =>
+      createVideo(tx, append, workspaceId, {
+        ...input,
+        upload_id: uploadId ?? null,
+        import_id: importId ?? null,
+        stream_id: streamId ?? null,
+        session_id: sessionId ?? null,
+        created_at: clock.now(),
+      }),
+    async attach(tx, workspaceId, videoId, uploadId) {
+      const row = await repository.lockVideo(tx, workspaceId, videoId);
+      if (row === undefined) throw notFound();
+      if (row.status !== 'UPLOADING') {
+        throw new AppError('CONFLICT', { field: 'videoId', message: 'The video has its file already.' });
+      }
+      return repository.updateVideo(tx, videoId, { upload_id: uploadId });
+    },
+    async received(tx, append, videoId, original) {
+      const row = await repository.lockAnyVideo(tx, videoId);
+      if (row === undefined) return false;
+      const queued = await transitions.receive({ tx, append, row, now: clock.now() }, original);
+      if (queued !== null) await processing.start(tx, queued);
+      return queued !== null;
+    },
+    async fail(tx, append, videoId, failure) {
+      const row = await repository.lockAnyVideo(tx, videoId);
+      if (row === undefined) return false;
+      const failed = await transitions.fail({ tx, append, row, now: clock.now() }, failure);
+      if (failed !== null && row.status !== 'UPLOADING') await processing.cancel(tx, videoId);
+      return failed !== null;
+    },
+  };
+}
+
+/** A new video with its event, under an id of its own. */
+export async function createVideo(
+  tx: Tx,
+  append: AppendEvent,
+  workspaceId: string,
+  columns: Omit<NewVideo, 'id' | 'workspace_id' | 'status' | 'visibility'> & {
+    visibility?: VideoRow['visibility'];
+    created_at: Date;
+  },
+): Promise<VideoRow> {
+  const row = await repository.insertVideo(tx, {
+    ...columns,
+    visibility: columns.visibility ?? 'PUBLIC',
+    updated_at: columns.created_at,
+    id: newId('vid'),
+    workspace_id: workspaceId,
+    status: 'UPLOADING',
+    event_sequence: 1,
+  });
+  await sayCreated(append, row);
+  return row;
+}

@@ -1,0 +1,178 @@
+import Type from 'typebox';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, NoBody, NoQuery, type Route } from '../../http/route.ts';
+import { Deleted } from '../../http/schema.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import { badRequest } from '../../kernel/errors.ts';
+import { CAPTIONS_MAX_BYTES, type Captions } from './captions/service.ts';
+import type { ShownVideo } from './repository.ts';
+import { Caption, toCaption, toLinked, toVideo, Video, type VideoLinks } from './schemas.ts';
+import { THUMBNAIL_MAX_BYTES, type Thumbnails } from './thumbnail.service.ts';
+
+const Id = Type.Object({ id: Type.String() });
+const write = {
+  auth: 'key',
+  permission: 'videos:write',
+  gate: null,
+  originLock: false,
+  idempotent: false,
+  query: NoQuery,
+} as const;
+const read = { ...write, permission: 'videos:read' } as const;
+
+const CaptionsIn = Type.Object({
+  language: Type.String({ minLength: 1, maxLength: 35, description: 'BCP 47.', examples: ['en', 'pt-BR'] }),
+  label: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      pattern: '\\S',
+      description: 'How viewers find them; the name of the language unless given.',
+    }),
+  ),
+  content: Type.Optional(
+    Type.String({
+      maxLength: CAPTIONS_MAX_BYTES,
+      description: 'WebVTT or SubRip (SRT), unless a file comes.',
+    }),
+  ),
+});
+
+const ThumbnailIn = Type.Object({
+  atSec: Type.Optional(
+    Type.Number({ minimum: 0, description: 'A moment of the video, unless a file comes.' }),
+  ),
+});
+
+interface Deps {
+  captions: Captions;
+  thumbnails: Thumbnails;
+  links: VideoLinks;
+  cursors: CursorCodec;
+}
+
+/** Captions and the thumbnail of a video (`api.md` C3.1). */
+export function videoPartRoutes(deps: Deps): Route[] {
+  return [...captionRoutes(deps), ...thumbnailRoutes(deps)];
+}
+
+function captionRoutes({ captions, links, cursors }: Deps): Route[] {
+  const out = (video: ShownVideo, row: Parameters<typeof toCaption>[0]) =>
+    toCaption(row, toLinked(video, true), links);
+  return [
+    defineRoute({
+      ...read,
+      operationId: 'videos.captions',
+      method: 'GET',
+      path: '/videos/{id}/captions',
+      summary: 'List the captions of a video',
+      params: Id,
+      query: Type.Object({
+        ...listQuery({}).properties,
+        limit: Type.Integer({ minimum: 1, maximum: 100, default: 100 }),
+      }),
+      body: NoBody,
+      reply: { status: 200, schema: Caption, list: true },
+      errors: ['NOT_FOUND'],
+      async handler({ caller }, { params, query }) {
+        const list = new ListReader(cursors, `captions:${caller.workspaceId}:${params.id}`, query);
+        const { video, rows } = await captions.list(caller.workspaceId, params.id, list.request);
+        return list.page(rows, (row) => out(video, row));
+      },
+    }),
+    defineRoute({
+      ...write,
+      operationId: 'videos.putCaptions',
+      method: 'POST',
+      path: '/videos/{id}/captions',
+      summary: 'Add captions in a language, or replace them',
+      description: 'WebVTT or SubRip (SRT) in UTF-8 up to 1 MB, as a file or as `content`; served as WebVTT.',
+      upload: { field: 'file', maxBytes: CAPTIONS_MAX_BYTES },
+      params: Id,
+      body: CaptionsIn,
+      reply: { status: 201, schema: Caption },
+      errors: ['NOT_FOUND', 'CONFLICT'],
+      async handler({ caller, upload }, { params, body }) {
+        const { language, label, content = null } = body;
+        const sent =
+          upload === undefined
+            ? { field: 'content', text: content }
+            : { field: 'file', text: decode(upload.bytes) };
+        const input = { language, label, ...sent };
+        const { video, row } = await captions.put(caller.workspaceId, params.id, input);
+        return out(video, row);
+      },
+    }),
+    defineRoute({
+      ...write,
+      operationId: 'videos.deleteCaptions',
+      method: 'DELETE',
+      path: '/videos/{id}/captions/{language}',
+      summary: 'Remove the captions in a language',
+      description: 'The `id` of the answer is the language.',
+      params: Type.Object({ id: Type.String(), language: Type.String() }),
+      body: NoBody,
+      reply: { status: 200, schema: Deleted },
+      errors: ['NOT_FOUND'],
+      async handler({ caller }, { params }) {
+        await captions.remove(caller.workspaceId, params.id, params.language);
+        return { id: params.language, deleted: true };
+      },
+    }),
+  ];
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw badRequest('file', 'The file is not text in UTF-8.');
+  }
+}
+
+function thumbnailRoutes({ thumbnails, links }: Deps): Route[] {
+  const path = '/videos/{id}/thumbnail';
+  return [
+    defineRoute({
+      ...write,
+      operationId: 'videos.putThumbnail',
+      method: 'PUT',
+      path,
+      summary: 'Choose the thumbnail of a video',
+      description:
+        'A PNG, JPEG or WebP picture up to 5 MB, served as a JPEG made from it; or a moment `atSec`, shown as soon as it has been taken.',
+      limits: [{ bucket: 'thumbnail', per: 'key', max: 120, windowSec: 3600, refusal: 'RATE_LIMITED' }],
+      upload: { field: 'file', maxBytes: THUMBNAIL_MAX_BYTES },
+      params: Id,
+      body: ThumbnailIn,
+      optionalBody: true,
+      reply: { status: 200, schema: Video },
+      errors: ['NOT_FOUND', 'CONFLICT'],
+      async handler({ caller, upload }, { params, body }) {
+        const row =
+          upload === undefined
+            ? await thumbnails.take(caller.workspaceId, params.id, body.atSec ?? null)
+            : await thumbnails.put(caller.workspaceId, params.id, upload.bytes);
+        return toVideo(row, { mode: caller.mode, links });
+      },
+    }),
+    defineRoute({
+      ...write,
+      operationId: 'videos.deleteThumbnail',
+      method: 'DELETE',
+      path,
+      summary: 'Go back to the automatic thumbnail',
+      description: 'The `id` of the answer is that of the video.',
+      params: Id,
+      body: NoBody,
+      reply: { status: 200, schema: Deleted },
+      errors: ['NOT_FOUND'],
+      async handler({ caller }, { params }) {
+        await thumbnails.remove(caller.workspaceId, params.id);
+        return { id: params.id, deleted: true };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,59 @@
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import type { Db } from '../../../platform/db/index.ts';
+
+/** What viewers may be shown of a video; of any workspace, as viewers have none. */
+export function findGate(db: Db, id: string) {
+  return db
+    .selectFrom('video')
+    .innerJoin('workspace', 'workspace.id', 'video.workspace_id')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select([
+      'video.id',
+      'video.workspace_id',
+      'video.title',
+      'video.description',
+      'video.visibility',
+      'video.status',
+      'video.duration_sec',
+      'video.width',
+      'video.height',
+      'video.image_folder',
+      'video.has_storyboard',
+      'video.has_preview',
+      'video.thumbnail_file',
+      'video.chapters',
+      'video.view_count',
+      'video.published_at',
+      'video.created_at',
+      'workspace.mode',
+      'account.id as account_id',
+      'account.username',
+      'account.name',
+      'account.embed_mode',
+      'account.embed_domains',
+    ])
+    .select((eb) => [
+      jsonArrayFrom(
+        eb
+          .selectFrom('video_rendition as r')
+          .select(['r.name', 'r.kind', 'r.folder', 'r.codecs', 'r.width', 'r.height', 'r.frame_rate'])
+          .select(['r.average_bitrate', 'r.peak_bitrate'])
+          .whereRef('r.video_id', '=', 'video.id')
+          .whereRef('r.revision', '=', 'video.revision')
+          .where('r.status', '=', 'READY')
+          .orderBy('r.height', 'desc'),
+      ).as('renditions'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('video_caption as c')
+          .select(['c.language', 'c.label', 'c.file'])
+          .whereRef('c.video_id', '=', 'video.id')
+          .orderBy('c.language'),
+      ).as('captions'),
+    ])
+    .where('video.id', '=', id)
+    .where('video.deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+export type GateRow = NonNullable<Awaited<ReturnType<typeof findGate>>>;

@@ -1,0 +1,186 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { WebAssets } from '../../../http/assets.ts';
+import { creatorName, fitInto, type Picture } from '../../../http/media-page.ts';
+import { type Embeddable, oembedUrl } from '../../../http/oembed.ts';
+import { notice, type Page, sendPage } from '../../../http/page.ts';
+import { isOpen } from '../../../kernel/visibility.ts';
+import { html } from '../../../platform/html.ts';
+import type { Admission, Admissions, VideoTokens } from './admission.service.ts';
+import { visitOf } from './files.pages.ts';
+import type { VideoGate, VideoGates } from './gate.service.ts';
+import { shapeOf, type VideoView, videoBody, videoEmbedBody, videoHead } from './watch.views.ts';
+
+interface Deps {
+  admissions: Admissions;
+  tokens: Pick<VideoTokens, 'mintSteady'>;
+  assets: WebAssets;
+  /** Without a slash at the end; canonical and shared addresses begin with it. */
+  publicUrl: string;
+  /** Its host names. Pages of ours may show the player, whichever sites an account lists. */
+  platformHosts: readonly string[];
+  /** Origins of the store, where media is not served from here. */
+  mediaOrigins: readonly string[];
+}
+
+type Query = { token?: string; t?: string; autoplay?: string; muted?: string };
+type WatchRequest = FastifyRequest<{ Params: { videoId: string }; Querystring: Query }>;
+
+/** A page is left open over a pause; the token that it hands to its player outlasts that and the video. */
+const SITE_TOKEN_SEC = 4 * 3600;
+const MAX_PICTURE = { width: 1280, height: 1280 };
+const VIDEO = ':videoId(^vid_[0-9a-z]+$)';
+
+/**
+ * `GET /watch/:videoId` and `GET /embed/:videoId?t=&autoplay=1&muted=1`, the public pages of a video. One that the
+ * viewer may not see and one that does not exist answer the same 404. `?token=` is a playback token; it goes on to
+ * the player.
+ */
+export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
+  const { admissions, assets } = deps;
+  const page =
+    (show: (view: VideoView, request: WatchRequest) => Page, missing: Page) =>
+    async (request: WatchRequest, reply: FastifyReply) => {
+      const admission = await admissions.admit(visitOf(request));
+      if (admission === null) return sendPage(reply, assets, missing);
+      const { status, rungs } = admission.gate;
+      if (status === 'FAILED' && rungs.length === 0)
+        return sendPage(reply, assets, { ...missing, ...FAILED });
+      return sendPage(reply, assets, show(viewOf(deps, admission, request.query), request));
+    };
+  return (app) => {
+    app.get(
+      `/watch/${VIDEO}`,
+      page((view) => watchPage(deps, view), WATCH_NOT_FOUND),
+    );
+    app.get(
+      `/embed/${VIDEO}`,
+      page((view, { query }) => embedPage(deps, view, query), EMBED_NOT_FOUND),
+    );
+  };
+}
+
+/** What oEmbed says of a video; null unless it is open to everybody. */
+export async function embeddableVideo(
+  gates: VideoGates,
+  publicUrl: string,
+  id: string,
+): Promise<Embeddable | null> {
+  const gate = await gates.get(id);
+  if (gate === undefined || !isOpen(gate.visibility)) return null;
+  const { title, creator } = gate;
+  return { title, creator, ...shapeOf(gate), thumbnail: pictureOf(gate, publicUrl) };
+}
+
+function viewOf({ publicUrl, tokens }: Deps, admission: Admission, query: Query): VideoView {
+  const { gate, grant, suffix } = admission;
+  const { id, imageFolder, durationSec } = gate;
+  const isPlayable = gate.rungs.length > 0;
+  const isForAll = isOpen(gate.visibility);
+  const watchUrl = `${publicUrl}/watch/${id}`;
+  const base = `/v/${id}`;
+  const ttlSec = SITE_TOKEN_SEC + Math.ceil(durationSec ?? 0);
+  const needsToken = grant === null && gate.embedHosts !== null;
+  const media = needsToken ? `?token=${tokens.mintSteady('site', id, ttlSec)}` : suffix;
+  const poster = posterPath(gate);
+  return {
+    gate,
+    isPlayable,
+    title: gate.title,
+    description: gate.description,
+    creator: gate.creator,
+    watchUrl,
+    embedUrl: `${publicUrl}/embed/${id}`,
+    picture: isForAll ? pictureOf(gate, publicUrl) : null,
+    isListed: gate.visibility === 'PUBLIC' && isPlayable && gate.mode === 'live' && suffix === '',
+    oembedUrl: isForAll ? oembedUrl(publicUrl, watchUrl) : null,
+    playlist: `${base}/master.m3u8${media}`,
+    poster: poster === null ? null : poster + media,
+    storyboard:
+      gate.hasStoryboard && imageFolder !== null ? `${base}/${imageFolder}/img/storyboard.vtt${media}` : null,
+    chapters: gate.chapters.length > 0 ? `${base}/chapters.vtt${media}` : null,
+    viewsUrl: isForAll ? `/api/v1/videos/${id}/views` : null,
+    startSec: startOf(query.t, durationSec),
+    suffix,
+  };
+}
+
+function posterPath({ id, thumbnailFile, imageFolder }: VideoGate): string | null {
+  if (thumbnailFile !== null) return `/v/${id}/thumbnails/${thumbnailFile}`;
+  return imageFolder === null ? null : `/v/${id}/${imageFolder}/img/poster.jpg`;
+}
+
+function pictureOf(gate: VideoGate, publicUrl: string): Picture | null {
+  const poster = posterPath(gate);
+  return poster === null ? null : { url: publicUrl + poster, ...fitInto(shapeOf(gate), MAX_PICTURE) };
+}
+
+/** Seconds, within the video. */
+function startOf(text: unknown, durationSec: number | null): number {
+  const seconds = typeof text === 'string' && /^\d{1,5}(?:\.\d{1,3})?$/.test(text) ? Number(text) : 0;
+  return durationSec === null || seconds < durationSec ? seconds : 0;
+}
+
+function watchPage({ mediaOrigins }: Deps, view: VideoView): Page {
+  return {
+    status: 200,
+    title: `${view.title} · ${creatorName(view)}`,
+    head: videoHead(view),
+    body: videoBody(view),
+    script: 'watch/main.ts',
+    eager: view.isPlayable,
+    frames: "'none'",
+    mediaOrigins,
+  };
+}
+
+function embedPage({ platformHosts, mediaOrigins }: Deps, view: VideoView, query: Query): Page {
+  const { embedHosts } = view.gate;
+  return {
+    status: 200,
+    title: view.title,
+    head: html`<link rel="canonical" href="${view.watchUrl}">
+<meta name="robots" content="noindex">`,
+    body: videoEmbedBody(view, { autoplay: query.autoplay === '1', muted: query.muted === '1' }),
+    bodyClass: 'embed',
+    script: 'embed/main.ts',
+    eager: view.isPlayable,
+    frames: embedHosts === null ? '*' : [...embedHosts, ...platformHosts],
+    mediaOrigins,
+  };
+}
+
+const NOT_FOUND = {
+  status: 404,
+  title: 'Not found',
+  head: html`<meta name="robots" content="noindex">`,
+};
+
+const WATCH_NOT_FOUND: Page = {
+  ...NOT_FOUND,
+  body: notice({
+    heading: 'There is no such video here.',
+    text: 'The address may be mistyped, the video may have been removed, or it may be open to invited viewers only. Ask whoever gave you the address.',
+    isOff: true,
+  }),
+  frames: "'none'",
+};
+
+const EMBED_NOT_FOUND: Page = {
+  ...NOT_FOUND,
+  body: notice({
+    heading: 'This video is not available.',
+    text: 'It may have been removed, or it may be open to invited viewers only.',
+    isOff: true,
+  }),
+  frames: '*',
+};
+
+/** There is a video, and there was never anything to play. */
+const FAILED = {
+  title: 'Not available',
+  body: notice({
+    heading: 'This video is not available.',
+    text: 'Its file could not be turned into a video. Whoever uploaded it can try again.',
+    isOff: true,
+  }),
+};

@@ -1,0 +1,37 @@
+import type { AppendEvent, Events } from '../../../events/index.ts';
+import type { JobQueue } from '../../../jobs/job.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { BlobStore, Transcoder } from '../../../media/contract.ts';
+import type { Bus } from '../../../platform/bus.ts';
+import type { Db, Tx } from '../../../platform/db/index.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { VideoRow } from '../repository.ts';
+import type { VideoLinks } from '../schemas.ts';
+import type { Originals } from './originals.ts';
+
+/** Called in the transaction that makes the first rung of a video playable. */
+export type PlayableHook = (tx: Tx, append: AppendEvent, video: VideoRow) => Promise<void>;
+
+export interface ProcessingDeps {
+  db: Db;
+  events: Events;
+  queue: JobQueue;
+  store: BlobStore;
+  transcoder: Transcoder;
+  bus: Pick<Bus, 'publish'>;
+  clock: Clock;
+  log: Logger;
+  links: VideoLinks;
+  /** Runs write here, each in a folder of its own, before their files go to the store. On the store's disk. */
+  scratchDir: string;
+  /** Longer sources are cut into chunks where several transcode slots are alive (`media.md` 4.5). */
+  chunkMinSec: number;
+  /** Throws while this machine has no usable ffmpeg: the jobs wait. */
+  checkTools(): Promise<void>;
+  onPlayable: readonly PlayableHook[];
+}
+
+/** What the steps work with. */
+export interface ProcessingContext extends ProcessingDeps {
+  originals: Originals;
+}

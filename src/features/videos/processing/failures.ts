@@ -1,0 +1,63 @@
+import { JobAbandoned, JobPostponed, type JobRun } from '../../../jobs/job.ts';
+import { MediaFileError } from '../../../media/contract.ts';
+import type { VideoFailure } from '../transitions.ts';
+import type { ProcessingDeps } from './context.ts';
+import { failVideo, type Run, settle, type Target } from './flow.ts';
+
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EIO']);
+const FULL_RETRY_SEC = 60;
+
+/** The machine has no room, or its disk fails: the file is not at fault, and waiting may help. */
+export function isOutOfSpace(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && FULL.has(String(error.code))) || isOutOfSpace(error.cause);
+}
+
+/** These may pass by themselves; all others are the file's own fault and final (`api.md` C3.1). */
+const PASSING = new Set(['INTERNAL', 'SOURCE_UNREACHABLE']);
+
+const INTERNAL: VideoFailure = {
+  code: 'INTERNAL',
+  message: 'The video could not be processed. Nothing is wrong with the file as far as we know: try again.',
+};
+
+/** Tries whose process died on the way; so many are not by chance. */
+const MAX_LOST = 8;
+
+interface StepOptions {
+  /** Called instead of failing the video when the step cannot be done. */
+  onGivenUp?: (run: Run) => Promise<void>;
+}
+
+/** Makes of a step a job's handler that knows what may be tried again and what ends the processing. */
+export function guarded<P extends Target>(
+  deps: ProcessingDeps,
+  step: (run: Run<P>) => Promise<void>,
+  { onGivenUp }: StepOptions = {},
+): (run: JobRun<P>) => Promise<void> {
+  const { log, checkTools } = deps;
+  return async (run) => {
+    await checkTools().catch((error: unknown) => {
+      throw new JobPostponed(error instanceof Error ? error.message : String(error), FULL_RETRY_SEC);
+    });
+    try {
+      if (run.lost > MAX_LOST) throw new MediaFileError('INTERNAL', INTERNAL.message);
+      await step(run);
+    } catch (error) {
+      if (run.signal.aborted || error instanceof JobPostponed) throw error;
+      const { videoId } = run.payload;
+      if (isOutOfSpace(error)) {
+        log.error({ err: error, videoId }, 'a processing waits for room on the disk');
+        throw new JobPostponed('no room on the disk', FULL_RETRY_SEC);
+      }
+      const own = error instanceof MediaFileError ? error : undefined;
+      const isFinal = own !== undefined && !PASSING.has(own.code);
+      if (!isFinal && !run.isLast && run.lost <= MAX_LOST) throw error;
+      log.warn({ err: error, videoId }, 'a step of a processing has failed for good');
+      if (onGivenUp !== undefined) return onGivenUp(run);
+      const failure = own === undefined ? INTERNAL : { code: own.code, message: own.message };
+      await settle(deps, run, (tx, append, video) => failVideo(deps, tx, append, video, failure));
+      throw new JobAbandoned(failure.message, { cause: error });
+    }
+  };
+}

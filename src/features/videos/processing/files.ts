@@ -1,0 +1,88 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { BlobStore, RenditionFiles } from '../../../media/contract.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.m3u8': 'application/vnd.apple.mpegurl',
+  '.m4s': 'video/iso.segment',
+  '.mp4': 'video/mp4',
+  '.mkv': 'video/x-matroska',
+  '.vtt': 'text/vtt; charset=utf-8',
+  '.jpg': 'image/jpeg',
+  '.webp': 'image/webp',
+};
+
+/** Everything of a video, original and all, is below it (`media.md` 4.2). */
+export function videoPrefix(video: { workspace_id: string; id: string }): string {
+  return `w/${video.workspace_id}/v/${video.id}`;
+}
+
+/** A folder that is gone, with all that is in it, when `work` ends, however it ends. */
+export async function withScratch<T>(
+  scratchDir: string,
+  runId: string,
+  work: (dir: string) => Promise<T>,
+): Promise<T> {
+  const dir = join(scratchDir, runId);
+  await rm(dir, { recursive: true, force: true });
+  await mkdir(dir, { recursive: true });
+  try {
+    return await work(dir);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** A new folder below a scratch folder. */
+export async function makeDir(dir: string, name: string): Promise<string> {
+  const path = join(dir, name);
+  await mkdir(path);
+  return path;
+}
+
+/** Removes the folders of former processes: `scratchDir` belongs to one process at a time. */
+export async function clearScratch(scratchDir: string, own: string): Promise<void> {
+  await mkdir(scratchDir, { recursive: true });
+  for (const name of await readdir(scratchDir)) {
+    if (name !== own) await rm(join(scratchDir, name), { recursive: true, force: true });
+  }
+}
+
+/** So many files are written at once. */
+const WIDTH = 8;
+
+/** Puts finished local files into the store below `prefix`. */
+export async function storeFiles(
+  store: BlobStore,
+  prefix: string,
+  dir: string,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const rest = names.values();
+  const failures: unknown[] = [];
+  const lane = async () => {
+    for (const name of rest) {
+      if (failures.length > 0) return;
+      signal.throwIfAborted();
+      const type = TYPES[extname(name)] ?? 'application/octet-stream';
+      await store.putFile(`${prefix}/${name}`, join(dir, name), type);
+    }
+  };
+  // Every lane has ended before the caller removes the folder.
+  await Promise.all(Array.from({ length: WIDTH }, () => lane().catch((error) => failures.push(error))));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** The renditions that a run has made in `outDir`, each in its folder. */
+export async function storeRenditions(
+  store: BlobStore,
+  prefix: string,
+  outDir: string,
+  made: readonly RenditionFiles[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { name, files } of made) {
+    await storeFiles(store, `${prefix}/${name}`, join(outDir, name), files, signal);
+  }
+}

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppendEvent } from '../../../events/index.ts';
+import type { EnqueueOptions, JobRun } from '../../../jobs/job.ts';
+import { isPassing, type Tx } from '../../../platform/db/index.ts';
+import { VIDEO_TOPIC } from '../locked.ts';
+import { lockAnyVideo, type VideoRow } from '../repository.ts';
+import * as transitions from '../transitions.ts';
+import type { ProcessingDeps } from './context.ts';
+import { cleanUpJob, encodeJob, imagesJob, prepareJob } from './jobs.ts';
+import * as repository from './repository.ts';
+import { ENCODE_TASKS, type EncodeTask, type NextStep, nextSteps, priorityOf } from './rules.ts';
+
+export interface Target {
+  videoId: string;
+  revision: number;
+}
+
+/** Clean-up has no hurry. */
+const CLEAN_UP: EnqueueOptions = { delaySec: 60 };
+
+const WRITE_TRIES = 5;
+const WRITE_PAUSE_MS = 500;
+
+/** What a run needs of its job. */
+export type Run<P extends Target = Target> = Pick<JobRun<P>, 'id' | 'payload' | 'signal' | 'confirm'>;
+
+/**
+ * Runs `work` under the lock of the video while the job is ours and the video is still being processed.
+ * What a run has made becomes visible here and nowhere else.
+ *
+ * @returns false when the video was deleted, settled or begun anew meanwhile: what was made is for nobody.
+ */
+export async function settle(
+  deps: ProcessingDeps,
+  run: Run,
+  work: (tx: Tx, append: AppendEvent, video: VideoRow) => Promise<void>,
+): Promise<boolean> {
+  const { videoId, revision } = run.payload;
+  const write = async (tx: Tx, append: AppendEvent) => {
+    // The video before the job: a deletion takes them in this order.
+    const video = await lockAnyVideo(tx, videoId);
+    await run.confirm(tx);
+    if (!isCurrent(video, revision) || video.status !== 'PROCESSING') return false;
+    await work(tx, append, video);
+    return true;
+  };
+  const isDone = await patiently(() => deps.events.transaction(write), run.signal);
+  if (isDone) deps.bus.publish(VIDEO_TOPIC, videoId);
+  return isDone;
+}
+
+/** Hours of encoding are not thrown away for a deadlock, or a moment without the database. */
+async function patiently<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let left = WRITE_TRIES - 1; ; left--) {
+    try {
+      return await write();
+    } catch (error) {
+      if (left === 0 || signal.aborted || !isPassing(error)) throw error;
+      await sleep(WRITE_PAUSE_MS);
+    }
+  }
+}
+
+/** The video of a job, PROCESSING from now on; undefined when there is nothing to do for it any more. */
+export async function begin(deps: ProcessingDeps, run: Run): Promise<VideoRow | undefined> {
+  const { videoId, revision } = run.payload;
+  return deps.events.transaction(async (tx, append) => {
+    const row = await lockAnyVideo(tx, videoId);
+    if (!isCurrent(row, revision)) return undefined;
+    if (row.status === 'PROCESSING') return row;
+    const picked = await transitions.pick({ tx, append, row, now: deps.clock.now() });
+    return picked ?? undefined;
+  });
+}
+
+function isCurrent(row: VideoRow | undefined, revision: number): row is VideoRow {
+  return row !== undefined && row.deleted_at === null && row.revision === revision;
+}
+
+/** Enqueues what can be done next; when nothing is left, the video is READY. In the transaction of the last step. */
+export async function advance(
+  deps: ProcessingDeps,
+  tx: Tx,
+  append: AppendEvent,
+  video: VideoRow,
+): Promise<void> {
+  const steps = await stepsOf(tx, video);
+  if (steps.length === 0) return complete(deps, tx, append, video);
+  const owner = await repository.ownerOf(tx, video.workspace_id);
+  const now = deps.clock.now();
+  await repository.updateProcessing(tx, video.id, video.revision, { touched_at: now });
+  for (const step of steps) await enqueue(deps, tx, video, owner, step);
+}
+
+/** The same for a run beside the others: what they do next is in the queue already. */
+export async function completeIfLast(
+  deps: ProcessingDeps,
+  tx: Tx,
+  append: AppendEvent,
+  video: VideoRow,
+): Promise<void> {
+  if ((await stepsOf(tx, video)).length === 0) await complete(deps, tx, append, video);
+}
+
+async function stepsOf(tx: Tx, video: VideoRow): Promise<NextStep[]> {
+  const processing = await repository.findProcessing(tx, video.id, video.revision);
+  if (processing === undefined) return [{ kind: 'PREPARE' }];
+  const renditions = await repository.renditionsOf(tx, video.id, video.revision);
+  const chunks = await repository.chunksOf(tx, video.id, video.revision);
+  return nextSteps({
+    mode: processing.mode,
+    ladder: processing.ladder,
+    durationSec: processing.source.durationSec,
+    imagesDone: processing.images_done,
+    ready: new Set(renditions.filter(({ status }) => status === 'READY').map(({ name }) => name)),
+    chunks: chunks.map((chunk) => ({ number: chunk.number, isDone: chunk.folder !== null })),
+  });
+}
+
+async function complete(deps: ProcessingDeps, tx: Tx, append: AppendEvent, row: VideoRow): Promise<void> {
+  const { clock, links, queue } = deps;
+  await transitions.complete({ tx, append, row, now: clock.now() }, links);
+  await repository.forgetFormer(tx, row.id, row.revision);
+  await queue.enqueue(tx, cleanUpJob, { videoId: row.id }, CLEAN_UP);
+}
+
+/** FAILED, and nothing more is done for it. */
+export async function failVideo(
+  deps: ProcessingDeps,
+  tx: Tx,
+  append: AppendEvent,
+  video: VideoRow,
+  failure: transitions.VideoFailure,
+): Promise<void> {
+  await transitions.fail({ tx, append, row: video, now: deps.clock.now() }, failure);
+  // The run that has failed is among them: it ends by itself.
+  await cancelJobs(deps, tx, video);
+  await deps.queue.enqueue(tx, cleanUpJob, { videoId: video.id }, CLEAN_UP);
+}
+
+/** The first job of a revision. */
+export async function enqueuePrepare(deps: ProcessingDeps, tx: Tx, video: VideoRow): Promise<void> {
+  const owner = await repository.ownerOf(tx, video.workspace_id);
+  await enqueue(deps, tx, video, owner, { kind: 'PREPARE' });
+}
+
+async function enqueue(
+  { queue }: ProcessingDeps,
+  tx: Tx,
+  video: VideoRow,
+  { plan, accountId }: repository.Owner,
+  step: NextStep,
+): Promise<void> {
+  const target = { videoId: video.id, revision: video.revision };
+  const options: EnqueueOptions = { priority: priorityOf(plan), group: accountId, key: keyOf(target) };
+  if (step.kind === 'PREPARE') return queue.enqueue(tx, prepareJob, target, options);
+  if (step.kind === 'IMAGES') return queue.enqueue(tx, imagesJob, target, options);
+  const { task, chunk } = step;
+  return queue.enqueue(
+    tx,
+    encodeJob,
+    { ...target, task, chunk },
+    { ...options, priority: priorityOf(plan, task), key: encodeKeyOf(target, task, chunk) },
+  );
+}
+
+/** Nothing of the revision waits or runs any more, but for a thumbnail. */
+export async function cancelJobs({ queue }: ProcessingDeps, tx: Tx, video: VideoRow): Promise<void> {
+  const target = { videoId: video.id, revision: video.revision };
+  await queue.cancel(tx, prepareJob, keyOf(target));
+  await queue.cancel(tx, imagesJob, keyOf(target));
+  for (const task of ENCODE_TASKS) {
+    if (task !== 'CHUNK') await queue.cancel(tx, encodeJob, encodeKeyOf(target, task, null));
+  }
+  for (const { number, folder } of await repository.chunksOf(tx, video.id, video.revision)) {
+    if (folder === null) await queue.cancel(tx, encodeJob, encodeKeyOf(target, 'CHUNK', number));
+  }
+}
+
+/** With the revision, so that a retry is not taken for the run that has just failed. */
+function keyOf({ videoId, revision }: Target): string {
+  return `${videoId}/${revision}`;
+}
+
+function encodeKeyOf(target: Target, task: EncodeTask, chunk: number | null): string {
+  return `${keyOf(target)}/${task}${chunk === null ? '' : `/${chunk}`}`;
+}

@@ -1,0 +1,103 @@
+import type { Static } from 'typebox';
+import type { JobRun } from '../../../jobs/job.ts';
+import { newUuid } from '../../../kernel/ids.ts';
+import type { SourceInfo } from '../../../media/contract.ts';
+import { VIDEO_TOPIC } from '../locked.ts';
+import { lockAnyVideo, updateVideo, type VideoRow } from '../repository.ts';
+import type { ProcessingContext, ProcessingDeps } from './context.ts';
+import { makeDir, storeFiles, videoPrefix, withScratch } from './files.ts';
+import { begin, completeIfLast, type Run, settle } from './flow.ts';
+import type { thumbnailJob } from './jobs.ts';
+import { useOriginal } from './output.ts';
+import * as repository from './repository.ts';
+
+/** The poster first, which a page shows as soon as the video can be played; then preview and storyboard. */
+export async function makeImages(deps: ProcessingContext, run: Run): Promise<void> {
+  const { db, scratchDir } = deps;
+  const video = await begin(deps, run);
+  if (video === undefined) return;
+  const processing = await repository.findProcessing(db, video.id, video.revision);
+  if (processing === undefined || processing.images_done) return;
+  const folder = await repository.claimFolder(db, video.id, video.revision);
+  const { source } = processing;
+  await withScratch(scratchDir, run.id, (dir) =>
+    useOriginal(deps, video, run.signal, async (input) => {
+      const poster = await makeSome(deps, run, { video, folder, dir, input, source, storyboard: false });
+      await settle(deps, run, async (tx) => {
+        const change = { image_folder: folder, has_storyboard: false, has_preview: false };
+        await updateVideo(tx, video.id, change);
+      });
+      const all = await makeSome(deps, run, { video, folder, dir, input, source, storyboard: true, poster });
+      await settle(deps, run, async (tx, append, row) => {
+        const after = await updateVideo(tx, row.id, {
+          has_storyboard: all.includes('storyboard.vtt'),
+          has_preview: all.includes('preview.webp'),
+        });
+        await repository.updateProcessing(tx, row.id, row.revision, { images_done: true });
+        await completeIfLast(deps, tx, append, after);
+      });
+    }),
+  );
+}
+
+interface ImageRun {
+  video: VideoRow;
+  folder: string;
+  dir: string;
+  input: string;
+  source: SourceInfo;
+  storyboard: boolean;
+  /** What is in the folder already. */
+  poster?: readonly string[];
+}
+
+/** @returns the names of the images, which are in the folder. */
+async function makeSome(
+  { store, transcoder }: ProcessingContext,
+  { signal }: Run,
+  { video, folder, dir, input, source, storyboard, poster = [] }: ImageRun,
+): Promise<string[]> {
+  const outDir = await makeDir(dir, storyboard ? 'storyboard' : 'poster');
+  const names = await transcoder.images({ input, source, outDir, signal, posterAtSec: null, storyboard });
+  const added = names.filter((name) => !poster.includes(name));
+  await storeFiles(store, `${videoPrefix(video)}/${folder}/img`, outDir, added, signal);
+  return names;
+}
+
+/** A video is played without images as well: its processing goes on. */
+export async function doWithoutImages(deps: ProcessingDeps, run: Run): Promise<void> {
+  await settle(deps, run, async (tx, append, row) => {
+    await repository.updateProcessing(tx, row.id, row.revision, { images_done: true });
+    await completeIfLast(deps, tx, append, row);
+  });
+}
+
+/** A moment of the original becomes the thumbnail, unless it was withdrawn or replaced meanwhile. */
+export async function makeThumbnail(
+  deps: ProcessingContext,
+  run: JobRun<Static<typeof thumbnailJob.payload>>,
+): Promise<void> {
+  const { db, store, transcoder, scratchDir, events, bus, clock } = deps;
+  const { videoId, atSec } = run.payload;
+  const { signal } = run;
+  const video = await repository.findVideo(db, videoId);
+  if (video === undefined) return;
+  const file = `${newUuid()}.jpg`;
+  await withScratch(scratchDir, run.id, async (dir) => {
+    await useOriginal(deps, video, signal, async (input) => {
+      const known = await repository.findProcessing(db, videoId, video.revision);
+      const source = known?.source ?? (await transcoder.probe(input, signal));
+      await transcoder.images({ input, source, outDir: dir, signal, posterAtSec: atSec, storyboard: false });
+    });
+    await store.putFile(`${videoPrefix(video)}/thumbnails/${file}`, `${dir}/poster.jpg`, 'image/jpeg');
+  });
+  const former = await events.transaction(async (tx) => {
+    const row = await lockAnyVideo(tx, videoId);
+    await run.confirm(tx);
+    if (row === undefined || row.deleted_at !== null) return null;
+    await updateVideo(tx, videoId, { thumbnail_file: file, updated_at: clock.now() });
+    return row.thumbnail_file;
+  });
+  bus.publish(VIDEO_TOPIC, videoId);
+  if (former !== null) await store.delete(`${videoPrefix(video)}/thumbnails/${former}`);
+}

@@ -1,0 +1,63 @@
+import {
+  type LadderPlan,
+  MediaFileError,
+  type RenditionFiles,
+  type RungPlan,
+} from '../../../media/contract.ts';
+import type { VideoRow } from '../repository.ts';
+import type { ProcessingContext, ProcessingDeps } from './context.ts';
+import { storeRenditions, videoPrefix } from './files.ts';
+import { advance, type Run, settle } from './flow.ts';
+import * as repository from './repository.ts';
+
+/** Runs `work` with a local path of the video's original. */
+export async function useOriginal<T>(
+  { store, originals }: Pick<ProcessingContext, 'store' | 'originals'>,
+  video: VideoRow,
+  signal: AbortSignal,
+  work: (path: string) => Promise<T>,
+): Promise<T> {
+  const key = video.original_key;
+  if (key === null || (await store.head(key)) === null) {
+    throw new MediaFileError('SOURCE_UNREACHABLE', 'The original file is gone.');
+  }
+  return originals.use(key, signal, work);
+}
+
+/**
+ * Puts renditions into a folder of the store that no other run has, then lets players see them, in one
+ * transaction: a run that was killed or overtaken leaves only files that nothing points to.
+ */
+export async function publishRenditions(
+  deps: ProcessingDeps,
+  run: Run,
+  video: VideoRow,
+  outDir: string,
+  made: readonly RenditionFiles[],
+): Promise<void> {
+  const { db, store, onPlayable } = deps;
+  const folder = await repository.claimFolder(db, video.id, video.revision);
+  await storeRenditions(store, `${videoPrefix(video)}/${folder}`, outDir, made, run.signal);
+  await settle(deps, run, async (tx, append, row) => {
+    const before = await repository.renditionsOf(tx, row.id, row.revision);
+    await repository.finishRenditions(tx, row.id, row.revision, folder, made);
+    if (!before.some(({ kind, status }) => kind === 'VIDEO' && status === 'READY')) {
+      for (const hook of onPlayable) await hook(tx, append, row);
+    }
+    await advance(deps, tx, append, row);
+  });
+}
+
+/** What of the plan cannot be played yet. */
+export async function missing(
+  { db }: Pick<ProcessingDeps, 'db'>,
+  video: VideoRow,
+  ladder: LadderPlan,
+): Promise<{ rungs: RungPlan[]; audio: LadderPlan['audio'] }> {
+  const renditions = await repository.renditionsOf(db, video.id, video.revision);
+  const ready = new Set(renditions.filter(({ status }) => status === 'READY').map(({ name }) => name));
+  return {
+    rungs: ladder.rungs.filter(({ name }) => !ready.has(name)),
+    audio: ready.has('audio') ? null : ladder.audio,
+  };
+}

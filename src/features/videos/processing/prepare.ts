@@ -1,0 +1,88 @@
+import type { LadderPlan, RenditionFiles, RungPlan, SourceInfo } from '../../../media/contract.ts';
+import { updateVideo, type VideoRow } from '../repository.ts';
+import type { ProcessingContext, ProcessingDeps } from './context.ts';
+import { isOutOfSpace } from './failures.ts';
+import { makeDir, withScratch } from './files.ts';
+import { advance, begin, type Run, settle } from './flow.ts';
+import { aliveSlots } from './nodes.ts';
+import { missing, publishRenditions, useOriginal } from './output.ts';
+import * as repository from './repository.ts';
+import { topHeight } from './rules.ts';
+
+/** Probes the source, decides what is made of it, and copies the top rung where it can be shown as it is. */
+export async function prepare(deps: ProcessingContext, run: Run): Promise<void> {
+  const video = await begin(deps, run);
+  if (video === undefined) return;
+  const work = (dir: string) =>
+    useOriginal(deps, video, run.signal, async (input) => {
+      const known =
+        (await repository.findProcessing(deps.db, video.id, video.revision)) ??
+        (await probe(deps, run, video, input));
+      if (known === undefined) return;
+      const { rungs } = await missing(deps, video, known.ladder);
+      const top = rungs.find((rung) => rung.isCopy);
+      if (top !== undefined) await copyTop(deps, run, { video, dir, input, top, ...known });
+      else await settle(deps, run, (tx, append, row) => advance(deps, tx, append, row));
+    });
+  await withScratch(deps.scratchDir, run.id, work);
+}
+
+async function probe(deps: ProcessingDeps, run: Run, video: VideoRow, input: string) {
+  const { db, transcoder, clock, chunkMinSec } = deps;
+  const source = await transcoder.probe(input, run.signal);
+  const { plan, mode } = await repository.ownerOf(db, video.workspace_id);
+  const ladder = transcoder.plan(source, topHeight(plan, mode));
+  const isCut = source.canSplit && source.durationSec > chunkMinSec && (await aliveSlots(deps)) > 1;
+  const isGoingOn = await settle(deps, run, async (tx) => {
+    const { video: picture, durationSec } = source;
+    await updateVideo(tx, video.id, {
+      duration_sec: durationSec,
+      width: picture.width,
+      height: picture.height,
+      frame_rate: picture.frameRate,
+    });
+    await repository.insertProcessing(tx, {
+      videoId: video.id,
+      revision: video.revision,
+      source,
+      ladder,
+      mode: isCut ? 'SPLIT' : 'WHOLE',
+      alignToSource: isCut || ladder.rungs.some((rung) => rung.isCopy),
+      now: clock.now(),
+    });
+  });
+  return isGoingOn ? { source, ladder } : undefined;
+}
+
+interface Copy {
+  video: VideoRow;
+  dir: string;
+  input: string;
+  source: SourceInfo;
+  ladder: LadderPlan;
+  top: RungPlan;
+}
+
+async function copyTop(deps: ProcessingDeps, run: Run, copy: Copy): Promise<void> {
+  const { video, dir, input, source, ladder, top } = copy;
+  const { signal } = run;
+  const outDir = await makeDir(dir, 'copy');
+  let made: RenditionFiles[];
+  try {
+    made = await deps.transcoder.copyTop({ input, source, outDir, signal, rung: top, audio: ladder.audio });
+  } catch (error) {
+    if (signal.aborted || isOutOfSpace(error)) throw error;
+    deps.log.warn({ err: error, videoId: video.id }, 'a top rung could not be copied: it is encoded');
+    return encodeInstead(deps, run, ladder);
+  }
+  await publishRenditions(deps, run, video, outDir, made);
+}
+
+async function encodeInstead(deps: ProcessingDeps, run: Run, ladder: LadderPlan): Promise<void> {
+  const rungs = ladder.rungs.map((rung) => ({ ...rung, isCopy: false }));
+  await settle(deps, run, async (tx, append, row) => {
+    const changed = JSON.stringify({ ...ladder, rungs });
+    await repository.updateProcessing(tx, row.id, row.revision, { ladder: changed });
+    await advance(deps, tx, append, row);
+  });
+}

@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import type { JobWorker } from '../../../jobs/job.ts';
+import { dateFromMs } from '../../../kernel/clock.ts';
+import { newUuid } from '../../../kernel/ids.ts';
+import type { VideoProcessing } from '../intake.service.ts';
+import { lockAnyVideo } from '../repository.ts';
+import { cleanUp } from './clean-up.ts';
+import type { ProcessingContext, ProcessingDeps } from './context.ts';
+import { encode } from './encode.ts';
+import { guarded } from './failures.ts';
+import { clearScratch } from './files.ts';
+import { advance, cancelJobs, enqueuePrepare } from './flow.ts';
+import { doWithoutImages, makeImages, makeThumbnail } from './images.ts';
+import { cleanUpJob, encodeJob, imagesJob, prepareJob, thumbnailJob } from './jobs.ts';
+import { createOriginals } from './originals.ts';
+import { prepare } from './prepare.ts';
+import * as repository from './repository.ts';
+import { priorityOf } from './rules.ts';
+
+/** Nothing was heard of a processing for so long: its next step may have got lost. */
+const QUIET_MS = 15 * 60_000;
+/** Probing and copying are mostly reading: two of them beside the encodes. */
+const PREPARE_SLOTS = 2;
+
+export interface VideoProcessor extends VideoProcessing {
+  /** What this process does of the jobs. @param slots encodes at once; 0 leaves all of it to other nodes. */
+  workers(slots: number): JobWorker[];
+  /** Removes what runs of a former life of this node left on its disk. */
+  clearScratch(): Promise<void>;
+  /** Enqueues again what should be there; the queue knows what is. */
+  sweep(): Promise<void>;
+}
+
+/**
+ * From a stored original to READY (`media.md` 4.1 to 4.6): states and events as `api.md` C3.1, each step a job, and
+ * the next one enqueued by the transaction that finishes the one before.
+ */
+export function createVideoProcessing(parts: ProcessingDeps): VideoProcessor {
+  const { db, queue, events, clock } = parts;
+  const life = newUuid();
+  const scratchDir = join(parts.scratchDir, life);
+  const deps = { ...parts, scratchDir, originals: createOriginals(parts.store, scratchDir) };
+  return {
+    start: (tx, video) => enqueuePrepare(deps, tx, video),
+    async cancel(tx, videoId) {
+      const video = await lockAnyVideo(tx, videoId);
+      if (video === undefined) return;
+      await cancelJobs(deps, tx, video);
+      await queue.cancel(tx, thumbnailJob, videoId);
+    },
+    async thumbnail(tx, video, atSec) {
+      await queue.cancel(tx, thumbnailJob, video.id);
+      if (atSec === null) return;
+      const { plan, accountId } = await repository.ownerOf(tx, video.workspace_id);
+      const options = { priority: priorityOf(plan), group: accountId, key: video.id };
+      await queue.enqueue(tx, thumbnailJob, { videoId: video.id, atSec }, options);
+    },
+    workers: (slots) => (slots === 0 ? [] : createWorkers(deps, slots)),
+    clearScratch: () => clearScratch(parts.scratchDir, life),
+    async sweep() {
+      for (const { id } of await repository.findQuiet(db, dateFromMs(clock.ms() - QUIET_MS))) {
+        await events.transaction(async (tx, append) => {
+          const video = await lockAnyVideo(tx, id);
+          if (video === undefined || video.deleted_at !== null) return;
+          if (video.status === 'QUEUED') await enqueuePrepare(deps, tx, video);
+          if (video.status === 'PROCESSING') await advance(deps, tx, append, video);
+        });
+      }
+    },
+  };
+}
+
+function createWorkers(deps: ProcessingContext, slots: number): JobWorker[] {
+  return [
+    {
+      job: prepareJob,
+      concurrency: PREPARE_SLOTS,
+      run: guarded(deps, (run) => prepare(deps, run)),
+    } satisfies JobWorker<typeof prepareJob.payload>,
+    {
+      job: encodeJob,
+      concurrency: slots,
+      run: guarded(deps, (run) => encode(deps, run)),
+    } satisfies JobWorker<typeof encodeJob.payload>,
+    {
+      job: imagesJob,
+      concurrency: 1,
+      run: guarded(deps, (run) => makeImages(deps, run), {
+        onGivenUp: (run) => doWithoutImages(deps, run),
+      }),
+    } satisfies JobWorker<typeof imagesJob.payload>,
+    {
+      job: thumbnailJob,
+      concurrency: 1,
+      run: (run) => makeThumbnail(deps, run),
+    } satisfies JobWorker<typeof thumbnailJob.payload>,
+    {
+      job: cleanUpJob,
+      concurrency: 1,
+      run: (run) => cleanUp(deps, run.payload.videoId),
+    } satisfies JobWorker<typeof cleanUpJob.payload>,
+  ];
+}
+
+/** Every kind of job of the processing, for the registry. */
+export const processingJobs = [prepareJob, encodeJob, imagesJob, thumbnailJob, cleanUpJob];

@@ -1,0 +1,356 @@
+import { type Selectable, sql } from 'kysely';
+import type { Plan } from '../../../kernel/plans.ts';
+import type { LadderPlan, RenditionFiles, SourceChunk, SourceInfo } from '../../../media/contract.ts';
+import type { Db, Tx } from '../../../platform/db/index.ts';
+import type { ProcessingMode, VideoProcessingTable } from '../../../platform/db/tables/processing.ts';
+import type { VideoRow } from '../repository.ts';
+
+export interface Processing extends Omit<Selectable<VideoProcessingTable>, 'source' | 'ladder'> {
+  source: SourceInfo;
+  ladder: LadderPlan;
+}
+
+/** Whose video it is: the account takes turns with the others, its plan gives ceiling and priority. */
+export interface Owner {
+  accountId: string;
+  plan: Plan;
+  mode: 'live' | 'test';
+}
+
+export async function ownerOf(db: Db, workspaceId: string): Promise<Owner> {
+  return db
+    .selectFrom('workspace')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select(['account.id as accountId', 'account.plan', 'workspace.mode'])
+    .where('workspace.id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+}
+
+export function findVideo(db: Db, id: string): Promise<VideoRow | undefined> {
+  return db
+    .selectFrom('video')
+    .selectAll()
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** Undefined until the source of this revision has been probed. */
+export async function findProcessing(
+  db: Db,
+  videoId: string,
+  revision: number,
+): Promise<Processing | undefined> {
+  const row = await db
+    .selectFrom('video_processing')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const source: SourceInfo = JSON.parse(row.source);
+  const ladder: LadderPlan = JSON.parse(row.ladder);
+  return { ...row, source, ladder };
+}
+
+export interface NewProcessing {
+  videoId: string;
+  revision: number;
+  source: SourceInfo;
+  ladder: LadderPlan;
+  mode: ProcessingMode;
+  alignToSource: boolean;
+  now: Date;
+}
+
+/** Replaces what was known of a former revision. */
+export async function insertProcessing(tx: Tx, made: NewProcessing): Promise<void> {
+  const { videoId, revision, source, ladder, mode, alignToSource, now } = made;
+  await tx.deleteFrom('video_processing').where('video_id', '=', videoId).execute();
+  await tx.deleteFrom('video_chunk').where('video_id', '=', videoId).execute();
+  await tx
+    .insertInto('video_processing')
+    .values({
+      video_id: videoId,
+      revision,
+      source: JSON.stringify(source),
+      ladder: JSON.stringify(ladder),
+      mode,
+      align_to_source: alignToSource,
+      touched_at: now,
+    })
+    .execute();
+  await tx
+    .insertInto('video_rendition')
+    .values([
+      ...ladder.rungs.map(({ name, width, height, frameRate }) => ({
+        video_id: videoId,
+        revision,
+        name,
+        kind: 'VIDEO' as const,
+        status: 'PENDING' as const,
+        width,
+        height,
+        frame_rate: frameRate,
+      })),
+      ...(ladder.audio === null
+        ? []
+        : [
+            {
+              video_id: videoId,
+              revision,
+              name: 'audio',
+              kind: 'AUDIO' as const,
+              status: 'PENDING' as const,
+            },
+          ]),
+    ])
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+type ProcessingChange = Partial<
+  Pick<VideoProcessingTable, 'mode' | 'ladder' | 'touched_at'> & { images_done: boolean; revivals: number }
+>;
+
+export async function updateProcessing(
+  tx: Tx,
+  videoId: string,
+  revision: number,
+  change: ProcessingChange,
+): Promise<void> {
+  await tx
+    .updateTable('video_processing')
+    .set(change)
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .execute();
+}
+
+export function renditionsOf(db: Db, videoId: string, revision: number) {
+  return db
+    .selectFrom('video_rendition')
+    .select(['name', 'kind', 'status', 'folder', 'width', 'height'])
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .execute();
+}
+
+/** The rungs' names and those of the audio are those of the plan; their true figures come with the files. */
+export async function finishRenditions(
+  tx: Tx,
+  videoId: string,
+  revision: number,
+  folder: string,
+  made: readonly RenditionFiles[],
+): Promise<void> {
+  for (const rendition of made) {
+    await tx
+      .updateTable('video_rendition')
+      .set({
+        status: 'READY',
+        folder,
+        width: rendition.width,
+        height: rendition.height,
+        frame_rate: rendition.frameRate,
+        codecs: rendition.codecs,
+        average_bitrate: rendition.averageBitrate,
+        peak_bitrate: rendition.peakBitrate,
+        size_bytes: rendition.sizeBytes,
+        progress_percent: 100,
+      })
+      .where('video_id', '=', videoId)
+      .where('revision', '=', revision)
+      .where('name', '=', rendition.name)
+      .execute();
+  }
+  await sumProgress(tx, videoId, revision);
+}
+
+/** @param percent of the work on these rungs; never falls, however often it is begun again. */
+export async function writeProgress(
+  db: Db,
+  videoId: string,
+  revision: number,
+  names: readonly string[],
+  percent: number,
+): Promise<void> {
+  if (names.length === 0) return;
+  await db
+    .updateTable('video_rendition')
+    .set({
+      status: sql`case when status = 'PENDING' then 'PROCESSING' else status end`,
+      progress_percent: sql<number>`greatest(progress_percent, ${percent}::float8)`,
+    })
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .where('name', 'in', names)
+    .execute();
+  await sumProgress(db, videoId, revision);
+}
+
+export async function writeChunkProgress(
+  db: Db,
+  videoId: string,
+  revision: number,
+  chunk: { number: number; rungs: readonly string[]; percent: number },
+): Promise<void> {
+  await db
+    .updateTable('video_chunk')
+    .set({ progress_percent: sql<number>`greatest(progress_percent, ${chunk.percent}::float8)` })
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .where('number', '=', chunk.number)
+    .execute();
+  const { percent } = await db
+    .selectFrom('video_chunk')
+    .select(sql<number>`coalesce(sum(progress_percent * duration_sec) / sum(duration_sec), 0)`.as('percent'))
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .executeTakeFirstOrThrow();
+  await writeProgress(db, videoId, revision, chunk.rungs, percent);
+}
+
+/** Weighted by pixels and frame rate (`media.md` 4.1); 100 is for READY alone. */
+async function sumProgress(db: Db, videoId: string, revision: number): Promise<void> {
+  await sql`
+    update video set progress_percent = greatest(progress_percent, least(99, total.percent))
+    from (
+      select coalesce(floor(sum(progress_percent * weight) / nullif(sum(weight), 0)), 0) as percent
+      from (select progress_percent, width::float8 * height * frame_rate as weight from video_rendition
+        where video_id = ${videoId} and revision = ${revision} and kind = 'VIDEO') rung
+    ) total
+    where id = ${videoId} and revision = ${revision} and status = 'PROCESSING'`.execute(db);
+}
+
+export async function insertChunks(
+  tx: Tx,
+  videoId: string,
+  revision: number,
+  chunks: readonly (Pick<SourceChunk, 'index' | 'startSec' | 'durationSec'> & { key: string })[],
+): Promise<void> {
+  await tx
+    .insertInto('video_chunk')
+    .values(
+      chunks.map((chunk) => ({
+        video_id: videoId,
+        revision,
+        number: chunk.index,
+        start_sec: chunk.startSec,
+        duration_sec: chunk.durationSec,
+        source_key: chunk.key,
+        folder: null,
+      })),
+    )
+    .execute();
+}
+
+export function chunksOf(db: Db, videoId: string, revision: number) {
+  return db
+    .selectFrom('video_chunk')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .orderBy('number')
+    .execute();
+}
+
+export async function finishChunk(
+  tx: Tx,
+  videoId: string,
+  revision: number,
+  number: number,
+  folder: string,
+): Promise<void> {
+  await tx
+    .updateTable('video_chunk')
+    .set({ folder, progress_percent: 100 })
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .where('number', '=', number)
+    .execute();
+}
+
+/** A folder that no other run has or will have: `r<revision>a<number>`. */
+export async function claimFolder(db: Db, videoId: string, revision: number): Promise<string> {
+  const { rows } = await sql<{ number: number }>`
+    insert into video_folder (video_id, revision, number)
+    select ${videoId}, ${revision}, coalesce(max(number), 0) + 1 from video_folder where video_id = ${videoId}
+    on conflict do nothing
+    returning number`.execute(db);
+  const number = rows[0]?.number;
+  // Another run of this video took the number at the same moment.
+  return number === undefined ? claimFolder(db, videoId, revision) : `r${revision}a${number}`;
+}
+
+/** Folders of a processed video that nothing points to; none while something is being made of it. */
+export async function unusedFolders(db: Db, videoId: string): Promise<{ number: number; name: string }[]> {
+  const { rows } = await sql<{ number: number; name: string }>`
+    select folder.number, 'r' || folder.revision || 'a' || folder.number as name
+    from video_folder folder join video on video.id = folder.video_id
+    where video.id = ${videoId} and video.status in ('READY', 'FAILED') and video.deleted_at is null
+      and 'r' || folder.revision || 'a' || folder.number is distinct from video.image_folder
+      and not exists (select from video_rendition rendition
+        where rendition.video_id = video.id and rendition.revision = video.revision
+          and rendition.folder = 'r' || folder.revision || 'a' || folder.number)`.execute(db);
+  return rows;
+}
+
+export async function forgetFolder(db: Db, videoId: string, number: number): Promise<void> {
+  await db.deleteFrom('video_folder').where('video_id', '=', videoId).where('number', '=', number).execute();
+}
+
+/** Rows of former revisions, and what was only needed on the way. */
+export async function forgetFormer(tx: Tx, videoId: string, revision: number): Promise<void> {
+  await tx.deleteFrom('video_chunk').where('video_id', '=', videoId).execute();
+  await tx
+    .deleteFrom('video_rendition')
+    .where('video_id', '=', videoId)
+    .where('revision', '<', revision)
+    .execute();
+}
+
+/** Videos in whose processing nothing has happened since `before`. */
+export async function findQuiet(db: Db, before: Date): Promise<{ id: string; revision: number }[]> {
+  return (
+    db
+      .selectFrom('video')
+      .leftJoin('video_processing', (join) =>
+        join
+          .onRef('video_processing.video_id', '=', 'video.id')
+          .onRef('video_processing.revision', '=', 'video.revision'),
+      )
+      .select(['video.id', 'video.revision'])
+      // Literals: they are what the index of unfinished videos is limited to.
+      .where('video.status', 'in', [sql.lit('QUEUED' as const), sql.lit('PROCESSING' as const)])
+      .where('video.deleted_at', 'is', null)
+      .where((where) => where.fn.coalesce('video_processing.touched_at', 'video.updated_at'), '<', before)
+      .limit(100)
+      .execute()
+  );
+}
+
+/** The transcode slots of all nodes seen since `since`. */
+export async function countSlots(db: Db, since: Date): Promise<number> {
+  const { slots } = await db
+    .selectFrom('transcode_node')
+    .select(sql<number>`coalesce(sum(slots), 0)::int`.as('slots'))
+    .where('seen_at', '>', since)
+    .executeTakeFirstOrThrow();
+  return slots;
+}
+
+export async function touchNode(db: Db, id: string, slots: number, now: Date): Promise<void> {
+  await db
+    .insertInto('transcode_node')
+    .values({ id, slots, seen_at: now })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ slots, seen_at: now }))
+    .execute();
+}
+
+export async function removeNodes(db: Db, id: string, unseenSince: Date): Promise<void> {
+  await db
+    .deleteFrom('transcode_node')
+    .where((where) => where.or([where('id', '=', id), where('seen_at', '<', unseenSince)]))
+    .execute();
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LadderPlan } from '../../../media/contract.ts';
+import { isLong, type NextStep, nextSteps, priorityOf, type Standing, topHeight } from './rules.ts';
+
+function ladder(names: readonly number[], copied = false): LadderPlan {
+  return {
+    rungs: names.map((lines, i) => ({
+      name: `${lines}p`,
+      width: (lines * 16) / 9,
+      height: lines,
+      frameRate: 30,
+      bitrate: 1,
+      isCopy: copied && i === 0,
+    })),
+    audio: null,
+  };
+}
+
+const named = (steps: readonly NextStep[]) =>
+  steps.map((step) => (step.kind === 'ENCODE' ? [step.task, step.chunk ?? []].flat().join(' ') : step.kind));
+
+const base: Standing = {
+  mode: 'WHOLE',
+  ladder: ladder([1080, 720, 360]),
+  durationSec: 10,
+  imagesDone: false,
+  ready: new Set(),
+  chunks: [],
+};
+const all = new Set(['1080p', '720p', '360p']);
+const chunks = (...done: boolean[]) => done.map((isDone, number) => ({ number, isDone }));
+
+const CASES: [string, Partial<Standing>, string[]][] = [
+  ['a short one', {}, ['IMAGES', 'REST']],
+  ['its images came first', { imagesDone: true }, ['REST']],
+  ['its rungs came first', { ready: all }, ['IMAGES']],
+  ['all is there', { ready: all, imagesDone: true }, []],
+  ['the copy comes before everything', { ladder: ladder([1080, 720], true) }, ['PREPARE']],
+  [
+    'then the rest, however long',
+    { ladder: ladder([1080, 720], true), ready: new Set(['1080p']), durationSec: 9000 },
+    ['IMAGES', 'REST'],
+  ],
+  ['only a copy', { ladder: ladder([240], true), ready: new Set(['240p']), imagesDone: true }, []],
+  ['a long one', { durationSec: 3600 }, ['IMAGES', 'FIRST']],
+  ['a long one of one rung', { durationSec: 36_000, ladder: ladder([240]) }, ['IMAGES', 'REST']],
+  [
+    'a long one that can be seen',
+    { durationSec: 3600, ready: new Set(['360p']), imagesDone: true },
+    ['REST'],
+  ],
+  ['to be cut: the sound first', { mode: 'SPLIT', imagesDone: true }, ['FIRST']],
+  ['to be cut', { mode: 'SPLIT', imagesDone: true, ready: new Set(['360p']) }, ['SPLIT']],
+  [
+    'cut',
+    { mode: 'CHUNKS', imagesDone: true, ready: new Set(['360p']), chunks: chunks(true, false, false) },
+    ['CHUNK 1', 'CHUNK 2'],
+  ],
+  [
+    'all chunks',
+    { mode: 'CHUNKS', imagesDone: true, ready: new Set(['360p']), chunks: chunks(true, true) },
+    ['STITCH'],
+  ],
+];
+for (const [name, standing, expected] of CASES) {
+  test(`what comes next: ${name}`, () => {
+    assert.deepEqual(named(nextSteps({ ...base, ...standing })), expected);
+  });
+}
+
+test('the plan gives the top; a test workspace has 720 lines', () => {
+  assert.deepEqual(
+    (['FREE', 'STAR', 'PRO', 'VIP'] as const).map((plan) => [
+      topHeight(plan, 'live'),
+      topHeight(plan, 'test'),
+    ]),
+    [
+      [720, 720],
+      [1080, 720],
+      [2160, 720],
+      [4320, 720],
+    ],
+  );
+});
+
+test('a larger plan comes before every step of a smaller one', () => {
+  const plans = ['FREE', 'STAR', 'PRO', 'VIP'] as const;
+  for (const [i, plan] of plans.entries()) {
+    assert.ok(priorityOf(plan, 'FIRST') > priorityOf(plan, 'REST'));
+    const next = plans[i + 1];
+    if (next !== undefined) assert.ok(priorityOf(next, 'REST') > priorityOf(plan, 'FIRST'));
+  }
+});
+
+test('a minute of full HD is long, ten seconds and a copied hour are not', () => {
+  assert.equal(isLong(ladder([1080, 720, 480, 360]), 60), true);
+  assert.equal(isLong(ladder([1080, 720, 480, 360]), 10), false);
+  assert.equal(isLong(ladder([1080, 360], true), 60), false);
+});

@@ -1,0 +1,81 @@
+import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../../kernel/plans.ts';
+import type { LadderPlan } from '../../../media/contract.ts';
+
+/** Lines of the top rung: the plan's (contract 8.3), and at most 720 in a test workspace (`api.md` C12). */
+export function topHeight(plan: Plan, mode: 'live' | 'test'): number {
+  const { maxUploadHeight } = PLANS[plan];
+  return mode === 'test' ? Math.min(maxUploadHeight, TEST_MODE_HEIGHT) : maxUploadHeight;
+}
+
+/** What takes a transcode slot. */
+export const ENCODE_TASKS = ['FIRST', 'SPLIT', 'CHUNK', 'STITCH', 'REST'] as const;
+export type EncodeTask = (typeof ENCODE_TASKS)[number];
+
+const PLAN_PRIORITY: Readonly<Record<Plan, number>> = { FREE: 0, STAR: 10, PRO: 20, VIP: 30 };
+/** Within a plan: first what makes a video playable or whole. */
+const TASK_PRIORITY: Readonly<Record<EncodeTask, number>> = {
+  FIRST: 6,
+  SPLIT: 4,
+  STITCH: 4,
+  CHUNK: 0,
+  REST: 0,
+};
+
+export function priorityOf(plan: Plan, task?: EncodeTask): number {
+  return PLAN_PRIORITY[plan] + (task === undefined ? 0 : TASK_PRIORITY[task]);
+}
+
+/** Pixels that two cores scale and encode in a second (`media.md` 4.4: 69 CPU-s for 60 s of 1080p30 and below). */
+const PIXELS_PER_SEC = 190e6;
+const LONG_SEC = 20;
+
+/** Is the wait for the whole ladder so long that its lowest rung is made first, for something to be seen? */
+export function isLong(ladder: LadderPlan, durationSec: number): boolean {
+  const rate = ladder.rungs
+    .filter((rung) => !rung.isCopy)
+    .reduce((sum, rung) => sum + rung.width * rung.height * rung.frameRate, 0);
+  return ladder.rungs.length > 1 && (rate * durationSec) / PIXELS_PER_SEC > LONG_SEC;
+}
+
+/** Where a processing stands, as far as the choice of what comes next needs it. */
+export interface Standing {
+  mode: 'WHOLE' | 'SPLIT' | 'CHUNKS';
+  ladder: LadderPlan;
+  durationSec: number;
+  imagesDone: boolean;
+  /** Names of the renditions that are READY. */
+  ready: ReadonlySet<string>;
+  chunks: readonly { number: number; isDone: boolean }[];
+}
+
+export type NextStep =
+  | { kind: 'PREPARE' }
+  | { kind: 'IMAGES' }
+  | { kind: 'ENCODE'; task: EncodeTask; chunk: number | null };
+
+/**
+ * What may be done now. A step that already waits or runs is named again: the queue does not add it twice.
+ * Nothing is left to do when it is empty: the video is READY.
+ */
+export function nextSteps(standing: Standing): NextStep[] {
+  const { ladder, ready, imagesDone } = standing;
+  if (ladder.rungs.some((rung) => rung.isCopy && !ready.has(rung.name))) return [{ kind: 'PREPARE' }];
+  const steps: NextStep[] = imagesDone ? [] : [{ kind: 'IMAGES' }];
+  if (ladder.rungs.every((rung) => ready.has(rung.name))) return steps;
+  return [
+    ...steps,
+    ...encodeSteps(standing).map((step) => ({ kind: 'ENCODE' as const, chunk: null, ...step })),
+  ];
+}
+
+function encodeSteps(standing: Standing): { task: EncodeTask; chunk?: number }[] {
+  const { mode, ladder, ready, chunks, durationSec } = standing;
+  const isPlayable = ladder.rungs.some((rung) => ready.has(rung.name));
+  // The chunks have no sound: it is made with the first rung.
+  if (!isPlayable && (mode !== 'WHOLE' || isLong(ladder, durationSec))) return [{ task: 'FIRST' }];
+  if (mode === 'WHOLE') return [{ task: 'REST' }];
+  if (mode === 'SPLIT') return [{ task: 'SPLIT' }];
+  const open = chunks.filter((chunk) => !chunk.isDone);
+  if (open.length === 0) return [{ task: 'STITCH' }];
+  return open.map((chunk) => ({ task: 'CHUNK', chunk: chunk.number }));
+}

@@ -1,0 +1,16 @@
+import type { Static } from 'typebox';
+import type { VideoRow } from '../repository.ts';
+import type { Run } from './flow.ts';
+import type { encodeJob } from './jobs.ts';
+import type * as repository from './repository.ts';
+
+export type EncodeRun = Run<Static<typeof encodeJob.payload>>;
+
+/** What a task of the encode queue works on. */
+export interface EncodeStep {
+  run: EncodeRun;
+  video: VideoRow;
+  processing: repository.Processing;
+  /** Belongs to this run. */
+  dir: string;
+}

@@ -1,0 +1,249 @@
+import {
+  type Insertable,
+  type RawBuilder,
+  type Selectable,
+  type SqlBool,
+  sql,
+  type Updateable,
+} from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Plan } from '../../kernel/plans.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import type { VideoRenditionTable, VideoTable } from '../../platform/db/tables/videos.ts';
+
+export type VideoRow = Selectable<VideoTable>;
+export type RenditionRow = Selectable<VideoRenditionTable>;
+export type NewVideo = Insertable<VideoTable>;
+export type VideoChange = Updateable<VideoTable>;
+
+export function insertVideo(tx: Tx, video: NewVideo): Promise<VideoRow> {
+  return tx.insertInto('video').values(video).returningAll().executeTakeFirstOrThrow();
+}
+
+export function lockVideo(tx: Tx, workspaceId: string, id: string): Promise<VideoRow | undefined> {
+  return tx
+    .selectFrom('video')
+    .selectAll()
+    .where('id', '=', id)
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** The row under a lock, for jobs and sweeps, which know only the id. A deleted video is there too. */
+export function lockAnyVideo(tx: Tx, id: string): Promise<VideoRow | undefined> {
+  return tx.selectFrom('video').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+export function updateVideo(tx: Tx, id: string, change: VideoChange): Promise<VideoRow> {
+  return tx.updateTable('video').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+}
+
+/** The number of the video's next event. */
+export async function nextSequence(tx: Tx, id: string): Promise<number> {
+  const row = await tx
+    .updateTable('video')
+    .set((eb) => ({ event_sequence: eb('event_sequence', '+', 1) }))
+    .where('id', '=', id)
+    .returning('event_sequence')
+    .executeTakeFirstOrThrow();
+  return row.event_sequence;
+}
+
+/** The playable rungs of a revision, highest first; the shared audio is none. */
+export function playableRungs(db: Db, videoId: string, revision: number): Promise<RenditionRow[]> {
+  return db
+    .selectFrom('video_rendition')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .where('kind', '=', 'VIDEO')
+    .where('status', '=', 'READY')
+    .orderBy('height', 'desc')
+    .orderBy('width', 'desc')
+    .execute();
+}
+
+/** What partners are shown. Lists read no more: the driver's work grows with rows times columns. */
+const SHOWN = [
+  'video.id',
+  'video.workspace_id',
+  'video.title',
+  'video.description',
+  'video.status',
+  'video.visibility',
+  'video.tier_ids',
+  'video.price_cents',
+  'video.currency',
+  'video.tags',
+  'video.metadata',
+  'video.external_id',
+  'video.duration_sec',
+  'video.width',
+  'video.height',
+  'video.frame_rate',
+  'video.size_bytes',
+  'video.progress_percent',
+  'video.error_code',
+  'video.error_message',
+  'video.source',
+  'video.upload_id',
+  'video.import_id',
+  'video.stream_id',
+  'video.image_folder',
+  'video.has_preview',
+  'video.thumbnail_file',
+  'video.chapters',
+  'video.view_count',
+  'video.published_at',
+  'video.publish_at',
+  'video.created_at',
+  'video.updated_at',
+] as const;
+
+function selectShown(db: Db) {
+  return db
+    .selectFrom('video')
+    .select(SHOWN)
+    .select((eb) => [
+      jsonArrayFrom(
+        eb
+          .selectFrom('video_rendition as r')
+          .select(['r.name', 'r.width', 'r.height', 'r.average_bitrate', 'r.frame_rate'])
+          .whereRef('r.video_id', '=', 'video.id')
+          .whereRef('r.revision', '=', 'video.revision')
+          .where('r.kind', '=', 'VIDEO')
+          .where('r.status', '=', 'READY')
+          .orderBy('r.height', 'desc')
+          .orderBy('r.width', 'desc'),
+      ).as('renditions'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('video_caption as c')
+          .select(['c.language', 'c.label', 'c.file', 'c.is_auto'])
+          .whereRef('c.video_id', '=', 'video.id')
+          .orderBy('c.language'),
+      ).as('captions'),
+    ]);
+}
+
+/** Of any workspace: the caller compares. */
+export function findVideos(db: Db, ids: readonly string[]) {
+  return selectShown(db)
+    .where((eb) => eb('video.id', '=', eb.fn.any(eb.val(ids))))
+    .where('video.deleted_at', 'is', null)
+    .execute();
+}
+
+/** A video with its playable rungs and its captions. */
+export type ShownVideo = Awaited<ReturnType<typeof findVideos>>[number];
+
+/** The row as partners are shown it, inside the transaction that has changed it. */
+export async function showVideo(tx: Tx, id: string): Promise<ShownVideo> {
+  return selectShown(tx).where('video.id', '=', id).executeTakeFirstOrThrow();
+}
+
+export interface VideoFilter {
+  status?: readonly VideoRow['status'][] | undefined;
+  visibility?: readonly VideoRow['visibility'][] | undefined;
+  tag?: string | undefined;
+  externalId?: string | undefined;
+  streamId?: string | undefined;
+  /** Part of the title, in any case. */
+  q?: string | undefined;
+}
+
+export function listVideos(
+  db: Db,
+  workspaceId: string,
+  filter: VideoFilter,
+  page: PageRequest,
+): Promise<ShownVideo[]> {
+  const { status, visibility, tag, externalId, streamId, q } = filter;
+  let query = selectShown(db)
+    .modifyFront(plannedWithValues)
+    .where('video.workspace_id', '=', workspaceId)
+    .where('video.deleted_at', 'is', null)
+    .where(pageCondition(page, 'video.id', 'video.created_at'));
+  // One value by equality: then the index that has it gives the rows in order.
+  if (status !== undefined) query = query.where(oneOf('video.status', status));
+  if (visibility !== undefined) query = query.where(oneOf('video.visibility', visibility));
+  if (tag !== undefined) query = query.where('video.tags', '@>', sql<string[]>`array[${tag}]::text[]`);
+  if (externalId !== undefined) query = query.where('video.external_id', '=', externalId);
+  if (streamId !== undefined) query = query.where('video.stream_id', '=', streamId);
+  if (q !== undefined) query = query.where('video.title', 'ilike', `%${q.replace(/[\\%_]/g, '\\$&')}%`);
+  return query.orderBy('video.id', page.order).limit(page.take).execute();
+}
+
+function oneOf(column: string, values: readonly string[]): RawBuilder<SqlBool> {
+  return values.length === 1
+    ? sql`${sql.ref(column)} = ${values[0]}`
+    : sql`${sql.ref(column)} in (${sql.join(values)})`;
+}
+
+/** Where the original of a video is. */
+export function findOriginal(db: Db, workspaceId: string, id: string) {
+  return db
+    .selectFrom('video')
+    .select('original_key')
+    .where('id', '=', id)
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** What time does to videos: at most so many at once. */
+const BATCH = 1000;
+
+export function dueToPublish(db: Db, now: Date): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('video')
+    .select('id')
+    .where('publish_at', '<=', now)
+    .where('deleted_at', 'is', null)
+    .orderBy('publish_at')
+    .limit(BATCH)
+    .execute();
+}
+
+/** Recordings of accounts with this plan that were made before `before`. */
+export function oldRecordings(db: Db, plan: Plan, before: Date) {
+  return db
+    .selectFrom('video')
+    .innerJoin('workspace', 'workspace.id', 'video.workspace_id')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select(['video.id', 'video.workspace_id'])
+    .where('video.source', '=', 'RECORDING')
+    .where('video.created_at', '<', before)
+    .where('video.deleted_at', 'is', null)
+    .where('account.plan', '=', plan)
+    .orderBy('video.created_at')
+    .limit(BATCH)
+    .execute();
+}
+
+/** Videos that were deleted before `before` and whose files may still be there. */
+export function unpurged(db: Db, before: Date) {
+  return db
+    .selectFrom('video')
+    .select(['id', 'workspace_id'])
+    .where('deleted_at', '<', before)
+    .where('purged_at', 'is', null)
+    .orderBy('deleted_at')
+    .limit(BATCH)
+    .execute();
+}
+
+/** The files are gone, and with them what the rows told of their content; the row itself stays. */
+export async function markPurged(db: Db, id: string, now: Date): Promise<void> {
+  await db.deleteFrom('video_rendition').where('video_id', '=', id).execute();
+  await db.deleteFrom('video_caption').where('video_id', '=', id).execute();
+  await db
+    .updateTable('video')
+    .set({ title: '', description: null, metadata: {}, tags: [], chapters: '[]', purged_at: now })
+    .where('id', '=', id)
+    .execute();
+}

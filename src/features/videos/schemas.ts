@@ -1,0 +1,228 @@
+import Type, { type Static } from 'typebox';
+import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
+import type { Visibility as VideoVisibility } from '../../kernel/visibility.ts';
+import type { ShownVideo } from './repository.ts';
+import { aspectRatio, VIDEO_STATUSES } from './rules.ts';
+
+const MAX_DURATION_SEC = 43_200;
+
+const Chapter = Type.Object({
+  startSec: Type.Number({ minimum: 0, maximum: MAX_DURATION_SEC }),
+  title: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
+});
+
+const settings = {
+  description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
+  visibility: Type.Optional(Visibility),
+  tierIds: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 20, uniqueItems: true }),
+  ),
+  priceCents: Type.Optional(
+    Nullable(Type.Integer({ minimum: 1, maximum: 99_999_999, description: 'Needed for PURCHASE.' })),
+  ),
+  currency: Type.Optional(OneOf(['USD'] as const)),
+  tags: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 50, pattern: '\\S' }), {
+      maxItems: 30,
+      uniqueItems: true,
+    }),
+  ),
+  metadata: Type.Optional(Metadata),
+  externalId: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
+  chapters: Type.Optional(
+    Type.Array(Chapter, { maxItems: 200, description: 'Kept in the order of their starts, which differ.' }),
+  ),
+};
+
+/** What of a new video concerns its file: the upload session is made of it. */
+const file = {
+  filename: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  sizeBytes: Type.Optional(
+    Type.Integer({ description: 'Without it the length is told when the transfer begins.' }),
+  ),
+  mimeType: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  corsOrigin: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
+};
+
+export const VideoIn = Type.Object({
+  title: Title,
+  ...settings,
+  publishAt: Type.Optional(
+    Nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'The video is PRIVATE until then, and PUBLIC from then on. At most a year ahead.',
+      }),
+    ),
+  ),
+  ...file,
+});
+export type VideoIn = Static<typeof VideoIn>;
+
+export const VideoPatch = Type.Object({ title: Type.Optional(Title), ...settings });
+export type VideoPatch = Static<typeof VideoPatch>;
+
+export const PublishIn = Type.Object({
+  at: Type.Optional(Nullable(Type.String({ format: 'date-time', description: 'At most a year ahead.' }))),
+});
+
+const Rendition = Type.Object({
+  name: Type.String({ examples: ['1080p'] }),
+  width: Type.Integer(),
+  height: Type.Integer(),
+  bitrate: Type.Integer({ description: 'Bits per second, on average.' }),
+  frameRate: Type.Number(),
+});
+
+const captionFields = {
+  language: Type.String({ description: 'BCP 47.', examples: ['en', 'pt-BR'] }),
+  label: Type.String(),
+  url: Type.String(),
+  isAuto: Type.Boolean(),
+};
+export const Caption = Type.Object(captionFields, { $id: 'Caption' });
+
+const Failure = Type.Object({ code: Type.String(), message: Type.String() });
+
+export const Video = Type.Object(
+  {
+    id: Type.String(),
+    title: Type.String(),
+    description: Nullable(Type.String()),
+    status: OneOf(VIDEO_STATUSES),
+    visibility: Visibility,
+    tierIds: Type.Array(Type.String()),
+    priceCents: Nullable(Type.Integer()),
+    currency: Type.String(),
+    tags: Type.Array(Type.String()),
+    metadata: Metadata,
+    externalId: Nullable(Type.String()),
+    durationSec: Nullable(Type.Number()),
+    width: Nullable(Type.Integer()),
+    height: Nullable(Type.Integer()),
+    frameRate: Nullable(Type.Number()),
+    sizeBytes: Nullable(Type.Integer({ description: 'Of the original.' })),
+    aspectRatio: Nullable(Type.String({ examples: ['16:9'] })),
+    progressPercent: Type.Number({ minimum: 0, maximum: 100 }),
+    error: NullableObject(Failure),
+    source: OneOf(['UPLOAD', 'IMPORT', 'RECORDING', 'CLIP'] as const),
+    uploadId: Nullable(Type.String()),
+    importId: Nullable(Type.String()),
+    streamId: Nullable(Type.String()),
+    thumbnailUrl: Nullable(Type.String()),
+    previewUrl: Nullable(Type.String({ description: 'A short moving picture.' })),
+    playbackUrl: Nullable(
+      Type.String({ description: 'The HLS master playlist, as soon as one rendition can be played.' }),
+    ),
+    embedUrl: Nullable(Type.String()),
+    renditions: Type.Array(Rendition, { description: 'Those that can be played, highest first.' }),
+    captions: Type.Array(Type.Object(captionFields)),
+    chapters: Type.Array(Chapter),
+    viewCount: Type.Integer(),
+    publishedAt: Nullable(Instant),
+    publishAt: Nullable(Instant),
+    createdAt: Instant,
+    updatedAt: Instant,
+    mode: OneOf(['live', 'test'] as const),
+  },
+  { $id: 'Video' },
+);
+export type Video = Static<typeof Video>;
+
+/** What the addresses of a video depend on. */
+export interface LinkedVideo {
+  id: string;
+  visibility: VideoVisibility;
+  /** A rung of the current revision can be played. */
+  isPlayable: boolean;
+  /** The folder (`r<revision>a<attempt>`) of poster, storyboard and preview; null before they are made. */
+  imageFolder: string | null;
+  hasPreview: boolean;
+  /** The chosen thumbnail, below the video's `thumbnails/`; null shows the poster. */
+  thumbnailFile: string | null;
+}
+
+/** The addresses of a video; made by the composition root from the configuration. */
+export interface VideoLinks {
+  /** The master playlist; null before the video can be played. */
+  playbackUrl(video: LinkedVideo): string | null;
+  embedUrl(video: LinkedVideo): string;
+  /** The chosen thumbnail, else the poster; null before there is one. */
+  thumbnailUrl(video: LinkedVideo): string | null;
+  /** The moving preview; null before there is one. */
+  previewUrl(video: LinkedVideo): string | null;
+  captionUrl(video: LinkedVideo, file: string): string;
+}
+
+type LinkColumns = 'id' | 'visibility' | 'image_folder' | 'has_preview' | 'thumbnail_file';
+
+export function toLinked(row: Pick<ShownVideo, LinkColumns>, isPlayable: boolean): LinkedVideo {
+  return {
+    id: row.id,
+    visibility: row.visibility,
+    isPlayable,
+    imageFolder: row.image_folder,
+    hasPreview: row.has_preview,
+    thumbnailFile: row.thumbnail_file,
+  };
+}
+
+const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+export function toVideo(row: ShownVideo, view: { mode: 'live' | 'test'; links: VideoLinks }): Video {
+  const { links, mode } = view;
+  const linked = toLinked(row, row.renditions.length > 0);
+  return {
+    id: row.id,
+    title: row.title,
+    description: row.description,
+    status: row.status,
+    visibility: row.visibility,
+    tierIds: row.tier_ids,
+    priceCents: row.price_cents,
+    currency: row.currency,
+    tags: row.tags,
+    metadata: row.metadata,
+    externalId: row.external_id,
+    durationSec: row.duration_sec,
+    width: row.width,
+    height: row.height,
+    frameRate: row.frame_rate,
+    sizeBytes: row.size_bytes,
+    aspectRatio: aspectRatio(row.width, row.height),
+    progressPercent: row.progress_percent,
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    source: row.source,
+    uploadId: row.upload_id,
+    importId: row.import_id,
+    streamId: row.stream_id,
+    thumbnailUrl: links.thumbnailUrl(linked),
+    previewUrl: links.previewUrl(linked),
+    playbackUrl: links.playbackUrl(linked),
+    embedUrl: links.embedUrl(linked),
+    renditions: row.renditions.map((rendition) => ({
+      name: rendition.name,
+      width: rendition.width ?? 0,
+      height: rendition.height ?? 0,
+      bitrate: rendition.average_bitrate ?? 0,
+      frameRate: rendition.frame_rate ?? 0,
+    })),
+    captions: row.captions.map((caption) => toCaption(caption, linked, links)),
+    chapters: row.chapters,
+    viewCount: row.view_count,
+    publishedAt: iso(row.published_at),
+    publishAt: iso(row.publish_at),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    mode,
+  };
+}
+
+export function toCaption(
+  caption: { language: string; label: string; file: string; is_auto: boolean },
+  linked: LinkedVideo,
+  links: VideoLinks,
+): Static<typeof Caption> {
+  const { language, label, file, is_auto: isAuto } = caption;
+  return { language, label, url: links.captionUrl(linked, file), isAuto };
+}

@@ -1,0 +1,324 @@
+import type { AppendEvent, Events } from '../../events/index.ts';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { AppError, notFound } from '../../kernel/errors.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import { PLANS, type Plan } from '../../kernel/plans.ts';
+import type { BlobStore } from '../../media/contract.ts';
+import type { Bus } from '../../platform/bus.ts';
+import { createBatchReader } from '../../platform/db/batch.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Chapter } from '../../platform/db/tables/videos.ts';
+import { createVideo, type VideoProcessing } from './intake.service.ts';
+import { createLockVideo, showing, VIDEO_TOPIC } from './locked.ts';
+import type { ShownVideo, VideoFilter, VideoRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { differs, say, sayUpdated } from './resource-events.ts';
+import * as rules from './rules.ts';
+import * as settingsRules from './settings.rules.ts';
+import * as transitions from './transitions.ts';
+
+const DAY_MS = 86_400_000;
+const PLAN_NAMES: readonly Plan[] = ['FREE', 'STAR', 'PRO', 'VIP'];
+
+export interface VideoSettings {
+  title?: string;
+  description?: string | null;
+  visibility?: VideoRow['visibility'];
+  tierIds?: string[];
+  priceCents?: number | null;
+  currency?: string;
+  tags?: string[];
+  metadata?: Record<string, string>;
+  externalId?: string | null;
+  chapters?: Chapter[];
+}
+
+/** What is known of a file before it comes. */
+export interface AnnouncedFile {
+  filename?: string;
+  sizeBytes?: number;
+  mimeType?: string;
+  corsOrigin?: string | null;
+}
+
+export interface NewVideoInput extends VideoSettings, AnnouncedFile {
+  title: string;
+  publishAt?: string | null;
+}
+
+/** How the file of a video comes; filled by the composition root. */
+export interface UploadSessions {
+  /**
+   * Opens the session of a new video and reserves its storage.
+   *
+   * @returns `shown`: the session as partners are shown it.
+   * @throws {AppError} BAD_REQUEST for the file's properties, QUOTA_EXCEEDED.
+   */
+  open(
+    tx: Tx,
+    workspaceId: string,
+    videoId: string,
+    file: { filename: string; sizeBytes: number | null; mimeType: string | null; corsOrigin: string | null },
+  ): Promise<{ id: string; shown: object }>;
+}
+
+/** What a video counts of its workspace's storage; the call locks the workspace. */
+export interface StorageCount {
+  set(tx: Tx, use: { workspaceId: string; videoId: string; bytes: number; enforce: boolean }): Promise<void>;
+}
+
+/** Takes part in the deletion of a video: ends what is still under way for it. */
+export type VideoDeleted = (tx: Tx, append: AppendEvent, video: VideoRow) => Promise<void>;
+
+export interface VideoDeps {
+  db: Db;
+  events: Events;
+  bus: Bus;
+  clock: Clock;
+  store: Pick<BlobStore, 'head'>;
+  uploads: UploadSessions;
+  quota: StorageCount;
+  processing: Pick<VideoProcessing, 'start' | 'cancel'>;
+  onDeleted: readonly VideoDeleted[];
+}
+
+/** What partners and creators do with videos. Each id is looked up in the workspace: NOT_FOUND otherwise. */
+export interface Videos {
+  /** A video that waits for its file, and the upload session for it. @throws {AppError} QUOTA_EXCEEDED. */
+  create(workspaceId: string, input: NewVideoInput): Promise<{ video: ShownVideo; upload: object }>;
+  list(workspaceId: string, filter: VideoFilter, page: PageRequest): Promise<ShownVideo[]>;
+  get(workspaceId: string, id: string): Promise<ShownVideo>;
+  update(workspaceId: string, id: string, input: VideoSettings): Promise<ShownVideo>;
+  /** It answers NOT_FOUND from here on; its files go after 30 days. */
+  remove(workspaceId: string, id: string): Promise<void>;
+  /** @param at later; now when it is null. @throws {AppError} CONFLICT when it is to be later and is public. */
+  publish(workspaceId: string, id: string, at: string | null): Promise<ShownVideo>;
+  unpublish(workspaceId: string, id: string): Promise<ShownVideo>;
+  /** @throws {AppError} CONFLICT unless it is FAILED and its original is there. */
+  retry(workspaceId: string, id: string): Promise<ShownVideo>;
+  /** Publishes what is due. */
+  publishDue(): Promise<void>;
+  /** Deletes recordings that are older than their plan keeps them. */
+  deleteOldRecordings(): Promise<void>;
+}
+
+export function createVideos(deps: VideoDeps): Videos {
+  const { db, events, bus, clock } = deps;
+  const readVideo = createBatchReader((ids) => repository.findVideos(db, ids));
+  const locked = showing(createLockVideo(deps));
+  const get = async (workspaceId: string, id: string) => {
+    const row = await readVideo(id);
+    if (row === undefined || row.workspace_id !== workspaceId) throw notFound();
+    return row;
+  };
+  return {
+    get,
+    create: (workspaceId, input) => create(deps, workspaceId, input),
+    list: (workspaceId, filter, page) => repository.listVideos(db, workspaceId, filter, page),
+    update: (workspaceId, id, input) =>
+      locked(workspaceId, id, (tx, row, append) => update(tx, append, row, input, clock.now())),
+    remove: (workspaceId, id) => remove(deps, workspaceId, id),
+    publish: (workspaceId, id, at) =>
+      locked(workspaceId, id, async (tx, row, append) => {
+        const now = clock.now();
+        const publishAt = settingsRules.parsePublishAt('at', at, now);
+        if (publishAt === null) return publishLocked(tx, append, row, now);
+        if (row.visibility !== 'PRIVATE') {
+          throw new AppError('CONFLICT', {
+            field: 'at',
+            message: 'The video is not private: it is published.',
+          });
+        }
+        const after = await repository.updateVideo(tx, id, { publish_at: publishAt, updated_at: now });
+        await sayUpdated(tx, append, row, after);
+      }),
+    unpublish: (workspaceId, id) =>
+      locked(workspaceId, id, (tx, row, append) => setVisibility(tx, append, row, 'PRIVATE', clock.now())),
+    retry: (workspaceId, id) => retry(deps, workspaceId, id),
+    async publishDue() {
+      for (const { id } of await repository.dueToPublish(db, clock.now())) {
+        await events.transaction(async (tx, append) => {
+          const row = await repository.lockAnyVideo(tx, id);
+          const now = clock.now();
+          if (row === undefined || row.deleted_at !== null) return;
+          if (row.publish_at === null || row.publish_at > now) return;
+          await publishLocked(tx, append, row, now);
+        });
+        bus.publish(VIDEO_TOPIC, id);
+      }
+    },
+    deleteOldRecordings: () => deleteOldRecordings(deps),
+  };
+}
+
+type Settings = Pick<
+  VideoRow,
+  | 'title'
+  | 'description'
+  | 'visibility'
+  | 'tier_ids'
+  | 'price_cents'
+  | 'currency'
+  | 'tags'
+  | 'metadata'
+  | 'external_id'
+>;
+
+function columns(input: VideoSettings): Partial<Settings> {
+  const settings = {
+    title: input.title,
+    description: input.description,
+    visibility: input.visibility,
+    tier_ids: input.tierIds,
+    price_cents: input.priceCents,
+    currency: input.currency,
+    tags: input.tags,
+    metadata: input.metadata,
+    external_id: input.externalId,
+  };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
+async function create(deps: VideoDeps, workspaceId: string, input: NewVideoInput) {
+  const { events, clock, uploads } = deps;
+  const now = clock.now();
+  const publishAt = settingsRules.parsePublishAt('publishAt', input.publishAt, now);
+  const visibility = settingsRules.initialVisibility(input.visibility, publishAt);
+  settingsRules.assertPriced(visibility, input.priceCents ?? null);
+  const chapters = settingsRules.orderChapters(input.chapters ?? [], null);
+  const { filename = input.title, sizeBytes = null, mimeType = null, corsOrigin = null } = input;
+  return events.transaction(async (tx, append) => {
+    const { id } = await createVideo(tx, append, workspaceId, {
+      ...columns(input),
+      title: input.title,
+      visibility,
+      publish_at: publishAt,
+      chapters: JSON.stringify(chapters),
+      source: 'UPLOAD',
+      created_at: now,
+    });
+    const file = { filename, sizeBytes, mimeType, corsOrigin };
+    const upload = await uploads.open(tx, workspaceId, id, file);
+    await repository.updateVideo(tx, id, { upload_id: upload.id });
+    return { video: await repository.showVideo(tx, id), upload: upload.shown };
+  });
+}
+
+async function update(
+  tx: Tx,
+  append: AppendEvent,
+  row: VideoRow,
+  input: VideoSettings,
+  now: Date,
+): Promise<void> {
+  const chapters =
+    input.chapters === undefined
+      ? row.chapters
+      : settingsRules.orderChapters(input.chapters, row.duration_sec);
+  const settings = { ...row, ...columns(input), chapters };
+  // Uploads and imports may make a video that is to be sold, whose price comes later.
+  if (settings.visibility !== row.visibility || settings.price_cents !== row.price_cents)
+    settingsRules.assertPriced(settings.visibility, settings.price_cents);
+  const publication = publicationOf(row, settings.visibility, now);
+  // What is visible now is not published later.
+  const publish_at = settings.visibility === 'PRIVATE' ? row.publish_at : null;
+  if (!differs(row, { ...settings, publish_at })) return;
+  const after = await repository.updateVideo(tx, row.id, {
+    ...columns(input),
+    chapters: JSON.stringify(chapters),
+    published_at: publication.publishedAt,
+    publish_at,
+    updated_at: now,
+  });
+  await sayUpdated(tx, append, row, after);
+  if (publication.event !== null) await sayPublication(tx, append, after, publication.event);
+}
+
+function publicationOf(row: VideoRow, to: VideoRow['visibility'], now: Date): rules.Published {
+  const { status, visibility, published_at: publishedAt } = row;
+  return rules.changeVisibility({ status, visibility, publishedAt }, to, now);
+}
+
+async function sayPublication(
+  tx: Tx,
+  append: AppendEvent,
+  row: VideoRow,
+  type: 'video.published' | 'video.unpublished',
+): Promise<void> {
+  const publishedAt = row.published_at?.toISOString() ?? null;
+  await say(tx, append, row, type, { visibility: row.visibility, publishedAt });
+}
+
+/** Now, or no longer: a plan to do so later is void. Where no publication is to be told, the change itself is. */
+async function setVisibility(
+  tx: Tx,
+  append: AppendEvent,
+  row: VideoRow,
+  visibility: VideoRow['visibility'],
+  now: Date,
+): Promise<void> {
+  if (visibility === row.visibility && row.publish_at === null) return;
+  const publication = publicationOf(row, visibility, now);
+  const after = await repository.updateVideo(tx, row.id, {
+    visibility,
+    published_at: publication.publishedAt,
+    publish_at: null,
+    updated_at: now,
+  });
+  if (publication.event === null) await sayUpdated(tx, append, row, after);
+  else await sayPublication(tx, append, after, publication.event);
+}
+
+function publishLocked(tx: Tx, append: AppendEvent, row: VideoRow, now: Date): Promise<void> {
+  return setVisibility(tx, append, row, row.visibility === 'PRIVATE' ? 'PUBLIC' : row.visibility, now);
+}
+
+async function remove(deps: VideoDeps, workspaceId: string, id: string): Promise<void> {
+  const { events, bus, clock, quota, processing, onDeleted } = deps;
+  await events.transaction(async (tx, append) => {
+    // The workspace before the video, in the order of all who count storage: two orders would deadlock.
+    await quota.set(tx, { workspaceId, videoId: id, bytes: 0, enforce: false });
+    const row = await repository.lockVideo(tx, workspaceId, id);
+    if (row === undefined) throw notFound();
+    const now = clock.now();
+    await processing.cancel(tx, id);
+    for (const end of onDeleted) await end(tx, append, row);
+    await repository.updateVideo(tx, id, { deleted_at: now, publish_at: null, updated_at: now });
+    await say(tx, append, row, 'video.deleted', { deletedAt: now.toISOString() });
+  });
+  bus.publish(VIDEO_TOPIC, id);
+}
+
+async function retry(deps: VideoDeps, workspaceId: string, id: string): Promise<ShownVideo> {
+  const { db, store, clock, processing } = deps;
+  const found = await repository.findOriginal(db, workspaceId, id);
+  if (found === undefined) throw notFound();
+  const isThere = found.original_key !== null && (await store.head(found.original_key)) !== null;
+  return showing(createLockVideo(deps))(workspaceId, id, async (tx, row, append) => {
+    if (row.status !== 'FAILED') {
+      throw new AppError('CONFLICT', {
+        field: 'status',
+        message: 'Only a video that FAILED is tried again.',
+      });
+    }
+    if (!isThere) {
+      throw new AppError('CONFLICT', { message: 'There is no file to process: upload it as a new video.' });
+    }
+    const queued = await transitions.retry({ tx, append, row, now: clock.now() });
+    if (queued !== null) await processing.start(tx, queued);
+  });
+}
+
+async function deleteOldRecordings(deps: VideoDeps): Promise<void> {
+  const nowMs = deps.clock.ms();
+  for (const plan of PLAN_NAMES) {
+    const days = PLANS[plan].recordingRetentionDays;
+    if (days === null) continue;
+    for (const row of await repository.oldRecordings(deps.db, plan, dateFromMs(nowMs - days * DAY_MS))) {
+      // Another worker, or its owner, may have been faster.
+      await remove(deps, row.workspace_id, row.id).catch((error: unknown) => {
+        if (!(error instanceof AppError)) throw error;
+      });
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newUuid } from '../../kernel/ids.ts';
+import type { BlobStore } from '../../media/contract.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import type { Images } from '../../platform/images.ts';
+import type { VideoProcessing } from './intake.service.ts';
+import type { LockVideo } from './locked.ts';
+import type { ShownVideo, VideoRow } from './repository.ts';
+import * as repository from './repository.ts';
+
+/** The thumbnail that was chosen instead of the poster. Functions reject with NOT_FOUND for a missing video. */
+export interface Thumbnails {
+  /** @throws {AppError} BAD_REQUEST, field `file`, when the bytes are no picture. */
+  put(workspaceId: string, videoId: string, bytes: Uint8Array): Promise<ShownVideo>;
+  /**
+   * A moment of the video, shown as soon as it has been taken.
+   *
+   * @param atSec null when the request named none.
+   * @throws {AppError} BAD_REQUEST, field `file` or `atSec`, for none and for one behind the end; CONFLICT before the
+   * video is READY.
+   */
+  take(workspaceId: string, videoId: string, atSec: number | null): Promise<ShownVideo>;
+  /** Back to the poster. @throws {AppError} NOT_FOUND when none was chosen. */
+  remove(workspaceId: string, videoId: string): Promise<void>;
+}
+
+/** Of a picture as it is sent. */
+export const THUMBNAIL_MAX_BYTES = 5_242_880;
+const LONG_SIDE = 1280;
+
+interface Deps {
+  store: Pick<BlobStore, 'put' | 'delete'>;
+  images: Pick<Images, 'within'>;
+  processing: Pick<VideoProcessing, 'thumbnail'>;
+  clock: Clock;
+  videos: { get(workspaceId: string, id: string): Promise<ShownVideo> };
+  locked: LockVideo;
+}
+
+export function createThumbnails(deps: Deps): Thumbnails {
+  const { store, images, processing, clock, videos, locked } = deps;
+  const keyOf = (workspaceId: string, videoId: string, file: string) =>
+    `w/${workspaceId}/v/${videoId}/thumbnails/${file}`;
+  /** What was asked for before counts no more. */
+  const replace = async (tx: Tx, row: VideoRow, file: string | null) => {
+    await processing.thumbnail(tx, row, null);
+    await repository.updateVideo(tx, row.id, { thumbnail_file: file, updated_at: clock.now() });
+    return row.thumbnail_file;
+  };
+  return {
+    async put(workspaceId, videoId, bytes) {
+      await videos.get(workspaceId, videoId);
+      const image = await images.within(bytes, LONG_SIDE);
+      if (image === null) throw badRequest('file', 'This is no PNG, JPEG or WebP picture.');
+      const file = `${newUuid()}.jpg`;
+      const key = keyOf(workspaceId, videoId, file);
+      await store.put(key, image, 'image/jpeg');
+      const old = await locked(workspaceId, videoId, (tx, row) => replace(tx, row, file)).catch(
+        async (error: unknown) => {
+          await store.delete(key);
+          throw error;
+        },
+      );
+      if (old !== null) await store.delete(keyOf(workspaceId, videoId, old));
+      return videos.get(workspaceId, videoId);
+    },
+    async take(workspaceId, videoId, atSec) {
+      await locked(workspaceId, videoId, async (tx, row) => {
+        if (atSec === null) {
+          throw badRequest('file', 'Send a file as multipart/form-data, or {atSec} as JSON.');
+        }
+        if (row.status !== 'READY' || row.duration_sec === null) {
+          throw new AppError('CONFLICT', { message: 'Moments can be taken from a video that is READY.' });
+        }
+        if (atSec >= row.duration_sec) {
+          throw badRequest('atSec', `The video ends after ${row.duration_sec} seconds.`);
+        }
+        await processing.thumbnail(tx, row, atSec);
+      });
+      return videos.get(workspaceId, videoId);
+    },
+    async remove(workspaceId, videoId) {
+      const old = await locked(workspaceId, videoId, (tx, row) => replace(tx, row, null));
+      if (old === null) throw notFound();
+      await store.delete(keyOf(workspaceId, videoId, old));
+    },
+  };
+}

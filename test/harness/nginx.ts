@@ -1,0 +1,50 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './platform.ts';
+import { until } from './wait.ts';
+
+export interface RunningNginx {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Is there an nginx on this machine? Tests and benchmarks that need one are skipped by name without. */
+export function hasNginx(): boolean {
+  return spawnSync('nginx', ['-v'], { stdio: 'ignore' }).status === 0;
+}
+
+/** Starts nginx with these directives in its one server, without a trace outside of its folder. */
+export async function startNginx(server: string): Promise<RunningNginx> {
+  const dir = await mkdtemp(join(tmpdir(), 'marquee-nginx-'));
+  const port = await freePort();
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${join(dir, name)};`,
+  );
+  // As root it would give up the right to read the folders of the tests.
+  const user = process.getuid?.() === 0 ? 'user root; ' : '';
+  const config = `${user}daemon off; worker_processes 1; pid ${join(dir, 'pid')}; error_log ${join(dir, 'error.log')};
+events { worker_connections 1024; }
+http {
+  access_log off; keepalive_requests 10000000; sendfile on; tcp_nopush on; ${temporary.join(' ')}
+  types { video/iso.segment m4s; video/mp4 mp4; image/jpeg jpg; }
+  server { listen 127.0.0.1:${port}; ${server} }
+}`;
+  await writeFile(join(dir, 'nginx.conf'), config);
+  const child = spawn('nginx', ['-p', dir, '-c', join(dir, 'nginx.conf')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const url = `http://127.0.0.1:${port}`;
+  await until(async () => child.exitCode !== null || (await fetch(url)).status > 0, { message: 'nginx' });
+  if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}`);
+  return {
+    url,
+    async close() {
+      child.kill('SIGTERM');
+      await ended;
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,353 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { createCatalogue } from '../../src/events/catalogue.ts';
+import { createEvents } from '../../src/events/index.ts';
+import { videoEvents } from '../../src/features/videos/index.ts';
+import { createVideoIntake } from '../../src/features/videos/intake.service.ts';
+import { createTranscodeNode } from '../../src/features/videos/processing/nodes.ts';
+import {
+  createVideoProcessing,
+  processingJobs,
+} from '../../src/features/videos/processing/processing.service.ts';
+import type { VideoRow } from '../../src/features/videos/repository.ts';
+import * as transitions from '../../src/features/videos/transitions.ts';
+import { type JobWorkers, startJobWorkers } from '../../src/jobs/worker.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import type { Plan } from '../../src/kernel/plans.ts';
+import type {
+  LadderPlan,
+  RenditionFiles,
+  RungPlan,
+  SourceInfo,
+  TranscodeRun,
+  Transcoder,
+} from '../../src/media/contract.ts';
+import { createDiskStore } from '../../src/media/storage/disk.ts';
+import { createTestDatabase } from '../harness/database.ts';
+import { insertAccount } from '../harness/factories.ts';
+import { until } from '../harness/wait.ts';
+import { openQueue } from '../jobs/fixture.ts';
+
+type Method = keyof Transcoder;
+type Behaviour = (signal: AbortSignal) => Promise<void>;
+
+/** What a test makes of the transcoder: its source, what a call does, and which calls there were. */
+export interface FakeTranscoder extends Transcoder {
+  source: SourceInfo;
+  /** The functions in the order of their calls, with the rungs where there are some: `encode 720p 360p`. */
+  calls: string[];
+  /** The heights that `plan` was asked for. */
+  tops: number[];
+  /** Instead of nothing, before the function writes its files. */
+  before: Partial<Record<Method, Behaviour>>;
+}
+
+const HEIGHTS = [1080, 720, 360];
+
+function fakeSource(): SourceInfo {
+  return {
+    durationSec: 10,
+    zeroSec: 0,
+    sizeBytes: 1000,
+    bitrate: 800,
+    video: {
+      streamIndex: 0,
+      codec: 'h264',
+      codecs: 'avc1.640028',
+      profile: 'High',
+      pixelFormat: 'yuv420p',
+      width: 1920,
+      height: 1080,
+      rotation: 0,
+      frameRate: 30,
+      isVariableFrameRate: false,
+      isHdr: false,
+      isInterlaced: false,
+      bitrate: 800,
+    },
+    audio: {
+      streamIndex: 1,
+      codec: 'aac',
+      profile: 'LC',
+      channels: 2,
+      sampleRate: 48_000,
+      bitrate: 128_000,
+      canCopy: true,
+    },
+    canSplit: true,
+    copyRefusal: 'the keyframes are too far apart',
+  };
+}
+
+async function rendition(outDir: string, rung: RungPlan | null): Promise<RenditionFiles> {
+  const name = rung?.name ?? 'audio';
+  const files = ['init.mp4', 'index.m3u8', 's_00000.m4s'];
+  await mkdir(join(outDir, name), { recursive: true });
+  for (const file of files) await writeFile(join(outDir, name, file), `${name} ${file}`);
+  return {
+    name,
+    kind: rung === null ? 'AUDIO' : 'VIDEO',
+    width: rung?.width ?? null,
+    height: rung?.height ?? null,
+    frameRate: rung?.frameRate ?? null,
+    codecs: rung === null ? 'mp4a.40.2' : 'avc1.640028',
+    averageBitrate: 1000,
+    peakBitrate: 1200,
+    sizeBytes: 30,
+    files,
+  };
+}
+
+/** Writes small files where the real one runs ffmpeg. */
+function fakeTranscoder(): FakeTranscoder {
+  const calls: string[] = [];
+  const source = fakeSource();
+  const tops: number[] = [];
+  const call = async (method: Method, signal: AbortSignal, rungs: readonly RungPlan[] = []) => {
+    calls.push([method, ...rungs.map(({ name }) => name)].join(' '));
+    await fake.before[method]?.(signal);
+    signal.throwIfAborted();
+  };
+  const make = async (
+    { outDir, onProgress }: Pick<TranscodeRun, 'outDir' | 'onProgress'>,
+    rungs: readonly RungPlan[],
+    audio: LadderPlan['audio'],
+  ) => {
+    onProgress?.(0.5);
+    const made = await Promise.all(rungs.map((rung) => rendition(outDir, rung)));
+    return audio === null ? made : [...made, await rendition(outDir, null)];
+  };
+  const fake: FakeTranscoder = {
+    source,
+    calls,
+    tops,
+    before: {},
+    async probe(_input, signal) {
+      await call('probe', signal);
+      return source;
+    },
+    plan(_source, maxHeight) {
+      tops.push(maxHeight);
+      const { height, frameRate } = source.video;
+      const rungs = HEIGHTS.filter((lines) => lines <= Math.min(height, maxHeight)).map((lines, i) => ({
+        name: `${lines}p`,
+        width: Math.round((lines * 8) / 9) * 2,
+        height: lines,
+        frameRate,
+        bitrate: lines * 2000,
+        isCopy: i === 0 && lines === height && source.copyRefusal === null,
+      }));
+      return { rungs, audio: { isCopy: true, channels: 2, bitrate: 128_000 } };
+    },
+    async copyTop(run) {
+      await call('copyTop', run.signal, [run.rung]);
+      return make(run, [run.rung], run.audio);
+    },
+    async encode(run) {
+      await call('encode', run.signal, run.rungs);
+      return make(run, run.rungs, run.audio);
+    },
+    async split({ outDir, signal }) {
+      await call('split', signal);
+      return Promise.all(
+        [0, 1, 2].map(async (index) => {
+          const file = join(outDir, `src_00${index}.mkv`);
+          await writeFile(file, `piece ${index}`);
+          return { index, file, startSec: index * 120, durationSec: 120 };
+        }),
+      );
+    },
+    async encodeChunk(run) {
+      await call('encodeChunk', run.signal, run.rungs);
+      run.onProgress?.(0.5);
+      for (const { name } of run.rungs) await writeFile(join(run.outDir, `${name}.mkv`), name);
+    },
+    async stitch(run) {
+      await call('stitch', run.signal, [run.rung]);
+      return rendition(run.outDir, run.rung);
+    },
+    async images({ outDir, signal, storyboard }) {
+      await call('images', signal);
+      const names = storyboard
+        ? ['poster.jpg', 'preview.webp', 'storyboard.vtt', 'sb_001.jpg']
+        : ['poster.jpg'];
+      for (const name of names) await writeFile(join(outDir, name), name);
+      return names;
+    },
+  };
+  return fake;
+}
+
+interface Options {
+  /** Default 600. */
+  chunkMinSec?: number;
+}
+
+/** The processing with real jobs, events and files on a database of its own, and a transcoder that the test leads. */
+export async function openProcessing(options: Options = {}) {
+  const database = await createTestDatabase();
+  const queue = await openQueue(database.url, processingJobs);
+  const { db, bus, jobs } = queue;
+  const dataDir = await mkdtemp(join(tmpdir(), 'marquee-processing-'));
+  const scratchDir = join(dataDir, 'tmp');
+  const store = createDiskStore(join(dataDir, 'media'));
+  const transcoder = fakeTranscoder();
+  const log = queue.workersOf([]).log;
+  const playable: string[] = [];
+  const events = createEvents({
+    db,
+    catalogue: createCatalogue(videoEvents),
+    livemode: false,
+    clock: systemClock,
+    bus,
+    consumers: [],
+    logger: log,
+    strict: true,
+    onCommitted: jobs.committed,
+  });
+  let failedWrites = 0;
+  const processing = createVideoProcessing({
+    db,
+    events: {
+      transaction: (work) =>
+        events.transaction(work).catch((error: unknown) => {
+          failedWrites += 1;
+          throw error;
+        }),
+    },
+    queue: jobs,
+    store,
+    transcoder,
+    bus,
+    clock: systemClock,
+    log,
+    links: {
+      playbackUrl: ({ id, isPlayable }) => (isPlayable ? `https://m.test/v/${id}/master.m3u8` : null),
+      embedUrl: ({ id }) => `https://m.test/embed/${id}`,
+      thumbnailUrl: ({ imageFolder }) => imageFolder,
+      previewUrl: () => null,
+      captionUrl: () => '',
+    },
+    scratchDir,
+    chunkMinSec: options.chunkMinSec ?? 600,
+    checkTools: async () => {},
+    onPlayable: [async (_tx, _append, video) => void playable.push(video.id)],
+  });
+  const intake = createVideoIntake({ clock: systemClock, processing });
+  let workers: JobWorkers | null = null;
+
+  const find = (id: string): Promise<VideoRow> =>
+    db.selectFrom('video').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+  return {
+    db,
+    events,
+    intake,
+    processing,
+    store,
+    transcoder,
+    scratchDir,
+    /** Transactions of the processing that were undone. */
+    failedWrites: () => failedWrites,
+    /** Videos whose first rung became playable, in that order. */
+    playable,
+    find,
+    start(slots = 1): void {
+      workers = startJobWorkers({ ...queue.workersOf(processing.workers(slots)), drainMs: 5000 });
+    },
+    async stop(): Promise<void> {
+      await workers?.stop();
+      workers = null;
+    },
+    /** Makes other nodes known to the processing. */
+    addNode: (slots: number) => createTranscodeNode({ db, clock: systemClock }, slots).heartbeat(),
+    /** A video whose original has just been stored. */
+    async addVideo({ plan = 'VIP', mode = 'live' }: { plan?: Plan; mode?: 'live' | 'test' } = {}) {
+      const account = await insertAccount(db, { plan });
+      const workspaceId = account[mode];
+      return events.transaction(async (tx, append) => {
+        const input = { title: 'A film', source: 'UPLOAD' as const };
+        const { id } = await intake.create(tx, append, workspaceId, input);
+        const key = `w/${workspaceId}/v/${id}/original/1`;
+        await store.put(key, 'the original', 'video/mp4');
+        await intake.received(tx, append, id, { key, sizeBytes: 12 });
+        return id;
+      });
+    },
+    retry: (id: string) =>
+      events.transaction(async (tx, append) => {
+        const row = await transitions.retry({ tx, append, row: await find(id), now: systemClock.now() });
+        if (row !== null) await processing.start(tx, row);
+      }),
+    settled: (id: string) =>
+      until(async () => ['READY', 'FAILED'].includes((await find(id)).status) && find(id), {
+        timeoutMs: 10_000,
+        message: `an end of the processing; the calls were ${transcoder.calls.join(', ')}`,
+      }),
+    /** Types of the video's events with their data, oldest first. */
+    async eventsOf(id: string) {
+      const rows = await db
+        .selectFrom('event')
+        .select(['type', 'body'])
+        .where('body', 'like', `%${id}%`)
+        .execute();
+      return rows
+        .map(({ type, body }): { type: string; data: Record<string, unknown> } => ({
+          type,
+          data: JSON.parse(body).data,
+        }))
+        .sort((a, b) => Number(a.data.sequence) - Number(b.data.sequence));
+    },
+    renditions: (id: string) =>
+      db.selectFrom('video_rendition').selectAll().where('video_id', '=', id).orderBy('height').execute(),
+    /** Jobs that wait for a later time may run now. */
+    async hurry(): Promise<void> {
+      await sql`update pgboss.job set start_after = clock_timestamp() where state < 'active'`.execute(db);
+    },
+    async openJobs(): Promise<string[]> {
+      const { rows } = await sql<{ name: string }>`select name from pgboss.job where state <= 'active'
+        order by created_on`.execute(db);
+      return rows.map(({ name }) => name);
+    },
+    /** What runs have left behind. */
+    scratch: async () => {
+      const lives = await readdir(scratchDir).catch(() => []);
+      return (await Promise.all(lives.map((life) => readdir(join(scratchDir, life))))).flat();
+    },
+    /** Folders of the video in the store, such as `r0a1`. */
+    async folders(id: string): Promise<string[]> {
+      const { workspace_id: workspaceId } = await find(id);
+      const prefix = `w/${workspaceId}/v/${id}/`;
+      const found = new Set<string>();
+      for await (const { key } of store.list(prefix)) found.add(key.slice(prefix.length).split('/')[0] ?? '');
+      found.delete('original');
+      return [...found].sort();
+    },
+    async close(): Promise<void> {
+      await workers?.stop();
+      await queue.close();
+      await database.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export type ProcessingRig = Awaited<ReturnType<typeof openProcessing>>;
+
+/** A behaviour that waits for the test, or for its signal. */
+export function gate(): { wait: Behaviour; open(): void; reached(): Promise<boolean> } {
+  const opened = Promise.withResolvers<void>();
+  let isReached = false;
+  return {
+    reached: () => until(() => isReached, { message: 'the call that the test holds' }),
+    open: () => opened.resolve(),
+    wait: (signal) =>
+      new Promise((resolve, reject) => {
+        isReached = true;
+        opened.promise.then(resolve);
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      }),
+  };
+}
