@@ -1,8 +1,10 @@
 import type { Dispatcher } from 'undici';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
-import { checkAddresses, parseAllowList, parseTarget, type Target } from './guard.ts';
+import { checkAddresses, parseAllowList, parseTarget, type Target, type UrlRules } from './guard.ts';
 import { createPools, type Lane, type PoolOptions, type Pools } from './pool.ts';
 import { createResolver, type Resolve } from './resolve.ts';
+import { openStream, redirectOf, type StreamRequest, type StreamResponse } from './stream.ts';
+import { within } from './within.ts';
 
 export interface OutboundRequest {
   url: string;
@@ -31,6 +33,8 @@ export interface DownloadRequest {
   maxRedirects: number;
   /** Redirects stay on the host and port of the first address. */
   sameHost: boolean;
+  /** Plain `http:` is allowed too. */
+  http?: boolean;
 }
 
 export interface Download {
@@ -48,7 +52,7 @@ export interface Outbound {
    *
    * @throws {GuardError} whose `reason` may be shown to the caller.
    */
-  checkUrl(url: string, options?: { maxLength?: number }): Promise<void>;
+  checkUrl(url: string, rules?: UrlRules): Promise<void>;
   /**
    * One HTTPS exchange with the guard in front of it. Redirects are not followed. An answer whose body does
    * not end in time counts, with as much body as came.
@@ -64,6 +68,14 @@ export interface Outbound {
    * @throws {OutboundError} when no answer came, or a redirect leads too far.
    */
   download(request: DownloadRequest): Promise<Download>;
+  /**
+   * A GET of a file of any length, by `https:` or `http:`, that follows redirects, each of them guarded. What is
+   * limited is the time without a byte. Never decompressed.
+   *
+   * @throws {GuardError} when an address on the way must not be dialled.
+   * @throws {OutboundError} when no answer came, or a redirect leads too far.
+   */
+  stream(request: StreamRequest): Promise<StreamResponse>;
   close(): Promise<void>;
 }
 
@@ -80,6 +92,8 @@ const KEPT_BYTES = 16 * 1024;
 /** A longer body costs the connection; up to here it is read to its end so that the connection stays. */
 const READ_BYTES = 64 * 1024;
 const CHECK_DNS_MS = 2000;
+/** Presigned addresses are long. */
+export const STREAM_URL_LENGTH = 4096;
 /** A stale kept-alive connection fails within a round trip; a later reset is the receiver's own doing. */
 const STALE_MS = 1000;
 const STALE_CODES = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
@@ -101,8 +115,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 
   return {
-    async checkUrl(url, { maxLength } = {}) {
-      const target = parseTarget(url, allow, maxLength);
+    async checkUrl(url, rules) {
+      const target = parseTarget(url, allow, rules);
       try {
         await within(CHECK_DNS_MS, () => addressesOf(target));
       } catch (error) {
@@ -120,9 +134,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
     download: (request) =>
       within(request.timeoutMs, async (deadline) => {
-        const { headers, maxBytes } = request;
+        const { headers, maxBytes, http = false } = request;
         for (let url = request.url, hops = 0; ; hops++) {
-          const target = parseTarget(url, allow);
+          const target = parseTarget(url, allow, { http });
           const addresses = await addressesOf(target);
           const get: Exchange = { method: 'GET', headers, keptBytes: maxBytes };
           const answer = await exchange(pools, target, addresses, get, deadline);
@@ -135,6 +149,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
           url = next.href;
         }
       }),
+    stream: (request) =>
+      openStream(request, {
+        pools,
+        targetOf: (url) => parseTarget(url, allow, { maxLength: STREAM_URL_LENGTH, http: true }),
+        addressesOf,
+      }),
     close: async () => {
       resolver.close();
       await pools.close();
@@ -142,34 +162,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 }
 
-/**
- * Runs `work`; at the deadline its signal aborts, and unless it settles at once the call times out.
- *
- * @throws {OutboundError} of the stage `timeout`, which is also the signal's reason.
- */
-async function within<T>(timeoutMs: number, work: (deadline: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const { promise: expired, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    const error = new OutboundError('timeout', `${timeoutMs} ms`);
-    controller.abort(error);
-    setImmediate(reject, error);
-  }, timeoutMs);
-  try {
-    return await Promise.race([work(controller.signal), expired]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** What is sent, and how much of the answer is kept. */
 interface Exchange extends Pick<OutboundRequest, 'method' | 'headers' | 'body'> {
   keptBytes?: number;
-}
-
-/** Where a redirect leads; null when the answer is none. */
-function redirectOf({ status, location }: Answer, base: string): URL | null {
-  return [301, 302, 303, 307, 308].includes(status) && location !== null ? URL.parse(location, base) : null;
 }
 
 interface Answer {

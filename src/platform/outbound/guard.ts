@@ -148,19 +148,31 @@ const REFUSED_SUFFIXES = ['local', 'localhost', 'internal', 'lan', 'intranet'];
 const REWRITTEN = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029\ufeff\\]/;
 const AUTHORITY = /^[^:]+:[/\\]*([^/\\?#]*)/;
 
+export interface UrlRules {
+  /** In characters, of the text as sent and of its normal form; default 2048. */
+  maxLength?: number;
+  /** Plain `http:` too: for files that are published anyway. */
+  http?: boolean;
+}
+
 /**
  * The rules for the text of a URL (contract 6.4, `delivery.md` 3.2). Literal addresses are checked here;
  * names still have to be resolved.
  *
- * @param maxLength in characters, of the text as sent and of its normal form.
  * @throws {GuardError}
  */
-export function parseTarget(text: string, allow: AllowList, maxLength = 2048): Target {
+export function parseTarget(
+  text: string,
+  allow: AllowList,
+  { maxLength = 2048, http = false }: UrlRules = {},
+): Target {
   if (text.length > maxLength) throw new GuardError(`URL longer than ${maxLength} characters`);
   if (REWRITTEN.test(text)) throw new GuardError('space, control character or backslash in the URL');
   const url = URL.parse(text);
   if (url === null) throw new GuardError('malformed URL');
-  if (url.protocol !== 'https:') throw new GuardError('scheme is not https');
+  if (url.protocol !== 'https:' && !(http && url.protocol === 'http:')) {
+    throw new GuardError(http ? 'scheme is neither https nor http' : 'scheme is not https');
+  }
   if (url.href.length > maxLength) throw new GuardError(`URL longer than ${maxLength} characters`);
   // `https://@host/` loses its "@" in the parsed form, so look at the text too.
   const authority = AUTHORITY.exec(text)?.[1] ?? '';
@@ -174,7 +186,7 @@ export function parseTarget(text: string, allow: AllowList, maxLength = 2048): T
   else checkAddresses([literal], allow);
   const host = literal?.includes(':') ? `[${bare}]` : bare;
   const port = url.port === '' ? '' : `:${url.port}`;
-  return { origin: `https://${host}${port}`, path: url.pathname + url.search, name: bare, literal };
+  return { origin: `${url.protocol}//${host}${port}`, path: url.pathname + url.search, name: bare, literal };
 }
 
 function checkName(name: string, allow: AllowList): void {

@@ -8,4 +8,5 @@ export {
 export { GuardError, OutboundError } from './errors.ts';
 export { refuseName } from './guard.ts';
 export { reach } from './reach.ts';
+export type { StreamResponse } from './stream.ts';
 export { createTxtResolver, type TxtResolver } from './txt.ts';

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
+import type { PartialState } from '../../media/contract.ts';
+import type { StreamResponse } from '../../platform/outbound/index.ts';
+import { tooLarge, WatchedBody } from './body.ts';
+import { type Body, ImportFailure, type Received, rangeHeaders, readAnswer } from './rules.ts';
+import type { ImportDeps } from './service.ts';
+
+/** What is known of a file that comes, kept with the import so that another run goes on from there. */
+export interface Progress {
+  state: PartialState;
+  total: number | null;
+  validator: string | null;
+}
+
+export interface DownloadRun {
+  url: string;
+  key: string;
+  signal: AbortSignal;
+  /** What an earlier run has left, as the store has it; null for nothing. */
+  start: Progress | null;
+  /** Writes down where the download stands. Throws when it must not go on: the job is lost, the storage full. */
+  save(progress: Progress): Promise<void>;
+  /** Throws when the job is somebody else's by now. */
+  stillOurs(): Promise<void>;
+}
+
+type Deps = Pick<ImportDeps, 'store' | 'fetcher'>;
+
+const MAX_REDIRECTS = 5;
+const IDLE_MS = 30_000;
+const SAVE_MS = 2000;
+const PAUSE_MS = 500;
+const CONTENT_TYPE = 'application/octet-stream';
+
+/**
+ * Fetches a file into the store's partial file, over as many connections as it takes: one that breaks is followed by
+ * another as long as bytes come.
+ *
+ * @returns where it stands when all is there.
+ * @throws {ImportFailure} @throws {GuardError} @throws {OutboundError} and what `save` throws.
+ */
+export async function download(deps: Deps, run: DownloadRun): Promise<Progress> {
+  const { store } = deps;
+  let progress = run.start ?? (await restart(deps, run, null));
+  let most = progress.state.sizeBytes;
+  for (;;) {
+    const { state, total } = progress;
+    if (total !== null && total > 0 && state.sizeBytes === total) return progress;
+    const { body, answer } = await ask(deps, run, progress);
+    if (body === null) return finished(run, { ...progress, total: state.sizeBytes });
+    try {
+      progress = await place(deps, run, progress, body);
+    } catch (error) {
+      answer.discard();
+      throw error;
+    }
+    const { after, watched } = await receive(store.partials, run, progress, answer);
+    progress = { ...progress, state: after };
+    const size = after.sizeBytes;
+    if (watched.isWhole && (progress.total ?? size) === size)
+      return finished(run, { ...progress, total: size });
+    await run.save(progress);
+    goOn(run, watched, size > most);
+    most = Math.max(most, size);
+    await sleep(PAUSE_MS, undefined, { signal: run.signal });
+  }
+}
+
+/**
+ * Throws what must end this run: everything but a break that came further than any before. A server that cannot go
+ * on from there and breaks at the same place again would otherwise be asked for ever.
+ */
+function goOn(run: DownloadRun, { failure, isWhole }: WatchedBody, isFurther: boolean): void {
+  run.signal.throwIfAborted();
+  const isBreak = isWhole || (failure instanceof Error && failure.name === 'OutboundError');
+  if (!isBreak) throw failure;
+  if (isFurther) return;
+  throw failure ?? new ImportFailure('SOURCE_UNREACHABLE', 'The server sends less than it promises.', true);
+}
+
+async function finished(run: DownloadRun, progress: Progress): Promise<Progress> {
+  if (progress.state.sizeBytes === 0) throw new ImportFailure('CORRUPT_INPUT', 'The file is empty.');
+  await run.save(progress);
+  return progress;
+}
+
+/** Asks for what is missing. */
+async function ask(
+  { fetcher }: Deps,
+  run: DownloadRun,
+  { state, total, validator }: Progress,
+): Promise<{ answer: StreamResponse; body: Body | null }> {
+  const received: Received = { bytes: state.sizeBytes, total, validator };
+  const answer = await fetcher.stream({
+    url: run.url,
+    headers: rangeHeaders(received),
+    maxRedirects: MAX_REDIRECTS,
+    idleMs: IDLE_MS,
+    signal: run.signal,
+  });
+  try {
+    const body = readAnswer(answer.status, answer.headers, received);
+    if (body === null) answer.discard();
+    return { answer, body };
+  } catch (error) {
+    answer.discard();
+    throw error;
+  }
+}
+
+/** Makes room for the body where it belongs: behind what is there, or in a new file. */
+async function place(deps: Deps, run: DownloadRun, progress: Progress, body: Body): Promise<Progress> {
+  const { total, validator } = body;
+  if (total !== null && total > MAX_FILE_BYTES) throw tooLarge();
+  if (total === 0) throw new ImportFailure('CORRUPT_INPUT', 'The file is empty.');
+  const { state } =
+    body.offset === progress.state.sizeBytes ? progress : await restart(deps, run, progress.state);
+  const next = { state, total, validator };
+  await run.save(next);
+  return next;
+}
+
+async function restart({ store }: Deps, { key }: DownloadRun, old: PartialState | null): Promise<Progress> {
+  if (old !== null) await store.partials.abort(key, old);
+  return { state: await store.partials.create(key, CONTENT_TYPE), total: null, validator: null };
+}
+
+/** Reads one answer into the store, and saves how far it is every two seconds. */
+async function receive(
+  partials: ImportDeps['store']['partials'],
+  run: DownloadRun,
+  progress: Progress,
+  answer: StreamResponse,
+): Promise<{ after: PartialState; watched: WatchedBody }> {
+  const offset = progress.state.sizeBytes;
+  const watched = new WatchedBody(answer.body, {
+    offset,
+    stillOurs: run.stillOurs,
+    stop: () => answer.discard(),
+  });
+  let saving: Promise<void> | null = null;
+  let savedAt = performance.now();
+  const onDurable = (state: PartialState) => {
+    if (saving !== null || performance.now() - savedAt < SAVE_MS) return;
+    savedAt = performance.now();
+    saving = run
+      .save({ ...progress, state })
+      .catch((error: unknown) => watched.fail(error))
+      .finally(() => {
+        saving = null;
+      });
+  };
+  try {
+    const after = await partials.append(run.key, progress.state, offset, watched, { onDurable });
+    return { after, watched };
+  } finally {
+    await saving;
+  }
+}

@@ -1,0 +1,38 @@
+import Type from 'typebox';
+import { defineEvent } from '../../events/catalogue.ts';
+import { Nullable, NullableObject, OneOf } from '../../http/schema.ts';
+import { PROVIDERS } from './rules.ts';
+
+const data = Type.Object({
+  importId: Type.String(),
+  videoId: Nullable(Type.String()),
+  provider: OneOf(PROVIDERS),
+  error: NullableObject(Type.Object({ code: Type.String(), message: Type.String() })),
+  sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this import.' }),
+});
+const sample = {
+  importId: 'imp_01kafe3n4pfx2v9yq6m8d7t5zr',
+  videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zs',
+  provider: 'URL',
+  error: null,
+  sequence: 1,
+} as const;
+
+/** `api.md` C9. */
+export const importEvents = [
+  defineEvent({
+    type: 'import.completed',
+    description: 'A file was fetched, and its video is ready.',
+    data,
+    sample,
+  }),
+  defineEvent({
+    type: 'import.failed',
+    description: 'A file could not be fetched, or its video could not be processed.',
+    data,
+    sample: {
+      ...sample,
+      error: { code: 'SOURCE_UNREACHABLE', message: 'The server answers with status 404.' },
+    },
+  }),
+];

@@ -1,0 +1,188 @@
+import type { AppendEvent } from '../../events/index.ts';
+import { JobAbandoned, JobPostponed, type JobRun, JobStopped } from '../../jobs/job.ts';
+import { AppError } from '../../kernel/errors.ts';
+import type { PartialState } from '../../media/contract.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { GuardError, OutboundError } from '../../platform/outbound/index.ts';
+import { download, type Progress } from './download.ts';
+import { discard, keyOf, partialOf } from './partial.ts';
+import { peerTubeFile } from './peertube.ts';
+import type { ImportRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { ImportFailure, isTerminal } from './rules.ts';
+import type { ImportDeps } from './service.ts';
+import { end } from './settle.ts';
+
+type Run = JobRun<{ importId: string }>;
+/** An import whose video is there. */
+type OpenImport = ImportRow & { video_id: string };
+
+/** Where the store stood last, to be removed when it is of no use. */
+interface Held {
+  state: PartialState | null;
+}
+
+/** The disk is full or broken: that is not the import's fault. */
+const STORE_TROUBLES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS']);
+const TROUBLE_SEC = 60;
+const INTERNAL = 'The import failed inside the platform.';
+
+/** The handler of `importJob`: fetches the file, hands it to the video, or says why not. */
+export function createImportRunner(deps: ImportDeps): (run: Run) => Promise<void> {
+  return async (run) => {
+    const row = await begin(deps, run);
+    if (row === null) return;
+    const held: Held = { state: partialOf(row) };
+    try {
+      await fetchAndHandOver(deps, run, row, held);
+    } catch (error) {
+      if (run.signal.aborted || error instanceof JobStopped) await stopped(deps, run, row, held);
+      if (isStoreTrouble(error)) throw new JobPostponed(describe(error), TROUBLE_SEC);
+      const failure = failureOf(error);
+      if (failure.isPassing && !run.isLast) throw error;
+      await fail(deps, run, row, failure);
+      await discard(deps, keyOf(row), held.state);
+      throw new JobAbandoned(failure.message, { cause: error });
+    }
+  };
+}
+
+/** Always throws. What was received for an import that has ended is of no use; any other run goes on with it. */
+async function stopped(deps: ImportDeps, { signal }: Run, row: OpenImport, held: Held): Promise<never> {
+  const now = await repository.findAnyImport(deps.db, row.id);
+  if (now === undefined || now.video_id !== row.video_id || isTerminal(now.status)) {
+    await discard(deps, keyOf(row), held.state);
+  }
+  throw signal.reason;
+}
+
+/** @returns null when there is nothing to fetch any more. */
+function begin({ events }: ImportDeps, run: Run): Promise<OpenImport | null> {
+  return events.transaction(async (tx) => {
+    const row = await repository.lockImport(tx, run.payload.importId);
+    await run.confirm(tx);
+    const isOpen = row.status === 'PENDING' || row.status === 'DOWNLOADING';
+    if (!isOpen || row.video_id === null) return null;
+    const after = await repository.updateImport(tx, row.id, { status: 'DOWNLOADING' });
+    return { ...after, video_id: row.video_id };
+  });
+}
+
+async function fetchAndHandOver(deps: ImportDeps, run: Run, row: OpenImport, held: Held): Promise<void> {
+  const { store, fetcher } = deps;
+  const key = keyOf(row);
+  const page = new URL(row.source_url);
+  const url = row.provider === 'PEERTUBE' ? await peerTubeFile(fetcher, page) : row.source_url;
+  const { state } = await download(deps, {
+    url,
+    key,
+    signal: run.signal,
+    start: await leftBy(deps, row),
+    save: (progress) => {
+      held.state = progress.state;
+      return save(deps, run, row, progress);
+    },
+    stillOurs: () => deps.events.transaction((tx) => run.confirm(tx)),
+  });
+  await store.partials.complete(key, state);
+  await handOver(deps, run, row, { key, sizeBytes: state.sizeBytes });
+}
+
+async function leftBy({ store }: ImportDeps, row: OpenImport): Promise<Progress | null> {
+  const partial = partialOf(row);
+  if (partial === null) return null;
+  const state = await store.partials.inspect(keyOf(row), partial);
+  return { state, total: row.bytes_total, validator: row.validator };
+}
+
+/** Where the download stands; the storage is reserved as far as it is known. */
+function save(
+  { events, quota }: ImportDeps,
+  run: Run,
+  { id, workspace_id: workspaceId, video_id: videoId }: OpenImport,
+  { state, total, validator }: Progress,
+): Promise<void> {
+  return events.transaction(async (tx) => {
+    const bytes = Math.max(total ?? state.sizeBytes, 1);
+    await quota.set(tx, { workspaceId, videoId, bytes, enforce: true });
+    await repository.updateImport(tx, id, {
+      bytes_total: total,
+      bytes_received: state.sizeBytes,
+      storage_state: state.driver,
+      validator,
+    });
+    await run.confirm(tx);
+  });
+}
+
+/** The file is whole: the video is queued for processing, whose end is the import's. */
+async function handOver(
+  deps: ImportDeps,
+  run: Run,
+  row: OpenImport,
+  original: { key: string; sizeBytes: number },
+): Promise<void> {
+  const isWanted = await settle(deps, run, row, async (tx, append) => {
+    await repository.updateImport(tx, row.id, {
+      status: 'PROCESSING',
+      bytes_total: original.sizeBytes,
+      bytes_received: original.sizeBytes,
+      storage_state: null,
+    });
+    return deps.videos.received(tx, append, row.video_id, original);
+  });
+  if (!isWanted) await discard(deps, original.key, null);
+}
+
+async function fail(deps: ImportDeps, run: Run, row: OpenImport, failure: ImportFailure): Promise<void> {
+  const { videos, quota, clock } = deps;
+  const { code, message } = failure;
+  const { workspace_id: workspaceId, video_id: videoId } = row;
+  await settle(deps, run, row, async (tx, append, locked) => {
+    await end(tx, append, locked, { at: clock.now(), error: { code, message } });
+    const ofVideo = code === 'QUOTA_EXCEEDED' ? 'SIZE_EXCEEDED' : code;
+    await videos.fail(tx, append, videoId, { code: ofVideo, message });
+    await quota.set(tx, { workspaceId, videoId, bytes: 0, enforce: false });
+    return true;
+  });
+}
+
+/** Under the locks of workspace, video and import, in that order, while the job is ours. */
+function settle<T>(
+  { events }: ImportDeps,
+  run: Run,
+  row: OpenImport,
+  work: (tx: Tx, append: AppendEvent, row: ImportRow) => Promise<T>,
+): Promise<T> {
+  return events.transaction(async (tx, append) => {
+    await repository.lockWorkspace(tx, row.workspace_id);
+    await repository.lockVideo(tx, row.video_id);
+    const locked = await repository.lockImport(tx, row.id);
+    await run.confirm(tx);
+    return work(tx, append, locked);
+  });
+}
+
+function isStoreTrouble(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && STORE_TROUBLES.has(error.code);
+}
+
+const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** What the owner is told. */
+function failureOf(error: unknown): ImportFailure {
+  if (error instanceof ImportFailure) return error;
+  if (error instanceof GuardError)
+    return unreachable(`The address must not be dialled: ${error.reason}.`, false);
+  if (error instanceof OutboundError) {
+    return unreachable(`The server cannot be reached: ${error.message}.`, error.stage !== 'redirect');
+  }
+  if (error instanceof AppError && error.code === 'QUOTA_EXCEEDED') {
+    return new ImportFailure('QUOTA_EXCEEDED', error.message);
+  }
+  return new ImportFailure('INTERNAL', INTERNAL, true);
+}
+
+function unreachable(message: string, isPassing: boolean): ImportFailure {
+  return new ImportFailure('SOURCE_UNREACHABLE', message, isPassing);
+}

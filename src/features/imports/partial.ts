@@ -1,0 +1,29 @@
+import type { BlobStore, PartialState } from '../../media/contract.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { ImportRow } from './repository.ts';
+
+type Stored = Pick<ImportRow, 'id' | 'workspace_id' | 'video_id' | 'bytes_received' | 'storage_state'>;
+
+/** Where the original of an import is stored (`media.md` 4.2). */
+export function keyOf({ id, workspace_id, video_id }: Stored): string {
+  return `w/${workspace_id}/v/${video_id}/original/${id}`;
+}
+
+/** What the store said last; null while nothing was received. */
+export function partialOf({ bytes_received: sizeBytes, storage_state: driver }: Stored): PartialState | null {
+  return driver === null ? null : { sizeBytes, driver };
+}
+
+/** Removes what was received for nothing; the purge of the video removes what is left here. */
+export async function discard(
+  { store, log }: { store: BlobStore; log: Logger },
+  key: string,
+  state: PartialState | null,
+): Promise<void> {
+  try {
+    if (state !== null) await store.partials.abort(key, state);
+    await store.delete(key);
+  } catch (error) {
+    log.warn({ err: error, key }, 'the bytes of an import that has ended were not removed');
+  }
+}

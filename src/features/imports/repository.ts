@@ -1,0 +1,87 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Plan } from '../../kernel/plans.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition } from '../../platform/db/page.ts';
+import type { ImportTable } from '../../platform/db/tables/imports.ts';
+import type { ImportStatus, Provider } from './rules.ts';
+
+export { lockWorkspace } from '../../platform/db/workspace.ts';
+
+export type ImportRow = Selectable<ImportTable>;
+export type ImportChange = Updateable<ImportTable>;
+
+export interface ImportFilter {
+  status?: readonly ImportStatus[] | undefined;
+  provider?: readonly Provider[] | undefined;
+}
+
+export function insertImport(tx: Tx, row: Insertable<ImportTable>): Promise<ImportRow> {
+  return tx.insertInto('import').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export function findImport(db: Db, workspaceId: string, id: string): Promise<ImportRow | undefined> {
+  return db
+    .selectFrom('import')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** For the worker, which knows only the id. */
+export function findAnyImport(db: Db, id: string): Promise<ImportRow | undefined> {
+  return db.selectFrom('import').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export function listImports(
+  db: Db,
+  workspaceId: string,
+  { status, provider }: ImportFilter,
+  page: PageRequest,
+): Promise<ImportRow[]> {
+  let query = db.selectFrom('import').selectAll().where('workspace_id', '=', workspaceId);
+  if (status !== undefined) query = query.where('status', 'in', status);
+  if (provider !== undefined) query = query.where('provider', 'in', provider);
+  return query.where(pageCondition(page)).orderBy('id', page.order).limit(page.take).execute();
+}
+
+/** By id alone: it was found in its workspace, or by its job, before. */
+export function lockImport(tx: Tx, id: string): Promise<ImportRow> {
+  return tx.selectFrom('import').selectAll().where('id', '=', id).forUpdate().executeTakeFirstOrThrow();
+}
+
+/** The import that the video comes from. */
+export function lockImportOf(tx: Tx, videoId: string): Promise<ImportRow | undefined> {
+  return tx.selectFrom('import').selectAll().where('video_id', '=', videoId).forUpdate().executeTakeFirst();
+}
+
+/** Who locks both takes the video first, as the processing does, whose events change imports. */
+export async function lockVideo(tx: Tx, videoId: string): Promise<void> {
+  await tx.selectFrom('video').select('id').where('id', '=', videoId).forUpdate().executeTakeFirst();
+}
+
+export function updateImport(tx: Tx, id: string, change: ImportChange): Promise<ImportRow> {
+  return tx.updateTable('import').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+}
+
+/** The number of the import's next event. */
+export async function nextSequence(tx: Tx, id: string): Promise<number> {
+  const row = await tx
+    .updateTable('import')
+    .set((eb) => ({ event_sequence: eb('event_sequence', '+', 1) }))
+    .where('id', '=', id)
+    .returning('event_sequence')
+    .executeTakeFirstOrThrow();
+  return row.event_sequence;
+}
+
+/** Whose import it is: the account takes turns with the others, its plan gives the priority. */
+export function findOwner(tx: Tx, workspaceId: string): Promise<{ accountId: string; plan: Plan }> {
+  return tx
+    .selectFrom('workspace')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select(['account.id as accountId', 'account.plan'])
+    .where('workspace.id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+}

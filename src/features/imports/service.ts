@@ -1,0 +1,209 @@
+import type { AppendEvent, Events } from '../../events/index.ts';
+import type { JobQueue } from '../../jobs/job.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import { PLANS } from '../../kernel/plans.ts';
+import type { Visibility } from '../../kernel/visibility.ts';
+import type { BlobStore, VideoErrorCode } from '../../media/contract.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
+import { importJob } from './jobs.ts';
+import { discard, keyOf, partialOf } from './partial.ts';
+import type { ImportFilter, ImportRow } from './repository.ts';
+import * as repository from './repository.ts';
+import * as rules from './rules.ts';
+
+/** The videos that imports become (features/videos); each call takes the video's lock. */
+export interface VideoOfImport {
+  create(
+    tx: Tx,
+    append: AppendEvent,
+    workspaceId: string,
+    input: {
+      title: string;
+      source: 'IMPORT';
+      visibility?: Visibility;
+      metadata?: Record<string, string>;
+      importId: string;
+    },
+  ): Promise<{ id: string }>;
+  /** @returns false when the video does not wait for a file any more. */
+  received(
+    tx: Tx,
+    append: AppendEvent,
+    videoId: string,
+    original: { key: string; sizeBytes: number },
+  ): Promise<boolean>;
+  fail(
+    tx: Tx,
+    append: AppendEvent,
+    videoId: string,
+    failure: { code: VideoErrorCode; message: string },
+  ): Promise<boolean>;
+}
+
+/** Counts storage (features/usage); the call locks the workspace. */
+export interface StorageCount {
+  /** @throws {AppError} QUOTA_EXCEEDED with `enforce`. */
+  set(tx: Tx, use: { workspaceId: string; videoId: string; bytes: number; enforce: boolean }): Promise<void>;
+}
+
+export interface ImportDeps {
+  db: Db;
+  events: Events;
+  jobs: JobQueue;
+  clock: Clock;
+  log: Logger;
+  store: BlobStore;
+  quota: StorageCount;
+  videos: VideoOfImport;
+  fetcher: Pick<Outbound, 'checkUrl' | 'stream' | 'download'>;
+}
+
+export interface NewImport {
+  sourceUrl: string;
+  title?: string;
+  visibility?: Visibility;
+  metadata?: Record<string, string>;
+}
+
+/** What partners do with imports (`api.md` C3.7). Each id is looked up in the workspace: NOT_FOUND otherwise. */
+export interface Imports {
+  /** @throws {AppError} BAD_REQUEST, field `sourceUrl`; QUOTA_EXCEEDED when the storage is full. */
+  create(workspaceId: string, input: NewImport): Promise<ImportRow>;
+  list(workspaceId: string, filter: ImportFilter, page: PageRequest): Promise<ImportRow[]>;
+  get(workspaceId: string, id: string): Promise<ImportRow>;
+  /** @throws {AppError} CONFLICT when it has ended. */
+  cancel(workspaceId: string, id: string): Promise<ImportRow>;
+  /** Begins anew, with a new video. @throws {AppError} CONFLICT unless it is FAILED or CANCELED. */
+  retry(workspaceId: string, id: string): Promise<ImportRow>;
+}
+
+const URL_LENGTH = 4096;
+/** So that a full storage refuses an import at once; its length is known only later. */
+const FIRST_BYTES = 1;
+const CANCELED = { code: 'UPLOAD_EXPIRED', message: 'The import was cancelled.' } as const;
+/** The steps between the plans. */
+const PLAN_PRIORITY = 10;
+const PLAN_NAMES = Object.keys(PLANS);
+
+export function createImports(deps: ImportDeps): Imports {
+  const { db } = deps;
+  const get = async (workspaceId: string, id: string) => {
+    const row = await repository.findImport(db, workspaceId, id);
+    if (row === undefined) throw notFound();
+    return row;
+  };
+  return {
+    get,
+    list: (workspaceId, filter, page) => repository.listImports(db, workspaceId, filter, page),
+    create: (workspaceId, input) => create(deps, workspaceId, input),
+    cancel: async (workspaceId, id) => cancel(deps, await get(workspaceId, id)),
+    retry: async (workspaceId, id) => retry(deps, await get(workspaceId, id)),
+  };
+}
+
+async function create(deps: ImportDeps, workspaceId: string, input: NewImport): Promise<ImportRow> {
+  const url = URL.parse(input.sourceUrl);
+  await checkSource(deps, input.sourceUrl);
+  if (url === null) throw badRequest('sourceUrl', 'The address is malformed.');
+  const { provider, refusal } = rules.sourceOf(url);
+  if (refusal !== null) throw badRequest('sourceUrl', refusal);
+  return deps.events.transaction(async (tx, append) => {
+    const wanted = {
+      id: newId('imp'),
+      workspace_id: workspaceId,
+      title: input.title ?? rules.titleOf(url),
+      visibility: input.visibility ?? ('PUBLIC' as const),
+      metadata: input.metadata ?? {},
+    };
+    const videoId = await begin(deps, tx, append, wanted);
+    return repository.insertImport(tx, {
+      ...wanted,
+      video_id: videoId,
+      source_url: input.sourceUrl,
+      provider,
+      status: 'PENDING',
+      created_at: deps.clock.now(),
+    });
+  });
+}
+
+/** @throws {AppError} BAD_REQUEST, field `sourceUrl`, when the address must not be dialled. */
+async function checkSource({ fetcher }: ImportDeps, url: string): Promise<void> {
+  try {
+    await fetcher.checkUrl(url, { maxLength: URL_LENGTH, http: true });
+  } catch (error) {
+    if (!(error instanceof GuardError)) throw error;
+    throw badRequest('sourceUrl', `This address cannot be fetched from: ${error.reason}.`);
+  }
+}
+
+type Wanted = Pick<ImportRow, 'id' | 'workspace_id' | 'title' | 'visibility' | 'metadata'>;
+
+/** The video and the job of a run. @returns the id of the video. */
+async function begin(
+  { videos, quota, jobs }: ImportDeps,
+  tx: Tx,
+  append: AppendEvent,
+  { id, workspace_id: workspaceId, title, visibility, metadata }: Wanted,
+): Promise<string> {
+  await repository.lockWorkspace(tx, workspaceId);
+  const input = { title, visibility, metadata, source: 'IMPORT', importId: id } as const;
+  const video = await videos.create(tx, append, workspaceId, input);
+  await quota.set(tx, { workspaceId, videoId: video.id, bytes: FIRST_BYTES, enforce: true });
+  const { accountId, plan } = await repository.findOwner(tx, workspaceId);
+  const priority = PLAN_NAMES.indexOf(plan) * PLAN_PRIORITY;
+  await jobs.enqueue(tx, importJob, { importId: id }, { key: id, group: accountId, priority });
+  return video.id;
+}
+
+async function cancel(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
+  const { events, quota, videos, jobs, clock } = deps;
+  const { id, workspace_id: workspaceId, video_id: videoId } = found;
+  const after = await events.transaction(async (tx, append) => {
+    // The workspace, the video, the import: the order of all who lock more than one.
+    await repository.lockWorkspace(tx, workspaceId);
+    if (videoId !== null) await repository.lockVideo(tx, videoId);
+    const row = await repository.lockImport(tx, id);
+    if (rules.isTerminal(row.status) || row.video_id !== videoId) {
+      throw new AppError('CONFLICT', { message: `The import is ${row.status}.` });
+    }
+    const canceled = await repository.updateImport(tx, id, {
+      status: 'CANCELED',
+      completed_at: clock.now(),
+    });
+    await jobs.cancel(tx, importJob, id);
+    if (videoId === null) return canceled;
+    await videos.fail(tx, append, videoId, CANCELED);
+    await quota.set(tx, { workspaceId, videoId, bytes: 0, enforce: false });
+    return canceled;
+  });
+  // The run that is told of it does so too: it may have written since.
+  await discard(deps, keyOf(found), partialOf(found));
+  return after;
+}
+
+function retry(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
+  return deps.events.transaction(async (tx, append) => {
+    await repository.lockWorkspace(tx, found.workspace_id);
+    const row = await repository.lockImport(tx, found.id);
+    if (row.status !== 'FAILED' && row.status !== 'CANCELED') {
+      throw new AppError('CONFLICT', { message: `The import is ${row.status}.` });
+    }
+    return repository.updateImport(tx, row.id, {
+      video_id: await begin(deps, tx, append, row),
+      status: 'PENDING',
+      bytes_total: null,
+      bytes_received: 0,
+      validator: null,
+      storage_state: null,
+      error_code: null,
+      error_message: null,
+      completed_at: null,
+    });
+  });
+}

@@ -1,0 +1,21 @@
+import { OutboundError } from './errors.ts';
+
+/**
+ * Runs `work`; at the deadline its signal aborts, and unless it settles at once the call times out.
+ *
+ * @throws {OutboundError} of the stage `timeout`, which is also the signal's reason.
+ */
+export async function within<T>(timeoutMs: number, work: (deadline: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const { promise: expired, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const error = new OutboundError('timeout', `${timeoutMs} ms`);
+    controller.abort(error);
+    setImmediate(reject, error);
+  }, timeoutMs);
+  try {
+    return await Promise.race([work(controller.signal), expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
