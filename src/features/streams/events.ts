@@ -99,6 +99,24 @@ const resourceEvents = [
     data: Type.Object({ streamId, healthy: Type.Boolean(), issues: Type.Array(Type.String()), sequence }),
     sample: { streamId: SAMPLE_ID, healthy: false, issues: ['KEYFRAME_INTERVAL'], sequence: 5 },
   }),
+  defineEvent({
+    type: 'stream.recording_ready',
+    description: 'The recording of a broadcast can be played.',
+    data: Type.Object({
+      streamId,
+      sessionId: Type.String({ description: 'The session whose broadcast was recorded.' }),
+      videoId: Type.String(),
+      durationSec: Nullable(Type.Number()),
+      sequence,
+    }),
+    sample: {
+      streamId: SAMPLE_ID,
+      sessionId: 'ses_01kafe7xq2v9yq6m8d7t5zr3n4',
+      videoId: 'vid_01kafg2m9d7t5zr3n4pfx2v9yq',
+      durationSec: 3590.4,
+      sequence: 7,
+    },
+  }),
 ];
 
 export const streamEvents = [...broadcastEvents, ...resourceEvents];

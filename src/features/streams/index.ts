@@ -10,6 +10,7 @@ export type { StreamGate } from './gate.service.ts';
 export { createStreamGates } from './gate.service.ts';
 export type { PlaybackTokens } from './live.pages.ts';
 export { livePages } from './live.pages.ts';
+export { sayRecordingReady } from './resource-events.ts';
 export { streamRoutes } from './routes.ts';
 export type { StreamLinks } from './schemas.ts';
 export type { Streams } from './service.ts';

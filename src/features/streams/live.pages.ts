@@ -1,29 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type FileReply, type FileRequest, fileRequestOf, sendFile } from '../../http/files.ts';
 import { isOpen } from '../../kernel/visibility.ts';
 import type { StreamGate, StreamGates } from './gate.service.ts';
 import type { Viewers } from './viewers.service.ts';
 
-/** An answer of the media plane's playback, as `media/playback` gives it. */
-interface FileReply {
-  status: number;
-  headers: Record<string, string>;
-  body: NodeJS.ReadableStream | Buffer | string | null;
-}
-
-interface FileRequest {
-  method: 'GET' | 'HEAD';
-  range?: string | undefined;
-  ifNoneMatch?: string | undefined;
-  ifRange?: string | undefined;
-  isPrivate?: boolean | undefined;
-  streamId: string;
-}
+type StreamFile = FileRequest & { streamId: string };
 
 /** Playlists and segments of live streams; it trusts the gate here to have let the viewer in. */
 export interface LiveFiles {
-  readMaster(request: FileRequest & { uriSuffix?: string | undefined }): Promise<FileReply>;
+  readMaster(request: StreamFile & { uriSuffix?: string | undefined }): Promise<FileReply>;
   readMediaPlaylist(
-    request: FileRequest & {
+    request: StreamFile & {
       rung: string;
       uriSuffix?: string | undefined;
       sinceMs?: number | undefined;
@@ -31,7 +18,7 @@ export interface LiveFiles {
     },
   ): Promise<FileReply>;
   openSegment(
-    request: FileRequest & {
+    request: StreamFile & {
       epoch: string;
       rung: string;
       file: string;
@@ -70,7 +57,7 @@ type View = {
   suffix: string;
 };
 
-type Read = (request: FileRequest, view: View, params: Params) => Promise<FileReply>;
+type Read = (request: StreamFile, view: View, params: Params) => Promise<FileReply>;
 
 /**
  * The public gate of live playback (contract 3): open while `isLive`, for playlists and segments alike;
@@ -91,14 +78,16 @@ export function livePages({ gates, files, tokens, viewers }: Deps): (app: Fastif
   };
   const serve = (read: Read) => async (request: LiveRequest, reply: FastifyReply) => {
     const view = await admit(request);
-    if (view === null) return send(reply, files.notFound());
-    const answer = await read(fileRequest(request, view.suffix !== ''), view, request.params);
+    if (view === null) return sendFile(reply, files.notFound());
+    const { streamId } = request.params;
+    const file = { ...fileRequestOf(request, view.suffix !== ''), streamId };
+    const answer = await read(file, view, request.params);
     // A player asks for media playlists again and again for as long as it plays.
     if (isWatching(request.params, answer) && !view.isPreview) {
       const userAgent = request.headers['user-agent'] ?? '';
       viewers.seen(view.gate, { ip: request.ip, userAgent, token: view.suffix });
     }
-    return send(reply, answer);
+    return sendFile(reply, answer);
   };
   return (app) => {
     // HEAD has a handler of its own: the files know its length and send no body.
@@ -124,25 +113,4 @@ export function livePages({ gates, files, tokens, viewers }: Deps): (app: Fastif
 
 function isWatching({ rung, file }: Partial<Params>, { status }: FileReply): boolean {
   return rung !== undefined && file === undefined && (status === 200 || status === 304);
-}
-
-function fileRequest(request: LiveRequest, isPrivate: boolean): FileRequest {
-  const { headers, params } = request;
-  const ifRange = headers['if-range'];
-  return {
-    method: request.method === 'HEAD' ? 'HEAD' : 'GET',
-    range: headers.range,
-    ifNoneMatch: headers['if-none-match'],
-    ifRange: typeof ifRange === 'string' ? ifRange : undefined,
-    isPrivate,
-    streamId: params.streamId,
-  };
-}
-
-function send(reply: FastifyReply, answer: FileReply): FastifyReply {
-  // Fastify would write null as JSON.
-  return reply
-    .status(answer.status)
-    .headers(answer.headers)
-    .send(answer.body ?? undefined);
 }

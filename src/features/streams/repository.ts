@@ -186,15 +186,28 @@ export async function updateSession(
   await tx.updateTable('stream_session').set(change).where('id', '=', id).execute();
 }
 
+/** With the video of its recording, unless that was deleted. */
+export type ListedSession = SessionRow & { recording_video_id: string | null };
+
 export function listSessions(
   db: Db,
   workspaceId: string,
   streamId: string,
   page: PageRequest,
-): Promise<SessionRow[]> {
+): Promise<ListedSession[]> {
   return db
     .selectFrom('stream_session')
     .selectAll()
+    .select((eb) =>
+      eb
+        .selectFrom('video')
+        .select('video.id')
+        .whereRef('video.session_id', '=', 'stream_session.id')
+        .where('video.source', '=', 'RECORDING')
+        .where('video.deleted_at', 'is', null)
+        .limit(1)
+        .as('recording_video_id'),
+    )
     .where('stream_id', '=', streamId)
     .where('workspace_id', '=', workspaceId)
     .where(pageCondition(page, 'id', 'signal_started_at'))

@@ -3,6 +3,7 @@ import type { AppendEvent } from '../../events/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
+import { settingsOf } from './settings.ts';
 
 /** The events of a stream that is there already, and what their data has beside its id and their number. */
 interface ResourceData {
@@ -11,6 +12,7 @@ interface ResourceData {
   'stream.scheduled': { title: string; scheduledStartAt: string };
   'stream.key_rotated': { rotatedAt: string };
   'stream.health_changed': { healthy: boolean; issues: string[] };
+  'stream.recording_ready': { sessionId: string; videoId: string; durationSec: number | null };
 }
 
 export type Changes = Record<string, { from: unknown; to: unknown }>;
@@ -25,29 +27,6 @@ export async function say<T extends keyof ResourceData>(
 ): Promise<void> {
   const sequence = await repository.nextSequence(tx, row.id);
   await append({ workspaceId: row.workspace_id, type, data: { streamId: row.id, ...data, sequence } });
-}
-
-/** Settings as the API names them. */
-function settingsOf(row: StreamRow) {
-  return {
-    title: row.title,
-    description: row.description,
-    visibility: row.visibility,
-    enabled: row.enabled,
-    latencyMode: row.latency_mode,
-    record: row.record,
-    recordVisibility: row.record_visibility,
-    reconnectWindowSec: row.reconnect_window_sec,
-    autoStart: row.auto_start,
-    autoStopAfterSec: row.auto_stop_after_sec,
-    maxDurationSec: row.max_duration_sec,
-    chatEnabled: row.chat_enabled,
-    chatMode: row.chat_mode,
-    slowModeSec: row.slow_mode_sec,
-    scheduledStartAt: row.scheduled_start_at?.toISOString() ?? null,
-    metadata: row.metadata,
-    externalId: row.external_id,
-  };
 }
 
 /** The settings that differ, each with its old and new value. */
@@ -93,4 +72,21 @@ export async function sayUpdated(
   const { title, visibility } = after;
   await say(tx, append, after, 'stream.updated', { title, visibility, changes });
   if ('scheduledStartAt' in changes) await sayScheduled(tx, append, after, now);
+}
+
+/** The recording of a broadcast of the stream can be played. */
+export function sayRecordingReady(
+  tx: Tx,
+  append: AppendEvent,
+  { workspaceId, streamId, ...data }: RecordingReady,
+): Promise<void> {
+  return say(tx, append, { id: streamId, workspace_id: workspaceId }, 'stream.recording_ready', data);
+}
+
+interface RecordingReady {
+  workspaceId: string;
+  streamId: string;
+  sessionId: string;
+  videoId: string;
+  durationSec: number | null;
 }

@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
 import type { Visibility as StreamVisibility } from '../../kernel/visibility.ts';
-import type { SessionRow, ShownStream } from './repository.ts';
+import type { ListedSession, ShownStream } from './repository.ts';
 import { deriveStatus, durationSec } from './rules.ts';
+import { settingsOf } from './settings.ts';
 
 const STATUSES = ['IDLE', 'PREVIEW', 'LIVE', 'LIVE_NO_SIGNAL', 'DISABLED'] as const;
 
@@ -107,8 +108,15 @@ export const StreamSession = Type.Object(
     durationSec: Nullable(Type.Integer({ description: 'Whole seconds of the broadcast.' })),
     peakViewers: Type.Integer(),
     uniqueViewers: Type.Integer(),
-    recordingVideoId: Nullable(Type.String()),
-    error: Nullable(Type.String()),
+    recordingVideoId: Nullable(
+      Type.String({ description: 'The video of the recording, from the end of the broadcast on.' }),
+    ),
+    error: Nullable(
+      Type.String({
+        description:
+          'DURATION_EXCEEDED: stopped at maxDurationSec. QUOTA_EXCEEDED: not recorded, the storage was full.',
+      }),
+    ),
   },
   { $id: 'StreamSession' },
 );
@@ -134,29 +142,15 @@ export function toStream(row: ShownStream, view: StreamView): Stream {
   return {
     id: row.id,
     streamId: row.id,
-    title: row.title,
-    description: row.description,
-    visibility: row.visibility,
+    ...settingsOf(row),
     hasSignal: row.has_signal,
     isLive: row.is_live,
     status: deriveStatus({ hasSignal: row.has_signal, isLive: row.is_live, enabled: row.enabled }),
-    enabled: row.enabled,
     streamKey: view.streamKey,
     ingest: { rtmpUrl: view.links.rtmpUrl, rtmpsUrl: null, srtUrl: null, whipUrl: null },
     playbackUrl: view.links.playbackUrl(row),
     previewUrl: row.has_signal ? view.links.previewUrl(row.id) : null,
     embedUrl: view.links.embedUrl(row.id),
-    latencyMode: row.latency_mode,
-    record: row.record,
-    recordVisibility: row.record_visibility,
-    reconnectWindowSec: row.reconnect_window_sec,
-    autoStart: row.auto_start,
-    autoStopAfterSec: row.auto_stop_after_sec,
-    maxDurationSec: row.max_duration_sec,
-    chatEnabled: row.chat_enabled,
-    chatMode: row.chat_mode,
-    slowModeSec: row.slow_mode_sec,
-    scheduledStartAt: iso(row.scheduled_start_at),
     restreamIds: [],
     currentSessionId: row.has_signal || row.is_live ? row.current_session_id : null,
     startedAt: iso(row.started_at),
@@ -165,8 +159,6 @@ export function toStream(row: ShownStream, view: StreamView): Stream {
     viewerCount: row.viewer_count,
     peakViewers: row.peak_viewers,
     health: row.has_signal ? row.health : null,
-    metadata: row.metadata,
-    externalId: row.external_id,
     thumbnailUrl: null,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
@@ -174,7 +166,7 @@ export function toStream(row: ShownStream, view: StreamView): Stream {
   };
 }
 
-export function toSession(row: SessionRow): Static<typeof StreamSession> {
+export function toSession(row: ListedSession): Static<typeof StreamSession> {
   return {
     id: row.id,
     signalStartedAt: row.signal_started_at.toISOString(),
@@ -184,7 +176,7 @@ export function toSession(row: SessionRow): Static<typeof StreamSession> {
     durationSec: durationSec(row.broadcast_started_at, row.broadcast_ended_at),
     peakViewers: row.peak_viewers,
     uniqueViewers: row.unique_viewers,
-    recordingVideoId: null,
+    recordingVideoId: row.recording_video_id,
     error: row.error,
   };
 }

@@ -8,11 +8,12 @@ import type { Bus } from '../../platform/bus.ts';
 import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { SessionRow, StreamRow } from './repository.ts';
+import type { BroadcastRecorder } from './broadcast.service.ts';
+import { admitLate, startLocked, stopLocked } from './broadcast.service.ts';
+import type { ListedSession, StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { say, sayCreated, sayUpdated } from './resource-events.ts';
 import * as rules from './rules.ts';
-import { commitTransition, stateOf } from './transitions.ts';
 
 /** Told whenever a stream's flags or its right to publish changed. */
 export const STREAM_TOPIC = 'streams';
@@ -45,6 +46,7 @@ export interface StreamDeps {
   secrets: Secrets;
   bus: Bus;
   clock: Clock;
+  recorder: BroadcastRecorder;
 }
 
 /** A row and its stream key in clear. */
@@ -72,7 +74,7 @@ export interface Streams {
   stop(workspaceId: string, id: string): Promise<StreamRow>;
   /** A new stream key; whoever publishes with the old one is cut off. */
   rotateKey(workspaceId: string, id: string): Promise<KeyedStream>;
-  sessions(workspaceId: string, id: string, page: PageRequest): Promise<SessionRow[]>;
+  sessions(workspaceId: string, id: string, page: PageRequest): Promise<ListedSession[]>;
 }
 
 /** 32 random bytes (`media.md` 1.5). */
@@ -129,7 +131,7 @@ function toDate(text: string | null | undefined): Date | null | undefined {
 }
 
 export function createStreams(deps: StreamDeps): Streams {
-  const { db, events, secrets, bus, clock } = deps;
+  const { db, events, secrets, bus, clock, recorder } = deps;
 
   /** Locks the stream, runs the work, commits, and tells playback and ingest. */
   const locked = async <T>(
@@ -176,6 +178,7 @@ export function createStreams(deps: StreamDeps): Streams {
         if (input.enabled === false) await kick(tx, id, 'disabled');
         const now = clock.now();
         const updated = await repository.updateStream(tx, id, { ...columns(input), updated_at: now });
+        if (!row.record) await admitLate({ tx, recorder }, updated);
         await sayUpdated(tx, append, row, updated, now);
         return updated;
       }),
@@ -195,13 +198,16 @@ export function createStreams(deps: StreamDeps): Streams {
         const { plan, mode } = await repository.lockWorkspace(tx, workspaceId);
         const stream = await repository.lockStream(tx, workspaceId, id);
         if (stream === undefined) throw notFound();
-        return startLocked(tx, append, stream, rules.livePlan(plan, mode).concurrent, clock.now());
+        const change = { tx, append, recorder, now: clock.now() };
+        return startLocked(change, stream, rules.livePlan(plan, mode).concurrent);
       });
       bus.publish(STREAM_TOPIC, id);
       return row;
     },
     stop: (workspaceId, id) =>
-      locked(workspaceId, id, (tx, row, append) => stopLocked(tx, append, row, clock.now())),
+      locked(workspaceId, id, (tx, row, append) =>
+        stopLocked({ tx, append, recorder, now: clock.now() }, row),
+      ),
     rotateKey: (workspaceId, id) =>
       locked(workspaceId, id, async (tx, row, append) => {
         const { streamKey, ...key } = mintKey(secrets);
@@ -224,73 +230,4 @@ function liveConflict(message: string): AppError {
 async function kick(tx: Tx, streamId: string, reason: string): Promise<void> {
   const open = await repository.findOpenIngest(tx, streamId);
   if (open !== undefined) await repository.updateIngest(tx, open.id, { kick_reason: reason });
-}
-
-/**
- * Goes live under the locks of the workspace and the stream.
- *
- * @param concurrent how many broadcasts the plan allows at once.
- */
-export async function startLocked(
-  tx: Tx,
-  append: AppendEvent,
-  row: StreamRow,
-  concurrent: number,
-  now: Date,
-): Promise<StreamRow> {
-  if (row.is_live) return row;
-  if (!row.enabled) throw new AppError('CONFLICT', { field: 'enabled', message: 'The stream is disabled.' });
-  if ((await repository.countLive(tx, row.workspace_id)) >= concurrent) {
-    throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${concurrent} broadcasts at once.` });
-  }
-  const sessionId = row.has_signal ? await openBroadcast(tx, row, now) : row.current_session_id;
-  return commitTransition(tx, append, row, rules.start(stateOf(row), now), {
-    current_session_id: sessionId,
-    live_since: now,
-    updated_at: now,
-  });
-}
-
-/** A session has one broadcast: a second one on the same signal gets a session of its own. */
-async function openBroadcast(tx: Tx, row: StreamRow, now: Date): Promise<string | null> {
-  const session =
-    row.current_session_id === null ? undefined : await repository.findSession(tx, row.current_session_id);
-  if (session === undefined) return null;
-  if (session.broadcast_started_at === null) {
-    await repository.updateSession(tx, session.id, { broadcast_started_at: now });
-    return session.id;
-  }
-  await repository.updateSession(tx, session.id, { signal_ended_at: now });
-  const id = newId('ses');
-  await repository.insertSession(tx, {
-    id,
-    stream_id: row.id,
-    workspace_id: row.workspace_id,
-    signal_started_at: now,
-    broadcast_started_at: now,
-  });
-  return id;
-}
-
-/** Ends the broadcast under the lock of the stream. */
-export async function stopLocked(
-  tx: Tx,
-  append: AppendEvent,
-  row: StreamRow,
-  now: Date,
-  error: string | null = null,
-): Promise<StreamRow> {
-  const session =
-    row.current_session_id === null ? undefined : await repository.findSession(tx, row.current_session_id);
-  const wasBroadcast = session !== undefined && session.broadcast_started_at !== null;
-  const transition = rules.stop(
-    stateOf(row),
-    now,
-    session === undefined ? null : { signalStartedAt: session.signal_started_at, wasBroadcast },
-  );
-  if (row.is_live && wasBroadcast && session.broadcast_ended_at === null) {
-    await repository.updateSession(tx, session.id, { broadcast_ended_at: now, error });
-  }
-  const change = row.is_live ? { live_since: null, updated_at: now } : {};
-  return commitTransition(tx, append, row, transition, change);
 }

@@ -1,18 +1,20 @@
-import type { AppendEvent, Events } from '../../events/index.ts';
+import type { Events } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import { MAX_LIVE_FPS } from '../../kernel/plans.ts';
 import type { IngestEnd, IngestSession, PublishGrant, PublishRequest } from '../../media/contract.ts';
 import type { Bus } from '../../platform/bus.ts';
-import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Db } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/tables/streams.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
+import { admitRecording, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';
 import { announceUpcoming, reportHealth } from './notices.service.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
-import { hashStreamKey, STREAM_TOPIC, startLocked, stopLocked } from './service.ts';
+import { hashStreamKey, STREAM_TOPIC } from './service.ts';
 import { commitTransition, stateOf } from './transitions.ts';
 
 /** A node that has not been heard of for so long has lost its encoders (`media.md` 2). */
@@ -26,6 +28,7 @@ export interface StreamSignalDeps {
   bus: Bus;
   clock: Clock;
   log: Logger;
+  recorder: BroadcastRecorder;
   /** How long a broken connection may take to come back before the signal falls. */
   graceMs: number;
 }
@@ -125,7 +128,7 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
     });
     if (row.has_signal) return;
     const concurrent = account === undefined ? 0 : rules.livePlan(account.plan, account.mode).concurrent;
-    await raiseSignal(deps, tx, append, row, concurrent, now);
+    await raiseSignal(deps, { tx, append, recorder: deps.recorder, now }, row, concurrent);
   });
   deps.bus.publish(STREAM_TOPIC, session.streamId);
 }
@@ -133,12 +136,11 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
 /** @param concurrent how many broadcasts a stream that starts by itself may add to; 0 for others. */
 async function raiseSignal(
   deps: StreamSignalDeps,
-  tx: Tx,
-  append: AppendEvent,
+  change: BroadcastChange,
   row: StreamRow,
   concurrent: number,
-  now: Date,
 ): Promise<void> {
+  const { tx, append, now } = change;
   const wants = row.auto_start && !row.is_live && concurrent > 0;
   const starting = wants && (await repository.countLive(tx, row.workspace_id)) < concurrent;
   if (wants && !starting) {
@@ -154,18 +156,19 @@ async function raiseSignal(
       ),
     };
   }
-  const sessionId = await openSession(tx, row, now);
+  const sessionId = await openSession(change, row);
   const up = await commitTransition(tx, append, row, transition, {
     current_session_id: sessionId,
     last_signal_at: now,
     signal_lost_at: null,
     health: null,
   });
-  if (starting) await startLocked(tx, append, up, concurrent, now);
+  if (starting) await startLocked(change, up, concurrent);
 }
 
 /** The session goes on when the gap was within the stream's reconnect window; otherwise a new one begins. */
-async function openSession(tx: Tx, row: StreamRow, now: Date): Promise<string> {
+async function openSession(change: BroadcastChange, row: StreamRow): Promise<string> {
+  const { tx, now } = change;
   const last =
     row.current_session_id === null ? undefined : await repository.findSession(tx, row.current_session_id);
   const goesOn =
@@ -177,10 +180,11 @@ async function openSession(tx: Tx, row: StreamRow, now: Date): Promise<string> {
       signal_ended_at: null,
       broadcast_started_at: row.is_live ? (last.broadcast_started_at ?? now) : last.broadcast_started_at,
     });
+    if (row.is_live && last.broadcast_started_at === null) await admitRecording(change, row, last.id);
     return last.id;
   }
   if (last !== undefined && last.broadcast_started_at !== null && last.broadcast_ended_at === null) {
-    await repository.updateSession(tx, last.id, { broadcast_ended_at: last.signal_ended_at ?? now });
+    await endBroadcast(change, last.id, last.signal_ended_at ?? now);
   }
   const id = newId('ses');
   await repository.insertSession(tx, {
@@ -190,6 +194,7 @@ async function openSession(tx: Tx, row: StreamRow, now: Date): Promise<string> {
     signal_started_at: now,
     broadcast_started_at: row.is_live ? now : null,
   });
+  if (row.is_live) await admitRecording(change, row, id);
   return id;
 }
 
@@ -239,7 +244,8 @@ async function settleDue(deps: StreamSignalDeps, id: string, now: Date): Promise
     if (row === undefined) return;
     const limit = liveLimit(row, now);
     if (limit !== null) {
-      await stopLocked(tx, append, row, now, limit === 'duration' ? 'DURATION_EXCEEDED' : null);
+      const change = { tx, append, recorder: deps.recorder, now };
+      await stopLocked(change, row, limit === 'duration' ? 'DURATION_EXCEEDED' : null);
     } else {
       await commitTransition(tx, append, row, rules.settle(stateOf(row), now));
     }

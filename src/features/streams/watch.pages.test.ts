@@ -106,7 +106,7 @@ test('the policies: scripts and data from here alone; only the embed goes into f
   assert.equal(watch.get('default-src'), "default-src 'none'");
   assert.equal(watch.get('script-src'), "script-src 'self'");
   assert.equal(watch.get('connect-src'), "connect-src 'self'");
-  assert.equal(watch.get('media-src'), "media-src 'self' blob:");
+  assert.equal(watch.get('media-src'), "media-src 'self' blob: data:");
   assert.equal(watch.get('base-uri'), "base-uri 'none'");
   assert.equal(watch.get('frame-ancestors'), "frame-ancestors 'none'");
   assert.equal((await policyOf(`/embed/${ID}`)).get('frame-ancestors'), 'frame-ancestors *');

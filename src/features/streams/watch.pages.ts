@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
+import { creatorName } from '../../http/media-page.ts';
+import { oembedUrl } from '../../http/oembed.ts';
 import { notice, type Page, sendPage } from '../../http/page.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { isOpen } from '../../kernel/visibility.ts';
 import { html } from '../../platform/html.ts';
 import type { StreamGate, StreamGates } from './gate.service.ts';
 import type { PlaybackTokens } from './live.pages.ts';
-import { creatorName, embedBody, type Showing, type WatchView, watchBody, watchHead } from './watch.views.ts';
+import { embedBody, type Showing, streamBody, streamHead, type WatchView } from './watch.views.ts';
 
 interface Deps {
   gates: StreamGates;
@@ -22,6 +24,7 @@ type WatchRequest = FastifyRequest<{ Params: { streamId: string }; Querystring: 
 /** Anything else is not asked for in the database: it could not even be a text there. */
 const ID = /^[a-z0-9_]{1,64}$/;
 const CARD = 'site/card.png';
+const CARD_SIZE = { width: 1200, height: 630 };
 
 /**
  * `GET /watch/:streamId` and `GET /embed/:streamId`, the public pages of a stream. A stream that the viewer
@@ -54,13 +57,18 @@ async function viewOf(deps: Deps, request: WatchRequest): Promise<WatchView | nu
   const query = grant === null || token === undefined ? '' : `?token=${encodeURIComponent(token)}`;
   const { publicUrl, assets } = deps;
   const card = assets.url(CARD);
+  const watchUrl = `${publicUrl}/watch/${streamId}`;
   return {
+    title: gate.title,
+    description: gate.description,
+    creator: gate.creator,
     gate,
     showing: showingOf(gate, grant, deps.clock),
     playlist: `/live/${streamId}/master.m3u8${query}`,
-    watchUrl: `${publicUrl}/watch/${streamId}`,
+    watchUrl,
     embedUrl: `${publicUrl}/embed/${streamId}`,
-    cardUrl: card === null ? null : publicUrl + card,
+    picture: card === null ? null : { url: publicUrl + card, ...CARD_SIZE },
+    oembedUrl: isOpen(gate.visibility) ? oembedUrl(publicUrl, watchUrl) : null,
     isListed: gate.visibility === 'PUBLIC' && grant === null,
   };
 }
@@ -75,9 +83,9 @@ function watchPage(view: WatchView): Page {
   const { gate, showing } = view;
   return {
     status: 200,
-    title: `${gate.title} · ${creatorName(gate)}`,
-    head: watchHead(view),
-    body: watchBody(view),
+    title: `${gate.title} · ${creatorName(view)}`,
+    head: streamHead(view),
+    body: streamBody(view),
     script: 'watch/main.ts',
     eager: showing === 'live' || showing === 'preview',
     frames: "'none'",

@@ -1,21 +1,16 @@
-import { siteFrame } from '../../http/page.ts';
+import { type MediaPage, mediaHead, time, watchBody } from '../../http/media-page.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
 import type { StreamGate } from './gate.service.ts';
 
 /** How a stream presents itself to one viewer. `preview` shows the signal to its owner before the start. */
 export type Showing = 'live' | 'preview' | 'scheduled' | 'offline';
 
-/** All that the two pages of a stream say. Addresses of pages are absolute, that of the playlist is not. */
-export interface WatchView {
+/** All that the two pages of a stream say. */
+export interface WatchView extends MediaPage {
   gate: StreamGate;
   showing: Showing;
+  /** From the root of the site. */
   playlist: string;
-  watchUrl: string;
-  embedUrl: string;
-  /** Absolute address of the picture for link previews. */
-  cardUrl: string | null;
-  /** Search engines may list the page. */
-  isListed: boolean;
 }
 
 const STATES: Record<Showing, string> = {
@@ -24,69 +19,15 @@ const STATES: Record<Showing, string> = {
   scheduled: 'Scheduled',
   offline: 'Offline',
 };
-const SUMMARY_LENGTH = 200;
-const EMBED_WIDTH = 1280;
-const EMBED_HEIGHT = 720;
 
-export function creatorName({ creator }: StreamGate): string {
-  return creator.name ?? creator.username;
+export function streamHead(view: WatchView): SafeHtml {
+  return mediaHead(view, `Live video by ${view.creator.name ?? view.creator.username}.`);
 }
 
-/** Open Graph, the player card, and the canonical address. */
-export function watchHead(view: WatchView): SafeHtml {
-  const { gate, watchUrl, embedUrl, cardUrl } = view;
-  const by = creatorName(gate);
-  const summary = summarize(gate.description ?? `Live video by ${by}.`);
-  return html`<meta name="description" content="${summary}">
-<meta name="author" content="${by}">
-<link rel="canonical" href="${watchUrl}">
-${!view.isListed && html`<meta name="robots" content="noindex">`}
-<meta property="og:site_name" content="Marquee">
-<meta property="og:type" content="video.other">
-<meta property="og:title" content="${gate.title}">
-<meta property="og:description" content="${summary}">
-<meta property="og:url" content="${watchUrl}">
-<meta property="og:video:url" content="${embedUrl}">
-<meta property="og:video:type" content="text/html">
-<meta property="og:video:width" content="${EMBED_WIDTH}">
-<meta property="og:video:height" content="${EMBED_HEIGHT}">
-<meta name="twitter:card" content="player">
-<meta name="twitter:title" content="${gate.title}">
-<meta name="twitter:description" content="${summary}">
-<meta name="twitter:player" content="${embedUrl}">
-<meta name="twitter:player:width" content="${EMBED_WIDTH}">
-<meta name="twitter:player:height" content="${EMBED_HEIGHT}">
-${
-  cardUrl &&
-  html`<meta property="og:image" content="${cardUrl}">
-<meta property="og:image:width" content="1200">
-<meta property="og:image:height" content="630">
-<meta name="twitter:image" content="${cardUrl}">`
-}`;
-}
-
-export function watchBody(view: WatchView): SafeHtml {
-  const { gate, showing, watchUrl } = view;
-  const by = creatorName(gate);
-  return siteFrame(
-    'page watch',
-    html`${player(view, false)}
-<div class="watch-head">
-<div class="watch-about">
-<p class="watch-meta"><span class="badge" data-badge="${showing}">${STATES[showing]}</span>${moment(view)}</p>
-<h1><bdi>${gate.title}</bdi></h1>
-<div class="creator">
-<span class="creator-mark" aria-hidden="true">${initial(by)}</span>
-<p class="creator-names"><b><bdi>${by}</bdi></b><span><bdi>@${gate.creator.username}</bdi></span></p>
-</div>
-</div>
-<div class="actions">
-<button type="button" class="button" hidden data-copy="${watchUrl}">Copy link</button>
-<button type="button" class="button" hidden data-copy="${iframe(view)}">Copy embed code</button>
-</div>
-</div>
-${gate.description && html`<p class="description" dir="auto">${gate.description}</p>`}`,
-  );
+export function streamBody(view: WatchView): SafeHtml {
+  const { showing } = view;
+  const badge = html`<span class="badge" data-badge="${showing}">${STATES[showing]}</span>`;
+  return watchBody(view, { player: player(view, false), facts: html`${badge}${moment(view)}` });
 }
 
 export function embedBody(view: WatchView): SafeHtml {
@@ -126,26 +67,4 @@ function moment({ gate, showing }: WatchView): SafeHtml | null {
   }
   if (showing === 'preview') return html`<span>Only people with this address see it</span>`;
   return null;
-}
-
-const utc = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-
-function time(at: Date, style: 'local' | 'relative'): SafeHtml {
-  return html`<time datetime="${at.toISOString()}" data-style="${style}">${utc.format(at)} UTC</time>`;
-}
-
-function iframe({ gate, embedUrl }: WatchView): string {
-  return String(
-    html`<iframe src="${embedUrl}" title="${gate.title}" width="640" height="360" style="border:0;aspect-ratio:16/9;width:100%;height:auto" allow="autoplay; fullscreen; picture-in-picture" allowfullscreen></iframe>`,
-  );
-}
-
-function initial(name: string): string {
-  const [first] = new Intl.Segmenter().segment(name.trim());
-  return first?.segment.toLocaleUpperCase('en') ?? '';
-}
-
-function summarize(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= SUMMARY_LENGTH ? line : `${line.slice(0, SUMMARY_LENGTH - 1).trimEnd()}…`;
 }

@@ -1,0 +1,147 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Events } from '../../events/index.ts';
+import { JobPostponed, type JobRun, type JobWorker } from '../../jobs/job.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
+import { type BlobStore, MediaFileError, type RecordingJoiner } from '../../media/contract.ts';
+import type { Db } from '../../platform/db/index.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { StorageQuota } from '../usage/index.ts';
+import type { VideoIntake } from '../videos/index.ts';
+import { recordingJob } from './jobs.ts';
+import { folderOf, partKey } from './recordings.service.ts';
+import type { PartRow, RecordingRow } from './repository.ts';
+import * as repository from './repository.ts';
+
+export interface RecordingAssemblyDeps {
+  db: Db;
+  events: Events;
+  store: BlobStore;
+  joiner: RecordingJoiner;
+  intake: Pick<VideoIntake, 'received' | 'fail'>;
+  quota: StorageQuota;
+  clock: Clock;
+  log: Logger;
+  /** Joined files are written below it before they go to the store. On the store's disk. */
+  scratchDir: string;
+}
+
+const CONCURRENCY = 2;
+/** A little less than a video may last, so that rounding never makes it too long. */
+const LONGEST_SEC = MAX_DURATION_SEC - 1;
+const FULL_DISK_PAUSE_SEC = 30;
+
+type Run = JobRun<{ sessionId: string }>;
+type Original = { key: string; sizeBytes: number };
+type Failure = { code: 'INTERNAL' | MediaFileError['code']; message: string };
+
+/** Makes the original of a recording's video: the one part as it is, or all parts joined. */
+export function createRecordingAssembly(deps: RecordingAssemblyDeps): JobWorker<typeof recordingJob.payload> {
+  return { job: recordingJob, concurrency: CONCURRENCY, run: (run) => assemble(deps, run) };
+}
+
+async function assemble(deps: RecordingAssemblyDeps, run: Run): Promise<void> {
+  const { db, store } = deps;
+  const { sessionId } = run.payload;
+  const recording = await repository.findRecording(db, sessionId);
+  if (recording === undefined || recording.video_id === null) return;
+  const parts = (await repository.partsOf(db, sessionId)).filter((part) => part.size_bytes !== null);
+  if (recording.settled_at === null) {
+    const outcome = await originalOf(deps, run, recording, recording.video_id, parts);
+    await settle(deps, run, parts, recording.video_id, outcome);
+  }
+  // Also when an earlier try has died here: what was joined is not needed any more.
+  if (parts.length > 1) await store.deletePrefix(folderOf(recording));
+}
+
+async function originalOf(
+  deps: RecordingAssemblyDeps,
+  run: Run,
+  recording: RecordingRow,
+  videoId: string,
+  parts: readonly PartRow[],
+): Promise<Original | Failure> {
+  const [only] = parts;
+  if (only === undefined) {
+    return { code: 'INTERNAL', message: 'Nothing of the recording could be kept.' };
+  }
+  if (parts.length === 1 && !mayBeTooLong(only)) {
+    return { key: partKey(recording, only.id), sizeBytes: only.size_bytes ?? 0 };
+  }
+  try {
+    return await joined(deps, run, recording, videoId, parts);
+  } catch (error) {
+    if (run.signal.aborted) throw error;
+    if (error instanceof MediaFileError) return { code: error.code, message: error.message };
+    if (isFullDisk(error)) throw new JobPostponed('no space is left for a recording', FULL_DISK_PAUSE_SEC);
+    if (!run.isLast) throw error;
+    deps.log.error({ err: error, sessionId: recording.session_id }, 'a recording could not be joined');
+    return { code: 'INTERNAL', message: 'The parts of the recording could not be joined.' };
+  }
+}
+
+async function joined(
+  { store, joiner, scratchDir }: RecordingAssemblyDeps,
+  run: Run,
+  recording: RecordingRow,
+  videoId: string,
+  parts: readonly PartRow[],
+): Promise<Original> {
+  const dir = join(scratchDir, run.id);
+  await rm(dir, { recursive: true, force: true });
+  await mkdir(dir, { recursive: true });
+  try {
+    const files: string[] = [];
+    for (const part of parts)
+      files.push(await store.toLocalFile(partKey(recording, part.id), dir, run.signal));
+    const path = await joiner.join({ parts: files, dir, maxSec: LONGEST_SEC, signal: run.signal });
+    const { workspace_id: workspaceId, session_id: sessionId } = recording;
+    return await store.putFile(`w/${workspaceId}/v/${videoId}/original/${sessionId}`, path, 'video/mp4');
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+async function settle(
+  { events, intake, quota, clock }: RecordingAssemblyDeps,
+  run: Run,
+  parts: readonly PartRow[],
+  videoId: string,
+  outcome: Original | Failure,
+): Promise<void> {
+  const { sessionId } = run.payload;
+  await events.transaction(async (tx, append) => {
+    const known = await repository.findRecording(tx, sessionId);
+    if (known === undefined) return;
+    const workspaceId = known.workspace_id;
+    // The workspace before the rest, in the order of everything that counts storage.
+    await lockWorkspace(tx, workspaceId);
+    await repository.lockRecording(tx, sessionId);
+    const now = await repository.partsOf(tx, sessionId);
+    const isSame = now.filter((part) => part.size_bytes !== null).length === parts.length;
+    // A node that could not reach the database has told of a part only now.
+    if (!isSame || now.some((part) => part.closed_at === null)) {
+      throw new JobPostponed('another part of the recording has come', 1);
+    }
+    await run.confirm(tx);
+    if ('code' in outcome) {
+      await intake.fail(tx, append, videoId, outcome);
+    } else if (await intake.received(tx, append, videoId, outcome)) {
+      // Not enforced: a broadcast that was recorded is never lost.
+      await quota.set(tx, { workspaceId, videoId, bytes: outcome.sizeBytes, enforce: false });
+    }
+    await repository.updateRecording(tx, sessionId, { settled_at: clock.now() });
+  });
+}
+
+/** A broadcast of the longest duration is recorded from the keyframe before it: then the end is cut. */
+function mayBeTooLong({ started_at: startedAt, closed_at: closedAt }: PartRow): boolean {
+  if (closedAt === null) return false;
+  return closedAt.getTime() - startedAt.getTime() >= (MAX_DURATION_SEC - 60) * 1000;
+}
+
+function isFullDisk(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOSPC';
+}

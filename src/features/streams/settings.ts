@@ -1,0 +1,24 @@
+import type { ShownStream } from './repository.ts';
+
+/** What partners may set of a stream, as the API names it. */
+export function settingsOf(row: ShownStream) {
+  return {
+    title: row.title,
+    description: row.description,
+    visibility: row.visibility,
+    enabled: row.enabled,
+    latencyMode: row.latency_mode,
+    record: row.record,
+    recordVisibility: row.record_visibility,
+    reconnectWindowSec: row.reconnect_window_sec,
+    autoStart: row.auto_start,
+    autoStopAfterSec: row.auto_stop_after_sec,
+    maxDurationSec: row.max_duration_sec,
+    chatEnabled: row.chat_enabled,
+    chatMode: row.chat_mode,
+    slowModeSec: row.slow_mode_sec,
+    scheduledStartAt: row.scheduled_start_at?.toISOString() ?? null,
+    metadata: row.metadata,
+    externalId: row.external_id,
+  };
+}

@@ -1,0 +1,45 @@
+import type { AudioInfo, VideoInfo } from '../contract.ts';
+
+export interface RecorderCommandInput {
+  /** What `IngestEngine.readUrl` gave. */
+  inputUrl: string;
+  video: VideoInfo;
+  audio: AudioInfo | undefined;
+  file: string;
+}
+
+/**
+ * A fragment is held in memory until it is written: an encoder without keyframes must not fill it. Also the most
+ * that is lost when the program is killed.
+ */
+const MAX_FRAGMENT_MICROSECONDS = 5_000_000;
+
+/**
+ * Arguments of one recorder run (`media.md` 2.5), without the program's name. The file is fragmented MP4: at any
+ * moment it can be read up to its last whole fragment.
+ */
+export function recorderArgs({ inputUrl, video, audio, file }: RecorderCommandInput): string[] {
+  return [
+    ...['-v', 'warning', '-nostdin', '-y', '-fflags', '+genpts'],
+    // The frame rate is not asked for: that would take a second and a half of the broadcast.
+    ...['-analyzeduration', '1500000', '-probesize', '1000000', '-fpsprobesize', '0'],
+    // A source that goes silent or away must end the process, also when nobody is left to stop it.
+    ...['-rw_timeout', '15000000', '-f', 'live_flv', '-i', inputUrl],
+    ...['-map', '0:v:0', ...(audio === undefined ? [] : ['-map', '0:a:0'])],
+    ...['-c:v', 'copy', ...(isHevc(video.codec) ? ['-tag:v', 'hvc1'] : [])],
+    ...audioArgs(audio),
+    ...['-max_muxing_queue_size', '1024', '-f', 'mp4'],
+    ...['-movflags', '+frag_keyframe+empty_moov+default_base_moof'],
+    ...['-frag_duration', String(MAX_FRAGMENT_MICROSECONDS), '-flush_packets', '1', `file:${file}`],
+  ];
+}
+
+function audioArgs(audio: AudioInfo | undefined): string[] {
+  if (audio === undefined) return [];
+  if (audio.codec.startsWith('mp4a.40')) return ['-c:a', 'copy'];
+  return ['-c:a', 'aac', '-b:a', '160k', '-ar', '48000', '-ac', '2'];
+}
+
+function isHevc(codec: string): boolean {
+  return /^h(vc|ev)1/.test(codec);
+}

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { AudioInfo, VideoInfo } from '../contract.ts';
+import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
+import { recorderArgs } from './command.ts';
+import type { PartFiles } from './part-files.ts';
+
+export interface RecorderOptions {
+  ffmpeg: string;
+  inputUrl: string;
+  video: VideoInfo;
+  audio: AudioInfo | undefined;
+  recordingId: string;
+  files: Pick<PartFiles, 'create' | 'announce' | 'close'>;
+  logger: Logger;
+  clock: Clock;
+}
+
+export interface Recorder {
+  /** It does not record, and not for the first time. */
+  failing(): boolean;
+  /**
+   * @param eofWaitMs the input is ending: how long ffmpeg may read on before it is told to stop.
+   */
+  stop(eofWaitMs?: number): Promise<void>;
+}
+
+/** Waits between a failure and the next run. A full disk may be emptied, so it is never given up. */
+const BACKOFF_MS = [200, 500, 1000, 2000, 5000, 10_000, 30_000] as const;
+const FAILING_AFTER = 3;
+/** A run that lasted so long was a good one. */
+const GOOD_RUN_MS = 10_000;
+const STOP_GRACE_MS = 2000;
+
+/** One supervised ffmpeg for one publish; each run writes a part of its own (`media.md` 2.5). */
+export function startRecorder(options: RecorderOptions): Recorder {
+  return new SupervisedRecorder(options);
+}
+
+class SupervisedRecorder implements Recorder {
+  readonly #options: RecorderOptions;
+  readonly #finished: Promise<void>;
+  readonly #stopped = new AbortController();
+  #child: FfmpegProcess | null = null;
+  #failures = 0;
+  #recording = false;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    this.#finished = this.#supervise();
+  }
+
+  failing(): boolean {
+    return this.#failures >= FAILING_AFTER && !this.#recording;
+  }
+
+  async stop(eofWaitMs = 0): Promise<void> {
+    this.#stopped.abort();
+    const child = this.#child;
+    if (child) {
+      if (eofWaitMs > 0) await Promise.race([child.exited, sleep(eofWaitMs, undefined, { ref: false })]);
+      await child.stop(STOP_GRACE_MS);
+    }
+    await this.#finished;
+  }
+
+  async #supervise(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      const startedMs = this.#options.clock.ms();
+      const exit = await this.#runOnce();
+      if (signal.aborted) return;
+      this.#count(exit, this.#options.clock.ms() - startedMs);
+      const waitMs = BACKOFF_MS[Math.min(this.#failures, BACKOFF_MS.length) - 1] ?? 0;
+      await sleep(waitMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** One ffmpeg and its file. Never rejects: a full disk is a failure like others. */
+  async #runOnce(): Promise<FfmpegExit> {
+    const { ffmpeg, logger, files, recordingId } = this.#options;
+    try {
+      const { part, path } = await files.create(recordingId);
+      if (this.#stopped.signal.aborted) return { code: 0, signal: null, stderr: '' };
+      files.announce(part, false);
+      this.#child = spawnFfmpeg({
+        bin: ffmpeg,
+        args: recorderArgs({ ...this.#options, file: path }),
+        logger,
+        onProgress: ({ frame }) => {
+          if (this.#recording || !frame) return;
+          this.#recording = true;
+          files.announce(part, true);
+        },
+      });
+      const exit = await this.#child.exited;
+      this.#child = null;
+      this.#recording = false;
+      files.close(part);
+      return exit;
+    } catch (error) {
+      return { code: null, signal: null, stderr: '', spawnError: String(error) };
+    }
+  }
+
+  #count({ code, signal, stderr, spawnError }: FfmpegExit, lastedMs: number): void {
+    this.#failures = lastedMs >= GOOD_RUN_MS ? 1 : this.#failures + 1;
+    const reason = spawnError ?? stderr.trim().split('\n').at(-1)?.slice(0, 300);
+    this.#options.logger.warn({ code, signal, reason, failures: this.#failures }, 'a recorder ended');
+  }
+}

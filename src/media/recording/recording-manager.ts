@@ -1,0 +1,174 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type {
+  BlobStore,
+  IngestEngine,
+  IngestSession,
+  RecordingPort,
+  VideoInfo,
+  WantedRecording,
+} from '../contract.ts';
+import { createPartFiles, type PartFiles } from './part-files.ts';
+import { type Recorder, type RecorderOptions, startRecorder } from './recorder.ts';
+
+export interface RecordingManagerOptions {
+  engine: Pick<IngestEngine, 'list' | 'readUrl'>;
+  port: RecordingPort;
+  store: Pick<BlobStore, 'putFile' | 'head'>;
+  /** Files are written below it, and leave it for the store when they are closed. */
+  dir: string;
+  nodeId: string;
+  ffmpeg: string;
+  logger: Logger;
+  clock: Clock;
+}
+
+/**
+ * Records the publishes that are wanted: one recorder for each, never two. What is wanted is asked of the
+ * database through the port; while that cannot be reached, what was wanted last goes on.
+ */
+export interface RecordingManager {
+  /** Takes up the files that an earlier process has left. */
+  recover(): Promise<void>;
+  /** Asks what is wanted and starts and stops recorders accordingly. Never rejects. */
+  sync(): Promise<void>;
+  /** The media or the end of a publish has become known. */
+  publishesChanged(): void;
+  /** Is this stream to be recorded, and cannot be? */
+  failing(streamId: string): boolean;
+  /** Ends every recorder and stores the files, as far as a few seconds suffice. */
+  stop(): Promise<void>;
+}
+
+interface Run {
+  recorder: Recorder;
+  streamId: string;
+  /** A change of any of what it says needs a new file. */
+  key: string;
+}
+
+/** The audio header follows the video header within a few packets; without it by now, there is no audio. */
+const AUDIO_WAIT_MS = 1500;
+/** The end of a publish ends the recorder's input. */
+const EOF_WAIT_MS = 1000;
+
+export function createRecordingManager(options: RecordingManagerOptions): RecordingManager {
+  return new WantedRecordings(options, createPartFiles(options));
+}
+
+class WantedRecordings implements RecordingManager {
+  readonly #options: RecordingManagerOptions;
+  readonly #files: PartFiles;
+  /** By the id of the publish. */
+  readonly #runs = new Map<string, Run>();
+  readonly #ending = new Set<Promise<void>>();
+  #wanted: readonly WantedRecording[] = [];
+  #asking: Promise<void> | null = null;
+  #askAgain = false;
+  #stopped = false;
+
+  constructor(options: RecordingManagerOptions, files: PartFiles) {
+    this.#options = options;
+    this.#files = files;
+  }
+
+  recover(): Promise<void> {
+    return this.#files.recover();
+  }
+
+  /** One question at a time; a call during one is answered by the next. */
+  sync(): Promise<void> {
+    if (this.#asking !== null) {
+      this.#askAgain = true;
+      return this.#asking;
+    }
+    this.#asking = this.#ask().finally(() => {
+      this.#asking = null;
+    });
+    return this.#asking;
+  }
+
+  publishesChanged(): void {
+    if (this.#stopped) return;
+    const live = new Map(this.#options.engine.list().map((session) => [session.sessionId, session]));
+    const wanted = new Map(this.#wanted.map((one) => [one.publishId, one.recordingId]));
+    for (const [publishId, run] of this.#runs) {
+      const session = live.get(publishId);
+      const recordingId = wanted.get(publishId);
+      if (session === undefined) this.#end(publishId, EOF_WAIT_MS);
+      else if (recordingId === undefined || keyOf(session, recordingId) !== run.key) this.#end(publishId, 0);
+    }
+    for (const [publishId, recordingId] of wanted) {
+      const session = live.get(publishId);
+      if (session !== undefined && !this.#runs.has(publishId)) this.#begin(session, recordingId);
+    }
+  }
+
+  failing(streamId: string): boolean {
+    return [...this.#runs.values()].some((run) => run.streamId === streamId && run.recorder.failing());
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const publishId of [...this.#runs.keys()]) this.#end(publishId, 0);
+    await Promise.all(this.#ending);
+    await this.#files.stop();
+  }
+
+  async #ask(): Promise<void> {
+    do {
+      this.#askAgain = false;
+      try {
+        this.#wanted = await this.#options.port.wanted(this.#options.nodeId);
+      } catch (error) {
+        this.#options.logger.warn({ err: error }, 'what is to be recorded could not be read');
+      }
+      this.publishesChanged();
+    } while (this.#askAgain && !this.#stopped);
+  }
+
+  #begin(session: IngestSession, recordingId: string): void {
+    const { video, audio, streamId, sessionId } = session;
+    // A video needs pictures: an encoder that sends sound alone is not recorded.
+    if (video === undefined) return;
+    if (audio === undefined && this.#ageMs(session) < AUDIO_WAIT_MS) return;
+    const recorder = startRecorder(this.#recorderOptions(session, video, recordingId));
+    this.#runs.set(sessionId, { recorder, streamId, key: keyOf(session, recordingId) });
+  }
+
+  #recorderOptions(session: IngestSession, video: VideoInfo, recordingId: string): RecorderOptions {
+    const { engine, ffmpeg, logger, clock } = this.#options;
+    const { streamId, sessionId, audio } = session;
+    return {
+      ffmpeg,
+      inputUrl: engine.readUrl(session),
+      video,
+      audio,
+      recordingId,
+      files: this.#files,
+      logger: logger.child({ streamId, sessionId, recordingId }),
+      clock,
+    };
+  }
+
+  #ageMs(session: IngestSession): number {
+    return this.#options.clock.ms() - session.startedAt.getTime();
+  }
+
+  #end(publishId: string, eofWaitMs: number): void {
+    const run = this.#runs.get(publishId);
+    this.#runs.delete(publishId);
+    if (run === undefined) return;
+    const ended = run.recorder.stop(eofWaitMs).finally(() => this.#ending.delete(ended));
+    this.#ending.add(ended);
+  }
+}
+
+/** A file holds one recording and one kind of media. */
+function keyOf({ video, audio }: IngestSession, recordingId: string): string {
+  return [
+    recordingId,
+    video ? `${video.codec} ${video.width}x${video.height}` : '',
+    audio ? `${audio.codec} ${audio.sampleRate} ${audio.channels}` : '',
+  ].join(', ');
+}
