@@ -1,15 +1,21 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Stripe from 'stripe';
+import { Upload } from 'tus-js-client';
+import { makeClip } from '../test/harness/clip.ts';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
-import { BROADCAST_EVENTS, createPartner } from '../test/harness/partner.ts';
+import { BROADCAST_EVENTS, createPartner, type Partner, type VideoData } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 /**
- * One whole broadcast on real input: a fresh platform, an ffmpeg encoder, an ffprobe player and an HTTPS
- * receiver that verifies signatures with Stripe's own code. Prints what happened and how long it took.
+ * One whole broadcast and one uploaded video on real input: a fresh platform, an ffmpeg encoder, tus-js-client, an
+ * ffprobe player and an HTTPS receiver that verifies signatures with Stripe's own code. Prints what happened and
+ * how long it took.
  */
 interface Row {
   step: string;
@@ -20,6 +26,8 @@ interface Row {
 const rows: Row[] = [];
 const PUBLISH_SEC = 20;
 const PLAY_MS = 9000;
+const CLIP = { seconds: 20, width: 1280, height: 720 };
+const EVENTS = [...BROADCAST_EVENTS, 'video.processing.completed'];
 
 async function timed<T>(
   step: string,
@@ -93,12 +101,8 @@ async function commitTimes(platform: RunningPlatform): Promise<Map<string, numbe
   return new Map(found.map((row) => [String(row.id), new Date(row.at).getTime()]));
 }
 
-async function broadcast(platform: RunningPlatform, sink: HttpsSink): Promise<void> {
-  const partner = createPartner(platform);
+async function broadcast(platform: RunningPlatform, partner: Partner): Promise<void> {
   const stream = await timed('create a stream', () => partner.createStream({ title: 'The demo' }));
-  const webhook = await timed('register a webhook', () =>
-    partner.createWebhook(`${sink.url}/hook`, BROADCAST_EVENTS),
-  );
   const master = `${platform.url}/live/${stream.id}/master.m3u8`;
 
   const encoder = startPublisher({
@@ -139,18 +143,62 @@ async function broadcast(platform: RunningPlatform, sink: HttpsSink): Promise<vo
   await timed('encoder ended to hasSignal false', () =>
     until(async () => !(await partner.stream(stream.id)).hasSignal, { timeoutMs: 15_000 }),
   );
-  await sink.waitFor(4, 15_000);
-  checkEvents(sink, webhook.signingSecret, await commitTimes(platform));
+}
+
+function upload(file: Buffer, uploadUrl: string): Promise<unknown> {
+  return new Promise((resolve, reject) =>
+    new Upload(file, { uploadUrl, onSuccess: resolve, onError: reject }).start(),
+  );
+}
+
+async function video(partner: Partner, folder: string): Promise<void> {
+  const path = join(folder, 'clip.mp4');
+  const size = `${CLIP.width}x${CLIP.height}, ${CLIP.seconds} s`;
+  await timed(
+    'make a clip with ffmpeg',
+    () => makeClip(path, CLIP),
+    () => size,
+  );
+  const file = await readFile(path);
+  const { videoId, uploadUrl } = await timed('create an upload', () =>
+    partner.createUpload({ filename: 'clip.mp4', sizeBytes: file.length, title: 'The clip' }),
+  );
+  await timed(
+    'upload the clip (tus)',
+    () => upload(file, uploadUrl),
+    () => `${(file.length / 1e6).toFixed(1)} MB`,
+  );
+  const uploaded = performance.now();
+  const reached = async (step: string, so: (now: VideoData) => boolean) => {
+    const seen = await partner.videoWhen(videoId, so, 120_000);
+    const note = `${seen.status}, ${seen.renditions.map(({ name }) => name).join(' ')}`;
+    rows.push({ step, ms: performance.now() - uploaded, note });
+    return seen;
+  };
+  await reached('uploaded to playable', (seen) => seen.playbackUrl !== null);
+  const { playbackUrl } = await reached('uploaded to READY', (seen) => seen.status === 'READY');
+  await timed(
+    'play with ffprobe',
+    () => probe(playbackUrl ?? ''),
+    (seen) => seen,
+  );
 }
 
 const sink = await startHttpsSink();
 const platform = await timed('start the platform on empty data', () =>
   startPlatform({ environment: { WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: sink.ca.file } }),
 );
+const folder = await mkdtemp(join(tmpdir(), 'marquee-demo-'));
 try {
-  await broadcast(platform, sink);
+  const partner = createPartner(platform);
+  const webhook = await timed('register a webhook', () => partner.createWebhook(`${sink.url}/hook`, EVENTS));
+  await broadcast(platform, partner);
+  await video(partner, folder);
+  await sink.waitFor(EVENTS.length, 15_000);
+  checkEvents(sink, webhook.signingSecret, await commitTimes(platform));
   print();
 } finally {
   await platform.stop();
   await sink.close();
+  await rm(folder, { recursive: true, force: true });
 }

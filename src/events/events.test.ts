@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../test/harness/databa
 import { testCatalogue } from '../../test/webhooks/fixture.ts';
 import { isUuidV4 } from '../kernel/ids.ts';
 import { createLogger } from '../platform/logger.ts';
-import { createEvents, type EventConsumer } from './index.ts';
+import { createEvents, type EventConsumer, type EventsOptions } from './index.ts';
 import { maintainPartitions } from './partitions.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.750Z');
@@ -25,17 +25,19 @@ beforeEach(async () => {
 
 const note: EventConsumer = async (_tx, event) => void consumed.push(event.type);
 
-function events(options: { strict?: boolean; consumers?: EventConsumer[]; onRefused?: () => void } = {}) {
+type Options = Partial<Pick<EventsOptions, 'strict' | 'consumers' | 'onRefused' | 'onCommitted'>>;
+
+function events(options: Options = {}) {
   return createEvents({
     db: database.db,
     catalogue: testCatalogue,
     livemode: true,
     clock,
     bus: { publish: (topic) => void published.push(topic) },
-    consumers: options.consumers ?? [note],
+    consumers: [note],
     logger: createLogger('silent'),
-    strict: options.strict ?? true,
-    ...(options.onRefused === undefined ? {} : { onRefused: options.onRefused }),
+    strict: true,
+    ...options,
   });
 }
 
@@ -83,6 +85,29 @@ describe('appending', () => {
     assert.deepEqual(consumed, ['thing.made', 'other.made']);
     await appender.transaction(async () => {});
     assert.deepEqual(published, ['deliveries']);
+  });
+
+  test('tells of each commit with its transaction, and of no rollback', async () => {
+    const told: unknown[] = [];
+    const seen: unknown[] = [];
+    const appender = events({ onCommitted: (tx) => void told.push(tx) });
+    await appender.transaction(async (tx) => void seen.push(tx, told.length));
+    assert.deepEqual([told.length, seen[1]], [1, 0]);
+    assert.equal(told[0], seen[0]);
+    const undone = appender.transaction(async () => {
+      throw new Error('no');
+    });
+    await assert.rejects(undone, /^Error: no$/);
+    assert.equal(told.length, 1);
+  });
+
+  test('a consumer may append what follows from an event', async () => {
+    const follow: EventConsumer = async (_tx, { type }, append) => {
+      if (type === 'thing.made') await append({ ...made, type: 'other.made' });
+    };
+    await events({ consumers: [note, follow] }).transaction((_tx, append) => append(made));
+    assert.deepEqual(consumed, ['thing.made', 'other.made']);
+    assert.equal((await stored()).length, 2);
   });
 
   test('a rollback leaves neither the state, nor the event, nor a wake-up', async () => {

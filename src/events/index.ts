@@ -24,7 +24,7 @@ export interface StoredEvent {
 }
 
 /** Reacts to an event in the transaction that appends it: enqueues work, never does it. */
-export type EventConsumer = (tx: Tx, event: StoredEvent) => Promise<void>;
+export type EventConsumer = (tx: Tx, event: StoredEvent, append: AppendEvent) => Promise<void>;
 
 /** @returns the id of the event, a UUIDv4. */
 export type AppendEvent = (event: NewEvent) => Promise<string>;
@@ -55,6 +55,8 @@ export interface EventsOptions {
   strict?: boolean;
   /** Counts what `strict` would have refused. */
   onRefused?: (type: string) => void;
+  /** Told after each commit. */
+  onCommitted?: (tx: Tx) => void;
 }
 
 export function createEvents(options: EventsOptions): Events {
@@ -81,20 +83,24 @@ export function createEvents(options: EventsOptions): Events {
       .insertInto('event')
       .values({ id, workspace_id: workspaceId, type, created_at: createdAt, body })
       .execute();
-    for (const consume of consumers) await consume(tx, { id, workspaceId, type, data, createdAt });
+    const stored = { id, workspaceId, type, data, createdAt };
+    for (const consume of consumers) await consume(tx, stored, (next) => append(tx, next));
     return id;
   };
 
   return {
     async transaction(work) {
       let appended = false;
-      const result = await db.transaction().execute((tx) =>
-        work(tx, (event) => {
+      let committed: Tx | null = null;
+      const result = await db.transaction().execute((tx) => {
+        committed = tx;
+        return work(tx, (event) => {
           appended = true;
           return append(tx, event);
-        }),
-      );
+        });
+      });
       if (appended) bus.publish(DELIVERIES_TOPIC);
+      if (committed !== null) options.onCommitted?.(committed);
       return result;
     },
   };

@@ -5,7 +5,7 @@ import { AllowTable } from './allow-table.ts';
 import { mountRefusal, mountRoute } from './mount.ts';
 import { accessLog } from './plugins/access-log.ts';
 import { authenticate, userToken } from './plugins/authenticate.ts';
-import { BODY_LIMIT_BYTES, jsonBody } from './plugins/body.ts';
+import { BODY_LIMIT_BYTES, bodyDeadline, jsonBody } from './plugins/body.ts';
 import { assertNotice, deprecation } from './plugins/deprecation.ts';
 import { answerBrokenRequest, errorHandler } from './plugins/errors.ts';
 import { limits } from './plugins/limits.ts';
@@ -81,7 +81,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     // Longer than any request line: an id that is none of ours, however long, is 404 (`api.md` C0).
     routerOptions: { maxParamLength: 65_536 },
     rewriteUrl: routableUrl,
-    requestTimeout: 60_000,
+    // Uploads last for hours: `bodyDeadline` limits every other body, and Node the headers.
+    requestTimeout: 0,
     // A request that arrives while the program drains is still answered.
     return503OnClosing: false,
     // Answered by `unroutable`, with the envelope that Node's own refusal lacks.
@@ -92,6 +93,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   requestId(app);
+  bodyDeadline(app);
   versionHeader(app);
   accessLog(app, ports);
   await app.register(cors, {

@@ -20,5 +20,7 @@ declare module 'fastify' {
     route?: Route;
     /** The path is declared, this method of it is not. */
     unroutable?: true;
+    /** The handler reads the body itself, for as long as bytes come: no limit of length or time. */
+    streams?: true;
   }
 }

@@ -28,6 +28,8 @@ export interface RequestContext<C extends Caller | null = Caller> {
   requestId: string;
   caller: C;
   ip: string;
+  /** Empty when the client names none. */
+  userAgent: string;
   log: Logger;
   /** Present where the endpoint takes a file and one came. */
   upload?: UploadedFile;

@@ -30,8 +30,11 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
       const key = route.idempotent ? idempotencyKeyOf(request.headers) : null;
       const { caller, ip, id: requestId } = request;
       const upload = route.upload === undefined ? null : await readUpload(request, route.upload);
-      const run = route.prepare({ params: request.params, query: request.query, body: request.body });
-      const context = { requestId, caller, ip, log: ports.log, ...(upload === null ? {} : { upload }) };
+      const body = upload === null ? request.body : upload.fields;
+      const run = route.prepare({ params: request.params, query: request.query, body });
+      const userAgent = request.headers['user-agent'] ?? '';
+      const file = upload === null ? {} : { upload: upload.file };
+      const context = { requestId, caller, ip, userAgent, log: ports.log, ...file };
       const handle = async () => {
         const result = await run(context);
         reply.status(route.reply.status);
@@ -57,7 +60,8 @@ function mountEventStream(app: FastifyInstance, base: string, route: Route, port
       const { caller, ip, id: requestId } = request;
       if (caller === null) throw new AppError('UNAUTHORIZED');
       const run = route.prepare({ params: request.params, query: request.query, body: request.body });
-      const tail = await run({ requestId, caller, ip, log: ports.log });
+      const userAgent = request.headers['user-agent'] ?? '';
+      const tail = await run({ requestId, caller, ip, userAgent, log: ports.log });
       if (!isTail(tail)) throw new Error(`${route.operationId} must return a tail`);
       await streams.open(request, reply, caller, tail);
       return reply;

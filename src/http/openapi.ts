@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox';
 import { ERRORS, type ErrorCode, isTextCode } from '../kernel/errors.ts';
 import { envelopeSchema } from './mount.ts';
 import { LATEST_VERSION } from './plugins/version.ts';
@@ -157,11 +158,21 @@ function requestBody({ body, optionalBody, upload }: Route): object {
       ? {}
       : {
           'multipart/form-data': {
-            schema: { type: 'object', required: [upload.field], properties: { [upload.field]: file } },
+            schema: {
+              type: 'object',
+              required: [upload.field],
+              properties: { ...propertiesOf(body), [upload.field]: file },
+            },
           },
         };
   const content = { 'application/json': { schema: body }, ...multipart };
   return { required: optionalBody !== true || upload !== undefined, content };
+}
+
+/** A field of a form is text, whatever it is in JSON. */
+function propertiesOf(body: TSchema): Record<string, object> {
+  const properties: unknown = 'properties' in body ? body.properties : {};
+  return Object.fromEntries(Object.keys(Object(properties)).map((name) => [name, { type: 'string' }]));
 }
 
 function content(route: Route): object {
@@ -234,7 +245,14 @@ export function openApiDocument(
     },
   };
   // Schemas carry library symbols and shared objects; the document is plain JSON.
-  return JSON.parse(JSON.stringify(document));
+  return JSON.parse(JSON.stringify(document, (_, value: unknown) => titled(value)));
+}
+
+/** The name of a schema as its title: one `$id` more than once in a document is no valid JSON Schema. */
+function titled(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('$id' in value)) return value;
+  const { $id: title, ...schema } = value;
+  return { title, ...schema };
 }
 
 function header(name: string, description: string): object {

@@ -16,6 +16,8 @@ export interface Page {
   eager?: boolean;
   /** Who may show the page in a frame: nobody, any site, or those of these host patterns (CSP frame-ancestors). */
   frames: "'none'" | '*' | readonly string[];
+  /** Origins beside this one that its pictures and media come from. */
+  mediaOrigins?: readonly string[];
   /** The page has a form that posts to this site. */
   forms?: boolean;
 }
@@ -40,15 +42,17 @@ export function sendPage(reply: FastifyReply, assets: WebAssets, page: Page): Fa
   return reply.status(page.status).type('text/html; charset=utf-8').send(text);
 }
 
-function policy({ script, frames, forms }: Page): string {
+function policy({ script, frames, forms, mediaOrigins = [] }: Page): string {
+  const media = ["'self'", ...mediaOrigins].join(' ');
   const directives = [
     "default-src 'none'",
     "script-src 'self'",
     // The player's controls bring their styles as style elements in their shadow trees.
     script === undefined ? "style-src 'self'" : "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data:",
-    "media-src 'self' blob:",
-    "connect-src 'self'",
+    `img-src ${media} data:`,
+    // hls.js begins a caption track with an empty one out of a data address.
+    `media-src ${media} blob: data:`,
+    `connect-src ${media}`,
     "base-uri 'none'",
     forms === true ? "form-action 'self'" : "form-action 'none'",
     `frame-ancestors ${typeof frames === 'string' ? frames : ancestors(frames)}`,

@@ -190,7 +190,8 @@ export const ERRORS = {
   UPLOAD_EXPIRED: {
     status: 410,
     message: 'The upload session has expired.',
-    description: 'The upload session has ended seven days after its last byte. Start another one.',
+    description:
+      'The upload session has ended: seven days after its last byte, or because its file was refused. Start another one.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,

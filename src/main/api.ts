@@ -5,14 +5,17 @@ import { apiKeyRoutes } from '../features/api-keys/index.ts';
 import { authPages, authRoutes, twoFactorRoutes } from '../features/auth/index.ts';
 import { domainRoutes } from '../features/domains/index.ts';
 import { healthPages, healthRoutes } from '../features/health/index.ts';
+import { importRoutes } from '../features/imports/index.ts';
 import { notificationRoutes } from '../features/notifications/index.ts';
+import { createPlaylists, playlistRoutes } from '../features/playlists/index.ts';
+import { streamRoutes, VIEWER_FLUSH_MS, type Viewers } from '../features/streams/index.ts';
+import { transferPages, Upload, uploadRoutes } from '../features/uploads/index.ts';
 import {
-  livePages,
-  streamRoutes,
-  VIEWER_FLUSH_MS,
-  type Viewers,
-  watchPages,
-} from '../features/streams/index.ts';
+  audienceRoutes,
+  playbackTokenRoutes,
+  videoPartRoutes,
+  videoRoutes,
+} from '../features/videos/index.ts';
 import { eventLogRoutes, webhookRoutes } from '../features/webhooks/index.ts';
 import { BASE_PATH, createApp } from '../http/app.ts';
 import { loadAssets } from '../http/assets.ts';
@@ -23,11 +26,12 @@ import type { Route } from '../http/route.ts';
 import { startSchedule } from '../jobs/schedule.ts';
 import { type CursorCodec, createCursorCodec } from '../kernel/cursor.ts';
 import { AppError } from '../kernel/errors.ts';
-import { createPlayback, notFound } from '../media/playback/index.ts';
 import { brokenConstraint, sqlState } from '../platform/db/index.ts';
 import { createAccessLogger, type Logger } from '../platform/logger.ts';
 import type { Container } from './container.ts';
-import { createPlaybackTokens, createStreamLinks } from './links.ts';
+import { createPlaybackTokens, createStreamLinks, createVideoLinks, createVideoTokens } from './links.ts';
+import { playbackPages } from './playback.ts';
+import { playlistVideos } from './playlist-videos.ts';
 import { readiness } from './readiness.ts';
 
 const WEB_DIST = join(import.meta.dirname, '../../web/dist');
@@ -57,6 +61,14 @@ export function apiRoutes(container: Container, mediaRuns: () => boolean): Route
     ...twoFactorRoutes(auth),
     ...ownRoutes(container, cursors),
     ...streamRoutes({ streams, links, cursors }),
+    ...ownVideoRoutes(container, cursors),
+    ...uploadRoutes({ uploads: container.uploads, cursors }),
+    ...importRoutes({ imports: container.imports, cursors }),
+    ...playbackTokenRoutes({
+      gates: container.videoGates,
+      tokens: createVideoTokens(secrets, clock),
+      publicUrl: config.PUBLIC_URL,
+    }),
     ...webhookRoutes({ webhooks, cursors }),
     ...eventLogRoutes({ eventLog, cursors }),
   ];
@@ -79,6 +91,18 @@ function ownRoutes({ profiles, apiKeys, domains, auth, config }: Container, curs
   ];
 }
 
+function ownVideoRoutes(container: Container, cursors: CursorCodec): Route[] {
+  const { db, events, videos, captions, thumbnails, audience, config, secrets, clock } = container;
+  const links = createVideoLinks(config, createVideoTokens(secrets, clock));
+  const playlists = createPlaylists({ db, events, clock, videosOf: playlistVideos(videos, links) });
+  return [
+    ...videoRoutes({ videos, links, cursors, Upload }),
+    ...videoPartRoutes({ captions, thumbnails, links, cursors }),
+    ...audienceRoutes({ audience, links }),
+    ...playlistRoutes({ playlists, cursors }),
+  ];
+}
+
 function probes({ sql }: Container, mediaRuns: () => boolean) {
   return {
     media: mediaRuns,
@@ -98,15 +122,12 @@ export async function startApi(
   container: Container,
   mediaRuns: () => boolean,
 ): Promise<{ app: FastifyInstance; routes: Route[]; drain: () => Promise<void> }> {
-  const { config, clock, log, metrics, apiKeys, secrets, gates, viewers, catalogue, counters, auth } =
-    container;
+  const { config, clock, log, metrics, apiKeys, viewers, catalogue, counters, auth } = container;
   const perMinute = counters({ name: 'minute', window: 60, withoutStore: 'open' });
   const perDay = counters({ name: 'day', window: 'day', withoutStore: 'open' });
   const caps = (windowSec: number) =>
     counters({ name: `cap${windowSec}`, window: windowSec, withoutStore: 'insured' });
-  const playback = createPlayback({ liveDir: join(config.DATA_DIR, 'live') });
   const assets = loadAssets({ dir: WEB_DIST, log });
-  const tokens = createPlaybackTokens(secrets, clock);
   const routes = apiRoutes(container, mediaRuns);
   const document = openApiDocument(routes, catalogue.definitions, BASE_PATH);
   const app = await createApp({
@@ -132,10 +153,10 @@ export async function startApi(
     pages: [
       healthPages({ probes: probes(container, mediaRuns) }),
       landingPage({ assets }),
-      livePages({ gates, files: { ...playback, notFound }, tokens, viewers }),
-      watchPages({ gates, tokens, assets, clock, publicUrl: config.PUBLIC_URL }),
+      ...(await playbackPages(container, assets)),
       authPages({ links: auth.links, assets, counters: { window: caps } }),
       avatarPages({ profiles: container.profiles }),
+      transferPages({ uploads: container.uploads }),
       assets.register,
       (instance) => instance.get('/openapi.json', async () => document),
     ],

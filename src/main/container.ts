@@ -1,20 +1,41 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { createCatalogue, type EventCatalogue } from '../events/catalogue.ts';
 import { createEvents } from '../events/index.ts';
 import { type Accounts, createAccounts, createProfiles, type Profiles } from '../features/accounts/index.ts';
 import { type ApiKeys, apiKeyEvents, createApiKeys } from '../features/api-keys/index.ts';
 import { type Auth, createAuth } from '../features/auth/index.ts';
 import { createDomains, createProver, type Domains, domainEvents } from '../features/domains/index.ts';
+import {
+  createImportRunner,
+  createImportSettler,
+  createImports,
+  type ImportDeps,
+  importEvents,
+  importJob,
+} from '../features/imports/index.ts';
 import { createMailbox, type Mailbox } from '../features/mail/index.ts';
 import { createNotifications, createNotifier, type Notifications } from '../features/notifications/index.ts';
+import { playlistEvents } from '../features/playlists/index.ts';
+import { createRecordingReady, recordingJob } from '../features/recordings/index.ts';
 import {
   createStreamGates,
   createStreamSignals,
   createStreams,
   createViewers,
+  sayRecordingReady,
   streamEvents,
   type Viewers,
 } from '../features/streams/index.ts';
-import { videoEvents } from '../features/videos/index.ts';
+import { uploadEvents } from '../features/uploads/index.ts';
+import { createStorageQuota, type StorageQuota } from '../features/usage/index.ts';
+import {
+  createVideoGates,
+  createVideoProcessing,
+  processingJobs,
+  type VideoProcessor,
+  videoEvents,
+} from '../features/videos/index.ts';
 import {
   createEventLog,
   createFailureWatch,
@@ -25,8 +46,13 @@ import {
   type Webhooks,
   webhookEvents,
 } from '../features/webhooks/index.ts';
+import type { JobDefinition } from '../jobs/job.ts';
+import { createJobQueue, type Jobs } from '../jobs/queue.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { PLANS } from '../kernel/plans.ts';
+import type { BlobStore } from '../media/contract.ts';
+import { createBlobStore } from '../media/storage/index.ts';
+import { createTranscoder } from '../media/transcode/index.ts';
 import { type Bus, createBus } from '../platform/bus.ts';
 import type { Config } from '../platform/config.ts';
 import { type CounterFactory, counterFactory } from '../platform/counters.ts';
@@ -40,6 +66,10 @@ import { createOutbound, createTxtResolver } from '../platform/outbound/index.ts
 import { createPasswords } from '../platform/passwords.ts';
 import { openRedis, type RedisStore } from '../platform/redis.ts';
 import { createSecrets } from '../platform/secrets.ts';
+import { createVideoLinks, createVideoTokens } from './links.ts';
+import { createToolCheck } from './media-tools.ts';
+import { composeRecordings } from './recordings.ts';
+import { composeVideos } from './videos.ts';
 
 /** What each process is given: the configuration, and what the first process found out for all. */
 export interface Settings {
@@ -53,6 +83,17 @@ export interface Settings {
   /** An event whose data does not fit its schema fails the transaction instead of being logged. */
   strictEvents?: boolean;
 }
+
+/** A job does not wait for a look at ffmpeg: the worker looks every minute. */
+const TOOLS_FRESH_MS = 150_000;
+
+/** The cores of this machine, shared between the encodes that run at once. */
+function transcodeThreads({ TRANSCODE_CONCURRENCY: slots }: Config): number {
+  return Math.max(1, Math.floor(availableParallelism() / Math.max(1, slots)));
+}
+
+/** Every kind of job; `worker.ts` says who does them. */
+const JOBS: readonly JobDefinition[] = [...processingJobs, recordingJob, importJob];
 
 /** Builds every part of the program once; each role takes from it what it runs. */
 export async function createContainer(settings: Settings) {
@@ -87,6 +128,9 @@ export async function createContainer(settings: Settings) {
     ...apiKeyEvents,
     ...domainEvents,
     ...videoEvents,
+    ...uploadEvents,
+    ...importEvents,
+    ...playlistEvents,
   ]);
   const outbound = createOutbound({
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
@@ -96,20 +140,24 @@ export async function createContainer(settings: Settings) {
     allowPrivate: config.FETCH_ALLOW_PRIVATE,
     dnsServers: config.DNS_SERVERS,
   });
+  const blobs: BlobStore = createBlobStore(config);
+  const quota: StorageQuota = createStorageQuota();
   const passwords = createPasswords();
   const accounts: Accounts = createAccounts({ db, clock, passwords });
   const mailbox: Mailbox = createMailbox({ db, secrets, clock });
   const notifications: Notifications = createNotifications({ db, clock });
+  const jobs: Jobs = createJobQueue({ bus, definitions: JOBS });
   const events = createEvents({
     db,
     catalogue,
     livemode: config.LIVEMODE,
     clock,
     bus,
-    consumers: [enqueueDeliveries, createNotifier({ mailbox, clock })],
+    consumers: [enqueueDeliveries, createNotifier({ mailbox, clock }), createImportSettler({ jobs, clock })],
     logger: log,
     strict: settings.strictEvents ?? false,
     onRefused: metrics.eventRefused,
+    onCommitted: jobs.committed,
   });
   const webhooks: Webhooks = createWebhooks({
     db,
@@ -134,7 +182,8 @@ export async function createContainer(settings: Settings) {
   });
 
   const apiKeys: ApiKeys = createApiKeys({ db, events, clock, bus, log });
-  const profiles: Profiles = createProfiles({ db, clock, images: createImages(), fetcher });
+  const images = createImages();
+  const profiles: Profiles = createProfiles({ db, clock, images, fetcher });
   const txt = createTxtResolver(config.DNS_SERVERS);
   const domains: Domains = createDomains({
     db,
@@ -155,13 +204,83 @@ export async function createContainer(settings: Settings) {
     onAccountChanged: () => apiKeys.forget(),
     publicUrl: config.PUBLIC_URL,
   });
-  const streams = createStreams({ db, events, secrets, bus, clock });
-  const signals = createStreamSignals({ db, events, bus, clock, log, graceMs: config.SIGNAL_GRACE_MS });
   const gates = createStreamGates({ db, bus });
   const viewers: Viewers = createViewers({ db, clock });
+  const videoGates = createVideoGates({ db, bus });
+  const checkTools = createToolCheck(config.FFMPEG_PATH, clock);
+  const processing: VideoProcessor = createVideoProcessing({
+    db,
+    events,
+    queue: jobs,
+    store: blobs,
+    transcoder: createTranscoder({
+      ffmpeg: config.FFMPEG_PATH,
+      ffprobe: config.FFPROBE_PATH,
+      threads: transcodeThreads(config),
+      logger: log,
+    }),
+    bus,
+    clock,
+    log,
+    links: createVideoLinks(config, createVideoTokens(secrets, clock)),
+    scratchDir: join(config.DATA_DIR, 'tmp'),
+    chunkMinSec: config.VIDEO_CHUNK_MIN_SEC,
+    checkTools: () => checkTools(TOOLS_FRESH_MS),
+    onPlayable: [createRecordingReady({ clock, say: sayRecordingReady })],
+  });
+  const videoParts = composeVideos({
+    config,
+    db,
+    events,
+    bus,
+    clock,
+    log,
+    secrets,
+    store: blobs,
+    quota,
+    images,
+    processing,
+  });
+  const importDeps: ImportDeps = {
+    db,
+    events,
+    jobs,
+    clock,
+    log,
+    store: blobs,
+    quota,
+    videos: videoParts.intake,
+    fetcher,
+  };
+  const { recordings, recordingAssembly } = composeRecordings({
+    config,
+    db,
+    events,
+    queue: jobs,
+    store: blobs,
+    quota,
+    intake: videoParts.intake,
+    threads: transcodeThreads(config),
+    clock,
+    log,
+  });
+  const streams = createStreams({ db, events, secrets, bus, clock, recorder: recordings });
+  const signals = createStreamSignals({
+    db,
+    events,
+    bus,
+    clock,
+    log,
+    recorder: recordings,
+    graceMs: config.SIGNAL_GRACE_MS,
+  });
 
   return {
     config,
+    imports: createImports(importDeps),
+    runImport: createImportRunner(importDeps),
+    checkTools,
+    processing,
     clock,
     log,
     metrics,
@@ -174,12 +293,15 @@ export async function createContainer(settings: Settings) {
     idempotency,
     catalogue,
     outbound,
+    jobs,
     events,
     accounts,
     apiKeys,
     profiles,
     domains,
     fetcher,
+    store: blobs,
+    quota,
     auth,
     mailbox,
     notifications,
@@ -187,6 +309,10 @@ export async function createContainer(settings: Settings) {
     signals,
     gates,
     viewers,
+    videoGates,
+    ...videoParts,
+    recordings,
+    recordingAssembly,
     webhooks,
     eventLog,
     failureWatch,

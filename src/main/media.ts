@@ -6,6 +6,7 @@ import { newId } from '../kernel/ids.ts';
 import { checkFfmpeg } from '../media/ffmpeg/check.ts';
 import { createEmbeddedRtmp } from '../media/ingest/embedded-rtmp.ts';
 import { createLiveManager } from '../media/live/live-manager.ts';
+import { createRecordingManager } from '../media/recording/recording-manager.ts';
 import { loadConfig } from '../platform/config.ts';
 import { createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
@@ -36,7 +37,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     secretKey: Buffer.from(init.secretKey, 'hex'),
     name: 'media',
   });
-  const { signals, log, clock, bus } = container;
+  const { signals, recordings, store, log, clock, bus } = container;
   const ffmpeg = await checkFfmpeg(config.FFMPEG_PATH);
   const nodeId = await nodeIdOf(config.DATA_DIR);
   const engine = createEmbeddedRtmp({
@@ -47,6 +48,16 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     clock,
     limits: { idleMs: config.INGEST_IDLE_MS, connectionsPerAddress: config.INGEST_MAX_PER_ADDRESS },
   });
+  const recorder = createRecordingManager({
+    engine,
+    port: recordings.port,
+    store,
+    dir: join(config.DATA_DIR, 'rec'),
+    nodeId,
+    ffmpeg: config.FFMPEG_PATH,
+    logger: log,
+    clock,
+  });
   const live = createLiveManager({
     engine,
     liveDir: join(config.DATA_DIR, 'live'),
@@ -55,7 +66,10 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     maxRungs: config.LIVE_MAX_RUNGS,
     logger: log,
     clock,
-    onHealth: (streamId, health) => {
+    onHealth: (streamId, measured) => {
+      const health = recorder.failing(streamId)
+        ? { ...measured, issues: [...measured.issues, 'RECORDING_FAILED' as const] }
+        : measured;
       signals.reportHealth(streamId, health).catch((error: unknown) => {
         log.warn({ err: error, streamId }, 'the health of a signal could not be written');
       });
@@ -64,6 +78,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
 
   await signals.nodeStarted(nodeId);
   await live.start();
+  await recorder.recover();
   await engine.start({
     authorise: (request) => signals.authorise(request),
     async onStart(session) {
@@ -72,11 +87,13 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     },
     onMedia(session) {
       live.onMedia(session);
+      recorder.publishesChanged();
       signals.mediaChanged(session).catch((error: unknown) => {
         log.warn({ err: error, streamId: session.streamId }, 'what is published could not be written');
       });
     },
     async onEnd(end) {
+      recorder.publishesChanged();
       await Promise.all([signals.publishEnded(end), live.onEnd(end)]);
     },
   });
@@ -91,11 +108,13 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     });
   });
   bus.subscribe(STREAM_TOPIC, () => {
+    void recorder.sync();
     heartbeat().catch((error: unknown) => log.warn({ err: error }, 'the heartbeat failed'));
   });
   const schedule = startSchedule(
     [
       { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
+      { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
       {
         name: 'media gauges',
         everyMs: GAUGES_MS,
@@ -115,7 +134,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   return async () => {
     await schedule.stop();
     await engine.stop();
-    await live.stop();
+    await Promise.all([live.stop(), recorder.stop()]);
     await container.close();
   };
 }

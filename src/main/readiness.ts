@@ -1,16 +1,15 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createReadiness, databaseProbes, type ReadinessCheck } from '../features/health/index.ts';
+import { aliveSlots } from '../features/videos/index.ts';
+import { isUnattended } from '../jobs/store.ts';
 import { newUuid } from '../kernel/ids.ts';
-import { checkFfmpeg } from '../media/ffmpeg/check.ts';
 import type { Config } from '../platform/config.ts';
 import { reach } from '../platform/outbound/index.ts';
 import type { Container } from './container.ts';
 
 const LIMIT_MS = 1000;
 const RTMP_PORT = 1935;
-/** ffmpeg does not come and go, and asking it takes three programs. */
-const FFMPEG_FRESH_MS = 60_000;
 /** C0 and C1 of the RTMP handshake: version 3, time 0. The server answers with S0. */
 const RTMP_HELLO = Buffer.alloc(1537);
 RTMP_HELLO[0] = 3;
@@ -24,22 +23,22 @@ export function readiness(container: Container, mediaRuns: () => boolean): Readi
     await reach({ ...ingestAddress(config, isMediaHere), timeoutMs: LIMIT_MS });
     return 'OK' as const;
   };
-  let ffmpegSeenAt = Number.NEGATIVE_INFINITY;
-  const ffmpeg = async () => {
-    if (Math.abs(clock.ms() - ffmpegSeenAt) < FFMPEG_FRESH_MS) return 'OK' as const;
-    await checkFfmpeg(config.FFMPEG_PATH);
-    ffmpegSeenAt = clock.ms();
+  const encodesHere = config.ROLES.includes('worker') && config.TRANSCODE_CONCURRENCY > 0;
+  const transcoder = async () => {
+    if (isMediaHere || encodesHere) await container.checkTools();
+    else if ((await aliveSlots(container)) === 0) throw new Error('no worker takes encodes');
     return 'OK' as const;
   };
+  const seen = databaseProbes(container);
   return createReadiness({
     clock,
     log,
     probes: {
-      ...databaseProbes(container),
+      ...seen,
+      queue: async () => ((await isUnattended(container.db)) ? 'DEGRADED' : seen.queue()),
       storage: () => tryWriting(config.DATA_DIR),
       ingest,
-      // The media role does not start without a usable ffmpeg: elsewhere, one that answers has it.
-      transcoder: isMediaHere ? ffmpeg : ingest,
+      transcoder,
     },
   });
 }

@@ -1,5 +1,6 @@
 import { maintainPartitions } from '../events/partitions.ts';
 import { releaseAbandoned } from '../features/webhooks/index.ts';
+import { giveBackJobs } from '../jobs/worker.ts';
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/db/embedded.ts';
 import { migrate } from '../platform/db/migrate.ts';
@@ -97,11 +98,16 @@ async function start(): Promise<void> {
   }
   if (config.ROLES.includes('worker')) {
     // Behind the lock of DATA_DIR the embedded database has no other worker.
-    if (config.DATABASE_URL === undefined) await releaseAbandoned(container.db);
+    if (config.DATABASE_URL === undefined) {
+      await releaseAbandoned(container.db);
+      await giveBackJobs(container.db);
+    }
     const worker = startWorker(container);
     closers.push(() => worker.stop());
   }
   if (config.ROLES.includes('api')) {
+    // Behind that lock, too: uploads that were cut off by the end of the process before may go on at once.
+    if (config.DATABASE_URL === undefined) await container.uploads.releaseWriters();
     const { drain } = await startApi(container, mediaRuns);
     closers.push(drain);
   }

@@ -121,6 +121,7 @@ export interface IngestEngine {
  * - `KEYFRAME_INTERVAL`: more than 4 s between keyframes; viewers are further behind.
  * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`: the publish was ended, it cannot be shown.
  * - `PACKAGER_FAILED`: the packager was given up; the signal is kept, the preview is off.
+ * - `RECORDING_FAILED`: the broadcast is to be recorded and is not; the recorder is tried again and again.
  */
 export type LiveIssue =
   | 'RESOLUTION_CAPPED'
@@ -129,7 +130,8 @@ export type LiveIssue =
   | 'KEYFRAME_INTERVAL'
   | 'NO_TRANSCODE_CAPACITY'
   | 'UNSUPPORTED_CODEC'
-  | 'PACKAGER_FAILED';
+  | 'PACKAGER_FAILED'
+  | 'RECORDING_FAILED';
 
 export interface StreamHealth {
   bitrateKbps: number;
@@ -140,6 +142,51 @@ export interface StreamHealth {
   /** RFC 6381 codec string of the video, or of the audio when there is no video. */
   codec: string;
   issues: LiveIssue[];
+}
+
+/** A publish that is to be recorded now. */
+export interface WantedRecording {
+  /** The publish: `IngestSession.sessionId`. */
+  publishId: string;
+  /** What its file is a part of. A safe name for a folder. */
+  recordingId: string;
+}
+
+/** One run of a recorder: one file. */
+export interface RecordingPart {
+  /** Ids sort by time. */
+  id: string;
+  recordingId: string;
+}
+
+/** What the recorders ask and tell; filled by the composition root. All but `wanted` are idempotent. */
+export interface RecordingPort {
+  /** The publishes of this node that are to be recorded now; keeps the node's open parts from being given up. */
+  wanted(nodeId: string): Promise<WantedRecording[]>;
+  /**
+   * Makes the part known.
+   *
+   * @param hasMedia it has got pictures: something was recorded.
+   * @returns the key that its file is to be stored under; null when the recording takes no parts any more.
+   */
+  opened(nodeId: string, part: RecordingPart, hasMedia: boolean): Promise<string | null>;
+  /** Nothing more is written. @param stored null when there was nothing to keep. */
+  closed(partId: string, stored: BlobInfo | null): Promise<void>;
+  /** The parts that this node has not closed. */
+  openParts(nodeId: string): Promise<RecordingPart[]>;
+}
+
+/** Makes one file of the parts of a recording (`media.md` 2.5). */
+export interface RecordingJoiner {
+  /**
+   * Parts with the same codecs and settings are copied; where they differ, all are made like the first one.
+   *
+   * @param run.parts local files in their order; at least one.
+   * @param run.dir for files on the way; it exists and belongs to this run alone.
+   * @returns the path of the joined file, in `dir`, at most `maxSec` long.
+   * @throws {MediaFileError} when no part can be read.
+   */
+  join(run: { parts: string[]; dir: string; maxSec: number; signal: AbortSignal }): Promise<string>;
 }
 
 /** Part of a file; `end` is inclusive. */
@@ -157,7 +204,7 @@ export interface BlobInfo {
 
 /**
  * Where media files are kept: a disk or an S3-compatible service (`media.md` 4.2). Keys are made of
- * `[A-Za-z0-9._-]` and slashes, never begin with one and have no `.` or `..` part; the drivers refuse others.
+ * `[A-Za-z0-9._-]` and single slashes, and no part of one begins with a dot; the drivers refuse others.
  * What a writing function has returned from survives a crash; a key is never seen half-written.
  */
 export interface BlobStore {
@@ -198,19 +245,30 @@ export interface PartialFiles {
   inspect(key: string, state: PartialState): Promise<PartialState>;
   /**
    * Appends `content` at `offset`, which must be the size, without holding it in memory. When the source breaks
-   * off, what came is kept and the function returns; `onDurable` reports progress on the way.
+   * off, what came is kept and the function returns; `onDurable` reports progress on the way. With a `digest` it
+   * is all or nothing, and nothing ends in a `DigestMismatch`. The source may use the memory of a chunk again once
+   * the next one is asked for.
    */
   append(
     key: string,
     state: PartialState,
     offset: number,
-    content: NodeJS.ReadableStream,
-    options?: { onDurable?: (state: PartialState) => void },
+    content: AsyncIterable<Uint8Array | string>,
+    options?: { onDurable?: (state: PartialState) => void; digest?: ContentDigest },
   ): Promise<PartialState>;
   /** Makes the file whole under its key; idempotent. */
   complete(key: string, state: PartialState): Promise<BlobInfo>;
   abort(key: string, state: PartialState): Promise<void>;
 }
+
+/** What the bytes of one `append` must hash to. */
+export interface ContentDigest {
+  algorithm: 'md5' | 'sha1' | 'sha256';
+  value: Buffer;
+}
+
+/** The content of an `append` was other than its digest promised, or broke off; none of it was kept. */
+export class DigestMismatch extends Error {}
 
 export interface PartialState {
   sizeBytes: number;
@@ -236,7 +294,10 @@ export interface SourceInfo {
   sizeBytes: number;
   /** Bits per second of the whole file. */
   bitrate: number;
+  /** What counts as 0, in seconds after the file's own start: its first frame, unless sound begins well before. */
+  zeroSec: number;
   video: {
+    streamIndex: number;
     codec: string;
     /** RFC 6381; null when it was not worked out. */
     codecs: string | null;
@@ -253,14 +314,19 @@ export interface SourceInfo {
     bitrate: number | null;
   };
   audio: {
+    streamIndex: number;
     codec: string;
     profile: string | null;
     channels: number;
     sampleRate: number;
     bitrate: number | null;
+    /** AAC-LC, mono or stereo, that begins with the pictures. */
+    canCopy: boolean;
   } | null;
   /** Why the top rung cannot be copied, or null when it can (`media.md` 4.4). */
   copyRefusal: string | null;
+  /** It can be cut at its keyframes and joined again, frame for frame. */
+  canSplit: boolean;
 }
 
 /** One video rung to make. */
@@ -332,13 +398,19 @@ export interface Transcoder {
   ): Promise<RenditionFiles[]>;
   /** null when the source cannot be cut exactly: encode the whole. */
   split(run: TranscodeRun & { chunkSec: number }): Promise<SourceChunk[] | null>;
-  /** Encodes one chunk into `<outDir>/<rung>.mkv`; video only. */
-  encodeChunk(run: TranscodeRun & { rungs: RungPlan[] }): Promise<void>;
+  /**
+   * Encodes one chunk (`input`) of a source into `<outDir>/<rung>.mkv`; video only. `source` is that of the whole
+   * file. Keyframes are the source's: rungs that are made of the whole file need `alignToSource`.
+   */
+  encodeChunk(run: TranscodeRun & { chunk: SourceChunk; rungs: RungPlan[] }): Promise<void>;
   /** Joins the rung's encoded chunks, frame for frame. */
   stitch(
     run: Omit<TranscodeRun, 'input'> & { rung: RungPlan; chunks: SourceChunk[] },
   ): Promise<RenditionFiles>;
-  /** `poster.jpg`, and `storyboard.vtt` with its `sb_*.jpg` when `storyboard`. */
+  /**
+   * `poster.jpg` at `posterAtSec`, or at a good place when null; with `storyboard` also `storyboard.vtt` with its
+   * `sb_001.jpg`…, and `preview.webp`, an animation of a few seconds, where this ffmpeg can write one.
+   */
   images(run: TranscodeRun & { posterAtSec: number | null; storyboard: boolean }): Promise<string[]>;
 }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 
 /** One key of the configuration: how its text becomes a value, and what the README's table says of it. */
@@ -161,6 +162,30 @@ export const KEYS = {
   ]),
   PLATFORM_HOSTS: list('Further host names of the platform itself, comma-separated.'),
   DATA_DIR: text('Folder of everything that is kept on this machine.', './data'),
+  S3_BUCKET: text(
+    'Bucket of an S3-compatible service for uploads, videos and recordings. Unset: they are kept in `DATA_DIR/media`. See `docs/uploads.md`.',
+  ),
+  S3_ENDPOINT: url('Address of the service, unless it is Amazon S3.', ['http:', 'https:']),
+  S3_REGION: text('Region of the bucket.', 'us-east-1'),
+  S3_ACCESS_KEY_ID: text('Key for the bucket. Unset: the role of the machine.'),
+  S3_SECRET_ACCESS_KEY: text('Its secret.'),
+  S3_PATH_STYLE: flag(
+    'Put the bucket into the path of addresses (`https://host/bucket/key`); MinIO and most others than Amazon want it.',
+    false,
+  ),
+  S3_PREFIX: {
+    ...text('Put before every key in the bucket, such as `marquee/`.', ''),
+    parse: (value) => {
+      const name = value.replace(/^\/+|\/+$/g, '');
+      if (!/^[\w./-]{0,100}$/.test(name))
+        throw new Error('must be a path of letters, digits, ".", "_" and "-"');
+      return name === '' ? '' : `${name}/`;
+    },
+  },
+  S3_SIGNED_URLS: flag(
+    'Send players to the service itself, by signed addresses; it must be reachable for them and allow their origins (CORS). `false`: the files come through this program.',
+    true,
+  ),
   DATABASE_URL: url('PostgreSQL 15 or newer. Unset: PostgreSQL 18 from npm runs in `DATA_DIR`.', [
     'postgres:',
     'postgresql:',
@@ -212,6 +237,31 @@ export const KEYS = {
   ),
   FFMPEG_PATH: text('The ffmpeg program, 5.1 or newer.', 'ffmpeg'),
   FFPROBE_PATH: text('The ffprobe program.', 'ffprobe'),
+  TRANSCODE_CONCURRENCY: {
+    ...integer(
+      'Videos that a worker encodes at once; 0 leaves all processing to other workers. Default: half of the cores.',
+      1,
+      0,
+      256,
+    ),
+    fallback: null,
+  },
+  VIDEO_CHUNK_MIN_SEC: integer(
+    'Longer videos are cut into chunks that several workers, or several encodes of one, work on at once.',
+    600,
+    1,
+    43_200,
+  ),
+  ACCEL_REDIRECT_PREFIX: {
+    ...text(
+      'Internal location, such as `/_media/`, of the nginx in front that serves `DATA_DIR/media`: it sends the files of videos. Unset: this program does. See `docs/playback.md`.',
+    ),
+    parse: (value) => {
+      if (!/^\/(?:[\w.-]+\/)+$/.test(value))
+        throw new Error('must be a path that begins and ends with a slash');
+      return value;
+    },
+  },
   WEBHOOK_RETRY_SECONDS: retrySeconds,
   WEBHOOK_TIMEOUT_MS: integer(
     'Time a receiver has to answer a delivery (contract 6.3).',
@@ -254,8 +304,14 @@ type Derived =
   | 'BOOTSTRAP_API_KEY'
   | 'MARQUEE_API_KEY'
   | 'METRICS_PORT'
+  | 'ACCEL_REDIRECT_PREFIX'
+  | 'TRANSCODE_CONCURRENCY'
   | 'SMTP_URL'
-  | 'MAIL_FROM';
+  | 'MAIL_FROM'
+  | 'S3_BUCKET'
+  | 'S3_ENDPOINT'
+  | 'S3_ACCESS_KEY_ID'
+  | 'S3_SECRET_ACCESS_KEY';
 
 /** The frozen configuration. Keys without a default are undefined when unset. */
 export type Config = Omit<Values, Derived> & {
@@ -265,7 +321,13 @@ export type Config = Omit<Values, Derived> & {
   readonly REDIS_URL: string | undefined;
   readonly SECRET_KEY: string | undefined;
   readonly METRICS_PORT: number | undefined;
+  readonly TRANSCODE_CONCURRENCY: number;
+  readonly ACCEL_REDIRECT_PREFIX: string | undefined;
   readonly SMTP_URL: string | undefined;
+  readonly S3_BUCKET: string | undefined;
+  readonly S3_ENDPOINT: string | undefined;
+  readonly S3_ACCESS_KEY_ID: string | undefined;
+  readonly S3_SECRET_ACCESS_KEY: string | undefined;
   readonly MAIL_FROM: string;
   readonly BOOTSTRAP_PASSWORD: string | undefined;
   readonly BOOTSTRAP_API_KEY: string | undefined;
@@ -310,6 +372,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     PUBLIC_URL: publicUrl,
     PLATFORM_HOSTS: get('PLATFORM_HOSTS', KEYS.PLATFORM_HOSTS),
     DATA_DIR: resolve(get('DATA_DIR', KEYS.DATA_DIR)),
+    ...readS3(environment),
     DATABASE_URL: read(environment, 'DATABASE_URL', KEYS.DATABASE_URL),
     DATABASE_POOL: get('DATABASE_POOL', KEYS.DATABASE_POOL),
     REDIS_URL: read(environment, 'REDIS_URL', KEYS.REDIS_URL),
@@ -332,6 +395,11 @@ export function loadConfig(environment: Environment = process.env): Config {
     LIVE_MAX_RUNGS: get('LIVE_MAX_RUNGS', KEYS.LIVE_MAX_RUNGS),
     FFMPEG_PATH: get('FFMPEG_PATH', KEYS.FFMPEG_PATH),
     FFPROBE_PATH: get('FFPROBE_PATH', KEYS.FFPROBE_PATH),
+    TRANSCODE_CONCURRENCY:
+      read(environment, 'TRANSCODE_CONCURRENCY', KEYS.TRANSCODE_CONCURRENCY) ??
+      Math.max(1, Math.floor(availableParallelism() / 2)),
+    VIDEO_CHUNK_MIN_SEC: get('VIDEO_CHUNK_MIN_SEC', KEYS.VIDEO_CHUNK_MIN_SEC),
+    ACCEL_REDIRECT_PREFIX: read(environment, 'ACCEL_REDIRECT_PREFIX', KEYS.ACCEL_REDIRECT_PREFIX),
     WEBHOOK_RETRY_SECONDS: get('WEBHOOK_RETRY_SECONDS', KEYS.WEBHOOK_RETRY_SECONDS),
     WEBHOOK_TIMEOUT_MS: get('WEBHOOK_TIMEOUT_MS', KEYS.WEBHOOK_TIMEOUT_MS),
     WEBHOOK_AUTO_DISABLE_DAYS: get('WEBHOOK_AUTO_DISABLE_DAYS', KEYS.WEBHOOK_AUTO_DISABLE_DAYS),
@@ -344,4 +412,22 @@ export function loadConfig(environment: Environment = process.env): Config {
     BOOTSTRAP_PASSWORD: read(environment, 'BOOTSTRAP_PASSWORD', KEYS.BOOTSTRAP_PASSWORD),
     BOOTSTRAP_API_KEY: read(environment, 'BOOTSTRAP_API_KEY', KEYS.BOOTSTRAP_API_KEY),
   });
+}
+
+function readS3(environment: Environment) {
+  return {
+    S3_BUCKET: read(environment, 'S3_BUCKET', KEYS.S3_BUCKET),
+    S3_ENDPOINT: read(environment, 'S3_ENDPOINT', KEYS.S3_ENDPOINT),
+    S3_REGION: required(environment, 'S3_REGION', KEYS.S3_REGION),
+    S3_ACCESS_KEY_ID: read(environment, 'S3_ACCESS_KEY_ID', KEYS.S3_ACCESS_KEY_ID),
+    S3_SECRET_ACCESS_KEY: read(environment, 'S3_SECRET_ACCESS_KEY', KEYS.S3_SECRET_ACCESS_KEY),
+    S3_PATH_STYLE: required(environment, 'S3_PATH_STYLE', KEYS.S3_PATH_STYLE),
+    S3_PREFIX: required(environment, 'S3_PREFIX', KEYS.S3_PREFIX),
+    S3_SIGNED_URLS: required(environment, 'S3_SIGNED_URLS', KEYS.S3_SIGNED_URLS),
+  };
+}
+
+/** All that a program we start sees of our environment: it may read files that strangers sent. */
+export function programEnvironment(environment: Environment = process.env): { PATH: string; LANG: 'C' } {
+  return { PATH: environment.PATH ?? '/usr/local/bin:/usr/bin:/bin', LANG: 'C' };
 }

@@ -34,6 +34,20 @@ export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Saf
   return new SafeHtml(strings, values);
 }
 
+/** A block of data in a script element that no browser runs, such as `application/ld+json`. */
+export function jsonScript(type: string, data: object): SafeHtml {
+  // In JSON these stand only inside of strings, where their escapes mean the same.
+  const json = JSON.stringify(data)
+    .toWellFormed()
+    .replace(/[<>&\u2028\u2029]/g, unicodeEscape);
+  const markup = [`<script type="${type}">${json}</script>`];
+  return new SafeHtml(Object.assign(markup, { raw: markup }), []);
+}
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 function render(value: HtmlValue): string {
   if (value === null || value === undefined || value === false) return '';
   if (value instanceof SafeHtml) return value.toString();

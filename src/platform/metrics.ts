@@ -8,6 +8,9 @@ export interface Metrics {
   eventRefused(type: string): void;
   delivery(outcome: string, seconds: number): void;
   deliveriesLost(count: number): void;
+  /** One ended try of a job. */
+  job(queue: string, outcome: string, seconds: number): void;
+  jobDepths(depths: readonly { name: string; waiting: number; active: number }[]): void;
   /** The state of the media role's process. */
   media(state: MediaGauges): void;
 }
@@ -47,6 +50,19 @@ export function createMetrics(): Metrics {
     help: 'Attempts whose job another worker had taken over.',
     registers,
   });
+  const jobs = new Histogram({
+    name: 'marquee_job_duration_seconds',
+    help: 'Ended tries of jobs by outcome.',
+    labelNames: ['queue', 'outcome'],
+    buckets: [0.1, 1, 10, 60, 300, 1800, 7200],
+    registers,
+  });
+  const depth = new Gauge({
+    name: 'marquee_jobs',
+    help: 'Jobs that wait or run, on all nodes.',
+    labelNames: ['queue', 'state'],
+    registers,
+  });
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const publishers = gauge('marquee_ingest_publishers', 'Encoders that publish to this node.');
   const bitrate = gauge('marquee_ingest_bitrate_kbps', 'Media received from encoders.');
@@ -58,6 +74,13 @@ export function createMetrics(): Metrics {
     eventRefused: (type) => refused.inc({ type }),
     delivery: (outcome, seconds) => deliveries.observe({ outcome }, seconds),
     deliveriesLost: (count) => lost.inc(count),
+    job: (queue, outcome, seconds) => jobs.observe({ queue, outcome }, seconds),
+    jobDepths(depths) {
+      for (const { name: queue, waiting, active } of depths) {
+        depth.set({ queue, state: 'waiting' }, waiting);
+        depth.set({ queue, state: 'active' }, active);
+      }
+    },
     media(state) {
       publishers.set(state.publishers);
       bitrate.set(state.bitrateKbps);

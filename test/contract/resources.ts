@@ -27,6 +27,10 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
     ['/streams/{id}', { id: stream }],
     ['/me/webhooks/{id}', { id: webhook, deliveryId }],
     ['/me/events/{eventId}', { eventId }],
+    ['/videos/{id}', await video(app, key)],
+    ['/playlists/{id}', await playlist(app, key)],
+    ['/upload/{id}', { id: await create('/upload', { filename: 'a.mp4', sizeBytes: 10 }) }],
+    ['/imports/{id}', { id: await create('/imports', { sourceUrl: 'https://files.example.com/a.mp4' }) }],
     ['/notifications/{id}', { id: await notification(app, key) }],
     ['/me/api-keys/{id}', { id: await create('/me/api-keys', { name: 'Another' }) }],
     [
@@ -41,6 +45,28 @@ async function deliver(app: TestApp, key: string, webhook: string): Promise<stri
   return (await app.request('POST', `/me/webhooks/${webhook}/test`, { key }))
     .assertOk(200)
     .string('data.deliveryId');
+}
+
+/** A video with captions, whose language no other text has in it. */
+async function video(app: TestApp, key: string): Promise<PathValues> {
+  const id = (await app.request('POST', '/videos', { key, body: { title: 'A video' } }))
+    .assertOk(201)
+    .string('data.id');
+  const body = {
+    language: `en-x-${newUuid().slice(0, 8)}`,
+    content: 'WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n',
+  };
+  const made = await app.request('POST', `/videos/${id}/captions`, { key, body });
+  return { id, language: made.assertOk(201).string('data.language') };
+}
+
+/** A playlist with one item, whose video waits for its file. */
+async function playlist(app: TestApp, key: string): Promise<PathValues> {
+  const post = async (path: string, body: object) =>
+    (await app.request('POST', path, { key, body })).assertOk(201);
+  const videoId = (await post('/upload', { filename: 'a.mp4', sizeBytes: 10 })).string('data.videoId');
+  const id = (await post('/playlists', { title: 'A playlist' })).string('data.id');
+  return { id, itemId: (await post(`/playlists/${id}/items`, { videoId })).string('data.id') };
 }
 
 /** A notification of the account; the key that it tells of is made up. */

@@ -1,7 +1,10 @@
 import './player.css';
 import { createPlayback, type Engine, type EngineEvent, type Phase, type Playback } from './playback.ts';
 import { probe } from './probe.ts';
+import { RenditionList } from './renditions.ts';
 import { createView, type View } from './view.ts';
+import { countView } from './view-count.ts';
+import type { Kind } from './words.ts';
 
 const COUNTDOWN_MS = 20_000;
 
@@ -23,6 +26,14 @@ declare global {
  * - `live`: the broadcast was on when the page was made, so it is loaded without asking first.
  * - `muted`: begin without sound (embedded players); otherwise only if the browser insists.
  * - `label`: title of the broadcast; `starts-at`: ISO time of the announced start.
+ *
+ * `<marquee-player kind="video" src poster ready muted autoplay label start duration storyboard chapters views>`:
+ * plays a video, and waits for it while it is processed.
+ *
+ * - `ready`: it could be played when the page was made.
+ * - `autoplay`: without it, nothing but the playlist is loaded until the viewer plays.
+ * - `start`: second to begin at; `duration`: seconds, known before anything is loaded.
+ * - `storyboard`, `chapters`: WebVTT; `views`: where the view is told.
  */
 export class MarqueePlayer extends HTMLElement {
   #view: View | null = null;
@@ -30,10 +41,24 @@ export class MarqueePlayer extends HTMLElement {
   #countdown: ReturnType<typeof setInterval> | undefined;
   #phase: Phase = 'offline';
   /** What the viewer wants, through every reconnection; without a word from them, motion only if they like it. */
-  #wantsPlay = !matchMedia('(prefers-reduced-motion: reduce)').matches;
+  #wantsPlay = false;
+  /** Where a video goes on after a reconnection. */
+  #positionSec = 0;
+  readonly #renditions = new RenditionList();
 
   get phase(): Phase {
     return this.#phase;
+  }
+
+  /** Goes there and plays. @returns false while there is nothing to play. */
+  seek(seconds: number): boolean {
+    if (this.#view === null || this.#phase !== 'live') return false;
+    const { video } = this.#view;
+    this.#positionSec = seconds;
+    // Before anything is loaded the element only remembers where to begin.
+    video.currentTime = seconds;
+    void video.play().catch(() => {});
+    return true;
   }
 
   connectedCallback(): void {
@@ -48,8 +73,9 @@ export class MarqueePlayer extends HTMLElement {
     document.addEventListener('visibilitychange', this.#onWake);
     window.addEventListener('online', this.#onWake);
     this.#countdown = setInterval(() => view.show(this.#phase, this.#startsAt), COUNTDOWN_MS);
-    view.show(this.hasAttribute('live') ? 'starting' : 'offline', this.#startsAt);
-    this.#playback.start(this.hasAttribute('live'));
+    const isOn = this.hasAttribute('live') || this.hasAttribute('ready');
+    view.show(isOn ? 'starting' : 'offline', this.#startsAt);
+    this.#playback.start(isOn);
   }
 
   disconnectedCallback(): void {
@@ -64,6 +90,10 @@ export class MarqueePlayer extends HTMLElement {
     return this.getAttribute('src') ?? '';
   }
 
+  get #kind(): Kind {
+    return this.getAttribute('kind') === 'video' ? 'video' : 'broadcast';
+  }
+
   get #startsAt(): Date | null {
     const text = this.getAttribute('starts-at');
     return text === null || Number.isNaN(Date.parse(text)) ? null : new Date(text);
@@ -74,10 +104,13 @@ export class MarqueePlayer extends HTMLElement {
   };
 
   #build(): View {
-    const view = createView(this, this.getAttribute('label') ?? '');
+    const view = createView(this, this.getAttribute('label') ?? '', this.#kind);
     // From here on the stage inside says it.
     this.removeAttribute('data-phase');
     const { video, unmute, retry } = view;
+    const likesMotion = !matchMedia('(prefers-reduced-motion: reduce)').matches;
+    this.#wantsPlay = likesMotion && (this.#kind === 'broadcast' || this.hasAttribute('autoplay'));
+    if (this.#kind === 'video') this.#buildVideo(view);
     video.muted = this.hasAttribute('muted');
     video.poster = this.getAttribute('poster') ?? '';
     video.addEventListener('play', () => {
@@ -99,19 +132,42 @@ export class MarqueePlayer extends HTMLElement {
     return view;
   }
 
+  #buildVideo({ video }: View): void {
+    // media-chrome looks for it there, and before the controls are defined.
+    Object.defineProperty(video, 'videoRenditions', { value: this.#renditions });
+    this.#positionSec = Number(this.getAttribute('start')) || 0;
+    video.closest('media-controller')?.setAttribute('defaultduration', this.getAttribute('duration') ?? '');
+    video.addEventListener('timeupdate', () => {
+      if (video.currentTime > 0) this.#positionSec = video.currentTime;
+    });
+    const views = this.getAttribute('views');
+    if (views !== null) countView(video, views);
+    addTrack(video, { kind: 'metadata', label: 'thumbnails', src: this.getAttribute('storyboard') });
+    addTrack(video, { kind: 'chapters', label: 'Chapters', src: this.getAttribute('chapters') });
+  }
+
   async #attach(view: View, report: (event: EngineEvent) => void): Promise<Engine> {
-    const [hls] = await Promise.all([import('./hls-engine.ts'), import('./controls.ts')]);
+    const isVideo = this.#kind === 'video';
+    const [hls] = await Promise.all([
+      import('./hls-engine.ts'),
+      import('./controls.ts'),
+      ...(isVideo ? [import('./video-controls.ts')] : []),
+    ]);
+    const startSec = () => this.#positionSec;
     const told = (event: EngineEvent) => {
       if (event === 'ready') void this.#play(view);
       report(event);
     };
-    if (hls.canUseHls()) return hls.attachHls(view.video, this.#src, told);
+    if (hls.canUseHls()) {
+      const options = { startSec, isEager: this.#wantsPlay, renditions: this.#renditions };
+      return hls.attachHls(view.video, this.#src, told, isVideo ? options : null);
+    }
     const native = await import('./native-engine.ts');
     if (!native.canPlayNatively(view.video)) {
       queueMicrotask(() => report('unsupported'));
       return { opaque: false, destroy: () => {} };
     }
-    const engine = native.attachNative(view.video, this.#src, told);
+    const engine = native.attachNative(view.video, this.#src, told, isVideo ? startSec() : null);
     // An iPhone loads nothing before it is told to play.
     void this.#play(view).then((started) => started || report('ready'));
     return engine;
@@ -136,6 +192,19 @@ export class MarqueePlayer extends HTMLElement {
     this.#view?.show(phase, this.#startsAt);
     this.dispatchEvent(new CustomEvent('marquee-phase', { bubbles: true, detail: phase }));
   }
+}
+
+function addTrack(
+  video: HTMLVideoElement,
+  { kind, label, src }: { kind: string; label: string; src: string | null },
+): void {
+  if (src === null) return;
+  const track = document.createElement('track');
+  Object.assign(track, { kind, label, src });
+  video.append(track);
+  track.track.mode = 'hidden';
+  // Where media-chrome looks for it. Earlier, the browser would choose captions for the viewer as well.
+  track.default = true;
 }
 
 /** Did the browser's autoplay policy say no? A load that took the place of this one is no refusal. */

@@ -1,18 +1,31 @@
 import Hls, { type ErrorData, ErrorDetails, ErrorTypes, Events, type HlsConfig } from 'hls.js';
 import type { Engine, EngineEvent } from './playback.ts';
 import { watchProgress } from './progress.ts';
+import type { RenditionList } from './renditions.ts';
 
-const config: Partial<HlsConfig> = {
+const common: Partial<HlsConfig> = {
   // Our segments are fMP4, which needs no transmuxing worth a worker.
   enableWorker: false,
+  backBufferLength: 60,
+  capLevelToPlayerSize: true,
+};
+const broadcastConfig: Partial<HlsConfig> = {
+  ...common,
   liveSyncDurationCount: 3,
   liveMaxLatencyDurationCount: 10,
   // Catches up by playing 5 % faster, which nobody hears.
   maxLiveSyncPlaybackRate: 1.05,
-  backBufferLength: 60,
   liveDurationInfinity: true,
-  capLevelToPlayerSize: true,
 };
+
+/** What playing a video takes beside its address. */
+export interface VideoOptions {
+  /** Second at which to begin, asked when loading does. */
+  startSec(): number;
+  /** Load the first seconds before anybody has asked to play. */
+  isEager: boolean;
+  renditions: RenditionList;
+}
 
 const MISSING: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 const PLAYLIST_ERRORS: ReadonlySet<string> = new Set([
@@ -32,13 +45,14 @@ export function canUseHls(): boolean {
   return Hls.isSupported();
 }
 
-/** Plays through Media Source Extensions. */
+/** Plays through Media Source Extensions; a broadcast, where no options of a video are given. */
 export function attachHls(
   video: HTMLVideoElement,
   src: string,
   report: (event: EngineEvent) => void,
+  options: VideoOptions | null,
 ): Engine {
-  const hls = new Hls(config);
+  const hls = new Hls(options === null ? broadcastConfig : videoConfig(options));
   let hasData = false;
   let recoveredAt = Number.NEGATIVE_INFINITY;
   // hls.js goes on using itself after it has told of an error; what destroys it must wait for that.
@@ -65,13 +79,44 @@ export function attachHls(
     hasData = true;
   });
   const unwatch = watchProgress(video, report);
+  const undo = options === null ? () => {} : prepareVideo(hls, video, options, tell);
   hls.loadSource(src);
   hls.attachMedia(video);
   return {
     opaque: false,
     destroy: () => {
       unwatch();
+      undo();
       hls.destroy();
     },
+  };
+}
+
+function videoConfig({ startSec, isEager }: VideoOptions): Partial<HlsConfig> {
+  return { ...common, startPosition: startSec(), autoStartLoad: isEager };
+}
+
+/** The choice of quality, and the wait for a viewer who wants to play. @returns what undoes it. */
+function prepareVideo(
+  hls: Hls,
+  video: HTMLVideoElement,
+  { startSec, isEager, renditions }: VideoOptions,
+  tell: (event: EngineEvent) => void,
+): () => void {
+  const onPlay = () => hls.startLoad(startSec());
+  if (!isEager) video.addEventListener('play', onPlay, { once: true });
+  hls.on(Events.MANIFEST_PARSED, (_event, { levels }) => {
+    renditions.onSelect = (index) => {
+      hls.nextLevel = index;
+    };
+    renditions.replace(
+      levels.map(({ width, height, bitrate }, index) => ({ id: String(index), width, height, bitrate })),
+    );
+    // There is no picture until somebody wants to play; the poster stands for it.
+    if (!isEager) tell('ready');
+  });
+  return () => {
+    video.removeEventListener('play', onPlay);
+    renditions.onSelect = () => {};
   };
 }

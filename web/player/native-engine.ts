@@ -10,6 +10,8 @@ export function attachNative(
   video: HTMLVideoElement,
   src: string,
   report: (event: EngineEvent) => void,
+  /** Second at which a video begins; null plays a broadcast. */
+  startSec: number | null,
 ): Engine {
   const onError = () => {
     const isDecoding =
@@ -20,12 +22,13 @@ export function attachNative(
   };
   const onEnded = () => report('gone');
   video.addEventListener('error', onError);
-  video.addEventListener('ended', onEnded);
+  // A broadcast has no end of its own; a video does, and can be played again.
+  if (startSec === null) video.addEventListener('ended', onEnded);
   const unwatch = watchProgress(video, report);
-  video.src = src;
+  video.src = startSec === null || startSec === 0 ? src : `${src}#t=${startSec}`;
   video.load();
   return {
-    opaque: true,
+    opaque: startSec === null,
     destroy: () => {
       unwatch();
       video.removeEventListener('error', onError);

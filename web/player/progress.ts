@@ -22,7 +22,7 @@ export function watchProgress(video: HTMLVideoElement, report: (event: EngineEve
   };
   const look = () => {
     const now = performance.now();
-    if (video.currentTime !== lastTime || video.paused || video.seeking) {
+    if (video.currentTime !== lastTime || video.paused || video.ended || video.seeking) {
       lastTime = video.currentTime;
       lastMove = now;
       if (isStalled && !video.paused) report('resumed');

@@ -1,24 +1,52 @@
 import type { Phase } from './playback.ts';
-import { localTime, RETRY, relativeTime, UNMUTE, WORDS } from './words.ts';
+import { type Kind, localTime, RETRY, relativeTime, UNMUTE, WORDS } from './words.ts';
 
 /** No value of anybody's goes in here: what is said of the broadcast is set as text. */
-const STAGE = `
-<media-controller defaultstreamtype="live" inert>
+const START = `
   <video slot="media" playsinline></video>
   <media-loading-indicator slot="centered-chrome" noautohide></media-loading-indicator>
-  <media-play-button slot="centered-chrome" class="player-big-play" notooltip></media-play-button>
-  <media-control-bar>
+  <media-play-button slot="centered-chrome" class="player-big-play" notooltip></media-play-button>`;
+const SOUND = `
     <media-play-button></media-play-button>
     <media-mute-button></media-mute-button>
-    <media-volume-range></media-volume-range>
-    <media-live-button></media-live-button>
-    <span class="player-spacer"></span>
-    <media-captions-button></media-captions-button>
+    <media-volume-range></media-volume-range>`;
+const SCREENS = `
     <media-airplay-button></media-airplay-button>
     <media-pip-button></media-pip-button>
-    <media-fullscreen-button></media-fullscreen-button>
+    <media-fullscreen-button></media-fullscreen-button>`;
+const SUBMENU = (name: string, menu: string) => `
+    <media-settings-menu-item>${name}
+      <${menu} slot="submenu" hidden><div slot="title">${name}</div></${menu}>
+    </media-settings-menu-item>`;
+
+const CONTROLS: Record<Kind, string> = {
+  broadcast: `
+<media-controller defaultstreamtype="live" inert>${START}
+  <media-control-bar>${SOUND}
+    <media-live-button></media-live-button>
+    <span class="player-spacer"></span>
+    <media-captions-button></media-captions-button>${SCREENS}
   </media-control-bar>
-</media-controller>
+</media-controller>`,
+  video: `
+<media-controller defaultstreamtype="on-demand" inert>${START}
+  <media-settings-menu hidden anchor="auto">
+    ${SUBMENU('Speed', 'media-playback-rate-menu')}
+    ${SUBMENU('Quality', 'media-rendition-menu')}
+    ${SUBMENU('Captions', 'media-captions-menu')}
+  </media-settings-menu>
+  <media-control-bar class="player-seek">
+    <media-time-range></media-time-range>
+  </media-control-bar>
+  <media-control-bar>${SOUND}
+    <media-time-display showduration notoggle></media-time-display>
+    <span class="player-spacer"></span>
+    <media-captions-button></media-captions-button>
+    <media-settings-menu-button></media-settings-menu-button>${SCREENS}
+  </media-control-bar>
+</media-controller>`,
+};
+const FRAME = `
 <button type="button" class="player-unmute" hidden></button>
 <p class="player-status visually-hidden" role="status"></p>`;
 
@@ -41,11 +69,11 @@ export interface View {
 let count = 0;
 
 /** Builds the player's parts into `host`; the panel that the server rendered there is kept. */
-export function createView(host: HTMLElement, label: string): View {
+export function createView(host: HTMLElement, label: string, kind: Kind): View {
   const stage = document.createElement('div');
   stage.className = 'player-stage';
   stage.id = `player-stage-${count++}`;
-  stage.innerHTML = STAGE;
+  stage.innerHTML = CONTROLS[kind] + FRAME;
   const controller = part(stage, 'media-controller', HTMLElement);
   controller.setAttribute('fullscreenelement', stage.id);
   const panel = host.querySelector('.player-panel') ?? createPanel(label);
@@ -68,7 +96,7 @@ export function createView(host: HTMLElement, label: string): View {
     unmute,
     retry,
     show(phase, startsAt) {
-      const words = WORDS[phase];
+      const words = WORDS[kind][phase];
       const isAhead = phase === 'offline' && startsAt !== null;
       const text = isAhead ? startMessage(startsAt) : words.message;
       stage.dataset.phase = phase;

@@ -1,7 +1,11 @@
 import type { Phase } from './playback.ts';
 
-/** What a viewer reads in each phase; `state` is the short label, `message` the sentence below the title. */
-export const WORDS: Record<Phase, { state: string; message: string }> = {
+/** What the player shows: a live broadcast, or a video that is there as a whole. */
+export type Kind = 'broadcast' | 'video';
+/** `state` is the short label, `message` the sentence below the title. */
+type Words = Record<Phase, { state: string; message: string }>;
+
+const BROADCAST: Words = {
   offline: {
     state: 'Offline',
     message: 'The broadcast has not started yet. It plays here as soon as it does.',
@@ -19,6 +23,22 @@ export const WORDS: Record<Phase, { state: string; message: string }> = {
   },
   failed: { state: 'Problem', message: 'This browser cannot play the broadcast.' },
 };
+
+const VIDEO: Words = {
+  offline: {
+    state: 'Processing',
+    message: 'This video is still being processed. It plays here as soon as it is ready.',
+  },
+  starting: { state: 'Video', message: 'Loading…' },
+  live: { state: 'Video', message: 'The video can be played.' },
+  interrupted: { state: 'Video', message: 'Waiting for more of the video…' },
+  reconnecting: { state: 'Connection lost', message: 'The server cannot be reached. Trying again…' },
+  ended: { state: 'Not available', message: 'This video is not available any more.' },
+  failed: { state: 'Problem', message: 'This browser cannot play the video.' },
+};
+
+/** What a viewer reads in each phase. */
+export const WORDS: Record<Kind, Words> = { broadcast: BROADCAST, video: VIDEO };
 
 export const RETRY = 'Try again';
 export const UNMUTE = 'Turn on sound';
@@ -47,4 +67,9 @@ export function localTime(at: Date): string {
     minute: '2-digit',
     timeZoneName: 'short',
   }).format(at);
+}
+
+/** The day on the viewer's own calendar. */
+export function localDate(at: Date): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: 'long' }).format(at);
 }

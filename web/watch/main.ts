@@ -1,6 +1,6 @@
 import '../player/element.ts';
 import type { Phase } from '../player/playback.ts';
-import { localTime, relativeTime, WORDS } from '../player/words.ts';
+import { localDate, localTime, relativeTime, WORDS } from '../player/words.ts';
 
 const REFRESH_MS = 30_000;
 const COPIED_MS = 2000;
@@ -11,17 +11,23 @@ function showTimes(): void {
     const at = new Date(element.dateTime);
     if (Number.isNaN(at.getTime())) continue;
     element.title = localTime(at);
-    element.textContent = element.dataset.style === 'relative' ? relativeTime(at, new Date()) : localTime(at);
+    const { style } = element.dataset;
+    element.textContent =
+      style === 'relative' ? relativeTime(at, new Date()) : style === 'date' ? localDate(at) : localTime(at);
   }
 }
 
 function showPhase(phase: Phase): void {
   for (const badge of document.querySelectorAll<HTMLElement>('[data-badge]')) {
+    if (badge.dataset.badge === 'processing') {
+      badge.hidden = phase !== 'offline';
+      continue;
+    }
     // The server knows more of these two than the phase says.
     const isKnownBetter = badge.dataset.badge === 'preview' || badge.dataset.badge === 'scheduled';
     if (isKnownBetter && (phase === 'offline' || badge.dataset.badge === 'preview')) continue;
     badge.dataset.badge = phase;
-    badge.textContent = WORDS[phase].state;
+    badge.textContent = WORDS.broadcast[phase].state;
   }
   // When it went on and when it starts was said by the server; a change makes it old.
   const isOn = phase !== 'offline' && phase !== 'ended';
@@ -49,9 +55,22 @@ function enableCopying(): void {
   }
 }
 
+/** Chapters: a link that works without this, and goes there in place with it. */
+function enableSeeking(): void {
+  const player = document.querySelector('marquee-player');
+  for (const link of document.querySelectorAll<HTMLElement>('a[data-seek]')) {
+    link.addEventListener('click', (event) => {
+      if (player?.seek(Number(link.dataset.seek)) !== true) return;
+      event.preventDefault();
+      player.scrollIntoView({ block: 'nearest' });
+    });
+  }
+}
+
 showTimes();
 setInterval(showTimes, REFRESH_MS);
 document.addEventListener('marquee-phase', (event) => {
   if (event instanceof CustomEvent) showPhase(event.detail);
 });
 enableCopying();
+enableSeeking();

@@ -5,6 +5,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { newId } from '../../kernel/ids.ts';
+import { createTranscodeNode } from '../videos/index.ts';
 import { createReadiness, type Probe } from './readiness.service.ts';
 
 const NOW = '2026-11-20T09:00:00.000Z';
@@ -101,9 +102,9 @@ test('an ingest that does not run, or accepts without answering; one round of pr
   assert.deepEqual(await troubles(), { ingest: 'DOWN' });
 });
 
-test('where the media role is elsewhere, the port of RTMP_URL stands for it and for its ffmpeg', async () => {
+test('where the other roles are elsewhere: the port of RTMP_URL, and a worker that takes encodes', async () => {
   const env = {
-    ROLES: 'api,worker',
+    ROLES: 'api',
     FFMPEG_PATH: '/nowhere/ffmpeg',
     RTMP_URL: `rtmp://127.0.0.1:${rtmpPort}/live`,
   };
@@ -111,14 +112,23 @@ test('where the media role is elsewhere, the port of RTMP_URL stands for it and 
   try {
     await mkdir(node.container.config.DATA_DIR, { recursive: true });
     const { key: own } = await node.createKey();
-    const ask = async () => (await node.request('GET', '/health/ready', { key: own })).assertOk(200);
-    const answer = await ask();
-    assert.equal(answer.at('data.status'), 'OK', answer.text);
+    const ask = async () => {
+      const answer = (await node.request('GET', '/health/ready', { key: own })).assertOk(200);
+      clock.advance(5000);
+      const { ingest, transcoder } = Object(answer.at('data.components'));
+      return [ingest.status, transcoder.status];
+    };
+    assert.deepEqual(await ask(), ['OK', 'DOWN']);
+    const worker = createTranscodeNode(node.container, 2);
+    await worker.heartbeat();
+    assert.deepEqual(await ask(), ['OK', 'OK']);
+    clock.advance(30_000);
+    assert.deepEqual(await ask(), ['OK', 'DOWN']);
+    await worker.heartbeat();
     hello = null;
-    clock.advance(5000);
-    const deaf = await ask();
-    const { ingest, transcoder } = Object(deaf.at('data.components'));
-    assert.deepEqual([ingest.status, transcoder.status], ['DOWN', 'DOWN']);
+    assert.deepEqual(await ask(), ['DOWN', 'OK']);
+    await worker.leave();
+    assert.deepEqual(await ask(), ['DOWN', 'DOWN']);
   } finally {
     await node.close();
   }

@@ -231,6 +231,25 @@ describe('the list', () => {
   });
 });
 
+describe('a video that failed', () => {
+  test('is told with the reason, but not an upload that was given up', async () => {
+    const owner = await app.createKey();
+    for (const code of ['UPLOAD_EXPIRED', 'CORRUPT_INPUT']) {
+      await app.container.events.transaction(async (_tx, append) => {
+        const failedAt = '2026-11-20T09:00:00.000Z';
+        const error = { code, message: 'The file breaks off.' };
+        const data = { videoId: 'vid_1', error, attempt: 1, failedAt, sequence: 3 };
+        await append({ workspaceId: owner.account.live, type: 'video.processing.failed', data });
+      });
+    }
+    const told = (await app.request('GET', '/notifications', { key: owner.key })).assertOk(200);
+    assert.equal(told.list('data').length, 1);
+    assert.equal(told.at('data.0.severity'), 'WARNING');
+    assert.equal(told.at('data.0.body'), 'The file breaks off. The code is CORRUPT_INPUT.');
+    assert.deepEqual(told.at('data.0.resource'), { type: 'VIDEO', id: 'vid_1' });
+  });
+});
+
 describe('preferences', () => {
   const put = (body: unknown) => call('PUT', '/preferences', { body });
   const on = { email: true, inApp: true };
@@ -239,6 +258,7 @@ describe('preferences', () => {
     'api_key.expiring': { email: false, inApp: true },
     'integration_domain.failed': { email: false, inApp: true },
     'integration_domain.lapsed': on,
+    'video.processing.failed': { email: false, inApp: true },
     'webhook.failing': on,
   };
 

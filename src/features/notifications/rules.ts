@@ -19,6 +19,7 @@ const SEVERITIES = {
   'api_key.expiring': 'WARNING',
   'integration_domain.failed': 'WARNING',
   'integration_domain.lapsed': 'CRITICAL',
+  'video.processing.failed': 'WARNING',
   'webhook.failing': 'CRITICAL',
 } as const satisfies Record<string, Severity>;
 
@@ -71,6 +72,8 @@ interface Happened {
 export function noticeOf({ type, data, mode }: Happened): Notice | null {
   if (!isNoticeType(type)) return null;
   const read = (name: string) => textOf(data, name);
+  // An upload that was given up is no news to who gave it up.
+  if (read('error.code') === 'UPLOAD_EXPIRED') return null;
   const { title, ...rest } = wordsOf(type, read);
   return { severity: SEVERITIES[type], title: mode === 'test' ? `${title} (test mode)` : title, ...rest };
 }
@@ -97,6 +100,12 @@ function wordsOf(type: NoticeType, read: (name: string) => string): Omit<Notice,
         body: `No proof was found within seven days, and it is looked for no more until you ask. ${sentence(read('error'))}`.trim(),
         resource: { type: 'INTEGRATION_DOMAIN', id: read('domainId') },
       };
+    case 'video.processing.failed':
+      return {
+        title: 'A video could not be processed',
+        body: `${read('error.message')} The code is ${read('error.code')}.`.trim(),
+        resource: { type: 'VIDEO', id: read('videoId') },
+      };
     case 'api_key.expiring':
       return {
         title: `The API key “${read('name')}” expires soon`,
@@ -106,9 +115,11 @@ function wordsOf(type: NoticeType, read: (name: string) => string): Omit<Notice,
   }
 }
 
-/** Text or a number of the data; anything else is empty. */
-function textOf(data: object, name: string): string {
-  const value: unknown = Object.getOwnPropertyDescriptor(data, name)?.value;
+/** Text or a number of the data, at a path with dots; anything else is empty. */
+function textOf(data: object, path: string): string {
+  const value = path
+    .split('.')
+    .reduce<unknown>((node, name) => Object.getOwnPropertyDescriptor(Object(node), name)?.value, data);
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 

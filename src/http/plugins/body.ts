@@ -2,9 +2,32 @@ import type { FastifyInstance } from 'fastify';
 import { parse } from 'secure-json-parse';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { assertStorable } from '../validation.ts';
+import { answerBrokenRequest } from './errors.ts';
 
 /** Bodies are JSON up to 1 MB (`api.md` C0). */
 export const BODY_LIMIT_BYTES = 1_048_576;
+
+/** A request has so long to send its body. */
+const BODY_MS = 60_000;
+
+/** Hangs up on bodies that do not come to their end in time, but for those of the routes that stream them. */
+export function bodyDeadline(app: FastifyInstance, limitMs = BODY_MS): void {
+  app.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
+    const hasBody =
+      raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length']) > 0;
+    if (hasBody && routeOptions.config.streams !== true) {
+      const late = Object.assign(new Error('the body is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+      const refuse = () => {
+        if (reply.raw.headersSent) raw.socket.destroy();
+        else answerBrokenRequest(late, raw.socket);
+      };
+      const timer = setTimeout(refuse, limitMs).unref();
+      raw.once('end', () => clearTimeout(timer));
+      raw.once('close', () => clearTimeout(timer));
+    }
+    done();
+  });
+}
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { UploadedFile } from '../context.ts';
 import type { Upload } from '../route.ts';
+import { assertStorable } from '../validation.ts';
 
 /** Lets the endpoints of this scope take `multipart/form-data`; everywhere else it is 415. */
 export async function acceptUploads(scope: FastifyInstance): Promise<void> {
@@ -11,23 +12,38 @@ export async function acceptUploads(scope: FastifyInstance): Promise<void> {
   });
 }
 
+/** A multipart body: its file, and its other fields, which stand for the members of a JSON body. */
+interface Multipart {
+  file: UploadedFile;
+  fields: Record<string, string>;
+}
+
 /**
- * The file of a multipart body; null when the body is none.
+ * The file and the fields of a multipart body; null when the body is none.
  *
  * @throws {AppError} PAYLOAD_TOO_LARGE or BAD_REQUEST, both with the field of the file.
  */
 export async function readUpload(
   request: FastifyRequest,
   { field, maxBytes }: Upload,
-): Promise<UploadedFile | null> {
+): Promise<Multipart | null> {
   if (!request.isMultipart()) return null;
+  const read: { file: UploadedFile | null; fields: [string, string][] } = { file: null, fields: [] };
   try {
-    const part = await request.file({ limits: { fileSize: maxBytes } });
-    if (part?.fieldname === field) return { bytes: await part.toBuffer() };
+    for await (const part of request.parts({ limits: { fileSize: maxBytes } })) {
+      if (part.type === 'field') read.fields.push([part.fieldname, String(part.value)]);
+      else if (part.fieldname !== field) break;
+      else read.file = { bytes: await part.toBuffer() };
+    }
   } catch (error) {
     throw toUploadError(error, field, maxBytes);
   }
-  throw badRequest(field, `The multipart body needs a file in its first file part, named ${field}.`);
+  if (read.file === null) {
+    throw badRequest(field, `The multipart body needs a file in its first file part, named ${field}.`);
+  }
+  const fields = Object.fromEntries(read.fields);
+  assertStorable(JSON.stringify(fields), fields);
+  return { file: read.file, fields };
 }
 
 function toUploadError(error: unknown, field: string, maxBytes: number): AppError {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,13 +10,12 @@ import {
   trimBefore,
 } from '../live/playlist.ts';
 import {
-  COMMON_HEADERS,
   isSafeName,
-  matchesEtag,
   notFound,
   PLAYLIST_TYPE,
   type PlaybackReply,
   type PlaybackRequest,
+  textReply,
 } from './reply.ts';
 import type { ListedSince } from './segments.ts';
 
@@ -79,7 +77,7 @@ export function createPlaylistReader(liveDir: string): PlaylistReader {
       const master = await masters.read(join(liveDir, request.streamId, 'master.m3u8'));
       const suffix = request.uriSuffix ?? '';
       const text = master === null ? waitingMaster(suffix) : suffixMaster(master, suffix);
-      return textReply(request, text, { 'cache-control': 'no-store' });
+      return textReply(request, text, { type: PLAYLIST_TYPE, cacheControl: 'no-store' });
     },
     readMediaPlaylist: async (request) => {
       if (!isSafeName(request.streamId) || !isSafeName(request.rung)) return notFound();
@@ -91,25 +89,10 @@ export function createPlaylistReader(liveDir: string): PlaylistReader {
       }
       if (!playlist) return notFound();
       const text = renderMediaPlaylist(playlist, request.uriSuffix);
-      const etag = `"${createHash('sha1').update(text).digest('base64url')}"`;
       const cacheControl = request.isPrivate ? 'private, no-cache' : 'no-cache';
-      return textReply(request, text, { 'cache-control': cacheControl, etag });
+      return textReply(request, text, { type: PLAYLIST_TYPE, cacheControl });
     },
   };
-}
-
-function textReply(
-  request: PlaybackRequest,
-  text: string,
-  extra: { 'cache-control': string; etag?: string },
-): PlaybackReply {
-  const headers: Record<string, string> = { ...COMMON_HEADERS, ...extra };
-  if (extra.etag !== undefined && matchesEtag(request.ifNoneMatch, extra.etag)) {
-    return { status: 304, headers, body: null };
-  }
-  headers['content-type'] = PLAYLIST_TYPE;
-  headers['content-length'] = String(Buffer.byteLength(text));
-  return { status: 200, headers, body: request.method === 'HEAD' ? null : text };
 }
 
 /** The parsed content of small files; one `stat` per read tells whether it still holds. */

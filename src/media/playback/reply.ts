@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 
 /** What a route sends as it is; it knows no HTTP framework. */
 export interface PlaybackReply {
-  status: 200 | 204 | 206 | 304 | 404 | 416;
+  status: 200 | 204 | 206 | 302 | 304 | 404 | 416;
   headers: Record<string, string>;
   /** null for HEAD and for statuses without content. A stream holds a file open: consume or destroy it. */
   body: Buffer | string | Readable | null;
@@ -31,6 +32,22 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
 export function notFound(): PlaybackReply {
   const headers = { ...COMMON_HEADERS, 'cache-control': 'no-store', 'content-length': '0' };
   return { status: 404, headers, body: null };
+}
+
+/** A small text that is made for the request, such as a playlist. A tag of its bytes is its `ETag`. */
+export function textReply(
+  request: PlaybackRequest,
+  text: string,
+  { type, cacheControl }: { type: string; cacheControl: string },
+): PlaybackReply {
+  const headers: Record<string, string> = { ...COMMON_HEADERS, 'cache-control': cacheControl };
+  if (cacheControl !== 'no-store') {
+    headers.etag = `"${createHash('sha1').update(text).digest('base64url')}"`;
+    if (matchesEtag(request.ifNoneMatch, headers.etag)) return { status: 304, headers, body: null };
+  }
+  headers['content-type'] = type;
+  headers['content-length'] = String(Buffer.byteLength(text));
+  return { status: 200, headers, body: request.method === 'HEAD' ? null : text };
 }
 
 /** RFC 9110 13.1.2: a list of tags or `*`; weak tags match here. */

@@ -66,7 +66,7 @@ class PostgresConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const parameters = query.parameters.map(toParameter);
-    const { rows, count } = await this.#run<R & object>(query.sql, parameters, PREPARED.test(query.sql));
+    const { rows, count } = await this.#run<R & object>(query.sql, parameters, isPrepared(query.sql));
     return { rows, numAffectedRows: BigInt(count) };
   }
 
@@ -91,7 +91,13 @@ class PostgresConnection implements DatabaseConnection {
   }
 }
 
+/** In a query that is planned each time, with its values: a prepared one is planned for any after five calls. */
+export const NOT_PREPARED = '/* planned with its values */';
 const PREPARED = /^(select|insert|update|delete|with)\b/i;
+
+function isPrepared(text: string): boolean {
+  return PREPARED.test(text) && !text.includes(NOT_PREPARED);
+}
 
 /** Objects become JSON text; an array is a PostgreSQL array (write a JSON array as text). */
 function toParameter(value: unknown): Parameter {

@@ -54,6 +54,16 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof postgres.PostgresError ? error.code : undefined;
 }
 
+const PASSING_STATES = /^(40001|40P01|55P03|57P0[123]|08)/;
+const LOST_CONNECTION = /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$)/;
+
+/** May the same transaction succeed a moment later? A deadlock, a connection that was lost or could not be made. */
+export function isPassing(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== undefined) return PASSING_STATES.test(state);
+  return error instanceof Error && 'code' in error && LOST_CONNECTION.test(String(error.code));
+}
+
 /** The constraint that a failed statement broke, or undefined. */
 export function brokenConstraint(error: unknown): string | undefined {
   return error instanceof postgres.PostgresError ? error.constraint_name : undefined;

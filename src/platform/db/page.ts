@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
+import { NOT_PREPARED } from './dialect.ts';
 
 /**
  * The condition of one page: rows behind `after`, within the creation times asked for. Ids sort by creation,
@@ -20,3 +21,9 @@ export function pageCondition(page: PageRequest, id = 'id', createdAt = 'created
   }
   return parts.length === 0 ? sql`true` : sql`${sql.join(parts, sql` and `)}`;
 }
+
+/**
+ * `modifyFront` of a list whose best plan hangs on its values. A plan for any values takes a workspace for an
+ * average one and its rows for spread evenly: it then reads the others' rows to find those of a small one.
+ */
+export const plannedWithValues = sql.raw(NOT_PREPARED);

@@ -187,6 +187,34 @@ create table idempotency_record (
 );
 CREATE INDEX idempotency_record_expiry ON public.idempotency_record USING btree (expires_at);
 
+create table import (
+  id text not null,
+  workspace_id text not null,
+  video_id text,
+  source_url text not null,
+  provider text not null,
+  status text not null,
+  title text not null,
+  visibility text not null,
+  metadata jsonb not null default '{}'::jsonb,
+  bytes_total bigint,
+  bytes_received bigint not null default 0,
+  validator text,
+  storage_state jsonb,
+  error_code text,
+  error_message text,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  completed_at timestamp with time zone,
+  constraint import_pkey PRIMARY KEY (id),
+  constraint import_provider_check CHECK ((provider = ANY (ARRAY['URL'::text, 'S3'::text, 'YOUTUBE'::text, 'VIMEO'::text, 'TWITCH'::text, 'PEERTUBE'::text]))),
+  constraint import_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'DOWNLOADING'::text, 'PROCESSING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELED'::text]))),
+  constraint import_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE SET NULL,
+  constraint import_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX import_video ON public.import USING btree (video_id);
+CREATE INDEX import_workspace ON public.import USING btree (workspace_id, id DESC);
+
 create table ingest_session (
   id text not null,
   stream_id text not null,
@@ -233,6 +261,14 @@ create table integration_domain (
 );
 CREATE INDEX integration_domain_due ON public.integration_domain USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
 CREATE UNIQUE INDEX integration_domain_workspace_id_domain_key ON public.integration_domain USING btree (workspace_id, domain);
+
+create table job_turn (
+  queue text not null,
+  group_id text not null,
+  served_pass double precision not null,
+  next_pass double precision not null,
+  constraint job_turn_pkey PRIMARY KEY (queue, group_id)
+);
 
 create table link_request (
   id bigint not null generated always as identity,
@@ -296,6 +332,72 @@ create table notification_preference (
   constraint notification_preference_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint notification_preference_pkey PRIMARY KEY (account_id)
 );
+
+create table playlist (
+  id text not null,
+  workspace_id text not null,
+  title text not null,
+  description text,
+  visibility text not null,
+  thumbnail_video_id text,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint playlist_pkey PRIMARY KEY (id),
+  constraint playlist_thumbnail_video_id_fkey FOREIGN KEY (thumbnail_video_id) REFERENCES video(id) ON DELETE SET NULL,
+  constraint playlist_visibility_check CHECK ((visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text]))),
+  constraint playlist_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX playlist_thumbnail ON public.playlist USING btree (thumbnail_video_id) WHERE (thumbnail_video_id IS NOT NULL);
+CREATE INDEX playlist_workspace ON public.playlist USING btree (workspace_id, id DESC);
+
+create table playlist_item (
+  id text not null,
+  playlist_id text not null,
+  video_id text not null,
+  position integer not null,
+  note text,
+  start_sec double precision,
+  stop_sec double precision,
+  added_at timestamp with time zone not null default now(),
+  constraint playlist_item_pkey PRIMARY KEY (id),
+  constraint playlist_item_playlist_id_fkey FOREIGN KEY (playlist_id) REFERENCES playlist(id) ON DELETE CASCADE,
+  constraint playlist_item_playlist_id_position_key UNIQUE (playlist_id, "position") DEFERRABLE INITIALLY DEFERRED,
+  constraint playlist_item_position_check CHECK (("position" >= 0)),
+  constraint playlist_item_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX playlist_item_playlist_id_position_key ON public.playlist_item USING btree (playlist_id, "position");
+CREATE INDEX playlist_item_video ON public.playlist_item USING btree (video_id);
+
+create table recording (
+  session_id text not null,
+  workspace_id text not null,
+  stream_id text not null,
+  video_id text,
+  settled_at timestamp with time zone,
+  ready_said_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint recording_pkey PRIMARY KEY (session_id),
+  constraint recording_session_id_fkey FOREIGN KEY (session_id) REFERENCES stream_session(id) ON DELETE CASCADE,
+  constraint recording_video_id_key UNIQUE (video_id),
+  constraint recording_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX recording_video_id_key ON public.recording USING btree (video_id);
+
+create table recording_part (
+  id text not null,
+  session_id text not null,
+  node_id text not null,
+  started_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  has_media boolean not null default false,
+  closed_at timestamp with time zone,
+  size_bytes bigint,
+  constraint recording_part_pkey PRIMARY KEY (id),
+  constraint recording_part_session_id_fkey FOREIGN KEY (session_id) REFERENCES recording(session_id) ON DELETE CASCADE
+);
+CREATE INDEX recording_part_open ON public.recording_part USING btree (node_id) WHERE (closed_at IS NULL);
+CREATE INDEX recording_part_session ON public.recording_part USING btree (session_id);
 
 create table recovery_code (
   account_id text not null,
@@ -394,6 +496,13 @@ create table stream_session (
 );
 CREATE INDEX stream_session_list ON public.stream_session USING btree (stream_id, id DESC);
 
+create table transcode_node (
+  id text not null,
+  slots integer not null,
+  seen_at timestamp with time zone not null,
+  constraint transcode_node_pkey PRIMARY KEY (id)
+);
+
 create table two_factor (
   account_id text not null,
   secret bytea not null,
@@ -424,6 +533,9 @@ create table upload (
   expires_at timestamp with time zone not null,
   created_at timestamp with time zone not null default now(),
   ended_at timestamp with time zone,
+  writer text,
+  writer_seen_at timestamp with time zone,
+  has_bytes boolean not null default false,
   constraint upload_pkey PRIMARY KEY (id),
   constraint upload_protocol_check CHECK ((protocol = ANY (ARRAY['TUS'::text, 'PUT'::text]))),
   constraint upload_status_check CHECK ((status = ANY (ARRAY['WAITING'::text, 'UPLOADING'::text, 'COMPLETED'::text, 'CANCELED'::text, 'EXPIRED'::text, 'FAILED'::text]))),
@@ -432,7 +544,9 @@ create table upload (
 );
 CREATE INDEX upload_open ON public.upload USING btree (expires_at) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX upload_token ON public.upload USING btree (token_hash);
+CREATE INDEX upload_uncleared ON public.upload USING btree (id) WHERE (has_bytes AND (ended_at IS NOT NULL));
 CREATE INDEX upload_video ON public.upload USING btree (video_id);
+CREATE INDEX upload_whole ON public.upload USING btree (id) WHERE ((ended_at IS NULL) AND (received_bytes = size_bytes));
 CREATE INDEX upload_workspace ON public.upload USING btree (workspace_id, id DESC);
 
 create table video (
@@ -477,17 +591,25 @@ create table video (
   updated_at timestamp with time zone not null default now(),
   deleted_at timestamp with time zone,
   purged_at timestamp with time zone,
+  has_preview boolean not null default false,
   constraint video_pkey PRIMARY KEY (id),
   constraint video_source_check CHECK ((source = ANY (ARRAY['UPLOAD'::text, 'IMPORT'::text, 'RECORDING'::text, 'CLIP'::text]))),
   constraint video_status_check CHECK ((status = ANY (ARRAY['UPLOADING'::text, 'QUEUED'::text, 'PROCESSING'::text, 'READY'::text, 'FAILED'::text]))),
   constraint video_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX video_external ON public.video USING btree (workspace_id, external_id) WHERE ((external_id IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX video_public ON public.video USING btree (id DESC) WHERE ((deleted_at IS NULL) AND (status = 'READY'::text) AND (visibility = 'PUBLIC'::text));
+CREATE INDEX video_public_workspace ON public.video USING btree (workspace_id, id DESC) WHERE ((deleted_at IS NULL) AND (status = 'READY'::text) AND (visibility = 'PUBLIC'::text));
 CREATE INDEX video_publish_at ON public.video USING btree (publish_at) WHERE ((publish_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX video_recording ON public.video USING btree (created_at) WHERE ((deleted_at IS NULL) AND (source = 'RECORDING'::text));
+CREATE INDEX video_session ON public.video USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX video_status ON public.video USING btree (workspace_id, status, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX video_stream ON public.video USING btree (stream_id) WHERE (stream_id IS NOT NULL);
 CREATE INDEX video_tags ON public.video USING gin (tags) WHERE (deleted_at IS NULL);
+CREATE INDEX video_title ON public.video USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
+CREATE INDEX video_unfinished ON public.video USING btree (updated_at) WHERE ((status = ANY (ARRAY['QUEUED'::text, 'PROCESSING'::text])) AND (deleted_at IS NULL));
 CREATE INDEX video_unpurged ON public.video USING btree (deleted_at) WHERE ((deleted_at IS NOT NULL) AND (purged_at IS NULL));
+CREATE INDEX video_visibility ON public.video USING btree (workspace_id, visibility, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX video_workspace ON public.video USING btree (workspace_id, id DESC) WHERE (deleted_at IS NULL);
 
 create table video_caption (
@@ -503,6 +625,42 @@ create table video_caption (
   constraint video_caption_video_id_language_key UNIQUE (video_id, language)
 );
 CREATE UNIQUE INDEX video_caption_video_id_language_key ON public.video_caption USING btree (video_id, language);
+
+create table video_chunk (
+  video_id text not null,
+  revision integer not null,
+  number integer not null,
+  start_sec double precision not null,
+  duration_sec double precision not null,
+  source_key text not null,
+  folder text,
+  progress_percent double precision not null default 0,
+  constraint video_chunk_pkey PRIMARY KEY (video_id, revision, number),
+  constraint video_chunk_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
+);
+
+create table video_folder (
+  video_id text not null,
+  revision integer not null,
+  number integer not null,
+  constraint video_folder_pkey PRIMARY KEY (video_id, number),
+  constraint video_folder_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
+);
+
+create table video_processing (
+  video_id text not null,
+  revision integer not null,
+  source text not null,
+  ladder text not null,
+  mode text not null,
+  align_to_source boolean not null,
+  images_done boolean not null default false,
+  revivals integer not null default 0,
+  touched_at timestamp with time zone not null,
+  constraint video_processing_mode_check CHECK ((mode = ANY (ARRAY['WHOLE'::text, 'SPLIT'::text, 'CHUNKS'::text]))),
+  constraint video_processing_pkey PRIMARY KEY (video_id),
+  constraint video_processing_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
+);
 
 create table video_rendition (
   video_id text not null,
@@ -585,3 +743,5 @@ create table workspace (
   constraint workspace_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX workspace_account_id_mode_key ON public.workspace USING btree (account_id, mode);
+
+create extension pg_trgm;

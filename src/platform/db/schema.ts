@@ -16,7 +16,16 @@ import type {
 } from './tables/auth.ts';
 import type { IntegrationDomainTable } from './tables/domains.ts';
 import type { DeliveryJobTable, DeliveryLogTable, EventTable, WebhookTable } from './tables/events.ts';
+import type { ImportTable } from './tables/imports.ts';
 import type { NotificationPreferenceTable, NotificationTable } from './tables/notifications.ts';
+import type { PlaylistItemTable, PlaylistTable } from './tables/playlists.ts';
+import type {
+  TranscodeNodeTable,
+  VideoChunkTable,
+  VideoFolderTable,
+  VideoProcessingTable,
+} from './tables/processing.ts';
+import type { RecordingPartTable, RecordingTable } from './tables/recordings.ts';
 import type {
   IngestSessionTable,
   StreamSessionTable,
@@ -60,5 +69,14 @@ export interface Database {
   video_rendition: VideoRenditionTable;
   video_caption: VideoCaptionTable;
   video_view: VideoViewTable;
+  video_processing: VideoProcessingTable;
+  video_chunk: VideoChunkTable;
+  video_folder: VideoFolderTable;
+  transcode_node: TranscodeNodeTable;
   upload: UploadTable;
+  import: ImportTable;
+  playlist: PlaylistTable;
+  playlist_item: PlaylistItemTable;
+  recording: RecordingTable;
+  recording_part: RecordingPartTable;
 }

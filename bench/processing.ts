@@ -1,0 +1,144 @@
+/**
+ * From the last byte of an upload to READY, on a platform of its own: `node bench/processing.ts`.
+ *
+ * - uploaded to first playable, for a ten-minute file whose top rung is copied; idle, and while an encode has the
+ *   only slot;
+ * - a whole job, upload to READY, against the bare ffmpeg command with the same rungs.
+ */
+import { execFile } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { request } from 'undici';
+import { createPartner, type Partner, type VideoData } from '../test/harness/partner.ts';
+import { startPlatform } from '../test/harness/platform.ts';
+import { median, report } from './support/report.ts';
+
+const run = promisify(execFile);
+const ROUNDS = 3;
+const POLL_MS = 20;
+const LIMIT_MS = 120_000;
+const PIECE_SEC = 10;
+/** Short enough to be made in one go, long enough for the fixed costs not to count. */
+const ENCODED_SEC = 30;
+const folder = await mkdtemp(join(tmpdir(), 'marquee-bench-'));
+
+/** Ten seconds of 720p at 3 Mbps, as often as it takes. */
+async function makeSource(name: string, seconds: number, gop: number): Promise<string> {
+  const piece = join(folder, `piece-${gop}.mp4`);
+  const path = join(folder, name);
+  await run('ffmpeg', [
+    ...['-v', 'error', '-y', '-f', 'lavfi', '-i', 'testsrc2=s=1280x720:r=30'],
+    ...['-f', 'lavfi', '-i', 'sine=f=440:r=48000', '-t', String(PIECE_SEC)],
+    ...['-c:v', 'libx264', '-preset', 'veryfast', '-b:v', '3M', '-maxrate', '3M', '-bufsize', '3M'],
+    ...['-g', String(gop), '-pix_fmt', 'yuv420p', '-c:a', 'aac', '-b:a', '128k', piece],
+  ]);
+  const loops = String(Math.ceil(seconds / PIECE_SEC) - 1);
+  await run('ffmpeg', ['-v', 'error', '-y', '-stream_loop', loops, '-i', piece, '-c', 'copy', path]);
+  return path;
+}
+
+/** @returns the video, and when its last byte was answered. */
+async function upload(partner: Partner, path: string): Promise<{ id: string; atMs: number }> {
+  const { size } = await stat(path);
+  const { uploadUrl, videoId } = await partner.createUpload({ filename: 'bench.mp4', sizeBytes: size });
+  const headers = { 'content-length': String(size) };
+  const answer = await request(uploadUrl, { method: 'PUT', headers, body: createReadStream(path) });
+  if (answer.statusCode >= 300) throw new Error(`${answer.statusCode} ${await answer.body.text()}`);
+  await answer.body.dump();
+  return { id: videoId, atMs: performance.now() };
+}
+
+async function waitFor(partner: Partner, id: string, so: (video: VideoData) => boolean): Promise<number> {
+  const deadlineMs = performance.now() + LIMIT_MS;
+  for (;;) {
+    const video = await partner.video(id);
+    if (performance.now() > deadlineMs) throw new Error(`${id} is ${video.status} after ${LIMIT_MS} ms`);
+    if (video.status === 'FAILED') throw new Error(JSON.stringify(video.error));
+    if (so(video)) return performance.now();
+    await sleep(POLL_MS);
+  }
+}
+
+const isReady = ({ status }: VideoData) => status === 'READY';
+const isPlayable = ({ playbackUrl }: VideoData) => playbackUrl !== null;
+
+/** Milliseconds of wall time of the bare command that makes the same rungs. */
+async function bareLadder(path: string, rungs: VideoData['renditions']): Promise<number> {
+  const names = rungs.map((_, i) => `[v${i}]`);
+  const graph = [
+    `[0:v]split=${rungs.length}${names.map((name) => `${name.slice(0, -1)}i]`).join('')}`,
+    ...rungs.map(({ width, height }, i) => `[v${i}i]scale=${width}:${height}:flags=bicubic${names[i]}`),
+  ].join(';');
+  const startedMs = performance.now();
+  await run('ffmpeg', [
+    ...['-v', 'error', '-nostdin', '-y', '-i', path, '-filter_complex', graph],
+    ...names.flatMap((name, i) => [
+      ...[
+        '-map',
+        name,
+        '-c:v',
+        'libx264',
+        '-preset',
+        'veryfast',
+        '-crf',
+        '23',
+        '-g',
+        '60',
+        '-sc_threshold',
+        '0',
+      ],
+      ...['-f', 'hls', '-hls_time', '6', '-hls_playlist_type', 'vod', '-hls_segment_type', 'fmp4'],
+      ...['-hls_fmp4_init_filename', `init-${i}.mp4`, join(folder, `bare-${i}.m3u8`)],
+    ]),
+  ]);
+  return performance.now() - startedMs;
+}
+
+const platform = await startPlatform({
+  dataDir: join(folder, 'data'),
+  environment: { TRANSCODE_CONCURRENCY: '1', LOG_LEVEL: 'error' },
+});
+try {
+  const partner = createPartner(platform);
+  const long = await makeSource('copied.mp4', 600, 60);
+  const short = await makeSource('encoded.mp4', ENCODED_SEC, 600);
+
+  const encodes: number[] = [];
+  const bare: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const { id, atMs } = await upload(partner, short);
+    encodes.push((await waitFor(partner, id, isReady)) - atMs);
+    bare.push(await bareLadder(short, (await partner.video(id)).renditions));
+  }
+  report({
+    name: 'processing.ready.ratio',
+    value: median(encodes) / median(bare),
+    unit: 'x bare ffmpeg, wall',
+    target: '<= 1.1',
+  });
+
+  for (const kind of ['idle', 'busy'] as const) {
+    const waits: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const busy = kind === 'busy' ? await upload(partner, short) : null;
+      if (busy !== null) await waitFor(partner, busy.id, ({ status }) => status === 'PROCESSING');
+      const { id, atMs } = await upload(partner, long);
+      waits.push((await waitFor(partner, id, isPlayable)) - atMs);
+      await partner.call('DELETE', `/videos/${id}`);
+      if (busy !== null) await waitFor(partner, busy.id, isReady);
+    }
+    report({
+      name: `processing.playable.${kind}.10min`,
+      value: median(waits) / 1000,
+      unit: 's from the last byte',
+      target: '<= 3',
+    });
+  }
+} finally {
+  await platform.stop();
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { createPartner, type Partner } from '../test/harness/partner.ts';
+import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { until } from '../test/harness/wait.ts';
+
+const run = promisify(execFile);
+const CHUNK_MIN_SEC = 16;
+const environment = { TRANSCODE_CONCURRENCY: '2', VIDEO_CHUNK_MIN_SEC: String(CHUNK_MIN_SEC) };
+let folder: string;
+let dataDir: string;
+let platform: RunningPlatform;
+let partner: Partner;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'marquee-processing-'));
+  dataDir = join(folder, 'data');
+  platform = await startPlatform({ dataDir, environment });
+  partner = createPartner(platform);
+});
+after(async () => {
+  await platform?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** @param gop frames between two keyframes: more than six seconds of them cannot be copied. */
+async function makeSource(
+  name: string,
+  { seconds, size, fps, gop }: { seconds: number; size: string; fps: number; gop: number },
+): Promise<Buffer> {
+  const path = join(folder, name);
+  await run('ffmpeg', [
+    ...['-v', 'error', '-f', 'lavfi', '-i', `testsrc2=s=${size}:r=${fps}`],
+    ...['-f', 'lavfi', '-i', 'sine=f=440:r=48000', '-t', String(seconds)],
+    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', String(gop)],
+    ...['-c:a', 'aac', '-b:a', '96k', path],
+  ]);
+  return readFile(path);
+}
+
+async function upload(file: Buffer, filename: string): Promise<string> {
+  const session = await partner.createUpload({ filename, sizeBytes: file.length });
+  const answer = await fetch(session.uploadUrl, { method: 'PUT', body: new Uint8Array(file) });
+  assert.ok(answer.ok, `${answer.status} ${await answer.text()}`);
+  return session.videoId;
+}
+
+/** The programs that work on this platform's videos. */
+async function programs(words = ''): Promise<number[]> {
+  const { stdout } = await run('ps', ['-eo', 'pid=,args=']);
+  return stdout
+    .split('\n')
+    .filter((line) => /^\s*\d+\s+\S*ffmpeg\b/.test(line) && line.includes(dataDir) && line.includes(words))
+    .map((line) => Number.parseInt(line, 10));
+}
+
+/** Pictures of each rung, by the bytes that players get. */
+async function frameCounts(playbackUrl: string): Promise<Record<string, number>> {
+  const master = await (await fetch(playbackUrl)).text();
+  const found: Record<string, number> = {};
+  for (const line of master.split('\n').filter((one) => one !== '' && !one.startsWith('#'))) {
+    const url = new URL(line, playbackUrl).href;
+    const { stdout } = await run('ffprobe', [
+      ...['-v', 'error', '-select_streams', 'v', '-count_packets'],
+      ...['-show_entries', 'stream=nb_read_packets', '-of', 'csv=p=0', url],
+    ]);
+    found[new URL(url).pathname.split('/').at(-2) ?? ''] = Number.parseInt(stdout, 10);
+  }
+  return found;
+}
+
+async function events(videoId: string): Promise<string[]> {
+  const { data } = await partner.call('GET', '/me/events?limit=100');
+  assert.ok(Array.isArray(data));
+  return data
+    .filter((event) => event.data.videoId === videoId)
+    .sort((a, b) => a.data.sequence - b.data.sequence)
+    .map((event) => event.type);
+}
+
+const WHOLE = [
+  'video.created',
+  'video.upload.completed',
+  'video.processing.started',
+  'video.processing.completed',
+];
+
+test('kill -9 in the middle of an encode: the next start finishes it, once', async () => {
+  const seconds = 12;
+  const fps = 30;
+  const file = await makeSource('long-gop.mp4', { seconds, size: '960x540', fps, gop: 600 });
+  const videoId = await upload(file, 'long-gop.mp4');
+  await until(async () => Number(Reflect.get(await partner.video(videoId), 'progressPercent')) > 5, {
+    timeoutMs: 30_000,
+    intervalMs: 50,
+    message: 'an encode under way',
+  });
+  assert.equal((await partner.video(videoId)).status, 'PROCESSING');
+  assert.ok((await programs()).length > 0);
+  const ended = once(platform.process, 'exit');
+  platform.process.kill('SIGKILL');
+  await ended;
+  await until(async () => (await programs()).length === 0, {
+    timeoutMs: 10_000,
+    intervalMs: 100,
+    message: 'the end of every ffmpeg of the killed platform',
+  });
+
+  platform = await startPlatform({ dataDir, environment, port: platform.port });
+  const ready = await partner.videoWhen(videoId, ({ status }) => status === 'READY', 60_000);
+  const counts = await frameCounts(ready.playbackUrl ?? '');
+  assert.deepEqual(
+    Object.keys(counts),
+    ready.renditions.map(({ name }) => name),
+  );
+  for (const [name, count] of Object.entries(counts)) assert.equal(count, seconds * fps, name);
+  assert.deepEqual(await events(videoId), WHOLE);
+  const lives = await readdir(join(dataDir, 'tmp'));
+  assert.equal(lives.length, 1, 'the scratch files of the killed platform are gone');
+  assert.deepEqual(await readdir(join(dataDir, 'tmp', lives[0] ?? '')), []);
+});
+
+test('a long source is encoded in chunks, exact to the frame, and can be played before it is READY', async () => {
+  const seconds = 40;
+  const fps = 10;
+  const file = await makeSource('chunked.mp4', { seconds, size: '854x480', fps, gop: 20 });
+  const videoId = await upload(file, 'chunked.mp4');
+  const early = await partner.videoWhen(videoId, ({ playbackUrl }) => playbackUrl !== null);
+  assert.equal(early.status, 'PROCESSING');
+  assert.equal((await fetch(early.playbackUrl ?? '')).status, 200);
+  const ready = await partner.videoWhen(videoId, ({ status }) => status === 'READY', 60_000);
+  const counts = await frameCounts(ready.playbackUrl ?? '');
+  assert.ok(Object.keys(counts).length >= 2);
+  for (const [name, count] of Object.entries(counts)) assert.equal(count, seconds * fps, name);
+  const files = await readdir(join(dataDir, 'media'), { recursive: true });
+  const pieces = files.filter((file) => file.includes(videoId) && /source\/.*\.mkv$/.test(file));
+  assert.ok(pieces.length >= 2, 'it was cut');
+  assert.equal((await fetch(ready.thumbnailUrl ?? '')).headers.get('content-type'), 'image/jpeg');
+  assert.deepEqual(await events(videoId), WHOLE);
+});
+
+test('a video that is deleted is not encoded any more', async () => {
+  const file = await readFile(join(folder, 'long-gop.mp4'));
+  const videoId = await upload(file, 'deleted.mp4');
+  await until(async () => (await programs('libx264')).length > 0, { timeoutMs: 20_000, intervalMs: 20 });
+  await partner.call('DELETE', `/videos/${videoId}`);
+  await until(async () => (await programs()).length === 0, { timeoutMs: 5000, intervalMs: 50 });
+  const [life = ''] = await readdir(join(dataDir, 'tmp'));
+  await until(async () => (await readdir(join(dataDir, 'tmp', life))).length === 0);
+});
+
+async function failure(videoId: string, attempts: number) {
+  const failed = async () => (await events(videoId)).filter((type) => type === 'video.processing.failed');
+  const options = { timeoutMs: 15_000, intervalMs: 50, message: `failure ${attempts} of ${videoId}` };
+  await until(async () => (await failed()).length === attempts, options);
+  const { status, error } = await partner.video(videoId);
+  assert.equal(status, 'FAILED');
+  return error;
+}
+
+test('a file at fault fails at once and says why; a retry is another attempt', async () => {
+  const videoId = await upload(Buffer.alloc(200_000, 'not a video '), 'film.mp4');
+  const other = await readFile(join(folder, 'chunked.mp4'));
+  const cutId = await upload(other.subarray(0, other.length / 2), 'half.mp4');
+  assert.equal((await failure(videoId, 1))?.code, 'UNSUPPORTED_FORMAT');
+  assert.equal((await failure(cutId, 1))?.code, 'CORRUPT_INPUT');
+  await partner.call('POST', `/videos/${cutId}/retry`);
+  assert.equal((await failure(cutId, 2))?.code, 'CORRUPT_INPUT');
+  assert.deepEqual(await events(cutId), [
+    'video.created',
+    'video.upload.completed',
+    'video.processing.started',
+    'video.processing.failed',
+    'video.processing.started',
+    'video.processing.failed',
+  ]);
+});

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
+import { createPartner, type Partner } from '../test/harness/partner.ts';
+import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { until } from '../test/harness/wait.ts';
+import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
+
+let platform: RunningPlatform;
+let sink: HttpsSink;
+let partner: Partner;
+const publishers = new Set<Publisher>();
+/** At the rate of `publish`, about two seconds. */
+const PART_BYTES = 70_000;
+/** An encoder that still runs after so long was accepted. */
+const RETRY_MS = 1500;
+
+before(async () => {
+  sink = await startHttpsSink();
+  platform = await startPlatform({
+    environment: {
+      WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
+      NODE_EXTRA_CA_CERTS: sink.ca.file,
+      SIGNAL_GRACE_MS: '1000',
+      LIVE_MAX_RUNGS: '0',
+      LOG_LEVEL: 'warn',
+    },
+  });
+  partner = createPartner(platform);
+});
+
+after(async () => {
+  await Promise.all([...publishers].map((publisher) => publisher.stop()));
+  await platform?.stop();
+  await sink?.close();
+});
+
+function publish(streamKey: string): Publisher {
+  const publisher = startPublisher({
+    url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`,
+    width: 320,
+    height: 180,
+    fps: 15,
+    bitrateKbps: 200,
+  });
+  publishers.add(publisher);
+  return publisher;
+}
+
+/** An encoder that tries again until the port answers. */
+function publishAgain(streamKey: string): Promise<Publisher> {
+  return until(
+    async () => {
+      const publisher = publish(streamKey);
+      const early = await Promise.race([
+        publisher.exited.then(() => 'refused'),
+        new Promise<'running'>((resolve) => setTimeout(resolve, RETRY_MS, 'running')),
+      ]);
+      return early === 'running' && publisher;
+    },
+    { timeoutMs: 10_000 },
+  );
+}
+
+/** Files that recorders write now, with their sizes. */
+function openFiles(): { name: string; bytes: number }[] {
+  const dir = join(platform.dataDir, 'rec');
+  if (!existsSync(dir)) return [];
+  const names = readdirSync(dir, { recursive: true }).map(String);
+  return names
+    .filter((name) => name.endsWith('.mp4'))
+    .map((name) => ({ name, bytes: statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0 }));
+}
+
+/** Waits until another part than `former` is being written and has a few groups of pictures. */
+async function recordAWhile(former = ''): Promise<string> {
+  const file = await until(
+    () => openFiles().find(({ name, bytes }) => name !== former && bytes > PART_BYTES),
+    {
+      timeoutMs: 12_000,
+      message: () => `a part with media: ${JSON.stringify(openFiles())}`,
+    },
+  );
+  return file.name;
+}
+
+const eventsOf = (type: string) =>
+  sink.requests
+    .filter((request) => request.headers['svc-event-type'] === type)
+    .map((request) => JSON.parse(String(request.rawBody)).data);
+
+interface Session {
+  id: string;
+  recordingVideoId: string | null;
+}
+
+function isSession(value: unknown): value is Session {
+  return typeof value === 'object' && value !== null && 'recordingVideoId' in value;
+}
+
+async function sessionsOf(id: string): Promise<Session[]> {
+  const { data } = await partner.call('GET', `/streams/${id}/sessions`);
+  return Array.isArray(data) ? data.filter(isSession) : [];
+}
+
+function childrenOf(pid: number, words: string): number[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n');
+  return lines
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+    .filter((match) => Number(match?.[2]) === pid && match?.[3]?.includes(words) === true)
+    .map((match) => Number(match?.[1]));
+}
+
+test('one video of a broadcast: over a reconnect and kill -9 of the media process, playable soon after the stop', async () => {
+  await partner.createWebhook(`${sink.url}/hook`, ['stream.recording_ready', 'video.*']);
+  const stream = await partner.createStream({
+    title: 'Opening night',
+    record: true,
+    recordVisibility: 'UNLISTED',
+  });
+  const first = publish(stream.streamKey);
+  await until(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
+  assert.deepEqual(openFiles(), [], 'a signal alone is not recorded');
+
+  const onAir = createStopwatch();
+  await partner.start(stream.id);
+  onAir.start();
+  const former = await recordAWhile();
+  first.kill('SIGKILL');
+  onAir.stop();
+  await first.exited;
+
+  const second = await publishAgain(stream.streamKey);
+  onAir.start(RETRY_MS);
+  const latter = await recordAWhile(former);
+  process.kill(only(childrenOf(platform.process.pid ?? -1, 'media.ts')), 'SIGKILL');
+  onAir.stop();
+  await second.exited;
+
+  const third = await publishAgain(stream.streamKey);
+  onAir.start(RETRY_MS);
+  await recordAWhile(latter);
+  await partner.stop(stream.id);
+  onAir.stop();
+  const stoppedAt = performance.now();
+  const [session, ...others] = await sessionsOf(stream.id);
+  assert.deepEqual(others, [], 'one session');
+  assert.ok(session?.recordingVideoId, 'there is a video from the stop on');
+  await partner.videoWhen(session.recordingVideoId, (video) => video.playbackUrl !== null, 15_000);
+  assert.ok(performance.now() - stoppedAt < 10_000, 'playable within seconds');
+  const video = await partner.videoWhen(session.recordingVideoId, ({ status }) => status === 'READY', 20_000);
+  assert.partialDeepStrictEqual(video, {
+    title: 'Opening night',
+    source: 'RECORDING',
+    streamId: stream.id,
+    visibility: 'UNLISTED',
+  });
+  // Each part may begin up to a keyframe interval early, and miss what the encoder had not sent yet.
+  const { durationSec } = video;
+  assert.ok(
+    durationSec !== null && Math.abs(durationSec - onAir.seconds()) < 4,
+    `${durationSec} s of ${onAir.seconds()} s`,
+  );
+  assert.equal((await fetch(onThisHost(video.playbackUrl))).status, 200);
+  await until(() => eventsOf('video.processing.completed').length === 1);
+  const ready = eventsOf('stream.recording_ready');
+  assert.equal(ready.length, 1);
+  assert.partialDeepStrictEqual(ready[0], {
+    streamId: stream.id,
+    sessionId: session.id,
+    videoId: video.id,
+    durationSec: video.durationSec,
+  });
+  assert.deepEqual(openFiles(), [], 'nothing is recorded after the stop');
+  await third.stop();
+});
+
+/** The address that the configuration gives is the default one. */
+function onThisHost(url: string | null): string {
+  return (url ?? '').replace(/^https?:\/\/[^/]+/, platform.url);
+}
+
+function only(pids: readonly number[]): number {
+  assert.equal(pids.length, 1, `one process, found ${pids.length}`);
+  return pids[0] ?? -1;
+}
+
+/** Sums times. */
+function createStopwatch() {
+  let sumMs = 0;
+  let sinceMs = 0;
+  return {
+    /** @param agoMs when it began. */
+    start: (agoMs = 0) => {
+      sinceMs = performance.now() - agoMs;
+    },
+    stop: () => {
+      sumMs += performance.now() - sinceMs;
+    },
+    seconds: () => sumMs / 1000,
+  };
+}

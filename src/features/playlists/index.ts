@@ -1,0 +1,10 @@
+/**
+ * Playlists: videos of one workspace in an order (`api.md` C3.7).
+ *
+ * Terminology: an *item* is one place in a playlist; the same video may have several. An item whose video was
+ * deleted stays, and is not *available*.
+ */
+export { playlistEvents } from './events.ts';
+export { playlistRoutes } from './routes.ts';
+export type { PlaylistVideo } from './schemas.ts';
+export { createPlaylists, type Playlists } from './service.ts';

@@ -1,0 +1,234 @@
+import Type from 'typebox';
+import type { Caller } from '../../http/context.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import { Deleted, parseList } from '../../http/schema.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import type { ItemRow, ShownPlaylist } from './repository.ts';
+import {
+  PLAYLIST_VISIBILITIES,
+  Playlist,
+  PlaylistIn,
+  PlaylistItem,
+  PlaylistItemIn,
+  PlaylistItemPatch,
+  PlaylistOrder,
+  PlaylistPatch,
+  toItem,
+  toPlaylist,
+} from './schemas.ts';
+import { itemPosition, type Playlists } from './service.ts';
+
+const Id = Type.Object({ id: Type.String() });
+const ItemId = Type.Object({ id: Type.String(), itemId: Type.String() });
+const write = {
+  auth: 'key',
+  permission: 'playlists:write',
+  gate: null,
+  idempotent: false,
+  originLock: false,
+} as const;
+// The permission catalogue has no playlists:read (`api.md` C2): any key may look.
+const read = { ...write, permission: null } as const;
+
+/** In the order of the playlist unless asked otherwise. */
+const ItemsQuery = Type.Object({
+  ...listQuery({}).properties,
+  order: Type.Unsafe<'asc' | 'desc'>({ type: 'string', enum: ['asc', 'desc'], default: 'asc' }),
+});
+
+interface Deps {
+  playlists: Playlists;
+  cursors: CursorCodec;
+}
+
+/** `/playlists` (`api.md` C3.7). */
+export function playlistRoutes(deps: Deps): Route[] {
+  return [...listRoutes(deps), ...itemRoutes(deps)];
+}
+
+function listRoutes({ playlists, cursors }: Deps): Route[] {
+  const out = async ({ workspaceId, mode }: Caller, row: ShownPlaylist) =>
+    toPlaylist(row, await coversOf(playlists, workspaceId, [row]), mode);
+  return [
+    defineRoute({
+      ...write,
+      operationId: 'playlists.create',
+      method: 'POST',
+      path: '/playlists',
+      summary: 'Create a playlist',
+      idempotent: true,
+      params: NoParams,
+      query: NoQuery,
+      body: PlaylistIn,
+      reply: { status: 201, schema: Playlist },
+      errors: [],
+      handler: async ({ caller }, { body }) => out(caller, await playlists.create(caller.workspaceId, body)),
+    }),
+    defineRoute({
+      ...read,
+      operationId: 'playlists.list',
+      method: 'GET',
+      path: '/playlists',
+      summary: 'List playlists',
+      params: NoParams,
+      query: listQuery({
+        visibility: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
+      }),
+      body: NoBody,
+      reply: { status: 200, schema: Playlist, list: true },
+      errors: [],
+      async handler({ caller }, { query }) {
+        const { workspaceId, mode } = caller;
+        const list = new ListReader(cursors, `playlists:${workspaceId}`, query);
+        const visibility = parseList('visibility', PLAYLIST_VISIBILITIES, query.visibility);
+        const rows = await playlists.list(workspaceId, { visibility }, list.request);
+        const covers = await coversOf(playlists, workspaceId, rows);
+        return list.page(rows, (row) => toPlaylist(row, covers, mode));
+      },
+    }),
+    defineRoute({
+      ...read,
+      operationId: 'playlists.get',
+      method: 'GET',
+      path: '/playlists/{id}',
+      summary: 'Get a playlist',
+      params: Id,
+      query: NoQuery,
+      body: NoBody,
+      reply: { status: 200, schema: Playlist },
+      errors: ['NOT_FOUND'],
+      handler: async ({ caller }, { params }) =>
+        out(caller, await playlists.get(caller.workspaceId, params.id)),
+    }),
+    defineRoute({
+      ...write,
+      operationId: 'playlists.update',
+      method: 'PATCH',
+      path: '/playlists/{id}',
+      summary: 'Change a playlist',
+      params: Id,
+      query: NoQuery,
+      body: PlaylistPatch,
+      reply: { status: 200, schema: Playlist },
+      errors: ['NOT_FOUND'],
+      handler: async ({ caller }, { params, body }) =>
+        out(caller, await playlists.update(caller.workspaceId, params.id, body)),
+    }),
+    defineRoute({
+      ...write,
+      operationId: 'playlists.delete',
+      method: 'DELETE',
+      path: '/playlists/{id}',
+      summary: 'Delete a playlist',
+      description: 'Its videos stay.',
+      params: Id,
+      query: NoQuery,
+      body: NoBody,
+      reply: { status: 200, schema: Deleted },
+      errors: ['NOT_FOUND'],
+      async handler({ caller }, { params }) {
+        await playlists.remove(caller.workspaceId, params.id);
+        return { id: params.id, deleted: true };
+      },
+    }),
+    defineRoute({
+      ...write,
+      operationId: 'playlists.reorder',
+      method: 'PUT',
+      path: '/playlists/{id}/items/order',
+      summary: 'Put the items of a playlist in order',
+      description: '409 when the playlist was changed meanwhile: read its items again.',
+      params: Id,
+      query: NoQuery,
+      body: PlaylistOrder,
+      reply: { status: 200, schema: Playlist },
+      errors: ['NOT_FOUND', 'CONFLICT'],
+      handler: async ({ caller }, { params, body }) =>
+        out(caller, await playlists.reorder(caller.workspaceId, params.id, body)),
+    }),
+  ];
+}
+
+function itemRoutes({ playlists, cursors }: Deps): Route[] {
+  const out = async (workspaceId: string, row: ItemRow) =>
+    toItem(row, await playlists.videosOf(workspaceId, [row.video_id]));
+  return [
+    defineRoute({
+      ...read,
+      operationId: 'playlists.items',
+      method: 'GET',
+      path: '/playlists/{id}/items',
+      summary: 'List the items of a playlist',
+      params: Id,
+      query: ItemsQuery,
+      body: NoBody,
+      reply: { status: 200, schema: PlaylistItem, list: true },
+      errors: ['NOT_FOUND'],
+      async handler({ caller: { workspaceId } }, { params, query }) {
+        const list = new ListReader(cursors, `playlist items:${workspaceId}:${params.id}`, query);
+        const rows = await playlists.items(workspaceId, params.id, list.request);
+        const videos = await playlists.videosOf(
+          workspaceId,
+          rows.map((row) => row.video_id),
+        );
+        const placed = rows.map((row) => ({ id: itemPosition(row), row }));
+        return list.page(placed, ({ row }) => toItem(row, videos));
+      },
+    }),
+    defineRoute({
+      ...write,
+      operationId: 'playlists.addItem',
+      method: 'POST',
+      path: '/playlists/{id}/items',
+      summary: 'Add a video to a playlist',
+      description: 'At the end unless `position` is given. 409 when the playlist has 5000 items.',
+      idempotent: true,
+      params: Id,
+      query: NoQuery,
+      body: PlaylistItemIn,
+      reply: { status: 201, schema: PlaylistItem },
+      errors: ['NOT_FOUND', 'CONFLICT'],
+      handler: async ({ caller: { workspaceId } }, { params, body }) =>
+        out(workspaceId, await playlists.addItem(workspaceId, params.id, body)),
+    }),
+    defineRoute({
+      ...write,
+      operationId: 'playlists.updateItem',
+      method: 'PATCH',
+      path: '/playlists/{id}/items/{itemId}',
+      summary: 'Move or change an item of a playlist',
+      params: ItemId,
+      query: NoQuery,
+      body: PlaylistItemPatch,
+      reply: { status: 200, schema: PlaylistItem },
+      errors: ['NOT_FOUND'],
+      handler: async ({ caller: { workspaceId } }, { params, body }) =>
+        out(workspaceId, await playlists.updateItem(workspaceId, params.id, params.itemId, body)),
+    }),
+    defineRoute({
+      ...write,
+      operationId: 'playlists.removeItem',
+      method: 'DELETE',
+      path: '/playlists/{id}/items/{itemId}',
+      summary: 'Take an item out of a playlist',
+      params: ItemId,
+      query: NoQuery,
+      body: NoBody,
+      reply: { status: 200, schema: Deleted },
+      errors: ['NOT_FOUND'],
+      async handler({ caller }, { params }) {
+        await playlists.removeItem(caller.workspaceId, params.id, params.itemId);
+        return { id: params.itemId, deleted: true };
+      },
+    }),
+  ];
+}
+
+/** The videos whose thumbnails the playlists show. */
+function coversOf(playlists: Playlists, workspaceId: string, rows: readonly ShownPlaylist[]) {
+  return playlists.videosOf(
+    workspaceId,
+    rows.flatMap((row) => (row.cover_video_id === null ? [] : [row.cover_video_id])),
+  );
+}

@@ -1,0 +1,25 @@
+import type { PlaylistVideo } from '../features/playlists/index.ts';
+import type { VideoLinks, Videos } from '../features/videos/index.ts';
+import { toLinked } from '../features/videos/schemas.ts';
+import { AppError } from '../kernel/errors.ts';
+
+/** What playlists show of videos; those that were deleted are left out. */
+export function playlistVideos(videos: Pick<Videos, 'get'>, links: Pick<VideoLinks, 'thumbnailUrl'>) {
+  const find = async (workspaceId: string, id: string): Promise<[string, PlaylistVideo][]> => {
+    const row = await videos.get(workspaceId, id).catch(absent);
+    if (row === null) return [];
+    const { title, status, duration_sec: durationSec, renditions } = row;
+    const available = renditions.length > 0;
+    const thumbnailUrl = links.thumbnailUrl(toLinked(row, available));
+    return [[id, { title, status, durationSec, thumbnailUrl, available }]];
+  };
+  return async (workspaceId: string, ids: readonly string[]) => {
+    const found = await Promise.all([...new Set(ids)].map((id) => find(workspaceId, id)));
+    return new Map(found.flat());
+  };
+}
+
+function absent(error: unknown): null {
+  if (error instanceof AppError && error.code === 'NOT_FOUND') return null;
+  throw error;
+}

@@ -1,0 +1,125 @@
+import type { Stats } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { createLoadingCache } from './cache.ts';
+import { FileStream } from './file-stream.ts';
+import { parseRange } from './range.ts';
+import { COMMON_HEADERS, matchesEtag, notFound, type PlaybackReply, type PlaybackRequest } from './reply.ts';
+
+export interface ServedFile {
+  path: string;
+  contentType: string;
+  /** Asked with the time of the file's last change before it is sent; refused, it is 404. */
+  mayShow?: (mtimeMs: number) => boolean | Promise<boolean>;
+}
+
+export interface FileReader {
+  /** A file whose name is unique for ever, so that its content never changes. */
+  open(file: ServedFile, request: PlaybackRequest): Promise<PlaybackReply>;
+}
+
+export interface FileReaderOptions {
+  /** Recent files kept in memory, in bytes; 0 streams everything from disk. */
+  cacheBytes: number;
+  /** A larger file is streamed: one must not push all others out, nor slow readers hold many in memory. */
+  cachedFileBytes: number;
+}
+
+type Body = NonNullable<PlaybackReply['body']>;
+
+interface HeldFile {
+  etag: string;
+  mtimeMs: number;
+  bytes: Buffer;
+}
+
+const YEAR_SEC = 31_536_000;
+
+/** Serves files of this machine's disk, with ranges and validators. */
+export function createFileReader({ cacheBytes, cachedFileBytes }: FileReaderOptions): FileReader {
+  const cache = createLoadingCache<HeldFile>(cacheBytes, ({ bytes }) => bytes.length);
+  return {
+    open: async ({ path, contentType, mayShow }, request) => {
+      const held = cache.get(path);
+      if (held && mayShow && !(await mayShow(held.mtimeMs))) return notFound();
+      if (held) return heldReply(request, contentType, held);
+      const found = await statFile(path);
+      if (!found || (mayShow && !(await mayShow(found.mtimeMs)))) return notFound();
+      const etag = `"${found.size.toString(16)}-${Math.trunc(found.mtimeMs).toString(16)}"`;
+      if (found.size > cachedFileBytes || cacheBytes === 0) {
+        const facts = { contentType, etag, size: found.size };
+        return fileReply(request, facts, (start, end) => new FileStream(path, start, end));
+      }
+      const read = () => readWhole(path, etag, found);
+      const loaded = await cache.load(path, read);
+      return loaded ? heldReply(request, contentType, loaded) : notFound();
+    },
+  };
+}
+
+/** A year: what has changed has another name. */
+export function immutable(isPrivate: boolean | undefined): string {
+  return `${isPrivate ? 'private' : 'public'}, max-age=${YEAR_SEC}, immutable`;
+}
+
+function heldReply(request: PlaybackRequest, contentType: string, { etag, bytes }: HeldFile) {
+  return fileReply(request, { contentType, etag, size: bytes.length }, (start, end) =>
+    bytes.subarray(start, end + 1),
+  );
+}
+
+/**
+ * The whole file or the range that was asked for (RFC 9110 13, 14).
+ *
+ * @param openBody called once, if bytes are sent at all; `end` is inclusive.
+ */
+export async function fileReply(
+  request: PlaybackRequest,
+  { contentType, etag, size }: { contentType: string; etag: string; size: number },
+  openBody: (start: number, end: number) => Body | Promise<Body>,
+): Promise<PlaybackReply> {
+  const headers: Record<string, string> = {
+    ...COMMON_HEADERS,
+    'cache-control': immutable(request.isPrivate),
+    'accept-ranges': 'bytes',
+    etag,
+  };
+  if (matchesEtag(request.ifNoneMatch, etag)) return { status: 304, headers, body: null };
+  // A range is for the version that the client holds a part of; of another one it needs everything.
+  const wanted = request.ifRange === undefined || request.ifRange === etag ? request.range : undefined;
+  const range = parseRange(wanted, size);
+  if (range === 'unsatisfiable') {
+    headers['content-range'] = `bytes */${size}`;
+    headers['cache-control'] = 'no-store';
+    headers['content-length'] = '0';
+    return { status: 416, headers, body: null };
+  }
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  headers['content-type'] = contentType;
+  headers['content-length'] = String(end - start + 1);
+  if (range) headers['content-range'] = `bytes ${start}-${end}/${size}`;
+  const status = range ? 206 : 200;
+  if (request.method === 'HEAD') return { status, headers, body: null };
+  return { status, headers, body: size === 0 ? Buffer.alloc(0) : await openBody(start, end) };
+}
+
+/** In one read: `readFile` would take it in pieces. */
+async function readWhole(path: string, etag: string, { size, mtimeMs }: Stats): Promise<HeldFile | null> {
+  const file = await open(path).catch(() => null);
+  if (file === null) return null;
+  try {
+    const bytes = Buffer.allocUnsafeSlow(size);
+    const { bytesRead } = await file.read(bytes, 0, size, 0);
+    return bytesRead === size ? { etag, mtimeMs, bytes } : null;
+  } finally {
+    await file.close();
+  }
+}
+
+async function statFile(path: string): Promise<Stats | null> {
+  try {
+    const found = await stat(path);
+    return found.isFile() ? found : null;
+  } catch {
+    return null;
+  }
+}

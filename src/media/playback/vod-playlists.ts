@@ -1,0 +1,148 @@
+/** A set of complete files: the rung's or the audio's folder, relative to the master playlist. */
+export interface VodRendition {
+  /** `r1a1/720p` */
+  path: string;
+  /** RFC 6381. */
+  codecs: string;
+  /** Bits per second. */
+  averageBitrate: number;
+  peakBitrate: number;
+}
+
+export interface VodVariant extends VodRendition {
+  width: number;
+  height: number;
+  frameRate: number | null;
+}
+
+export interface VodCaption {
+  /** Of its file, below `captions/`. */
+  file: string;
+  /** BCP 47. */
+  language: string;
+  label: string;
+}
+
+export interface VodChapter {
+  startSec: number;
+  title: string;
+}
+
+export interface VodMaster {
+  variants: readonly VodVariant[];
+  /** Shared by all variants; null for a silent video. */
+  audio: VodRendition | null;
+  captions: readonly VodCaption[];
+}
+
+/** A player that tries the first variant first begins with one of so many lines, if there is any. */
+const START_LINES = 720;
+
+/**
+ * The master playlist of a video (RFC 8216 4.3.4).
+ *
+ * @param uriSuffix a query with its `?`, put after every address; or nothing.
+ */
+export function renderVodMaster({ variants, audio, captions }: VodMaster, uriSuffix: string): string {
+  const lines = ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-INDEPENDENT-SEGMENTS'];
+  if (audio !== null) {
+    const uri = `${audio.path}/index.m3u8${uriSuffix}`;
+    lines.push(
+      `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Main",DEFAULT=YES,AUTOSELECT=YES,URI="${uri}"`,
+    );
+  }
+  const names = new Set<string>();
+  for (const { file, language, label } of captions) {
+    const name = uniqueName(quotable(label), language, names);
+    lines.push(
+      `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="captions",NAME="${name}",LANGUAGE="${quotable(language)}",` +
+        `DEFAULT=NO,AUTOSELECT=YES,FORCED=NO,URI="captions/${file}.m3u8${uriSuffix}"`,
+    );
+  }
+  for (const variant of startFirst(variants)) {
+    const attributes = [
+      `BANDWIDTH=${variant.peakBitrate + (audio?.peakBitrate ?? 0)}`,
+      `AVERAGE-BANDWIDTH=${variant.averageBitrate + (audio?.averageBitrate ?? 0)}`,
+      `CODECS="${[variant.codecs, ...(audio === null ? [] : [audio.codecs])].join(',')}"`,
+      `RESOLUTION=${variant.width}x${variant.height}`,
+      ...(variant.frameRate === null ? [] : [`FRAME-RATE=${variant.frameRate.toFixed(3)}`]),
+      ...(audio === null ? [] : ['AUDIO="audio"']),
+      ...(captions.length === 0 ? [] : ['SUBTITLES="captions"']),
+      'CLOSED-CAPTIONS=NONE',
+    ];
+    lines.push(`#EXT-X-STREAM-INF:${attributes.join(',')}`, `${variant.path}/index.m3u8${uriSuffix}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** The whole caption file as the one segment of a media playlist. */
+export function renderCaptionPlaylist(file: string, durationSec: number, uriSuffix: string): string {
+  const lines = [
+    '#EXTM3U',
+    '#EXT-X-VERSION:7',
+    `#EXT-X-TARGETDURATION:${Math.max(1, Math.ceil(durationSec))}`,
+    '#EXT-X-PLAYLIST-TYPE:VOD',
+    `#EXTINF:${durationSec.toFixed(6)},`,
+    `${file}${uriSuffix}`,
+    '#EXT-X-ENDLIST',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** WebVTT of kind `chapters`; each lasts until the next one. */
+export function renderChapters(chapters: readonly VodChapter[], durationSec: number): string {
+  const cues = chapters.map(({ startSec, title }, index) => {
+    const endSec = chapters[index + 1]?.startSec ?? Math.max(durationSec, startSec + 1);
+    return `${timestamp(startSec)} --> ${timestamp(endSec)}\n${cueText(title)}\n`;
+  });
+  return `WEBVTT\n\n${cues.join('\n')}`;
+}
+
+/** Puts a query after every address of a stored media playlist. */
+export function suffixPlaylist(text: string, uriSuffix: string): string {
+  if (uriSuffix === '') return text;
+  return text
+    .replace(/^[^#\r\n][^\r\n]*/gm, (uri) => uri + uriSuffix)
+    .replace(/^(#EXT-X-MAP:.*?URI=")([^"]*)/gm, (_tag, before, uri) => before + uri + uriSuffix);
+}
+
+/** The same for the pictures that a storyboard names. */
+export function suffixStoryboard(text: string, uriSuffix: string): string {
+  return text.replace(/^([\w.-]+\.jpg)(?=#|\r?$)/gm, (uri) => uri + uriSuffix);
+}
+
+/** Highest first, but what starts fast before all. */
+function startFirst(variants: readonly VodVariant[]): VodVariant[] {
+  const lines = ({ width, height }: VodVariant) => Math.min(width, height);
+  const descending = variants.toSorted((a, b) => lines(b) - lines(a));
+  const start = descending.find((variant) => lines(variant) <= START_LINES) ?? descending.at(-1);
+  return descending.toSorted((a, b) => Number(b === start) - Number(a === start));
+}
+
+/** What a quoted attribute may hold (RFC 8216 4.2). */
+function quotable(text: string): string {
+  return text.replace(/["\r\n]/g, ' ');
+}
+
+function uniqueName(label: string, language: string, taken: Set<string>): string {
+  const name = taken.has(label) ? `${label} (${language})` : label;
+  taken.add(name);
+  return name;
+}
+
+/** `hh:mm:ss.mmm` */
+function timestamp(seconds: number): string {
+  const ms = Math.round(seconds * 1000);
+  const part = (divisor: number, modulus: number, digits: number) =>
+    String(Math.floor(ms / divisor) % modulus).padStart(digits, '0');
+  return `${part(3_600_000, 1000, 2)}:${part(60_000, 60, 2)}:${part(1000, 60, 2)}.${part(1, 1000, 3)}`;
+}
+
+/** One line in which nothing reads as markup. Players show chapters as they stand, so little is escaped. */
+function cueText(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line
+    .replace(/&(?=#|\w+;)/g, '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('-->', '--&gt;');
+}

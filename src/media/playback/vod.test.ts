@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { hasNginx, startNginx } from '../../../test/harness/nginx.ts';
+import { createDiskStore } from '../storage/disk.ts';
+import { createVodPlayback } from './vod.ts';
+
+const KEY = 'w/wsp_1/v/vid_1/r0a1/720p/s_00000.m4s';
+let root: string;
+
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), 'vod-'));
+  await mkdir(join(root, KEY, '..'), { recursive: true });
+  await writeFile(join(root, KEY), Buffer.alloc(1000, 7));
+});
+after(() => rm(root, { recursive: true, force: true }));
+
+test('a store elsewhere sends its files itself, under an address that stays the same for a while', async () => {
+  let signed = 0;
+  const store = {
+    ...createDiskStore(root),
+    localPath: () => null,
+    async signedUrl(key: string, ttlSec: number) {
+      signed += 1;
+      return `https://store.example/${key}?ttl=${ttlSec}&n=${signed}`;
+    },
+  };
+  const vod = createVodPlayback({ store });
+  const first = await vod.openFile({ method: 'GET', key: KEY });
+  assert.deepEqual([first.status, first.body], [302, null]);
+  assert.equal(first.headers.location, `https://store.example/${KEY}?ttl=3600&n=1`);
+  assert.equal(first.headers['access-control-allow-origin'], '*');
+  const maxAge = Number(/^public, max-age=(\d+)$/.exec(first.headers['cache-control'] ?? '')?.[1]);
+  assert.ok(maxAge > 0 && maxAge <= 1800, 'kept for less long than the address is good for');
+  const second = await vod.openFile({ method: 'HEAD', key: KEY, isPrivate: true });
+  assert.equal(second.headers.location, first.headers.location);
+  assert.match(second.headers['cache-control'] ?? '', /^private, /);
+});
+
+test('a store that clients cannot reach is read for them, in parts as well', async () => {
+  const store = { ...createDiskStore(root), localPath: () => null, signedUrl: async () => null };
+  const vod = createVodPlayback({ store });
+  const part = await vod.openFile({ method: 'GET', key: KEY, range: 'bytes=10-14' });
+  assert.deepEqual([part.status, part.headers['content-range']], [206, 'bytes 10-14/1000']);
+  assert.ok(part.body !== null && typeof part.body !== 'string' && !Buffer.isBuffer(part.body));
+  assert.deepEqual(await buffer(part.body), Buffer.alloc(5, 7));
+  const head = await vod.openFile({ method: 'HEAD', key: KEY });
+  assert.deepEqual([head.status, head.headers['content-length'], head.body], [200, '1000', null]);
+  const known = await vod.openFile({ method: 'GET', key: KEY, ifNoneMatch: head.headers.etag });
+  assert.equal(known.status, 304);
+  assert.equal((await vod.openFile({ method: 'GET', key: `${KEY}x` })).status, 404);
+});
+
+/** The snippet of the guide, on ports of the test. */
+async function guideServer(upstream: string): Promise<string> {
+  const guide = await readFile(new URL('../../../docs/playback.md', import.meta.url), 'utf8');
+  const snippet = /```nginx\n([\s\S]*?)```/.exec(guide)?.[1] ?? '';
+  const body = /server \{\n([\s\S]*)\n\}/.exec(snippet)?.[1] ?? '';
+  return body
+    .replace(/^\s*(listen|server_name|ssl_\w+) .*;$/gm, '')
+    .replaceAll('http://127.0.0.1:8080', upstream)
+    .replaceAll('/var/lib/marquee/media/', `${root}/`);
+}
+
+test('behind nginx it sends the files, as the guide sets it up', {
+  skip: !hasNginx() && 'no nginx',
+}, async (t) => {
+  const vod = createVodPlayback({ store: createDiskStore(root), accelPrefix: '/_media/' });
+  const server: Server = createServer(async (request, response) => {
+    const reply = await vod.openFile({ method: request.method === 'HEAD' ? 'HEAD' : 'GET', key: KEY });
+    response.writeHead(reply.status, reply.headers).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const nginx = await startNginx(await guideServer(`http://127.0.0.1:${port}`));
+  t.after(() => nginx.close());
+  const whole = await fetch(`${nginx.url}/v/x`);
+  assert.equal(whole.status, 200);
+  assert.equal((await whole.arrayBuffer()).byteLength, 1000);
+  assert.equal(whole.headers.get('content-type'), 'video/iso.segment');
+  assert.equal(whole.headers.get('access-control-allow-origin'), '*');
+  assert.equal(whole.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+  assert.equal(whole.headers.get('x-content-type-options'), 'nosniff');
+  const part = await fetch(`${nginx.url}/v/x`, { headers: { range: 'bytes=5-9' } });
+  assert.deepEqual([part.status, part.headers.get('content-range')], [206, 'bytes 5-9/1000']);
+  const known = { 'if-none-match': whole.headers.get('etag') ?? '' };
+  assert.equal((await fetch(`${nginx.url}/v/x`, { headers: known })).status, 304);
+  assert.equal((await fetch(`${nginx.url}/_media/${KEY}`)).status, 404, 'not without being sent there');
+});

@@ -1,0 +1,158 @@
+import { Readable } from 'node:stream';
+import type { BlobStore } from '../contract.ts';
+import { createLoadingCache } from './cache.ts';
+import { createFileReader, fileReply, immutable } from './files.ts';
+import {
+  COMMON_HEADERS,
+  notFound,
+  PLAYLIST_TYPE,
+  type PlaybackReply,
+  type PlaybackRequest,
+  textReply,
+} from './reply.ts';
+import {
+  renderCaptionPlaylist,
+  renderChapters,
+  renderVodMaster,
+  suffixPlaylist,
+  suffixStoryboard,
+  type VodChapter,
+  type VodMaster,
+} from './vod-playlists.ts';
+
+/** `uriSuffix` is a query with its `?`, put after every address in the answer; or nothing. */
+interface TextRequest extends PlaybackRequest {
+  uriSuffix: string;
+}
+
+/**
+ * Serves the files of videos out of the store to any HTTP framework; trusts its caller to have checked that the
+ * viewer may see the video, and that the key is one of its files. Nothing large passes through this process where
+ * the store or a server in front can send it.
+ */
+export interface VodPlayback {
+  readMaster(request: TextRequest & { master: VodMaster }): PlaybackReply;
+  /** A media playlist, or the WebVTT of a storyboard. */
+  readIndex(request: TextRequest & { key: string }): Promise<PlaybackReply>;
+  readCaptionPlaylist(request: TextRequest & { file: string; durationSec: number }): PlaybackReply;
+  readChapters(
+    request: PlaybackRequest & { chapters: readonly VodChapter[]; durationSec: number },
+  ): PlaybackReply;
+  /** A file whose key is unique for ever: a segment, a picture, a caption. */
+  openFile(request: PlaybackRequest & { key: string }): Promise<PlaybackReply>;
+}
+
+export interface VodPlaybackOptions {
+  store: BlobStore;
+  /** The internal location of the nginx in front that serves the store's folder, such as `/_media/`. */
+  accelPrefix?: string | undefined;
+}
+
+/** Init segments and pictures. Segments are streamed: that costs less memory, and the system keeps what is hot. */
+const CACHE_BYTES = 16 * 1024 * 1024;
+const CACHED_FILE_BYTES = 256 * 1024;
+const INDEX_CACHE_BYTES = 32 * 1024 * 1024;
+/** An address of the store is good for twice as long as clients and we keep it. */
+const SIGNED_SEC = 3600;
+const REDIRECT_SEC = SIGNED_SEC / 2;
+const REDIRECTS = 20_000;
+
+const VTT_TYPE = 'text/vtt; charset=utf-8';
+const TYPES: Readonly<Record<string, string>> = {
+  m4s: 'video/iso.segment',
+  mp4: 'video/mp4',
+  jpg: 'image/jpeg',
+  png: 'image/png',
+  webp: 'image/webp',
+  vtt: VTT_TYPE,
+};
+
+export function createVodPlayback({ store, accelPrefix }: VodPlaybackOptions): VodPlayback {
+  const files = createFileReader({ cacheBytes: CACHE_BYTES, cachedFileBytes: CACHED_FILE_BYTES });
+  const indexes = createLoadingCache<string>(INDEX_CACHE_BYTES, (text) => text.length);
+  const addressOf = createAddresses(store);
+  const readText = async (key: string) => {
+    const bytes = await store.read(key);
+    return bytes === null ? null : bytes.toString('utf8');
+  };
+  return {
+    readMaster: ({ master, uriSuffix, ...request }) => playlist(request, renderVodMaster(master, uriSuffix)),
+    async readIndex({ key, uriSuffix, ...request }) {
+      const text = indexes.get(key) ?? (await indexes.load(key, () => readText(key)));
+      if (text === null) return notFound();
+      if (key.endsWith('.m3u8')) return playlist(request, suffixPlaylist(text, uriSuffix));
+      return vtt(request, suffixStoryboard(text, uriSuffix));
+    },
+    readCaptionPlaylist: ({ file, durationSec, uriSuffix, ...request }) =>
+      playlist(request, renderCaptionPlaylist(file, durationSec, uriSuffix)),
+    readChapters: ({ chapters, durationSec, ...request }) =>
+      vtt(request, renderChapters(chapters, durationSec)),
+    async openFile({ key, ...request }) {
+      const contentType = TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+      const path = store.localPath(key);
+      if (path === null) {
+        const url = await addressOf(key);
+        return url === null ? relay(store, key, contentType, request) : redirect(url, request);
+      }
+      if (accelPrefix === undefined) return files.open({ path, contentType }, request);
+      const headers = {
+        ...COMMON_HEADERS,
+        'x-accel-redirect': accelPrefix + key,
+        'content-type': contentType,
+        'cache-control': immutable(request.isPrivate),
+      };
+      return { status: 200, headers, body: null };
+    },
+  };
+}
+
+/** Made for the request out of what may change: asked for again each time, and mostly answered 304. */
+function revalidated({ isPrivate }: PlaybackRequest): string {
+  return isPrivate ? 'private, no-cache' : 'no-cache';
+}
+
+function playlist(request: PlaybackRequest, text: string): PlaybackReply {
+  return textReply(request, text, { type: PLAYLIST_TYPE, cacheControl: revalidated(request) });
+}
+
+function vtt(request: PlaybackRequest, text: string): PlaybackReply {
+  return textReply(request, text, { type: VTT_TYPE, cacheControl: revalidated(request) });
+}
+
+/** Addresses of the store for clients: the same for a while, so that they can cache what it says. */
+function createAddresses(store: BlobStore): (key: string) => Promise<string | null> {
+  const held = new Map<string, { url: string; untilMs: number }>();
+  return async (key) => {
+    const nowMs = performance.now();
+    const known = held.get(key);
+    if (known !== undefined && known.untilMs > nowMs) return known.url;
+    const url = await store.signedUrl(key, SIGNED_SEC);
+    if (url === null) return null;
+    if (held.size >= REDIRECTS) held.clear();
+    held.set(key, { url, untilMs: nowMs + (SIGNED_SEC - REDIRECT_SEC) * 1000 });
+    return url;
+  };
+}
+
+function redirect(location: string, { isPrivate }: PlaybackRequest): PlaybackReply {
+  const cacheControl = `${isPrivate ? 'private' : 'public'}, max-age=${REDIRECT_SEC}`;
+  const headers = { ...COMMON_HEADERS, location, 'cache-control': cacheControl, 'content-length': '0' };
+  return { status: 302, headers, body: null };
+}
+
+/** For a store that clients cannot reach: through this process, as little as that is wanted. */
+async function relay(
+  store: BlobStore,
+  key: string,
+  contentType: string,
+  request: PlaybackRequest,
+): Promise<PlaybackReply> {
+  const found = await store.head(key);
+  if (found === null) return notFound();
+  const { etag, sizeBytes } = found;
+  return fileReply(request, { contentType, etag: `"${etag}"`, size: sizeBytes }, async (start, end) => {
+    const blob = await store.open(key, { start, end });
+    if (blob === null) throw new Error(`${key} has gone while it was sent`);
+    return blob.body instanceof Readable ? blob.body : Readable.from(blob.body);
+  });
+}

@@ -1,0 +1,61 @@
+import { importJob } from '../../src/features/imports/index.ts';
+import { type JobWorkers, startJobWorkers } from '../../src/jobs/worker.ts';
+import { startTestApp } from '../harness/app.ts';
+import { until } from '../harness/wait.ts';
+import { type Source, startSource } from './source.ts';
+
+/** The application, a worker that does imports and nothing else, and a server of files. */
+export async function startImportFixture(env: Record<string, string> = {}) {
+  const app = await startTestApp({ env: { FETCH_ALLOW_PRIVATE: '127.0.0.0/8', ...env } });
+  const source: Source = await startSource();
+  let workers: JobWorkers | null = null;
+  const { container } = app;
+  return {
+    app,
+    source,
+    work() {
+      const run = container.runImport;
+      workers = startJobWorkers({ ...container, workers: [{ job: importJob, concurrency: 4, run }] });
+    },
+    async rest() {
+      await workers?.stop();
+      workers = null;
+    },
+    /** Jobs that wait for their next try need not wait. */
+    hurry: () => container.sql`update pgboss.job set start_after = now() where state = 'retry'`,
+    create: async (key: string, input: object) =>
+      (await app.request('POST', '/imports', { key, body: input })).assertOk(201).string('data.id'),
+    /** The import once it has one of these statuses. */
+    settled: (key: string, id: string, ...statuses: string[]) =>
+      until(
+        async () => {
+          const answer = (await app.request('GET', `/imports/${id}`, { key })).assertOk(200);
+          return statuses.includes(answer.string('data.status')) && answer;
+        },
+        { timeoutMs: 15_000, intervalMs: 30, message: `an import that is ${statuses.join(' or ')}` },
+      ),
+    async video(key: string, id: string) {
+      const { video_id: videoId } = await container.db
+        .selectFrom('import')
+        .select('video_id')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow();
+      return (await app.request('GET', `/videos/${videoId}`, { key })).assertOk(200);
+    },
+    /** What is stored as the original of the import's video. */
+    async original(id: string): Promise<Buffer | null> {
+      const row = await container.db
+        .selectFrom('import')
+        .innerJoin('video', 'video.id', 'import.video_id')
+        .select('video.original_key')
+        .where('import.id', '=', id)
+        .executeTakeFirstOrThrow();
+      return row.original_key === null ? null : container.store.read(row.original_key);
+    },
+    async close() {
+      await workers?.stop();
+      await source.close();
+      await app.close();
+    },
+  };
+}

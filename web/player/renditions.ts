@@ -1,0 +1,50 @@
+/** One quality that a viewer can choose. */
+export interface Rendition {
+  id: string;
+  width: number;
+  height: number;
+  bitrate: number;
+}
+
+/**
+ * The qualities of a video in the form in which media-chrome looks for them: `video.videoRenditions`, an
+ * array-like that tells of changes. `selectedIndex` -1 lets the player choose.
+ */
+export class RenditionList extends EventTarget implements Iterable<Rendition> {
+  readonly [index: number]: Rendition;
+  #items: readonly Rendition[] = [];
+  #selected = -1;
+  /** Told when a viewer chooses. */
+  onSelect: (index: number) => void = () => {};
+
+  get length(): number {
+    return this.#items.length;
+  }
+
+  get selectedIndex(): number {
+    return this.#selected;
+  }
+
+  set selectedIndex(index: number) {
+    if (index === this.#selected) return;
+    this.#selected = index;
+    this.onSelect(index);
+    this.dispatchEvent(new Event('change'));
+  }
+
+  [Symbol.iterator](): Iterator<Rendition> {
+    return this.#items[Symbol.iterator]();
+  }
+
+  /** Takes the place of what was there; the viewer's choice by size is kept where it can be. */
+  replace(items: readonly Rendition[]): void {
+    const chosen = this.#items[this.#selected];
+    for (const index of this.#items.keys()) Reflect.deleteProperty(this, index);
+    this.#items = items;
+    Object.assign(this, items);
+    this.#selected = items.findIndex(({ height }) => height === chosen?.height);
+    this.onSelect(this.#selected);
+    this.dispatchEvent(new Event('addrendition'));
+    this.dispatchEvent(new Event('change'));
+  }
+}
