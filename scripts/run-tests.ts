@@ -6,8 +6,8 @@ const code = await runSteps([
   ...testStep('unit and API tests', ['{src,test,scripts,sdk,bench,web}/**/*.test.ts'], {
     exclude: ['test/dependency-rules/**', 'test/repository/**', 'node_modules/**'],
     concurrency: 2,
-    timeoutMs: 420_000,
+    timeoutMs: 540_000,
   }),
-  ...testStep('end to end', ['e2e/**/*.test.ts'], { concurrency: 1, timeoutMs: 420_000 }),
+  ...testStep('end to end', ['e2e/**/*.test.ts'], { concurrency: 1, timeoutMs: 480_000 }),
 ]);
 process.exit(code);

@@ -191,17 +191,18 @@ test('garbage gets a declared answer from every operation, and never a 500', asy
     if (operation.method === 'GET' && operation.pathParameters.length === 0) {
       await assertDeclared(operation, { path: {}, query: '', body: null, headers: {}, keyed: true }, key);
     }
+    const deadline = performance.now() + TIME_MS / operations.length;
+    let runs = 0;
     await fc
       .assert(
         fc.asyncProperty(call, async (one) => {
+          // Not fast-check's own limit: that one fails an operation whose first run took all of its time.
+          if (runs > 0 && performance.now() > deadline) return;
+          runs += 1;
           const status = await assertDeclared(operation, one, key);
           answers.set(status, (answers.get(status) ?? 0) + 1);
         }),
-        {
-          numRuns: RUNS,
-          interruptAfterTimeLimit: TIME_MS / operations.length,
-          markInterruptAsFailure: false,
-        },
+        { numRuns: RUNS },
       )
       .catch((error: unknown) => {
         throw new Error(`${operation.method} ${operation.path}`, { cause: error });

@@ -271,6 +271,9 @@ test('an address that cannot be fetched from is refused when the import is made'
       'sourceUrl',
     );
   }
+  const unpriced = { sourceUrl: 'https://files.example.com/a.mp4', visibility: 'PURCHASE' };
+  const answer = await fixture.app.request('POST', '/imports', { key, body: unpriced });
+  answer.assertError('BAD_REQUEST', 'visibility');
 });
 
 test('a length above the limits fails before a byte is fetched', async () => {

@@ -110,6 +110,12 @@ async function create(deps: ImportDeps, workspaceId: string, input: NewImport): 
   const url = URL.parse(input.sourceUrl);
   await checkSource(deps, input.sourceUrl);
   if (url === null) throw badRequest('sourceUrl', 'The address is malformed.');
+  if (input.visibility === 'PURCHASE') {
+    throw badRequest(
+      'visibility',
+      'A video for sale has a price: import it as PRIVATE and give it one then.',
+    );
+  }
   const { provider, refusal } = rules.sourceOf(url);
   if (refusal !== null) throw badRequest('sourceUrl', refusal);
   return deps.events.transaction(async (tx, append) => {

@@ -34,9 +34,10 @@ const EXPOSED = [
   'X-SVC-Request-Id',
 ].join(', ');
 
-/** Any page may read the answers, until `restrictOrigin` says otherwise. */
+/** Any page may read the answer, unless `restrictOrigin` has said otherwise. */
 export function allowAnyOrigin(reply: FastifyReply): void {
-  reply.headers({ 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED });
+  if (!reply.hasHeader('Access-Control-Allow-Origin')) reply.header('Access-Control-Allow-Origin', '*');
+  reply.header('Access-Control-Expose-Headers', EXPOSED);
 }
 
 /**

@@ -42,10 +42,11 @@ export function transferPages({ uploads }: { uploads: Uploads }): (app: FastifyI
     app.register(async (scope) => {
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
-      scope.addHook('onRequest', (_request, reply, done) => {
+      // Last of all: what the key check refuses is for a tus client in a browser too.
+      scope.addHook('onSend', (_request, reply, payload, done) => {
         allowAnyOrigin(reply);
         reply.headers({ 'Tus-Resumable': TUS, 'Cache-Control': 'no-store' });
-        done();
+        done(null, payload);
       });
       scope.addHook('onResponse', (request, _reply, done) => {
         linger(request);
@@ -74,9 +75,12 @@ function creationPages(scope: FastifyInstance, uploads: Uploads): void {
     if (!speaksTus(request)) return otherVersion(reply);
     const { caller } = request;
     if (caller === null) throw new AppError('UNAUTHORIZED');
+    if (request.headers['upload-concat'] !== undefined) {
+      throw badRequest('Upload-Concat', 'A file comes in one upload: send it without parallel parts.');
+    }
     const row = await uploads.create(caller.workspaceId, validate(creationOf(request)));
     reply.header('Location', uploads.urlOf(row));
-    if (request.headers['content-type'] !== OFFSET_STREAM) return answer(reply, 201, { row, offset: 0 });
+    if (!isOffsetStream(request)) return answer(reply, 201, { row, offset: 0 });
     return receive(uploads, reply, 201, row, { ...tusPiece(request), offset: 0, totalBytes: null });
   });
 }
@@ -103,9 +107,13 @@ function uploadPages(scope: FastifyInstance, uploads: Uploads): void {
       case 'PATCH':
         return receive(uploads, reply, 204, row, tusPiece(request));
       default:
-        throw new AppError('METHOD_NOT_ALLOWED', { headers: { Allow: METHODS } });
+        throw otherMethod();
     }
   };
+  // What a browser asks when the address is pasted into it.
+  scope.get('/uploads/:token', { config: CONFIG, exposeHeadRoute: false }, () => {
+    throw otherMethod();
+  });
   scope.route<{ Params: { token: string } }>({
     method: ['HEAD', 'PATCH', 'DELETE', 'POST'],
     url: '/uploads/:token',
@@ -133,6 +141,14 @@ function uploadPages(scope: FastifyInstance, uploads: Uploads): void {
 /** The version that the client speaks; without the header it is no tus client. */
 function speaksTus(request: FastifyRequest): boolean {
   return request.headers['tus-resumable'] === TUS;
+}
+
+function otherMethod(): AppError {
+  return new AppError('METHOD_NOT_ALLOWED', { headers: { Allow: METHODS } });
+}
+
+function isOffsetStream({ headers }: FastifyRequest): boolean {
+  return headers['content-type']?.toLowerCase() === OFFSET_STREAM;
 }
 
 function otherVersion(reply: FastifyReply): FastifyReply {
@@ -176,7 +192,7 @@ function answerRange(reply: FastifyReply, reached: Reached): FastifyReply {
 
 function tusPiece(request: FastifyRequest): Piece {
   const { headers } = request;
-  if (headers['content-type'] !== OFFSET_STREAM) {
+  if (!isOffsetStream(request)) {
     const message = `Send the bytes as ${OFFSET_STREAM}.`;
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', { field: 'Content-Type', message });
   }

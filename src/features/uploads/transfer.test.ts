@@ -47,6 +47,9 @@ describe('transfers', () => {
     const options = await call(session.url, 'OPTIONS');
     assert.equal(options.status, 204);
     assert.equal(options.headers['tus-version'], '1.0.0');
+    const opened = await call(session.url, 'GET');
+    assert.equal(opened.status, 405);
+    assert.match(opened.headers.allow ?? '', /PATCH/);
     assert.equal(options.headers['tus-max-size'], String(100 * 2 ** 30));
     assert.deepEqual(options.headers['tus-extension']?.split(',').sort(), [
       'checksum',
@@ -166,7 +169,12 @@ describe('transfers', () => {
     const headers = { ...TUS, authorization: `Bearer ${key}` };
     const post = (more: Record<string, string>, body: string | null = null) =>
       call(`${app.url}/uploads`, 'POST', { ...headers, ...more }, body);
-    (await call(`${app.url}/uploads`, 'POST', { ...TUS, 'upload-length': '3' })).assertError('UNAUTHORIZED');
+    const keyless = await call(`${app.url}/uploads`, 'POST', { ...TUS, 'upload-length': '3' });
+    keyless.assertError('UNAUTHORIZED');
+    assert.equal(keyless.headers['access-control-allow-origin'], '*');
+    assert.equal(keyless.headers['tus-resumable'], '1.0.0');
+    const part = await post({ 'upload-length': '3', 'upload-concat': 'partial' });
+    part.assertError('BAD_REQUEST', 'Upload-Concat');
     assert.equal((await call(`${app.url}/uploads`, 'POST', { authorization: `Bearer ${key}` })).status, 412);
     for (const refused of [
       {},

@@ -278,11 +278,10 @@ describe('GET, PATCH and DELETE /videos/{id}', () => {
     (await patch(id, { visibility: 'PURCHASE', priceCents: 100 })).assertOk(200);
     (await patch(id, { priceCents: null })).assertError('BAD_REQUEST', 'priceCents');
     (await patch(id, { priceCents: null, visibility: 'TIER', tierIds: ['a'] })).assertOk(200);
-    // Uploads know no price: it comes later, and until then the rest can be changed.
-    const upload = await post('/upload', { filename: 'a.mp4', sizeBytes: 1, visibility: 'PURCHASE' });
-    const uploaded = upload.assertOk(201).string('data.videoId');
-    (await patch(uploaded, { title: 'Another' })).assertOk(200);
-    (await patch(uploaded, { priceCents: 100 })).assertOk(200);
+    // A stream knows no price of its recordings: it comes later, and until then the rest can be changed.
+    const recorded = await ready({ visibility: 'PURCHASE', source: 'RECORDING' });
+    (await patch(recorded, { title: 'Another' })).assertOk(200);
+    (await patch(recorded, { priceCents: 100 })).assertOk(200);
   });
 
   test('chapters start before the end', async () => {

@@ -216,7 +216,7 @@ async function update(
       ? row.chapters
       : settingsRules.orderChapters(input.chapters, row.duration_sec);
   const settings = { ...row, ...columns(input), chapters };
-  // Uploads and imports may make a video that is to be sold, whose price comes later.
+  // A recording that is to be sold comes without a price.
   if (settings.visibility !== row.visibility || settings.price_cents !== row.price_cents)
     settingsRules.assertPriced(settings.visibility, settings.price_cents);
   const publication = publicationOf(row, settings.visibility, now);

@@ -3,7 +3,7 @@ import type { HttpPorts } from '../ports.ts';
 
 /**
  * One line and one observation for each answered request. The path is logged without its query, and as its
- * pattern where a parameter called `token` makes it a secret.
+ * pattern where a parameter called `token` makes it a secret; elsewhere nothing in it that could be one is.
  */
 export function accessLog(app: FastifyInstance, ports: Pick<HttpPorts, 'accessLog' | 'metrics'>): void {
   app.addHook('onResponse', (request, reply, done) => {
@@ -16,7 +16,7 @@ export function accessLog(app: FastifyInstance, ports: Pick<HttpPorts, 'accessLo
         requestId: request.id,
         operation,
         method: request.method,
-        path: /:token\b/.test(pattern) ? pattern : request.url.split('?', 1)[0],
+        path: /:token\b/.test(pattern) ? pattern : openly(request.url),
         status: reply.statusCode,
         ms: Math.round(ms * 10) / 10,
         keyId: request.caller?.keyId,
@@ -25,4 +25,13 @@ export function accessLog(app: FastifyInstance, ports: Pick<HttpPorts, 'accessLo
     );
     done();
   });
+}
+
+/** Longer than every id: a key or a token at an address that is almost right. */
+const SECRET = /[\w-]{40,}/g;
+const MOST_LOGGED = 500;
+
+function openly(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  return path.replace(SECRET, '*').slice(0, MOST_LOGGED);
 }

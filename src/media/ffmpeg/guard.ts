@@ -12,6 +12,8 @@ export interface ProgramLimits {
   cpuSec: number;
   /** Of each file that it writes. */
   fileBytes: number;
+  /** Somebody waits for it: it goes before the long runs, which make way for everything. */
+  isUrgent?: boolean;
 }
 
 /** Shuts a program that reads a user's file in (`media.md` 5). */
@@ -25,6 +27,8 @@ const FORMATS = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,avi,flv,mpeg,asf,o
 /** 7680 by 4320 and what codecs pad it with. */
 const MAX_PIXELS = 35_389_440;
 const OPEN_FILES = 256;
+const NICE = '10';
+const NICE_URGENT = '3';
 const TRY_TIMEOUT_MS = 5000;
 
 /** Options that stand before the input in every ffprobe and ffmpeg that reads a user's file. */
@@ -45,7 +49,7 @@ function readOnly(formats: string): string[] {
 export async function createGuard(): Promise<Guard> {
   const [nice, noNetwork, noNetworkAsUser, dieWithParent, limit] = await Promise.all(
     [
-      ['nice', '-n', '10'],
+      ['nice', '-n', NICE],
       ['unshare', '-n'],
       ['unshare', '-r', '-n'],
       // After unshare: a change of credentials would undo it.
@@ -56,7 +60,7 @@ export async function createGuard(): Promise<Guard> {
   const network = noNetwork ?? noNetworkAsUser ?? [];
   return {
     prefix: (limits) => [
-      ...(nice ?? []),
+      ...(nice ? ['nice', '-n', limits.isUrgent ? NICE_URGENT : NICE] : []),
       ...network,
       ...(dieWithParent ?? []),
       ...(limit ? [...limit, ...limitArgs(limits)] : []),

@@ -1,7 +1,8 @@
-import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
+import { MAX_DURATION_SEC, MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
 import type { LadderPlan, RungPlan, SourceInfo } from '../contract.ts';
 import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
 import { type FilterInput, videoGraph } from './filters.ts';
+import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
 
 /** The folder and the name of the one audio rendition. */
 export const AUDIO = 'audio';
@@ -41,13 +42,8 @@ function hls(folder: string, segmentSec: number): string[] {
 
 /** The source's own pictures, cut at their keyframes. */
 export function copiedRung(source: SourceInfo, name: string): string[] {
-  return [
-    '-map',
-    `0:${source.video.streamIndex}`,
-    '-c:v',
-    'copy',
-    ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC),
-  ];
+  const track = ['-map', `0:${source.video.streamIndex}`, '-c:v', 'copy'];
+  return [...track, ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC)];
 }
 
 export function audioRendition(source: SourceInfo, audio: NonNullable<LadderPlan['audio']>): string[] {
@@ -71,7 +67,7 @@ export interface EncodeInput extends Omit<FilterInput, 'rungs' | 'pace'> {
 export function encodedRungs(input: EncodeInput): string[] {
   const { rungs, alignToSource, threads } = input;
   if (rungs.length === 0) return [];
-  const group = groupOfPictures(rungs, input.source.video.frameRate);
+  const group = groupOfPictures(input.source.video.frameRate);
   const segmentSec = alignToSource ? SEGMENT_SEC - CUT_TOLERANCE_SEC : group.segmentSec;
   return [
     ...graph(input, alignToSource ? 'source' : 'constant'),
@@ -119,16 +115,20 @@ interface GroupOfPictures {
   framesOf(rung: RungPlan): number;
 }
 
-/** About two seconds, and a whole number of frames in every rung: the cuts are equal to the last one. */
-function groupOfPictures(rungs: readonly RungPlan[], sourceRate: number): GroupOfPictures {
-  const divisors = rungs.map((rung) => Math.round(sourceRate / rung.frameRate));
+/**
+ * About two seconds, and a whole number of frames at every rate that a rung may have: the cuts are equal to the
+ * last one, also where the rungs are made by different runs.
+ */
+function groupOfPictures(sourceRate: number): GroupOfPictures {
+  const ceilings = [MAX_UPLOAD_FPS, REDUCED_RATES.medium, REDUCED_RATES.small];
+  const divisors = ceilings.map((ceiling) => rateDivisor(sourceRate, ceiling));
   const step = divisors.reduce(leastCommonMultiple, 1);
   const sourceFrames = step * Math.max(1, Math.round((GOP_SEC * sourceRate) / step));
   const segmentSec = (sourceFrames * GOPS_PER_SEGMENT) / sourceRate;
   return {
     // A little less, or rounding would skip a keyframe that is exactly due.
     segmentSec: segmentSec - 0.000002,
-    framesOf: (rung) => sourceFrames / Math.round(sourceRate / rung.frameRate),
+    framesOf: (rung) => Math.max(1, Math.round(sourceFrames / Math.round(sourceRate / rung.frameRate))),
   };
 }
 

@@ -58,6 +58,8 @@ export function splitRefusal(facts: SourceFacts): string | null {
   const { codec, isVariableFrameRate } = info.video;
   if (!SPLITTABLE.includes(codec)) return 'codec';
   if (isVariableFrameRate) return 'variable frame rate';
+  // A packet may hold half a picture there.
+  if (info.video.isInterlaced) return 'interlaced';
   if (scan.maxKeyframeGapSec > MAX_SPLIT_GAP_SEC) return 'keyframe distance';
   return cutRefusal(facts);
 }

@@ -50,7 +50,7 @@ const ENTRIES = [
 
 const TIMEOUT_MS = 60_000;
 const OUTPUT_MAX_CHARS = 2 ** 20;
-const LIMITS = { memoryBytes: 4 * 2 ** 30, cpuSec: 60, fileBytes: 0 };
+const LIMITS = { memoryBytes: 4 * 2 ** 30, cpuSec: 60, fileBytes: 0, isUrgent: true };
 
 /**
  * The container's own word, tags left out, and what was logged on the way.

@@ -50,6 +50,15 @@ function fits(rate: number, frameSec: number, counted: number): boolean {
   return Math.abs(1 / rate - frameSec) <= ROUNDING_SEC && Math.abs(rate / counted - 1) < NEARLY;
 }
 
+/** Most frames per second of the rungs below the best ones. */
+export const REDUCED_RATES = { medium: 60, small: 30 } as const;
+
+/** Every n-th picture is shown, so that the times of those that are left stay as they were. */
+export function rateDivisor(frameRate: number, ceiling: number): number {
+  // 60.2 is still 60.
+  return Math.max(1, Math.ceil(frameRate / ceiling - 0.01));
+}
+
 /** `30000/1001` where the number is one of those, so that nothing drifts over twelve hours. */
 export function rateText(frameRate: number): string {
   const whole = Math.round(frameRate / NTSC);

@@ -152,7 +152,7 @@ test('hostile: 33 tracks', async () => {
 
 test('guard: a program under it has no network, no environment and its limits', async (t) => {
   const guard = await createGuard();
-  const prefix = guard.prefix({ memoryBytes: 2 ** 30, cpuSec: 7, fileBytes: 12_345 });
+  const prefix = guard.prefix({ memoryBytes: 2 ** 30, cpuSec: 7, fileBytes: 12_345, isUrgent: false });
   if (!prefix.includes('unshare') || !prefix.includes('prlimit')) {
     t.skip('this system has not all of the means');
     return;

@@ -86,6 +86,13 @@ test('images: the poster is not black when the video has something to show', asy
   assert.deepEqual((await images(black, null)).files, ['poster.jpg']);
 });
 
+test('images: the asked second of a file that cannot be entered in the middle', async () => {
+  const source = ['-f', 'lavfi', '-i', `color=black:s=64x36:r=10:d=12,${BRIGHTENING}`];
+  const { outDir } = await images(await make(dir, ...source, ...H264, '-g', '10', 'steps.flv'), 9);
+  const grey = await brightness(join(outDir, 'poster.jpg'));
+  assert.ok(Math.abs(grey - 105) < 8, `${grey}`);
+});
+
 test('images: few keyframes, many keyframes, one picture, no index', async () => {
   const sheets = async (...args: string[]) => (await images(await make(dir, ...args), null, true)).outDir;
   const cues = async (folder: string) =>

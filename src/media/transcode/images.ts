@@ -15,6 +15,8 @@ const POSTER_PLACES = [0.1, 0.3, 0.6];
 /** Mean brightness of a picture that shows something; black is 16. */
 const NOT_BLACK = 24;
 const SEARCH_SEC = 5;
+/** Behind the last picture there is none. */
+const LAST_PICTURE_SEC = 0.5;
 const TIMEOUT_MS = 120_000;
 
 const TILES_MAX = 900;
@@ -59,28 +61,49 @@ export async function makeImages(tools: Tools, extras: FfmpegExtras, run: ImageR
   return [POSTER, ...storyboard, ...preview];
 }
 
-/** The asked picture; else the first that is not black at a tenth of the video, or later; else any. */
+interface Place {
+  /** Where reading begins. */
+  sec: number;
+  /** The first picture that these let pass. */
+  filters: string[];
+  /** Reads so far at most. */
+  lengthSec?: number;
+}
+
+/** The asked picture, or one that shows something; else any. */
 async function makePoster(task: Task): Promise<void> {
-  const { durationSec } = task.run.source;
-  const asked = task.run.posterAtSec;
-  const bright = `signalstats,metadata=select:key=lavfi.signalstats.YAVG:value=${NOT_BLACK}:function=greater`;
-  const places = asked === null ? POSTER_PLACES.map((share) => share * durationSec) : [];
-  const tries = [
-    ...places.map((sec) => ({ sec, filters: [bright] })),
-    { sec: asked ?? durationSec * 0.1, filters: [] },
-    { sec: 0, filters: [] },
-  ];
-  for (const { sec, filters } of tries) {
-    if (await poster(task, Math.min(sec, Math.max(0, durationSec - 0.5)), filters)) return;
+  const { posterAtSec, source } = task.run;
+  const places = posterAtSec === null ? goodPlaces(source) : askedPlaces(source, posterAtSec);
+  for (const place of [...places, { sec: 0, filters: [] }]) {
+    if (await poster(task, place)) return;
   }
   throw new MediaFileError('CORRUPT_INPUT', 'No picture for the poster can be decoded.');
 }
 
-async function poster(task: Task, atSec: number, extra: string[]): Promise<boolean> {
-  const filters = [...stills(task), ...extra, scaleTo(task.run.source, POSTER_SIDE)];
+function goodPlaces({ durationSec }: SourceInfo): Place[] {
+  const bright = `signalstats,metadata=select:key=lavfi.signalstats.YAVG:value=${NOT_BLACK}:function=greater`;
+  const places = POSTER_PLACES.map((share) => share * durationSec);
+  return [
+    ...places.map((sec) => ({ sec, filters: [bright], lengthSec: SEARCH_SEC })),
+    { sec: places[0] ?? 0, filters: [] },
+  ];
+}
+
+function askedPlaces({ durationSec }: SourceInfo, atSec: number): Place[] {
+  const sec = Math.max(0, Math.min(atSec, durationSec - LAST_PICTURE_SEC));
+  return [
+    { sec, filters: [] },
+    // Some files, such as FLV without an index, cannot be entered in the middle.
+    { sec: 0, filters: [`select=gte(t\\,${sec.toFixed(3)})`] },
+  ];
+}
+
+async function poster(task: Task, { sec, filters, lengthSec }: Place): Promise<boolean> {
+  const { source } = task.run;
+  const chain = [...filters, ...stills(task), scaleTo(source, POSTER_SIDE)];
   await ffmpeg(task, {
-    input: seek(task.run.source, atSec, extra.length > 0 ? SEARCH_SEC : null),
-    output: ['-vf', filters.join(','), '-frames:v', '1', '-q:v', '3', '-f', 'mjpeg', POSTER],
+    input: seek(source, sec, lengthSec ?? null),
+    output: ['-vf', chain.join(','), '-frames:v', '1', '-q:v', '3', '-f', 'mjpeg', POSTER],
   });
   return (await sizeOf(task, POSTER)) > 0;
 }
@@ -135,7 +158,6 @@ async function makePreview(task: Task): Promise<string[]> {
   for (const { rate, quality } of PREVIEW_TRIES) {
     let bytes = await preview(task, startSec, rate, quality);
     if (bytes === 0 && startSec > 0) {
-      // Some files, such as FLV without an index, cannot be entered in the middle.
       startSec = 0;
       bytes = await preview(task, startSec, rate, quality);
     }

@@ -9,7 +9,11 @@ const BASE_CPU_SEC = 600;
 const SEGMENT_BYTES = 4 * GB;
 const CHUNK_BYTES = 64 * GB;
 
-/** Far above what honest files need: a stop for those that are made to take everything. */
+/**
+ * Far above what honest files need: a stop for those that are made to take everything.
+ *
+ * @param rungs that are encoded; without any, the run is a short one.
+ */
 export function encodeLimits(source: SourceInfo, rungs: readonly RungPlan[]): ProgramLimits {
   const pictures = [source.video, ...rungs];
   const load = pictures.reduce((sum, { width, height, frameRate }) => {
@@ -20,6 +24,7 @@ export function encodeLimits(source: SourceInfo, rungs: readonly RungPlan[]): Pr
     memoryBytes: (isLarge ? 24 : 8) * GB,
     cpuSec: BASE_CPU_SEC + source.durationSec * CPU_SEC_PER_MEGAPIXEL_SEC * Math.max(1, load),
     fileBytes: SEGMENT_BYTES,
+    isUrgent: rungs.length === 0,
   };
 }
 

@@ -1,5 +1,6 @@
 import { MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
 import type { LadderPlan, RungPlan, SourceInfo } from '../contract.ts';
+import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
 
 /** Lines of the shorter side (`media.md` 4.3). */
 const HEIGHTS = [4320, 2160, 1440, 1080, 720, 480, 360, 240] as const;
@@ -49,7 +50,7 @@ function rung(video: SourceInfo['video'], lines: number, index: number, isCopy: 
     : { width: even(video.width * scale), height: even(video.height * scale) };
   const frameRate = isCopy
     ? video.frameRate
-    : video.frameRate / divisor(video.frameRate, rateCeiling(lines, index));
+    : video.frameRate / rateDivisor(video.frameRate, rateCeiling(lines, index));
   const bitrate = isCopy ? (video.bitrate ?? 0) : targetBitrate(size, frameRate);
   return { name: `${lines}p`, ...size, frameRate, bitrate, isCopy };
 }
@@ -57,14 +58,8 @@ function rung(video: SourceInfo['video'], lines: number, index: number, isCopy: 
 /** The two best rungs keep the source's rate; the others are for those who have not much to spare. */
 function rateCeiling(lines: number, index: number): number {
   if (index === 0) return MAX_UPLOAD_FPS;
-  if (lines <= 360) return 30;
-  return index === 1 ? MAX_UPLOAD_FPS : 60;
-}
-
-/** Every n-th picture is shown, so that the times of those that are left stay as they were. */
-function divisor(frameRate: number, ceiling: number): number {
-  // 60.2 is still 60.
-  return Math.max(1, Math.ceil(frameRate / ceiling - 0.01));
+  if (lines <= 360) return REDUCED_RATES.small;
+  return index === 1 ? MAX_UPLOAD_FPS : REDUCED_RATES.medium;
 }
 
 /** Bits per second of a picture size, whatever its shape. */

@@ -12,7 +12,7 @@ import {
 } from './ffprobe.ts';
 import { frameRateOf } from './frame-rate.ts';
 import { fileFault, type Tools } from './run.ts';
-import { type PacketScan, scanPackets, type TrackScan } from './scan.ts';
+import { type PacketScan, type ScanInput, scanPackets, type TrackScan } from './scan.ts';
 import { sniff } from './sniff.ts';
 
 /** Contract 8.3: 8K, standing or lying. */
@@ -29,16 +29,19 @@ const CUT_SHORT_SEC = 1;
 const AUDIO_LATE_SEC = 0.03;
 const AUDIO_EARLY_SEC = 0.06;
 
+interface ProbeInput {
+  path: string;
+  /** The programs run there, and write nothing. */
+  dir: string;
+  signal: AbortSignal;
+}
+
 /**
  * What the file is, by its own word and by its packets, of which every one is looked at as far as time allows.
  *
- * @param dir the program runs there, and writes nothing.
  * @throws {MediaFileError}
  */
-export async function probeFile(
-  tools: Tools,
-  input: { path: string; dir: string; signal: AbortSignal },
-): Promise<SourceInfo> {
+export async function probeFile(tools: Tools, input: ProbeInput): Promise<SourceInfo> {
   const { path, dir, signal } = input;
   await sniff(path);
   const { report, log } = await ffprobe(tools, { path, cwd: dir, signal });
@@ -46,19 +49,39 @@ export async function probeFile(
   checkPicture(video, log);
   const declaredSec = seconds(report.format.duration);
   checkDuration(declaredSec ?? 0);
-  const file = { path, cwd: dir, signal };
-  await checkPictures(tools, { ...file, streamIndex: video.index });
-  const audio = sound && (await hasSound(tools, { ...file, streamIndex: sound.index })) ? sound : null;
-  const scan = await scanPackets(tools, {
-    ...file,
+  const { scan, isHeard } = await examine(tools, input, {
     videoIndex: video.index,
-    audioIndex: audio?.index ?? null,
+    audioIndex: sound?.index ?? null,
     toTheEnd: declaredSec === null,
     maxSec: (seconds(report.format.start_time) ?? 0) + MAX_DURATION_SEC + 2 * DURATION_TOLERANCE_SEC,
   });
+  const audio = isHeard ? sound : null;
   if (scan.video === null) throw new MediaFileError('CORRUPT_INPUT', 'The file holds no pictures.');
   const { size } = await stat(path);
   return describe({ report, video, audio, scan, track: scan.video, sizeBytes: size, declaredSec });
+}
+
+/** Reads the packets and tries the decoders at the same time; when one fails, the others are ended. */
+async function examine(
+  tools: Tools,
+  input: ProbeInput,
+  scanned: Pick<ScanInput, 'videoIndex' | 'audioIndex' | 'toTheEnd' | 'maxSec'>,
+): Promise<{ scan: PacketScan; isHeard: boolean }> {
+  const { videoIndex, audioIndex } = scanned;
+  const failed = new AbortController();
+  const signal = AbortSignal.any([input.signal, failed.signal]);
+  const file = { path: input.path, cwd: input.dir, signal };
+  const pictures = checkPictures(tools, { ...file, streamIndex: videoIndex });
+  const sound = audioIndex !== null && hasSound(tools, { ...file, streamIndex: audioIndex });
+  const packets = scanPackets(tools, { ...file, ...scanned });
+  try {
+    const [scan, isHeard] = await Promise.all([packets, sound, pictures]);
+    return { scan, isHeard };
+  } catch (error) {
+    failed.abort();
+    await Promise.allSettled([packets, sound, pictures]);
+    throw error;
+  }
 }
 
 function chooseStreams(report: ProbeReport): { video: ProbedStream; sound: ProbedStream | null } {
@@ -152,8 +175,12 @@ function describe(found: Findings): SourceInfo {
 }
 
 /** Headers of broken files promise more than there is, and some promise nothing: the packets tell. */
-function durationOf({ scan, track, declaredSec }: Findings, zeroSec: number, frameSec: number): number {
-  const readSec = Math.max(track.endSec, scan.audio?.endSec ?? 0) - zeroSec;
+function durationOf(
+  { scan, audio, track, declaredSec }: Findings,
+  zeroSec: number,
+  frameSec: number,
+): number {
+  const readSec = Math.max(track.endSec, (audio && scan.audio?.endSec) ?? 0) - zeroSec;
   const sec = scan.isComplete ? readSec : Math.max(readSec, declaredSec ?? 0);
   return Math.max(Math.round(sec * 1000) / 1000, Math.ceil(frameSec * 1000) / 1000);
 }

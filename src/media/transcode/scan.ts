@@ -36,7 +36,7 @@ const BUDGET_MS = 15_000;
 /** Without a duration in its header, a file is read to its end to learn it. */
 const LONG_BUDGET_MS = 600_000;
 
-interface ScanInput {
+export interface ScanInput {
   path: string;
   cwd: string;
   videoIndex: number;
@@ -62,7 +62,7 @@ export async function scanPackets(tools: Tools, input: ScanInput): Promise<Packe
         'packet=stream_index,pts_time,dts_time,size,flags:packet_side_data=side_data_type',
         ...inputGuard(input.path),
       ],
-      limits: { memoryBytes: 4 * 2 ** 30, cpuSec: LONG_BUDGET_MS / 1000, fileBytes: 0 },
+      limits: { memoryBytes: 4 * 2 ** 30, cpuSec: LONG_BUDGET_MS / 1000, fileBytes: 0, isUrgent: true },
       signal: input.signal,
       enough: enough.signal,
       onOutput: lineReader((line) => {

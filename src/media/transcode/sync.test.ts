@@ -89,3 +89,24 @@ test('sync: the cuts of all rungs are the same ones, to the last of two minutes 
   }
   assert.deepEqual(frames, [3597, 1799, 1199]);
 });
+
+test('sync: rungs of 144 frames a second are cut alike, also by different runs', async () => {
+  const input = await make(dir, ...pictures('64x480', 144, 7), '-c:v', 'mpeg4', '-q:v', '25', 'fast.mp4');
+  const transcoder = testTranscoder();
+  const signal = AbortSignal.timeout(30_000);
+  const source = await transcoder.probe(input, signal);
+  const names = ['1p', '2p', '3p'];
+  const rungs = [2, 3, 5].map((divisor, index) => {
+    const name = names[index] ?? '';
+    return { name, width: 64, height: 36, frameRate: 144 / divisor, bitrate: 100_000, isCopy: false };
+  });
+  const outDir = await mkdtemp(join(dir, 'out-'));
+  const run = { input, source, outDir, signal, audio: null, alignToSource: false };
+  await transcoder.encode({ ...run, rungs: rungs.slice(2) });
+  await transcoder.encode({ ...run, rungs: rungs.slice(0, 2) });
+  const cuts = await Promise.all(names.map((name) => segments(join(outDir, name, 'index.m3u8'))));
+  assert.deepEqual(
+    cuts.map(([first]) => first),
+    [6.25, 6.25, 6.25],
+  );
+});

@@ -10,7 +10,6 @@ export function findSeen(db: Db, id: string) {
     .select((eb) => [
       'video.id',
       'video.workspace_id',
-      'video.status',
       'video.visibility',
       'video.tags',
       'video.duration_sec',

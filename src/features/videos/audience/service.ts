@@ -51,9 +51,9 @@ export function createAudience({ db, clock, secrets, opens }: Deps): Audience {
     async view(videoId, { sessionId, positionSec, token, client }) {
       const video = await find(videoId);
       const mayWatch = isOpen(video.visibility) || (token !== null && opens(token, videoId));
-      if (!video.is_playable || !mayWatch) throw notFound();
+      if (!mayWatch) throw notFound();
       const unchanged = { counted: false, viewCount: video.view_count };
-      if (!isView(positionSec, video.duration_sec)) return unchanged;
+      if (!video.is_playable || !isView(positionSec, video.duration_sec)) return unchanged;
       // Who it was cannot be read from it, nor compared between videos.
       const who = JSON.stringify([videoId, sessionId === null ? { client } : { sessionId }]);
       const viewer = Buffer.from(secrets.sign('views', who), 'base64url');
@@ -67,8 +67,7 @@ export function createAudience({ db, clock, secrets, opens }: Deps): Audience {
     },
     async related(videoId, limit) {
       const anchor = await find(videoId);
-      const isPublic = anchor.status === 'READY' && anchor.visibility === 'PUBLIC' && anchor.mode === 'live';
-      if (!isPublic) throw notFound();
+      if (anchor.visibility !== 'PUBLIC' || anchor.mode !== 'live') throw notFound();
       const found = new Map<string, RelatedRow>();
       const add = (rows: RelatedRow[]) => {
         for (const row of rows) if (found.size < limit && !found.has(row.id)) found.set(row.id, row);

@@ -127,13 +127,19 @@ describe('POST /videos/{id}/views', () => {
     (await view(await ready({ visibility: 'UNLISTED' }), watched('one'))).assertOk(200);
   });
 
-  test('404 for what cannot be played, and for what is no video', async () => {
+  test('nothing is counted before there is anything to watch', async () => {
     const waiting = await insertVideo(app.container.db, account.live);
-    for (const id of [waiting, 'vid_none', 'str_01kafe3n4pfx2v9yq6m8d7t5zr', '%00', 'x'.repeat(3000)]) {
+    const nothing = { counted: false, viewCount: 0 };
+    assert.deepEqual((await view(waiting, watched('one'))).assertOk(200).at('data'), nothing);
+    // The first rung is enough.
+    const playable = await ready({ status: 'PROCESSING' });
+    assert.equal((await view(playable, watched('one'))).at('data.counted'), true);
+  });
+
+  test('404 for what is no video', async () => {
+    for (const id of ['vid_none', 'str_01kafe3n4pfx2v9yq6m8d7t5zr', '%00', 'x'.repeat(3000)]) {
       (await view(id, watched('one'))).assertError('NOT_FOUND');
     }
-    // The first rung is enough.
-    (await view(await ready({ status: 'PROCESSING' }), watched('one'))).assertOk(200);
   });
 
   const refused: [body: unknown, field: string][] = [
