@@ -20,6 +20,8 @@ export function createCursorCodec(key: Uint8Array): CursorCodec {
     decode(cursor, list) {
       const bytes = Buffer.from(cursor, 'base64url');
       if (bytes.length <= TAG_BYTES || bytes.length > 256) return null;
+      // Several texts decode to the same bytes; one of them is ours.
+      if (bytes.toString('base64url') !== cursor) return null;
       const id = bytes.subarray(TAG_BYTES).toString();
       return timingSafeEqual(bytes.subarray(0, TAG_BYTES), tag(id, list)) ? id : null;
     },

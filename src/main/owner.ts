@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Container } from './container.ts';
 
+/** What was made; a secret that the operator gave is null, because it is not to be printed. */
 export interface Owner {
   email: string;
-  password: string;
-  key: string;
+  password: string | null;
+  key: string | null;
 }
 
 /** Makes the owner and a FULL_ACCESS key on an empty database; null when there are accounts already. */
@@ -19,7 +20,11 @@ export async function createOwner({ config, accounts, apiKeys }: Container): Pro
     scope: 'FULL_ACCESS',
     ...(config.BOOTSTRAP_API_KEY === undefined ? {} : { key: config.BOOTSTRAP_API_KEY }),
   });
-  return { email, password, key };
+  return {
+    email,
+    password: config.BOOTSTRAP_PASSWORD === undefined ? password : null,
+    key: config.BOOTSTRAP_API_KEY === undefined ? key : null,
+  };
 }
 
 /** What the operator reads on the first start; later starts print the addresses only. */
@@ -36,11 +41,11 @@ export function banner(config: Container['config'], owner: Owner | null): string
       '',
       '  Shown once, so keep them:',
       `  Owner           ${owner.email}`,
-      `  Password        ${owner.password}`,
-      `  API key         ${owner.key}   (FULL_ACCESS)`,
+      `  Password        ${owner.password ?? 'as BOOTSTRAP_PASSWORD says'}`,
+      `  API key         ${owner.key ?? 'as BOOTSTRAP_API_KEY says'}   (FULL_ACCESS)`,
       '',
       '  Try it:',
-      `  curl -s ${config.PUBLIC_URL}/api/v1/streams -H 'Authorization: Bearer ${owner.key}' \\`,
+      `  curl -s ${config.PUBLIC_URL}/api/v1/streams -H "Authorization: Bearer ${owner.key ?? '$BOOTSTRAP_API_KEY'}" \\`,
       `    -H 'Content-Type: application/json' -d '{"title":"My first stream"}'`,
     );
   }

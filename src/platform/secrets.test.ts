@@ -40,7 +40,11 @@ test('a signature holds for its text, purpose and key only', () => {
   assert.ok(!secrets.verify('preview', 'str_2', signature));
   assert.ok(!secrets.verify('cursor', 'str_1', signature));
   assert.ok(!others.verify('preview', 'str_1', signature));
-  for (const bad of ['', 'x', signature.slice(1), `${signature}AA`]) {
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const misspelt = [...letters]
+    .map((last) => signature.slice(0, -1) + last)
+    .filter((one) => one !== signature);
+  for (const bad of ['', 'x', signature.slice(1), `${signature}AA`, `${signature}=`, ...misspelt]) {
     assert.ok(!secrets.verify('preview', 'str_1', bad), bad);
   }
 });

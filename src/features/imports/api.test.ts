@@ -197,6 +197,7 @@ async function fails(id: string, code: string, message: RegExp): Promise<void> {
   const video = await fixture.video(key, id);
   assert.equal(video.string('data.status'), 'FAILED');
   assert.equal(video.at('data.error.message'), ended.at('data.error.message'));
+  await until(async () => (await filesOf(id)).length === 0, { message: 'no file of a failed import' });
 }
 
 test('what does not answer is tried three times; what is no file fails at once', async () => {
@@ -301,7 +302,6 @@ test('a body without an end is stopped when the storage is full', async () => {
   const id = await fixture.create(key, { sourceUrl: `${fixture.source.url}/endless` });
   await fails(id, 'QUOTA_EXCEEDED', /plan includes 10 GB/);
   assert.ok(sent < 200 * 2 ** 20);
-  await until(async () => (await filesOf(id)).length === 0, { message: 'no file of a failed import' });
   await sql`update workspace set storage_bytes = ${10 * 2 ** 30} where id = ${workspaceId}`;
   const body = { sourceUrl: `${fixture.source.url}/endless` };
   (await fixture.app.request('POST', '/imports', { key, body })).assertError('QUOTA_EXCEEDED');

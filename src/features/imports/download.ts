@@ -13,6 +13,9 @@ export interface Progress {
   validator: string | null;
 }
 
+/** The same, before the store has a file: one is made when there is something to write. */
+type Start = Omit<Progress, 'state'> & { state: PartialState | null };
+
 export interface DownloadRun {
   url: string;
   key: string;
@@ -42,25 +45,25 @@ const CONTENT_TYPE = 'application/octet-stream';
  */
 export async function download(deps: Deps, run: DownloadRun): Promise<Progress> {
   const { store } = deps;
-  let progress = run.start ?? (await restart(deps, run, null));
-  let most = progress.state.sizeBytes;
+  let known: Start = run.start ?? { state: null, total: null, validator: null };
+  let most = known.state?.sizeBytes ?? 0;
   for (;;) {
-    const { state, total } = progress;
-    if (total !== null && total > 0 && state.sizeBytes === total) return progress;
-    const { body, answer } = await ask(deps, run, progress);
-    if (body === null) return finished(run, { ...progress, total: state.sizeBytes });
-    try {
-      progress = await place(deps, run, progress, body);
-    } catch (error) {
+    const { state, total } = known;
+    if (state !== null && total !== null && total > 0 && state.sizeBytes === total) {
+      return { ...known, state };
+    }
+    const { body, answer } = await ask(deps, run, known);
+    if (body === null) return finished(run, { ...known, total: state?.sizeBytes ?? null });
+    const progress = await place(deps, run, state, body).catch((error: unknown) => {
       answer.discard();
       throw error;
-    }
+    });
     const { after, watched } = await receive(store.partials, run, progress, answer);
-    progress = { ...progress, state: after };
     const size = after.sizeBytes;
     if (watched.isWhole && (progress.total ?? size) === size)
-      return finished(run, { ...progress, total: size });
-    await run.save(progress);
+      return finished(run, { ...progress, state: after, total: size });
+    known = { ...progress, state: after };
+    await run.save({ ...progress, state: after });
     goOn(run, watched, size > most);
     most = Math.max(most, size);
     await sleep(PAUSE_MS, undefined, { signal: run.signal });
@@ -79,8 +82,9 @@ function goOn(run: DownloadRun, { failure, isWhole }: WatchedBody, isFurther: bo
   throw failure ?? new ImportFailure('SOURCE_UNREACHABLE', 'The server sends less than it promises.', true);
 }
 
-async function finished(run: DownloadRun, progress: Progress): Promise<Progress> {
-  if (progress.state.sizeBytes === 0) throw new ImportFailure('CORRUPT_INPUT', 'The file is empty.');
+async function finished(run: DownloadRun, { state, total, validator }: Start): Promise<Progress> {
+  if (state === null || state.sizeBytes === 0) throw new ImportFailure('CORRUPT_INPUT', 'The file is empty.');
+  const progress = { state, total, validator };
   await run.save(progress);
   return progress;
 }
@@ -89,9 +93,9 @@ async function finished(run: DownloadRun, progress: Progress): Promise<Progress>
 async function ask(
   { fetcher }: Deps,
   run: DownloadRun,
-  { state, total, validator }: Progress,
+  { state, total, validator }: Start,
 ): Promise<{ answer: StreamResponse; body: Body | null }> {
-  const received: Received = { bytes: state.sizeBytes, total, validator };
+  const received: Received = { bytes: state?.sizeBytes ?? 0, total, validator };
   const answer = await fetcher.stream({
     url: run.url,
     headers: rangeHeaders(received),
@@ -110,20 +114,23 @@ async function ask(
 }
 
 /** Makes room for the body where it belongs: behind what is there, or in a new file. */
-async function place(deps: Deps, run: DownloadRun, progress: Progress, body: Body): Promise<Progress> {
-  const { total, validator } = body;
+async function place(deps: Deps, run: DownloadRun, old: PartialState | null, body: Body): Promise<Progress> {
+  const { offset, total, validator } = body;
   if (total !== null && total > MAX_FILE_BYTES) throw tooLarge();
   if (total === 0) throw new ImportFailure('CORRUPT_INPUT', 'The file is empty.');
-  const { state } =
-    body.offset === progress.state.sizeBytes ? progress : await restart(deps, run, progress.state);
+  const state = old !== null && offset === old.sizeBytes ? old : await restart(deps, run, old);
   const next = { state, total, validator };
   await run.save(next);
   return next;
 }
 
-async function restart({ store }: Deps, { key }: DownloadRun, old: PartialState | null): Promise<Progress> {
+async function restart(
+  { store }: Deps,
+  { key }: DownloadRun,
+  old: PartialState | null,
+): Promise<PartialState> {
   if (old !== null) await store.partials.abort(key, old);
-  return { state: await store.partials.create(key, CONTENT_TYPE), total: null, validator: null };
+  return store.partials.create(key, CONTENT_TYPE);
 }
 
 /** Reads one answer into the store, and saves how far it is every two seconds. */

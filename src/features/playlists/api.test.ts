@@ -127,10 +127,12 @@ describe('/playlists', () => {
     await add(await createPlaylist(), videoId);
   });
 
-  test('reading takes any key; writing takes playlists:write and a key that may write', async () => {
+  test('reading takes playlists:read; writing takes playlists:write and a key that may write', async () => {
     const id = await createPlaylist();
     const reader = await app.createKey({ account, scope: 'READ_ONLY' });
-    const other = await app.createKey({ account, scope: 'STANDARD', permissions: ['streams:read'] });
+    const stranger = await app.createKey({ account, scope: 'STANDARD', permissions: ['streams:write'] });
+    (await app.request('GET', '/playlists', { key: stranger.key })).assertError('PERMISSION_DENIED');
+    const other = await app.createKey({ account, scope: 'STANDARD', permissions: ['playlists:read'] });
     const writer = await app.createKey({ account, scope: 'STANDARD', permissions: ['playlists:write'] });
     for (const { key: by } of [reader, other, writer]) {
       (await app.request('GET', `/playlists/${id}/items`, { key: by })).assertOk(200);

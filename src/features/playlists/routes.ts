@@ -28,8 +28,8 @@ const write = {
   idempotent: false,
   originLock: false,
 } as const;
-// The permission catalogue has no playlists:read (`api.md` C2): any key may look.
-const read = { ...write, permission: null } as const;
+// Not every key may look: items show private videos, with addresses that open them.
+const read = { ...write, permission: 'playlists:read' } as const;
 
 /** In the order of the playlist unless asked otherwise. */
 const ItemsQuery = Type.Object({

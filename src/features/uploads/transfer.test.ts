@@ -341,6 +341,7 @@ describe('transfers', () => {
     assert.equal(allowed.headers['access-control-allow-origin'], '*');
     assert.match(allowed.headers['access-control-allow-methods'] ?? '', /PATCH/);
     assert.match(allowed.headers['access-control-allow-headers'] ?? '', /Upload-Offset/);
+    assert.match(allowed.headers['access-control-allow-headers'] ?? '', /\*$/);
     const patched = await patch(any.url, 0, 'ab', { origin });
     assert.equal(patched.headers['access-control-allow-origin'], '*');
     assert.match(patched.headers['access-control-expose-headers'] ?? '', /Upload-Offset/);

@@ -87,7 +87,10 @@ export function createVideoIntake({ clock, processing }: VideoIntakeDeps): Video
       const row = await repository.lockVideo(tx, workspaceId, videoId);
       if (row === undefined) throw notFound();
       if (row.status !== 'UPLOADING') {
-        throw new AppError('CONFLICT', { field: 'videoId', message: 'The video has its file already.' });
+        throw new AppError('CONFLICT', {
+          field: 'videoId',
+          message: 'The video takes no file any more: make another one.',
+        });
       }
       return repository.updateVideo(tx, videoId, { upload_id: uploadId });
     },

@@ -111,14 +111,15 @@ async function stubborn(name: string, ignored: string): Promise<FfmpegProcess> {
   return started;
 }
 
-for (const [name, ignored, signal] of [
-  ['willing', '', 'SIGINT'],
-  ['deaf-to-int', 'INT', 'SIGTERM'],
-  ['deaf', 'INT TERM', 'SIGKILL'],
+for (const [name, ignored, signal, graceMs] of [
+  // A busy machine takes its time to deliver a signal.
+  ['willing', '', 'SIGINT', 20_000],
+  ['deaf-to-int', 'INT', 'SIGTERM', 3000],
+  ['deaf', 'INT TERM', 'SIGKILL', 200],
 ] as const) {
   test(`ffmpeg process: a ${name} one is stopped by ${signal}`, async () => {
     const started = await stubborn(name, ignored);
-    const exit = await started.stop(200);
+    const exit = await started.stop(graceMs);
     assert.equal(exit.signal, signal);
     assert.throws(() => process.kill(started.pid, 0), /ESRCH/);
   });

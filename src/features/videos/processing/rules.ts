@@ -27,7 +27,8 @@ export function priorityOf(plan: Plan, task?: EncodeTask): number {
 
 /** Pixels that two cores scale and encode in a second (`media.md` 4.4: 69 CPU-s for 60 s of 1080p30 and below). */
 const PIXELS_PER_SEC = 190e6;
-const LONG_SEC = 20;
+/** The lowest rung alone costs another decoding: too much for a wait that is short anyway. */
+const LONG_SEC = 6;
 
 /** Is the wait for the whole ladder so long that its lowest rung is made first, for something to be seen? */
 export function isLong(ladder: LadderPlan, durationSec: number): boolean {
