@@ -43,9 +43,10 @@ export interface ClaimedJob extends Claim {
 export async function insert(tx: Tx, job: NewJob): Promise<void> {
   if (await tryInsert(tx, job)) return;
   const options = { policy: POLICY, retryLimit: job.retries, deleteAfterSeconds: KEEP_SEC };
-  const { rows } = await sql`select pgboss.create_queue(${job.queue}::text, ${JSON.stringify(options)}::jsonb)
+  await sql`select pgboss.create_queue(${job.queue}::text, ${JSON.stringify(options)}::jsonb)
     where not exists (select from pgboss.queue where name = ${job.queue})`.execute(tx);
-  if (rows.length > 0) await tryInsert(tx, job);
+  // Whoever made the queue: another transaction may have done so between the two statements.
+  await tryInsert(tx, job);
 }
 
 /** @returns false when the key is taken, or the queue not made yet. */
