@@ -66,7 +66,7 @@ import { createOutbound, createTxtResolver } from '../platform/outbound/index.ts
 import { createPasswords } from '../platform/passwords.ts';
 import { openRedis, type RedisStore } from '../platform/redis.ts';
 import { createSecrets } from '../platform/secrets.ts';
-import { createVideoLinks, createVideoTokens } from './links.ts';
+import { createVideoLinks } from './links.ts';
 import { createToolCheck } from './media-tools.ts';
 import { composeRecordings } from './recordings.ts';
 import { composeVideos } from './videos.ts';
@@ -222,7 +222,7 @@ export async function createContainer(settings: Settings) {
     bus,
     clock,
     log,
-    links: createVideoLinks(config, createVideoTokens(secrets, clock)),
+    links: createVideoLinks(config, null),
     scratchDir: join(config.DATA_DIR, 'tmp'),
     chunkMinSec: config.VIDEO_CHUNK_MIN_SEC,
     checkTools: () => checkTools(TOOLS_FRESH_MS),

@@ -84,14 +84,19 @@ export function createStreamLinks(
 
 const VIDEO_TTL_SEC = 12 * HOUR_SEC;
 
-/** Where a video is played and embedded, and its pictures; signed where the video is not open to everybody. */
+/**
+ * Where a video is played and embedded, and its pictures; signed where the video is not open to everybody.
+ *
+ * @param tokens null for addresses that grant nothing: events are kept for weeks, and go to receivers and to keys
+ * that may not read videos.
+ */
 export function createVideoLinks(
   { PUBLIC_URL: publicUrl }: Pick<Config, 'PUBLIC_URL'>,
-  tokens: VideoTokens,
+  tokens: VideoTokens | null,
 ): VideoLinks {
   const signed = (path: string, { id, visibility }: Parameters<VideoLinks['embedUrl']>[0]) => {
     const address = `${publicUrl}${path}`;
-    return isOpen(visibility)
+    return tokens === null || isOpen(visibility)
       ? address
       : `${address}?token=${tokens.mintSteady('playback', id, VIDEO_TTL_SEC)}`;
   };
