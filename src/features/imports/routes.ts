@@ -34,7 +34,7 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       summary: 'Import a video from an address',
       description:
         'The file is fetched in the background and becomes the video `videoId`. Up to five redirects are followed; addresses inside private networks are refused.',
-      idempotent: true,
+      idempotent: false,
       params: NoParams,
       query: NoQuery,
       body: ImportIn,

@@ -300,15 +300,6 @@ describe('/playlists/{id}/items', () => {
     (await choose(await video())).assertError('BAD_REQUEST', 'thumbnailVideoId');
     assert.equal((await choose(null)).assertOk(200).at('data.thumbnailVideoId'), null);
   });
-
-  test('a repeated POST with an Idempotency-Key adds one item', async () => {
-    const id = await createPlaylist();
-    const body = { videoId: await video() };
-    const headers = { 'idempotency-key': 'add-the-talk-once' };
-    const post = () => app.request('POST', `/playlists/${id}/items`, { key, body, headers });
-    assert.deepEqual((await post()).assertOk(201).json, (await post()).assertOk(201).json);
-    assert.equal((await order(id)).length, 1);
-  });
 });
 
 describe('PUT /playlists/{id}/items/order', () => {
