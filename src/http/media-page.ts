@@ -1,5 +1,5 @@
 import { html, type SafeHtml } from '../platform/html.ts';
-import { siteFrame } from './page.ts';
+import { notice, type Page, siteFrame } from './page.ts';
 
 /** What the pages of anything that can be watched have in common. Addresses are absolute. */
 export interface MediaPage {
@@ -92,6 +92,33 @@ export function watchBody(
 </div>
 ${page.description && html`<p class="description" dir="auto">${page.description}</p>`}${parts.more}`,
   );
+}
+
+/**
+ * The pages of what is not there and of what this viewer may not see: the same for both.
+ *
+ * @param noun what it would be, such as `video`.
+ */
+export function missingPages(noun: string): { watch: Page; embed: Page } {
+  const missing = {
+    status: 404,
+    title: 'Not found',
+    head: html`<meta name="robots" content="noindex">`,
+  };
+  const watch = notice({
+    heading: `There is no such ${noun} here.`,
+    text: `The address may be mistyped, the ${noun} may have been removed, or it may be open to invited viewers only. Ask whoever gave you the address.`,
+    isOff: true,
+  });
+  const embed = notice({
+    heading: `This ${noun} is not available.`,
+    text: 'It may have been removed, or it may be open to invited viewers only.',
+    isOff: true,
+  });
+  return {
+    watch: { ...missing, body: watch, frames: "'none'" },
+    embed: { ...missing, body: embed, frames: '*' },
+  };
 }
 
 /** The markup that another site puts in: as wide as its place when it is fluid. */

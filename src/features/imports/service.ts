@@ -6,50 +6,17 @@ import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import type { Visibility } from '../../kernel/visibility.ts';
-import type { BlobStore, VideoErrorCode } from '../../media/contract.ts';
+import type { BlobStore } from '../../media/contract.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
+import type { StorageQuota } from '../usage/index.ts';
+import type { VideoIntake } from '../videos/index.ts';
 import { importJob } from './jobs.ts';
 import { discard, keyOf, partialOf } from './partial.ts';
 import type { ImportFilter, ImportRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
-
-/** The videos that imports become (features/videos); each call takes the video's lock. */
-export interface VideoOfImport {
-  create(
-    tx: Tx,
-    append: AppendEvent,
-    workspaceId: string,
-    input: {
-      title: string;
-      source: 'IMPORT';
-      visibility?: Visibility;
-      metadata?: Record<string, string>;
-      importId: string;
-    },
-  ): Promise<{ id: string }>;
-  /** @returns false when the video does not wait for a file any more. */
-  received(
-    tx: Tx,
-    append: AppendEvent,
-    videoId: string,
-    original: { key: string; sizeBytes: number },
-  ): Promise<boolean>;
-  fail(
-    tx: Tx,
-    append: AppendEvent,
-    videoId: string,
-    failure: { code: VideoErrorCode; message: string },
-  ): Promise<boolean>;
-}
-
-/** Counts storage (features/usage); the call locks the workspace. */
-export interface StorageCount {
-  /** @throws {AppError} QUOTA_EXCEEDED with `enforce`. */
-  set(tx: Tx, use: { workspaceId: string; videoId: string; bytes: number; enforce: boolean }): Promise<void>;
-}
 
 export interface ImportDeps {
   db: Db;
@@ -58,8 +25,9 @@ export interface ImportDeps {
   clock: Clock;
   log: Logger;
   store: BlobStore;
-  quota: StorageCount;
-  videos: VideoOfImport;
+  quota: StorageQuota;
+  /** The videos that imports become; each call takes the video's lock. */
+  videos: Pick<VideoIntake, 'create' | 'received' | 'fail'>;
   fetcher: Pick<Outbound, 'checkUrl' | 'stream' | 'download'>;
 }
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { creatorName } from '../../http/media-page.ts';
+import { creatorName, missingPages } from '../../http/media-page.ts';
 import { oembedUrl } from '../../http/oembed.ts';
-import { notice, type Page, sendPage } from '../../http/page.ts';
+import { type Page, sendPage } from '../../http/page.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { isOpen } from '../../kernel/visibility.ts';
 import { html } from '../../platform/html.ts';
@@ -36,11 +36,11 @@ export function watchPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
     app.get('/watch/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
       const view = await viewOf(deps, request);
-      return sendPage(reply, assets, view === null ? WATCH_NOT_FOUND : watchPage(view));
+      return sendPage(reply, assets, view === null ? MISSING.watch : watchPage(view));
     });
     app.get('/embed/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
       const view = await viewOf(deps, request);
-      return sendPage(reply, assets, view === null ? EMBED_NOT_FOUND : embedPage(view));
+      return sendPage(reply, assets, view === null ? MISSING.embed : embedPage(view));
     });
   };
 }
@@ -107,28 +107,4 @@ function embedPage(view: WatchView): Page {
   };
 }
 
-const NOT_FOUND = {
-  status: 404,
-  title: 'Not found',
-  head: html`<meta name="robots" content="noindex">`,
-};
-
-const WATCH_NOT_FOUND: Page = {
-  ...NOT_FOUND,
-  body: notice({
-    heading: 'There is no such broadcast here.',
-    text: 'The address may be mistyped, the broadcast may have been removed, or it may be open to invited viewers only. Ask whoever gave you the address.',
-    isOff: true,
-  }),
-  frames: "'none'",
-};
-
-const EMBED_NOT_FOUND: Page = {
-  ...NOT_FOUND,
-  body: notice({
-    heading: 'This broadcast is not available.',
-    text: 'It may have been removed, or it may be open to invited viewers only.',
-    isOff: true,
-  }),
-  frames: '*',
-};
+const MISSING = missingPages('broadcast');

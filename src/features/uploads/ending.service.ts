@@ -1,35 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { AppendEvent, Events } from '../../events/index.ts';
+import type { Events } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { BlobStore, PartialState, VideoErrorCode } from '../../media/contract.ts';
-import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Db } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { StorageQuota } from '../usage/index.ts';
+import type { VideoIntake } from '../videos/index.ts';
 import type { UploadRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { type Hashes, keyOf, partialOf } from './state.ts';
-
-/** What becomes of the video; every call takes the video's lock (features/videos). */
-export interface VideoFiles {
-  received(
-    tx: Tx,
-    append: AppendEvent,
-    videoId: string,
-    original: { key: string; sizeBytes: number },
-  ): Promise<boolean>;
-  fail(
-    tx: Tx,
-    append: AppendEvent,
-    videoId: string,
-    failure: { code: VideoErrorCode; message: string },
-  ): Promise<boolean>;
-}
-
-/** Counts storage (features/usage); the call locks the workspace. */
-export interface StorageCount {
-  set(tx: Tx, use: { workspaceId: string; videoId: string; bytes: number; enforce: boolean }): Promise<void>;
-}
 
 export interface EndingDeps {
   db: Db;
@@ -37,8 +18,9 @@ export interface EndingDeps {
   store: BlobStore;
   clock: Clock;
   log: Logger;
-  quota: StorageCount;
-  videos: VideoFiles;
+  quota: StorageQuota;
+  /** What becomes of the video; every call takes the video's lock. */
+  videos: Pick<VideoIntake, 'received' | 'fail'>;
   hashes: Hashes;
 }
 

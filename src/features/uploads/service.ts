@@ -1,4 +1,3 @@
-import type { AppendEvent } from '../../events/index.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -7,6 +6,7 @@ import type { Visibility } from '../../kernel/visibility.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { VideoIntake } from '../videos/index.ts';
 import type { EndingDeps, Endings } from './ending.service.ts';
 import { assertCanceled, assertIntact, CANCELED, createEndings } from './ending.service.ts';
 import type { UploadFilter, UploadRow } from './repository.ts';
@@ -16,25 +16,6 @@ import { createHashes, keyOf, partialOf } from './state.ts';
 import { hashToken, mintToken } from './token.ts';
 import { createTransfers, type TransferDeps, type Transfers } from './transfer.service.ts';
 import { createWriters } from './writers.ts';
-
-/** Makes the video that a file is for, or finds the one that waits (features/videos). */
-export interface VideoOfUpload {
-  create(
-    tx: Tx,
-    append: AppendEvent,
-    workspaceId: string,
-    input: {
-      title: string;
-      source: 'UPLOAD';
-      description?: string | null;
-      visibility?: Visibility;
-      metadata?: Record<string, string>;
-      uploadId: string;
-    },
-  ): Promise<{ id: string }>;
-  /** @throws {AppError} NOT_FOUND; CONFLICT when it is not UPLOADING. */
-  attach(tx: Tx, workspaceId: string, videoId: string, uploadId: string): Promise<unknown>;
-}
 
 export interface AnnouncedFile {
   filename: string;
@@ -57,7 +38,8 @@ export interface UploadDeps extends Omit<EndingDeps, 'videos' | 'hashes'> {
   bus: TransferDeps['bus'];
   secrets: Secrets;
   publicUrl: string;
-  videos: EndingDeps['videos'] & VideoOfUpload;
+  /** Makes the video that a file is for, or finds the one that waits. */
+  videos: EndingDeps['videos'] & Pick<VideoIntake, 'create' | 'attach'>;
 }
 
 /** Upload sessions (`api.md` C3.7). Each id is looked up in the workspace: NOT_FOUND otherwise. */

@@ -8,6 +8,7 @@ import type { Bus } from '../../platform/bus.ts';
 import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Chapter } from '../../platform/db/tables/videos.ts';
+import type { StorageQuota } from '../usage/index.ts';
 import { createVideo, type VideoProcessing } from './intake.service.ts';
 import { createLockVideo, showing, VIDEO_TOPIC } from './locked.ts';
 import type { ShownVideo, VideoFilter, VideoRow } from './repository.ts';
@@ -62,11 +63,6 @@ export interface UploadSessions {
   ): Promise<{ id: string; shown: object }>;
 }
 
-/** What a video counts of its workspace's storage; the call locks the workspace. */
-export interface StorageCount {
-  set(tx: Tx, use: { workspaceId: string; videoId: string; bytes: number; enforce: boolean }): Promise<void>;
-}
-
 /** Takes part in the deletion of a video: ends what is still under way for it. */
 export type VideoDeleted = (tx: Tx, append: AppendEvent, video: VideoRow) => Promise<void>;
 
@@ -77,7 +73,7 @@ export interface VideoDeps {
   clock: Clock;
   store: Pick<BlobStore, 'head'>;
   uploads: UploadSessions;
-  quota: StorageCount;
+  quota: StorageQuota;
   processing: Pick<VideoProcessing, 'start' | 'cancel'>;
   onDeleted: readonly VideoDeleted[];
 }

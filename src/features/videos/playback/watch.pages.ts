@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../../http/assets.ts';
-import { creatorName, fitInto, type Picture } from '../../../http/media-page.ts';
+import { creatorName, fitInto, missingPages, type Picture } from '../../../http/media-page.ts';
 import { type Embeddable, oembedUrl } from '../../../http/oembed.ts';
 import { notice, type Page, sendPage } from '../../../http/page.ts';
 import { isOpen } from '../../../kernel/visibility.ts';
@@ -50,11 +50,11 @@ export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
     app.get(
       `/watch/${VIDEO}`,
-      page((view) => watchPage(deps, view), WATCH_NOT_FOUND),
+      page((view) => watchPage(deps, view), MISSING.watch),
     );
     app.get(
       `/embed/${VIDEO}`,
-      page((view, { query }) => embedPage(deps, view, query), EMBED_NOT_FOUND),
+      page((view, { query }) => embedPage(deps, view, query), MISSING.embed),
     );
   };
 }
@@ -149,31 +149,7 @@ function embedPage({ platformHosts, mediaOrigins }: Deps, view: VideoView, query
   };
 }
 
-const NOT_FOUND = {
-  status: 404,
-  title: 'Not found',
-  head: html`<meta name="robots" content="noindex">`,
-};
-
-const WATCH_NOT_FOUND: Page = {
-  ...NOT_FOUND,
-  body: notice({
-    heading: 'There is no such video here.',
-    text: 'The address may be mistyped, the video may have been removed, or it may be open to invited viewers only. Ask whoever gave you the address.',
-    isOff: true,
-  }),
-  frames: "'none'",
-};
-
-const EMBED_NOT_FOUND: Page = {
-  ...NOT_FOUND,
-  body: notice({
-    heading: 'This video is not available.',
-    text: 'It may have been removed, or it may be open to invited viewers only.',
-    isOff: true,
-  }),
-  frames: '*',
-};
+const MISSING = missingPages('video');
 
 /** There is a video, and there was never anything to play. */
 const FAILED = {
