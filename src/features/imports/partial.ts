@@ -1,3 +1,4 @@
+import { originalKey } from '../../kernel/media-keys.ts';
 import type { BlobStore, PartialState } from '../../media/contract.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { ImportRow } from './repository.ts';
@@ -6,7 +7,7 @@ type Stored = Pick<ImportRow, 'id' | 'workspace_id' | 'video_id' | 'bytes_receiv
 
 /** Where the original of an import is stored (`media.md` 4.2). */
 export function keyOf({ id, workspace_id, video_id }: Stored): string {
-  return `w/${workspace_id}/v/${video_id}/original/${id}`;
+  return originalKey({ workspace_id, id: `${video_id}` }, id);
 }
 
 /** What the store said last; null while nothing was received. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Events } from '../../events/index.ts';
 import { JobPostponed, type JobRun, type JobWorker } from '../../jobs/job.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { originalKey } from '../../kernel/media-keys.ts';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { type BlobStore, MediaFileError, type RecordingJoiner } from '../../media/contract.ts';
 import type { Db } from '../../platform/db/index.ts';
@@ -97,8 +98,8 @@ async function joined(
     for (const part of parts)
       files.push(await store.toLocalFile(partKey(recording, part.id), dir, run.signal));
     const path = await joiner.join({ parts: files, dir, maxSec: LONGEST_SEC, signal: run.signal });
-    const { workspace_id: workspaceId, session_id: sessionId } = recording;
-    return await store.putFile(`w/${workspaceId}/v/${videoId}/original/${sessionId}`, path, 'video/mp4');
+    const { workspace_id, session_id } = recording;
+    return await store.putFile(originalKey({ workspace_id, id: videoId }, session_id), path, 'video/mp4');
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

@@ -1,10 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
+import { originalKey } from '../../kernel/media-keys.ts';
 import type { PartialState } from '../../media/contract.ts';
 import type { UploadRow } from './repository.ts';
 
 /** Where the original of an upload is stored (`media.md` 4.2). */
 export function keyOf({ id, workspace_id, video_id }: UploadRow): string {
-  return `w/${workspace_id}/v/${video_id}/original/${id}`;
+  return originalKey({ workspace_id, id: video_id }, id);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

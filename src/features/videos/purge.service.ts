@@ -1,4 +1,5 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { videoPrefix } from '../../kernel/media-keys.ts';
 import type { BlobStore } from '../../media/contract.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -23,7 +24,7 @@ export function createVideoPurge({ db, store, clock, log }: Deps): { run(): Prom
     async run() {
       for (const { id, workspace_id } of await repository.unpurged(db, dateFromMs(clock.ms() - KEPT_MS))) {
         try {
-          await store.deletePrefix(`w/${workspace_id}/v/${id}/`);
+          await store.deletePrefix(`${videoPrefix({ workspace_id, id })}/`);
           await repository.markPurged(db, id, clock.now());
         } catch (error) {
           log.error({ err: error, videoId: id }, 'the files of a deleted video could not be removed');

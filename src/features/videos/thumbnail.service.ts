@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newUuid } from '../../kernel/ids.ts';
+import { videoPrefix } from '../../kernel/media-keys.ts';
 import type { BlobStore } from '../../media/contract.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { Images } from '../../platform/images.ts';
@@ -41,7 +42,7 @@ interface Deps {
 export function createThumbnails(deps: Deps): Thumbnails {
   const { store, images, processing, clock, videos, locked } = deps;
   const keyOf = (workspaceId: string, videoId: string, file: string) =>
-    `w/${workspaceId}/v/${videoId}/thumbnails/${file}`;
+    `${videoPrefix({ workspace_id: workspaceId, id: videoId })}/thumbnails/${file}`;
   /** What was asked for before counts no more. */
   const replace = async (tx: Tx, row: VideoRow, file: string | null) => {
     await processing.thumbnail(tx, row, null);

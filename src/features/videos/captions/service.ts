@@ -1,6 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
+import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { PageRequest } from '../../../kernel/page.ts';
 import type { BlobStore } from '../../../media/contract.ts';
 import type { Db } from '../../../platform/db/index.ts';
@@ -59,7 +60,7 @@ interface Deps {
 
 export function createCaptions({ db, store, clock, videos, locked }: Deps): Captions {
   const keyOf = (video: Pick<ShownVideo, 'id' | 'workspace_id'>, file: string) =>
-    `w/${video.workspace_id}/v/${video.id}/captions/${file}`;
+    `${videoPrefix(video)}/captions/${file}`;
   return {
     async list(workspaceId, videoId, page) {
       const video = await videos.get(workspaceId, videoId);

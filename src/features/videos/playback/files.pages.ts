@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type FileReply, type FileRequest, fileRequestOf, sendFile } from '../../../http/files.ts';
+import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { Chapter } from '../../../platform/db/tables/videos.ts';
 import type { Admission, Admissions, Visit } from './admission.service.ts';
 import type { ReadyRendition, ReadyRung } from './gate.service.ts';
@@ -59,10 +60,12 @@ export function videoFilePages({ admissions, files }: Deps): (app: FastifyInstan
     // HEAD has a handler of its own: the files know their length and send no body.
     const route = (url: string, read: Read) =>
       app.route({ method: ['GET', 'HEAD'], url, exposeHeadRoute: false, handler: serve(read) });
-    const stored = (request: FileRequest, { gate }: Admission, path: string) =>
-      files.openFile({ ...request, key: `w/${gate.workspaceId}/v/${gate.id}/${path}` });
-    const index = (request: FileRequest, { gate, suffix }: Admission, path: string) =>
-      files.readIndex({ ...request, key: `w/${gate.workspaceId}/v/${gate.id}/${path}`, uriSuffix: suffix });
+    const keyOf = ({ gate: { workspaceId, id } }: Admission, path: string) =>
+      `${videoPrefix({ workspace_id: workspaceId, id })}/${path}`;
+    const stored = (request: FileRequest, admission: Admission, path: string) =>
+      files.openFile({ ...request, key: keyOf(admission, path) });
+    const index = (request: FileRequest, admission: Admission, path: string) =>
+      files.readIndex({ ...request, key: keyOf(admission, path), uriSuffix: admission.suffix });
     const media = (url: string, read: Read) =>
       route(url, (request, admission, params) =>
         admission.mayPlay ? read(request, admission, params) : FORBIDDEN,

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
+import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { SourceChunk } from '../../../media/contract.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
-import { makeDir, storeFiles, videoPrefix } from './files.ts';
+import { makeDir, storeFiles } from './files.ts';
 import { advance, settle } from './flow.ts';
 import { missing, publishRenditions, useOriginal } from './output.ts';
 import { createProgressWriter } from './progress.ts';

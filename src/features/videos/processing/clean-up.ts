@@ -1,5 +1,5 @@
+import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { ProcessingDeps } from './context.ts';
-import { videoPrefix } from './files.ts';
 import * as repository from './repository.ts';
 
 /** Removes the folders of a processed video that nothing points to. */

@@ -12,11 +12,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
 };
 
-/** Everything of a video, original and all, is below it (`media.md` 4.2). */
-export function videoPrefix(video: { workspace_id: string; id: string }): string {
-  return `w/${video.workspace_id}/v/${video.id}`;
-}
-
 /** A folder that is gone, with all that is in it, when `work` ends, however it ends. */
 export async function withScratch<T>(
   scratchDir: string,

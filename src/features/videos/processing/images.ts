@@ -1,11 +1,12 @@
 import type { Static } from 'typebox';
 import type { JobRun } from '../../../jobs/job.ts';
 import { newUuid } from '../../../kernel/ids.ts';
+import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { SourceInfo } from '../../../media/contract.ts';
 import { VIDEO_TOPIC } from '../locked.ts';
 import { lockAnyVideo, updateVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
-import { makeDir, storeFiles, videoPrefix, withScratch } from './files.ts';
+import { makeDir, storeFiles, withScratch } from './files.ts';
 import { begin, completeIfLast, type Run, settle } from './flow.ts';
 import type { thumbnailJob } from './jobs.ts';
 import { useOriginal } from './output.ts';

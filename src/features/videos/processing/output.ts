@@ -1,3 +1,4 @@
+import { videoPrefix } from '../../../kernel/media-keys.ts';
 import {
   type LadderPlan,
   MediaFileError,
@@ -6,7 +7,7 @@ import {
 } from '../../../media/contract.ts';
 import type { VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
-import { storeRenditions, videoPrefix } from './files.ts';
+import { storeRenditions } from './files.ts';
 import { advance, type Run, settle } from './flow.ts';
 import * as repository from './repository.ts';
 

@@ -1,0 +1,18 @@
+/** The row of a video, as far as its files are found by it. */
+interface VideoRef {
+  workspace_id: string;
+  id: string;
+}
+
+/**
+ * Where a video's files lie in the store (`media.md` 4.2), without a slash at the end. Everything of the video is
+ * below it, so that one prefix removes all of it.
+ */
+export function videoPrefix(video: VideoRef): string {
+  return `w/${video.workspace_id}/v/${video.id}`;
+}
+
+/** @param name the upload, import or session that brought the file. */
+export function originalKey(video: VideoRef, name: string): string {
+  return `${videoPrefix(video)}/original/${name}`;
+}
