@@ -79,9 +79,9 @@ module.exports = {
     ),
     rule(
       '8-media-by-contract',
-      'Features see media/contract.ts alone.',
+      'Features see media/contract alone.',
       { path: '^src/features/' },
-      { path: '^src/media/', pathNot: '^src/media/contract[.]ts$' },
+      { path: '^src/media/', pathNot: '^src/media/contract/index[.]ts$' },
     ),
     rule(
       '8-media-by-contract',

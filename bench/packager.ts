@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../src/kernel/clock.ts';
-import type { IngestSession } from '../src/media/contract.ts';
+import type { IngestSession } from '../src/media/contract/index.ts';
 import { spawnFfmpeg } from '../src/media/ffmpeg/process.ts';
 import { packagerArgs } from '../src/media/live/command.ts';
 import { type LadderPlan, planLadder } from '../src/media/live/ladder.ts';

@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { RungPlan, SourceChunk, SourceInfo } from '../src/media/contract.ts';
+import type { RungPlan, SourceChunk, SourceInfo } from '../src/media/contract/index.ts';
 import { createTranscoder } from '../src/media/transcode/index.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { packetTimes } from '../test/transcode/sources.ts';

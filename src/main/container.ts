@@ -50,7 +50,7 @@ import type { JobDefinition } from '../jobs/job.ts';
 import { createJobQueue, type Jobs } from '../jobs/queue.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { PLANS } from '../kernel/plans.ts';
-import type { BlobStore } from '../media/contract.ts';
+import type { BlobStore } from '../media/contract/index.ts';
 import { createBlobStore } from '../media/storage/index.ts';
 import { createTranscoder } from '../media/transcode/index.ts';
 import { type Bus, createBus } from '../platform/bus.ts';

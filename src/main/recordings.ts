@@ -5,7 +5,7 @@ import type { StorageQuota } from '../features/usage/index.ts';
 import type { VideoIntake } from '../features/videos/index.ts';
 import type { JobQueue } from '../jobs/job.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { BlobStore } from '../media/contract.ts';
+import type { BlobStore } from '../media/contract/index.ts';
 import { createRecordingJoiner } from '../media/recording/join.ts';
 import type { Config } from '../platform/config.ts';
 import type { Db } from '../platform/db/index.ts';

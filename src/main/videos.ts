@@ -13,7 +13,7 @@ import {
   type VideoProcessing,
 } from '../features/videos/index.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { BlobStore } from '../media/contract.ts';
+import type { BlobStore } from '../media/contract/index.ts';
 import type { Bus } from '../platform/bus.ts';
 import type { Config } from '../platform/config.ts';
 import type { Db } from '../platform/db/index.ts';

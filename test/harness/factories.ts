@@ -3,7 +3,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { Plan } from '../../src/kernel/plans.ts';
 import type { Container } from '../../src/main/container.ts';
-import type { IngestSession } from '../../src/media/contract.ts';
+import type { IngestSession } from '../../src/media/contract/index.ts';
 import type { Db } from '../../src/platform/db/index.ts';
 
 export interface AccountOptions {

@@ -23,7 +23,7 @@ import type {
   SourceInfo,
   TranscodeRun,
   Transcoder,
-} from '../../src/media/contract.ts';
+} from '../../src/media/contract/index.ts';
 import { createDiskStore } from '../../src/media/storage/disk.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { insertAccount } from '../harness/factories.ts';

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../src/kernel/clock.ts';
-import type { IngestEnd, IngestHooks, IngestSession, PublishRequest } from '../../src/media/contract.ts';
+import type {
+  IngestEnd,
+  IngestHooks,
+  IngestSession,
+  PublishRequest,
+} from '../../src/media/contract/index.ts';
 import {
   createEmbeddedRtmp,
   type EmbeddedRtmpEngine,

@@ -1,4 +1,4 @@
-import type { IngestEndReason, IngestSession } from '../../src/media/contract.ts';
+import type { IngestEndReason, IngestSession } from '../../src/media/contract/index.ts';
 import type { TestApp } from '../harness/app.ts';
 import { ingestSession, streamEvents } from '../harness/factories.ts';
 

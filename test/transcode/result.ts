@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RenditionFiles, SourceInfo } from '../../src/media/contract.ts';
+import type { RenditionFiles, SourceInfo } from '../../src/media/contract/index.ts';
 import { testTranscoder } from './sources.ts';
 
 const transcoder = testTranscoder();

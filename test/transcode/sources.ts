@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { SourceInfo, Transcoder } from '../../src/media/contract.ts';
+import type { SourceInfo, Transcoder } from '../../src/media/contract/index.ts';
 import { createTranscoder } from '../../src/media/transcode/index.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
-import type { PartialState } from '../../media/contract.ts';
+import type { PartialState } from '../../media/contract/index.ts';
 import type { StreamResponse } from '../../platform/outbound/index.ts';
 import { tooLarge, WatchedBody } from './body.ts';
 import { type Body, ImportFailure, type Received, rangeHeaders, readAnswer } from './rules.ts';

@@ -1,7 +1,7 @@
 import type { AppendEvent } from '../../events/index.ts';
 import { JobAbandoned, JobPostponed, type JobRun, JobStopped } from '../../jobs/job.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { PartialState } from '../../media/contract.ts';
+import type { PartialState } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { GuardError, OutboundError } from '../../platform/outbound/index.ts';
 import { download, type Progress } from './download.ts';

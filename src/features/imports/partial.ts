@@ -1,5 +1,5 @@
 import { originalKey } from '../../kernel/media-keys.ts';
-import type { BlobStore, PartialState } from '../../media/contract.ts';
+import type { BlobStore, PartialState } from '../../media/contract/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { ImportRow } from './repository.ts';
 

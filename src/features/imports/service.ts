@@ -6,7 +6,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import type { Visibility } from '../../kernel/visibility.ts';
-import type { BlobStore } from '../../media/contract.ts';
+import type { BlobStore } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';

@@ -5,7 +5,7 @@ import { JobPostponed, type JobRun, type JobWorker } from '../../jobs/job.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { originalKey } from '../../kernel/media-keys.ts';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
-import { type BlobStore, MediaFileError, type RecordingJoiner } from '../../media/contract.ts';
+import { type BlobStore, MediaFileError, type RecordingJoiner } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';

@@ -2,7 +2,7 @@ import type { AppendEvent, Events } from '../../events/index.ts';
 import type { JobQueue } from '../../jobs/job.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { PLANS } from '../../kernel/plans.ts';
-import type { BlobStore, RecordingPort } from '../../media/contract.ts';
+import type { BlobStore, RecordingPort } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import { recordingJob } from './jobs.ts';

@@ -11,7 +11,7 @@ import type { TestAccount } from '../../../test/harness/factories.ts';
 import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
 import { JobPostponed } from '../../jobs/job.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { IngestSession, RecordingPort } from '../../media/contract.ts';
+import type { IngestSession, RecordingPort } from '../../media/contract/index.ts';
 import { sayRecordingReady } from '../streams/index.ts';
 import { createRecordingReady } from './index.ts';
 

@@ -1,4 +1,4 @@
-import type { AudioInfo, VideoInfo } from '../../media/contract.ts';
+import type { AudioInfo, VideoInfo } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import * as repository from './repository.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import { MAX_LIVE_FPS } from '../../kernel/plans.ts';
-import type { IngestEnd, IngestSession, PublishGrant, PublishRequest } from '../../media/contract.ts';
+import type { IngestEnd, IngestSession, PublishGrant, PublishRequest } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/tables/streams.ts';

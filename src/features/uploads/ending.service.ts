@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Events } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
-import type { BlobStore, PartialState, VideoErrorCode } from '../../media/contract.ts';
+import type { BlobStore, PartialState, VideoErrorCode } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';

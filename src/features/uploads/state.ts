@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { originalKey } from '../../kernel/media-keys.ts';
-import type { PartialState } from '../../media/contract.ts';
+import type { PartialState } from '../../media/contract/index.ts';
 import type { UploadRow } from './repository.ts';
 
 /** Where the original of an upload is stored (`media.md` 4.2). */

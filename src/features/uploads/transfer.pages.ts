@@ -3,7 +3,7 @@ import { defineRoute } from '../../http/route.ts';
 import { compileInput } from '../../http/validation.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
-import { DigestMismatch } from '../../media/contract.ts';
+import { DigestMismatch } from '../../media/contract/index.ts';
 import { incomingOf } from './incoming.ts';
 import type { UploadRow } from './repository.ts';
 import { CREATION } from './routes.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
-import type { ContentDigest, PartialState } from '../../media/contract.ts';
+import type { ContentDigest, PartialState } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import { assertCanceled, assertIntact, CANCELED, type EndingDeps, type Endings } from './ending.service.ts';
 import { type Incoming, readIncoming } from './incoming.ts';

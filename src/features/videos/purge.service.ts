@@ -1,6 +1,6 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { videoPrefix } from '../../kernel/media-keys.ts';
-import type { BlobStore } from '../../media/contract.ts';
+import type { BlobStore } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import * as repository from './repository.ts';

@@ -3,7 +3,7 @@ import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS, type Plan } from '../../kernel/plans.ts';
-import type { BlobStore } from '../../media/contract.ts';
+import type { BlobStore } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';

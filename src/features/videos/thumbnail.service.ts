@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newUuid } from '../../kernel/ids.ts';
 import { videoPrefix } from '../../kernel/media-keys.ts';
-import type { BlobStore } from '../../media/contract.ts';
+import type { BlobStore } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { Images } from '../../platform/images.ts';
 import type { VideoProcessing } from './intake.service.ts';

@@ -1,5 +1,5 @@
 import type { AppendEvent } from '../../events/index.ts';
-import type { VideoErrorCode } from '../../media/contract.ts';
+import type { VideoErrorCode } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { VideoChange, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';

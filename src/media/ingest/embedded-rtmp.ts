@@ -12,7 +12,7 @@ import type {
   IngestStats,
   PublishGrant,
   PublishRequest,
-} from '../contract.ts';
+} from '../contract/index.ts';
 import { Broadcast } from './broadcast.ts';
 import { FlvServer } from './flv-server.ts';
 import { close, listen } from './listen.ts';

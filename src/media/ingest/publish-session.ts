@@ -9,7 +9,7 @@ import type {
   IngestStats,
   PublishGrant,
   VideoInfo,
-} from '../contract.ts';
+} from '../contract/index.ts';
 import type { Broadcast } from './broadcast.ts';
 import { CodecError } from './codec/bit-reader.ts';
 import { type AudioPacket, parseAudioInfo, readAudioPacket } from './codec/flv-audio.ts';

@@ -1,4 +1,4 @@
-import type { AudioInfo, LiveIssue, PublishGrant, VideoInfo } from '../contract.ts';
+import type { AudioInfo, LiveIssue, PublishGrant, VideoInfo } from '../contract/index.ts';
 import { h264Codec, h264Level } from './h264.ts';
 
 /** One variant of the public master. The top one is always named `src`. */

@@ -7,7 +7,7 @@ import { type FlvSource, startFlvSource } from '../../../test/live/flv-source.ts
 import { eventually } from '../../../test/live/poll.ts';
 import { dateFromMs, systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
-import type { IngestSession, IngestStats } from '../contract.ts';
+import type { IngestSession, IngestStats } from '../contract/index.ts';
 import { createLiveManager, type LiveManager, type LiveManagerOptions } from './live-manager.ts';
 import { type MediaPlaylist, parseMediaPlaylist } from './playlist.ts';
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { IngestEnd, IngestEngine, IngestSession, LiveIssue, StreamHealth } from '../contract.ts';
+import type { IngestEnd, IngestEngine, IngestSession, LiveIssue, StreamHealth } from '../contract/index.ts';
 import { type Composer, openComposer } from './composer.ts';
 import { type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
 import { createPackager, type Packager } from './packager.ts';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { BlobStore } from '../contract.ts';
+import type { BlobStore } from '../contract/index.ts';
 import { createLoadingCache } from './cache.ts';
 import { createFileReader, fileReply, immutable } from './files.ts';
 import {

@@ -1,4 +1,4 @@
-import type { AudioInfo, VideoInfo } from '../contract.ts';
+import type { AudioInfo, VideoInfo } from '../contract/index.ts';
 
 export interface RecorderCommandInput {
   /** What `IngestEngine.readUrl` gave. */

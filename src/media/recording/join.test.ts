@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createLogger } from '../../platform/logger.ts';
-import { MediaFileError } from '../contract.ts';
+import { MediaFileError } from '../contract/index.ts';
 import { createRecordingJoiner } from './join.ts';
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { MediaFileError, type RecordingJoiner } from '../contract.ts';
+import { MediaFileError, type RecordingJoiner } from '../contract/index.ts';
 import { createGuard, type Guard, inputGuard } from '../ffmpeg/guard.ts';
 import { runTool, type Tools } from '../transcode/run.ts';
 import { type PartFormat, readFormat } from './part-format.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../kernel/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { BlobInfo, BlobStore, RecordingPart, RecordingPort } from '../contract.ts';
+import type { BlobInfo, BlobStore, RecordingPart, RecordingPort } from '../contract/index.ts';
 import { trimToFragments } from './fragments.ts';
 
 export interface PartFilesOptions {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { AudioInfo, VideoInfo } from '../contract.ts';
+import type { AudioInfo, VideoInfo } from '../contract/index.ts';
 import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
 import { recorderArgs } from './command.ts';
 import type { PartFiles } from './part-files.ts';

@@ -9,7 +9,13 @@ import { until } from '../../../test/harness/wait.ts';
 import { type FlvSource, type FlvSourceOptions, startFlvSource } from '../../../test/live/flv-source.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
-import type { BlobInfo, IngestSession, RecordingPart, RecordingPort, WantedRecording } from '../contract.ts';
+import type {
+  BlobInfo,
+  IngestSession,
+  RecordingPart,
+  RecordingPort,
+  WantedRecording,
+} from '../contract/index.ts';
 import { createDiskStore } from '../storage/disk.ts';
 import { createRecordingManager, type RecordingManager } from './recording-manager.ts';
 

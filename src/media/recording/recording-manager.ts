@@ -7,7 +7,7 @@ import type {
   RecordingPort,
   VideoInfo,
   WantedRecording,
-} from '../contract.ts';
+} from '../contract/index.ts';
 import { createPartFiles, type PartFiles } from './part-files.ts';
 import { type Recorder, type RecorderOptions, startRecorder } from './recorder.ts';
 

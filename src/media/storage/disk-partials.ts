@@ -1,6 +1,6 @@
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BlobInfo, PartialFiles, PartialState } from '../contract.ts';
+import type { BlobInfo, PartialFiles, PartialState } from '../contract/index.ts';
 import { makeFolder, orNull, syncFolder, writeAt } from './disk-files.ts';
 import { checkKey } from './keys.ts';
 import { untilBroken } from './source.ts';

@@ -11,7 +11,7 @@ import {
   unlink,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { BlobInfo, BlobStore, ByteSpan } from '../contract.ts';
+import type { BlobInfo, BlobStore, ByteSpan } from '../contract/index.ts';
 import { hasCode, makeFolder, orNull, syncFolder, writeAt } from './disk-files.ts';
 import { createDiskPartials } from './disk-partials.ts';
 import { checkFolder, checkKey, checkPrefix } from './keys.ts';

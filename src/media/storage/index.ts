@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { BlobStore } from '../contract.ts';
+import type { BlobStore } from '../contract/index.ts';
 import { createDiskStore } from './disk.ts';
 import { createS3Store } from './s3.ts';
 

@@ -7,7 +7,7 @@ import {
   CreateMultipartUploadCommand,
   ListPartsCommand,
 } from '@aws-sdk/client-s3';
-import type { BlobInfo, PartialFiles, PartialState } from '../contract.ts';
+import type { BlobInfo, PartialFiles, PartialState } from '../contract/index.ts';
 import { writeAt } from './disk-files.ts';
 import { checkKey } from './keys.ts';
 import { isRefusal, type S3 } from './s3-client.ts';

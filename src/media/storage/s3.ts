@@ -12,7 +12,7 @@ import {
   ListMultipartUploadsCommand,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { BlobInfo, BlobStore, ByteSpan } from '../contract.ts';
+import type { BlobInfo, BlobStore, ByteSpan } from '../contract/index.ts';
 import { writeAt } from './disk-files.ts';
 import { checkFolder, checkKey, checkPrefix } from './keys.ts';
 import { isRefusal, openS3, type S3, type S3Options } from './s3-client.ts';

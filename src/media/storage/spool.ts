@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
-import { type ContentDigest, DigestMismatch } from '../contract.ts';
+import { type ContentDigest, DigestMismatch } from '../contract/index.ts';
 import { writeAt } from './disk-files.ts';
 import { untilBroken } from './source.ts';
 import type { TempDir } from './temp.ts';

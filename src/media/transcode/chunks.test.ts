@@ -13,7 +13,7 @@ import {
   testTranscoder,
   tone,
 } from '../../../test/transcode/sources.ts';
-import type { RenditionFiles, RungPlan, SourceChunk, SourceInfo } from '../contract.ts';
+import type { RenditionFiles, RungPlan, SourceChunk, SourceInfo } from '../contract/index.ts';
 
 const transcoder = testTranscoder();
 let dir = '';

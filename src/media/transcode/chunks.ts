@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RenditionFiles, SourceChunk, Transcoder } from '../contract.ts';
+import type { RenditionFiles, SourceChunk, Transcoder } from '../contract/index.ts';
 import type { FfmpegExtras } from '../ffmpeg/check.ts';
 import { encodedChunk, sourceInput, splitArgs, stitchArgs } from './command.ts';
 import { encodeLimits, splitLimits } from './limits.ts';

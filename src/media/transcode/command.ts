@@ -1,5 +1,5 @@
 import { MAX_DURATION_SEC, MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
-import type { LadderPlan, RungPlan, SourceInfo } from '../contract.ts';
+import type { LadderPlan, RungPlan, SourceInfo } from '../contract/index.ts';
 import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
 import { type FilterInput, videoGraph } from './filters.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';

@@ -1,5 +1,5 @@
 import { MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
-import type { SourceInfo } from '../contract.ts';
+import type { SourceInfo } from '../contract/index.ts';
 import { aspectRatio, type ProbedStream } from './ffprobe.ts';
 import { targetBitrate } from './plan.ts';
 import type { PacketScan } from './scan.ts';

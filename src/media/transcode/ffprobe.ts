@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
-import { MediaFileError } from '../contract.ts';
+import { MediaFileError } from '../contract/index.ts';
 import { inputGuard } from '../ffmpeg/guard.ts';
 import { fileFault, lineReader, runTool, type Tools } from './run.ts';
 

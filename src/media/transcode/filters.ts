@@ -1,4 +1,4 @@
-import type { RungPlan, SourceInfo } from '../contract.ts';
+import type { RungPlan, SourceInfo } from '../contract/index.ts';
 import { rateText } from './frame-rate.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MediaFileError, type SourceInfo, type Transcoder } from '../contract.ts';
+import { MediaFileError, type SourceInfo, type Transcoder } from '../contract/index.ts';
 import type { FfmpegExtras } from '../ffmpeg/check.ts';
 import { inputGuard } from '../ffmpeg/guard.ts';
 import { stillFilters } from './filters.ts';

@@ -8,7 +8,7 @@ import {
   type RungPlan,
   type TranscodeRun,
   type Transcoder,
-} from '../contract.ts';
+} from '../contract/index.ts';
 import { type FfmpegExtras, findExtras } from '../ffmpeg/check.ts';
 import { createGuard, type ProgramLimits } from '../ffmpeg/guard.ts';
 import { encodeChunk, split, stitch } from './chunks.ts';

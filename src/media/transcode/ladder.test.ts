@@ -14,7 +14,7 @@ import {
   testTranscoder,
   tone,
 } from '../../../test/transcode/sources.ts';
-import type { SourceInfo } from '../contract.ts';
+import type { SourceInfo } from '../contract/index.ts';
 
 const transcoder = testTranscoder();
 let dir = '';

@@ -1,4 +1,4 @@
-import type { RungPlan, SourceInfo } from '../contract.ts';
+import type { RungPlan, SourceInfo } from '../contract/index.ts';
 import type { ProgramLimits } from '../ffmpeg/guard.ts';
 
 const GB = 2 ** 30;

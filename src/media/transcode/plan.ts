@@ -1,5 +1,5 @@
 import { MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
-import type { LadderPlan, RungPlan, SourceInfo } from '../contract.ts';
+import type { LadderPlan, RungPlan, SourceInfo } from '../contract/index.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
 
 /** Lines of the shorter side (`media.md` 4.3). */

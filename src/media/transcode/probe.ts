@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
-import { MediaFileError, type SourceInfo } from '../contract.ts';
+import { MediaFileError, type SourceInfo } from '../contract/index.ts';
 import { splitRefusal, topRefusal } from './eligibility.ts';
 import {
   aspectRatio,

@@ -1,6 +1,6 @@
 import { open, readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RenditionFiles, RungPlan } from '../contract.ts';
+import type { RenditionFiles, RungPlan } from '../contract/index.ts';
 import { codecOfInitSegment } from '../live/h264.ts';
 import { parsePrivatePlaylist } from '../live/playlist.ts';
 import { audioCodecOfInitSegment, isWholeBoxFile, segmentDuration } from './boxes.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../../../test/harness/wait.ts';
 import { H264, make, pictures, sourceInfo, testTranscoder } from '../../../test/transcode/sources.ts';
-import type { RungPlan } from '../contract.ts';
+import type { RungPlan } from '../contract/index.ts';
 
 let dir = '';
 before(async () => {

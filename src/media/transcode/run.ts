@@ -1,5 +1,5 @@
 import type { Logger } from '../../platform/logger.ts';
-import { MediaFileError } from '../contract.ts';
+import { MediaFileError } from '../contract/index.ts';
 import type { Guard, ProgramLimits } from '../ffmpeg/guard.ts';
 import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
 

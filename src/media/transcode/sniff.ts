@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { MediaFileError } from '../contract.ts';
+import { MediaFileError } from '../contract/index.ts';
 
 const HEAD_BYTES = 4096;
 const TS_PACKET_BYTES = [188, 192, 204];

@@ -3,7 +3,7 @@ import { AppError, badRequest, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { PageRequest } from '../../../kernel/page.ts';
-import type { BlobStore } from '../../../media/contract.ts';
+import type { BlobStore } from '../../../media/contract/index.ts';
 import type { Db } from '../../../platform/db/index.ts';
 import type { LockVideo } from '../locked.ts';
 import type { ShownVideo } from '../repository.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
-import type { SourceChunk } from '../../../media/contract.ts';
+import type { SourceChunk } from '../../../media/contract/index.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { makeDir, storeFiles } from './files.ts';
 import { advance, settle } from './flow.ts';

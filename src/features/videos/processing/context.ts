@@ -1,7 +1,7 @@
 import type { AppendEvent, Events } from '../../../events/index.ts';
 import type { JobQueue } from '../../../jobs/job.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import type { BlobStore, Transcoder } from '../../../media/contract.ts';
+import type { BlobStore, Transcoder } from '../../../media/contract/index.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import type { Logger } from '../../../platform/logger.ts';

@@ -1,5 +1,5 @@
 import { JobAbandoned, JobPostponed, type JobRun } from '../../../jobs/job.ts';
-import { MediaFileError } from '../../../media/contract.ts';
+import { MediaFileError } from '../../../media/contract/index.ts';
 import type { VideoFailure } from '../transitions.ts';
 import type { ProcessingDeps } from './context.ts';
 import { failVideo, type Run, settle, type Target } from './flow.ts';

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import type { BlobStore, RenditionFiles } from '../../../media/contract.ts';
+import type { BlobStore, RenditionFiles } from '../../../media/contract/index.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.m3u8': 'application/vnd.apple.mpegurl',

@@ -3,7 +3,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { until } from '../../../../test/harness/wait.ts';
 import { gate, openProcessing, type ProcessingRig } from '../../../../test/processing/fixture.ts';
-import { MediaFileError } from '../../../media/contract.ts';
+import { MediaFileError } from '../../../media/contract/index.ts';
 
 let rig: ProcessingRig;
 

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import type { JobRun } from '../../../jobs/job.ts';
 import { newUuid } from '../../../kernel/ids.ts';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
-import type { SourceInfo } from '../../../media/contract.ts';
+import type { SourceInfo } from '../../../media/contract/index.ts';
 import { VIDEO_TOPIC } from '../locked.ts';
 import { lockAnyVideo, updateVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../../../../test/harness/wait.ts';
-import type { BlobStore } from '../../../media/contract.ts';
+import type { BlobStore } from '../../../media/contract/index.ts';
 import { createDiskStore } from '../../../media/storage/disk.ts';
 import { createOriginals } from './originals.ts';
 

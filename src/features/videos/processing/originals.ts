@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newUuid } from '../../../kernel/ids.ts';
-import type { BlobStore } from '../../../media/contract.ts';
+import type { BlobStore } from '../../../media/contract/index.ts';
 
 /** Originals as local files for ffmpeg. */
 export interface Originals {

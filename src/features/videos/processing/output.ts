@@ -4,7 +4,7 @@ import {
   MediaFileError,
   type RenditionFiles,
   type RungPlan,
-} from '../../../media/contract.ts';
+} from '../../../media/contract/index.ts';
 import type { VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { storeRenditions } from './files.ts';

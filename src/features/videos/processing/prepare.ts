@@ -1,4 +1,4 @@
-import type { LadderPlan, RenditionFiles, RungPlan, SourceInfo } from '../../../media/contract.ts';
+import type { LadderPlan, RenditionFiles, RungPlan, SourceInfo } from '../../../media/contract/index.ts';
 import { updateVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { isOutOfSpace } from './failures.ts';

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { Plan } from '../../../kernel/plans.ts';
-import type { LadderPlan, RenditionFiles, SourceChunk, SourceInfo } from '../../../media/contract.ts';
+import type { LadderPlan, RenditionFiles, SourceChunk, SourceInfo } from '../../../media/contract/index.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import type { ProcessingMode, VideoProcessingTable } from '../../../platform/db/tables/processing.ts';
 import type { VideoRow } from '../repository.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LadderPlan } from '../../../media/contract.ts';
+import type { LadderPlan } from '../../../media/contract/index.ts';
 import { isLong, type NextStep, nextSteps, priorityOf, type Standing, topHeight } from './rules.ts';
 
 function ladder(names: readonly number[], copied = false): LadderPlan {

@@ -1,5 +1,5 @@
 import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../../kernel/plans.ts';
-import type { LadderPlan } from '../../../media/contract.ts';
+import type { LadderPlan } from '../../../media/contract/index.ts';
 
 /** Lines of the top rung: the plan's (contract 8.3), and at most 720 in a test workspace (`api.md` C12). */
 export function topHeight(plan: Plan, mode: 'live' | 'test'): number {

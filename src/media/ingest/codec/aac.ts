@@ -1,4 +1,4 @@
-import type { AudioInfo } from '../../contract.ts';
+import type { AudioInfo } from '../../contract/index.ts';
 import { BitReader } from './bit-reader.ts';
 
 const SAMPLE_RATES = [

@@ -1,4 +1,4 @@
-import type { AudioInfo } from '../../contract.ts';
+import type { AudioInfo } from '../../contract/index.ts';
 import { parseAudioSpecificConfig } from './aac.ts';
 
 const FORMAT_EX_HEADER = 9;

@@ -1,4 +1,4 @@
-import type { VideoInfo } from '../../contract.ts';
+import type { VideoInfo } from '../../contract/index.ts';
 import { parseAv1Codec, parseVp9Codec } from './av1-vp9.ts';
 import { parseAvcConfig } from './h264.ts';
 import { parseHevcConfig } from './hevc.ts';

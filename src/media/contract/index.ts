@@ -1,0 +1,35 @@
+/**
+ * All that the product's features may see of the media plane, and the ports that the media plane asks.
+ *
+ * Terminology: a *publish* is one encoder connection; the engine gives it a `sessionId`. An *epoch* is one
+ * packager run: a new directory, a new init segment, a discontinuity in the public playlist.
+ */
+export type {
+  AudioInfo,
+  IngestEnd,
+  IngestEndReason,
+  IngestEngine,
+  IngestHooks,
+  IngestProtocol,
+  IngestSession,
+  IngestStats,
+  LatencyMode,
+  PublishGrant,
+  PublishRequest,
+  VideoInfo,
+} from './ingest.ts';
+export type { LiveIssue, StreamHealth } from './live.ts';
+export type { RecordingJoiner, RecordingPart, RecordingPort, WantedRecording } from './recording.ts';
+export type { BlobInfo, BlobStore, ByteSpan, ContentDigest, PartialFiles, PartialState } from './storage.ts';
+export { DigestMismatch } from './storage.ts';
+export type {
+  LadderPlan,
+  RenditionFiles,
+  RungPlan,
+  SourceChunk,
+  SourceInfo,
+  TranscodeRun,
+  Transcoder,
+  VideoErrorCode,
+} from './transcode.ts';
+export { MediaFileError } from './transcode.ts';

@@ -1,0 +1,108 @@
+export type IngestProtocol = 'rtmp' | 'rtmps' | 'srt' | 'whip';
+
+export interface PublishRequest {
+  /** The stream key as the encoder sent it. Never log it. */
+  key: string;
+  app: string;
+  ip: string;
+  protocol: IngestProtocol;
+}
+
+/** What an accepted publisher may send; the plan's ceiling (contract 8.3). */
+export interface PublishGrant {
+  streamId: string;
+  /** Lines of the shorter side: 720, 1080, 1440 or 2160. */
+  maxHeight: number;
+  maxFps: number;
+  /** LOW cuts 1 s segments instead of 2 s (`media.md` 2.3); STANDARD when absent. */
+  latencyMode?: LatencyMode;
+}
+
+export type LatencyMode = 'STANDARD' | 'LOW';
+
+export interface VideoInfo {
+  /** RFC 6381 codec string, such as `avc1.640028`. */
+  codec: string;
+  width: number;
+  height: number;
+  /** 0 while it is not known. */
+  fps: number;
+}
+
+export interface AudioInfo {
+  /** RFC 6381 codec string, such as `mp4a.40.2`; other formats by their short name, such as `mp3`. */
+  codec: string;
+  sampleRate: number;
+  channels: number;
+}
+
+export interface IngestSession {
+  sessionId: string;
+  streamId: string;
+  nodeId: string;
+  protocol: IngestProtocol;
+  startedAt: Date;
+  grant: PublishGrant;
+  /** Known when the first sequence header has come; an encoder may send audio only. */
+  video?: VideoInfo;
+  audio?: AudioInfo;
+}
+
+/**
+ * `unpublish` is a clean end by the encoder (FCUnpublish, deleteStream); `closed` a broken connection.
+ * `replaced` is told before the start of the session that takes over, whose start may still fail.
+ */
+export type IngestEndReason =
+  | 'unpublish'
+  | 'closed'
+  | 'idle'
+  | 'replaced'
+  | 'kicked'
+  | 'node-lost'
+  | 'shutdown';
+
+export interface IngestEnd {
+  sessionId: string;
+  streamId: string;
+  reason: IngestEndReason;
+  bytes: number;
+}
+
+export interface IngestStats {
+  sessionId: string;
+  bytes: number;
+  /** Over the last whole seconds. */
+  bitrateKbps: number;
+  fps: number;
+  /** Largest distance between two keyframes seen lately, in milliseconds; null before the second one. */
+  keyframeIntervalMs: number | null;
+  /** Milliseconds since the Unix epoch of the last media message. */
+  lastMediaAtMs: number;
+}
+
+/** Filled by the composition root; the media plane knows no feature. */
+export interface IngestHooks {
+  /** Answers within 2 s; null refuses the publish (`NetStream.Publish.BadName`). */
+  authorise(request: PublishRequest): Promise<PublishGrant | null>;
+  /**
+   * At least once per `sessionId`, so it must be idempotent. Awaited before the publisher is told to start:
+   * a rejection refuses the publish.
+   */
+  onStart(session: IngestSession): Promise<void>;
+  /** The first sequence headers have come, or new ones have replaced them. */
+  onMedia(session: IngestSession): void;
+  onEnd(end: IngestEnd): Promise<void>;
+}
+
+/** One narrow interface for every ingest engine: ours, MediaMTX, nginx-rtmp (`media.md` 1.5). */
+export interface IngestEngine {
+  start(hooks: IngestHooks): Promise<void>;
+  /** Ends every publish (`shutdown`) and closes the listeners. */
+  stop(): Promise<void>;
+  /** What ffmpeg opens to read the live media: HTTP-FLV on loopback for the embedded engine. */
+  readUrl(session: IngestSession): string;
+  kick(sessionId: string, reason: IngestEndReason): Promise<void>;
+  /** Sessions that are publishing now; for reconciliation after a restart. */
+  list(): IngestSession[];
+  stats(sessionId: string): IngestStats | null;
+}

@@ -1,0 +1,29 @@
+/**
+ * What is wrong or was changed on the way, for the dashboard and `stream.health.issues`:
+ * - `RESOLUTION_CAPPED`, `FRAME_RATE_CAPPED`: above the plan's ceiling, so the top rung is a transcode.
+ * - `CODEC_TRANSCODED`: not 8-bit 4:2:0 H.264, so the top rung is a transcode.
+ * - `KEYFRAME_INTERVAL`: more than 4 s between keyframes; viewers are further behind.
+ * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`: the publish was ended, it cannot be shown.
+ * - `PACKAGER_FAILED`: the packager was given up; the signal is kept, the preview is off.
+ * - `RECORDING_FAILED`: the broadcast is to be recorded and is not; the recorder is tried again and again.
+ */
+export type LiveIssue =
+  | 'RESOLUTION_CAPPED'
+  | 'FRAME_RATE_CAPPED'
+  | 'CODEC_TRANSCODED'
+  | 'KEYFRAME_INTERVAL'
+  | 'NO_TRANSCODE_CAPACITY'
+  | 'UNSUPPORTED_CODEC'
+  | 'PACKAGER_FAILED'
+  | 'RECORDING_FAILED';
+
+export interface StreamHealth {
+  bitrateKbps: number;
+  fps: number;
+  /** 0 for an audio-only publish. */
+  width: number;
+  height: number;
+  /** RFC 6381 codec string of the video, or of the audio when there is no video. */
+  codec: string;
+  issues: LiveIssue[];
+}

@@ -1,0 +1,148 @@
+/** Why a file cannot become a video; all but the last are the file's own fault and final (`api.md` C3.1). */
+export type VideoErrorCode =
+  | 'UNSUPPORTED_FORMAT'
+  | 'DURATION_EXCEEDED'
+  | 'SIZE_EXCEEDED'
+  | 'CORRUPT_INPUT'
+  | 'NO_VIDEO_TRACK'
+  | 'SOURCE_UNREACHABLE'
+  | 'UPLOAD_EXPIRED'
+  | 'CHECKSUM_MISMATCH'
+  | 'INTERNAL';
+
+/** What the probe found; sizes and rates are as shown, with the rotation applied. */
+export interface SourceInfo {
+  durationSec: number;
+  sizeBytes: number;
+  /** Bits per second of the whole file. */
+  bitrate: number;
+  /** What counts as 0, in seconds after the file's own start: its first frame, unless sound begins well before. */
+  zeroSec: number;
+  video: {
+    streamIndex: number;
+    codec: string;
+    /** RFC 6381; null when it was not worked out. */
+    codecs: string | null;
+    profile: string | null;
+    pixelFormat: string;
+    width: number;
+    height: number;
+    /** Clockwise degrees that the player must turn it by: 0, 90, 180 or 270. */
+    rotation: number;
+    frameRate: number;
+    isVariableFrameRate: boolean;
+    isHdr: boolean;
+    isInterlaced: boolean;
+    bitrate: number | null;
+  };
+  audio: {
+    streamIndex: number;
+    codec: string;
+    profile: string | null;
+    channels: number;
+    sampleRate: number;
+    bitrate: number | null;
+    /** AAC-LC, mono or stereo, that begins with the pictures. */
+    canCopy: boolean;
+  } | null;
+  /** Why the top rung cannot be copied, or null when it can (`media.md` 4.4). */
+  copyRefusal: string | null;
+  /** It can be cut at its keyframes and joined again, frame for frame. */
+  canSplit: boolean;
+}
+
+/** One video rung to make. */
+export interface RungPlan {
+  /** `1080p`: the lines of the shorter side. */
+  name: string;
+  width: number;
+  height: number;
+  frameRate: number;
+  /** Target, bits per second. */
+  bitrate: number;
+  /** Taken from the source as it is. */
+  isCopy: boolean;
+}
+
+/** What is made of one source: highest rung first. */
+export interface LadderPlan {
+  rungs: RungPlan[];
+  audio: { isCopy: boolean; channels: number; bitrate: number } | null;
+}
+
+/** A rung, or the shared audio (`audio`), whose files are complete in `<outDir>/<name>/`. */
+export interface RenditionFiles {
+  name: string;
+  kind: 'VIDEO' | 'AUDIO';
+  width: number | null;
+  height: number | null;
+  frameRate: number | null;
+  codecs: string;
+  averageBitrate: number;
+  peakBitrate: number;
+  sizeBytes: number;
+  /** `init.mp4`, `index.m3u8` and the segments. */
+  files: string[];
+}
+
+export interface TranscodeRun {
+  /** Absolute path of the original. */
+  input: string;
+  source: SourceInfo;
+  /** Exists, is empty, and belongs to this run alone. */
+  outDir: string;
+  signal: AbortSignal;
+  /** 0 to 1 of this run. */
+  onProgress?: (fraction: number) => void;
+}
+
+/** A piece of a long source, cut at a keyframe (`media.md` 4.5). */
+export interface SourceChunk {
+  index: number;
+  file: string;
+  startSec: number;
+  durationSec: number;
+}
+
+/**
+ * ffmpeg on users' files, under the guard of `media.md` 5. Every function rejects with a `MediaFileError` when
+ * the file itself is at fault, and with the signal's reason when it was aborted; it never leaves a program running.
+ */
+export interface Transcoder {
+  probe(input: string, signal: AbortSignal): Promise<SourceInfo>;
+  /** Pure. Never upscales. @param maxHeight of the plan: lines of the shorter side. */
+  plan(source: SourceInfo, maxHeight: number): LadderPlan;
+  /** The copied top rung and the audio: fractions of a second of work. */
+  copyTop(run: TranscodeRun & { rung: RungPlan; audio: LadderPlan['audio'] }): Promise<RenditionFiles[]>;
+  /** All given rungs, and the audio when given, in one process. `alignToSource` when a copied rung exists. */
+  encode(
+    run: TranscodeRun & { rungs: RungPlan[]; audio: LadderPlan['audio']; alignToSource: boolean },
+  ): Promise<RenditionFiles[]>;
+  /** null when the source cannot be cut exactly: encode the whole. */
+  split(run: TranscodeRun & { chunkSec: number }): Promise<SourceChunk[] | null>;
+  /**
+   * Encodes one chunk (`input`) of a source into `<outDir>/<rung>.mkv`; video only. `source` is that of the whole
+   * file. Keyframes are the source's: rungs that are made of the whole file need `alignToSource`.
+   */
+  encodeChunk(run: TranscodeRun & { chunk: SourceChunk; rungs: RungPlan[] }): Promise<void>;
+  /** Joins the rung's encoded chunks, frame for frame. */
+  stitch(
+    run: Omit<TranscodeRun, 'input'> & { rung: RungPlan; chunks: SourceChunk[] },
+  ): Promise<RenditionFiles>;
+  /**
+   * `poster.jpg` at `posterAtSec`, or at a good place when null; with `storyboard` also `storyboard.vtt` with its
+   * `sb_001.jpg`…, and `preview.webp`, an animation of a few seconds, where this ffmpeg can write one.
+   */
+  images(run: TranscodeRun & { posterAtSec: number | null; storyboard: boolean }): Promise<string[]>;
+}
+
+/** The file is at fault: trying again cannot help. The message may be shown to its owner. */
+export class MediaFileError extends Error {
+  readonly code: VideoErrorCode;
+
+  constructor(code: VideoErrorCode, message: string) {
+    super(message);
+    this.name = 'MediaFileError';
+    this.code = code;
+  }
+}
