@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createTestDatabase } from '../test/harness/database.ts';
 import { ARTEFACTS } from './generate/artefacts.ts';
-import { ROOT } from './steps.ts';
+import { ROOT } from './program.ts';
 
 const database = await createTestDatabase();
 try {

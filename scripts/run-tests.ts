@@ -1,13 +1,54 @@
-/** `npm test`: static checks, then unit and API tests, then end to end. */
-import { runSteps, staticSteps, testStep } from './steps.ts';
+/**
+ * `npm test [-- [--full] [folder or file…]]`: static checks, then unit and API tests, end-to-end tests side by
+ * side, and one at a time what measures or loads the machine (`*.alone.test.ts`). `--full` adds the long forms
+ * (`*.full.test.ts`). With folders, only the tests below those whose path has such a part.
+ */
+import { runSteps, staticSteps } from './steps.ts';
+import { printTestSummary, testStep } from './test-step.ts';
 
+const SOURCES = ['src', 'test', 'scripts', 'sdk', 'bench', 'web'];
+const ELSEWHERE = ['node_modules/**', 'web/dist/**', 'test/dependency-rules/**', 'test/repository/**'];
+const APART = ['**/*.alone.test.ts', '**/*.full.test.ts'];
+
+const full = process.argv.includes('--full');
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+
+/** The patterns for test files of this kind in `roots`, or in the wanted folders of them. */
+function patterns(roots: string[], kind = ''): string[] {
+  const file = `*${kind}.test.ts`;
+  if (wanted.length === 0) return roots.map((root) => `${root}/**/${file}`);
+  return wanted.flatMap((part) => {
+    if (part.endsWith('.test.ts')) return part.endsWith(`${kind}.test.ts`) ? [part] : [];
+    const folder = part.replace(/\/+$/, '');
+    return roots.flatMap((root) => [`${folder}/**/${file}`, `${root}/**/${folder}/**/${file}`]);
+  });
+}
+
+const everything = [...SOURCES, 'e2e'];
 const code = await runSteps([
-  ...staticSteps(),
-  ...testStep('unit and API tests', ['{src,test,scripts,sdk,bench,web}/**/*.test.ts'], {
-    exclude: ['test/dependency-rules/**', 'test/repository/**', 'node_modules/**'],
+  ...(wanted.length === 0 ? staticSteps() : []),
+  ...testStep('unit and API tests', patterns(SOURCES), {
+    exclude: [...ELSEWHERE, ...APART, 'e2e/**'],
     concurrency: 2,
-    timeoutMs: 540_000,
+    timeoutMs: 900_000,
   }),
-  ...testStep('end to end', ['e2e/**/*.test.ts'], { concurrency: 1, timeoutMs: 480_000 }),
+  ...testStep('end to end', patterns(['e2e']), {
+    exclude: [...APART, ...SOURCES.map((root) => `${root}/**`)],
+    concurrency: 2,
+    timeoutMs: 600_000,
+  }),
+  ...testStep('one at a time', patterns(everything, '.alone'), {
+    exclude: ['node_modules/**'],
+    concurrency: 1,
+    timeoutMs: 600_000,
+  }),
+  ...(full
+    ? testStep('long forms', patterns(everything, '.full'), {
+        exclude: ['node_modules/**'],
+        concurrency: 1,
+        timeoutMs: 3_600_000,
+      })
+    : []),
 ]);
+printTestSummary();
 process.exit(code);

@@ -8,7 +8,7 @@ import { apiRoutes } from '../../src/main/api.ts';
 import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { TestDatabase } from '../../test/harness/database.ts';
-import { ROOT } from '../steps.ts';
+import { ROOT } from '../program.ts';
 import { withConfigurationTable } from './configuration-table.ts';
 import { ERROR_CODES, errorIndex, errorPage } from './error-reference.ts';
 import { schemaSnapshot } from './schema-snapshot.ts';

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 interface UntilOptions {
-  /** Default 5000. */
+  /** What a quiet machine needs at most; default 5000. */
   timeoutMs?: number;
   /** Pause between two looks, default 10. */
   intervalMs?: number;
   /** What was waited for; a function is asked when the time is up. */
   message?: string | (() => string);
 }
+
+/** A condition that holds is seen at once; a busy machine has so many times longer before it is given up. */
+const PATIENCE = 3;
 
 type Falsy = false | null | undefined | 0 | '';
 
@@ -21,7 +24,7 @@ export async function until<T>(
   options: UntilOptions = {},
 ): Promise<Exclude<T, Falsy>> {
   const { timeoutMs = 5000, intervalMs = 10, message = 'the condition' } = options;
-  const deadline = performance.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs * PATIENCE;
   let cause: unknown;
   for (;;) {
     try {
@@ -33,7 +36,7 @@ export async function until<T>(
     }
     if (performance.now() >= deadline) {
       const what = typeof message === 'string' ? message : message();
-      throw new Error(`waited ${timeoutMs} ms in vain for: ${what}`, { cause });
+      throw new Error(`waited ${timeoutMs * PATIENCE} ms in vain for: ${what}`, { cause });
     }
     await sleep(intervalMs);
   }

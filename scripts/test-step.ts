@@ -1,0 +1,104 @@
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT, runProgram, type Step } from './program.ts';
+
+/** What `test-report.mjs` wrote about one file. */
+interface FileReport {
+  file: string;
+  ms: number;
+  failed: string[];
+  ok: boolean;
+}
+
+interface TestStepOptions {
+  exclude?: string[];
+  concurrency: number;
+  timeoutMs: number;
+}
+
+/** Each is tried again alone when it failed; more than this is no matter of luck. */
+const TRIED_AGAIN = 5;
+
+/** All files that ran, for the summary. */
+const seen: FileReport[] = [];
+/** Tests that failed beside others and passed alone. */
+const unsteady: string[] = [];
+const broken: string[] = [];
+
+/**
+ * Runs the test files that `patterns` name, each in a process of its own; no step when there are none. A file
+ * that fails is run once more, alone: what passes then is a test that a busy machine can break. It is printed
+ * as unsteady and fails nothing.
+ */
+export function testStep(name: string, patterns: string[], options: TestStepOptions): Step[] {
+  const files = globSync(patterns, { cwd: ROOT, exclude: options.exclude ?? [] }).sort();
+  if (files.length === 0) return [];
+  return [{ name, run: () => runTests(files, options) }];
+}
+
+async function runTests(files: string[], { concurrency, timeoutMs }: TestStepOptions) {
+  const first = await runFiles(files, concurrency, timeoutMs);
+  seen.push(...first.reports);
+  const failed = first.reports.filter((report) => !report.ok);
+  if (first.failure === null) return null;
+  const again = failed.length > 0 && failed.length <= TRIED_AGAIN && first.failure === '';
+  if (!again) {
+    broken.push(...failed.flatMap((report) => report.failed));
+    return first.failure;
+  }
+  process.stdout.write(`\n── again, alone: ${failed.map(({ file }) => file).join(', ')}\n`);
+  const second = await runFiles(
+    failed.map(({ file }) => file),
+    1,
+    timeoutMs,
+  );
+  const stillBroken = second.reports.filter((report) => !report.ok);
+  broken.push(...stillBroken.flatMap((report) => report.failed));
+  const mended = failed.filter(({ file }) => !stillBroken.some((report) => report.file === file));
+  unsteady.push(...mended.flatMap((report) => report.failed));
+  return second.failure;
+}
+
+async function runFiles(files: string[], concurrency: number, timeoutMs: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'marquee-report-'));
+  const path = join(folder, 'files.jsonl');
+  try {
+    const failure = await runProgram(
+      [
+        process.execPath,
+        '--disable-warning=ExperimentalWarning',
+        '--test',
+        `--test-concurrency=${concurrency}`,
+        '--test-timeout=180000',
+        ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+        ...['--test-reporter=./scripts/test-report.mjs', `--test-reporter-destination=${path}`],
+        ...files,
+      ],
+      timeoutMs,
+    );
+    const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+    return { failure, reports: lines.map((line) => readReport(line)) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readReport(line: string): FileReport {
+  const report: FileReport = { file: '', ms: 0, failed: [], ok: false };
+  return Object.assign(report, JSON.parse(line));
+}
+
+/** Prints the slowest files, and the tests that failed or were unsteady. */
+export function printTestSummary(slowest = 20): void {
+  const rows = seen.toSorted((a, b) => b.ms - a.ms).slice(0, slowest);
+  const print = (title: string, lines: string[]) => {
+    if (lines.length > 0) process.stdout.write(`\n${title}\n${lines.map((line) => `  ${line}\n`).join('')}`);
+  };
+  print(
+    'Slowest files:',
+    rows.map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`),
+  );
+  print('Unsteady tests (failed beside others, passed alone):', unsteady);
+  print('Failed tests:', broken);
+}
