@@ -37,6 +37,9 @@ export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(tr
 
 export const Visibility = OneOf(VISIBILITIES);
 export const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+/** Any JSON object, as it is. */
+export const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true });
+
 /** At most 20 keys of 40 characters with values of 500 (`api.md` C3.1). */
 export const Metadata = Type.Record(
   Type.String({ pattern: '^[\\s\\S]{1,40}$' }),

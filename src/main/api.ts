@@ -4,6 +4,7 @@ import { avatarPages, meRoutes } from '../features/accounts/index.ts';
 import { apiKeyRoutes } from '../features/api-keys/index.ts';
 import { authPages, authRoutes, twoFactorRoutes } from '../features/auth/index.ts';
 import { domainRoutes } from '../features/domains/index.ts';
+import { eventLogRoutes } from '../features/event-log/index.ts';
 import { healthPages, healthRoutes } from '../features/health/index.ts';
 import { importRoutes } from '../features/imports/index.ts';
 import { notificationRoutes } from '../features/notifications/index.ts';
@@ -16,7 +17,7 @@ import {
   videoPartRoutes,
   videoRoutes,
 } from '../features/videos/index.ts';
-import { eventLogRoutes, webhookRoutes } from '../features/webhooks/index.ts';
+import { webhookRoutes } from '../features/webhooks/index.ts';
 import { BASE_PATH, createApp } from '../http/app.ts';
 import { loadAssets } from '../http/assets.ts';
 import { prepareDrain } from '../http/drain.ts';

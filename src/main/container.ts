@@ -6,6 +6,7 @@ import { type Accounts, createAccounts, createProfiles, type Profiles } from '..
 import { type ApiKeys, apiKeyEvents, createApiKeys } from '../features/api-keys/index.ts';
 import { type Auth, createAuth } from '../features/auth/index.ts';
 import { createDomains, createProver, type Domains, domainEvents } from '../features/domains/index.ts';
+import { createEventLog, type EventLog } from '../features/event-log/index.ts';
 import {
   createImportRunner,
   createImportSettler,
@@ -37,10 +38,8 @@ import {
   videoEvents,
 } from '../features/videos/index.ts';
 import {
-  createEventLog,
   createFailureWatch,
   createWebhooks,
-  type EventLog,
   enqueueDeliveries,
   type FailureWatch,
   type Webhooks,

@@ -1,9 +1,8 @@
 /**
- * Webhooks: registrations, the engine that delivers events to them, and the workspace's own log of events.
+ * Webhooks: registrations, and the engine that delivers events to them.
  *
  * Terminology: a *delivery* is one event on its way to one webhook; a *job* is a delivery that still has an
- * attempt to come; an *attempt* is one signed POST and one row of the delivery log; a *tail* is an open
- * connection that is shown events as they happen.
+ * attempt to come; an *attempt* is one signed POST and one row of the delivery log.
  */
 export { releaseAbandoned } from './delivery/repository.ts';
 export { renderDelivery } from './delivery/signature.ts';
@@ -14,8 +13,6 @@ export {
   type DeliveryWorker,
 } from './delivery/worker.ts';
 export { enqueueDeliveries } from './enqueue.ts';
-export { eventLogRoutes } from './event-log.routes.ts';
-export { createEventLog, type EventLog } from './event-log.service.ts';
 export { webhookEvents } from './events.ts';
 export { createFailureWatch, type FailureWatch } from './failing.service.ts';
 export { webhookRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { AnyObject, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { DeliveryRow, WebhookRow } from './repository.ts';
 
@@ -20,9 +20,6 @@ export const WebhookIn = Type.Object({
 });
 
 export const WebhookPatch = Type.Partial(WebhookIn);
-
-/** Any JSON object, as it is. */
-export const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true });
 
 export const SimulateIn = Type.Object({
   event: Type.String({ description: 'A type of the catalogue.' }),

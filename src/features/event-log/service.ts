@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventCatalogue } from '../../events/catalogue.ts';
 import { DELIVERIES_TOPIC } from '../../events/index.ts';
+import * as kept from '../../events/kept.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newUuid } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
-import type { KeptEvent, PlacedEvent, TailPlace } from './event-log.repository.ts';
-import * as repository from './event-log.repository.ts';
 
 interface Deps {
   db: Db;
@@ -37,9 +36,9 @@ export type TailItem =
 /** The workspace's own events: the last 30 days, and those to come. */
 export interface EventLog {
   /** @param patterns types and `prefix.*` @throws {AppError} BAD_REQUEST, field `type`. */
-  list(workspaceId: string, patterns: readonly string[], page: PageRequest): Promise<PlacedEvent[]>;
+  list(workspaceId: string, patterns: readonly string[], page: PageRequest): Promise<kept.PlacedEvent[]>;
   /** @throws {AppError} NOT_FOUND. */
-  get(workspaceId: string, id: string): Promise<KeptEvent>;
+  get(workspaceId: string, id: string): Promise<kept.KeptEvent>;
   /** Every event that commits from the place on, each once and in one order, until the signal aborts. */
   tail(workspaceId: string, options: TailOptions): AsyncIterable<TailItem>;
   /**
@@ -69,9 +68,9 @@ const MAX_SAMPLES = 100;
 export function createEventLog(deps: Deps): EventLog {
   const { db, catalogue, bus, clock, livemode } = deps;
   return {
-    list: (workspaceId, patterns, page) => repository.listEvents(db, workspaceId, patterns, page),
+    list: (workspaceId, patterns, page) => kept.listEvents(db, workspaceId, patterns, page),
     async get(workspaceId, id) {
-      const event = await repository.findEvent(db, workspaceId, id);
+      const event = await kept.findEvent(db, workspaceId, id);
       if (event === undefined) throw notFound();
       return event;
     },
@@ -127,7 +126,7 @@ class Tail {
       }
       place ??= await this.#nextStep(null);
       while (!signal.aborted) {
-        const rows = await repository.eventsOfStep(this.#deps.db, this.#workspaceId, place, BATCH);
+        const rows = await kept.eventsOfStep(this.#deps.db, this.#workspaceId, place, BATCH);
         for (const row of rows) {
           place = { ...place, seq: row.seq };
           if (this.#wants(row.type)) yield { kind: 'event', id: tailId(row, place), body: row.body };
@@ -145,15 +144,15 @@ class Tail {
   }
 
   /** From what was seen to what is committed now; from now on, when nothing was. */
-  async #nextStep(seen: string | null): Promise<TailPlace> {
-    const now = await repository.currentSnapshot(this.#deps.db);
+  async #nextStep(seen: string | null): Promise<kept.TailPlace> {
+    const now = await kept.currentSnapshot(this.#deps.db);
     return { before: seen ?? now, now, seq: '0' };
   }
 
-  async #resume(after: string): Promise<TailPlace | 'UNKNOWN_ID' | 'EXPIRED'> {
+  async #resume(after: string): Promise<kept.TailPlace | 'UNKNOWN_ID' | 'EXPIRED'> {
     const place = parseTailId(after, this.#deps.clock);
     if (typeof place === 'string') return place;
-    return (await repository.isPlace(this.#deps.db, place)) ? place : 'UNKNOWN_ID';
+    return (await kept.isPlace(this.#deps.db, place)) ? place : 'UNKNOWN_ID';
   }
 
   #wants(type: string): boolean {
@@ -198,14 +197,14 @@ class Tail {
 }
 
 /** The place with its time in front, so that an expired one can be told from an unknown one. */
-function tailId(event: { created_at: Date }, { before, now, seq }: TailPlace): string {
+function tailId(event: { created_at: Date }, { before, now, seq }: kept.TailPlace): string {
   return [event.created_at.getTime(), seq, before, now].join('-');
 }
 
 const TAIL_ID = /^(\d{1,15})-(\d{1,18})-(\d+:\d+:[\d,]*)-(\d+:\d+:[\d,]*)$/;
 const MAX_TAIL_ID = 8000;
 
-function parseTailId(text: string, clock: Clock): TailPlace | 'UNKNOWN_ID' | 'EXPIRED' {
+function parseTailId(text: string, clock: Clock): kept.TailPlace | 'UNKNOWN_ID' | 'EXPIRED' {
   const [, time, seq, before, now] = (text.length <= MAX_TAIL_ID && TAIL_ID.exec(text)) || [];
   if (time === undefined || seq === undefined || before === undefined || now === undefined) {
     return 'UNKNOWN_ID';

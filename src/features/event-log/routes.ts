@@ -2,9 +2,9 @@ import Type, { type Static } from 'typebox';
 import type { Tail } from '../../http/event-stream.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import { AnyObject } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
-import type { EventLog } from './event-log.service.ts';
-import { AnyObject } from './schemas.ts';
+import type { EventLog } from './service.ts';
 
 const policy = { auth: 'key', permission: null, gate: null, idempotent: false, originLock: false } as const;
 const types = Type.Optional(

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
-import type { PageRequest } from '../../kernel/page.ts';
-import { type Db, sqlState } from '../../platform/db/index.ts';
+import type { PageRequest } from '../kernel/page.ts';
+import { type Db, sqlState } from '../platform/db/index.ts';
 
 /** An event as it is kept: for 30 days. */
 export interface KeptEvent {
   id: string;
   type: string;
   created_at: Date;
-  /** The exact text of contract 2.5. */
+  /** The exact text that webhooks receive. */
   body: string;
 }
 
