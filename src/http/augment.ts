@@ -1,5 +1,5 @@
+import type { Caller } from '../kernel/access.ts';
 import type { AppError } from '../kernel/errors.ts';
-import type { Caller } from './context.ts';
 import type { Route } from './route.ts';
 
 declare module 'fastify' {

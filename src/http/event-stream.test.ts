@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import Type from 'typebox';
+import type { Caller } from '../kernel/access.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { AppError } from '../kernel/errors.ts';
 import { createLeases } from '../platform/leases.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApp } from './app.ts';
-import type { Caller } from './context.ts';
 import type { EventWriter, Tail } from './event-stream.ts';
 import { defineRoute, NoBody, NoParams, NoQuery } from './route.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../kernel/access.ts';
 import { AppError } from '../kernel/errors.ts';
-import type { Caller } from './context.ts';
 import { originHost, sentKey } from './plugins/authenticate.ts';
 import type { HttpPorts } from './ports.ts';
 

@@ -1,10 +1,10 @@
+import type { Caller } from '../kernel/access.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { AppError } from '../kernel/errors.ts';
 import type { Counter, WindowCount } from '../platform/counters.ts';
 import type { Idempotency } from '../platform/db/idempotency.ts';
 import type { Leases } from '../platform/leases.ts';
 import type { Logger } from '../platform/logger.ts';
-import type { Caller } from './context.ts';
 
 /** What the wire needs from the rest of the program; the composition root fills it. */
 export interface HttpPorts {

@@ -1,7 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import Type from 'typebox';
+import type { Caller, Permission } from '../kernel/access.ts';
 import { AppError, type ErrorCode } from '../kernel/errors.ts';
-import type { Caller, RequestContext } from './context.ts';
+import type { RequestContext } from './context.ts';
 import { compileInput } from './validation.ts';
 
 /** `key`: an API key is needed. `public`: a key only attributes. `none`: no key is read. */
@@ -60,7 +61,7 @@ interface Policy {
   summary: string;
   description?: string;
   /** The permission that a key with a permission list must hold; null on surfaces open to any key. */
-  permission: string | null;
+  permission: Permission | null;
   gate: Gate | null;
   /** False where nothing of the key's workspace changes: READ_ONLY may call it whatever the method. */
   writes?: false;

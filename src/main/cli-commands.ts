@@ -1,3 +1,4 @@
+import { MODES, SCOPES } from '../kernel/access.ts';
 import { dateFromMs } from '../kernel/clock.ts';
 import type { Plan } from '../kernel/plans.ts';
 import { optional, required, UsageError, type Values } from './cli-values.ts';
@@ -44,7 +45,6 @@ interface Command {
 }
 
 const PLAN_NAMES = ['FREE', 'STAR', 'PRO', 'VIP'] as const;
-const SCOPES = ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'] as const;
 
 function several(values: Values, name: string): string[] {
   const value = values[name];
@@ -153,7 +153,7 @@ const keyCreate: Command = {
       ipAllowlist: several(values, 'allow-ip'),
       domainAllowlist: several(values, 'allow-domain'),
       name: optional(values, 'name'),
-      mode: oneOf(values, 'mode', ['live', 'test'] as const),
+      mode: oneOf(values, 'mode', MODES),
       rateLimitPerMinute: positive(values, 'rate-limit'),
       dailyQuota: positive(values, 'daily-quota'),
       expiresAt: instant(values, 'expires-at'),

@@ -1,6 +1,6 @@
+import type { Mode } from '../../kernel/access.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { Mode } from '../../platform/db/tables/accounts.ts';
 
 export interface NewAccount {
   id: string;

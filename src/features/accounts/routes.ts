@@ -1,6 +1,6 @@
-import type { Caller } from '../../http/context.ts';
 import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
 import { Deleted } from '../../http/schema.ts';
+import type { Caller } from '../../kernel/access.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { ProfileRow } from './profile.repository.ts';
 import { AVATAR_MAX_BYTES, type Profiles } from './profile.service.ts';

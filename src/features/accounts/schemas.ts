@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import type { Caller } from '../../http/context.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { type Caller, MODES, SCOPES } from '../../kernel/access.ts';
 import type { ProfileRow } from './profile.repository.ts';
 
 const PLANS = ['FREE', 'STAR', 'PRO', 'VIP'] as const;
@@ -24,9 +24,9 @@ export const Me = Type.Object(
     key: Type.Object({
       id: Type.String(),
       name: Type.String(),
-      scope: OneOf(['READ_ONLY', 'STANDARD', 'FULL_ACCESS'] as const),
+      scope: OneOf(SCOPES),
       permissions: Type.Array(Type.String()),
-      mode: OneOf(['live', 'test'] as const),
+      mode: OneOf(MODES),
       expiresAt: Nullable(Instant),
     }),
   },

@@ -3,9 +3,10 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { assertAllowed } from '../../http/plugins/policy.ts';
 import type { Gate } from '../../http/route.ts';
+import { PERMISSIONS } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
-import { assertBelowCeiling, type KeyGrant, PERMISSIONS } from './ceiling.rules.ts';
+import { assertBelowCeiling, type KeyGrant } from './ceiling.rules.ts';
 import { domainAllowed, ipAllowed } from './rules.ts';
 
 const GRANT: KeyGrant = {

@@ -1,36 +1,10 @@
 import { BlockList, isIP } from 'node:net';
+import { type Authority, holds, type Mode, type Scope, spelledOut } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import { matchesHost, toHostPattern } from '../../kernel/hostname.ts';
-import type { Mode, Scope } from '../../platform/db/tables/accounts.ts';
-
-const ACTIONS = ['read', 'write', '*'] as const;
-const GROUPS = [
-  'videos',
-  'streams',
-  'restreams',
-  'rooms',
-  'chat',
-  'booking',
-  'playlists',
-  'imports',
-  'upload',
-  'webhooks',
-  'domains',
-  'team',
-  'finance',
-] as const;
-const FINANCE = 'finance';
-
-/** Every permission that a key can hold (`api.md` C2). */
-export const PERMISSIONS: readonly string[] = [
-  ...GROUPS.flatMap((group) => ACTIONS.map((action) => `${group}:${action}`)),
-  '*',
-];
 
 /** What one key grants. Empty allowlists let any caller in, an empty list of permissions is explained below. */
-export interface KeyGrant {
-  scope: Scope;
-  permissions: readonly string[];
+export interface KeyGrant extends Authority {
   mode: Mode;
   expiresAt: Date | null;
   ipAllowlist: readonly string[];
@@ -56,9 +30,7 @@ export function assertBelowCeiling(minter: KeyGrant, wanted: KeyGrant): void {
 
 function excessOf(minter: KeyGrant, wanted: KeyGrant): keyof KeyGrant | null {
   if (RANK[wanted.scope] > RANK[minter.scope]) return 'scope';
-  if (minter.scope !== 'FULL_ACCESS' && !atoms(wanted.permissions).isSubsetOf(atoms(minter.permissions))) {
-    return 'permissions';
-  }
+  if (!spelledOut(wanted.permissions).every((permission) => holds(minter, permission))) return 'permissions';
   if (minter.mode === 'test' && wanted.mode === 'live') return 'mode';
   if (exceeds(wanted.expiresAt?.getTime() ?? null, minter.expiresAt?.getTime() ?? null)) return 'expiresAt';
   if (!isWithin(wanted.ipAllowlist, minter.ipAllowlist, containsBlock)) return 'ipAllowlist';
@@ -69,24 +41,6 @@ function excessOf(minter: KeyGrant, wanted: KeyGrant): keyof KeyGrant | null {
 /** Null has no end. */
 function exceeds(wanted: number | null, ceiling: number | null): boolean {
   return ceiling !== null && (wanted === null || wanted > ceiling);
-}
-
-/**
- * Permissions down to what cannot be divided. No permission at all is everything outside finance; writing
- * includes reading; a group's `*` is more than its parts, as an endpoint may ask for it by name.
- */
-function atoms(permissions: readonly string[]): Set<string> {
-  if (permissions.length === 0) {
-    return new Set(GROUPS.filter((group) => group !== FINANCE).flatMap((group) => atomsOf(`${group}:*`)));
-  }
-  return new Set(permissions.flatMap(atomsOf));
-}
-
-function atomsOf(permission: string): string[] {
-  if (permission === '*') return ['*', ...GROUPS.flatMap((group) => atomsOf(`${group}:*`))];
-  const [group, action] = permission.split(':');
-  if (action === '*') return ACTIONS.map((one) => `${group}:${one}`);
-  return action === 'write' ? [`${group}:read`, permission] : [permission];
 }
 
 /** Is every rule of a list inside some rule of the ceiling? An empty list restricts nothing. */

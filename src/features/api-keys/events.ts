@@ -1,12 +1,13 @@
 import Type from 'typebox';
 import { defineEvent } from '../../events/catalogue.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { MODES, SCOPES } from '../../kernel/access.ts';
 
 const data = Type.Object({
   keyId: Type.String(),
   name: Type.String(),
-  scope: OneOf(['READ_ONLY', 'STANDARD', 'FULL_ACCESS'] as const),
-  mode: OneOf(['live', 'test'] as const),
+  scope: OneOf(SCOPES),
+  mode: OneOf(MODES),
   expiresAt: Nullable(Instant),
   sequence: Type.Integer({ description: 'Rises with every event about this key.' }),
 });

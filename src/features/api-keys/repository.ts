@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import type { Mode, Scope } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
-import type { Mode, Scope } from '../../platform/db/tables/accounts.ts';
 
 export interface NewApiKey {
   id: string;

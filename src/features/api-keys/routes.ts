@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import type { Caller } from '../../http/context.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
 import { Deleted } from '../../http/schema.ts';
+import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { ApiKey, ApiKeyIn, ApiKeyWithSecret, RotateIn, toApiKey } from './schemas.ts';

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
+import type { Scope } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import { matchesHost, toHostname, toHostPattern } from '../../kernel/hostname.ts';
-import type { Scope } from '../../platform/db/tables/accounts.ts';
 
 const KEY = /^pk_[0-9a-f]{40}$/;
 

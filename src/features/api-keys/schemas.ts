@@ -1,10 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
-import { PERMISSIONS } from './ceiling.rules.ts';
+import { MODES, PERMISSIONS, type Permission, SCOPES } from '../../kernel/access.ts';
 import type { KeyRow } from './repository.ts';
 
-const SCOPES = ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'] as const;
-const MODES = ['live', 'test'] as const;
 const MAX_RULES = 100;
 
 const meaning = 'Empty: everything that the scope allows, outside finance.';
@@ -20,7 +18,7 @@ const domainAllowlist = Type.Array(Type.String({ maxLength: 300 }), {
 export const ApiKeyIn = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100 }),
   scope: OneOf(SCOPES, { default: 'STANDARD' }),
-  permissions: Type.Unsafe<string[]>({
+  permissions: Type.Unsafe<Permission[]>({
     type: 'array',
     items: OneOf(PERMISSIONS),
     maxItems: PERMISSIONS.length,

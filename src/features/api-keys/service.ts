@@ -1,12 +1,12 @@
 import type { AppendEvent, Events } from '../../events/index.ts';
+import type { Caller, Mode, Scope } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
-import { PLANS, type Plan } from '../../kernel/plans.ts';
+import { PLANS } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { Mode, Scope } from '../../platform/db/tables/accounts.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { assertBelowCeiling, type KeyGrant } from './ceiling.rules.ts';
 import type { KeyOwner, KeyRow, KeySummary, NewApiKey } from './repository.ts';
@@ -52,13 +52,7 @@ export interface MintInput {
 }
 
 /** The key that acts. A live one sees the keys of both workspaces, a test one those of its own. */
-export interface ActingKey {
-  accountId: string;
-  workspaceId: string;
-  keyId: string;
-  mode: Mode;
-  plan: Plan;
-}
+export type ActingKey = Pick<Caller, 'accountId' | 'workspaceId' | 'keyId' | 'mode' | 'plan'>;
 
 /** A key with its secret, which is shown here and never again. */
 interface MadeKey {

@@ -1,9 +1,8 @@
+import type { Caller } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { Plan } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
-import type { Mode, Scope } from '../../platform/db/tables/accounts.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import type { KeyUsage } from './usage.ts';
@@ -13,19 +12,6 @@ const CACHE_MS = 5_000;
 const CACHE_ENTRIES = 20_000;
 const CHANGED_TOPIC = 'api-keys';
 
-/** Whom a verified key stands for. */
-export interface VerifiedKey {
-  workspaceId: string;
-  accountId: string;
-  keyId: string;
-  scope: Scope;
-  permissions: readonly string[];
-  mode: Mode;
-  plan: Plan;
-  rateLimitPerMinute: number;
-  dailyQuota: number | null;
-}
-
 interface From {
   ip: string;
   /** Host of `Origin`, else of `Referer`. */
@@ -34,13 +20,13 @@ interface From {
 
 export interface KeyVerifier {
   /** At once when the key was seen within 5 s. @throws {AppError} as contract 5. */
-  verify(key: string, from: From): VerifiedKey | Promise<VerifiedKey>;
+  verify(key: string, from: From): Caller | Promise<Caller>;
   /** What is remembered of keys is read again, on every node. */
   forget(): void;
 }
 
 interface CachedKey {
-  verified: VerifiedKey;
+  verified: Caller;
   grant: rules.Grant;
   until: number;
 }

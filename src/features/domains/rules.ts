@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
+import type { Mode } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { toHostname } from '../../kernel/hostname.ts';
@@ -32,7 +33,7 @@ export function newToken(): string {
 }
 
 interface Naming {
-  mode: 'live' | 'test';
+  mode: Mode;
   isPlatformHost(name: string): boolean;
   isPublicSuffix(name: string): boolean;
   /** Why a name is none of the public internet (contract 6.4), or null. */
@@ -190,11 +191,7 @@ interface VerifiedDomain {
 }
 
 /** Does a verified domain cover a page of this origin? Names of development may be served without TLS. */
-export function covers(
-  { domain, include_subdomains }: VerifiedDomain,
-  origin: URL,
-  mode: 'live' | 'test',
-): boolean {
+export function covers({ domain, include_subdomains }: VerifiedDomain, origin: URL, mode: Mode): boolean {
   const secure =
     origin.protocol === 'https:' || (mode === 'test' && isLocal(domain) && origin.protocol === 'http:');
   const name = toHostname(origin.hostname);

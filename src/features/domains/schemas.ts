@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { MODES, type Mode } from '../../kernel/access.ts';
 import type { DomainRow } from './repository.ts';
 import { fileUrl, pendingUntil, proofText, recordName } from './rules.ts';
 
@@ -39,14 +40,14 @@ export const IntegrationDomain = Type.Object(
       Type.String({ format: 'date-time', description: 'When a PENDING domain is given up.' }),
     ),
     createdAt: Instant,
-    mode: OneOf(['live', 'test'] as const),
+    mode: OneOf(MODES),
   },
   { $id: 'IntegrationDomain' },
 );
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-export function toDomain(row: DomainRow, mode: 'live' | 'test'): Static<typeof IntegrationDomain> {
+export function toDomain(row: DomainRow, mode: Mode): Static<typeof IntegrationDomain> {
   const value = proofText(row.token);
   return {
     id: row.id,

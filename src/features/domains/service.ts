@@ -1,5 +1,6 @@
 import { getPublicSuffix } from 'tldts';
 import type { AppendEvent, Events } from '../../events/index.ts';
+import type { Mode } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { toHostname } from '../../kernel/hostname.ts';
@@ -7,7 +8,6 @@ import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS, type Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { Mode } from '../../platform/db/tables/accounts.ts';
 import type { DomainProof } from '../../platform/db/tables/domains.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { refuseName } from '../../platform/outbound/index.ts';

@@ -1,3 +1,5 @@
+import type { Mode } from '../../kernel/access.ts';
+
 /** What a channel is called in preferences (`api.md` C6). */
 export interface Channels {
   email: boolean;
@@ -65,7 +67,7 @@ interface Happened {
   /** The event's data, which its schema in the catalogue describes. */
   data: object;
   /** Of the workspace: notifications of both modes stand in one list. */
-  mode: 'live' | 'test';
+  mode: Mode;
 }
 
 /** @returns null for events that nobody is notified of. */

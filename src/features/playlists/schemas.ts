@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Nullable, OneOf, Title } from '../../http/schema.ts';
+import { MODES, type Mode } from '../../kernel/access.ts';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import type { ItemRow, ShownPlaylist } from './repository.ts';
 import { MAX_ITEMS } from './rules.ts';
@@ -43,7 +44,7 @@ export const Playlist = Type.Object(
     }),
     createdAt: Instant,
     updatedAt: Instant,
-    mode: OneOf(['live', 'test'] as const),
+    mode: OneOf(MODES),
   },
   { $id: 'Playlist' },
 );
@@ -117,11 +118,7 @@ const DELETED = { title: null, status: null, durationSec: null, thumbnailUrl: nu
 /** Videos by id; those that were deleted are missing. */
 export type KnownVideos = ReadonlyMap<string, PlaylistVideo>;
 
-export function toPlaylist(
-  row: ShownPlaylist,
-  videos: KnownVideos,
-  mode: 'live' | 'test',
-): Static<typeof Playlist> {
+export function toPlaylist(row: ShownPlaylist, videos: KnownVideos, mode: Mode): Static<typeof Playlist> {
   return {
     id: row.id,
     title: row.title,

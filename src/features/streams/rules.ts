@@ -1,3 +1,4 @@
+import type { Mode } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../kernel/plans.ts';
 
@@ -159,7 +160,7 @@ export function durationSec(startedAt: Date | null, endedAt: Date | null): numbe
 }
 
 /** What a workspace may do live. Test workspaces are capped at 720 lines. */
-export function livePlan(plan: Plan, mode: 'live' | 'test'): { maxHeight: number; concurrent: number } {
+export function livePlan(plan: Plan, mode: Mode): { maxHeight: number; concurrent: number } {
   const { maxLiveHeight, concurrentStreams } = PLANS[plan];
   const maxHeight = mode === 'test' ? Math.min(maxLiveHeight, TEST_MODE_HEIGHT) : maxLiveHeight;
   return { maxHeight, concurrent: concurrentStreams };

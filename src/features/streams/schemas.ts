@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
+import { MODES, type Mode } from '../../kernel/access.ts';
 import type { Visibility as StreamVisibility } from '../../kernel/visibility.ts';
 import type { ListedSession, ShownStream } from './repository.ts';
 import { deriveStatus, durationSec } from './rules.ts';
@@ -92,7 +93,7 @@ export const Stream = Type.Object(
     thumbnailUrl: Nullable(Type.String()),
     createdAt: Instant,
     updatedAt: Instant,
-    mode: OneOf(['live', 'test'] as const),
+    mode: OneOf(MODES),
   },
   { $id: 'Stream' },
 );
@@ -130,7 +131,7 @@ export interface StreamLinks {
 }
 
 export interface StreamView {
-  mode: 'live' | 'test';
+  mode: Mode;
   links: StreamLinks;
   /** Null hides it. */
   streamKey: string | null;

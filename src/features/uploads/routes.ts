@@ -1,9 +1,8 @@
 import Type from 'typebox';
-import type { Caller } from '../../http/context.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { mayWrite } from '../../http/plugins/policy.ts';
 import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
 import { Deleted, parseList } from '../../http/schema.ts';
+import { type Caller, mayWrite } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import type { UploadRow } from './repository.ts';
 import { CompleteIn, toUpload, UPLOAD_STATUSES, Upload, UploadIn } from './schemas.ts';

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
+import { MODES, type Mode } from '../../kernel/access.ts';
 import type { Visibility as VideoVisibility } from '../../kernel/visibility.ts';
 import type { ShownVideo } from './repository.ts';
 import { aspectRatio, VIDEO_STATUSES } from './rules.ts';
@@ -123,7 +124,7 @@ export const Video = Type.Object(
     publishAt: Nullable(Instant),
     createdAt: Instant,
     updatedAt: Instant,
-    mode: OneOf(['live', 'test'] as const),
+    mode: OneOf(MODES),
   },
   { $id: 'Video' },
 );
@@ -169,7 +170,7 @@ export function toLinked(row: Pick<ShownVideo, LinkColumns>, isPlayable: boolean
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-export function toVideo(row: ShownVideo, view: { mode: 'live' | 'test'; links: VideoLinks }): Video {
+export function toVideo(row: ShownVideo, view: { mode: Mode; links: VideoLinks }): Video {
   const { links, mode } = view;
   const linked = toLinked(row, row.renditions.length > 0);
   return {

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { AnyObject, Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { MODES, type Mode } from '../../kernel/access.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { DeliveryRow, WebhookRow } from './repository.ts';
 
@@ -57,7 +58,7 @@ const fields = {
   events: Type.Array(Type.String()),
   isActive: Type.Boolean(),
   description: Type.String(),
-  mode: OneOf(['live', 'test'] as const),
+  mode: OneOf(MODES),
   apiVersion: Type.Null({ description: 'Reserved.' }),
   secretRotatedAt: Nullable(Instant),
   stats: Stats,
@@ -137,7 +138,7 @@ export const Simulation = Type.Object({
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-export function toWebhook(row: WebhookRow, mode: 'live' | 'test'): Static<typeof Webhook> {
+export function toWebhook(row: WebhookRow, mode: Mode): Static<typeof Webhook> {
   return {
     id: row.id,
     url: row.url,

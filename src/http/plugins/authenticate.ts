@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Caller } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { Caller } from '../context.ts';
 import type { HttpPorts } from '../ports.ts';
 import { isUnroutable } from './unroutable.ts';
 

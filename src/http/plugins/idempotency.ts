@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { IdempotentOutcome, StoredResponse } from '../../platform/db/idempotency.ts';
-import type { Caller } from '../context.ts';
 import type { HttpPorts } from '../ports.ts';
 import { logRefusal, toAppError } from './errors.ts';
 

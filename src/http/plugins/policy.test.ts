@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { type Caller, mayWrite, type Permission, type Scope } from '../../kernel/access.ts';
 import { AppError, type ErrorCode } from '../../kernel/errors.ts';
 import { apiRoutes } from '../../main/api.ts';
-import type { Caller, Scope } from '../context.ts';
 import type { Gate, Route } from '../route.ts';
-import { assertAllowed, mayWrite } from './policy.ts';
+import { assertAllowed } from './policy.ts';
 
 function caller(scope: Scope, permissions: string[] = []): Caller {
   return {
@@ -34,7 +34,12 @@ function verdict(policy: Policy, method: string, who: Caller, hasUserToken = fal
 }
 
 describe('the scope matrix of contract 5.1', () => {
-  type Row = [gate: Gate | null, permission: string | null, method: string, expected: (ErrorCode | 'ok')[]];
+  type Row = [
+    gate: Gate | null,
+    permission: Permission | null,
+    method: string,
+    expected: (ErrorCode | 'ok')[],
+  ];
   const keys = [
     caller('READ_ONLY'),
     caller('STANDARD'),
@@ -74,7 +79,7 @@ describe('the scope matrix of contract 5.1', () => {
     const tiers = { gate: 'finance-write', permission: null } as const;
     assert.equal(verdict(tiers, 'POST', caller('READ_ONLY')), F);
     assert.equal(verdict(tiers, 'POST', caller('READ_ONLY', ['finance:write'])), I);
-    const videos = { gate: null, permission: 'videos:write' };
+    const videos = { gate: null, permission: 'videos:write' } as const;
     assert.equal(verdict(videos, 'POST', caller('READ_ONLY', ['streams:write'])), I);
   });
 
@@ -87,7 +92,7 @@ describe('the scope matrix of contract 5.1', () => {
     assert.equal(verdict({ gate: null, permission: null, writes: false }, 'POST', caller('READ_ONLY')), 'ok');
   });
 
-  const holdings: [held: string[], needed: string, ok: boolean][] = [
+  const holdings: [held: string[], needed: Permission, ok: boolean][] = [
     [['streams:read'], 'streams:read', true],
     [['streams:write'], 'streams:read', true],
     [['streams:read'], 'streams:write', false],

@@ -1,13 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Caller, holds } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { Caller } from '../context.ts';
 import type { Gate, Route } from '../route.ts';
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
-const FINANCE: Record<'finance-read' | 'finance-write', readonly string[]> = {
-  'finance-read': ['finance:read', 'finance:write', 'finance:*', '*'],
-  'finance-write': ['finance:write', 'finance:*', '*'],
-};
+const FINANCE = { 'finance-read': 'finance:read', 'finance-write': 'finance:write' } as const;
 
 const NO_USER_TOKEN = 'This is an act of the user: send the token of a sign-in as X-User-Token.';
 
@@ -38,34 +35,15 @@ function assertGate(gate: Gate, caller: Caller, hasUserToken: boolean): void {
     if (!hasUserToken) throw new AppError('INVALID_USER_TOKEN', { message: NO_USER_TOKEN });
     return;
   }
-  if (caller.scope === 'FULL_ACCESS') return;
   if (gate === 'owner') {
-    if (!hasUserToken) throw new AppError('OWNER_SCOPE_REQUIRED');
+    if (caller.scope !== 'FULL_ACCESS' && !hasUserToken) throw new AppError('OWNER_SCOPE_REQUIRED');
     return;
   }
-  if (!FINANCE[gate].some((permission) => caller.permissions.includes(permission))) {
+  if (!holds(caller, FINANCE[gate])) {
     throw new AppError('FINANCIAL_SCOPE_REQUIRED', {
-      message: `This endpoint needs a FULL_ACCESS key or the permission ${FINANCE[gate][0]}.`,
+      message: `This endpoint needs a FULL_ACCESS key or the permission ${FINANCE[gate]}.`,
     });
   }
-}
-
-/** An empty list grants everything outside finance; writing a group includes reading it. */
-function holds(caller: Caller, permission: string): boolean {
-  const { permissions } = caller;
-  if (caller.scope === 'FULL_ACCESS' || permissions.length === 0) return true;
-  const [group = '', verb] = permission.split(':');
-  return (
-    permissions.includes(permission) ||
-    permissions.includes('*') ||
-    permissions.includes(`${group}:*`) ||
-    (verb === 'read' && permissions.includes(`${group}:write`))
-  );
-}
-
-/** May the key do what the permission names, writes included? */
-export function mayWrite(caller: Caller, permission: string): boolean {
-  return caller.scope !== 'READ_ONLY' && holds(caller, permission);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Caller } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { WindowCount } from '../../platform/counters.ts';
-import type { Caller } from '../context.ts';
 import type { HttpPorts } from '../ports.ts';
 
 type Ports = Pick<HttpPorts, 'counters' | 'clock'>;

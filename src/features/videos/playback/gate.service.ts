@@ -1,3 +1,4 @@
+import type { Mode } from '../../../kernel/access.ts';
 import type { Visibility } from '../../../kernel/visibility.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import type { Db } from '../../../platform/db/index.ts';
@@ -47,7 +48,7 @@ export interface VideoGate {
   viewCount: number;
   publishedAt: Date | null;
   createdAt: Date;
-  mode: 'live' | 'test';
+  mode: Mode;
   creator: { username: string; name: string | null };
   /** Host patterns of the sites that may play it; null: any. */
   embedHosts: readonly string[] | null;

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely';
+import type { Mode } from '../../../kernel/access.ts';
 import type { Plan } from '../../../kernel/plans.ts';
 import type { LadderPlan, RenditionFiles, SourceChunk, SourceInfo } from '../../../media/contract/index.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
@@ -14,7 +15,7 @@ export interface Processing extends Omit<Selectable<VideoProcessingTable>, 'sour
 export interface Owner {
   accountId: string;
   plan: Plan;
-  mode: 'live' | 'test';
+  mode: Mode;
 }
 
 export async function ownerOf(db: Db, workspaceId: string): Promise<Owner> {

@@ -1,8 +1,9 @@
+import type { Mode } from '../../../kernel/access.ts';
 import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../../kernel/plans.ts';
 import type { LadderPlan } from '../../../media/contract/index.ts';
 
 /** Lines of the top rung: the plan's (contract 8.3), and at most 720 in a test workspace (`api.md` C12). */
-export function topHeight(plan: Plan, mode: 'live' | 'test'): number {
+export function topHeight(plan: Plan, mode: Mode): number {
   const { maxUploadHeight } = PLANS[plan];
   return mode === 'test' ? Math.min(maxUploadHeight, TEST_MODE_HEIGHT) : maxUploadHeight;
 }

@@ -1,8 +1,7 @@
 import type { Generated } from 'kysely';
+import type { Mode, Scope } from '../../../kernel/access.ts';
 import type { Plan } from '../../../kernel/plans.ts';
 
-export type Scope = 'READ_ONLY' | 'STANDARD' | 'FULL_ACCESS';
-export type Mode = 'live' | 'test';
 export type EmbedMode = 'OPEN' | 'ALLOWLIST';
 
 export interface AccountTable {

@@ -1,0 +1,81 @@
+import type { Plan } from './plans.ts';
+
+/** What a key may do at all, whatever its permissions say. */
+export const SCOPES = ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Which of the two workspaces of an account a key belongs to. */
+export const MODES = ['live', 'test'] as const;
+export type Mode = (typeof MODES)[number];
+
+const ACTIONS = ['read', 'write', '*'] as const;
+const NOUNS = [
+  'videos',
+  'streams',
+  'restreams',
+  'rooms',
+  'chat',
+  'booking',
+  'playlists',
+  'imports',
+  'upload',
+  'webhooks',
+  'domains',
+  'team',
+  'finance',
+] as const;
+
+export type Permission = `${(typeof NOUNS)[number]}:${(typeof ACTIONS)[number]}` | '*';
+
+/** Every permission that a key can hold. */
+export const PERMISSIONS: readonly Permission[] = [
+  ...NOUNS.flatMap((noun) => ACTIONS.map((action) => `${noun}:${action}` as const)),
+  '*',
+];
+
+/** What decides about the permissions of a key. */
+export interface Authority {
+  scope: Scope;
+  /** As stored; one that is not known any more grants nothing. Empty: everything outside finance. */
+  permissions: readonly string[];
+}
+
+/** Whom an API key stands for; every service takes it, or its `workspaceId`, first. */
+export interface Caller extends Authority {
+  workspaceId: string;
+  accountId: string;
+  keyId: string;
+  mode: Mode;
+  plan: Plan;
+  rateLimitPerMinute: number;
+  dailyQuota: number | null;
+}
+
+/**
+ * Does the key hold the permission? Writing includes reading; a noun's `*` is more than its parts. Whether the
+ * scope lets the key write is another question: `mayWrite`.
+ */
+export function holds({ scope, permissions }: Authority, permission: Permission): boolean {
+  if (scope === 'FULL_ACCESS') return true;
+  const [noun, action] = permission.split(':');
+  if (permissions.length === 0) return permission !== '*' && noun !== 'finance';
+  return (
+    permissions.includes(permission) ||
+    permissions.includes('*') ||
+    permissions.includes(`${noun}:*`) ||
+    (action === 'read' && permissions.includes(`${noun}:write`))
+  );
+}
+
+/** May the key do what the permission names, writes included? */
+export function mayWrite(key: Authority, permission: Permission): boolean {
+  return key.scope !== 'READ_ONLY' && holds(key, permission);
+}
+
+/** What a list of permissions names; an empty one is every permission outside finance. */
+export function spelledOut(permissions: readonly string[]): readonly Permission[] {
+  const isEmpty = permissions.length === 0;
+  return PERMISSIONS.filter((permission) =>
+    isEmpty ? holds({ scope: 'STANDARD', permissions }, permission) : permissions.includes(permission),
+  );
+}
