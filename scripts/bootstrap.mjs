@@ -35,7 +35,9 @@ function main([name = '', ...args]) {
   if (needs('store')) ensureCounterStore();
   if (needs('peers')) tryPeers();
   if (needs('web')) buildWeb();
-  handOver(nodePath(), ['--disable-warning=ExperimentalWarning', command.script, ...args], env);
+  handOver(nodePath(), ['--disable-warning=ExperimentalWarning', command.script, ...args], env, {
+    supervise: name === 'start',
+  });
 }
 
 try {

