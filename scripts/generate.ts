@@ -2,12 +2,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createTestDatabase } from '../test/harness/database.ts';
-import { ARTEFACTS } from './generate/artefacts.ts';
+import { type Artefact, FROM_DATABASE } from './generate/from-database.ts';
 import { ROOT } from './program.ts';
 
-const database = await createTestDatabase();
-try {
-  for (const { path, build } of ARTEFACTS) {
+async function write(artefacts: readonly Artefact[]): Promise<void> {
+  for (const { path, build } of artefacts) {
     const file = join(ROOT, path);
     const text = await build(database);
     if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
@@ -15,6 +14,14 @@ try {
     await writeFile(file, text);
     process.stdout.write(`wrote ${path}\n`);
   }
+}
+
+const database = await createTestDatabase();
+try {
+  await write(FROM_DATABASE);
+  // Loads the program, which needs the lists of values that were just written.
+  const { ARTEFACTS } = await import('./generate/artefacts.ts');
+  await write(ARTEFACTS);
 } finally {
   await database.close();
 }

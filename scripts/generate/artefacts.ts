@@ -11,22 +11,14 @@ import type { TestDatabase } from '../../test/harness/database.ts';
 import { ROOT } from '../program.ts';
 import { withConfigurationTable } from './configuration-table.ts';
 import { ERROR_CODES, errorIndex, errorPage } from './error-reference.ts';
-import { schemaSnapshot } from './schema-snapshot.ts';
-
-/** A committed file that is made from the code. */
-export interface Artefact {
-  /** From the root of the checkout. */
-  path: string;
-  /** The text that the file should have. `database` is freshly migrated. */
-  build(database: TestDatabase): Promise<string>;
-}
+import { type Artefact, FROM_DATABASE } from './from-database.ts';
 
 /** The pages of the error codes; nothing else lives there. */
 export const ERRORS_FOLDER = 'docs/errors';
 
 /** Every generated file. `npm run generate` writes them; a test fails when one is stale. */
 export const ARTEFACTS: Artefact[] = [
-  { path: 'src/platform/db/schema.snapshot.sql', build: ({ sql }) => schemaSnapshot(sql) },
+  ...FROM_DATABASE,
   { path: 'openapi.json', build: openApi },
   {
     path: 'README.md',

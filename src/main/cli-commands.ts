@@ -1,6 +1,7 @@
 import { MODES, SCOPES } from '../kernel/access.ts';
 import { dateFromMs } from '../kernel/clock.ts';
 import type { Plan } from '../kernel/plans.ts';
+import { VALUES } from '../platform/db/tables.generated.ts';
 import { optional, required, UsageError, type Values } from './cli-values.ts';
 import { remoteCommands } from './cli-webhooks.ts';
 import type { Container } from './container.ts';
@@ -44,8 +45,6 @@ interface Command {
   run(container: Container, values: Values, migrated: string[]): Promise<Result>;
 }
 
-const PLAN_NAMES = ['FREE', 'STAR', 'PRO', 'VIP'] as const;
-
 function several(values: Values, name: string): string[] {
   const value = values[name];
   return Array.isArray(value) ? value : [];
@@ -88,8 +87,8 @@ const accountCreate: Command = {
       verified: values.unverified !== true,
       name: optional(values, 'name'),
       username: optional(values, 'username'),
-      plan: oneOf(values, 'plan', PLAN_NAMES),
-      role: oneOf(values, 'role', ['USER', 'ADMIN'] as const),
+      plan: oneOf(values, 'plan', VALUES.account.plan),
+      role: oneOf(values, 'role', VALUES.account.role),
     });
     return { data: account, text: `created ${account.email} (${account.id}, ${account.username})` };
   },
@@ -135,7 +134,7 @@ function accountChange(
 }
 
 const setPlan = (container: Container, email: string, values: Values) => {
-  const plan: Plan | undefined = oneOf(values, 'plan', PLAN_NAMES);
+  const plan: Plan | undefined = oneOf(values, 'plan', VALUES.account.plan);
   if (plan === undefined) throw new UsageError('--plan is required');
   return container.accounts.setPlan(email, plan);
 };

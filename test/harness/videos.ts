@@ -2,7 +2,7 @@ import type { Insertable } from 'kysely';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { Db } from '../../src/platform/db/index.ts';
-import type { VideoTable } from '../../src/platform/db/tables/videos.ts';
+import type { VideoTable } from '../../src/platform/db/tables.generated.ts';
 
 type Columns = Partial<Omit<Insertable<VideoTable>, 'id' | 'workspace_id'>>;
 

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ARTEFACTS, ERRORS_FOLDER } from '../../scripts/generate/artefacts.ts';
 import { schemaSnapshot } from '../../scripts/generate/schema-snapshot.ts';
+import { tableTypes } from '../../scripts/generate/tables.ts';
+import { MODES, SCOPES } from '../../src/kernel/access.ts';
 import { ERRORS } from '../../src/kernel/errors.ts';
+import { PLANS } from '../../src/kernel/plans.ts';
+import { VISIBILITIES } from '../../src/kernel/visibility.ts';
+import { VALUES } from '../../src/platform/db/tables.generated.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -38,4 +43,35 @@ test('the schema snapshot shows tables, columns, checks and indexes, and no day 
   assert.match(after, /^ {2}snapshot_proof integer default 3,$/m);
   assert.match(after, /CHECK \(\(snapshot_proof > 0\)\)/);
   assert.match(after, /^CREATE INDEX snapshot_proof ON public\.account .* WHERE \(snapshot_proof > 1\);$/m);
+});
+
+test('the tables follow the columns, their defaults and their lists of values', async () => {
+  await database.sql.unsafe(`
+    create table shown (
+      id bigint generated always as identity, kind text check (kind in ('IT''S', 'B')), tags text[] not null,
+      detail jsonb, made_at timestamptz not null default now(), lone text not null check (lone in ('ONE')))`);
+  const text = await tableTypes(database.sql);
+  assert.match(text, /^ {2}shown: \{\n {4}kind: \['IT\\'S', 'B'\],\n {4}lone: \['ONE'\],\n {2}\},$/m);
+  assert.match(text, /^export type ShownKind = \(typeof VALUES\.shown\.kind\)\[number\];$/m);
+  const columns = [
+    'id: Generated<number>;',
+    'kind: ShownKind | null;',
+    'tags: string[];',
+    "detail: JsonColumns['shown']['detail'] | null;",
+    'made_at: Generated<Date>;',
+    'lone: ShownLone;',
+  ];
+  assert.ok(text.includes(`interface ShownTable {\n  ${columns.join('\n  ')}\n}`));
+  assert.match(text, /^ {2}shown: ShownTable;$/m);
+  await database.sql`alter table shown add column place point`;
+  await assert.rejects(tableTypes(database.sql), /shown\.place is point/);
+});
+
+// kernel imports nothing, so it says these lists once more.
+test('the lists of the kernel are those of the database', () => {
+  assert.deepEqual(Object.keys(PLANS), VALUES.account.plan);
+  assert.deepEqual(SCOPES, VALUES.api_key.scope);
+  assert.deepEqual(MODES, VALUES.workspace.mode);
+  for (const list of [VALUES.stream.visibility, VALUES.video.visibility, VALUES.import.visibility])
+    assert.deepEqual(VISIBILITIES, list);
 });

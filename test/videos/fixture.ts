@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Insertable } from 'kysely';
 import { newId } from '../../src/kernel/ids.ts';
 import type { Container } from '../../src/main/container.ts';
-import type { VideoTable } from '../../src/platform/db/tables/videos.ts';
+import type { VideoTable } from '../../src/platform/db/tables.generated.ts';
 import type { TestAccount } from '../harness/factories.ts';
 import { insertVideo } from '../harness/videos.ts';
 

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/index.ts';
-import type { EmbedMode } from '../../platform/db/tables/accounts.ts';
+import type { AccountEmbedMode as EmbedMode } from '../../platform/db/tables.generated.ts';
 
 /** An account as its owner sees it. */
 export async function findProfile(db: Db, accountId: string) {

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { brokenConstraint, type Db } from '../../platform/db/index.ts';
-import type { EmbedMode } from '../../platform/db/tables/accounts.ts';
+import type { AccountEmbedMode as EmbedMode } from '../../platform/db/tables.generated.ts';
 import type { Images } from '../../platform/images.ts';
 import { GuardError, type Outbound, OutboundError } from '../../platform/outbound/index.ts';
 import type { ProfileChange, ProfileRow } from './profile.repository.ts';

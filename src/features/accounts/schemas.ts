@@ -1,10 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { type Caller, MODES, SCOPES } from '../../kernel/access.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ProfileRow } from './profile.repository.ts';
-
-const PLANS = ['FREE', 'STAR', 'PRO', 'VIP'] as const;
-const EMBED_MODES = ['OPEN', 'ALLOWLIST'] as const;
 
 export const Me = Type.Object(
   {
@@ -13,8 +11,8 @@ export const Me = Type.Object(
     emailVerified: Type.Boolean(),
     name: Nullable(Type.String()),
     username: Type.String(),
-    role: OneOf(['USER', 'ADMIN'] as const),
-    plan: OneOf(PLANS),
+    role: OneOf(VALUES.account.role),
+    plan: OneOf(VALUES.account.plan),
     avatarUrl: Nullable(Type.String()),
     bio: Nullable(Type.String()),
     locale: Type.String(),
@@ -61,11 +59,11 @@ export const EmbedAllowlistIn = Type.Object({
     maxItems: 100,
     description: 'Host names, and `*.example.com` for every name below.',
   }),
-  mode: OneOf(EMBED_MODES, { default: 'ALLOWLIST' }),
+  mode: OneOf(VALUES.account.embed_mode, { default: 'ALLOWLIST' }),
 });
 
 export const EmbedAllowlist = Type.Object(
-  { domains: Type.Array(Type.String()), mode: OneOf(EMBED_MODES), updatedAt: Instant },
+  { domains: Type.Array(Type.String()), mode: OneOf(VALUES.account.embed_mode), updatedAt: Instant },
   { $id: 'EmbedAllowlist' },
 );
 

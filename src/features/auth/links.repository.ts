@@ -1,5 +1,8 @@
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { EmailTokenTable, LinkPurpose } from '../../platform/db/tables/auth.ts';
+import type {
+  EmailTokenTable,
+  EmailTokenPurpose as LinkPurpose,
+} from '../../platform/db/tables.generated.ts';
 
 export async function insertToken(tx: Tx, token: Omit<EmailTokenTable, 'used_at'>): Promise<void> {
   await tx

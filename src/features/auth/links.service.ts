@@ -1,6 +1,6 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { LinkPurpose } from '../../platform/db/tables/auth.ts';
+import type { EmailTokenPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import * as repository from './links.repository.ts';
 import { passwordChangedMail, resetMail, verifyMail } from './mails.ts';
 import * as accounts from './repository.ts';

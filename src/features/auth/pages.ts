@@ -6,7 +6,7 @@ import { countAddress } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { LinkPurpose } from '../../platform/db/tables/auth.ts';
+import type { EmailTokenPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import type { MailLinks } from './links.service.ts';
 import { confirmForm, done, expired, failed, passwordForm, requested, requestForm } from './pages.views.ts';
 

@@ -1,6 +1,6 @@
 import { type Page, siteFrame } from '../../http/page.ts';
 import type { AppError } from '../../kernel/errors.ts';
-import type { LinkPurpose } from '../../platform/db/tables/auth.ts';
+import type { EmailTokenPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
 
 /** The words and forms of the sign-in pages; they work without any script. */

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { Nullable, OneOf } from '../../http/schema.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 
 /** The values are checked behind the types, in the contract's order: address, then password (2.9). */
 export const RegisterIn = Type.Object({
@@ -25,7 +26,7 @@ export const SignedIn = Type.Object({
     id: Type.String(),
     email: Type.String(),
     name: Nullable(Type.String()),
-    role: OneOf(['USER', 'ADMIN'] as const),
+    role: OneOf(VALUES.account.role),
   }),
 });
 

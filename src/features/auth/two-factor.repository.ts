@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { TwoFactorTable } from '../../platform/db/tables/auth.ts';
+import type { TwoFactorTable } from '../../platform/db/tables.generated.ts';
 
 export type TwoFactorRow = Selectable<TwoFactorTable>;
 

@@ -1,11 +1,12 @@
 import Type from 'typebox';
 import { defineEvent } from '../../events/catalogue.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 
 const data = Type.Object({
   domainId: Type.String(),
   domain: Type.String(),
-  method: Nullable(OneOf(['DNS_TXT', 'WELL_KNOWN'] as const)),
+  method: Nullable(OneOf(VALUES.integration_domain.method)),
   checkedAt: Instant,
   error: Nullable(Type.String()),
   sequence: Type.Integer({ description: 'Rises with every event about this domain.' }),

@@ -2,7 +2,7 @@ import type { Insertable, Selectable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
-import type { IntegrationDomainTable } from '../../platform/db/tables/domains.ts';
+import type { IntegrationDomainTable } from '../../platform/db/tables.generated.ts';
 import type { DomainChange } from './rules.ts';
 
 export { lockWorkspace } from '../../platform/db/workspace.ts';

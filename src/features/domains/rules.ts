@@ -4,7 +4,10 @@ import type { Mode } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { toHostname } from '../../kernel/hostname.ts';
-import type { DomainProof, DomainStatus } from '../../platform/db/tables/domains.ts';
+import type {
+  IntegrationDomainMethod as DomainProof,
+  IntegrationDomainStatus as DomainStatus,
+} from '../../platform/db/tables.generated.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,10 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { DomainRow } from './repository.ts';
 import { fileUrl, pendingUntil, proofText, recordName } from './rules.ts';
-
-const METHODS = ['DNS_TXT', 'WELL_KNOWN'] as const;
 
 export const DomainIn = Type.Object({
   domain: Type.String({
@@ -13,7 +12,9 @@ export const DomainIn = Type.Object({
     description: 'A host name without scheme, port or path.',
   }),
   includeSubdomains: Type.Boolean({ default: false, description: 'Proven by the TXT record alone.' }),
-  method: Type.Optional(OneOf(METHODS, { description: 'The proof that is meant; either is enough.' })),
+  method: Type.Optional(
+    OneOf(VALUES.integration_domain.method, { description: 'The proof that is meant; either is enough.' }),
+  ),
 });
 
 export const IntegrationDomain = Type.Object(
@@ -21,8 +22,8 @@ export const IntegrationDomain = Type.Object(
     id: Type.String(),
     domain: Type.String({ description: 'Punycode, lower case.' }),
     includeSubdomains: Type.Boolean(),
-    status: OneOf(['PENDING', 'VERIFIED', 'FAILED', 'LAPSED'] as const),
-    method: Nullable(OneOf(METHODS)),
+    status: OneOf(VALUES.integration_domain.status),
+    method: Nullable(OneOf(VALUES.integration_domain.method)),
     token: Type.String(),
     records: Type.Array(
       Type.Object({

@@ -8,7 +8,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS, type Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { DomainProof } from '../../platform/db/tables/domains.ts';
+import type { IntegrationDomainMethod as DomainProof } from '../../platform/db/tables.generated.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { refuseName } from '../../platform/outbound/index.ts';
 import type { Prover } from './proof.ts';

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { defineEvent } from '../../events/catalogue.ts';
 import { Nullable, NullableObject, OneOf } from '../../http/schema.ts';
-import { PROVIDERS } from './rules.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 
 const data = Type.Object({
   importId: Type.String(),
   videoId: Nullable(Type.String()),
-  provider: OneOf(PROVIDERS),
+  provider: OneOf(VALUES.import.provider),
   error: NullableObject(Type.Object({ code: Type.String(), message: Type.String() })),
   sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this import.' }),
 });

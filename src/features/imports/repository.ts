@@ -3,8 +3,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
-import type { ImportTable } from '../../platform/db/tables/imports.ts';
-import type { ImportStatus, Provider } from './rules.ts';
+import type { ImportProvider, ImportStatus, ImportTable } from '../../platform/db/tables.generated.ts';
 
 export { lockWorkspace } from '../../platform/db/workspace.ts';
 
@@ -13,7 +12,7 @@ export type ImportChange = Updateable<ImportTable>;
 
 export interface ImportFilter {
   status?: readonly ImportStatus[] | undefined;
-  provider?: readonly Provider[] | undefined;
+  provider?: readonly ImportProvider[] | undefined;
 }
 
 export function insertImport(tx: Tx, row: Insertable<ImportTable>): Promise<ImportRow> {

@@ -3,7 +3,7 @@ import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
 import { parseList } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
-import { IMPORT_STATUSES, PROVIDERS } from './rules.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import { Import, ImportIn, toImport } from './schemas.ts';
 import type { Imports } from './service.ts';
 
@@ -59,8 +59,8 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `imports:${caller.workspaceId}`, query);
         const filter = {
-          status: parseList('status', IMPORT_STATUSES, query.status),
-          provider: parseList('provider', PROVIDERS, query.provider),
+          status: parseList('status', VALUES.import.status, query.status),
+          provider: parseList('provider', VALUES.import.provider, query.provider),
         };
         return list.page(await imports.list(caller.workspaceId, filter, list.request), toImport);
       },

@@ -1,17 +1,5 @@
 /** What an address and an answer say: pure. */
-
-export const IMPORT_STATUSES = [
-  'PENDING',
-  'DOWNLOADING',
-  'PROCESSING',
-  'COMPLETED',
-  'FAILED',
-  'CANCELED',
-] as const;
-export type ImportStatus = (typeof IMPORT_STATUSES)[number];
-
-export const PROVIDERS = ['URL', 'S3', 'YOUTUBE', 'VIMEO', 'TWITCH', 'PEERTUBE'] as const;
-export type Provider = (typeof PROVIDERS)[number];
+import type { ImportProvider, ImportStatus } from '../../platform/db/tables.generated.ts';
 
 /** Neither waits nor runs. */
 export function isTerminal(status: ImportStatus): boolean {
@@ -41,7 +29,7 @@ export class ImportFailure extends Error {
   }
 }
 
-const PAGES: readonly { provider: Provider; name: string; hosts: RegExp; files: RegExp }[] = [
+const PAGES: readonly { provider: ImportProvider; name: string; hosts: RegExp; files: RegExp }[] = [
   { provider: 'YOUTUBE', name: 'YouTube', hosts: /(^|\.)(youtube(-nocookie)?\.com|youtu\.be)$/, files: /^$/ },
   {
     provider: 'VIMEO',
@@ -56,7 +44,7 @@ const S3_HOST = /(^|\.)s3([.-][a-z0-9-]+)*\.amazonaws\.com(\.cn)?$/;
 const PEERTUBE_PAGE = /^\/(?:w|videos\/(?:watch|embed))\/([A-Za-z0-9-]{8,64})\/?$/;
 
 export interface Source {
-  provider: Provider;
+  provider: ImportProvider;
   /** Why nothing can be fetched from there; null when it can be tried. */
   refusal: string | null;
 }

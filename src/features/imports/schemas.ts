@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ImportRow } from './repository.ts';
-import { IMPORT_STATUSES, PROVIDERS, progressOf } from './rules.ts';
+import { progressOf } from './rules.ts';
 
 export const ImportIn = Type.Object({
   sourceUrl: Type.String({
@@ -20,8 +21,8 @@ export const Import = Type.Object(
     id: Type.String(),
     videoId: Nullable(Type.String({ description: 'The video that the file becomes.' })),
     sourceUrl: Type.String(),
-    provider: OneOf(PROVIDERS),
-    status: OneOf(IMPORT_STATUSES),
+    provider: OneOf(VALUES.import.provider),
+    status: OneOf(VALUES.import.status),
     progressPercent: Type.Integer({
       minimum: 0,
       maximum: 100,

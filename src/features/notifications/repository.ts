@@ -2,12 +2,9 @@ import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Mode } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import type { NotificationChannels } from '../../platform/db/json-columns.ts';
 import { pageCondition } from '../../platform/db/page.ts';
-import type {
-  NotificationChannels,
-  NotificationPreferenceTable,
-  NotificationTable,
-} from '../../platform/db/tables/notifications.ts';
+import type { NotificationPreferenceTable, NotificationTable } from '../../platform/db/tables.generated.ts';
 
 export type NotificationRow = Selectable<NotificationTable>;
 export type PreferenceRow = Omit<Selectable<NotificationPreferenceTable>, 'account_id'>;

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { NotificationRow } from './repository.ts';
 import { NOTICE_TYPES } from './rules.ts';
 
@@ -9,7 +10,7 @@ export const Notification = Type.Object(
     type: Type.String({ description: 'The type of the event that it tells of.' }),
     title: Type.String(),
     body: Nullable(Type.String()),
-    severity: OneOf(['INFO', 'WARNING', 'CRITICAL'] as const),
+    severity: OneOf(VALUES.notification.severity),
     resource: NullableObject(Type.Object({ type: Type.String(), id: Type.String() })),
     actionUrl: Nullable(Type.String()),
     readAt: Nullable(Instant),

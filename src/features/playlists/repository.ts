@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
-import type { PlaylistItemTable, PlaylistTable } from '../../platform/db/tables/playlists.ts';
+import type { PlaylistItemTable, PlaylistTable } from '../../platform/db/tables.generated.ts';
 import { MAX_ITEMS, parsePosition } from './rules.ts';
 
 export type PlaylistRow = Selectable<PlaylistTable>;

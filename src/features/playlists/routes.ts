@@ -4,9 +4,9 @@ import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/r
 import { Deleted, parseList } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ItemRow, ShownPlaylist } from './repository.ts';
 import {
-  PLAYLIST_VISIBILITIES,
   Playlist,
   PlaylistIn,
   PlaylistItem,
@@ -81,7 +81,7 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
       async handler({ caller }, { query }) {
         const { workspaceId, mode } = caller;
         const list = new ListReader(cursors, `playlists:${workspaceId}`, query);
-        const visibility = parseList('visibility', PLAYLIST_VISIBILITIES, query.visibility);
+        const visibility = parseList('visibility', VALUES.playlist.visibility, query.visibility);
         const rows = await playlists.list(workspaceId, { visibility }, list.request);
         const covers = await coversOf(playlists, workspaceId, rows);
         return list.page(rows, (row) => toPlaylist(row, covers, mode));

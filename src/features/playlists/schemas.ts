@@ -2,13 +2,11 @@ import Type, { type Static } from 'typebox';
 import { Instant, Nullable, OneOf, Title } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
+import { VALUES, type VideoStatus } from '../../platform/db/tables.generated.ts';
 import type { ItemRow, ShownPlaylist } from './repository.ts';
 import { MAX_ITEMS } from './rules.ts';
 
-export const PLAYLIST_VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE'] as const;
-const VIDEO_STATUSES = ['UPLOADING', 'QUEUED', 'PROCESSING', 'READY', 'FAILED'] as const;
-
-const Visibility = OneOf(PLAYLIST_VISIBILITIES);
+const Visibility = OneOf(VALUES.playlist.visibility);
 const settings = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
   visibility: Type.Optional(Visibility),
@@ -83,7 +81,7 @@ export type PlaylistOrder = Static<typeof PlaylistOrder>;
 /** What a playlist shows of a video that is there. */
 export interface PlaylistVideo {
   title: string;
-  status: (typeof VIDEO_STATUSES)[number];
+  status: VideoStatus;
   durationSec: number | null;
   thumbnailUrl: string | null;
   /** It can be played now. */
@@ -101,7 +99,7 @@ export const PlaylistItem = Type.Object(
     video: Type.Object(
       {
         title: Nullable(Type.String()),
-        status: Nullable(OneOf(VIDEO_STATUSES)),
+        status: Nullable(OneOf(VALUES.video.status)),
         durationSec: Nullable(Type.Number()),
         thumbnailUrl: Nullable(Type.String()),
         available: Type.Boolean({ description: 'It can be played now.' }),

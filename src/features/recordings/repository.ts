@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { RecordingPartTable, RecordingTable } from '../../platform/db/tables/recordings.ts';
+import type { RecordingPartTable, RecordingTable } from '../../platform/db/tables.generated.ts';
 
 export type RecordingRow = Selectable<RecordingTable>;
 export type PartRow = Selectable<RecordingPartTable>;

@@ -1,6 +1,7 @@
 import type { AudioInfo, VideoInfo } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
+import type { StreamLatencyMode } from '../../platform/db/tables.generated.ts';
 import * as repository from './repository.ts';
 import { STREAM_TOPIC } from './service.ts';
 
@@ -17,7 +18,7 @@ export interface StreamGate {
   /** Since when the broadcast is on. */
   liveSince: Date | null;
   scheduledStartAt: Date | null;
-  latencyMode: 'STANDARD' | 'LOW';
+  latencyMode: StreamLatencyMode;
   creator: { username: string; name: string | null };
   /** Host patterns of the sites that may show the embed player; null: any. */
   embedHosts: readonly string[] | null;

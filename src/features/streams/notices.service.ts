@@ -1,7 +1,7 @@
 import type { Events } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
-import type { StreamHealth } from '../../platform/db/tables/streams.ts';
+import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import * as repository from './repository.ts';
 import { ANNOUNCED_MS, say, sayScheduled } from './resource-events.ts';
 

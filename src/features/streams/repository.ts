@@ -6,7 +6,7 @@ import type {
   IngestSessionTable,
   StreamSessionTable,
   StreamTable,
-} from '../../platform/db/tables/streams.ts';
+} from '../../platform/db/tables.generated.ts';
 
 export type StreamRow = Selectable<StreamTable>;
 export type SessionRow = Selectable<StreamSessionTable>;

@@ -2,14 +2,15 @@ import Type, { type Static } from 'typebox';
 import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import type { Visibility as StreamVisibility } from '../../kernel/visibility.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ListedSession, ShownStream } from './repository.ts';
 import { deriveStatus, durationSec } from './rules.ts';
 import { settingsOf } from './settings.ts';
 
 const STATUSES = ['IDLE', 'PREVIEW', 'LIVE', 'LIVE_NO_SIGNAL', 'DISABLED'] as const;
 
-const LatencyMode = OneOf(['STANDARD', 'LOW'] as const);
-const ChatMode = OneOf(['OPEN', 'FOLLOWERS', 'TIER', 'OFF'] as const);
+const LatencyMode = OneOf(VALUES.stream.latency_mode);
+const ChatMode = OneOf(VALUES.stream.chat_mode);
 const settings = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
   visibility: Type.Optional(Visibility),

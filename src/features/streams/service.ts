@@ -103,7 +103,10 @@ export function hashStreamKey(key: string): Buffer {
   return Buffer.from(hash('sha256', key, 'hex'), 'hex');
 }
 
-function columns(input: StreamSettings): repository.StreamChange {
+/** Only what the input says. */
+function columns(input: StreamSettings): {
+  [K in keyof repository.StreamChange]: Exclude<repository.StreamChange[K], undefined>;
+} {
   const change: repository.StreamChange = {
     title: input.title,
     description: input.description,

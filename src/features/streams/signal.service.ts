@@ -6,7 +6,7 @@ import { MAX_LIVE_FPS } from '../../kernel/plans.ts';
 import type { IngestEnd, IngestSession, PublishGrant, PublishRequest } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
-import type { StreamHealth } from '../../platform/db/tables/streams.ts';
+import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
 import { admitRecording, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';

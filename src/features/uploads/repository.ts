@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
-import type { UploadStatus, UploadTable } from '../../platform/db/tables/videos.ts';
+import type { UploadStatus, UploadTable } from '../../platform/db/tables.generated.ts';
 
 export type UploadRow = Selectable<UploadTable>;
 export type UploadChange = Updateable<UploadTable>;

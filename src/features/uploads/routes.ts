@@ -4,8 +4,9 @@ import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/r
 import { Deleted, parseList } from '../../http/schema.ts';
 import { type Caller, mayWrite } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { UploadRow } from './repository.ts';
-import { CompleteIn, toUpload, UPLOAD_STATUSES, Upload, UploadIn } from './schemas.ts';
+import { CompleteIn, toUpload, Upload, UploadIn } from './schemas.ts';
 import type { Uploads } from './service.ts';
 
 const Id = Type.Object({ id: Type.String() });
@@ -58,7 +59,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       errors: [],
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `uploads:${caller.workspaceId}`, query);
-        const status = parseList('status', UPLOAD_STATUSES, query.status);
+        const status = parseList('status', VALUES.upload.status, query.status);
         const rows = await uploads.list(caller.workspaceId, { status }, list.request);
         return list.page(rows, (row) => out(caller, row));
       },

@@ -1,17 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
 import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { UploadRow } from './repository.ts';
 import { CHUNK_BYTES } from './rules.ts';
-
-export const UPLOAD_STATUSES = [
-  'WAITING',
-  'UPLOADING',
-  'COMPLETED',
-  'CANCELED',
-  'EXPIRED',
-  'FAILED',
-] as const;
 
 const Sha256 = Type.String({
   pattern: '^[0-9a-fA-F]{64}$',
@@ -57,8 +49,8 @@ export const Upload = Type.Object(
   {
     id: Type.String(),
     videoId: Type.String(),
-    status: OneOf(UPLOAD_STATUSES),
-    protocol: OneOf(['TUS', 'PUT'] as const),
+    status: OneOf(VALUES.upload.status),
+    protocol: OneOf(VALUES.upload.protocol),
     uploadUrl: Nullable(
       Type.String({
         description:

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineEvent } from '../../events/catalogue.ts';
 import { Instant, Nullable, OneOf, Visibility } from '../../http/schema.ts';
-import { VIDEO_STATUSES } from './rules.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 
 const videoId = Type.String();
 const sequence = Type.Integer({ minimum: 1, description: 'Counts the events about this video.' });
@@ -17,10 +17,10 @@ const SAMPLE_ID = 'vid_01kafe3n4pfx2v9yq6m8d7t5zr';
 const described = {
   videoId,
   title: Type.String(),
-  status: OneOf(VIDEO_STATUSES),
+  status: OneOf(VALUES.video.status),
   visibility: Visibility,
   externalId: Nullable(Type.String()),
-  source: OneOf(['UPLOAD', 'IMPORT', 'RECORDING', 'CLIP'] as const),
+  source: OneOf(VALUES.video.source),
 };
 const SAMPLE = {
   videoId: SAMPLE_ID,

@@ -11,7 +11,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
-import type { VideoRenditionTable, VideoTable } from '../../platform/db/tables/videos.ts';
+import type { VideoRenditionTable, VideoTable } from '../../platform/db/tables.generated.ts';
 
 export type VideoRow = Selectable<VideoTable>;
 export type RenditionRow = Selectable<VideoRenditionTable>;

@@ -5,8 +5,8 @@ import { Deleted, parseList } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ShownVideo } from './repository.ts';
-import { VIDEO_STATUSES } from './rules.ts';
 import { PublishIn, toVideo, Video, VideoIn, type VideoLinks, VideoPatch } from './schemas.ts';
 import type { Videos } from './service.ts';
 
@@ -79,7 +79,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       errors: [],
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `videos:${caller.workspaceId}`, query);
-        const status = parseList('status', VIDEO_STATUSES, query.status);
+        const status = parseList('status', VALUES.video.status, query.status);
         const visibility = parseList('visibility', VISIBILITIES, query.visibility);
         const rows = await videos.list(caller.workspaceId, { ...query, status, visibility }, list.request);
         return list.page(rows, (row) => out(caller, row));

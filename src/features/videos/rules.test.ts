@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
+import { VALUES, type VideoStatus } from '../../platform/db/tables.generated.ts';
 import * as rules from './rules.ts';
 
 const now = new Date('2026-11-20T09:00:00Z');
@@ -8,7 +9,7 @@ const earlier = new Date('2026-11-19T09:00:00Z');
 
 describe('states', () => {
   /** Where each step leads from UPLOADING, QUEUED, PROCESSING, READY and FAILED. */
-  const table: [step: rules.VideoStep, to: (rules.VideoStatus | null)[]][] = [
+  const table: [step: rules.VideoStep, to: (VideoStatus | null)[]][] = [
     ['received', ['QUEUED', null, null, null, null]],
     ['picked', [null, 'PROCESSING', null, null, null]],
     ['completed', [null, null, 'READY', null, null]],
@@ -17,7 +18,7 @@ describe('states', () => {
   ];
   for (const [step, to] of table) {
     test(step, () => {
-      const found = rules.VIDEO_STATUSES.map((status) => rules.nextStatus(status, step));
+      const found = VALUES.video.status.map((status) => rules.nextStatus(status, step));
       assert.deepEqual(found, to);
     });
   }
@@ -38,14 +39,14 @@ describe('attempts', () => {
 
 describe('publication', () => {
   const change = (
-    status: rules.VideoStatus,
+    status: VideoStatus,
     visibility: (typeof VISIBILITIES)[number],
     to: (typeof VISIBILITIES)[number],
     publishedAt: Date | null,
   ) => rules.changeVisibility({ status, visibility, publishedAt }, to, now);
 
   test('only a ready video is published or unpublished', () => {
-    for (const status of rules.VIDEO_STATUSES.filter((one) => one !== 'READY')) {
+    for (const status of VALUES.video.status.filter((one) => one !== 'READY')) {
       for (const from of VISIBILITIES) {
         for (const to of VISIBILITIES) {
           assert.deepEqual(change(status, from, to, null), { publishedAt: null, event: null });

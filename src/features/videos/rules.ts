@@ -1,8 +1,5 @@
 import type { Visibility } from '../../kernel/visibility.ts';
-
-/** `api.md` C3.1. */
-export const VIDEO_STATUSES = ['UPLOADING', 'QUEUED', 'PROCESSING', 'READY', 'FAILED'] as const;
-export type VideoStatus = (typeof VIDEO_STATUSES)[number];
+import type { VideoStatus } from '../../platform/db/tables.generated.ts';
 
 /** What moves a video on: its file has come, a worker picks it, every rung is made, an error, a retry. */
 export type VideoStep = 'received' | 'picked' | 'completed' | 'failed' | 'retry';

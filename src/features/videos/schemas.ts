@@ -2,8 +2,9 @@ import Type, { type Static } from 'typebox';
 import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import type { Visibility as VideoVisibility } from '../../kernel/visibility.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ShownVideo } from './repository.ts';
-import { aspectRatio, VIDEO_STATUSES } from './rules.ts';
+import { aspectRatio } from './rules.ts';
 
 const MAX_DURATION_SEC = 43_200;
 
@@ -90,7 +91,7 @@ export const Video = Type.Object(
     id: Type.String(),
     title: Type.String(),
     description: Nullable(Type.String()),
-    status: OneOf(VIDEO_STATUSES),
+    status: OneOf(VALUES.video.status),
     visibility: Visibility,
     tierIds: Type.Array(Type.String()),
     priceCents: Nullable(Type.Integer()),
@@ -106,7 +107,7 @@ export const Video = Type.Object(
     aspectRatio: Nullable(Type.String({ examples: ['16:9'] })),
     progressPercent: Type.Number({ minimum: 0, maximum: 100 }),
     error: NullableObject(Failure),
-    source: OneOf(['UPLOAD', 'IMPORT', 'RECORDING', 'CLIP'] as const),
+    source: OneOf(VALUES.video.source),
     uploadId: Nullable(Type.String()),
     importId: Nullable(Type.String()),
     streamId: Nullable(Type.String()),

@@ -2,12 +2,13 @@ import type { AppendEvent, Events } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
-import { PLANS, type Plan } from '../../kernel/plans.ts';
+import { PLANS } from '../../kernel/plans.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { Chapter } from '../../platform/db/tables/videos.ts';
+import type { Chapter } from '../../platform/db/json-columns.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { StorageQuota } from '../usage/index.ts';
 import { createVideo, type VideoProcessing } from './intake.service.ts';
 import { createLockVideo, showing, VIDEO_TOPIC } from './locked.ts';
@@ -19,7 +20,6 @@ import * as settingsRules from './settings.rules.ts';
 import * as transitions from './transitions.ts';
 
 const DAY_MS = 86_400_000;
-const PLAN_NAMES: readonly Plan[] = ['FREE', 'STAR', 'PRO', 'VIP'];
 
 export interface VideoSettings {
   title?: string;
@@ -307,7 +307,7 @@ async function retry(deps: VideoDeps, workspaceId: string, id: string): Promise<
 
 async function deleteOldRecordings(deps: VideoDeps): Promise<void> {
   const nowMs = deps.clock.ms();
-  for (const plan of PLAN_NAMES) {
+  for (const plan of VALUES.account.plan) {
     const days = PLANS[plan].recordingRetentionDays;
     if (days === null) continue;
     for (const row of await repository.oldRecordings(deps.db, plan, dateFromMs(nowMs - days * DAY_MS))) {

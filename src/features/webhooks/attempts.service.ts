@@ -8,7 +8,7 @@ import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { DeliveryStatus } from '../../platform/db/tables/events.ts';
+import type { DeliveryLogStatus as DeliveryStatus } from '../../platform/db/tables.generated.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';

@@ -2,7 +2,11 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
-import type { DeliveryLogTable, DeliveryTrigger, WebhookTable } from '../../platform/db/tables/events.ts';
+import type {
+  DeliveryLogTable,
+  DeliveryLogTrigger as DeliveryTrigger,
+  WebhookTable,
+} from '../../platform/db/tables.generated.ts';
 import type { WaitingJob } from './delivery/repository.ts';
 
 /** A webhook and how many of its deliveries wait for an attempt. */

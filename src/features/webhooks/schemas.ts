@@ -2,10 +2,11 @@ import Type, { type Static } from 'typebox';
 import { AnyObject, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { badRequest } from '../../kernel/errors.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { DeliveryRow, WebhookRow } from './repository.ts';
 
-const STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'EXHAUSTED', 'CANCELED'] as const;
-const TRIGGERS = ['EVENT', 'TEST', 'REPLAY', 'RECOVER'] as const;
+/** A delivery that waits has no row in the log yet. */
+const STATUSES = ['PENDING', ...VALUES.delivery_log.status] as const;
 
 export const WebhookIn = Type.Object({
   // The guard measures and judges the text (contract 6.4).
@@ -89,7 +90,7 @@ export const WebhookDelivery = Type.Object(
     latencyMs: Nullable(Type.Integer()),
     errorMessage: Nullable(Type.String({ description: '`ssrf_guard: <reason>` when the guard refused.' })),
     nextAttemptAt: Nullable(Instant),
-    trigger: OneOf(TRIGGERS),
+    trigger: OneOf(VALUES.delivery_log.trigger),
     replayOf: Nullable(Type.String()),
     createdAt: Instant,
   },
@@ -199,7 +200,7 @@ interface FilterTexts {
 export function parseDeliveryFilter(texts: FilterTexts) {
   return {
     status: oneOf('status', STATUSES, texts.status),
-    trigger: oneOf('trigger', TRIGGERS, texts.trigger),
+    trigger: oneOf('trigger', VALUES.delivery_log.trigger, texts.trigger),
     eventType: split(texts.eventType),
     eventId: split(texts.eventId)?.map((id) => id.toLowerCase()),
   };

@@ -1,7 +1,7 @@
 import { Kysely, type Transaction } from 'kysely';
 import postgres, { type Sql } from 'postgres';
 import { postgresDialect } from './dialect.ts';
-import type { Database } from './schema.ts';
+import type { Database } from './tables.generated.ts';
 
 /** The pool, or a transaction of it: what every repository function takes first. */
 export type Db = Kysely<Database>;

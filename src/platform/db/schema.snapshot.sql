@@ -92,7 +92,8 @@ create table delivery_job (
   attempt smallint not null default 0,
   lease integer not null default 0,
   replay_of text,
-  constraint delivery_job_pkey PRIMARY KEY (id)
+  constraint delivery_job_pkey PRIMARY KEY (id),
+  constraint delivery_job_trigger_check CHECK ((trigger = ANY (ARRAY['EVENT'::text, 'TEST'::text, 'REPLAY'::text, 'RECOVER'::text])))
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX delivery_job_due ON public.delivery_job USING btree (webhook_id, next_at);
 
@@ -112,7 +113,9 @@ create table delivery_log (
   next_attempt_at timestamp with time zone,
   replay_of text,
   created_at timestamp with time zone not null,
-  constraint delivery_log_pkey PRIMARY KEY (id, created_at)
+  constraint delivery_log_pkey PRIMARY KEY (id, created_at),
+  constraint delivery_log_status_check CHECK ((status = ANY (ARRAY['SUCCESS'::text, 'FAILED'::text, 'EXHAUSTED'::text, 'CANCELED'::text]))),
+  constraint delivery_log_trigger_check CHECK ((trigger = ANY (ARRAY['EVENT'::text, 'TEST'::text, 'REPLAY'::text, 'RECOVER'::text])))
 ) partition by RANGE (created_at);
 CREATE INDEX delivery_log_webhook ON ONLY public.delivery_log USING btree (webhook_id, id DESC);
 
@@ -132,7 +135,9 @@ create table delivery_log_default (
   next_attempt_at timestamp with time zone,
   replay_of text,
   created_at timestamp with time zone not null,
-  constraint delivery_log_default_pkey PRIMARY KEY (id, created_at)
+  constraint delivery_log_default_pkey PRIMARY KEY (id, created_at),
+  constraint delivery_log_status_check CHECK ((status = ANY (ARRAY['SUCCESS'::text, 'FAILED'::text, 'EXHAUSTED'::text, 'CANCELED'::text]))),
+  constraint delivery_log_trigger_check CHECK ((trigger = ANY (ARRAY['EVENT'::text, 'TEST'::text, 'REPLAY'::text, 'RECOVER'::text])))
 ) partition of delivery_log DEFAULT;
 CREATE INDEX delivery_log_default_webhook_id_id_idx ON public.delivery_log_default USING btree (webhook_id, id DESC);
 
@@ -210,6 +215,7 @@ create table import (
   constraint import_provider_check CHECK ((provider = ANY (ARRAY['URL'::text, 'S3'::text, 'YOUTUBE'::text, 'VIMEO'::text, 'TWITCH'::text, 'PEERTUBE'::text]))),
   constraint import_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'DOWNLOADING'::text, 'PROCESSING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELED'::text]))),
   constraint import_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE SET NULL,
+  constraint import_visibility_check CHECK ((visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text, 'FOLLOWERS'::text, 'TIER'::text, 'PURCHASE'::text]))),
   constraint import_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX import_video ON public.import USING btree (video_id);
@@ -470,7 +476,11 @@ create table stream (
   health_said_issues text[] not null default '{}'::text[],
   health_said_at timestamp with time zone,
   schedule_said_for timestamp with time zone,
+  constraint stream_chat_mode_check CHECK ((chat_mode = ANY (ARRAY['OPEN'::text, 'FOLLOWERS'::text, 'TIER'::text, 'OFF'::text]))),
+  constraint stream_latency_mode_check CHECK ((latency_mode = ANY (ARRAY['STANDARD'::text, 'LOW'::text]))),
   constraint stream_pkey PRIMARY KEY (id),
+  constraint stream_record_visibility_check CHECK ((record_visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text, 'FOLLOWERS'::text, 'TIER'::text, 'PURCHASE'::text]))),
+  constraint stream_visibility_check CHECK ((visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text, 'FOLLOWERS'::text, 'TIER'::text, 'PURCHASE'::text]))),
   constraint stream_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX stream_broadcast_due ON public.stream USING btree (broadcast_due_at) WHERE (broadcast_due_at IS NOT NULL);
@@ -595,6 +605,7 @@ create table video (
   constraint video_pkey PRIMARY KEY (id),
   constraint video_source_check CHECK ((source = ANY (ARRAY['UPLOAD'::text, 'IMPORT'::text, 'RECORDING'::text, 'CLIP'::text]))),
   constraint video_status_check CHECK ((status = ANY (ARRAY['UPLOADING'::text, 'QUEUED'::text, 'PROCESSING'::text, 'READY'::text, 'FAILED'::text]))),
+  constraint video_visibility_check CHECK ((visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text, 'FOLLOWERS'::text, 'TIER'::text, 'PURCHASE'::text]))),
   constraint video_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX video_external ON public.video USING btree (workspace_id, external_id) WHERE ((external_id IS NOT NULL) AND (deleted_at IS NULL));

@@ -2,7 +2,7 @@ import type { Insertable, Selectable } from 'kysely';
 import type { PageRequest } from '../../../kernel/page.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import { pageCondition } from '../../../platform/db/page.ts';
-import type { VideoCaptionTable } from '../../../platform/db/tables/videos.ts';
+import type { VideoCaptionTable } from '../../../platform/db/tables.generated.ts';
 
 export type CaptionRow = Selectable<VideoCaptionTable>;
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type FileReply, type FileRequest, fileRequestOf, sendFile } from '../../../http/files.ts';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
-import type { Chapter } from '../../../platform/db/tables/videos.ts';
+import type { Chapter } from '../../../platform/db/json-columns.ts';
 import type { Admission, Admissions, Visit } from './admission.service.ts';
 import type { ReadyRendition, ReadyRung } from './gate.service.ts';
 

@@ -2,7 +2,8 @@ import type { Mode } from '../../../kernel/access.ts';
 import type { Visibility } from '../../../kernel/visibility.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import type { Db } from '../../../platform/db/index.ts';
-import type { Chapter, VideoStatus } from '../../../platform/db/tables/videos.ts';
+import type { Chapter } from '../../../platform/db/json-columns.ts';
+import type { VideoStatus } from '../../../platform/db/tables.generated.ts';
 import { VIDEO_TOPIC } from '../locked.ts';
 import * as repository from './repository.ts';
 

@@ -3,7 +3,10 @@ import type { Mode } from '../../../kernel/access.ts';
 import type { Plan } from '../../../kernel/plans.ts';
 import type { LadderPlan, RenditionFiles, SourceChunk, SourceInfo } from '../../../media/contract/index.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
-import type { ProcessingMode, VideoProcessingTable } from '../../../platform/db/tables/processing.ts';
+import type {
+  VideoProcessingMode as ProcessingMode,
+  VideoProcessingTable,
+} from '../../../platform/db/tables.generated.ts';
 import type { VideoRow } from '../repository.ts';
 
 export interface Processing extends Omit<Selectable<VideoProcessingTable>, 'source' | 'ladder'> {

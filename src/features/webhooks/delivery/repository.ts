@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../../platform/db/index.ts';
-import type { DeliveryStatus, DeliveryTrigger } from '../../../platform/db/tables/events.ts';
+import type {
+  DeliveryLogStatus as DeliveryStatus,
+  DeliveryLogTrigger as DeliveryTrigger,
+} from '../../../platform/db/tables.generated.ts';
 
 // The queue of all workspaces: the one place where a query does not begin with a workspace.
 

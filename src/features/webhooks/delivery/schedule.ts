@@ -1,4 +1,7 @@
-import type { DeliveryStatus, DeliveryTrigger } from '../../../platform/db/tables/events.ts';
+import type {
+  DeliveryLogStatus as DeliveryStatus,
+  DeliveryLogTrigger as DeliveryTrigger,
+} from '../../../platform/db/tables.generated.ts';
 
 /** Why a delivery is CANCELED. */
 export const SWITCHED_OFF = 'the webhook is not active';

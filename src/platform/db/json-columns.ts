@@ -1,0 +1,48 @@
+import type { ColumnType } from 'kysely';
+
+/** A list is written as JSON text: the driver makes an array of PostgreSQL of an array. */
+type JsonList<T> = ColumnType<T[], string, string>;
+
+/** What the media plane last measured of the signal. */
+export interface StreamHealth {
+  bitrateKbps: number;
+  fps: number;
+  width: number;
+  height: number;
+  codec: string;
+  issues: string[];
+}
+
+interface IngestVideo {
+  codec: string;
+  width: number;
+  height: number;
+  fps: number;
+}
+
+interface IngestAudio {
+  codec: string;
+  sampleRate: number;
+  channels: number;
+}
+
+/** Over which channels something is told. */
+export interface NotificationChannels {
+  email: boolean;
+  inApp: boolean;
+}
+
+export interface Chapter {
+  startSec: number;
+  title: string;
+}
+
+/** What the database cannot say of its JSON columns: table, column, type. The generated tables refer to it. */
+export interface JsonColumns {
+  import: { metadata: Record<string, string>; storage_state: Record<string, unknown> };
+  ingest_session: { video: IngestVideo; audio: IngestAudio };
+  notification_preference: { types: Record<string, NotificationChannels> };
+  stream: { metadata: Record<string, string>; health: StreamHealth };
+  upload: { storage_state: object };
+  video: { metadata: Record<string, string>; chapters: JsonList<Chapter> };
+}

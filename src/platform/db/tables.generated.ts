@@ -1,0 +1,689 @@
+/** The tables of the migrated database, written by npm run generate. JSON columns: `json-columns.ts`. */
+import type { ColumnType } from 'kysely';
+import type { JsonColumns } from './json-columns.ts';
+
+type Generated<T> =
+  T extends ColumnType<infer S, infer I, infer U>
+    ? ColumnType<S, I | undefined, U>
+    : ColumnType<T, T | undefined, T>;
+
+/** The values that a column may have, in the order of its CHECK. */
+export const VALUES = {
+  account: {
+    role: ['USER', 'ADMIN'],
+    plan: ['FREE', 'STAR', 'PRO', 'VIP'],
+    embed_mode: ['OPEN', 'ALLOWLIST'],
+  },
+  api_key: {
+    scope: ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'],
+  },
+  delivery_job: {
+    trigger: ['EVENT', 'TEST', 'REPLAY', 'RECOVER'],
+  },
+  delivery_log: {
+    trigger: ['EVENT', 'TEST', 'REPLAY', 'RECOVER'],
+    status: ['SUCCESS', 'FAILED', 'EXHAUSTED', 'CANCELED'],
+  },
+  email_token: {
+    purpose: ['VERIFY_EMAIL', 'RESET_PASSWORD'],
+  },
+  import: {
+    provider: ['URL', 'S3', 'YOUTUBE', 'VIMEO', 'TWITCH', 'PEERTUBE'],
+    status: ['PENDING', 'DOWNLOADING', 'PROCESSING', 'COMPLETED', 'FAILED', 'CANCELED'],
+    visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
+  },
+  integration_domain: {
+    status: ['PENDING', 'VERIFIED', 'FAILED', 'LAPSED'],
+    method: ['DNS_TXT', 'WELL_KNOWN'],
+  },
+  link_request: {
+    purpose: ['VERIFY_EMAIL', 'RESET_PASSWORD'],
+  },
+  mail: {
+    status: ['QUEUED', 'SENT', 'KEPT', 'FAILED'],
+  },
+  notification: {
+    severity: ['INFO', 'WARNING', 'CRITICAL'],
+  },
+  playlist: {
+    visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE'],
+  },
+  stream: {
+    visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
+    latency_mode: ['STANDARD', 'LOW'],
+    record_visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
+    chat_mode: ['OPEN', 'FOLLOWERS', 'TIER', 'OFF'],
+  },
+  upload: {
+    status: ['WAITING', 'UPLOADING', 'COMPLETED', 'CANCELED', 'EXPIRED', 'FAILED'],
+    protocol: ['TUS', 'PUT'],
+  },
+  video: {
+    status: ['UPLOADING', 'QUEUED', 'PROCESSING', 'READY', 'FAILED'],
+    visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
+    source: ['UPLOAD', 'IMPORT', 'RECORDING', 'CLIP'],
+  },
+  video_processing: {
+    mode: ['WHOLE', 'SPLIT', 'CHUNKS'],
+  },
+  video_rendition: {
+    kind: ['VIDEO', 'AUDIO'],
+    status: ['PENDING', 'PROCESSING', 'READY'],
+  },
+  workspace: {
+    mode: ['live', 'test'],
+  },
+} as const;
+
+export type AccountRole = (typeof VALUES.account.role)[number];
+export type AccountPlan = (typeof VALUES.account.plan)[number];
+export type AccountEmbedMode = (typeof VALUES.account.embed_mode)[number];
+export type ApiKeyScope = (typeof VALUES.api_key.scope)[number];
+export type DeliveryJobTrigger = (typeof VALUES.delivery_job.trigger)[number];
+export type DeliveryLogTrigger = (typeof VALUES.delivery_log.trigger)[number];
+export type DeliveryLogStatus = (typeof VALUES.delivery_log.status)[number];
+export type EmailTokenPurpose = (typeof VALUES.email_token.purpose)[number];
+export type ImportProvider = (typeof VALUES.import.provider)[number];
+export type ImportStatus = (typeof VALUES.import.status)[number];
+export type ImportVisibility = (typeof VALUES.import.visibility)[number];
+export type IntegrationDomainStatus = (typeof VALUES.integration_domain.status)[number];
+export type IntegrationDomainMethod = (typeof VALUES.integration_domain.method)[number];
+export type LinkRequestPurpose = (typeof VALUES.link_request.purpose)[number];
+export type MailStatus = (typeof VALUES.mail.status)[number];
+export type NotificationSeverity = (typeof VALUES.notification.severity)[number];
+export type PlaylistVisibility = (typeof VALUES.playlist.visibility)[number];
+export type StreamVisibility = (typeof VALUES.stream.visibility)[number];
+export type StreamLatencyMode = (typeof VALUES.stream.latency_mode)[number];
+export type StreamRecordVisibility = (typeof VALUES.stream.record_visibility)[number];
+export type StreamChatMode = (typeof VALUES.stream.chat_mode)[number];
+export type UploadStatus = (typeof VALUES.upload.status)[number];
+export type UploadProtocol = (typeof VALUES.upload.protocol)[number];
+export type VideoStatus = (typeof VALUES.video.status)[number];
+export type VideoVisibility = (typeof VALUES.video.visibility)[number];
+export type VideoSource = (typeof VALUES.video.source)[number];
+export type VideoProcessingMode = (typeof VALUES.video_processing.mode)[number];
+export type VideoRenditionKind = (typeof VALUES.video_rendition.kind)[number];
+export type VideoRenditionStatus = (typeof VALUES.video_rendition.status)[number];
+export type WorkspaceMode = (typeof VALUES.workspace.mode)[number];
+
+export interface AccountTable {
+  id: string;
+  email: string;
+  password_hash: string;
+  name: string | null;
+  username: string;
+  role: Generated<AccountRole>;
+  plan: Generated<AccountPlan>;
+  email_verified_at: Date | null;
+  suspended_at: Date | null;
+  created_at: Generated<Date>;
+  token_epoch: Generated<number>;
+  bio: string | null;
+  locale: Generated<string>;
+  timezone: Generated<string>;
+  embed_mode: Generated<AccountEmbedMode>;
+  embed_domains: Generated<string[]>;
+  embed_updated_at: Date | null;
+}
+
+export interface ApiKeyTable {
+  id: string;
+  workspace_id: string;
+  account_id: string;
+  name: string;
+  hash: Uint8Array;
+  prefix: string;
+  last4: string;
+  scope: ApiKeyScope;
+  permissions: Generated<string[]>;
+  ip_allowlist: Generated<string[]>;
+  domain_allowlist: Generated<string[]>;
+  rate_limit_per_minute: number;
+  daily_quota: number | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+  created_at: Generated<Date>;
+  created_by_key_id: string | null;
+  last_used_ip: string | null;
+  event_sequence: Generated<number>;
+  expiry_announced_at: Date | null;
+}
+
+export interface ApiKeyRetiredSecretTable {
+  hash: Uint8Array;
+  key_id: string;
+  expires_at: Date;
+}
+
+export interface AvatarTable {
+  id: string;
+  account_id: string;
+  image: Uint8Array;
+  created_at: Date;
+}
+
+export interface DeliveryJobTable {
+  id: Generated<number>;
+  workspace_id: string;
+  webhook_id: string;
+  event_id: string;
+  event_created_at: Date;
+  trigger: Generated<DeliveryJobTrigger>;
+  next_at: Generated<Date>;
+  attempt: Generated<number>;
+  lease: Generated<number>;
+  replay_of: string | null;
+}
+
+export interface DeliveryLogTable {
+  id: string;
+  workspace_id: string;
+  webhook_id: string;
+  event_id: string;
+  event_type: string;
+  trigger: DeliveryLogTrigger;
+  attempt: number;
+  status: DeliveryLogStatus;
+  response_status: number | null;
+  response_body: string | null;
+  latency_ms: number | null;
+  error_message: string | null;
+  next_attempt_at: Date | null;
+  replay_of: string | null;
+  created_at: Date;
+}
+
+export interface EmailTokenTable {
+  hash: Uint8Array;
+  account_id: string;
+  purpose: EmailTokenPurpose;
+  email: string;
+  created_at: Date;
+  expires_at: Date;
+  used_at: Date | null;
+}
+
+export interface EventTable {
+  id: string;
+  workspace_id: string;
+  type: string;
+  created_at: Date;
+  body: string;
+  xid: Generated<string>;
+  seq: Generated<number>;
+}
+
+export interface IdempotencyRecordTable {
+  id: Uint8Array;
+  workspace_id: string;
+  fingerprint: Uint8Array;
+  status: number;
+  body: Uint8Array;
+  expires_at: Date;
+}
+
+export interface ImportTable {
+  id: string;
+  workspace_id: string;
+  video_id: string | null;
+  source_url: string;
+  provider: ImportProvider;
+  status: ImportStatus;
+  title: string;
+  visibility: ImportVisibility;
+  metadata: Generated<JsonColumns['import']['metadata']>;
+  bytes_total: number | null;
+  bytes_received: Generated<number>;
+  validator: string | null;
+  storage_state: JsonColumns['import']['storage_state'] | null;
+  error_code: string | null;
+  error_message: string | null;
+  event_sequence: Generated<number>;
+  created_at: Generated<Date>;
+  completed_at: Date | null;
+}
+
+export interface IngestSessionTable {
+  id: string;
+  stream_id: string;
+  node_id: string;
+  protocol: string;
+  started_at: Date;
+  last_seen_at: Date;
+  video: JsonColumns['ingest_session']['video'] | null;
+  audio: JsonColumns['ingest_session']['audio'] | null;
+  lost_at: Date | null;
+  grace_until: Date | null;
+  kick_reason: string | null;
+  ended_at: Date | null;
+  end_reason: string | null;
+}
+
+export interface IntegrationDomainTable {
+  id: string;
+  workspace_id: string;
+  domain: string;
+  include_subdomains: boolean;
+  status: IntegrationDomainStatus;
+  method: IntegrationDomainMethod | null;
+  token: string;
+  txt_verified: Generated<boolean>;
+  pending_since: Date | null;
+  checks: Generated<number>;
+  failing_since: Date | null;
+  last_checked_at: Date | null;
+  last_error: string | null;
+  verified_at: Date | null;
+  next_check_at: Date | null;
+  event_sequence: Generated<number>;
+  created_at: Date;
+}
+
+export interface JobTurnTable {
+  queue: string;
+  group_id: string;
+  served_pass: number;
+  next_pass: number;
+}
+
+export interface LinkRequestTable {
+  id: Generated<number>;
+  purpose: LinkRequestPurpose;
+  email: string;
+  created_at: Date;
+}
+
+export interface MailTable {
+  id: string;
+  kind: string;
+  recipient: string;
+  subject: string;
+  body: Uint8Array | null;
+  status: Generated<MailStatus>;
+  attempts: Generated<number>;
+  last_error: string | null;
+  next_at: Date;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+export interface MigrationTable {
+  name: string;
+  applied_at: Generated<Date>;
+}
+
+export interface NotificationTable {
+  id: string;
+  account_id: string;
+  type: string;
+  title: string;
+  body: string | null;
+  severity: NotificationSeverity;
+  resource_type: string | null;
+  resource_id: string | null;
+  action_url: string | null;
+  read_at: Date | null;
+  created_at: Date;
+}
+
+export interface NotificationPreferenceTable {
+  account_id: string;
+  email: boolean;
+  in_app: boolean;
+  types: JsonColumns['notification_preference']['types'];
+}
+
+export interface PlaylistTable {
+  id: string;
+  workspace_id: string;
+  title: string;
+  description: string | null;
+  visibility: PlaylistVisibility;
+  thumbnail_video_id: string | null;
+  event_sequence: Generated<number>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+export interface PlaylistItemTable {
+  id: string;
+  playlist_id: string;
+  video_id: string;
+  position: number;
+  note: string | null;
+  start_sec: number | null;
+  stop_sec: number | null;
+  added_at: Generated<Date>;
+}
+
+export interface RecordingTable {
+  session_id: string;
+  workspace_id: string;
+  stream_id: string;
+  video_id: string | null;
+  settled_at: Date | null;
+  ready_said_at: Date | null;
+  created_at: Date;
+}
+
+export interface RecordingPartTable {
+  id: string;
+  session_id: string;
+  node_id: string;
+  started_at: Date;
+  seen_at: Date;
+  has_media: Generated<boolean>;
+  closed_at: Date | null;
+  size_bytes: number | null;
+}
+
+export interface RecoveryCodeTable {
+  account_id: string;
+  hash: string;
+  used_at: Date | null;
+}
+
+export interface SignInChallengeTable {
+  id: string;
+  account_id: string;
+  tries: Generated<number>;
+  created_at: Date;
+  expires_at: Date;
+  used_at: Date | null;
+}
+
+export interface SigningKeyTable {
+  kid: string;
+  private_key: Uint8Array;
+  created_at: Date;
+}
+
+export interface StreamTable {
+  id: string;
+  workspace_id: string;
+  title: string;
+  description: string | null;
+  visibility: StreamVisibility;
+  key_hash: Uint8Array;
+  key_encrypted: Uint8Array;
+  enabled: Generated<boolean>;
+  has_signal: Generated<boolean>;
+  is_live: Generated<boolean>;
+  latency_mode: Generated<StreamLatencyMode>;
+  record: Generated<boolean>;
+  record_visibility: Generated<StreamRecordVisibility>;
+  reconnect_window_sec: Generated<number>;
+  auto_start: Generated<boolean>;
+  auto_stop_after_sec: number | null;
+  max_duration_sec: Generated<number>;
+  chat_enabled: Generated<boolean>;
+  chat_mode: Generated<StreamChatMode>;
+  slow_mode_sec: Generated<number>;
+  scheduled_start_at: Date | null;
+  metadata: Generated<JsonColumns['stream']['metadata']>;
+  external_id: string | null;
+  current_session_id: string | null;
+  live_since: Date | null;
+  started_at: Date | null;
+  ended_at: Date | null;
+  last_signal_at: Date | null;
+  signal_lost_at: Date | null;
+  health: JsonColumns['stream']['health'] | null;
+  viewer_count: Generated<number>;
+  peak_viewers: Generated<number>;
+  broadcast_started_said_at: Date | null;
+  broadcast_stopped_said_at: Date | null;
+  broadcast_said_live: Generated<boolean>;
+  broadcast_due_at: Date | null;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+  deleted_at: Date | null;
+  event_sequence: Generated<number>;
+  health_said_issues: Generated<string[]>;
+  health_said_at: Date | null;
+  schedule_said_for: Date | null;
+}
+
+export interface StreamSessionTable {
+  id: string;
+  stream_id: string;
+  workspace_id: string;
+  signal_started_at: Date;
+  signal_ended_at: Date | null;
+  broadcast_started_at: Date | null;
+  broadcast_ended_at: Date | null;
+  peak_viewers: Generated<number>;
+  unique_viewers: Generated<number>;
+  error: string | null;
+}
+
+export interface TranscodeNodeTable {
+  id: string;
+  slots: number;
+  seen_at: Date;
+}
+
+export interface TwoFactorTable {
+  account_id: string;
+  secret: Uint8Array;
+  enabled_at: Date | null;
+  last_step: Generated<number>;
+  created_at: Date;
+}
+
+export interface UploadTable {
+  id: string;
+  workspace_id: string;
+  video_id: string;
+  status: UploadStatus;
+  protocol: Generated<UploadProtocol>;
+  token_hash: Uint8Array;
+  token_encrypted: Uint8Array;
+  cors_origin: string | null;
+  filename: string;
+  mime_type: string;
+  size_bytes: number | null;
+  received_bytes: Generated<number>;
+  sha256: string | null;
+  storage_state: Generated<JsonColumns['upload']['storage_state']>;
+  error_code: string | null;
+  error_message: string | null;
+  expires_at: Date;
+  created_at: Generated<Date>;
+  ended_at: Date | null;
+  writer: string | null;
+  writer_seen_at: Date | null;
+  has_bytes: Generated<boolean>;
+}
+
+export interface VideoTable {
+  id: string;
+  workspace_id: string;
+  title: string;
+  description: string | null;
+  status: VideoStatus;
+  visibility: VideoVisibility;
+  tier_ids: Generated<string[]>;
+  price_cents: number | null;
+  currency: Generated<string>;
+  tags: Generated<string[]>;
+  metadata: Generated<JsonColumns['video']['metadata']>;
+  external_id: string | null;
+  source: VideoSource;
+  upload_id: string | null;
+  import_id: string | null;
+  stream_id: string | null;
+  session_id: string | null;
+  original_key: string | null;
+  size_bytes: number | null;
+  duration_sec: number | null;
+  width: number | null;
+  height: number | null;
+  frame_rate: number | null;
+  storage_bytes: Generated<number>;
+  progress_percent: Generated<number>;
+  error_code: string | null;
+  error_message: string | null;
+  revision: Generated<number>;
+  attempt: Generated<number>;
+  image_folder: string | null;
+  has_storyboard: Generated<boolean>;
+  thumbnail_file: string | null;
+  chapters: Generated<JsonColumns['video']['chapters']>;
+  view_count: Generated<number>;
+  published_at: Date | null;
+  publish_at: Date | null;
+  event_sequence: Generated<number>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+  deleted_at: Date | null;
+  purged_at: Date | null;
+  has_preview: Generated<boolean>;
+}
+
+export interface VideoCaptionTable {
+  id: string;
+  video_id: string;
+  language: string;
+  label: string;
+  is_auto: Generated<boolean>;
+  file: string;
+  created_at: Generated<Date>;
+}
+
+export interface VideoChunkTable {
+  video_id: string;
+  revision: number;
+  number: number;
+  start_sec: number;
+  duration_sec: number;
+  source_key: string;
+  folder: string | null;
+  progress_percent: Generated<number>;
+}
+
+export interface VideoFolderTable {
+  video_id: string;
+  revision: number;
+  number: number;
+}
+
+export interface VideoProcessingTable {
+  video_id: string;
+  revision: number;
+  source: string;
+  ladder: string;
+  mode: VideoProcessingMode;
+  align_to_source: boolean;
+  images_done: Generated<boolean>;
+  revivals: Generated<number>;
+  touched_at: Date;
+}
+
+export interface VideoRenditionTable {
+  video_id: string;
+  revision: number;
+  name: string;
+  kind: VideoRenditionKind;
+  status: VideoRenditionStatus;
+  folder: string | null;
+  width: number | null;
+  height: number | null;
+  frame_rate: number | null;
+  codecs: string | null;
+  average_bitrate: number | null;
+  peak_bitrate: number | null;
+  size_bytes: number | null;
+  progress_percent: Generated<number>;
+}
+
+export interface VideoViewTable {
+  video_id: string;
+  viewer: Uint8Array;
+  counted_at: Date;
+}
+
+export interface ViewerCountTable {
+  stream_id: string;
+  node_id: string;
+  current: number;
+  updated_at: Date;
+}
+
+export interface WebhookTable {
+  id: string;
+  workspace_id: string;
+  url: string;
+  events: Generated<string[]>;
+  is_active: Generated<boolean>;
+  description: Generated<string>;
+  secret: Uint8Array;
+  secret_rotated_at: Date | null;
+  total_deliveries: Generated<number>;
+  success_count: Generated<number>;
+  failure_count: Generated<number>;
+  consecutive_failures: Generated<number>;
+  last_success_at: Date | null;
+  last_failure_at: Date | null;
+  last_status: number | null;
+  latency_total_ms: Generated<number>;
+  latency_count: Generated<number>;
+  created_at: Date;
+  updated_at: Date;
+  event_sequence: Generated<number>;
+  failing_since: Date | null;
+  failing_said_at: Date | null;
+}
+
+export interface WorkspaceTable {
+  id: string;
+  account_id: string;
+  mode: WorkspaceMode;
+  created_at: Generated<Date>;
+  storage_bytes: Generated<number>;
+}
+
+/** Every table, as Kysely sees it; the SQL itself is in `migrations/`. */
+export interface Database {
+  account: AccountTable;
+  api_key: ApiKeyTable;
+  api_key_retired_secret: ApiKeyRetiredSecretTable;
+  avatar: AvatarTable;
+  delivery_job: DeliveryJobTable;
+  delivery_log: DeliveryLogTable;
+  email_token: EmailTokenTable;
+  event: EventTable;
+  idempotency_record: IdempotencyRecordTable;
+  import: ImportTable;
+  ingest_session: IngestSessionTable;
+  integration_domain: IntegrationDomainTable;
+  job_turn: JobTurnTable;
+  link_request: LinkRequestTable;
+  mail: MailTable;
+  migration: MigrationTable;
+  notification: NotificationTable;
+  notification_preference: NotificationPreferenceTable;
+  playlist: PlaylistTable;
+  playlist_item: PlaylistItemTable;
+  recording: RecordingTable;
+  recording_part: RecordingPartTable;
+  recovery_code: RecoveryCodeTable;
+  sign_in_challenge: SignInChallengeTable;
+  signing_key: SigningKeyTable;
+  stream: StreamTable;
+  stream_session: StreamSessionTable;
+  transcode_node: TranscodeNodeTable;
+  two_factor: TwoFactorTable;
+  upload: UploadTable;
+  video: VideoTable;
+  video_caption: VideoCaptionTable;
+  video_chunk: VideoChunkTable;
+  video_folder: VideoFolderTable;
+  video_processing: VideoProcessingTable;
+  video_rendition: VideoRenditionTable;
+  video_view: VideoViewTable;
+  viewer_count: ViewerCountTable;
+  webhook: WebhookTable;
+  workspace: WorkspaceTable;
+}
