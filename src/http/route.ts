@@ -68,9 +68,9 @@ interface Policy {
   /** Caps of this endpoint, checked in order; the first that is reached refuses and the rest do not count. */
   limits?: readonly Limit[];
   /** Accepts Idempotency-Key (contract 4.2). */
-  idempotent: boolean;
+  idempotent?: boolean;
   /** Only from a platform host or a verified integration domain (contract 5.3). */
-  originLock: boolean;
+  originLock?: boolean;
   /**
    * Where the request names the API key that it is about: a key may do this to itself whatever the gate and
    * its scope say (contract 5.1).
@@ -81,8 +81,8 @@ interface Policy {
   upload?: Upload;
   deprecated?: Deprecation;
   reply: Reply;
-  /** Codes beyond those that the policy and the shapes imply. */
-  errors: readonly ErrorCode[];
+  /** Codes beyond those that the policy and the shapes imply. A path with a parameter implies NOT_FOUND. */
+  errors?: readonly ErrorCode[];
 }
 
 type Reply = EnvelopedReply | FlatReply | EventReply;
@@ -116,11 +116,22 @@ interface EventReply {
   description?: string;
 }
 
-interface Shapes<P extends TObject, Q extends TObject, B extends TSchema> {
-  params: P;
-  query: Q;
-  body: B;
-}
+/** A shape that is absent takes nothing. */
+type Spec<P extends TObject, Q extends TObject, B extends TSchema> = Policy & {
+  params?: P;
+  query?: Q;
+  body?: B;
+};
+
+type KeySpec<P extends TObject, Q extends TObject, B extends TSchema> = Spec<P, Q, B> & {
+  auth: 'key';
+  handler(context: RequestContext, input: Input<P, Q, B>): Promise<unknown>;
+};
+
+type PublicSpec<P extends TObject, Q extends TObject, B extends TSchema> = Spec<P, Q, B> & {
+  auth: 'public' | 'none';
+  handler(context: RequestContext<Caller | null>, input: Input<P, Q, B>): Promise<unknown>;
+};
 
 interface Input<P extends TObject, Q extends TObject, B extends TSchema> {
   params: Static<P>;
@@ -136,8 +147,14 @@ export interface RawInput {
 }
 
 /** A declared endpoint, whatever its shapes are: what the registry holds. */
-export interface Route extends Policy, Shapes<TObject, TObject, TSchema> {
+export interface Route extends Policy {
   auth: Auth;
+  idempotent: boolean;
+  originLock: boolean;
+  errors: readonly ErrorCode[];
+  params: TObject;
+  query: TObject;
+  body: TSchema;
   /** Checks the input; throws 400 BAD_REQUEST naming the offending one. The result runs the handler. */
   prepare(raw: RawInput): (context: RequestContext<Caller | null>) => Promise<unknown>;
 }
@@ -147,14 +164,28 @@ export const NoParams = Type.Object({});
 export const NoQuery = Type.Object({});
 export const NoBody = Type.Unknown();
 
-function compileShapes<P extends TObject, Q extends TObject, B extends TSchema>(
-  shapes: Shapes<P, Q, B> & Pick<Policy, 'optionalBody'>,
-): (raw: RawInput) => Input<P, Q, B> {
+type AnySpec = Spec<TObject, TObject, TSchema>;
+
+function withDefaults<S extends AnySpec>(spec: S) {
+  const { errors = [], params = NoParams, query = NoQuery, body = NoBody } = spec;
+  const implied: readonly ErrorCode[] = spec.path.includes('{') ? ['NOT_FOUND'] : [];
+  return {
+    ...spec,
+    idempotent: spec.idempotent ?? false,
+    originLock: spec.originLock ?? false,
+    errors: [...errors, ...implied],
+    params,
+    query,
+    body,
+  };
+}
+
+function compileShapes(shapes: ReturnType<typeof withDefaults<AnySpec>>) {
   const params = compileInput(shapes.params, 'params');
   const query = compileInput(shapes.query, 'query');
   const body = compileInput(shapes.body, 'body');
   const absent = shapes.optionalBody === true ? () => ({}) : () => undefined;
-  return (raw) => ({
+  return (raw: RawInput) => ({
     params: params(raw.params),
     query: query(raw.query),
     body: body(raw.body === undefined ? absent() : raw.body),
@@ -165,16 +196,16 @@ function compileShapes<P extends TObject, Q extends TObject, B extends TSchema>(
  * Declares one endpoint that needs an API key. The handler returns `data`, or a `Page` where `reply.list`
  * is set. The declaration feeds validation, serialisation, policy, 405 `Allow`, metrics and OpenAPI.
  */
-export function defineRoute<P extends TObject, Q extends TObject, B extends TSchema>(
-  spec: Policy &
-    Shapes<P, Q, B> & {
-      auth: 'key';
-      handler(context: RequestContext, input: Input<P, Q, B>): Promise<unknown>;
-    },
-): Route {
-  const read = compileShapes(spec);
+export function defineRoute<
+  P extends TObject = typeof NoParams,
+  Q extends TObject = typeof NoQuery,
+  B extends TSchema = typeof NoBody,
+>(spec: KeySpec<P, Q, B>): Route;
+export function defineRoute(spec: KeySpec<TObject, TObject, TSchema>): Route {
+  const route = withDefaults(spec);
+  const read = compileShapes(route);
   return {
-    ...spec,
+    ...route,
     prepare(raw) {
       const input = read(raw);
       return async (context) => {
@@ -187,16 +218,16 @@ export function defineRoute<P extends TObject, Q extends TObject, B extends TSch
 }
 
 /** Declares one endpoint that answers without a key (contract 5, rule 3). */
-export function definePublicRoute<P extends TObject, Q extends TObject, B extends TSchema>(
-  spec: Policy &
-    Shapes<P, Q, B> & {
-      auth: 'public' | 'none';
-      handler(context: RequestContext<Caller | null>, input: Input<P, Q, B>): Promise<unknown>;
-    },
-): Route {
-  const read = compileShapes(spec);
+export function definePublicRoute<
+  P extends TObject = typeof NoParams,
+  Q extends TObject = typeof NoQuery,
+  B extends TSchema = typeof NoBody,
+>(spec: PublicSpec<P, Q, B>): Route;
+export function definePublicRoute(spec: PublicSpec<TObject, TObject, TSchema>): Route {
+  const route = withDefaults(spec);
+  const read = compileShapes(route);
   return {
-    ...spec,
+    ...route,
     prepare(raw) {
       const input = read(raw);
       return (context) => spec.handler(context, input);

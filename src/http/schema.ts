@@ -32,6 +32,9 @@ export function NullableObject<S extends TSchema>(schema: S): TUnsafe<Type.Stati
   return Type.Unsafe<Type.Static<S> | null>({ anyOf: [schema, { type: 'null' }] });
 }
 
+/** The path parameter of one resource. */
+export const IdParams = Type.Object({ id: Type.String() });
+
 /** The answer of a DELETE that removes the resource. */
 export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) });
 

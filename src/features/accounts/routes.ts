@@ -1,4 +1,5 @@
-import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import { anyKey } from '../../http/access.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import { badRequest } from '../../kernel/errors.ts';
@@ -16,15 +17,6 @@ import {
   toMe,
 } from './schemas.ts';
 
-const common = {
-  auth: 'key',
-  permission: null,
-  gate: null,
-  idempotent: false,
-  originLock: false,
-  params: NoParams,
-  query: NoQuery,
-} as const;
 const HOUR_SEC = 3600;
 
 interface Deps {
@@ -47,18 +39,16 @@ export function meRoutes(deps: Deps): Route[] {
   };
   return [
     defineRoute({
-      ...common,
+      ...anyKey,
       operationId: 'me.get',
       method: 'GET',
       path: '/me',
       summary: 'Who am I?',
-      body: NoBody,
       reply: { status: 200, schema: Me },
-      errors: [],
       handler: async ({ caller }) => out(caller, await profiles.get(caller.accountId)),
     }),
     defineRoute({
-      ...common,
+      ...anyKey,
       operationId: 'me.update',
       method: 'PATCH',
       path: '/me',
@@ -70,25 +60,22 @@ export function meRoutes(deps: Deps): Route[] {
     }),
     ...avatarRoutes(deps),
     defineRoute({
-      ...common,
+      ...anyKey,
       operationId: 'me.getEmbedAllowlist',
       method: 'GET',
       path: '/me/embed-allowlist',
       summary: 'Which sites may show the embed player?',
-      body: NoBody,
       reply: { status: 200, schema: EmbedAllowlist },
-      errors: [],
       handler: async ({ caller }) => toEmbedAllowlist(await profiles.get(caller.accountId)),
     }),
     defineRoute({
-      ...common,
+      ...anyKey,
       operationId: 'me.putEmbedAllowlist',
       method: 'PUT',
       path: '/me/embed-allowlist',
       summary: 'Set the sites that may show the embed player',
       body: EmbedAllowlistIn,
       reply: { status: 200, schema: EmbedAllowlist },
-      errors: [],
       handler: async ({ caller }, { body }) =>
         toEmbedAllowlist(await profiles.setEmbedding(caller.accountId, body)),
     }),
@@ -99,18 +86,16 @@ function avatarRoutes({ profiles, publicUrl }: Deps): Route[] {
   const path = '/me/avatar';
   return [
     defineRoute({
-      ...common,
+      ...anyKey,
       operationId: 'me.getAvatar',
       method: 'GET',
       path,
       summary: 'Get the own picture',
-      body: NoBody,
       reply: { status: 200, schema: Avatar },
-      errors: [],
       handler: async ({ caller }) => toAvatar(await profiles.get(caller.accountId), publicUrl),
     }),
     defineRoute({
-      ...common,
+      ...anyKey,
       operationId: 'me.putAvatar',
       method: 'PUT',
       path,
@@ -122,7 +107,6 @@ function avatarRoutes({ profiles, publicUrl }: Deps): Route[] {
       body: AvatarIn,
       optionalBody: true,
       reply: { status: 200, schema: Avatar },
-      errors: [],
       async handler({ caller, upload }, { body }) {
         const picture = upload ?? (body.url === undefined ? null : { url: body.url });
         if (picture === null)
@@ -131,13 +115,12 @@ function avatarRoutes({ profiles, publicUrl }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...common,
+      ...anyKey,
       operationId: 'me.deleteAvatar',
       method: 'DELETE',
       path,
       summary: 'Remove the own picture',
       description: 'The `id` of the answer is that of the account.',
-      body: NoBody,
       reply: { status: 200, schema: Deleted },
       errors: ['NOT_FOUND'],
       async handler({ caller }) {

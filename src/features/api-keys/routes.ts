@@ -1,17 +1,15 @@
 import Type from 'typebox';
+import { anyKey, gated } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
-import { Deleted } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Deleted, IdParams } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { ApiKey, ApiKeyIn, ApiKeyWithSecret, RotateIn, toApiKey } from './schemas.ts';
 import type { ApiKeys } from './service.ts';
 
-const Id = Type.Object({ id: Type.String() });
 const OptionalId = Type.Object({ id: Type.Optional(Type.String()) });
-const read = { auth: 'key', permission: null, gate: null, idempotent: false, originLock: false } as const;
-const owner = { ...read, gate: 'owner' } as const;
 const path = '/me/api-keys';
 
 /** All of them in one page, unless there are very many. */
@@ -32,7 +30,7 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
     return { id, deleted: true };
   };
   const removal = {
-    ...owner,
+    ...gated('owner'),
     method: 'DELETE',
     summary: 'Revoke a key',
     description:
@@ -42,15 +40,13 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
   } as const;
   return [
     defineRoute({
-      ...owner,
+      ...gated('owner'),
       operationId: 'apiKeys.create',
       method: 'POST',
       path,
       summary: 'Mint a key',
       description:
         'It can hold nothing that the minting key does not hold. The key itself is in this answer alone.',
-      params: NoParams,
-      query: NoQuery,
       body: ApiKeyIn,
       reply: { status: 201, schema: ApiKeyWithSecret },
       errors: ['MINT_CEILING_EXCEEDED', 'QUOTA_EXCEEDED'],
@@ -60,17 +56,14 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...read,
+      ...anyKey,
       operationId: 'apiKeys.list',
       method: 'GET',
       path,
       summary: 'List keys',
       description: 'A live key lists the keys of both modes, a test key test keys only. Revoked ones too.',
-      params: NoParams,
       query: ListQuery,
-      body: NoBody,
       reply: { status: 200, schema: ApiKey, list: true },
-      errors: [],
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `api-keys:${caller.workspaceId}`, query);
         const rows = await apiKeys.listOwn(caller, list.request);
@@ -82,7 +75,6 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       operationId: 'apiKeys.deleteNamed',
       path,
       ownKey: { in: ['body', 'query'], name: 'id' },
-      params: NoParams,
       query: OptionalId,
       body: OptionalId,
       optionalBody: true,
@@ -93,16 +85,13 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...read,
+      ...anyKey,
       operationId: 'apiKeys.get',
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get a key',
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: ApiKey },
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params }) =>
         toApiKey(await apiKeys.getOwn(caller, params.id), caller.keyId),
     }),
@@ -111,24 +100,21 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       operationId: 'apiKeys.delete',
       path: `${path}/{id}`,
       ownKey: { in: ['params'], name: 'id' },
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       handler: ({ caller }, { params }) => remove(caller, params.id),
     }),
     defineRoute({
-      ...owner,
+      ...gated('owner'),
       operationId: 'apiKeys.rotate',
       method: 'POST',
       path: `${path}/{id}/rotate`,
       summary: 'Give a key another secret',
       description: 'Id, restrictions and counters stay; the old secret is good for `overlapSec` more.',
-      params: Id,
-      query: NoQuery,
+      params: IdParams,
       body: RotateIn,
       optionalBody: true,
       reply: { status: 200, schema: ApiKeyWithSecret },
-      errors: ['NOT_FOUND', 'CONFLICT', 'MINT_CEILING_EXCEEDED'],
+      errors: ['CONFLICT', 'MINT_CEILING_EXCEEDED'],
       async handler({ caller }, { params, body }) {
         const { row, key } = await apiKeys.rotate(caller, params.id, body.overlapSec);
         return { ...toApiKey(row, caller.keyId), key };

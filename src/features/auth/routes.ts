@@ -1,4 +1,5 @@
-import { defineRoute, type Limit, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import { anyKey, gated } from '../../http/access.ts';
+import { defineRoute, type Limit, type Route } from '../../http/route.ts';
 import { Deleted } from '../../http/schema.ts';
 import {
   ConfirmIn,
@@ -33,24 +34,14 @@ const GUESS_CAPS: readonly Limit[] = [
   { bucket: 'two-factor', per: 'key', max: 30, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
 ];
 
-const common = {
-  auth: 'key',
-  permission: null,
-  idempotent: false,
-  originLock: false,
-  params: NoParams,
-  query: NoQuery,
-} as const;
-/** They change nothing of the key's workspace (`api.md` C0). */
-const open = { ...common, gate: null, writes: false, method: 'POST' } as const;
-const ofUser = { ...common, gate: 'user' } as const;
-
-/** `/auth/*` (contract 4.3). */
+/** `/auth/*` (contract 4.3): nothing of the key's workspace changes. */
 export function authRoutes({ signIn }: { signIn: SignIn }): Route[] {
   return [
     defineRoute({
-      ...open,
+      ...anyKey,
+      writes: false,
       operationId: 'auth.register',
+      method: 'POST',
       path: '/auth/register',
       summary: 'Make an account',
       description: 'The address has to be confirmed by a link in a mail before keys of the account work.',
@@ -61,8 +52,10 @@ export function authRoutes({ signIn }: { signIn: SignIn }): Route[] {
       handler: (_context, { body }) => signIn.register(body),
     }),
     defineRoute({
-      ...open,
+      ...anyKey,
+      writes: false,
       operationId: 'auth.login',
+      method: 'POST',
       path: '/auth/login',
       summary: 'Sign a user in',
       limits: LOGIN_CAPS,
@@ -77,8 +70,10 @@ export function authRoutes({ signIn }: { signIn: SignIn }): Route[] {
       handler: (_context, { body }) => signIn.login(body),
     }),
     defineRoute({
-      ...open,
+      ...anyKey,
+      writes: false,
       operationId: 'auth.loginSecondFactor',
+      method: 'POST',
       path: '/auth/login/2fa',
       summary: 'Complete a sign-in with the second factor',
       description: 'Five tries for each challenge, within 300 seconds.',
@@ -96,18 +91,16 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
   const path = '/me/two-factor';
   return [
     defineRoute({
-      ...ofUser,
+      ...gated('user'),
       operationId: 'twoFactor.get',
       method: 'GET',
       path,
       summary: 'Is the second factor on?',
-      body: NoBody,
       reply: { status: 200, schema: TwoFactorState },
-      errors: [],
       handler: ({ caller }) => twoFactor.state(caller.accountId),
     }),
     defineRoute({
-      ...ofUser,
+      ...gated('user'),
       operationId: 'twoFactor.enrol',
       method: 'POST',
       path,
@@ -120,7 +113,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
       handler: ({ caller }, { body }) => twoFactor.enrol(caller.accountId, body.password),
     }),
     defineRoute({
-      ...ofUser,
+      ...gated('user'),
       operationId: 'twoFactor.confirm',
       method: 'POST',
       path: `${path}/confirm`,
@@ -134,7 +127,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
       }),
     }),
     defineRoute({
-      ...ofUser,
+      ...gated('user'),
       operationId: 'twoFactor.disable',
       method: 'DELETE',
       path,

@@ -1,19 +1,11 @@
-import Type from 'typebox';
+import { writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
-import { Deleted } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Deleted, IdParams } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { DomainIn, IntegrationDomain, toDomain } from './schemas.ts';
 import type { Domains } from './service.ts';
 
-const Id = Type.Object({ id: Type.String() });
-const common = {
-  auth: 'key',
-  permission: 'domains:write',
-  gate: null,
-  idempotent: false,
-  originLock: false,
-} as const;
 const path = '/me/integration-domains';
 
 interface Deps {
@@ -25,31 +17,26 @@ interface Deps {
 export function domainRoutes({ domains, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...common,
+      ...writes('domains:write'),
       operationId: 'integrationDomains.create',
       method: 'POST',
       path,
       summary: 'Declare an integration domain',
       description:
         'A live domain is PENDING until its TXT record or its file is found; a test domain is VERIFIED at once.',
-      params: NoParams,
-      query: NoQuery,
       body: DomainIn,
       reply: { status: 201, schema: IntegrationDomain },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
       handler: async ({ caller }, { body }) => toDomain(await domains.declare(caller, body), caller.mode),
     }),
     defineRoute({
-      ...common,
+      ...writes('domains:write'),
       operationId: 'integrationDomains.list',
       method: 'GET',
       path,
       summary: 'List integration domains',
-      params: NoParams,
       query: listQuery({}),
-      body: NoBody,
       reply: { status: 200, schema: IntegrationDomain, list: true },
-      errors: [],
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `integration-domains:${caller.workspaceId}`, query);
         const rows = await domains.list(caller.workspaceId, list.request);
@@ -57,38 +44,32 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...common,
+      ...writes('domains:write'),
       operationId: 'integrationDomains.get',
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get an integration domain',
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: IntegrationDomain },
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params }) =>
         toDomain(await domains.get(caller.workspaceId, params.id), caller.mode),
     }),
     defineRoute({
-      ...common,
+      ...writes('domains:write'),
       operationId: 'integrationDomains.delete',
       method: 'DELETE',
       path: `${path}/{id}`,
       summary: 'Withdraw an integration domain',
       description: 'Its token is good no more; declaring it again makes another.',
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: Deleted },
-      errors: ['NOT_FOUND'],
       async handler({ caller }, { params }) {
         await domains.remove(caller.workspaceId, params.id);
         return { id: params.id, deleted: true };
       },
     }),
     defineRoute({
-      ...common,
+      ...writes('domains:write'),
       operationId: 'integrationDomains.verify',
       method: 'POST',
       path: `${path}/{id}/verify`,
@@ -97,11 +78,8 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       limits: [
         { bucket: 'domain-verify', per: 'key', param: 'id', max: 1, windowSec: 10, refusal: 'RATE_LIMITED' },
       ],
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: IntegrationDomain },
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params }) =>
         toDomain(await domains.verify(caller, params.id), caller.mode),
     }),

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
+import { anyKey, writes } from '../../http/access.ts';
 import type { Tail } from '../../http/event-stream.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
 import { AnyObject } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import type { EventLog } from './service.ts';
 
-const policy = { auth: 'key', permission: null, gate: null, idempotent: false, originLock: false } as const;
 const types = Type.Optional(
   Type.String({ description: 'Types or `prefix.*`, comma-separated; absent means every type.' }),
 );
@@ -34,16 +34,13 @@ interface Deps {
 export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...policy,
+      ...anyKey,
       operationId: 'events.list',
       method: 'GET',
       path: '/me/events',
       summary: 'List the events of the last 30 days',
-      params: NoParams,
       query: listQuery({ type: types }),
-      body: NoBody,
       reply: { status: 200, schema: EventOut, list: true },
-      errors: [],
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `events:${caller.workspaceId}`, query);
         const rows = await eventLog.list(caller.workspaceId, eventLog.parseTypes(query.type), list.request);
@@ -54,7 +51,7 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...policy,
+      ...anyKey,
       operationId: 'events.stream',
       method: 'GET',
       path: '/me/events/stream',
@@ -63,21 +60,17 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
         'Server-sent events: `ready`, then `event` with the exact body that webhooks receive, `resync` when ' +
         'Last-Event-ID is unknown or expired, and `bye` before the server ends the stream. Counts to the ' +
         'event streams of the key.',
-      params: NoParams,
       query: Type.Object({
         type: types,
         lastEventId: Type.Optional(Type.String({ description: 'For clients that cannot send the header.' })),
       }),
-      body: NoBody,
       reply: { status: 200, schema: EventOut, envelope: 'events' },
-      errors: [],
       async handler({ caller }, { query }) {
         return eventTail(eventLog, caller.workspaceId, eventLog.parseTypes(query.type));
       },
     }),
     defineRoute({
-      ...policy,
-      permission: 'webhooks:write',
+      ...writes('webhooks:write'),
       operationId: 'events.trigger',
       method: 'POST',
       path: '/me/events/trigger',
@@ -85,8 +78,6 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       description:
         'For local development (`marquee webhook trigger`). The event is not kept, and no webhook gets it. ' +
         '`payload` is laid over the sample data.',
-      params: NoParams,
-      query: NoQuery,
       body: TriggerIn,
       reply: { status: 202, schema: EventOut },
       errors: ['UNKNOWN_EVENT'],
@@ -95,16 +86,13 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...policy,
+      ...anyKey,
       operationId: 'events.get',
       method: 'GET',
       path: '/me/events/{eventId}',
       summary: 'Get an event of the last 30 days',
       params: Type.Object({ eventId: Type.String() }),
-      query: NoQuery,
-      body: NoBody,
       reply: { status: 200, schema: EventOut },
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params }) =>
         parseBody((await eventLog.get(caller.workspaceId, params.eventId)).body),
     }),

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
+import { anyKey, keyless } from '../../http/access.ts';
 import { LATEST_VERSION } from '../../http/plugins/version.ts';
-import { definePublicRoute, defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
+import { definePublicRoute, defineRoute, type Route } from '../../http/route.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
@@ -52,19 +53,12 @@ interface Deps {
 export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
   return [
     definePublicRoute({
-      auth: 'none',
+      ...keyless,
       operationId: 'health.get',
       method: 'GET',
       path: '/health',
       summary: 'Is the service up?',
       description: 'DEGRADED still answers 200; 503 SERVICE_UNAVAILABLE while the database is out of reach.',
-      permission: null,
-      gate: null,
-      idempotent: false,
-      originLock: false,
-      params: NoParams,
-      query: NoQuery,
-      body: NoBody,
       reply: { status: 200, schema: Health },
       errors: ['SERVICE_UNAVAILABLE'],
       async handler() {
@@ -74,22 +68,14 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       },
     }),
     defineRoute({
-      auth: 'key',
+      ...anyKey,
       operationId: 'health.ready',
       method: 'GET',
       path: '/health/ready',
       summary: 'How are the parts of the service?',
       description:
         'Each part is tried out, at most once in five seconds. Always 200: read the statuses. A part whose probe fails or takes a second is DOWN.',
-      permission: null,
-      gate: null,
-      idempotent: false,
-      originLock: false,
-      params: NoParams,
-      query: NoQuery,
-      body: NoBody,
       reply: { status: 200, schema: Ready },
-      errors: [],
       handler: () => readiness.check(),
     }),
   ];

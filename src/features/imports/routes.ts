@@ -1,22 +1,14 @@
 import Type from 'typebox';
+import { reads, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
-import { parseList } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { IdParams, parseList } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import { Import, ImportIn, toImport } from './schemas.ts';
 import type { Imports } from './service.ts';
 
-const Id = Type.Object({ id: Type.String() });
-const write = {
-  auth: 'key',
-  permission: 'imports:write',
-  gate: null,
-  originLock: false,
-  idempotent: false,
-} as const;
-const read = { ...write, permission: 'imports:read' } as const;
-const one = { params: Id, query: NoQuery, body: NoBody, reply: { status: 200, schema: Import } } as const;
+const one = { params: IdParams, reply: { status: 200, schema: Import } } as const;
 
 interface Deps {
   imports: Imports;
@@ -27,35 +19,29 @@ interface Deps {
 export function importRoutes({ imports, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...write,
+      ...writes('imports:write'),
       operationId: 'imports.create',
       method: 'POST',
       path: '/imports',
       summary: 'Import a video from an address',
       description:
         'The file is fetched in the background and becomes the video `videoId`. Up to five redirects are followed; addresses inside private networks are refused.',
-      idempotent: false,
-      params: NoParams,
-      query: NoQuery,
       body: ImportIn,
       reply: { status: 201, schema: Import },
       errors: ['QUOTA_EXCEEDED'],
       handler: async ({ caller }, { body }) => toImport(await imports.create(caller.workspaceId, body)),
     }),
     defineRoute({
-      ...read,
+      ...reads('imports:read'),
       operationId: 'imports.list',
       method: 'GET',
       path: '/imports',
       summary: 'List imports',
-      params: NoParams,
       query: listQuery({
         status: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
         provider: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
       }),
-      body: NoBody,
       reply: { status: 200, schema: Import, list: true },
-      errors: [],
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `imports:${caller.workspaceId}`, query);
         const filter = {
@@ -66,36 +52,35 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...read,
+      ...reads('imports:read'),
       ...one,
       operationId: 'imports.get',
       method: 'GET',
       path: '/imports/{id}',
       summary: 'Get an import',
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params }) => toImport(await imports.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...write,
+      ...writes('imports:write'),
       ...one,
       operationId: 'imports.cancel',
       method: 'POST',
       path: '/imports/{id}/cancel',
       summary: 'Cancel an import',
       description: 'Its video fails. 409 when the import has ended already.',
-      errors: ['NOT_FOUND', 'CONFLICT'],
+      errors: ['CONFLICT'],
       handler: async ({ caller }, { params }) =>
         toImport(await imports.cancel(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...write,
+      ...writes('imports:write'),
       ...one,
       operationId: 'imports.retry',
       method: 'POST',
       path: '/imports/{id}/retry',
       summary: 'Import again',
       description: 'Fetches the file anew, for a new video. 409 unless the import is FAILED or CANCELED.',
-      errors: ['NOT_FOUND', 'CONFLICT', 'QUOTA_EXCEEDED'],
+      errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
       handler: async ({ caller }, { params }) => toImport(await imports.retry(caller.workspaceId, params.id)),
     }),
   ];

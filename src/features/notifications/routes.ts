@@ -1,15 +1,12 @@
 import Type from 'typebox';
+import { anyKey } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
-import { Deleted } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Deleted, IdParams } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { Notification, Preferences, PreferencesIn, ReadAll, toNotification, UnreadCount } from './schemas.ts';
 import type { Notifications } from './service.ts';
 
-const Id = Type.Object({ id: Type.String() });
-const common = { auth: 'key', permission: null, gate: null, idempotent: false, originLock: false } as const;
-const plain = { ...common, params: NoParams, query: NoQuery, body: NoBody } as const;
-const one = { ...common, params: Id, query: NoQuery, body: NoBody } as const;
 const path = '/notifications';
 
 const filters = {
@@ -30,17 +27,14 @@ export function notificationRoutes(deps: Deps): Route[] {
 function listRoutes({ notifications, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...common,
+      ...anyKey,
       operationId: 'notifications.list',
       method: 'GET',
       path,
       summary: 'List the notifications of the last 90 days',
       description: 'Of the account: live and test keys see the same.',
-      params: NoParams,
       query: listQuery(filters),
-      body: NoBody,
       reply: { status: 200, schema: Notification, list: true },
-      errors: [],
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `notifications:${caller.accountId}`, query);
         const filter = { unread: query.unread, types: query.type?.split(',') ?? null };
@@ -48,24 +42,22 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...plain,
+      ...anyKey,
       operationId: 'notifications.countUnread',
       method: 'GET',
       path: `${path}/unread-count`,
       summary: 'Count the unread notifications',
       reply: { status: 200, schema: UnreadCount },
-      errors: [],
       handler: async ({ caller }) => ({ count: await notifications.countUnread(caller.accountId) }),
     }),
     defineRoute({
-      ...plain,
+      ...anyKey,
       operationId: 'notifications.readAll',
       method: 'POST',
       path: `${path}/read-all`,
       summary: 'Mark every notification as read',
       description: '`updated` is how many were unread.',
       reply: { status: 200, schema: ReadAll },
-      errors: [],
       handler: async ({ caller }) => ({ updated: await notifications.readAll(caller.accountId) }),
     }),
   ];
@@ -74,17 +66,16 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
 function preferenceRoutes({ notifications }: Deps): Route[] {
   return [
     defineRoute({
-      ...plain,
+      ...anyKey,
       operationId: 'notifications.getPreferences',
       method: 'GET',
       path: `${path}/preferences`,
       summary: 'Which notifications go over which channel?',
       reply: { status: 200, schema: Preferences },
-      errors: [],
       handler: ({ caller }) => notifications.preferences(caller.accountId),
     }),
     defineRoute({
-      ...plain,
+      ...anyKey,
       operationId: 'notifications.putPreferences',
       method: 'PUT',
       path: `${path}/preferences`,
@@ -92,7 +83,6 @@ function preferenceRoutes({ notifications }: Deps): Route[] {
       description: 'Replaces the whole choice. It takes effect with the next notification.',
       body: PreferencesIn,
       reply: { status: 200, schema: Preferences },
-      errors: [],
       handler: ({ caller }, { body }) => notifications.setPreferences(caller.accountId, body),
     }),
   ];
@@ -101,36 +91,36 @@ function preferenceRoutes({ notifications }: Deps): Route[] {
 function singleRoutes({ notifications }: Deps): Route[] {
   return [
     defineRoute({
-      ...one,
+      ...anyKey,
+      params: IdParams,
       operationId: 'notifications.get',
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get a notification',
       reply: { status: 200, schema: Notification },
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params }) =>
         toNotification(await notifications.get(caller.accountId, params.id)),
     }),
     defineRoute({
-      ...one,
+      ...anyKey,
+      params: IdParams,
       operationId: 'notifications.read',
       method: 'POST',
       path: `${path}/{id}/read`,
       summary: 'Mark a notification as read',
       description: 'Again changes nothing: `readAt` stays.',
       reply: { status: 200, schema: Notification },
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params }) =>
         toNotification(await notifications.read(caller.accountId, params.id)),
     }),
     defineRoute({
-      ...one,
+      ...anyKey,
+      params: IdParams,
       operationId: 'notifications.delete',
       method: 'DELETE',
       path: `${path}/{id}`,
       summary: 'Delete a notification',
       reply: { status: 200, schema: Deleted },
-      errors: ['NOT_FOUND'],
       async handler({ caller }, { params }) {
         await notifications.remove(caller.accountId, params.id);
         return { id: params.id, deleted: true };

@@ -1,7 +1,8 @@
 import Type from 'typebox';
+import { reads, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
-import { Deleted, parseList } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Deleted, IdParams, parseList } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
@@ -19,17 +20,7 @@ import {
 } from './schemas.ts';
 import { itemPosition, type Playlists } from './service.ts';
 
-const Id = Type.Object({ id: Type.String() });
 const ItemId = Type.Object({ id: Type.String(), itemId: Type.String() });
-const write = {
-  auth: 'key',
-  permission: 'playlists:write',
-  gate: null,
-  idempotent: false,
-  originLock: false,
-} as const;
-// Not every key may look: items show private videos, with addresses that open them.
-const read = { ...write, permission: 'playlists:read' } as const;
 
 /** In the order of the playlist unless asked otherwise. */
 const ItemsQuery = Type.Object({
@@ -52,32 +43,25 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
     toPlaylist(row, await coversOf(playlists, workspaceId, [row]), mode);
   return [
     defineRoute({
-      ...write,
+      ...writes('playlists:write'),
       operationId: 'playlists.create',
       method: 'POST',
       path: '/playlists',
       summary: 'Create a playlist',
-      idempotent: false,
-      params: NoParams,
-      query: NoQuery,
       body: PlaylistIn,
       reply: { status: 201, schema: Playlist },
-      errors: [],
       handler: async ({ caller }, { body }) => out(caller, await playlists.create(caller.workspaceId, body)),
     }),
     defineRoute({
-      ...read,
+      ...reads('playlists:read'),
       operationId: 'playlists.list',
       method: 'GET',
       path: '/playlists',
       summary: 'List playlists',
-      params: NoParams,
       query: listQuery({
         visibility: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
       }),
-      body: NoBody,
       reply: { status: 200, schema: Playlist, list: true },
-      errors: [],
       async handler({ caller }, { query }) {
         const { workspaceId, mode } = caller;
         const list = new ListReader(cursors, `playlists:${workspaceId}`, query);
@@ -88,62 +72,53 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...read,
+      ...reads('playlists:read'),
       operationId: 'playlists.get',
       method: 'GET',
       path: '/playlists/{id}',
       summary: 'Get a playlist',
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: Playlist },
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params }) =>
         out(caller, await playlists.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...write,
+      ...writes('playlists:write'),
       operationId: 'playlists.update',
       method: 'PATCH',
       path: '/playlists/{id}',
       summary: 'Change a playlist',
-      params: Id,
-      query: NoQuery,
+      params: IdParams,
       body: PlaylistPatch,
       reply: { status: 200, schema: Playlist },
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params, body }) =>
         out(caller, await playlists.update(caller.workspaceId, params.id, body)),
     }),
     defineRoute({
-      ...write,
+      ...writes('playlists:write'),
       operationId: 'playlists.delete',
       method: 'DELETE',
       path: '/playlists/{id}',
       summary: 'Delete a playlist',
       description: 'Its videos stay.',
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: Deleted },
-      errors: ['NOT_FOUND'],
       async handler({ caller }, { params }) {
         await playlists.remove(caller.workspaceId, params.id);
         return { id: params.id, deleted: true };
       },
     }),
     defineRoute({
-      ...write,
+      ...writes('playlists:write'),
       operationId: 'playlists.reorder',
       method: 'PUT',
       path: '/playlists/{id}/items/order',
       summary: 'Put the items of a playlist in order',
       description: '409 when the playlist was changed meanwhile: read its items again.',
-      params: Id,
-      query: NoQuery,
+      params: IdParams,
       body: PlaylistOrder,
       reply: { status: 200, schema: Playlist },
-      errors: ['NOT_FOUND', 'CONFLICT'],
+      errors: ['CONFLICT'],
       handler: async ({ caller }, { params, body }) =>
         out(caller, await playlists.reorder(caller.workspaceId, params.id, body)),
     }),
@@ -155,16 +130,14 @@ function itemRoutes({ playlists, cursors }: Deps): Route[] {
     toItem(row, await playlists.videosOf(workspaceId, [row.video_id]));
   return [
     defineRoute({
-      ...read,
+      ...reads('playlists:read'),
       operationId: 'playlists.items',
       method: 'GET',
       path: '/playlists/{id}/items',
       summary: 'List the items of a playlist',
-      params: Id,
+      params: IdParams,
       query: ItemsQuery,
-      body: NoBody,
       reply: { status: 200, schema: PlaylistItem, list: true },
-      errors: ['NOT_FOUND'],
       async handler({ caller: { workspaceId } }, { params, query }) {
         const list = new ListReader(cursors, `playlist items:${workspaceId}:${params.id}`, query);
         const rows = await playlists.items(workspaceId, params.id, list.request);
@@ -177,46 +150,39 @@ function itemRoutes({ playlists, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...write,
+      ...writes('playlists:write'),
       operationId: 'playlists.addItem',
       method: 'POST',
       path: '/playlists/{id}/items',
       summary: 'Add a video to a playlist',
       description: 'At the end unless `position` is given. 409 when the playlist has 5000 items.',
-      idempotent: false,
-      params: Id,
-      query: NoQuery,
+      params: IdParams,
       body: PlaylistItemIn,
       reply: { status: 201, schema: PlaylistItem },
-      errors: ['NOT_FOUND', 'CONFLICT'],
+      errors: ['CONFLICT'],
       handler: async ({ caller: { workspaceId } }, { params, body }) =>
         out(workspaceId, await playlists.addItem(workspaceId, params.id, body)),
     }),
     defineRoute({
-      ...write,
+      ...writes('playlists:write'),
       operationId: 'playlists.updateItem',
       method: 'PATCH',
       path: '/playlists/{id}/items/{itemId}',
       summary: 'Move or change an item of a playlist',
       params: ItemId,
-      query: NoQuery,
       body: PlaylistItemPatch,
       reply: { status: 200, schema: PlaylistItem },
-      errors: ['NOT_FOUND'],
       handler: async ({ caller: { workspaceId } }, { params, body }) =>
         out(workspaceId, await playlists.updateItem(workspaceId, params.id, params.itemId, body)),
     }),
     defineRoute({
-      ...write,
+      ...writes('playlists:write'),
       operationId: 'playlists.removeItem',
       method: 'DELETE',
       path: '/playlists/{id}/items/{itemId}',
       summary: 'Take an item out of a playlist',
       params: ItemId,
-      query: NoQuery,
-      body: NoBody,
       reply: { status: 200, schema: Deleted },
-      errors: ['NOT_FOUND'],
       async handler({ caller }, { params }) {
         await playlists.removeItem(caller.workspaceId, params.id, params.itemId);
         return { id: params.itemId, deleted: true };

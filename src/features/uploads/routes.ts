@@ -1,7 +1,8 @@
 import Type from 'typebox';
+import { reads, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
-import { Deleted, parseList } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Deleted, IdParams, parseList } from '../../http/schema.ts';
 import { type Caller, mayWrite } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
@@ -9,27 +10,15 @@ import type { UploadRow } from './repository.ts';
 import { CompleteIn, toUpload, Upload, UploadIn } from './schemas.ts';
 import type { Uploads } from './service.ts';
 
-const Id = Type.Object({ id: Type.String() });
-const write = {
-  auth: 'key',
-  permission: 'upload:write',
-  gate: null,
-  originLock: false,
-  idempotent: false,
-} as const;
-const read = { ...write, permission: 'upload:read' } as const;
-
 /** Who may create a session: also the policy of a tus creation, which is no JSON. */
 export const CREATION = {
-  ...write,
+  ...writes('upload:write'),
   operationId: 'uploads.create',
   method: 'POST',
   path: '/upload',
   summary: 'Start an upload',
   description:
     'Answers an `uploadUrl` that takes the bytes without a key. The storage of the whole file is reserved.',
-  params: NoParams,
-  query: NoQuery,
   reply: { status: 201, schema: Upload },
   errors: ['NOT_FOUND', 'CONFLICT', 'QUOTA_EXCEEDED'],
 } as const;
@@ -37,7 +26,7 @@ export const CREATION = {
 /** `/upload` (contract 4.8; `api.md` C3.7). */
 export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: CursorCodec }): Route[] {
   const out = (caller: Caller, row: UploadRow) =>
-    toUpload(row, mayWrite(caller, write.permission) ? uploads.urlOf(row) : null);
+    toUpload(row, mayWrite(caller, 'upload:write') ? uploads.urlOf(row) : null);
   return [
     defineRoute({
       ...CREATION,
@@ -45,18 +34,15 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       handler: async ({ caller }, { body }) => out(caller, await uploads.create(caller.workspaceId, body)),
     }),
     defineRoute({
-      ...read,
+      ...reads('upload:read'),
       operationId: 'uploads.list',
       method: 'GET',
       path: '/upload',
       summary: 'List uploads',
-      params: NoParams,
       query: listQuery({
         status: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
       }),
-      body: NoBody,
       reply: { status: 200, schema: Upload, list: true },
-      errors: [],
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `uploads:${caller.workspaceId}`, query);
         const status = parseList('status', VALUES.upload.status, query.status);
@@ -65,48 +51,42 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       },
     }),
     defineRoute({
-      ...read,
+      ...reads('upload:read'),
       operationId: 'uploads.get',
       method: 'GET',
       path: '/upload/{id}',
       summary: 'Get an upload',
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: Upload },
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params }) =>
         out(caller, await uploads.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...write,
+      ...writes('upload:write'),
       operationId: 'uploads.complete',
       method: 'POST',
       path: '/upload/{id}/complete',
       summary: 'Complete an upload',
       description:
         'The last byte completes an upload by itself; this asks for it, and checks a SHA-256. 409 while bytes are missing. A wrong sum is 400 and fails the upload and its video.',
-      params: Id,
-      query: NoQuery,
+      params: IdParams,
       body: CompleteIn,
       optionalBody: true,
       reply: { status: 200, schema: Upload },
-      errors: ['NOT_FOUND', 'CONFLICT', 'UPLOAD_EXPIRED'],
+      errors: ['CONFLICT', 'UPLOAD_EXPIRED'],
       handler: async ({ caller }, { params, body }) =>
         out(caller, await uploads.complete(caller.workspaceId, params.id, body.sha256)),
     }),
     defineRoute({
-      ...write,
+      ...writes('upload:write'),
       operationId: 'uploads.cancel',
       method: 'DELETE',
       path: '/upload/{id}',
       summary: 'Cancel an upload',
       description: 'What was received is removed and its video fails. 409 when the upload is complete.',
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: Deleted },
-      errors: ['NOT_FOUND', 'CONFLICT'],
+      errors: ['CONFLICT'],
       async handler({ caller }, { params }) {
         await uploads.remove(caller.workspaceId, params.id);
         return { id: params.id, deleted: true };

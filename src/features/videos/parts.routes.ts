@@ -1,24 +1,14 @@
 import Type from 'typebox';
+import { reads, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { defineRoute, NoBody, NoQuery, type Route } from '../../http/route.ts';
-import { Deleted } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Deleted, IdParams } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { CAPTIONS_MAX_BYTES, type Captions } from './captions/service.ts';
 import type { ShownVideo } from './repository.ts';
 import { Caption, toCaption, toLinked, toVideo, Video, type VideoLinks } from './schemas.ts';
 import { THUMBNAIL_MAX_BYTES, type Thumbnails } from './thumbnail.service.ts';
-
-const Id = Type.Object({ id: Type.String() });
-const write = {
-  auth: 'key',
-  permission: 'videos:write',
-  gate: null,
-  originLock: false,
-  idempotent: false,
-  query: NoQuery,
-} as const;
-const read = { ...write, permission: 'videos:read' } as const;
 
 const CaptionsIn = Type.Object({
   language: Type.String({ minLength: 1, maxLength: 35, description: 'BCP 47.', examples: ['en', 'pt-BR'] }),
@@ -61,19 +51,17 @@ function captionRoutes({ captions, links, cursors }: Deps): Route[] {
     toCaption(row, toLinked(video, true), links);
   return [
     defineRoute({
-      ...read,
+      ...reads('videos:read'),
       operationId: 'videos.captions',
       method: 'GET',
       path: '/videos/{id}/captions',
       summary: 'List the captions of a video',
-      params: Id,
+      params: IdParams,
       query: Type.Object({
         ...listQuery({}).properties,
         limit: Type.Integer({ minimum: 1, maximum: 100, default: 100 }),
       }),
-      body: NoBody,
       reply: { status: 200, schema: Caption, list: true },
-      errors: ['NOT_FOUND'],
       async handler({ caller }, { params, query }) {
         const list = new ListReader(cursors, `captions:${caller.workspaceId}:${params.id}`, query);
         const { video, rows } = await captions.list(caller.workspaceId, params.id, list.request);
@@ -81,17 +69,17 @@ function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...write,
+      ...writes('videos:write'),
       operationId: 'videos.putCaptions',
       method: 'POST',
       path: '/videos/{id}/captions',
       summary: 'Add captions in a language, or replace them',
       description: 'WebVTT or SubRip (SRT) in UTF-8 up to 1 MB, as a file or as `content`; served as WebVTT.',
       upload: { field: 'file', maxBytes: CAPTIONS_MAX_BYTES },
-      params: Id,
+      params: IdParams,
       body: CaptionsIn,
       reply: { status: 201, schema: Caption },
-      errors: ['NOT_FOUND', 'CONFLICT'],
+      errors: ['CONFLICT'],
       async handler({ caller, upload }, { params, body }) {
         const { language, label, content = null } = body;
         const sent =
@@ -104,16 +92,14 @@ function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...write,
+      ...writes('videos:write'),
       operationId: 'videos.deleteCaptions',
       method: 'DELETE',
       path: '/videos/{id}/captions/{language}',
       summary: 'Remove the captions in a language',
       description: 'The `id` of the answer is the language.',
       params: Type.Object({ id: Type.String(), language: Type.String() }),
-      body: NoBody,
       reply: { status: 200, schema: Deleted },
-      errors: ['NOT_FOUND'],
       async handler({ caller }, { params }) {
         await captions.remove(caller.workspaceId, params.id, params.language);
         return { id: params.language, deleted: true };
@@ -136,7 +122,7 @@ function thumbnailRoutes({ thumbnails, links }: Deps): Route[] {
   const path = '/videos/{id}/thumbnail';
   return [
     defineRoute({
-      ...write,
+      ...writes('videos:write'),
       operationId: 'videos.putThumbnail',
       method: 'PUT',
       path,
@@ -145,7 +131,7 @@ function thumbnailRoutes({ thumbnails, links }: Deps): Route[] {
         'A PNG, JPEG or WebP picture up to 5 MB, served as a JPEG made from it; or a moment `atSec`, shown as soon as it has been taken.',
       limits: [{ bucket: 'thumbnail', per: 'key', max: 120, windowSec: 3600, refusal: 'RATE_LIMITED' }],
       upload: { field: 'file', maxBytes: THUMBNAIL_MAX_BYTES },
-      params: Id,
+      params: IdParams,
       body: ThumbnailIn,
       optionalBody: true,
       reply: { status: 200, schema: Video },
@@ -159,14 +145,13 @@ function thumbnailRoutes({ thumbnails, links }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...write,
+      ...writes('videos:write'),
       operationId: 'videos.deleteThumbnail',
       method: 'DELETE',
       path,
       summary: 'Go back to the automatic thumbnail',
       description: 'The `id` of the answer is that of the video.',
-      params: Id,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: Deleted },
       errors: ['NOT_FOUND'],
       async handler({ caller }, { params }) {

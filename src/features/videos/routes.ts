@@ -1,7 +1,8 @@
 import Type, { type TObject } from 'typebox';
+import { reads, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
-import { Deleted, parseList } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Deleted, IdParams, parseList } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
@@ -10,16 +11,7 @@ import type { ShownVideo } from './repository.ts';
 import { PublishIn, toVideo, Video, VideoIn, type VideoLinks, VideoPatch } from './schemas.ts';
 import type { Videos } from './service.ts';
 
-const Id = Type.Object({ id: Type.String() });
-const write = {
-  auth: 'key',
-  permission: 'videos:write',
-  gate: null,
-  originLock: false,
-  idempotent: false,
-} as const;
-const read = { ...write, permission: 'videos:read' } as const;
-const one = { params: Id, query: NoQuery, reply: { status: 200, schema: Video } } as const;
+const one = { params: IdParams, reply: { status: 200, schema: Video } } as const;
 
 interface Deps {
   videos: Videos;
@@ -41,14 +33,12 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
   );
   return [
     defineRoute({
-      ...write,
+      ...writes('videos:write'),
       operationId: 'videos.create',
       method: 'POST',
       path: '/videos',
       summary: 'Create a video and an upload session for its file',
       description: 'The video is UPLOADING until its file has come to `upload.uploadUrl`.',
-      params: NoParams,
-      query: NoQuery,
       body: VideoIn,
       reply: { status: 201, schema: NewVideo },
       errors: ['QUOTA_EXCEEDED'],
@@ -58,12 +48,11 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...read,
+      ...reads('videos:read'),
       operationId: 'videos.list',
       method: 'GET',
       path: '/videos',
       summary: 'List videos',
-      params: NoParams,
       query: listQuery({
         status: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
         visibility: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
@@ -74,9 +63,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
           Type.String({ minLength: 1, maxLength: 200, description: 'Part of the title, in any case.' }),
         ),
       }),
-      body: NoBody,
       reply: { status: 200, schema: Video, list: true },
-      errors: [],
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `videos:${caller.workspaceId}`, query);
         const status = parseList('status', VALUES.video.status, query.status);
@@ -86,40 +73,34 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...read,
+      ...reads('videos:read'),
       ...one,
       operationId: 'videos.get',
       method: 'GET',
       path: '/videos/{id}',
       summary: 'Get a video',
-      body: NoBody,
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params }) => out(caller, await videos.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...write,
+      ...writes('videos:write'),
       ...one,
       operationId: 'videos.update',
       method: 'PATCH',
       path: '/videos/{id}',
       summary: 'Change a video',
       body: VideoPatch,
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params, body }) =>
         out(caller, await videos.update(caller.workspaceId, params.id, body)),
     }),
     defineRoute({
-      ...write,
+      ...writes('videos:write'),
       operationId: 'videos.delete',
       method: 'DELETE',
       path: '/videos/{id}',
       summary: 'Delete a video',
       description: 'It is gone at once, and so is what it counts of the storage. Its files go after 30 days.',
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: Deleted },
-      errors: ['NOT_FOUND'],
       async handler({ caller }, { params }) {
         await videos.remove(caller.workspaceId, params.id);
         return { id: params.id, deleted: true };
@@ -132,7 +113,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
 function stateRoutes(videos: Videos, out: (caller: Caller, row: ShownVideo) => Video): Route[] {
   return [
     defineRoute({
-      ...write,
+      ...writes('videos:write'),
       ...one,
       operationId: 'videos.publish',
       method: 'POST',
@@ -142,33 +123,30 @@ function stateRoutes(videos: Videos, out: (caller: Caller, row: ShownVideo) => V
         'A PRIVATE video becomes PUBLIC, at once or at the time `at`. Any other is published already: it stays as it is, and cannot be published later.',
       body: PublishIn,
       optionalBody: true,
-      errors: ['NOT_FOUND', 'CONFLICT'],
+      errors: ['CONFLICT'],
       handler: async ({ caller }, { params, body }) =>
         out(caller, await videos.publish(caller.workspaceId, params.id, body.at ?? null)),
     }),
     defineRoute({
-      ...write,
+      ...writes('videos:write'),
       ...one,
       operationId: 'videos.unpublish',
       method: 'POST',
       path: '/videos/{id}/unpublish',
       summary: 'Make a video private',
       description: 'A plan to publish it later is void.',
-      body: NoBody,
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params }) =>
         out(caller, await videos.unpublish(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...write,
+      ...writes('videos:write'),
       ...one,
       operationId: 'videos.retry',
       method: 'POST',
       path: '/videos/{id}/retry',
       summary: 'Process a failed video again',
       description: '409 unless the video is FAILED and its file is there.',
-      body: NoBody,
-      errors: ['NOT_FOUND', 'CONFLICT'],
+      errors: ['CONFLICT'],
       handler: async ({ caller }, { params }) =>
         out(caller, await videos.retry(caller.workspaceId, params.id)),
     }),

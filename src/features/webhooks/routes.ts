@@ -1,7 +1,8 @@
 import Type from 'typebox';
+import { anyKey, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { defineRoute, NoBody, NoParams, NoQuery, type Route } from '../../http/route.ts';
-import { Deleted } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Deleted, IdParams } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import {
   deliveryFilters,
@@ -20,17 +21,6 @@ import {
   WebhookWithSecret,
 } from './schemas.ts';
 import type { Webhooks } from './service.ts';
-
-const Id = Type.Object({ id: Type.String() });
-const write = {
-  auth: 'key',
-  permission: 'webhooks:write',
-  gate: null,
-  idempotent: false,
-  originLock: false,
-} as const;
-// The permission catalogue has no webhooks:read (`api.md` C2): any key may look.
-const read = { ...write, permission: null } as const;
 
 /** All of them in one page: plans allow fewer. */
 const ListQuery = Type.Object({
@@ -52,14 +42,12 @@ export function webhookRoutes(deps: Deps): Route[] {
 function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...write,
+      ...writes('webhooks:write'),
       operationId: 'webhooks.create',
       method: 'POST',
       path: '/me/webhooks',
       summary: 'Register a webhook',
       description: 'The signing secret is in this answer and in no other.',
-      params: NoParams,
-      query: NoQuery,
       body: WebhookIn,
       reply: { status: 201, schema: WebhookWithSecret },
       errors: ['QUOTA_EXCEEDED'],
@@ -69,16 +57,13 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...read,
+      ...anyKey,
       operationId: 'webhooks.list',
       method: 'GET',
       path: '/me/webhooks',
       summary: 'List webhooks',
-      params: NoParams,
       query: ListQuery,
-      body: NoBody,
       reply: { status: 200, schema: Webhook, list: true },
-      errors: [],
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `webhooks:${caller.workspaceId}`, query);
         const rows = await webhooks.list(caller.workspaceId, list.request);
@@ -86,34 +71,27 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...read,
+      ...anyKey,
       operationId: 'webhooks.events',
       method: 'GET',
       path: '/me/webhooks/events',
       summary: 'List the event types',
-      params: NoParams,
-      query: NoQuery,
-      body: NoBody,
       reply: { status: 200, schema: Type.Array(Type.String()) },
-      errors: [],
       handler: async () => webhooks.eventTypes(),
     }),
     defineRoute({
-      ...read,
+      ...anyKey,
       operationId: 'webhooks.get',
       method: 'GET',
       path: '/me/webhooks/{id}',
       summary: 'Get a webhook with its statistics',
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: Webhook },
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params }) =>
         toWebhook(await webhooks.get(caller.workspaceId, params.id), caller.mode),
     }),
     defineRoute({
-      ...write,
+      ...writes('webhooks:write'),
       operationId: 'webhooks.update',
       method: 'PATCH',
       path: '/me/webhooks/{id}',
@@ -121,59 +99,49 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       description:
         'The secret is not changed here. Switching the webhook off cancels its pending deliveries; ' +
         '`recover` brings them back.',
-      params: Id,
-      query: NoQuery,
+      params: IdParams,
       body: WebhookPatch,
       reply: { status: 200, schema: Webhook },
-      errors: ['NOT_FOUND'],
       handler: async ({ caller }, { params, body }) =>
         toWebhook(await webhooks.update(caller.workspaceId, params.id, body), caller.mode),
     }),
     defineRoute({
-      ...write,
+      ...writes('webhooks:write'),
       operationId: 'webhooks.rotateSecret',
       method: 'POST',
       path: '/me/webhooks/{id}/rotate-secret',
       summary: 'Replace the signing secret',
       description: 'The new secret is in this answer and in no other. The old one is invalid at once.',
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: WebhookWithSecret },
-      errors: ['NOT_FOUND'],
       async handler({ caller }, { params }) {
         const { row, signingSecret } = await webhooks.rotateSecret(caller.workspaceId, params.id);
         return { ...toWebhook(row, caller.mode), signingSecret };
       },
     }),
     defineRoute({
-      ...write,
+      ...writes('webhooks:write'),
       operationId: 'webhooks.delete',
       method: 'DELETE',
       path: '/me/webhooks/{id}',
       summary: 'Delete a webhook',
       description: 'Its pending deliveries and its delivery log go with it.',
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: Deleted },
-      errors: ['NOT_FOUND'],
       async handler({ caller }, { params }) {
         await webhooks.remove(caller.workspaceId, params.id);
         return { id: params.id, deleted: true };
       },
     }),
     defineRoute({
-      ...read,
+      ...anyKey,
       operationId: 'webhooks.deliveries',
       method: 'GET',
       path: '/me/webhooks/{id}/deliveries',
       summary: 'List the delivery attempts of the last 30 days',
-      params: Id,
+      params: IdParams,
       query: listQuery(deliveryFilters, MAX_DELIVERIES),
-      body: NoBody,
       reply: { status: 200, schema: WebhookDelivery, list: true },
-      errors: ['NOT_FOUND'],
       async handler({ caller }, { params, query }) {
         const list = new ListReader(cursors, `deliveries:${caller.workspaceId}:${params.id}`, query);
         const filter = parseDeliveryFilter(query);
@@ -190,35 +158,31 @@ const WebhookDeliveryId = Type.Object({ id: Type.String(), deliveryId: Type.Stri
 function attemptRoutes({ webhooks }: Deps): Route[] {
   return [
     defineRoute({
-      ...write,
+      ...writes('webhooks:write'),
       operationId: 'webhooks.test',
       method: 'POST',
       path: '/me/webhooks/{id}/test',
       summary: 'Send a webhook.test event and wait for the answer',
       description: 'One attempt, sent whatever `events` and `isActive` say.',
-      params: Id,
-      query: NoQuery,
-      body: NoBody,
+      params: IdParams,
       reply: { status: 200, schema: SingleAttempt },
-      errors: ['NOT_FOUND'],
       handler: ({ caller }, { params }) => webhooks.test(caller.workspaceId, params.id),
     }),
     defineRoute({
-      ...write,
+      ...writes('webhooks:write'),
       operationId: 'webhooks.simulate',
       method: 'POST',
       path: '/me/webhooks/{id}/simulate',
       summary: 'Render and sign a delivery without sending it',
-      params: Id,
-      query: NoQuery,
+      params: IdParams,
       body: SimulateIn,
       reply: { status: 200, schema: Simulation },
-      errors: ['NOT_FOUND', 'UNKNOWN_EVENT'],
+      errors: ['UNKNOWN_EVENT'],
       handler: ({ caller }, { params, body }) =>
         webhooks.simulate(caller.workspaceId, params.id, body.event, body.payload),
     }),
     defineRoute({
-      ...write,
+      ...writes('webhooks:write'),
       operationId: 'webhooks.replay',
       method: 'POST',
       path: '/me/webhooks/{id}/deliveries/{deliveryId}/replay',
@@ -227,14 +191,11 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
         'One attempt with the same event id and body, a fresh signature, and the current url and secret. ' +
         '404 also when the event is older than 30 days.',
       params: WebhookDeliveryId,
-      query: NoQuery,
-      body: NoBody,
       reply: { status: 200, schema: SingleAttempt },
-      errors: ['NOT_FOUND'],
       handler: ({ caller }, { params }) => webhooks.replay(caller.workspaceId, params.id, params.deliveryId),
     }),
     defineRoute({
-      ...write,
+      ...writes('webhooks:write'),
       operationId: 'webhooks.recover',
       method: 'POST',
       path: '/me/webhooks/{id}/recover',
@@ -242,11 +203,10 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       description:
         'Every kept event of that time that matches and has no successful delivery to this webhook, also ' +
         'those of a time before it existed or when it was not active.',
-      params: Id,
-      query: NoQuery,
+      params: IdParams,
       body: RecoverIn,
       reply: { status: 202, schema: Recovered },
-      errors: ['NOT_FOUND', 'CONFLICT'],
+      errors: ['CONFLICT'],
       handler: async ({ caller }, { params, body }) => ({
         queued: await webhooks.recover(caller.workspaceId, params.id, body),
       }),

@@ -1,19 +1,11 @@
 import Type from 'typebox';
+import { open } from '../../../http/access.ts';
 import { addressBlock } from '../../../http/plugins/limits.ts';
-import { definePublicRoute, NoBody, type Route } from '../../../http/route.ts';
-import { Nullable } from '../../../http/schema.ts';
+import { definePublicRoute, type Route } from '../../../http/route.ts';
+import { IdParams, Nullable } from '../../../http/schema.ts';
 import { toLinked, type VideoLinks } from '../schemas.ts';
 import type { Audience } from './service.ts';
 
-const Id = Type.Object({ id: Type.String() });
-const open = {
-  auth: 'public',
-  permission: null,
-  gate: null,
-  originLock: false,
-  idempotent: false,
-  params: Id,
-} as const;
 const MINUTE_SEC = 60;
 
 const RelatedVideo = Type.Object(
@@ -59,11 +51,10 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       path: '/videos/{id}/related',
       summary: 'List what goes with a public video',
       description: 'Of the same channel first, then what shares its tags, then what is new.',
+      params: IdParams,
       limits: [{ bucket: 'public-reads', per: 'ip', max: 60, windowSec: MINUTE_SEC, refusal: 'plain' }],
       query: Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 20, default: 10 }) }),
-      body: NoBody,
       reply: { status: 200, schema: Type.Array(RelatedVideo) },
-      errors: ['NOT_FOUND'],
       async handler(_context, { params, query }) {
         const rows = await audience.related(params.id, query.limit);
         return rows.map((row) => ({
@@ -85,6 +76,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       description:
         'Sent by players. A viewer counts once in 24 hours, having seen 10 seconds or a quarter of the video. A video that not everybody may watch needs the `token` of its playback address.',
       writes: false,
+      params: IdParams,
       limits: [
         { bucket: 'views', per: 'ip', param: 'id', max: 30, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
       ],
@@ -95,7 +87,6 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
         status: 200,
         schema: Type.Object({ counted: Type.Boolean(), viewCount: Type.Integer() }),
       },
-      errors: ['NOT_FOUND'],
       handler: ({ ip, userAgent }, { params, query, body }) =>
         audience.view(params.id, {
           sessionId: body.sessionId ?? null,

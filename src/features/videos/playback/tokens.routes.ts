@@ -1,6 +1,7 @@
 import Type from 'typebox';
-import { defineRoute, NoQuery, type Route } from '../../../http/route.ts';
-import { Instant } from '../../../http/schema.ts';
+import { writes } from '../../../http/access.ts';
+import { defineRoute, type Route } from '../../../http/route.ts';
+import { IdParams, Instant } from '../../../http/schema.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { VideoTokens } from './admission.service.ts';
 import type { VideoGates } from './gate.service.ts';
@@ -40,24 +41,18 @@ interface Deps {
 export function playbackTokenRoutes({ gates, tokens, publicUrl }: Deps): Route[] {
   return [
     defineRoute({
-      auth: 'key',
       // Not videos:read: it gives away sight of the video, and to people without a key.
-      permission: 'videos:write',
-      gate: null,
-      originLock: false,
-      idempotent: false,
+      ...writes('videos:write'),
       operationId: 'videos.createPlaybackToken',
       method: 'POST',
       path: '/videos/{id}/playback-tokens',
       summary: 'Let somebody watch a video for a while',
       description:
         'Whoever has one of the addresses can watch the video until it expires, whatever its visibility. It cannot be called back, but the video can be deleted.',
-      params: Type.Object({ id: Type.String() }),
-      query: NoQuery,
+      params: IdParams,
       body: PlaybackTokenIn,
       optionalBody: true,
       reply: { status: 201, schema: PlaybackToken },
-      errors: ['NOT_FOUND'],
       async handler({ caller }, { params: { id }, body: { ttlSec = DEFAULT_TTL_SEC } }) {
         const gate = await gates.get(id);
         if (gate?.workspaceId !== caller.workspaceId) throw notFound();

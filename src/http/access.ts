@@ -1,0 +1,29 @@
+import type { Permission } from '../kernel/access.ts';
+import type { Gate } from './route.ts';
+
+type Reading = Extract<Permission, `${string}:read`>;
+type Writing = Extract<Permission, `${string}:write`>;
+
+/** Open to every key; a READ_ONLY one may not write. */
+export const anyKey = { auth: 'key', permission: null, gate: null } as const;
+
+/** Needs a key that holds the permission. */
+export function reads(permission: Reading) {
+  return { auth: 'key', permission, gate: null } as const;
+}
+
+/** Needs a key that holds the permission and may write. */
+export function writes(permission: Writing) {
+  return { auth: 'key', permission, gate: null } as const;
+}
+
+/** A surface with a rule of its own, which asks for no permission beside it. */
+export function gated(gate: Gate) {
+  return { auth: 'key', permission: null, gate } as const;
+}
+
+/** Works without a key; one that comes is checked, and counted. */
+export const open = { auth: 'public', permission: null, gate: null } as const;
+
+/** No key is read. */
+export const keyless = { auth: 'none', permission: null, gate: null } as const;
