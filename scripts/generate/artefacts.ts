@@ -10,6 +10,7 @@ import { loadConfig } from '../../src/platform/config.ts';
 import type { TestDatabase } from '../../test/harness/database.ts';
 import { ROOT } from '../program.ts';
 import { withConfigurationTable } from './configuration-table.ts';
+import { endpointTables } from './endpoints.ts';
 import { ERROR_CODES, errorIndex, errorPage } from './error-reference.ts';
 import { type Artefact, FROM_DATABASE } from './from-database.ts';
 
@@ -23,6 +24,10 @@ export const ARTEFACTS: Artefact[] = [
   {
     path: 'README.md',
     build: async () => withConfigurationTable(await readFile(join(ROOT, 'README.md'), 'utf8')),
+  },
+  {
+    path: 'docs/endpoints.md',
+    build: async (database) => endpointTables((await declaredBy(database)).routes),
   },
   { path: `${ERRORS_FOLDER}/README.md`, build: async () => errorIndex() },
   ...ERROR_CODES.map((code) => ({
