@@ -15,7 +15,7 @@ import { systemClock } from '../src/kernel/clock.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { createOutbound } from '../src/platform/outbound/index.ts';
 import { until } from '../test/harness/wait.ts';
-import { createDeliveryFixture, type DeliveryFixture } from '../test/webhooks/fixture.ts';
+import { createDeliveryFixture, type DeliveryFixture, thingMade } from '../test/webhooks/fixture.ts';
 import { median, report } from './support/report.ts';
 
 const IDLE_EVENTS = 200;
@@ -94,7 +94,7 @@ async function rawLoop(receiver: Receiver, count: number): Promise<number> {
 async function fullPath(f: DeliveryFixture, count: number): Promise<number> {
   await f.events.transaction(async (_tx, append) => {
     for (let n = 0; n < count / HOSTS; n++) {
-      await append({ workspaceId: f.workspace.workspaceId, type: 'thing.made', data: { n: 123_456 } });
+      await append(thingMade, f.workspace.workspaceId, { n: 123_456 });
     }
   });
   await f.database.sql`analyze delivery_job`;

@@ -1,29 +1,45 @@
 import type { Static, TObject } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-/** A declared event type. Features declare theirs in `events.ts`; the root gathers them. */
-export interface EventDefinition {
+/**
+ * A declared event type. Features declare theirs in `events.ts`; the root gathers them. Whoever appends one or
+ * listens for one names its definition, so that the compiler knows the shape of its data.
+ */
+export interface EventDefinition<D extends TObject = TObject> {
   /** Dotted, lower case: `stream.broadcast_started`. */
-  type: string;
-  description: string;
-  /** The shape of `data` (contract 2.5). */
-  data: TObject;
+  readonly type: string;
+  readonly description: string;
+  /** The shape of `data`. */
+  readonly data: D;
   /** Valid `data`, for simulations and the documentation. */
-  sample: object;
+  readonly sample: Static<D>;
+  /** Absent where people are not told of such events. */
+  readonly notice?: EventNotice<D>;
+}
+
+export type Severity = 'INFO' | 'WARNING' | 'CRITICAL';
+
+/** What events of one type say to people. */
+export interface EventNotice<D extends TObject = TObject> {
+  readonly severity: Severity;
+  /** @returns null for an event that nobody needs to be told of. */
+  words(data: Static<D>): NoticeWords | null;
+}
+
+export interface NoticeWords {
+  /** One line, without a full stop. */
+  title: string;
+  body: string;
+  resource: { type: string; id: string };
 }
 
 /** Declares an event type; the sample is checked against the shape by the compiler and by the catalogue. */
-export function defineEvent<D extends TObject>(definition: {
-  type: string;
-  description: string;
-  data: D;
-  sample: Static<D>;
-}): EventDefinition {
+export function defineEvent<D extends TObject>(definition: EventDefinition<D>): EventDefinition<D> {
   return definition;
 }
 
 export interface EventCatalogue {
-  /** Every type, sorted: the answer of `GET /me/webhooks/events` (contract 6.5). */
+  /** Every type, sorted: the answer of `GET /me/webhooks/events`. */
   types(): readonly string[];
   /** In the same order, for the documentation. */
   readonly definitions: readonly EventDefinition[];
@@ -32,6 +48,8 @@ export interface EventCatalogue {
   matches(patterns: readonly string[], type: string): boolean;
   /** Is this a type, or a `prefix.*` that matches at least one? */
   isPattern(pattern: string): boolean;
+  /** Is this the very definition that was gathered? */
+  has(definition: EventDefinition): boolean;
   /** @returns what is wrong with the data of this type, or null; an unknown type is wrong as well. */
   refuse(type: string, data: unknown): string | null;
 }
@@ -72,6 +90,7 @@ export function createCatalogue(definitions: readonly EventDefinition[]): EventC
     types: () => types,
     definitions: byType,
     get: (type) => known.get(type)?.definition,
+    has: (definition) => known.get(definition.type)?.definition === definition,
     matches: (given, type) => given.length === 0 || patternsOf(type).some((one) => given.includes(one)),
     isPattern: (pattern) => patterns.has(pattern),
     refuse: (type, data) => {

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { TestClock } from '../../test/harness/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { testCatalogue } from '../../test/webhooks/fixture.ts';
+import { otherMade, testCatalogue, thingMade } from '../../test/webhooks/fixture.ts';
 import { isUuidV4 } from '../kernel/ids.ts';
 import { createLogger } from '../platform/logger.ts';
-import { createEvents, type EventConsumer, type EventsOptions } from './index.ts';
+import { defineEvent } from './catalogue.ts';
+import { createEvents, type Events, type EventsOptions, isEvent, on, onEvery } from './index.ts';
 import { maintainPartitions } from './partitions.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.750Z');
@@ -23,7 +24,7 @@ beforeEach(async () => {
   await database.sql`delete from event`;
 });
 
-const note: EventConsumer = async (_tx, event) => void consumed.push(event.type);
+const note = onEvery(async (_tx, event) => void consumed.push(event.type));
 
 type Options = Partial<Pick<EventsOptions, 'strict' | 'consumers' | 'onRefused' | 'onCommitted'>>;
 
@@ -41,7 +42,6 @@ function events(options: Options = {}) {
   });
 }
 
-const made = { workspaceId: 'wsp_1', type: 'thing.made', data: { n: 1 } };
 const account = {
   id: 'usr_1',
   email: 'a@example.com',
@@ -55,7 +55,7 @@ const stored = () => database.db.selectFrom('event').selectAll().orderBy('create
 
 describe('appending', () => {
   test('stores the exact body of contract 2.5', async () => {
-    const id = await events().transaction((_tx, append) => append(made));
+    const id = await events().transaction((_tx, append) => append(thingMade, 'wsp_1', { n: 1 }));
     const [row] = await stored();
     assert.ok(isUuidV4(id));
     assert.equal(row?.id, id);
@@ -67,7 +67,9 @@ describe('appending', () => {
   });
 
   test('takes the time it is given', async () => {
-    await events().transaction((_tx, append) => append({ ...made, createdAtMs: 1_700_000_000_999 }));
+    await events().transaction((_tx, append) =>
+      append(thingMade, 'wsp_1', { n: 1 }, { at: new Date(1_700_000_000_999) }),
+    );
     const [row] = await stored();
     assert.match(row?.body ?? '', /"created":1700000000,/);
   });
@@ -76,8 +78,8 @@ describe('appending', () => {
     const seen: number[] = [];
     const appender = events();
     await appender.transaction(async (_tx, append) => {
-      await append(made);
-      await append({ ...made, type: 'other.made' });
+      await append(thingMade, 'wsp_1', { n: 1 });
+      await append(otherMade, 'wsp_1', { n: 1 });
       seen.push(published.length);
     });
     assert.deepEqual(seen, [0]);
@@ -102,17 +104,19 @@ describe('appending', () => {
   });
 
   test('a consumer may append what follows from an event', async () => {
-    const follow: EventConsumer = async (_tx, { type }, append) => {
-      if (type === 'thing.made') await append({ ...made, type: 'other.made' });
-    };
-    await events({ consumers: [note, follow] }).transaction((_tx, append) => append(made));
+    const follow = on(thingMade, async (_tx, { workspaceId, data }, append) => {
+      await append(otherMade, workspaceId, { n: data.n + 1 });
+    });
+    await events({ consumers: [note, follow] }).transaction((_tx, append) =>
+      append(thingMade, 'wsp_1', { n: 1 }),
+    );
     assert.deepEqual(consumed, ['thing.made', 'other.made']);
     assert.equal((await stored()).length, 2);
   });
 
   test('a rollback leaves neither the state, nor the event, nor a wake-up', async () => {
     const work = events().transaction(async (tx, append) => {
-      await append(made);
+      await append(thingMade, 'wsp_1', { n: 1 });
       await tx.insertInto('account').values(account).execute();
       throw new Error('no');
     });
@@ -123,30 +127,71 @@ describe('appending', () => {
   });
 
   test('a consumer that fails takes the event with it', async () => {
-    const failing: EventConsumer = async () => {
+    const failing = on(thingMade, async () => {
       throw new Error('consumer');
-    };
-    const work = events({ consumers: [failing] }).transaction((_tx, append) => append(made));
+    });
+    const work = events({ consumers: [failing] }).transaction((_tx, append) =>
+      append(thingMade, 'wsp_1', { n: 1 }),
+    );
     await assert.rejects(work, /consumer/);
     assert.equal((await stored()).length, 0);
   });
 
   test('data that its schema refuses throws when strict, else is counted and sent', async () => {
-    const wrong = { ...made, data: { n: 'one' } };
-    await assert.rejects(
-      events().transaction((_tx, append) => append(wrong)),
-      /thing\.made.*data\.n/,
-    );
+    const appendWrong = (log: Events) =>
+      log.transaction((_tx, append) => {
+        // @ts-expect-error `n` is a number.
+        return append(thingMade, 'wsp_1', { n: 'one' });
+      });
+    await assert.rejects(appendWrong(events()), /thing\.made.*data\.n/);
     let refused = 0;
     const lenient = events({ strict: false, onRefused: () => refused++ });
-    await lenient.transaction((_tx, append) => append(wrong));
+    await appendWrong(lenient);
     assert.equal(refused, 1);
     assert.equal((await stored()).length, 1);
-    const unknown = { ...made, type: 'purchase.completed' };
-    await assert.rejects(
-      lenient.transaction((_tx, append) => append(unknown)),
-      /not in the catalogue/,
-    );
+  });
+
+  test('a definition that is not in the catalogue is refused, strict or not', async () => {
+    const { type, ...rest } = thingMade;
+    for (const strict of [true, false]) {
+      for (const unknown of [defineEvent({ type, ...rest }), defineEvent({ type: 'no.such', ...rest })]) {
+        const work = events({ strict }).transaction((_tx, append) => append(unknown, 'wsp_1', { n: 1 }));
+        await assert.rejects(work, /not in the catalogue/);
+      }
+    }
+    assert.equal((await stored()).length, 0);
+  });
+});
+
+test('a name or a type that the definition does not have does not compile', async () => {
+  const work = events().transaction(async (_tx, append) => {
+    await append(thingMade, 'wsp_1', { n: 1 });
+    // @ts-expect-error a field of another name
+    await append(thingMade, 'wsp_1', { m: 1 }).catch(() => {});
+    // @ts-expect-error a field of another type
+    await append(thingMade, 'wsp_1', { n: '1' }).catch(() => {});
+    // @ts-expect-error one field too many
+    await append(thingMade, 'wsp_1', { n: 1, m: 1 });
+    // @ts-expect-error one that is missing
+    await append(thingMade, 'wsp_1', {}).catch(() => {});
+  });
+  await work;
+  on(thingMade, async (_tx, event) => {
+    event.data.n.toFixed();
+    // @ts-expect-error a consumer reads only what there is
+    event.data.m;
+    // @ts-expect-error as what it is
+    event.data.n.length;
+  });
+  onEvery(async (_tx, event) => {
+    // @ts-expect-error nobody knows the data of any event
+    event.data.n.toFixed();
+    if (isEvent(event, otherMade)) event.data.n.toFixed();
+  });
+  defineEvent({
+    ...thingMade,
+    // @ts-expect-error the words are written from the data
+    notice: { severity: 'INFO', words: ({ m }) => ({ title: m, body: '', resource: { type: '', id: '' } }) },
   });
 });
 
@@ -163,7 +208,7 @@ describe('partitions', () => {
     return row?.name;
   };
   const appendAt = (iso: string) =>
-    events().transaction((_tx, append) => append({ ...made, createdAtMs: Date.parse(iso) }));
+    events().transaction((_tx, append) => append(thingMade, 'wsp_1', { n: 1 }, { at: new Date(iso) }));
 
   test('are made three days ahead, take rows over from the default one, and go after 30 days', async () => {
     clock.set('2026-11-20T23:59:59Z');

@@ -1,33 +1,71 @@
+import type { Static, TObject } from 'typebox';
 import { type Clock, dateFromMs } from '../kernel/clock.ts';
 import { newUuid } from '../kernel/ids.ts';
 import type { Bus } from '../platform/bus.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import type { Logger } from '../platform/logger.ts';
-import type { EventCatalogue } from './catalogue.ts';
+import type { EventCatalogue, EventDefinition } from './catalogue.ts';
 
-/** An event as a feature appends it. */
-export interface NewEvent {
-  workspaceId: string;
-  type: string;
-  data: object;
-  /** When it happened, epoch milliseconds; now unless given. */
-  createdAtMs?: number;
-}
+export { nextSequence } from './sequence.ts';
 
 /** An event as it was stored: what consumers read. */
-export interface StoredEvent {
+export interface StoredEvent<D extends TObject = TObject> {
   id: string;
   workspaceId: string;
+  definition: EventDefinition<D>;
   type: string;
-  data: object;
+  data: Static<D>;
   createdAt: Date;
 }
 
-/** Reacts to an event in the transaction that appends it: enqueues work, never does it. */
-export type EventConsumer = (tx: Tx, event: StoredEvent, append: AppendEvent) => Promise<void>;
+/**
+ * Appends an event of this definition.
+ *
+ * @param options.at when it happened; now unless given.
+ * @returns the id of the event, a UUIDv4.
+ */
+export type AppendEvent = <D extends TObject>(
+  definition: EventDefinition<D>,
+  workspaceId: string,
+  data: Static<D>,
+  options?: { at?: Date },
+) => Promise<string>;
 
-/** @returns the id of the event, a UUIDv4. */
-export type AppendEvent = (event: NewEvent) => Promise<string>;
+/** Reacts to an event in the transaction that appends it: enqueues work, never does it. */
+export type EventHandler<D extends TObject = TObject> = (
+  tx: Tx,
+  event: StoredEvent<D>,
+  append: AppendEvent,
+) => Promise<void>;
+
+/** What the composition root gathers of a feature that listens; made by `on` and `onEvery`. */
+export interface EventConsumer {
+  readonly handle: EventHandler;
+}
+
+/** Listens for the events of one definition. */
+export function on<D extends TObject>(
+  definition: EventDefinition<D>,
+  handler: EventHandler<D>,
+): EventConsumer {
+  return {
+    async handle(tx, event, append) {
+      if (isEvent(event, definition)) await handler(tx, event, append);
+    },
+  };
+}
+
+/** Listens for every event there is. */
+export function onEvery(handler: EventHandler): EventConsumer {
+  return { handle: handler };
+}
+
+export function isEvent<D extends TObject>(
+  event: StoredEvent,
+  definition: EventDefinition<D>,
+): event is StoredEvent<D> {
+  return event.definition === definition;
+}
 
 export interface Events {
   /**
@@ -45,7 +83,7 @@ export const DELIVERIES_TOPIC = 'deliveries';
 export interface EventsOptions {
   db: Db;
   catalogue: EventCatalogue;
-  /** The platform environment, not the key's mode (contract 2.5). */
+  /** The platform environment, not the key's mode. */
   livemode: boolean;
   clock: Clock;
   bus: Pick<Bus, 'publish'>;
@@ -62,30 +100,33 @@ export interface EventsOptions {
 export function createEvents(options: EventsOptions): Events {
   const { db, catalogue, livemode, clock, bus, consumers, logger } = options;
 
-  const check = (event: NewEvent) => {
-    const reason = catalogue.refuse(event.type, event.data);
+  const check = (definition: EventDefinition, data: unknown) => {
+    const { type } = definition;
+    if (!catalogue.has(definition)) throw new Error(`the event ${type} is not in the catalogue`);
+    const reason = catalogue.refuse(type, data);
     if (reason === null) return;
-    if (options.strict === true || catalogue.get(event.type) === undefined) {
-      throw new Error(`the event ${event.type} was refused: ${reason}`);
-    }
-    logger.error({ eventType: event.type, reason }, 'an event does not fit its schema');
-    options.onRefused?.(event.type);
+    if (options.strict === true) throw new Error(`the event ${type} was refused: ${reason}`);
+    logger.error({ eventType: type, reason }, 'an event does not fit its schema');
+    options.onRefused?.(type);
   };
 
-  const append = async (tx: Tx, event: NewEvent): Promise<string> => {
-    check(event);
-    const { workspaceId, type, data } = event;
-    const id = newUuid();
-    const createdAt = dateFromMs(event.createdAtMs ?? clock.ms());
-    const created = Math.floor(createdAt.getTime() / 1000);
-    const body = JSON.stringify({ id, type, created, livemode, data });
-    await tx
-      .insertInto('event')
-      .values({ id, workspace_id: workspaceId, type, created_at: createdAt, body })
-      .execute();
-    const stored = { id, workspaceId, type, data, createdAt };
-    for (const consume of consumers) await consume(tx, stored, (next) => append(tx, next));
-    return id;
+  const appendIn = (tx: Tx) => {
+    const append: AppendEvent = async (definition, workspaceId, data, { at } = {}) => {
+      check(definition, data);
+      const { type } = definition;
+      const id = newUuid();
+      const createdAt = at ?? dateFromMs(clock.ms());
+      const created = Math.floor(createdAt.getTime() / 1000);
+      const body = JSON.stringify({ id, type, created, livemode, data });
+      await tx
+        .insertInto('event')
+        .values({ id, workspace_id: workspaceId, type, created_at: createdAt, body })
+        .execute();
+      const stored = { id, workspaceId, definition, type, data, createdAt };
+      for (const { handle } of consumers) await handle(tx, stored, append);
+      return id;
+    };
+    return append;
   };
 
   return {
@@ -94,9 +135,10 @@ export function createEvents(options: EventsOptions): Events {
       let committed: Tx | null = null;
       const result = await db.transaction().execute((tx) => {
         committed = tx;
-        return work(tx, (event) => {
+        const append = appendIn(tx);
+        return work(tx, (...event) => {
           appended = true;
-          return append(tx, event);
+          return append(...event);
         });
       });
       if (appended) bus.publish(DELIVERIES_TOPIC);

@@ -8,8 +8,8 @@ import { type Auth, createAuth } from '../features/auth/index.ts';
 import { createDomains, createProver, type Domains, domainEvents } from '../features/domains/index.ts';
 import { createEventLog, type EventLog } from '../features/event-log/index.ts';
 import {
+  createImportConsumers,
   createImportRunner,
-  createImportSettler,
   createImports,
   type ImportDeps,
   importEvents,
@@ -24,7 +24,7 @@ import {
   createStreamSignals,
   createStreams,
   createViewers,
-  sayRecordingReady,
+  emitRecordingReady,
   streamEvents,
   type Viewers,
 } from '../features/streams/index.ts';
@@ -35,7 +35,10 @@ import {
   createVideoProcessing,
   processingJobs,
   type VideoProcessor,
+  videoDeleted,
   videoEvents,
+  videoProcessingCompleted,
+  videoProcessingFailed,
 } from '../features/videos/index.ts';
 import {
   createFailureWatch,
@@ -144,15 +147,20 @@ export async function createContainer(settings: Settings) {
   const passwords = createPasswords();
   const accounts: Accounts = createAccounts({ db, clock, passwords });
   const mailbox: Mailbox = createMailbox({ db, secrets, clock });
-  const notifications: Notifications = createNotifications({ db, clock });
+  const notifications: Notifications = createNotifications({ db, clock, catalogue });
   const jobs: Jobs = createJobQueue({ bus, definitions: JOBS });
+  const videoEnds = { videoProcessingCompleted, videoProcessingFailed, videoDeleted };
   const events = createEvents({
     db,
     catalogue,
     livemode: config.LIVEMODE,
     clock,
     bus,
-    consumers: [enqueueDeliveries, createNotifier({ mailbox, clock }), createImportSettler({ jobs, clock })],
+    consumers: [
+      enqueueDeliveries,
+      createNotifier({ mailbox, clock }),
+      ...createImportConsumers({ jobs, clock, videos: videoEnds }),
+    ],
     logger: log,
     strict: settings.strictEvents ?? false,
     onRefused: metrics.eventRefused,
@@ -225,7 +233,7 @@ export async function createContainer(settings: Settings) {
     scratchDir: join(config.DATA_DIR, 'tmp'),
     chunkMinSec: config.VIDEO_CHUNK_MIN_SEC,
     checkTools: () => checkTools(TOOLS_FRESH_MS),
-    onPlayable: [createRecordingReady({ clock, say: sayRecordingReady })],
+    onPlayable: [createRecordingReady({ clock, emit: emitRecordingReady })],
   });
   const videoParts = composeVideos({
     config,

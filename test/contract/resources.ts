@@ -1,3 +1,4 @@
+import { apiKeyExpiring } from '../../src/features/api-keys/index.ts';
 import { newUuid } from '../../src/kernel/ids.ts';
 import type { TestApp } from '../harness/app.ts';
 import { ingestSession } from '../harness/factories.ts';
@@ -82,8 +83,7 @@ async function notification(app: TestApp, key: string): Promise<string> {
   const body = { channels: { email: false, inApp: true } };
   (await app.request('PUT', '/notifications/preferences', { key, body })).assertOk(200);
   await app.container.events.transaction(async (_tx, append) => {
-    const data = { keyId: 'key_none', name: 'Old', scope: 'STANDARD', mode: 'live', expiresAt: null };
-    await append({ workspaceId, type: 'api_key.expiring', data: { ...data, sequence: 1 } });
+    await append(apiKeyExpiring, workspaceId, apiKeyExpiring.sample);
   });
   return (await app.request('GET', '/notifications', { key })).assertOk(200).string('data.0.id');
 }

@@ -22,16 +22,12 @@ import { insertAccount } from '../harness/factories.ts';
 import { type HttpsSink, startHttpsSink } from '../harness/https-sink.ts';
 import { until } from '../harness/wait.ts';
 
-const types = ['thing.made', 'thing.part.broken', 'other.made'].map((type) =>
-  defineEvent({
-    type,
-    description: 'For tests.',
-    data: Type.Object({ n: Type.Integer() }),
-    sample: { n: 1 },
-  }),
-);
+const forTests = { description: 'For tests.', data: Type.Object({ n: Type.Integer() }), sample: { n: 1 } };
+export const thingMade = defineEvent({ type: 'thing.made', ...forTests });
+export const otherMade = defineEvent({ type: 'other.made', ...forTests });
+const things = [thingMade, otherMade, defineEvent({ type: 'thing.part.broken', ...forTests })];
 
-export const testCatalogue = createCatalogue([...types, ...webhookEvents]);
+export const testCatalogue = createCatalogue([...things, ...webhookEvents]);
 
 export interface Workspace {
   workspaceId: string;
@@ -129,8 +125,11 @@ export async function createDeliveryFixture(
     webhooks,
     workspace,
     addWorkspace: () => insertWorkspace(db),
-    emit: (n = 1, type = 'thing.made', workspaceId = workspace.workspaceId) =>
-      events.transaction((_tx, append) => append({ workspaceId, type, data: { n } })),
+    emit: (n = 1, type = 'thing.made', workspaceId = workspace.workspaceId) => {
+      const definition = things.find((one) => one.type === type);
+      if (definition === undefined) throw new Error(`the tests have no event ${type}`);
+      return events.transaction((_tx, append) => append(definition, workspaceId, { n }));
+    },
     worker(config = {}, own = {}) {
       const worker = createDeliveryWorker({
         db: own.db ?? db,

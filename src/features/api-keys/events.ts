@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { defineEvent } from '../../events/catalogue.ts';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, SCOPES } from '../../kernel/access.ts';
 
@@ -21,19 +21,34 @@ const sample = {
   sequence: 1,
 } as const;
 
-/** `api.md` C9. They go to the workspace that the key belongs to. */
-export const apiKeyEvents = [
-  defineEvent({ type: 'api_key.created', description: 'A key was made.', data, sample }),
-  defineEvent({
-    type: 'api_key.revoked',
-    description: 'A key was revoked and is refused from now on.',
-    data,
-    sample: { ...sample, sequence: 3 },
-  }),
-  defineEvent({
-    type: 'api_key.expiring',
-    description: 'A key expires within seven days. Once for each key that lives longer than that.',
-    data,
-    sample: { ...sample, sequence: 2 },
-  }),
-];
+export const apiKeyCreated = defineEvent({
+  type: 'api_key.created',
+  description: 'A key was made.',
+  data,
+  sample,
+});
+
+export const apiKeyRevoked = defineEvent({
+  type: 'api_key.revoked',
+  description: 'A key was revoked and is refused from now on.',
+  data,
+  sample: { ...sample, sequence: 3 },
+});
+
+export const apiKeyExpiring = defineEvent({
+  type: 'api_key.expiring',
+  description: 'A key expires within seven days. Once for each key that lives longer than that.',
+  data,
+  sample: { ...sample, sequence: 2 },
+  notice: {
+    severity: 'WARNING',
+    words: ({ name, keyId: id, expiresAt }) => ({
+      title: `The API key “${name}” expires soon`,
+      body: `It is refused from ${expiresAt ?? ''} on. Make another one, or rotate it, before that.`,
+      resource: { type: 'API_KEY', id },
+    }),
+  },
+});
+
+/** They go to the workspace that the key belongs to. */
+export const apiKeyEvents: EventDefinition[] = [apiKeyCreated, apiKeyRevoked, apiKeyExpiring];

@@ -4,7 +4,7 @@
  * Terminology: a *grant* is what a key allows; a *ceiling* is the minting key's grant, which no key that it
  * makes exceeds; a *retired* secret is one that a rotation has replaced.
  */
-export { apiKeyEvents } from './events.ts';
+export { apiKeyEvents, apiKeyExpiring } from './events.ts';
 export { apiKeyRoutes } from './routes.ts';
 export type { ApiKeys, KeyInput } from './service.ts';
 export { createApiKeys } from './service.ts';

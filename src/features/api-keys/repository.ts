@@ -191,17 +191,6 @@ export async function setRevoked(tx: Tx, id: string, at: Date): Promise<void> {
   await tx.updateTable('api_key').set({ revoked_at: at }).where('id', '=', id).execute();
 }
 
-/** @returns the number of the next event about the key. */
-export async function nextSequence(tx: Tx, id: string): Promise<number> {
-  const row = await tx
-    .updateTable('api_key')
-    .set((eb) => ({ event_sequence: eb('event_sequence', '+', 1) }))
-    .where('id', '=', id)
-    .returning('event_sequence')
-    .executeTakeFirstOrThrow();
-  return row.event_sequence;
-}
-
 /** Gives a key another secret; those it had are good until `retireAt` at the latest. */
 export async function replaceSecret(
   tx: Tx,

@@ -1,4 +1,4 @@
-import type { AppendEvent, Events } from '../../events/index.ts';
+import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
 import type { Caller, Mode, Scope } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
@@ -9,6 +9,7 @@ import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { assertBelowCeiling, type KeyGrant } from './ceiling.rules.ts';
+import { apiKeyCreated, apiKeyExpiring, apiKeyRevoked } from './events.ts';
 import type { KeyOwner, KeyRow, KeySummary, NewApiKey } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -109,7 +110,7 @@ export function createApiKeys(deps: Deps): ApiKeys {
       if (row === undefined) throw notFound();
       if (row.revoked_at !== null) return;
       await repository.setRevoked(tx, row.id, clock.now());
-      await appendAbout(tx, append, 'api_key.revoked', row);
+      await emit(tx, append, apiKeyRevoked, row);
     });
     verifier.forget();
   };
@@ -142,24 +143,19 @@ function ownerOf({ accountId, workspaceId, mode }: ActingKey): KeyOwner {
   return { accountId, workspaceId: mode === 'live' ? null : workspaceId };
 }
 
-async function appendAbout(
+async function emit(
   tx: Tx,
   append: AppendEvent,
-  type: 'api_key.created' | 'api_key.revoked' | 'api_key.expiring',
+  event: typeof apiKeyCreated,
   row: Pick<KeyRow, 'id' | 'workspace_id' | 'name' | 'scope' | 'mode' | 'expires_at'>,
 ): Promise<void> {
-  const sequence = await repository.nextSequence(tx, row.id);
-  await append({
-    workspaceId: row.workspace_id,
-    type,
-    data: {
-      keyId: row.id,
-      name: row.name,
-      scope: row.scope,
-      mode: row.mode,
-      expiresAt: row.expires_at?.toISOString() ?? null,
-      sequence,
-    },
+  await append(event, row.workspace_id, {
+    keyId: row.id,
+    name: row.name,
+    scope: row.scope,
+    mode: row.mode,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    sequence: await nextSequence(tx, 'api_key', row.id),
   });
 }
 
@@ -203,7 +199,7 @@ async function createForOperator({ db, events, clock }: Deps, input: KeyInput) {
   };
   await events.transaction(async (tx, append) => {
     await repository.insertKey(tx, row);
-    await appendAbout(tx, append, 'api_key.created', { ...row, mode });
+    await emit(tx, append, apiKeyCreated, { ...row, mode });
   });
   return { id: row.id, key };
 }
@@ -259,7 +255,7 @@ async function mint({ db, events, clock }: Deps, by: ActingKey, input: MintInput
       created_at: clock.now(),
     };
     await repository.insertKey(tx, row);
-    await appendAbout(tx, append, 'api_key.created', { ...row, mode: wanted.mode });
+    await emit(tx, append, apiKeyCreated, { ...row, mode: wanted.mode });
   });
   return { row: await mustFind(db, by, id), key };
 }
@@ -298,7 +294,7 @@ async function announceExpiring({ events, clock }: Deps): Promise<void> {
       const now = clock.now();
       const until = dateFromMs(now.getTime() + EXPIRING_MS);
       const rows = await repository.claimExpiring(tx, now, until, EXPIRING_MS);
-      for (const row of rows) await appendAbout(tx, append, 'api_key.expiring', row);
+      for (const row of rows) await emit(tx, append, apiKeyExpiring, row);
       const ids = rows.map(({ id }) => id);
       if (ids.length > 0) await repository.setExpiryAnnounced(tx, ids, now);
       return rows.length;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { defineEvent } from '../../events/catalogue.ts';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
@@ -22,25 +22,45 @@ const sample = {
 } as const;
 const error = 'dns: no TXT record at _svc-verify.shop.example.com has the value';
 
-/** `api.md` C9, C11. */
-export const domainEvents = [
-  defineEvent({
-    type: 'integration_domain.verified',
-    description: 'A proof was found, for the first time or again: checkout works from this domain.',
-    data,
-    sample,
-  }),
-  defineEvent({
-    type: 'integration_domain.failed',
-    description:
-      'No proof was found within seven days. POST /me/integration-domains/{id}/verify starts anew.',
-    data,
-    sample: { ...sample, error },
-  }),
-  defineEvent({
-    type: 'integration_domain.lapsed',
-    description: 'The proof has been gone for three days: checkout stops until it is back.',
-    data,
-    sample: { ...sample, error, sequence: 2 },
-  }),
-];
+export const domainVerified = defineEvent({
+  type: 'integration_domain.verified',
+  description: 'A proof was found, for the first time or again: checkout works from this domain.',
+  data,
+  sample,
+});
+
+export const domainFailed = defineEvent({
+  type: 'integration_domain.failed',
+  description: 'No proof was found within seven days. POST /me/integration-domains/{id}/verify starts anew.',
+  data,
+  sample: { ...sample, error },
+  notice: {
+    severity: 'WARNING',
+    words: ({ domain, domainId: id, error: seen }) => ({
+      title: `${domain} was not verified`,
+      body: `No proof was found within seven days, and it is looked for no more until you ask. ${lastSeen(seen)}`.trim(),
+      resource: { type: 'INTEGRATION_DOMAIN', id },
+    }),
+  },
+});
+
+export const domainLapsed = defineEvent({
+  type: 'integration_domain.lapsed',
+  description: 'The proof has been gone for three days: checkout stops until it is back.',
+  data,
+  sample: { ...sample, error, sequence: 2 },
+  notice: {
+    severity: 'CRITICAL',
+    words: ({ domain, domainId: id, error: seen }) => ({
+      title: `The proof of ${domain} is gone`,
+      body: `It has not been found for three days, so checkout calls from this domain are refused until it is back. ${lastSeen(seen)}`.trim(),
+      resource: { type: 'INTEGRATION_DOMAIN', id },
+    }),
+  },
+});
+
+export const domainEvents: EventDefinition[] = [domainVerified, domainFailed, domainLapsed];
+
+function lastSeen(error: string | null): string {
+  return error === null || error === '' ? '' : `Last seen: ${error}.`;
+}

@@ -4,7 +4,7 @@
  * Terminology: a *proof* is a TXT record or a file that only the owner of the domain can put there; a domain
  * *lapses* when its proof is gone for days.
  */
-export { domainEvents } from './events.ts';
+export { domainEvents, domainLapsed } from './events.ts';
 export { createProver } from './proof.ts';
 export { domainRoutes } from './routes.ts';
 export { createDomains, type Domains } from './service.ts';

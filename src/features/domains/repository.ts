@@ -109,14 +109,3 @@ export function updateDomain(tx: Tx, id: string, change: DomainChange): Promise<
     .returningAll()
     .executeTakeFirstOrThrow();
 }
-
-/** @returns the number of the next event about the domain. */
-export async function nextSequence(tx: Tx, id: string): Promise<number> {
-  const row = await tx
-    .updateTable('integration_domain')
-    .set((eb) => ({ event_sequence: eb('event_sequence', '+', 1) }))
-    .where('id', '=', id)
-    .returning('event_sequence')
-    .executeTakeFirstOrThrow();
-  return row.event_sequence;
-}

@@ -1,5 +1,5 @@
 import { getPublicSuffix } from 'tldts';
-import type { AppendEvent, Events } from '../../events/index.ts';
+import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
 import type { Mode } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
@@ -11,6 +11,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { IntegrationDomainMethod as DomainProof } from '../../platform/db/tables.generated.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { refuseName } from '../../platform/outbound/index.ts';
+import { domainFailed, domainLapsed, domainVerified } from './events.ts';
 import type { Prover } from './proof.ts';
 import type { DomainRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -151,24 +152,25 @@ async function declare({ events, clock }: Deps, owner: Owner, input: DomainInput
       created_at: now,
       ...state,
     });
-    if (mode === 'test') await appendAbout(tx, append, 'integration_domain.verified', row, now);
+    if (mode === 'test') await emit(tx, append, 'integration_domain.verified', row, now);
     return row;
   });
 }
 
-async function appendAbout(tx: Tx, append: AppendEvent, type: rules.DomainEvent, row: DomainRow, at: Date) {
-  const sequence = await repository.nextSequence(tx, row.id);
-  await append({
-    workspaceId: row.workspace_id,
-    type,
-    data: {
-      domainId: row.id,
-      domain: row.domain,
-      method: row.method,
-      checkedAt: at.toISOString(),
-      error: row.last_error,
-      sequence,
-    },
+const EVENTS = {
+  'integration_domain.verified': domainVerified,
+  'integration_domain.failed': domainFailed,
+  'integration_domain.lapsed': domainLapsed,
+} satisfies Record<rules.DomainEvent, unknown>;
+
+async function emit(tx: Tx, append: AppendEvent, type: rules.DomainEvent, row: DomainRow, at: Date) {
+  await append(EVENTS[type], row.workspace_id, {
+    domainId: row.id,
+    domain: row.domain,
+    method: row.method,
+    checkedAt: at.toISOString(),
+    error: row.last_error,
+    sequence: await nextSequence(tx, 'integration_domain', row.id),
   });
 }
 
@@ -185,7 +187,7 @@ function conclude(
     const now = clock.now();
     const { change, event } = rules.afterCheck(row, finding, now, manual);
     const after = await repository.updateDomain(tx, id, change);
-    if (event !== null) await appendAbout(tx, append, event, after, now);
+    if (event !== null) await emit(tx, append, event, after, now);
     return after;
   });
 }

@@ -4,7 +4,8 @@ import { type EventSourceMessage, EventSourceParserStream } from 'eventsource-pa
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { until } from '../../../test/harness/wait.ts';
-import { systemClock } from '../../kernel/clock.ts';
+import type { EventDefinition } from '../../events/catalogue.ts';
+import { dateFromMs, systemClock } from '../../kernel/clock.ts';
 import { newUuid } from '../../kernel/ids.ts';
 
 let app: TestApp;
@@ -25,15 +26,17 @@ beforeEach(async () => {
 });
 
 const get = (path: string, as = key) => app.request('GET', path, { key: as });
-const emit = (type = 'stream.ended', workspace = workspaceId, createdAtMs?: number) =>
-  app.container.events.transaction((_tx, append) =>
-    append({
-      workspaceId: workspace,
-      type,
-      data: app.container.catalogue.get(type)?.sample ?? {},
-      ...(createdAtMs === undefined ? {} : { createdAtMs }),
-    }),
+function definitionOf(type: string): EventDefinition {
+  const definition = app.container.catalogue.get(type);
+  assert.ok(definition !== undefined);
+  return definition;
+}
+const emit = (type = 'stream.ended', workspace = workspaceId, atMs = clock.ms()) => {
+  const definition = definitionOf(type);
+  return app.container.events.transaction((_tx, append) =>
+    append(definition, workspace, definition.sample, { at: dateFromMs(atMs) }),
   );
+};
 const idsOf = async (path: string) =>
   (await get(path))
     .assertOk(200)
@@ -161,9 +164,9 @@ describe('GET /me/events/stream', () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.push(await emit());
     const both = await app.container.events.transaction(async (_tx, append) => {
-      const data = app.container.catalogue.get('stream.live')?.sample ?? {};
-      const one = await append({ workspaceId, type: 'stream.live', data });
-      return [one, await append({ workspaceId, type: 'stream.live', data })];
+      const live = definitionOf('stream.live');
+      const one = await append(live, workspaceId, live.sample);
+      return [one, await append(live, workspaceId, live.sample)];
     });
     await emit('stream.ended', (await app.createAccount()).live);
     const events = await tail.waitFor(7);
@@ -200,10 +203,10 @@ describe('GET /me/events/stream', () => {
     const tail = await openTail();
     await ready(tail);
     const gate = Promise.withResolvers<void>();
-    const data = app.container.catalogue.get('stream.live')?.sample ?? {};
+    const live = definitionOf('stream.live');
     const appended = Promise.withResolvers<void>();
     const slow = app.container.events.transaction(async (_tx, append) => {
-      const id = await append({ workspaceId, type: 'stream.live', data });
+      const id = await append(live, workspaceId, live.sample);
       appended.resolve();
       await gate.promise;
       return id;

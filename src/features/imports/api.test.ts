@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../test/harness/wait.ts';
 import { startImportFixture } from '../../../test/imports/fixture.ts';
 import { file } from '../../../test/imports/source.ts';
+import { videoProcessingCompleted, videoProcessingFailed } from '../videos/index.ts';
 
 type Fixture = Awaited<ReturnType<typeof startImportFixture>>;
 let fixture: Fixture;
@@ -43,30 +44,6 @@ const usedBytes = async () => {
 const events = async (type: string) =>
   (await fixture.app.request('GET', `/me/events?type=${type}`, { key })).assertOk(200).list('data');
 
-/** Tells of the video what the processing would. */
-async function processed(videoId: string, type: string, data: object): Promise<void> {
-  await fixture.app.container.events.transaction(async (_tx, append) => {
-    await append({ workspaceId, type, data: { videoId, sequence: 9, ...data } });
-  });
-}
-const FAILED = {
-  error: { code: 'CORRUPT_INPUT', message: 'The file breaks off.' },
-  attempt: 1,
-  failedAt: '2026-11-20T09:00:00.000Z',
-};
-const READY = {
-  title: 'x',
-  status: 'READY',
-  durationSec: 1,
-  width: 2,
-  height: 2,
-  renditions: [],
-  playbackUrl: null,
-  thumbnailUrl: null,
-  externalId: null,
-  completedAt: '2026-11-20T09:00:00.000Z',
-};
-
 test('a file becomes the original of a video, and the import ends when the video is ready', async () => {
   const before = await usedBytes();
   fixture.source.answers.set(
@@ -102,7 +79,12 @@ test('a file becomes the original of a video, and the import ends when the video
   assert.ok(bytes.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
   assert.equal((await usedBytes()) - before, bytes.length);
 
-  await processed(videoId, 'video.processing.completed', READY);
+  await fixture.app.container.events.transaction((_tx, append) =>
+    append(videoProcessingCompleted, workspaceId, {
+      ...videoProcessingCompleted.sample,
+      videoId: String(videoId),
+    }),
+  );
   const completed = await fixture.settled(key, id, 'COMPLETED');
   assert.equal(typeof completed.at('data.completedAt'), 'string');
   const [event] = await events('import.completed');
@@ -333,9 +315,14 @@ test('a cancelled import stops, leaves nothing behind, and can be begun again', 
   assert.deepEqual([second.at('data.status'), second.at('data.title')], ['QUEUED', 'slow']);
   assert.ok(bytes.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
 
-  await processed(second.string('data.id'), 'video.processing.failed', FAILED);
+  await fixture.app.container.events.transaction((_tx, append) =>
+    append(videoProcessingFailed, workspaceId, {
+      ...videoProcessingFailed.sample,
+      videoId: second.string('data.id'),
+    }),
+  );
   const failed = await fixture.settled(key, id, 'FAILED');
-  assert.deepEqual(failed.at('data.error'), FAILED.error);
+  assert.deepEqual(failed.at('data.error'), videoProcessingFailed.sample.error);
 });
 
 test('the import of a deleted video is over', async () => {

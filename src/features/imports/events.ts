@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { defineEvent } from '../../events/catalogue.ts';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
 import { Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
@@ -18,21 +18,21 @@ const sample = {
   sequence: 1,
 } as const;
 
-/** `api.md` C9. */
-export const importEvents = [
-  defineEvent({
-    type: 'import.completed',
-    description: 'A file was fetched, and its video is ready.',
-    data,
-    sample,
-  }),
-  defineEvent({
-    type: 'import.failed',
-    description: 'A file could not be fetched, or its video could not be processed.',
-    data,
-    sample: {
-      ...sample,
-      error: { code: 'SOURCE_UNREACHABLE', message: 'The server answers with status 404.' },
-    },
-  }),
-];
+export const importCompleted = defineEvent({
+  type: 'import.completed',
+  description: 'A file was fetched, and its video is ready.',
+  data,
+  sample,
+});
+
+export const importFailed = defineEvent({
+  type: 'import.failed',
+  description: 'A file could not be fetched, or its video could not be processed.',
+  data,
+  sample: {
+    ...sample,
+    error: { code: 'SOURCE_UNREACHABLE', message: 'The server answers with status 404.' },
+  },
+});
+
+export const importEvents: EventDefinition[] = [importCompleted, importFailed];

@@ -5,13 +5,13 @@ import type { PartialState } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { GuardError, OutboundError } from '../../platform/outbound/index.ts';
 import { download, type Progress } from './download.ts';
+import { endImport } from './ending.ts';
 import { discard, keyOf, partialOf } from './partial.ts';
 import { peerTubeFile } from './peertube.ts';
 import type { ImportRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { ImportFailure, isTerminal } from './rules.ts';
 import type { ImportDeps } from './service.ts';
-import { end } from './settle.ts';
 
 type Run = JobRun<{ importId: string }>;
 /** An import whose video is there. */
@@ -139,7 +139,7 @@ async function fail(deps: ImportDeps, run: Run, row: OpenImport, failure: Import
   const { code, message } = failure;
   const { workspace_id: workspaceId, video_id: videoId } = row;
   await settle(deps, run, row, async (tx, append, locked) => {
-    await end(tx, append, locked, { at: clock.now(), error: { code, message } });
+    await endImport(tx, append, locked, { at: clock.now(), error: { code, message } });
     const ofVideo = code === 'QUOTA_EXCEEDED' ? 'SIZE_EXCEEDED' : code;
     await videos.fail(tx, append, videoId, { code: ofVideo, message });
     await quota.set(tx, { workspaceId, videoId, bytes: 0, enforce: false });

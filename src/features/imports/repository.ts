@@ -64,17 +64,6 @@ export function updateImport(tx: Tx, id: string, change: ImportChange): Promise<
   return tx.updateTable('import').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }
 
-/** The number of the import's next event. */
-export async function nextSequence(tx: Tx, id: string): Promise<number> {
-  const row = await tx
-    .updateTable('import')
-    .set((eb) => ({ event_sequence: eb('event_sequence', '+', 1) }))
-    .where('id', '=', id)
-    .returning('event_sequence')
-    .executeTakeFirstOrThrow();
-  return row.event_sequence;
-}
-
 /** Whose import it is: the account takes turns with the others, its plan gives the priority. */
 export function findOwner(tx: Tx, workspaceId: string): Promise<{ accountId: string; plan: Plan }> {
   return tx

@@ -5,6 +5,9 @@ import { TestClock } from '../../../test/harness/clock.ts';
 import { startTestDns, type TestDns } from '../../../test/harness/dns.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
+import { apiKeyExpiring } from '../api-keys/index.ts';
+import { domainLapsed } from '../domains/index.ts';
+import { videoProcessingFailed } from '../videos/index.ts';
 
 const NOW = '2026-11-20T09:00:00.000Z';
 const DAY = 86_400_000;
@@ -39,19 +42,13 @@ const unread = async () => (await call('GET', '/unread-count')).assertOk(200).at
 /** Tells of a key by that name, as the worker does. */
 const happen = (name: string, workspaceId = account.live) =>
   app.container.events.transaction(async (_tx, append) => {
-    const data = { keyId: 'key_x', name, scope: 'STANDARD', mode: 'live', expiresAt: NOW, sequence: 1 };
-    await append({ workspaceId, type: 'api_key.expiring', data });
+    await append(apiKeyExpiring, workspaceId, { ...apiKeyExpiring.sample, name, expiresAt: NOW });
   });
 const expiring = (name: string) => `The API key “${name}” expires soon`;
 
 const lapse = () =>
   app.container.events.transaction(async (_tx, append) => {
-    const data = { domainId: 'dom_x', domain: 'shop.example.com', method: 'DNS_TXT', checkedAt: NOW };
-    await append({
-      workspaceId: account.live,
-      type: 'integration_domain.lapsed',
-      data: { ...data, error: 'dns: gone', sequence: 1 },
-    });
+    await append(domainLapsed, account.live, { ...domainLapsed.sample, error: 'dns: gone' });
   });
 const mails = async () => (await app.container.mailbox.list()).filter(({ to }) => to === account.email);
 
@@ -127,8 +124,7 @@ describe('what makes one', () => {
   test('other events make none, and a change that fails makes none', async () => {
     (await app.request('POST', '/streams', { key, body: { title: 'A stream' } })).assertOk(201);
     const failing = app.container.events.transaction(async (_tx, append) => {
-      const data = { keyId: 'k', name: 'n', scope: 'STANDARD', mode: 'live', expiresAt: null, sequence: 1 };
-      await append({ workspaceId: account.live, type: 'api_key.expiring', data });
+      await append(apiKeyExpiring, account.live, apiKeyExpiring.sample);
       throw new Error('rolled back');
     });
     await assert.rejects(failing, /rolled back/);
@@ -236,10 +232,9 @@ describe('a video that failed', () => {
     const owner = await app.createKey();
     for (const code of ['UPLOAD_EXPIRED', 'CORRUPT_INPUT']) {
       await app.container.events.transaction(async (_tx, append) => {
-        const failedAt = '2026-11-20T09:00:00.000Z';
+        const data = { ...videoProcessingFailed.sample, videoId: 'vid_1' };
         const error = { code, message: 'The file breaks off.' };
-        const data = { videoId: 'vid_1', error, attempt: 1, failedAt, sequence: 3 };
-        await append({ workspaceId: owner.account.live, type: 'video.processing.failed', data });
+        await append(videoProcessingFailed, owner.account.live, { ...data, error });
       });
     }
     const told = (await app.request('GET', '/notifications', { key: owner.key })).assertOk(200);

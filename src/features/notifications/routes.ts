@@ -4,7 +4,7 @@ import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
-import { Notification, Preferences, PreferencesIn, ReadAll, toNotification, UnreadCount } from './schemas.ts';
+import { Notification, preferenceSchemas, ReadAll, toNotification, UnreadCount } from './schemas.ts';
 import type { Notifications } from './service.ts';
 
 const path = '/notifications';
@@ -64,6 +64,7 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
 }
 
 function preferenceRoutes({ notifications }: Deps): Route[] {
+  const { Preferences, PreferencesIn } = preferenceSchemas(notifications.types);
   return [
     defineRoute({
       ...anyKey,

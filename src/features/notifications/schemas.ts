@@ -2,7 +2,6 @@ import Type, { type Static } from 'typebox';
 import { Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { NotificationRow } from './repository.ts';
-import { NOTICE_TYPES } from './rules.ts';
 
 export const Notification = Type.Object(
   {
@@ -20,26 +19,29 @@ export const Notification = Type.Object(
 );
 
 const Channels = Type.Object({ email: Type.Boolean(), inApp: Type.Boolean() });
-const typesDescription = `Of ${NOTICE_TYPES.map((type) => `\`${type}\``).join(', ')}.`;
 
-export const PreferencesIn = Type.Object({
-  channels: Channels,
-  types: Type.Record(Type.String(), Channels, {
-    default: {},
-    description: `${typesDescription} A type that is absent takes its default.`,
-  }),
-});
-
-export const Preferences = Type.Object(
-  {
-    channels: Type.Object(
-      { email: Type.Boolean(), inApp: Type.Boolean() },
-      { description: 'A channel that is off is off for every type.' },
-    ),
-    types: Type.Record(Type.String(), Channels, { description: typesDescription }),
-  },
-  { $id: 'NotificationPreferences' },
-);
+/** @param types what people can be told of. */
+export function preferenceSchemas(types: readonly string[]) {
+  const description = `Of ${types.map((type) => `\`${type}\``).join(', ')}.`;
+  const PreferencesIn = Type.Object({
+    channels: Channels,
+    types: Type.Record(Type.String(), Channels, {
+      default: {},
+      description: `${description} A type that is absent takes its default.`,
+    }),
+  });
+  const Preferences = Type.Object(
+    {
+      channels: Type.Object(
+        { email: Type.Boolean(), inApp: Type.Boolean() },
+        { description: 'A channel that is off is off for every type.' },
+      ),
+      types: Type.Record(Type.String(), Channels, { description }),
+    },
+    { $id: 'NotificationPreferences' },
+  );
+  return { PreferencesIn, Preferences };
+}
 
 export const UnreadCount = Type.Object({ count: Type.Integer() });
 export const ReadAll = Type.Object({ updated: Type.Integer() });

@@ -1,10 +1,11 @@
+import type { EventCatalogue } from '../../events/catalogue.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { badRequest, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { NotificationFilter, NotificationRow, PreferenceRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { type Choice, DEFAULT_CHOICE, effectiveChoice, unknownType } from './rules.ts';
+import { type Choice, DEFAULT_CHOICE, effectiveChoice, noticeTypes, unknownType } from './rules.ts';
 
 /** They belong to the account, so both of its modes share them (`api.md` C12). */
 export interface Notifications {
@@ -18,6 +19,8 @@ export interface Notifications {
   readAll(accountId: string): Promise<number>;
   /** @throws {AppError} NOT_FOUND. */
   remove(accountId: string, id: string): Promise<void>;
+  /** The types of events that people are told of, alphabetical. */
+  types: readonly string[];
   /** With every type. */
   preferences(accountId: string): Promise<Choice>;
   /** Replaces the whole choice; types that are absent take their default. @throws {AppError} BAD_REQUEST. */
@@ -28,8 +31,16 @@ export interface Notifications {
 
 const KEPT_MS = 90 * 86_400_000;
 
-export function createNotifications({ db, clock }: { db: Db; clock: Clock }): Notifications {
+interface Deps {
+  db: Db;
+  clock: Clock;
+  catalogue: Pick<EventCatalogue, 'definitions'>;
+}
+
+export function createNotifications({ db, clock, catalogue }: Deps): Notifications {
+  const types = noticeTypes(catalogue.definitions);
   return {
+    types: [...types.keys()],
     list: (accountId, filter, page) => repository.listNotifications(db, accountId, filter, page),
     async get(accountId, id) {
       return found(await repository.findNotification(db, accountId, id));
@@ -43,13 +54,13 @@ export function createNotifications({ db, clock }: { db: Db; clock: Clock }): No
       if (!(await repository.deleteNotification(db, accountId, id))) throw notFound();
     },
     async preferences(accountId) {
-      return effectiveChoice(toChoice(await repository.findPreference(db, accountId)));
+      return effectiveChoice(toChoice(await repository.findPreference(db, accountId)), types);
     },
     async setPreferences(accountId, choice) {
-      const unknown = unknownType(choice.types);
+      const unknown = unknownType(choice.types, types);
       if (unknown !== null) throw badRequest(`types.${unknown}`, 'No notification has this type.');
       await repository.putPreference(db, accountId, choice.channels, choice.types);
-      return effectiveChoice(choice);
+      return effectiveChoice(choice, types);
     },
     cleanUp: () => repository.deleteNotificationsBefore(db, dateFromMs(clock.ms() - KEPT_MS)),
   };

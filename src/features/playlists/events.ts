@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { defineEvent } from '../../events/catalogue.ts';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
 
 const data = Type.Object({
   playlistId: Type.String(),
@@ -9,24 +9,25 @@ const data = Type.Object({
 });
 const sample = { playlistId: 'pls_01kafe3n4pfx2v9yq6m8d7t5zr', title: 'The best of 2026', itemCount: 0 };
 
-/** `api.md` C9. */
-export const playlistEvents = [
-  defineEvent({
-    type: 'playlist.created',
-    description: 'A playlist was created.',
-    data,
-    sample: { ...sample, sequence: 1 },
-  }),
-  defineEvent({
-    type: 'playlist.updated',
-    description: 'A playlist, its items or their order were changed.',
-    data,
-    sample: { ...sample, itemCount: 12, sequence: 2 },
-  }),
-  defineEvent({
-    type: 'playlist.deleted',
-    description: 'A playlist was deleted; its videos were not.',
-    data,
-    sample: { ...sample, itemCount: 12, sequence: 3 },
-  }),
-];
+export const playlistCreated = defineEvent({
+  type: 'playlist.created',
+  description: 'A playlist was created.',
+  data,
+  sample: { ...sample, sequence: 1 },
+});
+
+export const playlistUpdated = defineEvent({
+  type: 'playlist.updated',
+  description: 'A playlist, its items or their order were changed.',
+  data,
+  sample: { ...sample, itemCount: 12, sequence: 2 },
+});
+
+export const playlistDeleted = defineEvent({
+  type: 'playlist.deleted',
+  description: 'A playlist was deleted; its videos were not.',
+  data,
+  sample: { ...sample, itemCount: 12, sequence: 3 },
+});
+
+export const playlistEvents: EventDefinition[] = [playlistCreated, playlistUpdated, playlistDeleted];

@@ -4,6 +4,7 @@ import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { playlistCreated, playlistDeleted, playlistUpdated } from './events.ts';
 import type { ItemChange, ItemRow, PlaylistChange, PlaylistRow, ShownPlaylist } from './repository.ts';
 import * as repository from './repository.ts';
 import { isPermutation, isSpan, MAX_ITEMS, type Span } from './rules.ts';
@@ -108,7 +109,7 @@ export function createPlaylists({ db, events, clock, videosOf }: PlaylistDeps): 
           created_at: now,
           updated_at: now,
         });
-        await say(append, 'playlist.created', row, 0);
+        await emit(append, playlistCreated, row, 0);
         return row;
       }),
     list: (workspaceId, filter, page) => repository.listPlaylists(db, workspaceId, filter, page),
@@ -122,7 +123,7 @@ export function createPlaylists({ db, events, clock, videosOf }: PlaylistDeps): 
         if (row === undefined) throw notFound();
         const itemCount = await repository.countItems(tx, id);
         await repository.deletePlaylist(tx, id);
-        await say(append, 'playlist.deleted', { ...row, event_sequence: row.event_sequence + 1 }, itemCount);
+        await emit(append, playlistDeleted, { ...row, event_sequence: row.event_sequence + 1 }, itemCount);
       }),
     async items(workspaceId, id, page) {
       await find(workspaceId, id);
@@ -171,18 +172,18 @@ async function save(
   // Always later than before: who compares it sees every change.
   const updated_at = dateFromMs(Math.max(nowMs, row.updated_at.getTime() + 1));
   const saved = await repository.updatePlaylist(tx, row.id, { ...change, updated_at });
-  await say(append, 'playlist.updated', saved, await repository.countItems(tx, row.id));
+  await emit(append, playlistUpdated, saved, await repository.countItems(tx, row.id));
   return saved;
 }
 
-async function say(
+async function emit(
   append: AppendEvent,
-  type: 'playlist.created' | 'playlist.updated' | 'playlist.deleted',
+  event: typeof playlistCreated,
   row: PlaylistRow,
   itemCount: number,
 ): Promise<void> {
   const { id: playlistId, title, event_sequence: sequence, workspace_id: workspaceId } = row;
-  await append({ workspaceId, type, data: { playlistId, title, itemCount, sequence } });
+  await append(event, workspaceId, { playlistId, title, itemCount, sequence });
 }
 
 async function updateSettings({ tx, row, save }: Change, input: PlaylistPatch): Promise<void> {

@@ -14,7 +14,7 @@ export interface ReadyRecording {
 interface Deps {
   clock: Clock;
   /** Appends `stream.recording_ready`. */
-  say(tx: Tx, append: AppendEvent, ready: ReadyRecording): Promise<void>;
+  emit(tx: Tx, append: AppendEvent, ready: ReadyRecording): Promise<void>;
 }
 
 interface PlayableVideo {
@@ -25,13 +25,13 @@ interface PlayableVideo {
 }
 
 /** What is done in the transaction that makes a video playable: a recording is told of, once. */
-export function createRecordingReady({ clock, say }: Deps) {
+export function createRecordingReady({ clock, emit }: Deps) {
   return async (tx: Tx, append: AppendEvent, video: PlayableVideo): Promise<void> => {
     const { id: videoId, session_id: sessionId, workspace_id: workspaceId } = video;
     if (sessionId === null) return;
     const marked = await repository.markReady(tx, sessionId, videoId, clock.now());
     if (marked === undefined) return;
     const durationSec = video.duration_sec;
-    await say(tx, append, { workspaceId, streamId: marked.stream_id, sessionId, videoId, durationSec });
+    await emit(tx, append, { workspaceId, streamId: marked.stream_id, sessionId, videoId, durationSec });
   };
 }

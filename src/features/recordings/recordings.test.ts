@@ -12,7 +12,7 @@ import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
 import { JobPostponed } from '../../jobs/job.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { IngestSession, RecordingPort } from '../../media/contract/index.ts';
-import { sayRecordingReady } from '../streams/index.ts';
+import { emitRecordingReady } from '../streams/index.ts';
 import { createRecordingReady } from './index.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
@@ -306,7 +306,7 @@ test('stream.recording_ready is said once, when the video can first be played', 
   await stream.act('stop');
   const sessionId = await sessionOf(stream);
   const videoId = String(await videoIdOf(stream));
-  const hook = createRecordingReady({ clock, say: sayRecordingReady });
+  const hook = createRecordingReady({ clock, emit: emitRecordingReady });
   const [row] = await app.container.sql`select workspace_id from video where id = ${videoId}`;
   const video = { id: videoId, workspace_id: row?.workspace_id, session_id: sessionId, duration_sec: 61.5 };
   const { events, sql } = app.container;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { defineEvent } from '../../events/catalogue.ts';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
 import { Instant, Nullable, OneOf, Visibility } from '../../http/schema.ts';
 
 const streamId = Type.String();
@@ -12,111 +12,130 @@ const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), t
 });
 const SAMPLE_ID = 'str_01kafe3n4pfx2v9yq6m8d7t5zr';
 
-/** The four events of a broadcast, with exactly the payloads of contract 6.5. */
-const broadcastEvents = [
-  defineEvent({
-    type: 'stream.live',
-    description: 'An encoder has connected and a signal is there; not yet a broadcast to viewers.',
-    data: Type.Object({ streamId, status: OneOf(['HAS_SIGNAL', 'ACTIVE'] as const), wentLiveAt: Instant }),
-    sample: { streamId: SAMPLE_ID, status: 'HAS_SIGNAL', wentLiveAt: '2026-11-20T09:00:00.000Z' },
-  }),
-  defineEvent({
-    type: 'stream.ended',
-    description: 'The signal of the encoder is lost.',
-    data: Type.Object({ streamId, endedAt: Instant, durationSec: Type.Null() }),
-    sample: { streamId: SAMPLE_ID, endedAt: '2026-11-20T10:00:05.000Z', durationSec: null },
-  }),
-  defineEvent({
-    type: 'stream.broadcast_started',
-    description: 'The broadcast is live to viewers. At most once per stream and minute.',
-    data: Type.Object({ streamId, isLive: Type.Literal(true), startedAt: Nullable(Instant) }),
-    sample: { streamId: SAMPLE_ID, isLive: true, startedAt: '2026-11-20T09:00:10.000Z' },
-  }),
-  defineEvent({
-    type: 'stream.broadcast_stopped',
-    description: 'The broadcast was stopped by its creator. At most once per stream and minute.',
-    data: Type.Object({
-      streamId,
-      isLive: Type.Literal(false),
-      endedAt: Instant,
-      durationSec: Nullable(Type.Integer()),
-    }),
-    sample: {
-      streamId: SAMPLE_ID,
-      isLive: false,
-      endedAt: '2026-11-20T10:00:00.000Z',
-      durationSec: 3590,
-    },
-  }),
-];
+// The four events of a broadcast: partners rely on exactly these payloads.
 
-/** What else happens to a stream (`api.md` C9). */
-const resourceEvents = [
-  defineEvent({
-    type: 'stream.created',
-    description: 'A stream was created.',
-    data: Type.Object({ streamId, title: Type.String(), visibility: Visibility, sequence }),
-    sample: { streamId: SAMPLE_ID, title: 'Friday night live', visibility: 'PUBLIC', sequence: 1 },
-  }),
-  defineEvent({
-    type: 'stream.updated',
-    description: 'The settings of a stream were changed.',
-    data: Type.Object({ streamId, title: Type.String(), visibility: Visibility, changes, sequence }),
-    sample: {
-      streamId: SAMPLE_ID,
-      title: 'Saturday night live',
-      visibility: 'PUBLIC',
-      changes: { title: { from: 'Friday night live', to: 'Saturday night live' } },
-      sequence: 2,
-    },
-  }),
-  defineEvent({
-    type: 'stream.deleted',
-    description: 'A stream was deleted; an encoder that published to it was cut off.',
-    data: Type.Object({ streamId, deletedAt: Instant, sequence }),
-    sample: { streamId: SAMPLE_ID, deletedAt: '2026-11-21T09:00:00.000Z', sequence: 6 },
-  }),
-  defineEvent({
-    type: 'stream.scheduled',
-    description: 'A start was planned for a stream, and again 15 minutes before it.',
-    data: Type.Object({ streamId, title: Type.String(), scheduledStartAt: Instant, sequence }),
-    sample: {
-      streamId: SAMPLE_ID,
-      title: 'Saturday night live',
-      scheduledStartAt: '2026-11-20T20:00:00.000Z',
-      sequence: 3,
-    },
-  }),
-  defineEvent({
-    type: 'stream.key_rotated',
-    description: 'A stream has a new stream key; an encoder that published with the old one was cut off.',
-    data: Type.Object({ streamId, rotatedAt: Instant, sequence }),
-    sample: { streamId: SAMPLE_ID, rotatedAt: '2026-11-20T08:00:00.000Z', sequence: 4 },
-  }),
-  defineEvent({
-    type: 'stream.health_changed',
-    description: 'The signal of the encoder has got other issues, or none any more. At most once a minute.',
-    data: Type.Object({ streamId, healthy: Type.Boolean(), issues: Type.Array(Type.String()), sequence }),
-    sample: { streamId: SAMPLE_ID, healthy: false, issues: ['KEYFRAME_INTERVAL'], sequence: 5 },
-  }),
-  defineEvent({
-    type: 'stream.recording_ready',
-    description: 'The recording of a broadcast can be played.',
-    data: Type.Object({
-      streamId,
-      sessionId: Type.String({ description: 'The session whose broadcast was recorded.' }),
-      videoId: Type.String(),
-      durationSec: Nullable(Type.Number()),
-      sequence,
-    }),
-    sample: {
-      streamId: SAMPLE_ID,
-      sessionId: 'ses_01kafe7xq2v9yq6m8d7t5zr3n4',
-      videoId: 'vid_01kafg2m9d7t5zr3n4pfx2v9yq',
-      durationSec: 3590.4,
-      sequence: 7,
-    },
-  }),
-];
+export const streamLive = defineEvent({
+  type: 'stream.live',
+  description: 'An encoder has connected and a signal is there; not yet a broadcast to viewers.',
+  data: Type.Object({ streamId, status: OneOf(['HAS_SIGNAL', 'ACTIVE'] as const), wentLiveAt: Instant }),
+  sample: { streamId: SAMPLE_ID, status: 'HAS_SIGNAL', wentLiveAt: '2026-11-20T09:00:00.000Z' },
+});
 
-export const streamEvents = [...broadcastEvents, ...resourceEvents];
+export const streamEnded = defineEvent({
+  type: 'stream.ended',
+  description: 'The signal of the encoder is lost.',
+  data: Type.Object({ streamId, endedAt: Instant, durationSec: Type.Null() }),
+  sample: { streamId: SAMPLE_ID, endedAt: '2026-11-20T10:00:05.000Z', durationSec: null },
+});
+
+export const streamBroadcastStarted = defineEvent({
+  type: 'stream.broadcast_started',
+  description: 'The broadcast is live to viewers. At most once per stream and minute.',
+  data: Type.Object({ streamId, isLive: Type.Literal(true), startedAt: Nullable(Instant) }),
+  sample: { streamId: SAMPLE_ID, isLive: true, startedAt: '2026-11-20T09:00:10.000Z' },
+});
+
+export const streamBroadcastStopped = defineEvent({
+  type: 'stream.broadcast_stopped',
+  description: 'The broadcast was stopped by its creator. At most once per stream and minute.',
+  data: Type.Object({
+    streamId,
+    isLive: Type.Literal(false),
+    endedAt: Instant,
+    durationSec: Nullable(Type.Integer()),
+  }),
+  sample: {
+    streamId: SAMPLE_ID,
+    isLive: false,
+    endedAt: '2026-11-20T10:00:00.000Z',
+    durationSec: 3590,
+  },
+});
+
+// What else happens to a stream.
+
+export const streamCreated = defineEvent({
+  type: 'stream.created',
+  description: 'A stream was created.',
+  data: Type.Object({ streamId, title: Type.String(), visibility: Visibility, sequence }),
+  sample: { streamId: SAMPLE_ID, title: 'Friday night live', visibility: 'PUBLIC', sequence: 1 },
+});
+
+export const streamUpdated = defineEvent({
+  type: 'stream.updated',
+  description: 'The settings of a stream were changed.',
+  data: Type.Object({ streamId, title: Type.String(), visibility: Visibility, changes, sequence }),
+  sample: {
+    streamId: SAMPLE_ID,
+    title: 'Saturday night live',
+    visibility: 'PUBLIC',
+    changes: { title: { from: 'Friday night live', to: 'Saturday night live' } },
+    sequence: 2,
+  },
+});
+
+export const streamDeleted = defineEvent({
+  type: 'stream.deleted',
+  description: 'A stream was deleted; an encoder that published to it was cut off.',
+  data: Type.Object({ streamId, deletedAt: Instant, sequence }),
+  sample: { streamId: SAMPLE_ID, deletedAt: '2026-11-21T09:00:00.000Z', sequence: 6 },
+});
+
+export const streamScheduled = defineEvent({
+  type: 'stream.scheduled',
+  description: 'A start was planned for a stream, and again 15 minutes before it.',
+  data: Type.Object({ streamId, title: Type.String(), scheduledStartAt: Instant, sequence }),
+  sample: {
+    streamId: SAMPLE_ID,
+    title: 'Saturday night live',
+    scheduledStartAt: '2026-11-20T20:00:00.000Z',
+    sequence: 3,
+  },
+});
+
+export const streamKeyRotated = defineEvent({
+  type: 'stream.key_rotated',
+  description: 'A stream has a new stream key; an encoder that published with the old one was cut off.',
+  data: Type.Object({ streamId, rotatedAt: Instant, sequence }),
+  sample: { streamId: SAMPLE_ID, rotatedAt: '2026-11-20T08:00:00.000Z', sequence: 4 },
+});
+
+export const streamHealthChanged = defineEvent({
+  type: 'stream.health_changed',
+  description: 'The signal of the encoder has got other issues, or none any more. At most once a minute.',
+  data: Type.Object({ streamId, healthy: Type.Boolean(), issues: Type.Array(Type.String()), sequence }),
+  sample: { streamId: SAMPLE_ID, healthy: false, issues: ['KEYFRAME_INTERVAL'], sequence: 5 },
+});
+
+export const streamRecordingReady = defineEvent({
+  type: 'stream.recording_ready',
+  description: 'The recording of a broadcast can be played.',
+  data: Type.Object({
+    streamId,
+    sessionId: Type.String({ description: 'The session whose broadcast was recorded.' }),
+    videoId: Type.String(),
+    durationSec: Nullable(Type.Number()),
+    sequence,
+  }),
+  sample: {
+    streamId: SAMPLE_ID,
+    sessionId: 'ses_01kafe7xq2v9yq6m8d7t5zr3n4',
+    videoId: 'vid_01kafg2m9d7t5zr3n4pfx2v9yq',
+    durationSec: 3590.4,
+    sequence: 7,
+  },
+});
+
+export const streamEvents: EventDefinition[] = [
+  streamLive,
+  streamEnded,
+  streamBroadcastStarted,
+  streamBroadcastStopped,
+  streamCreated,
+  streamUpdated,
+  streamDeleted,
+  streamScheduled,
+  streamKeyRotated,
+  streamHealthChanged,
+  streamRecordingReady,
+];

@@ -5,12 +5,12 @@
  * see (`isLive`). A *session* is one signal with at most one broadcast; an *ingest session* is one encoder
  * connection, of which a session may have several.
  */
+export { emitRecordingReady } from './emit.ts';
 export { streamEvents } from './events.ts';
 export type { StreamGate } from './gate.service.ts';
 export { createStreamGates } from './gate.service.ts';
 export type { PlaybackTokens } from './live.pages.ts';
 export { livePages } from './live.pages.ts';
-export { sayRecordingReady } from './resource-events.ts';
 export { streamRoutes } from './routes.ts';
 export type { StreamLinks } from './schemas.ts';
 export type { Streams } from './service.ts';

@@ -1,9 +1,10 @@
-import type { Events } from '../../events/index.ts';
+import { type Events, nextSequence } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
+import { ANNOUNCED_MS, emitScheduled } from './emit.ts';
+import { streamHealthChanged } from './events.ts';
 import * as repository from './repository.ts';
-import { ANNOUNCED_MS, say, sayScheduled } from './resource-events.ts';
 
 interface Deps {
   db: Db;
@@ -28,7 +29,9 @@ export async function reportHealth(deps: Deps, streamId: string, health: StreamH
     const row = await repository.lockAnyStream(tx, streamId);
     if (row === undefined || row.deleted_at !== null || !isNews(row, issues, now)) return;
     await repository.updateStream(tx, streamId, { health_said_issues: issues, health_said_at: now });
-    await say(tx, append, row, 'stream.health_changed', { healthy: issues.length === 0, issues });
+    const sequence = await nextSequence(tx, 'stream', streamId);
+    const data = { streamId, healthy: issues.length === 0, issues, sequence };
+    await append(streamHealthChanged, row.workspace_id, data);
   });
 }
 
@@ -49,7 +52,7 @@ export async function announceUpcoming(deps: Deps, now: Date): Promise<void> {
       const row = await repository.lockAnyStream(tx, id);
       if (row === undefined || row.deleted_at !== null || row.scheduled_start_at === null) return;
       if (row.schedule_said_for?.getTime() === row.scheduled_start_at.getTime()) return;
-      await sayScheduled(tx, append, row, now);
+      await emitScheduled(tx, append, row, now);
     });
   }
 }

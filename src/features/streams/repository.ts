@@ -310,17 +310,6 @@ export function writeHealth(db: Db, streamId: string, health: string, now: Date)
     .executeTakeFirst();
 }
 
-/** The number of the stream's next event. */
-export async function nextSequence(tx: Tx, id: string): Promise<number> {
-  const row = await tx
-    .updateTable('stream')
-    .set((eb) => ({ event_sequence: eb('event_sequence', '+', 1) }))
-    .where('id', '=', id)
-    .returning('event_sequence')
-    .executeTakeFirstOrThrow();
-  return row.event_sequence;
-}
-
 /** Streams whose planned start lies ahead, until `horizon`, and was not announced yet. */
 export async function upcomingStreams(db: Db, now: Date, horizon: Date): Promise<{ id: string }[]> {
   return db

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { AppendEvent, Events } from '../../events/index.ts';
+import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -10,9 +10,10 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { BroadcastRecorder } from './broadcast.service.ts';
 import { admitLate, startLocked, stopLocked } from './broadcast.service.ts';
+import { emitCreated, emitUpdated } from './emit.ts';
+import { streamDeleted, streamKeyRotated } from './events.ts';
 import type { ListedSession, StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { say, sayCreated, sayUpdated } from './resource-events.ts';
 import * as rules from './rules.ts';
 
 /** Told whenever a stream's flags or its right to publish changed. */
@@ -167,7 +168,7 @@ export function createStreams(deps: StreamDeps): Streams {
       const row = await events.transaction(async (tx, append) => {
         const settings = { ...columns(input), ...key, id, title, visibility, event_sequence: 1 };
         const made = await repository.insertStream(tx, workspaceId, settings);
-        await sayCreated(tx, append, made, clock.now());
+        await emitCreated(tx, append, made, clock.now());
         return made;
       });
       return { row, streamKey };
@@ -182,7 +183,7 @@ export function createStreams(deps: StreamDeps): Streams {
         const now = clock.now();
         const updated = await repository.updateStream(tx, id, { ...columns(input), updated_at: now });
         if (!row.record) await admitLate({ tx, recorder }, updated);
-        await sayUpdated(tx, append, row, updated, now);
+        await emitUpdated(tx, append, row, updated, now);
         return updated;
       }),
     async remove(workspaceId, id) {
@@ -191,7 +192,8 @@ export function createStreams(deps: StreamDeps): Streams {
         await kick(tx, id, 'deleted');
         const now = clock.now();
         await repository.updateStream(tx, id, { deleted_at: now });
-        await say(tx, append, row, 'stream.deleted', { deletedAt: now.toISOString() });
+        const sequence = await nextSequence(tx, 'stream', id);
+        await append(streamDeleted, workspaceId, { streamId: id, deletedAt: now.toISOString(), sequence });
       });
       bus.publish(STREAM_DELETED_TOPIC, id);
     },
@@ -212,11 +214,12 @@ export function createStreams(deps: StreamDeps): Streams {
         stopLocked({ tx, append, recorder, now: clock.now() }, row),
       ),
     rotateKey: (workspaceId, id) =>
-      locked(workspaceId, id, async (tx, row, append) => {
+      locked(workspaceId, id, async (tx, _row, append) => {
         const { streamKey, ...key } = mintKey(secrets);
         await kick(tx, id, 'key rotated');
         const now = clock.now();
-        await say(tx, append, row, 'stream.key_rotated', { rotatedAt: now.toISOString() });
+        const sequence = await nextSequence(tx, 'stream', id);
+        await append(streamKeyRotated, workspaceId, { streamId: id, rotatedAt: now.toISOString(), sequence });
         return { row: await repository.updateStream(tx, id, { ...key, updated_at: now }), streamKey };
       }),
     async sessions(workspaceId, id, page) {

@@ -1,8 +1,9 @@
 import type { AppendEvent } from '../../events/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import { streamBroadcastStarted, streamBroadcastStopped, streamEnded, streamLive } from './events.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
-import type { StreamState, Transition } from './rules.ts';
+import type { StreamEvent, StreamState, Transition } from './rules.ts';
 
 export function stateOf(row: StreamRow): StreamState {
   return {
@@ -38,6 +39,20 @@ export async function commitTransition(
     broadcast_said_live: state.saidLive,
     broadcast_due_at: state.dueAt,
   });
-  for (const event of events) await append({ workspaceId: row.workspace_id, ...event });
+  for (const event of events) await emit(append, row.workspace_id, event);
   return updated;
+}
+
+/** The rules know the events by their types; from here on by their definitions. */
+function emit(append: AppendEvent, workspaceId: string, event: StreamEvent): Promise<string> {
+  switch (event.type) {
+    case 'stream.live':
+      return append(streamLive, workspaceId, event.data);
+    case 'stream.ended':
+      return append(streamEnded, workspaceId, event.data);
+    case 'stream.broadcast_started':
+      return append(streamBroadcastStarted, workspaceId, event.data);
+    case 'stream.broadcast_stopped':
+      return append(streamBroadcastStopped, workspaceId, event.data);
+  }
 }

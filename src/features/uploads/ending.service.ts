@@ -8,6 +8,7 @@ import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { StorageQuota } from '../usage/index.ts';
 import type { VideoIntake } from '../videos/index.ts';
+import { uploadExpired } from './events.ts';
 import type { UploadRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { type Hashes, keyOf, partialOf } from './state.ts';
@@ -199,8 +200,7 @@ function endSession(
     const hasFailed = await videos.fail(tx, append, videoId, { code, message });
     if (hasFailed) await quota.set(tx, { workspaceId, videoId, bytes: 0, enforce: false });
     if (status === 'EXPIRED') {
-      const data = { uploadId: id, videoId, sequence: 1 };
-      await append({ workspaceId, type: 'upload.expired', data });
+      await append(uploadExpired, workspaceId, { uploadId: id, videoId, sequence: 1 });
     }
     return repository.updateUpload(tx, id, {
       status,

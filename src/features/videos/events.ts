@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { defineEvent } from '../../events/catalogue.ts';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
 import { Instant, Nullable, OneOf, Visibility } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
@@ -31,129 +31,158 @@ const SAMPLE = {
   source: 'UPLOAD',
 } as const;
 
-/** What happens to a video as a resource (`api.md` C9). */
-const resourceEvents = [
-  defineEvent({
-    type: 'video.created',
-    description: 'A video was created; its file may still have to come.',
-    data: Type.Object({ ...described, sequence }),
-    sample: { ...SAMPLE, status: 'UPLOADING', sequence: 1 },
-  }),
-  defineEvent({
-    type: 'video.updated',
-    description: 'The settings of a video were changed.',
-    data: Type.Object({ ...described, changes, sequence }),
-    sample: {
-      ...SAMPLE,
-      changes: { title: { from: 'Opening', to: 'Opening night' } },
-      sequence: 6,
-    },
-  }),
-  defineEvent({
-    type: 'video.deleted',
-    description: 'A video was deleted; it is not played any more.',
-    data: Type.Object({ videoId, deletedAt: Instant, sequence }),
-    sample: { videoId: SAMPLE_ID, deletedAt: '2026-11-21T09:00:00.000Z', sequence: 9 },
-  }),
-  defineEvent({
-    type: 'video.published',
-    description: 'A ready video has left PRIVATE for the first time.',
-    data: Type.Object({ videoId, visibility: Visibility, publishedAt: Instant, sequence }),
-    sample: {
-      videoId: SAMPLE_ID,
-      visibility: 'PUBLIC',
-      publishedAt: '2026-11-20T12:00:00.000Z',
-      sequence: 7,
-    },
-  }),
-  defineEvent({
-    type: 'video.unpublished',
-    description: 'A ready video was made PRIVATE.',
-    data: Type.Object({ videoId, visibility: Visibility, publishedAt: Nullable(Instant), sequence }),
-    sample: {
-      videoId: SAMPLE_ID,
-      visibility: 'PRIVATE',
-      publishedAt: '2026-11-20T12:00:00.000Z',
-      sequence: 8,
-    },
-  }),
-  defineEvent({
-    type: 'video.caption.ready',
-    description: 'A video has captions in a language, or new ones.',
-    data: Type.Object({ videoId, language: Type.String(), isAuto: Type.Boolean(), sequence }),
-    sample: { videoId: SAMPLE_ID, language: 'en', isAuto: false, sequence: 6 },
-  }),
-];
+// What happens to a video as a resource.
 
-/** The way of a file to a playable video (contract 6.5, `api.md` C3.1). */
-const processingEvents = [
-  defineEvent({
-    type: 'video.upload.completed',
-    description: 'The file of an upload is complete and waits for processing.',
-    data: Type.Object({ videoId, uploadId: Type.String(), sizeBytes: Type.Integer(), sequence }),
-    sample: {
-      videoId: SAMPLE_ID,
-      uploadId: 'upl_01kafe3n4pfx2v9yq6m8d7t5zs',
-      sizeBytes: 734_003_200,
-      sequence: 2,
-    },
-  }),
-  defineEvent({
-    type: 'video.processing.started',
-    description: 'The processing of a video has begun, or was asked for again.',
-    data: Type.Object({ videoId, attempt, sequence }),
-    sample: { videoId: SAMPLE_ID, attempt: 1, sequence: 3 },
-  }),
-  defineEvent({
-    type: 'video.processing.completed',
-    description: 'Every rendition of a video is ready.',
-    data: Type.Object({
-      videoId: Type.String(),
-      title: Type.String(),
-      status: Type.Literal('READY'),
-      durationSec: Nullable(Type.Number()),
-      width: Nullable(Type.Integer()),
-      height: Nullable(Type.Integer()),
-      renditions: Type.Array(Type.String()),
-      playbackUrl: Nullable(Type.String()),
-      thumbnailUrl: Nullable(Type.String()),
-      externalId: Nullable(Type.String()),
-      completedAt: Instant,
-      sequence,
-    }),
-    sample: {
-      videoId: SAMPLE_ID,
-      title: 'Opening night',
-      status: 'READY',
-      durationSec: 1834.5,
-      width: 1920,
-      height: 1080,
-      renditions: ['1080p', '720p', '480p'],
-      playbackUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',
-      thumbnailUrl: null,
-      externalId: null,
-      completedAt: '2026-11-20T09:00:00.000Z',
-      sequence: 4,
-    },
-  }),
-  defineEvent({
-    type: 'video.processing.failed',
-    description: 'A video cannot be played: its file did not come, or could not be processed.',
-    data: Type.Object({
-      videoId,
-      error: Type.Object({ code: Type.String(), message: Type.String() }),
-      attempt,
-      failedAt: Instant,
-      sequence,
-    }),
-    sample: {
-      videoId: SAMPLE_ID,
-      error: { code: 'CORRUPT_INPUT', message: 'The file breaks off before its index.' },
-      attempt: 1,
-      failedAt: '2026-11-20T09:00:00.000Z',
-      sequence: 4,
-    },
-  }),
-];
+export const videoCreated = defineEvent({
+  type: 'video.created',
+  description: 'A video was created; its file may still have to come.',
+  data: Type.Object({ ...described, sequence }),
+  sample: { ...SAMPLE, status: 'UPLOADING', sequence: 1 },
+});
 
-export const videoEvents = [...resourceEvents, ...processingEvents];
+export const videoUpdated = defineEvent({
+  type: 'video.updated',
+  description: 'The settings of a video were changed.',
+  data: Type.Object({ ...described, changes, sequence }),
+  sample: {
+    ...SAMPLE,
+    changes: { title: { from: 'Opening', to: 'Opening night' } },
+    sequence: 6,
+  },
+});
+
+export const videoDeleted = defineEvent({
+  type: 'video.deleted',
+  description: 'A video was deleted; it is not played any more.',
+  data: Type.Object({ videoId, deletedAt: Instant, sequence }),
+  sample: { videoId: SAMPLE_ID, deletedAt: '2026-11-21T09:00:00.000Z', sequence: 9 },
+});
+
+export const videoPublished = defineEvent({
+  type: 'video.published',
+  description: 'A ready video has left PRIVATE for the first time.',
+  data: Type.Object({ videoId, visibility: Visibility, publishedAt: Instant, sequence }),
+  sample: {
+    videoId: SAMPLE_ID,
+    visibility: 'PUBLIC',
+    publishedAt: '2026-11-20T12:00:00.000Z',
+    sequence: 7,
+  },
+});
+
+export const videoUnpublished = defineEvent({
+  type: 'video.unpublished',
+  description: 'A ready video was made PRIVATE.',
+  data: Type.Object({ videoId, visibility: Visibility, publishedAt: Nullable(Instant), sequence }),
+  sample: {
+    videoId: SAMPLE_ID,
+    visibility: 'PRIVATE',
+    publishedAt: '2026-11-20T12:00:00.000Z',
+    sequence: 8,
+  },
+});
+
+export const videoCaptionReady = defineEvent({
+  type: 'video.caption.ready',
+  description: 'A video has captions in a language, or new ones.',
+  data: Type.Object({ videoId, language: Type.String(), isAuto: Type.Boolean(), sequence }),
+  sample: { videoId: SAMPLE_ID, language: 'en', isAuto: false, sequence: 6 },
+});
+
+// The way of a file to a playable video.
+
+export const videoUploadCompleted = defineEvent({
+  type: 'video.upload.completed',
+  description: 'The file of an upload is complete and waits for processing.',
+  data: Type.Object({ videoId, uploadId: Type.String(), sizeBytes: Type.Integer(), sequence }),
+  sample: {
+    videoId: SAMPLE_ID,
+    uploadId: 'upl_01kafe3n4pfx2v9yq6m8d7t5zs',
+    sizeBytes: 734_003_200,
+    sequence: 2,
+  },
+});
+
+export const videoProcessingStarted = defineEvent({
+  type: 'video.processing.started',
+  description: 'The processing of a video has begun, or was asked for again.',
+  data: Type.Object({ videoId, attempt, sequence }),
+  sample: { videoId: SAMPLE_ID, attempt: 1, sequence: 3 },
+});
+
+export const videoProcessingCompleted = defineEvent({
+  type: 'video.processing.completed',
+  description: 'Every rendition of a video is ready.',
+  data: Type.Object({
+    videoId: Type.String(),
+    title: Type.String(),
+    status: Type.Literal('READY'),
+    durationSec: Nullable(Type.Number()),
+    width: Nullable(Type.Integer()),
+    height: Nullable(Type.Integer()),
+    renditions: Type.Array(Type.String()),
+    playbackUrl: Nullable(Type.String()),
+    thumbnailUrl: Nullable(Type.String()),
+    externalId: Nullable(Type.String()),
+    completedAt: Instant,
+    sequence,
+  }),
+  sample: {
+    videoId: SAMPLE_ID,
+    title: 'Opening night',
+    status: 'READY',
+    durationSec: 1834.5,
+    width: 1920,
+    height: 1080,
+    renditions: ['1080p', '720p', '480p'],
+    playbackUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',
+    thumbnailUrl: null,
+    externalId: null,
+    completedAt: '2026-11-20T09:00:00.000Z',
+    sequence: 4,
+  },
+});
+
+export const videoProcessingFailed = defineEvent({
+  type: 'video.processing.failed',
+  description: 'A video cannot be played: its file did not come, or could not be processed.',
+  data: Type.Object({
+    videoId,
+    error: Type.Object({ code: Type.String(), message: Type.String() }),
+    attempt,
+    failedAt: Instant,
+    sequence,
+  }),
+  sample: {
+    videoId: SAMPLE_ID,
+    error: { code: 'CORRUPT_INPUT', message: 'The file breaks off before its index.' },
+    attempt: 1,
+    failedAt: '2026-11-20T09:00:00.000Z',
+    sequence: 4,
+  },
+  notice: {
+    severity: 'WARNING',
+    words: ({ error, videoId: id }) => {
+      // An upload that was given up is no news to who gave it up.
+      if (error.code === 'UPLOAD_EXPIRED') return null;
+      return {
+        title: 'A video could not be processed',
+        body: `${error.message} The code is ${error.code}.`.trim(),
+        resource: { type: 'VIDEO', id },
+      };
+    },
+  },
+});
+
+export const videoEvents: EventDefinition[] = [
+  videoCreated,
+  videoUpdated,
+  videoDeleted,
+  videoPublished,
+  videoUnpublished,
+  videoCaptionReady,
+  videoUploadCompleted,
+  videoProcessingStarted,
+  videoProcessingCompleted,
+  videoProcessingFailed,
+];

@@ -10,7 +10,12 @@ export type { Audience } from './audience/service.ts';
 export { createAudience } from './audience/service.ts';
 export type { Captions } from './captions/service.ts';
 export { createCaptions } from './captions/service.ts';
-export { videoEvents } from './events.ts';
+export {
+  videoDeleted,
+  videoEvents,
+  videoProcessingCompleted,
+  videoProcessingFailed,
+} from './events.ts';
 export type { IntakeVideo, VideoIntake, VideoProcessing } from './intake.service.ts';
 export { createVideoIntake } from './intake.service.ts';
 export { createLockVideo } from './locked.ts';

@@ -3,9 +3,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import { emitCreated } from './emit.ts';
 import type { NewVideo, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { sayCreated } from './resource-events.ts';
 import type { VideoFailure } from './transitions.ts';
 import * as transitions from './transitions.ts';
 
@@ -130,6 +130,6 @@ export async function createVideo(
     status: 'UPLOADING',
     event_sequence: 1,
   });
-  await sayCreated(append, row);
+  await emitCreated(append, row);
   return row;
 }

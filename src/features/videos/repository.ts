@@ -42,17 +42,6 @@ export function updateVideo(tx: Tx, id: string, change: VideoChange): Promise<Vi
   return tx.updateTable('video').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }
 
-/** The number of the video's next event. */
-export async function nextSequence(tx: Tx, id: string): Promise<number> {
-  const row = await tx
-    .updateTable('video')
-    .set((eb) => ({ event_sequence: eb('event_sequence', '+', 1) }))
-    .where('id', '=', id)
-    .returning('event_sequence')
-    .executeTakeFirstOrThrow();
-  return row.event_sequence;
-}
-
 /** The playable rungs of a revision, highest first; the shared audio is none. */
 export function playableRungs(db: Db, videoId: string, revision: number): Promise<RenditionRow[]> {
   return db

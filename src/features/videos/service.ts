@@ -1,4 +1,4 @@
-import type { AppendEvent, Events } from '../../events/index.ts';
+import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
@@ -10,11 +10,12 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Chapter } from '../../platform/db/json-columns.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { StorageQuota } from '../usage/index.ts';
+import { differs, emitUpdated } from './emit.ts';
+import { videoDeleted, videoPublished, videoUnpublished } from './events.ts';
 import { createVideo, type VideoProcessing } from './intake.service.ts';
 import { createLockVideo, showing, VIDEO_TOPIC } from './locked.ts';
 import type { ShownVideo, VideoFilter, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { differs, say, sayUpdated } from './resource-events.ts';
 import * as rules from './rules.ts';
 import * as settingsRules from './settings.rules.ts';
 import * as transitions from './transitions.ts';
@@ -126,7 +127,7 @@ export function createVideos(deps: VideoDeps): Videos {
           });
         }
         const after = await repository.updateVideo(tx, id, { publish_at: publishAt, updated_at: now });
-        await sayUpdated(tx, append, row, after);
+        await emitUpdated(tx, append, row, after);
       }),
     unpublish: (workspaceId, id) =>
       locked(workspaceId, id, (tx, row, append) => setVisibility(tx, append, row, 'PRIVATE', clock.now())),
@@ -226,8 +227,8 @@ async function update(
     publish_at,
     updated_at: now,
   });
-  await sayUpdated(tx, append, row, after);
-  if (publication.event !== null) await sayPublication(tx, append, after, publication.event);
+  await emitUpdated(tx, append, row, after);
+  if (publication.event !== null) await emitPublication(tx, append, after, publication.event);
 }
 
 function publicationOf(row: VideoRow, to: VideoRow['visibility'], now: Date): rules.Published {
@@ -235,14 +236,21 @@ function publicationOf(row: VideoRow, to: VideoRow['visibility'], now: Date): ru
   return rules.changeVisibility({ status, visibility, publishedAt }, to, now);
 }
 
-async function sayPublication(
+async function emitPublication(
   tx: Tx,
   append: AppendEvent,
   row: VideoRow,
   type: 'video.published' | 'video.unpublished',
 ): Promise<void> {
+  const { id: videoId, workspace_id: workspaceId, visibility } = row;
   const publishedAt = row.published_at?.toISOString() ?? null;
-  await say(tx, append, row, type, { visibility: row.visibility, publishedAt });
+  const sequence = await nextSequence(tx, 'video', videoId);
+  if (type === 'video.unpublished') {
+    await append(videoUnpublished, workspaceId, { videoId, visibility, publishedAt, sequence });
+    return;
+  }
+  if (publishedAt === null) throw new Error(`the published video ${videoId} has no time`);
+  await append(videoPublished, workspaceId, { videoId, visibility, publishedAt, sequence });
 }
 
 /** Now, or no longer: a plan to do so later is void. Where no publication is to be told, the change itself is. */
@@ -261,8 +269,8 @@ async function setVisibility(
     publish_at: null,
     updated_at: now,
   });
-  if (publication.event === null) await sayUpdated(tx, append, row, after);
-  else await sayPublication(tx, append, after, publication.event);
+  if (publication.event === null) await emitUpdated(tx, append, row, after);
+  else await emitPublication(tx, append, after, publication.event);
 }
 
 function publishLocked(tx: Tx, append: AppendEvent, row: VideoRow, now: Date): Promise<void> {
@@ -280,7 +288,8 @@ async function remove(deps: VideoDeps, workspaceId: string, id: string): Promise
     await processing.cancel(tx, id);
     for (const end of onDeleted) await end(tx, append, row);
     await repository.updateVideo(tx, id, { deleted_at: now, publish_at: null, updated_at: now });
-    await say(tx, append, row, 'video.deleted', { deletedAt: now.toISOString() });
+    const sequence = await nextSequence(tx, 'video', id);
+    await append(videoDeleted, workspaceId, { videoId: id, deletedAt: now.toISOString(), sequence });
   });
   bus.publish(VIDEO_TOPIC, id);
 }

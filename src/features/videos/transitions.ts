@@ -1,9 +1,14 @@
-import type { AppendEvent } from '../../events/index.ts';
+import { type AppendEvent, nextSequence } from '../../events/index.ts';
 import type { VideoErrorCode } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import {
+  videoProcessingCompleted,
+  videoProcessingFailed,
+  videoProcessingStarted,
+  videoUploadCompleted,
+} from './events.ts';
 import type { VideoChange, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { say } from './resource-events.ts';
 import * as rules from './rules.ts';
 import { toLinked, type VideoLinks } from './schemas.ts';
 
@@ -41,7 +46,9 @@ export async function receive(
   const change = { status, original_key: key, size_bytes: sizeBytes, updated_at: now };
   const after = await repository.updateVideo(tx, row.id, change);
   if (row.upload_id !== null) {
-    await say(tx, append, row, 'video.upload.completed', { uploadId: row.upload_id, sizeBytes });
+    const sequence = await nextSequence(tx, 'video', row.id);
+    const data = { videoId: row.id, uploadId: row.upload_id, sizeBytes, sequence };
+    await append(videoUploadCompleted, row.workspace_id, data);
   }
   return after;
 }
@@ -55,7 +62,7 @@ export async function pick(
   if (status === null) return null;
   const { attempt, isNews } = rules.pickAttempt(row);
   const after = await repository.updateVideo(tx, row.id, { ...change, status, attempt, updated_at: now });
-  if (isNews) await say(tx, append, row, 'video.processing.started', { attempt });
+  if (isNews) await emitStarted(tx, append, row, attempt);
   return after;
 }
 
@@ -76,7 +83,8 @@ export async function complete(
   });
   const rungs = await repository.playableRungs(tx, row.id, row.revision);
   const linked = toLinked(after, rungs.length > 0);
-  await say(tx, append, row, 'video.processing.completed', {
+  await append(videoProcessingCompleted, row.workspace_id, {
+    videoId: row.id,
     title: after.title,
     status: 'READY',
     durationSec: after.duration_sec,
@@ -87,6 +95,7 @@ export async function complete(
     thumbnailUrl: links.thumbnailUrl(linked),
     externalId: after.external_id,
     completedAt: now.toISOString(),
+    sequence: await nextSequence(tx, 'video', row.id),
   });
   return after;
 }
@@ -98,8 +107,13 @@ export async function fail({ tx, append, row, now }: Step, failure: VideoFailure
   const { code, message } = failure;
   const change = { status, error_code: code, error_message: message, updated_at: now };
   const after = await repository.updateVideo(tx, row.id, change);
-  const data = { error: { code, message }, attempt: row.attempt, failedAt: now.toISOString() };
-  await say(tx, append, row, 'video.processing.failed', data);
+  await append(videoProcessingFailed, row.workspace_id, {
+    videoId: row.id,
+    error: { code, message },
+    attempt: row.attempt,
+    failedAt: now.toISOString(),
+    sequence: await nextSequence(tx, 'video', row.id),
+  });
   return after;
 }
 
@@ -116,6 +130,11 @@ export async function retry({ tx, append, row, now }: Step): Promise<VideoRow | 
     progress_percent: 0,
     updated_at: now,
   });
-  await say(tx, append, row, 'video.processing.started', { attempt: attempts.attempt });
+  await emitStarted(tx, append, row, attempts.attempt);
   return after;
+}
+
+async function emitStarted(tx: Tx, append: AppendEvent, row: VideoRow, attempt: number): Promise<void> {
+  const sequence = await nextSequence(tx, 'video', row.id);
+  await append(videoProcessingStarted, row.workspace_id, { videoId: row.id, attempt, sequence });
 }

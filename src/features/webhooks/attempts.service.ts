@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { EventCatalogue } from '../../events/catalogue.ts';
-import type { Events } from '../../events/index.ts';
-import { DELIVERIES_TOPIC } from '../../events/index.ts';
+import { DELIVERIES_TOPIC, type Events, nextSequence } from '../../events/index.ts';
 import { findEvent, type KeptEvent } from '../../events/kept.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
@@ -16,7 +15,7 @@ import { createAttempt } from './delivery/attempt.ts';
 import { finish, insertClaimed, recover } from './delivery/repository.ts';
 import { afterAttempt } from './delivery/schedule.ts';
 import { renderDelivery } from './delivery/signature.ts';
-import { FOR_ONE_WEBHOOK, NOT_TO_ITSELF } from './events.ts';
+import { webhookFailing, webhookSecretRotated, webhookTest } from './events.ts';
 import { parsePatterns } from './patterns.ts';
 import type { WebhookRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -107,18 +106,13 @@ export function createAttempts(
   return {
     async test(workspaceId, id) {
       const webhook = await get(workspaceId, id);
-      const createdAt = dateFromMs(clock.ms());
+      const at = clock.now();
       const planned = await events.transaction(async (tx, append) => {
-        const sequence = await repository.nextSequence(tx, workspaceId, id);
-        if (sequence === undefined) throw notFound();
-        const testedAt = createdAt.toISOString();
+        if ((await repository.lockWebhook(tx, workspaceId, id)) === undefined) throw notFound();
+        const sequence = await nextSequence(tx, 'webhook', id);
+        const testedAt = at.toISOString();
         const data = { webhookId: id, message: 'This is a test event.', testedAt, sequence };
-        const eventId = await append({
-          workspaceId,
-          type: 'webhook.test',
-          data,
-          createdAtMs: createdAt.getTime(),
-        });
+        const eventId = await append(webhookTest, workspaceId, data, { at });
         const event = await findEvent(tx, workspaceId, eventId);
         if (event === undefined) throw new Error('the test event was not stored');
         return { event, job: await attemptOnce.plan(tx, webhook, event, null) };
@@ -231,8 +225,8 @@ async function recoverMissed(
       until,
       patterns: webhook.events,
       wanted,
-      never: FOR_ONE_WEBHOOK,
-      notToItself: NOT_TO_ITSELF,
+      never: [webhookTest.type],
+      notToItself: [webhookFailing.type, webhookSecretRotated.type],
     });
   });
   if (queued > 0) bus.publish(DELIVERIES_TOPIC);

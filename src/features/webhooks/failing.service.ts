@@ -1,9 +1,10 @@
-import type { Events } from '../../events/index.ts';
+import { type Events, nextSequence } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { WEBHOOK_TOPIC } from './delivery/worker.ts';
+import { webhookFailing } from './events.ts';
 import * as repository from './repository.ts';
 import { cancelWaiting } from './service.ts';
 
@@ -35,7 +36,7 @@ export function createFailureWatch(deps: Deps): FailureWatch {
     async run() {
       const daysAgo = (count: number) => dateFromMs(clock.ms() - count * DAY_MS);
       for (const webhook of await repository.unsaidFailing(db, { failures: FAILURES, since: daysAgo(1) })) {
-        await sayFailing(deps, webhook);
+        await emitFailing(deps, webhook);
       }
       for (const { id, workspace_id } of await repository.inactiveWithJobs(db)) {
         await db.transaction().execute((tx) => cancelWaiting(tx, workspace_id, id, clock.now()));
@@ -53,16 +54,15 @@ interface Found {
 }
 
 /** `webhook.failing` to the other webhooks, once for each run of failures. */
-async function sayFailing({ events, clock }: Deps, { id, workspace_id }: Found): Promise<void> {
+async function emitFailing({ events, clock }: Deps, { id, workspace_id }: Found): Promise<void> {
   await events.transaction(async (tx, append) => {
     const row = await repository.lockWebhook(tx, workspace_id, id);
     if (row === undefined || row.failing_since === null || row.failing_said_at !== null) return;
-    const sequence = await repository.nextSequence(tx, workspace_id, id);
-    if (sequence === undefined) return;
     await repository.updateWebhook(tx, workspace_id, id, { failing_said_at: clock.now() });
     const { url, consecutive_failures: consecutiveFailures } = row;
+    const sequence = await nextSequence(tx, 'webhook', id);
     const data = { webhookId: id, url, consecutiveFailures, sequence };
-    await append({ workspaceId: workspace_id, type: 'webhook.failing', data });
+    await append(webhookFailing, workspace_id, data);
   });
 }
 

@@ -4,6 +4,8 @@
  * Terminology: a *delivery* is one event on its way to one webhook; a *job* is a delivery that still has an
  * attempt to come; an *attempt* is one signed POST and one row of the delivery log.
  */
+
+export { enqueueDeliveries } from './consumers.ts';
 export { releaseAbandoned } from './delivery/repository.ts';
 export { renderDelivery } from './delivery/signature.ts';
 export {
@@ -12,7 +14,6 @@ export {
   type DeliveryMetrics,
   type DeliveryWorker,
 } from './delivery/worker.ts';
-export { enqueueDeliveries } from './enqueue.ts';
 export { webhookEvents } from './events.ts';
 export { createFailureWatch, type FailureWatch } from './failing.service.ts';
 export { webhookRoutes } from './routes.ts';

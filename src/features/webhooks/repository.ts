@@ -83,18 +83,6 @@ export async function updateWebhook(
   return numUpdatedRows > 0n;
 }
 
-/** The number of the next event about this webhook; undefined when there is no such webhook. */
-export async function nextSequence(tx: Tx, workspaceId: string, id: string): Promise<number | undefined> {
-  const row = await tx
-    .updateTable('webhook')
-    .set((eb) => ({ event_sequence: eb('event_sequence', '+', 1) }))
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .returning('event_sequence')
-    .executeTakeFirst();
-  return row?.event_sequence;
-}
-
 /** Writes down deliveries that will not be made. */
 export async function logCanceled(
   tx: Tx,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { EventCatalogue } from '../../events/catalogue.ts';
-import type { Events } from '../../events/index.ts';
+import { type Events, nextSequence } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -14,6 +14,7 @@ import { createAttempts, type WebhookAttempts } from './attempts.service.ts';
 import { takeWaiting } from './delivery/repository.ts';
 import { SWITCHED_OFF } from './delivery/schedule.ts';
 import { WEBHOOK_TOPIC } from './delivery/worker.ts';
+import { webhookSecretRotated } from './events.ts';
 import { parsePatterns } from './patterns.ts';
 import type { DeliveryFilter, DeliveryRow, WebhookRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -106,15 +107,15 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
       const signingSecret = newSecret();
       await events.transaction(async (tx, append) => {
         const now = deps.clock.now();
-        const sequence = await repository.nextSequence(tx, workspaceId, id);
-        if (sequence === undefined) throw notFound();
+        if ((await repository.lockWebhook(tx, workspaceId, id)) === undefined) throw notFound();
         await repository.updateWebhook(tx, workspaceId, id, {
           secret: deps.secrets.encrypt(signingSecret, id),
           secret_rotated_at: now,
           updated_at: now,
         });
+        const sequence = await nextSequence(tx, 'webhook', id);
         const data = { webhookId: id, rotatedAt: now.toISOString(), sequence };
-        await append({ workspaceId, type: 'webhook.secret_rotated', data });
+        await append(webhookSecretRotated, workspaceId, data);
       });
       bus.publish(WEBHOOK_TOPIC, id);
       return { row: await get(workspaceId, id), signingSecret };

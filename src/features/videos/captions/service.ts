@@ -1,3 +1,4 @@
+import { nextSequence } from '../../../events/index.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
@@ -5,10 +6,10 @@ import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { PageRequest } from '../../../kernel/page.ts';
 import type { BlobStore } from '../../../media/contract/index.ts';
 import type { Db } from '../../../platform/db/index.ts';
+import { videoCaptionReady } from '../events.ts';
 import type { LockVideo } from '../locked.ts';
 import type { ShownVideo } from '../repository.ts';
 import { updateVideo } from '../repository.ts';
-import { say } from '../resource-events.ts';
 import type { CaptionRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { toWebVtt } from './webvtt.ts';
@@ -75,7 +76,7 @@ export function createCaptions({ db, store, clock, videos, locked }: Deps): Capt
       const id = newId('cap');
       const file = `${id}.vtt`;
       await store.put(keyOf(video, file), content, TYPE);
-      const { row, old } = await locked(workspaceId, videoId, async (tx, locked, append) => {
+      const { row, old } = await locked(workspaceId, videoId, async (tx, _row, append) => {
         const old = await repository.deleteCaption(tx, videoId, language);
         if ((await repository.countCaptions(tx, videoId)) >= MAX_LANGUAGES) {
           throw new AppError('CONFLICT', { message: `A video has captions in ${MAX_LANGUAGES} languages.` });
@@ -85,7 +86,8 @@ export function createCaptions({ db, store, clock, videos, locked }: Deps): Capt
         const made = { id, video_id: videoId, language, label: name, file, created_at };
         const row = await repository.insertCaption(tx, made);
         await updateVideo(tx, videoId, { updated_at: created_at });
-        await say(tx, append, locked, 'video.caption.ready', { language, isAuto: false });
+        const sequence = await nextSequence(tx, 'video', videoId);
+        await append(videoCaptionReady, workspaceId, { videoId, language, isAuto: false, sequence });
         return { row, old };
       }).catch(async (error: unknown) => {
         await store.delete(keyOf(video, file));

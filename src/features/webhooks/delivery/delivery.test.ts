@@ -4,7 +4,7 @@ import Stripe from 'stripe';
 import type { SinkReply, SinkRequest } from '../../../../test/harness/https-sink.ts';
 import { hostile } from '../../../../test/harness/https-sink.ts';
 import { until } from '../../../../test/harness/wait.ts';
-import { createDeliveryFixture, type DeliveryFixture } from '../../../../test/webhooks/fixture.ts';
+import { createDeliveryFixture, type DeliveryFixture, thingMade } from '../../../../test/webhooks/fixture.ts';
 import type { DeliveryWorker } from './worker.ts';
 
 let f: DeliveryFixture;
@@ -110,7 +110,7 @@ describe('a delivery', () => {
   test('is planned with the event or not at all', async () => {
     await addWebhook('/hook');
     const work = f.events.transaction(async (_tx, append) => {
-      await append({ workspaceId: f.workspace.workspaceId, type: 'thing.made', data: { n: 1 } });
+      await append(thingMade, f.workspace.workspaceId, { n: 1 });
       throw new Error('no');
     });
     await assert.rejects(work, /^Error: no$/);

@@ -1,9 +1,10 @@
-import type { EventConsumer } from '../../events/index.ts';
+import type { NoticeWords } from '../../events/catalogue.ts';
+import { type EventConsumer, onEvery } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import * as repository from './repository.ts';
-import { channelsFor, NOTICE_TYPES, type Notice, noticeOf } from './rules.ts';
+import { channelsFor } from './rules.ts';
 import { toChoice } from './service.ts';
 
 /** Queues a mail in the transaction of the change that it tells of. */
@@ -21,24 +22,25 @@ interface Deps {
  * same transaction.
  */
 export function createNotifier({ mailbox, clock }: Deps): EventConsumer {
-  const notified: ReadonlySet<string> = new Set(NOTICE_TYPES);
-  return async (tx, { type, workspaceId, data }) => {
-    if (!notified.has(type)) return;
+  return onEvery(async (tx, { definition, type, workspaceId, data }) => {
+    const { notice } = definition;
+    const words = notice?.words(data);
+    if (notice === undefined || words == null) return;
     const recipient = await repository.findRecipient(tx, workspaceId);
     if (recipient === undefined) return;
     const { accountId, mode, email, preference } = recipient;
-    const notice = noticeOf({ type, data, mode });
-    if (notice === null) return;
-    const channels = channelsFor(type, toChoice(preference));
+    // Notifications of both modes stand in one list.
+    const title = mode === 'test' ? `${words.title} (test mode)` : words.title;
+    const { body, resource } = words;
+    const channels = channelsFor(type, notice.severity, toChoice(preference));
     if (channels.inApp) {
-      const { severity, title, body, resource } = notice;
       await repository.insertNotification(tx, {
         id: newId('ntf'),
         account_id: accountId,
         type,
         title,
         body,
-        severity,
+        severity: notice.severity,
         resource_type: resource.type,
         resource_id: resource.id,
         action_url: null,
@@ -47,12 +49,13 @@ export function createNotifier({ mailbox, clock }: Deps): EventConsumer {
       });
     }
     if (channels.email && email !== null) {
-      await mailbox.enqueue(tx, { kind: type, to: email, subject: notice.title, text: mailText(notice) });
+      const text = mailText({ title, body, resource });
+      await mailbox.enqueue(tx, { kind: type, to: email, subject: title, text });
     }
-  };
+  });
 }
 
-function mailText({ title, body, resource }: Notice): string {
+function mailText({ title, body, resource }: NoticeWords): string {
   return `${title}.
 
 ${body}
