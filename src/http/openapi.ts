@@ -36,9 +36,12 @@ const GATE_ERRORS: Record<NonNullable<Route['gate']>, ErrorCode> = {
   admin: 'ADMIN_ONLY',
 };
 
+/** What has nothing to do with the endpoint: even before a path is known. */
+const ANY_REQUEST = ['BAD_REQUEST', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE', 'INTERNAL_ERROR'] as const;
+
 /** Every code that an endpoint can answer: those of its policy and shapes, and its own. */
 export function errorsOf(route: Route): ErrorCode[] {
-  const codes = new Set<ErrorCode>(['BAD_REQUEST', 'INTERNAL_ERROR', ...route.errors]);
+  const codes = new Set<ErrorCode>([...ANY_REQUEST, ...route.errors]);
   if (route.auth === 'key') for (const code of KEY_ERRORS) codes.add(code);
   if (route.auth !== 'none') codes.add('RATE_LIMITED').add('DAILY_QUOTA_EXCEEDED');
   if (route.gate !== null) codes.add(GATE_ERRORS[route.gate]);

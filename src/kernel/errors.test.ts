@@ -45,6 +45,9 @@ const CONTRACT: Record<string, number> = {
 /** `api.md` C14, and the health check's 503. */
 const OURS: Record<string, number> = {
   CONFLICT: 409,
+  REQUEST_TIMEOUT: 408,
+  HEADERS_TOO_LARGE: 431,
+  INSUFFICIENT_STORAGE: 507,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   UPLOAD_EXPIRED: 410,

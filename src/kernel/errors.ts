@@ -193,6 +193,18 @@ export const ERRORS = {
     description:
       'The upload session has ended: seven days after its last byte, or because its file was refused. Start another one.',
   },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    message: 'The request did not arrive in time.',
+    description:
+      'The headers were not there within a minute, or a body that is no upload took longer than a minute. The connection is closed. Send it again, on a better connection or in smaller parts.',
+  },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    message: 'The headers of the request are too large.',
+    description:
+      'Request line and headers together have at most 16 KB. The connection is closed. Look for cookies or tokens that grew.',
+  },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     message: 'The request body is too large.',
@@ -238,6 +250,12 @@ export const ERRORS = {
     message: 'The service cannot answer now; try again.',
     description:
       'The server is overloaded, or a part that it needs is out of reach. Try again after a moment, with growing pauses.',
+  },
+  INSUFFICIENT_STORAGE: {
+    status: 507,
+    message: 'The server has no room for new files.',
+    description:
+      'The disk of the server is nearly full. Reading goes on; new bytes are refused until the operator has made room. Nothing that was stored before is lost.',
   },
   INTERNAL_ERROR: {
     status: 500,

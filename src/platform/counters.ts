@@ -1,20 +1,8 @@
-import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { RedisStore } from './redis.ts';
+import { type Counter, memoryWindows } from './windows.ts';
 
-/** One count of a fixed window. */
-export interface WindowCount {
-  /** Hits in the window, this one included; -1 when they cannot be counted. */
-  count: number;
-  /** Milliseconds until the window closes. */
-  resetInMs: number;
-}
-
-/** Counts hits of a key in fixed windows; refused hits count too. */
-export interface Counter {
-  hit(key: string): Promise<WindowCount>;
-  /** The count as it stands, without a hit. */
-  peek(key: string): Promise<WindowCount>;
-}
+export type { Counter, WindowCount } from './windows.ts';
 
 /**
  * What a shared counter does while its store is gone. `open`: it answers -1, for limits that must not stand in
@@ -69,7 +57,7 @@ function createCounter(
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 const DAY_MS = 86_400_000;
 
-type Limiter = Pick<RateLimiterMemory, 'consume' | 'get'>;
+type Limiter = Pick<RateLimiterRedis, 'consume' | 'get'>;
 
 /**
  * A counter in this process's memory.
@@ -77,12 +65,12 @@ type Limiter = Pick<RateLimiterMemory, 'consume' | 'get'>;
  * @param windowSec length of each key's window, which opens with its first hit.
  */
 export function memoryCounter(windowSec: number): Counter {
-  return windowCounter(new RateLimiterMemory({ points: UNLIMITED, duration: windowSec }), windowSec);
+  return memoryWindows(() => windowSec * 1000);
 }
 
-/** A counter whose windows are the UTC days (contract 8.1). @param nowMs the clock, epoch milliseconds. */
+/** A counter whose windows are the UTC days. @param nowMs the clock, epoch milliseconds. */
 function memoryDayCounter(nowMs: () => number): Counter {
-  return dayCounter(new RateLimiterMemory({ points: UNLIMITED, duration: DAY_MS / 1000 }), nowMs);
+  return memoryWindows(() => DAY_MS - (nowMs() % DAY_MS), { nowMs });
 }
 
 function windowCounter(limiter: Limiter, windowSec: number): Counter {

@@ -29,7 +29,6 @@ const PREFIX = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCos
 /** No password has this hash, but checking one against it costs as much as against any other. */
 const DUMMY = `${PREFIX}${'A'.repeat(22)}$${'A'.repeat(43)}`;
 const QUEUE_MAX = 64;
-const RETRY_AFTER_SEC = '2';
 
 export function createPasswords(options: PasswordOptions = {}): Passwords {
   // The thread pool has four threads, which files and name lookups need too.
@@ -42,7 +41,6 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
     if (running >= concurrency) {
       if (waiting.length >= queueMax) {
         throw new AppError('SERVICE_UNAVAILABLE', {
-          headers: { 'Retry-After': RETRY_AFTER_SEC },
           internal: 'too many passwords wait to be checked',
         });
       }

@@ -100,7 +100,7 @@ export function createTwoFactor(deps: Deps): TwoFactor {
     },
     challenge: (accountId) =>
       startChallenge(deps, accountId).catch((error: unknown) => {
-        throw new AppError('SECOND_FACTOR_UNAVAILABLE', { cause: error, headers: { 'Retry-After': '2' } });
+        throw new AppError('SECOND_FACTOR_UNAVAILABLE', { cause: error });
       }),
     async answer(challengeId, code) {
       const accountId = await db.transaction().execute((tx) => tryCode(deps, tx, challengeId, code));

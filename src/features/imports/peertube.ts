@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { parseJson } from '../../platform/json.ts';
 import type { Outbound } from '../../platform/outbound/index.ts';
 import { ImportFailure, peerTubeId } from './rules.ts';
 
@@ -58,7 +59,7 @@ function filesOf({ files, streamingPlaylists = [] }: Answer): Static<typeof File
 
 function parsed(bytes: Buffer): Answer | null {
   try {
-    const value: unknown = JSON.parse(bytes.toString());
+    const value = parseJson(bytes.toString());
     return answers.Check(value) ? value : null;
   } catch {
     return null;

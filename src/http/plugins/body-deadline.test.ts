@@ -35,7 +35,7 @@ test('a body that trickles is answered 408 and hung up on', async (t) => {
   const socket = await listen(t);
   const answer = await socket.exchange(`${head('POST /json', 100)}{"a":`);
   assert.equal(answer.status, 408);
-  assert.equal(answer.at('error.code'), 'BAD_REQUEST');
+  assert.equal(answer.at('error.code'), 'REQUEST_TIMEOUT');
   await socket.closed();
 });
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { parse } from 'secure-json-parse';
 import { AppError, badRequest } from '../../kernel/errors.ts';
+import { parseJson } from '../../platform/json.ts';
 import { assertStorable } from '../validation.ts';
 import { answerBrokenRequest } from './errors.ts';
 
@@ -29,6 +29,8 @@ export function bodyDeadline(app: FastifyInstance, limitMs = BODY_MS): void {
   });
 }
 
+const INVALID = 'The body is not valid JSON, or nests deeper than 64 levels.';
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Parses JSON bodies and keeps the text; every other media type is 415. */
@@ -40,11 +42,11 @@ export function jsonBody(app: FastifyInstance): void {
       const text = typeof bytes === 'string' ? bytes : utf8.decode(bytes);
       request.rawBody = text;
       if (text.trim() === '') return done(null, undefined);
-      const value: unknown = parse(text);
+      const value = parseJson(text);
       assertStorable(text, value);
       done(null, value);
     } catch (error) {
-      done(error instanceof AppError ? error : badRequest('body', 'The body is not valid JSON.'));
+      done(error instanceof AppError ? error : badRequest('body', INVALID));
     }
   });
 }

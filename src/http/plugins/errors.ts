@@ -55,12 +55,18 @@ export function logRefusal(log: Logger, { code, internal }: AppError, requestId:
   if (internal !== undefined) log.info({ requestId, code, internal }, 'request refused');
 }
 
+function brokenRequest(code: string | undefined): AppError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new AppError('HEADERS_TOO_LARGE');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('REQUEST_TIMEOUT');
+  return badRequest('request', 'This is not a valid HTTP request.');
+}
+
 /** Answers what is not HTTP enough to become a request: bad headers, header floods, slow headers. */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const body = JSON.stringify(badRequest('request', 'This is not a valid HTTP request.').body());
+  const failure = brokenRequest(error.code);
+  const { status } = failure;
+  const body = JSON.stringify(failure.body());
   socket.end(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../kernel/errors.ts';
@@ -28,8 +29,13 @@ export function countAddress(ports: Ports, limit: Limit, ip: string): Promise<vo
 
 async function count(ports: Ports, limit: Limit, subject: string): Promise<void> {
   const { bucket, per, max, windowSec } = limit;
-  const window = await ports.counters.window(windowSec).hit(`${bucket}:${per}:${subject}`);
+  const window = await ports.counters.window(windowSec).hit(counterKey(`${bucket}:${per}:${subject}`));
   if (window.count > max) throw refusal(limit, window);
+}
+
+/** Of one size whatever came: a counter remembers many. */
+function counterKey(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
 /** Null where a key is counted and none came, as on public endpoints. */
@@ -41,8 +47,13 @@ function subjectOf({ per, param }: Limit, request: FastifyRequest): string | nul
 
 function paramOf(params: unknown, name: string): string {
   if (typeof params !== 'object' || params === null) return '';
-  return String(Object.entries(params).find(([key]) => key === name)?.[1] ?? '');
+  const value = String(Object.entries(params).find(([key]) => key === name)?.[1] ?? '');
+  // What cannot be an id is counted as one: it names nothing that could be told apart.
+  return ID.test(value) ? value : '';
 }
+
+/** All ids are made of these, and no longer. */
+const ID = /^[\w-]{1,64}$/;
 
 /** An IPv6 client holds a whole /64, so that is what counts as its address. */
 export function addressBlock(ip: string): string {

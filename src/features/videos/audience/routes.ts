@@ -78,6 +78,8 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       writes: false,
       params: IdParams,
       limits: [
+        // In front of the cap of each video: ever new ids are no way around it.
+        { bucket: 'views-address', per: 'ip', max: 600, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
         { bucket: 'views', per: 'ip', param: 'id', max: 30, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
       ],
       query: Type.Object({ token: Type.Optional(Type.String()) }),

@@ -168,6 +168,17 @@ describe('POST /videos/{id}/views', () => {
     (await view(id, watched('s30'), { ip: '198.51.100.2' })).assertOk(200);
   });
 
+  test('429 RATE_LIMIT for an address that names ever new videos, however long their ids are', async () => {
+    const from = { ip: '198.51.100.9' };
+    const post = (id: string) => view(id, watched('s'), from);
+    // Not one that could be an id, so they count as the same.
+    for (let i = 0; i < 30; i++) (await post(`${'x'.repeat(8000)}${i}`)).assertError('NOT_FOUND');
+    (await post(`${'x'.repeat(8000)}-more`)).assertError('RATE_LIMIT');
+    const statuses = new Set<number>();
+    for (let i = 0; i < 600; i++) statuses.add((await post(`vid_${i}`)).status);
+    assert.deepEqual([...statuses], [404, 429]);
+  });
+
   test('a key only attributes: READ_ONLY may call, and one that is none is no reason to refuse', async () => {
     const id = await ready();
     const reader = await app.createKey({ account, scope: 'READ_ONLY' });

@@ -1,0 +1,47 @@
+import { parse } from 'secure-json-parse';
+
+/** Levels of nesting that anybody's JSON may have: what is deeper is an attack on parsers and validators. */
+const MAX_DEPTH = 64;
+
+/**
+ * Parses JSON that somebody else wrote.
+ *
+ * @throws {SyntaxError} when it is no JSON, nests deeper than 64 levels, or names `__proto__`.
+ */
+export function parseJson(text: string): unknown {
+  assertDepth(text);
+  return parse(text);
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** One pass over the text, before anything is built of it. */
+function assertDepth(text: string): void {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+    } else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
+      depth += 1;
+      if (depth > MAX_DEPTH) throw new SyntaxError(`it nests deeper than ${MAX_DEPTH} levels`);
+    } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
+      depth -= 1;
+    }
+  }
+}
+
+/** @returns where the string that begins at `start` ends; the end of the text when it does not. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
+}

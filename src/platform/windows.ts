@@ -1,0 +1,74 @@
+/** One count of a fixed window. */
+export interface WindowCount {
+  /** Hits in the window, this one included; -1 when they cannot be counted. */
+  count: number;
+  /** Milliseconds until the window closes. */
+  resetInMs: number;
+}
+
+/** Counts hits of a key in fixed windows; refused hits count too. */
+export interface Counter {
+  hit(key: string): Promise<WindowCount>;
+  /** The count as it stands, without a hit. */
+  peek(key: string): Promise<WindowCount>;
+}
+
+/** Keys that one counter remembers at most: some 20 MB. */
+export const MAX_KEYS = 100_000;
+
+interface Window {
+  count: number;
+  endsAtMs: number;
+}
+
+/**
+ * Counts hits in fixed windows in this process's memory. Over `maxKeys` the window that opened first is forgotten,
+ * so that whoever hits with ever new keys costs no memory: callers cap what a single address can bring.
+ *
+ * @param windowMs how long a window that opens now stays open.
+ * @param nowMs a clock that never goes back.
+ */
+export function memoryWindows(
+  windowMs: () => number,
+  { maxKeys = MAX_KEYS, nowMs = () => performance.now() } = {},
+): Counter & { readonly size: number } {
+  const windows = new Map<string, Window>();
+  /** Windows stand in the order in which they opened, which is about the order in which they close. */
+  const makeRoom = (now: number) => {
+    for (const [key, { endsAtMs }] of windows) {
+      if (endsAtMs > now && windows.size < maxKeys) return;
+      windows.delete(key);
+    }
+  };
+  const open = (key: string, now: number): Window | undefined => {
+    const window = windows.get(key);
+    return window !== undefined && window.endsAtMs > now ? window : undefined;
+  };
+  const countOf = ({ count, endsAtMs }: Window, now: number): WindowCount => ({
+    count,
+    resetInMs: endsAtMs - now,
+  });
+  return {
+    async hit(key) {
+      const now = nowMs();
+      const known = open(key, now);
+      if (known !== undefined) {
+        known.count += 1;
+        return countOf(known, now);
+      }
+      windows.delete(key);
+      makeRoom(now);
+      const window = { count: 1, endsAtMs: now + windowMs() };
+      windows.set(key, window);
+      return countOf(window, now);
+    },
+    async peek(key) {
+      const now = nowMs();
+      const known = open(key, now);
+      return known === undefined ? { count: 0, resetInMs: windowMs() } : countOf(known, now);
+    },
+    get size() {
+      return windows.size;
+    },
+  };
+}
