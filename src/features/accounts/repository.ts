@@ -1,4 +1,3 @@
-import type { Mode } from '../../kernel/access.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 
@@ -18,10 +17,6 @@ export async function insertAccount(tx: Tx, account: NewAccount): Promise<void> 
     .insertInto('account')
     .values({ ...account, suspended_at: null })
     .execute();
-}
-
-export async function insertWorkspace(tx: Tx, id: string, accountId: string, mode: Mode): Promise<void> {
-  await tx.insertInto('workspace').values({ id, account_id: accountId, mode }).execute();
 }
 
 export async function usernamesLike(db: Db, stem: string): Promise<Set<string>> {

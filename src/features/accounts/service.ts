@@ -4,6 +4,7 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import { brokenConstraint, type Db, type Tx } from '../../platform/db/index.ts';
+import { insertWorkspace } from '../../platform/db/workspace.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -106,8 +107,8 @@ async function createAccount(deps: Deps, input: AccountInput, also?: Parameters<
     try {
       await db.transaction().execute(async (tx) => {
         await repository.insertAccount(tx, { ...account, username });
-        await repository.insertWorkspace(tx, newId('wsp'), account.id, 'live');
-        await repository.insertWorkspace(tx, newId('wsp'), account.id, 'test');
+        await insertWorkspace(tx, newId('wsp'), account.id, 'live');
+        await insertWorkspace(tx, newId('wsp'), account.id, 'test');
         await also?.(tx, made);
       });
       return made;

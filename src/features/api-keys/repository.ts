@@ -164,17 +164,6 @@ export function listOwnKeys(db: Db, owner: KeyOwner, page: PageRequest): Promise
     .execute();
 }
 
-/** Takes an account's workspace, so that two creations cannot both take the last free place. */
-export function lockWorkspace(tx: Tx, accountId: string, mode: Mode): Promise<{ id: string }> {
-  return tx
-    .selectFrom('workspace')
-    .select('id')
-    .where('account_id', '=', accountId)
-    .where('mode', '=', mode)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow();
-}
-
 /** Keys of a workspace that are neither revoked nor expired. */
 export async function countUsableKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
   const row = await db

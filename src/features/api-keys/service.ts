@@ -7,6 +7,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { lockWorkspace, workspaceOf } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { assertBelowCeiling, type KeyGrant } from './ceiling.rules.ts';
 import { apiKeyCreated, apiKeyExpiring, apiKeyRevoked } from './events.ts';
@@ -233,14 +234,15 @@ async function mint({ db, events, clock }: Deps, by: ActingKey, input: MintInput
   const key = rules.newKey();
   const id = newId('key');
   await events.transaction(async (tx, append) => {
-    const workspace = await repository.lockWorkspace(tx, by.accountId, wanted.mode);
+    const workspaceId = await workspaceOf(tx, by.accountId, wanted.mode);
+    await lockWorkspace(tx, workspaceId);
     assertBelowCeiling(grantOf(await actingRow(tx, by)), wanted);
-    if ((await repository.countUsableKeys(tx, workspace.id, clock.now())) >= limit) {
+    if ((await repository.countUsableKeys(tx, workspaceId, clock.now())) >= limit) {
       throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${limit} API keys.` });
     }
     const row: NewApiKey = {
       id,
-      workspace_id: workspace.id,
+      workspace_id: workspaceId,
       account_id: by.accountId,
       name: input.name,
       ...secretOf(key),

@@ -5,8 +5,6 @@ import { pageCondition } from '../../platform/db/page.ts';
 import type { IntegrationDomainTable } from '../../platform/db/tables.generated.ts';
 import type { DomainChange } from './rules.ts';
 
-export { lockWorkspace } from '../../platform/db/workspace.ts';
-
 export type DomainRow = Selectable<IntegrationDomainTable>;
 type NewDomain = Omit<Insertable<IntegrationDomainTable>, 'workspace_id' | 'event_sequence'>;
 

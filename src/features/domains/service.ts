@@ -9,6 +9,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS, type Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { IntegrationDomainMethod as DomainProof } from '../../platform/db/tables.generated.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { refuseName } from '../../platform/outbound/index.ts';
 import { domainFailed, domainLapsed, domainVerified } from './events.ts';
@@ -133,7 +134,7 @@ async function declare({ events, clock }: Deps, owner: Owner, input: DomainInput
           last_checked_at: now,
         };
   return events.transaction(async (tx, append) => {
-    await repository.lockWorkspace(tx, workspaceId);
+    await lockWorkspace(tx, workspaceId);
     if (await repository.hasDomain(tx, workspaceId, domain)) {
       throw new AppError('CONFLICT', { field: 'domain', message: 'This domain is declared already.' });
     }

@@ -3,6 +3,7 @@ import { JobAbandoned, JobPostponed, type JobRun, JobStopped } from '../../jobs/
 import { AppError } from '../../kernel/errors.ts';
 import type { PartialState } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
 import { GuardError, OutboundError } from '../../platform/outbound/index.ts';
 import { download, type Progress } from './download.ts';
 import { endImport } from './ending.ts';
@@ -155,7 +156,7 @@ function settle<T>(
   work: (tx: Tx, append: AppendEvent, row: ImportRow) => Promise<T>,
 ): Promise<T> {
   return events.transaction(async (tx, append) => {
-    await repository.lockWorkspace(tx, row.workspace_id);
+    await lockWorkspace(tx, row.workspace_id);
     await repository.lockVideo(tx, row.video_id);
     const locked = await repository.lockImport(tx, row.id);
     await run.confirm(tx);

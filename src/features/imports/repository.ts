@@ -1,11 +1,8 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
-import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
 import type { ImportProvider, ImportStatus, ImportTable } from '../../platform/db/tables.generated.ts';
-
-export { lockWorkspace } from '../../platform/db/workspace.ts';
 
 export type ImportRow = Selectable<ImportTable>;
 export type ImportChange = Updateable<ImportTable>;
@@ -62,14 +59,4 @@ export async function lockVideo(tx: Tx, videoId: string): Promise<void> {
 
 export function updateImport(tx: Tx, id: string, change: ImportChange): Promise<ImportRow> {
   return tx.updateTable('import').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
-}
-
-/** Whose import it is: the account takes turns with the others, its plan gives the priority. */
-export function findOwner(tx: Tx, workspaceId: string): Promise<{ accountId: string; plan: Plan }> {
-  return tx
-    .selectFrom('workspace')
-    .innerJoin('account', 'account.id', 'workspace.account_id')
-    .select(['account.id as accountId', 'account.plan'])
-    .where('workspace.id', '=', workspaceId)
-    .executeTakeFirstOrThrow();
 }

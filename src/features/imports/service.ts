@@ -8,6 +8,7 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { Visibility } from '../../kernel/visibility.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { StorageQuota } from '../usage/index.ts';
@@ -125,11 +126,10 @@ async function begin(
   append: AppendEvent,
   { id, workspace_id: workspaceId, title, visibility, metadata }: Wanted,
 ): Promise<string> {
-  await repository.lockWorkspace(tx, workspaceId);
+  const { accountId, plan } = await lockWorkspace(tx, workspaceId);
   const input = { title, visibility, metadata, source: 'IMPORT', importId: id } as const;
   const video = await videos.create(tx, append, workspaceId, input);
   await quota.set(tx, { workspaceId, videoId: video.id, bytes: FIRST_BYTES, enforce: true });
-  const { accountId, plan } = await repository.findOwner(tx, workspaceId);
   const priority = PLAN_NAMES.indexOf(plan) * PLAN_PRIORITY;
   await jobs.enqueue(tx, importJob, { importId: id }, { key: id, group: accountId, priority });
   return video.id;
@@ -140,7 +140,7 @@ async function cancel(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
   const { id, workspace_id: workspaceId, video_id: videoId } = found;
   const after = await events.transaction(async (tx, append) => {
     // The workspace, the video, the import: the order of all who lock more than one.
-    await repository.lockWorkspace(tx, workspaceId);
+    await lockWorkspace(tx, workspaceId);
     if (videoId !== null) await repository.lockVideo(tx, videoId);
     const row = await repository.lockImport(tx, id);
     if (rules.isTerminal(row.status) || row.video_id !== videoId) {
@@ -163,7 +163,7 @@ async function cancel(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
 
 function retry(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
   return deps.events.transaction(async (tx, append) => {
-    await repository.lockWorkspace(tx, found.workspace_id);
+    await lockWorkspace(tx, found.workspace_id);
     const row = await repository.lockImport(tx, found.id);
     if (row.status !== 'FAILED' && row.status !== 'CANCELED') {
       throw new AppError('CONFLICT', { message: `The import is ${row.status}.` });

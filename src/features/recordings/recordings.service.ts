@@ -4,6 +4,7 @@ import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import type { BlobStore, RecordingPort } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { ownerOf } from '../../platform/db/workspace.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import { recordingJob } from './jobs.ts';
 import type { RecordingRow } from './repository.ts';
@@ -45,8 +46,8 @@ export function createRecordings(deps: RecordingsDeps): Recordings {
   return {
     port: createPort(deps),
     async hasRoom(tx, workspaceId) {
-      const { plan, usedBytes } = await repository.storageOf(tx, workspaceId);
-      return usedBytes < PLANS[plan].storageBytes;
+      const { plan, storageBytes } = await ownerOf(tx, workspaceId);
+      return storageBytes < PLANS[plan].storageBytes;
     },
     async ended(tx, append, sessionId) {
       const recording = await repository.lockRecording(tx, sessionId);

@@ -188,12 +188,3 @@ export function obsoleteRecordings(db: Db): Promise<RecordingRow[]> {
 export async function deleteRecording(db: Db, sessionId: string): Promise<void> {
   await db.deleteFrom('recording').where('session_id', '=', sessionId).execute();
 }
-
-export function storageOf(tx: Tx, workspaceId: string) {
-  return tx
-    .selectFrom('workspace')
-    .innerJoin('account', 'account.id', 'workspace.account_id')
-    .select(['account.plan', 'workspace.storage_bytes as usedBytes'])
-    .where('workspace.id', '=', workspaceId)
-    .executeTakeFirstOrThrow();
-}

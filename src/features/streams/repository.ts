@@ -114,28 +114,15 @@ export function updateStream(tx: Tx, id: string, change: StreamChange): Promise<
   return tx.updateTable('stream').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Takes the workspace's row, so that broadcasts of one workspace start one after the other. */
-export function lockWorkspace(tx: Tx, workspaceId: string) {
-  return tx
-    .selectFrom('workspace')
-    .innerJoin('account', 'account.id', 'workspace.account_id')
-    .select(['account.plan', 'workspace.mode'])
-    .where('workspace.id', '=', workspaceId)
-    .forNoKeyUpdate('workspace')
-    .executeTakeFirstOrThrow();
-}
-
-/** The same for the workspace of a stream that starts by itself; undefined for any other stream. */
-export function lockAutoStart(tx: Tx, streamId: string) {
-  return tx
+/** The workspace of a stream that starts by itself; undefined for any other stream. */
+export async function autoStartsIn(db: Db, streamId: string): Promise<string | undefined> {
+  const row = await db
     .selectFrom('stream')
-    .innerJoin('workspace', 'workspace.id', 'stream.workspace_id')
-    .innerJoin('account', 'account.id', 'workspace.account_id')
-    .select(['account.plan', 'workspace.mode'])
-    .where('stream.id', '=', streamId)
-    .where('stream.auto_start', '=', true)
-    .forNoKeyUpdate('workspace')
+    .select('workspace_id')
+    .where('id', '=', streamId)
+    .where('auto_start', '=', true)
     .executeTakeFirst();
+  return row?.workspace_id;
 }
 
 export async function countLive(tx: Tx, workspaceId: string): Promise<number> {

@@ -7,6 +7,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
 import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { BroadcastRecorder } from './broadcast.service.ts';
 import { admitLate, startLocked, stopLocked } from './broadcast.service.ts';
@@ -200,7 +201,7 @@ export function createStreams(deps: StreamDeps): Streams {
     start: async (workspaceId, id) => {
       const row = await events.transaction(async (tx, append) => {
         // The workspace first: it serialises starts, so that parallel ones cannot pass the plan's number.
-        const { plan, mode } = await repository.lockWorkspace(tx, workspaceId);
+        const { plan, mode } = await lockWorkspace(tx, workspaceId);
         const stream = await repository.lockStream(tx, workspaceId, id);
         if (stream === undefined) throw notFound();
         const change = { tx, append, recorder, now: clock.now() };

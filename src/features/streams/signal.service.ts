@@ -7,6 +7,7 @@ import type { IngestEnd, IngestSession, PublishGrant, PublishRequest } from '../
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
 import { admitRecording, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';
@@ -107,7 +108,8 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
   const now = deps.clock.now();
   await deps.events.transaction(async (tx, append) => {
     // The workspace before the stream, in the order of `Streams.start`: two orders would deadlock.
-    const account = await repository.lockAutoStart(tx, session.streamId);
+    const starting = await repository.autoStartsIn(tx, session.streamId);
+    const account = starting === undefined ? undefined : await lockWorkspace(tx, starting);
     const row = await repository.lockAnyStream(tx, session.streamId);
     if (row === undefined || row.deleted_at !== null || !row.enabled)
       throw new Error('the stream is gone or disabled');

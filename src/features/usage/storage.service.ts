@@ -1,6 +1,7 @@
 import { AppError } from '../../kernel/errors.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import { lockWorkspace, setStorage } from '../../platform/db/workspace.ts';
 import * as repository from './repository.ts';
 
 export interface StorageUse {
@@ -28,7 +29,7 @@ const GB = 2 ** 30;
 export function createStorageQuota(): StorageQuota {
   return {
     async set(tx, { workspaceId, videoId, bytes, enforce }) {
-      const { plan, usedBytes } = await repository.lockStorage(tx, workspaceId);
+      const { plan, storageBytes: usedBytes } = await lockWorkspace(tx, workspaceId);
       const before = await repository.videoStorage(tx, workspaceId, videoId);
       if (before === undefined || before === bytes) return;
       const after = usedBytes - before + bytes;
@@ -37,7 +38,8 @@ export function createStorageQuota(): StorageQuota {
         const message = `The plan includes ${storageBytes / GB} GB of storage; ${usedBytes} bytes are used or reserved.`;
         throw new AppError('QUOTA_EXCEEDED', { message });
       }
-      await repository.setStorage(tx, { workspaceId, videoId, bytes, usedBytes: after });
+      await repository.setVideoStorage(tx, videoId, bytes);
+      await setStorage(tx, workspaceId, after);
     },
   };
 }

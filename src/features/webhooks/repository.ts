@@ -10,8 +10,6 @@ import type {
 import type { WaitingJob } from './delivery/repository.ts';
 
 /** A webhook and how many of its deliveries wait for an attempt. */
-export { lockWorkspace } from '../../platform/db/workspace.ts';
-
 export type WebhookRow = Selectable<WebhookTable> & { pending_count: number };
 export type DeliveryRow = Selectable<DeliveryLogTable>;
 export type NewWebhook = Omit<Insertable<WebhookTable>, 'workspace_id'>;

@@ -7,6 +7,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
@@ -150,7 +151,7 @@ async function create(
   const signingSecret = newSecret();
   const now = clock.now();
   const row = await db.transaction().execute(async (tx) => {
-    await repository.lockWorkspace(tx, workspaceId);
+    await lockWorkspace(tx, workspaceId);
     if ((await repository.countWebhooks(tx, workspaceId)) >= limit) {
       throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${limit} webhooks.` });
     }

@@ -1,12 +1,62 @@
-import type { Tx } from './index.ts';
+import type { Mode } from '../../kernel/access.ts';
+import type { Plan } from '../../kernel/plans.ts';
+import type { Db, Tx } from './index.ts';
 
-/** Takes the workspace's row, so that two creations cannot both take the last free place of a plan. */
-export async function lockWorkspace(tx: Tx, workspaceId: string): Promise<void> {
+/** Whose a workspace is, and what that allows. */
+export interface Owner {
+  accountId: string;
+  plan: Plan;
+  mode: Mode;
+  /** What its videos use or have reserved. */
+  storageBytes: number;
+}
+
+export function ownerOf(db: Db, workspaceId: string): Promise<Owner> {
+  return selectOwner(db, workspaceId).executeTakeFirstOrThrow();
+}
+
+/**
+ * Takes the workspace's row, so that two creations cannot both take the last free place of a plan, and tells
+ * whose it is. Whoever locks more than the workspace locks it first.
+ */
+export function lockWorkspace(tx: Tx, workspaceId: string): Promise<Owner> {
   // Not FOR UPDATE: that would stop every insert that refers to the workspace meanwhile.
-  await tx
+  return selectOwner(tx, workspaceId).forNoKeyUpdate('workspace').executeTakeFirstOrThrow();
+}
+
+function selectOwner(db: Db, workspaceId: string) {
+  return db
+    .selectFrom('workspace')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select([
+      'account.id as accountId',
+      'account.plan',
+      'workspace.mode',
+      'workspace.storage_bytes as storageBytes',
+    ])
+    .where('workspace.id', '=', workspaceId);
+}
+
+/** The id of an account's workspace of this mode. */
+export async function workspaceOf(db: Db, accountId: string, mode: Mode): Promise<string> {
+  const { id } = await db
     .selectFrom('workspace')
     .select('id')
-    .where('id', '=', workspaceId)
-    .forNoKeyUpdate()
+    .where('account_id', '=', accountId)
+    .where('mode', '=', mode)
     .executeTakeFirstOrThrow();
+  return id;
+}
+
+export async function insertWorkspace(tx: Tx, id: string, accountId: string, mode: Mode): Promise<void> {
+  await tx.insertInto('workspace').values({ id, account_id: accountId, mode }).execute();
+}
+
+/** Under the lock of the workspace. */
+export async function setStorage(tx: Tx, workspaceId: string, storageBytes: number): Promise<void> {
+  await tx
+    .updateTable('workspace')
+    .set({ storage_bytes: storageBytes })
+    .where('id', '=', workspaceId)
+    .execute();
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppendEvent } from '../../../events/index.ts';
 import type { EnqueueOptions, JobRun } from '../../../jobs/job.ts';
 import { isPassing, type Tx } from '../../../platform/db/index.ts';
+import { type Owner, ownerOf } from '../../../platform/db/workspace.ts';
 import { VIDEO_TOPIC } from '../locked.ts';
 import { lockAnyVideo, type VideoRow } from '../repository.ts';
 import * as transitions from '../transitions.ts';
@@ -86,7 +87,7 @@ export async function advance(
 ): Promise<void> {
   const steps = await stepsOf(tx, video);
   if (steps.length === 0) return complete(deps, tx, append, video);
-  const owner = await repository.ownerOf(tx, video.workspace_id);
+  const owner = await ownerOf(tx, video.workspace_id);
   const now = deps.clock.now();
   await repository.updateProcessing(tx, video.id, video.revision, { touched_at: now });
   for (const step of steps) await enqueue(deps, tx, video, owner, step);
@@ -140,7 +141,7 @@ export async function failVideo(
 
 /** The first job of a revision. */
 export async function enqueuePrepare(deps: ProcessingDeps, tx: Tx, video: VideoRow): Promise<void> {
-  const owner = await repository.ownerOf(tx, video.workspace_id);
+  const owner = await ownerOf(tx, video.workspace_id);
   await enqueue(deps, tx, video, owner, { kind: 'PREPARE' });
 }
 
@@ -148,7 +149,7 @@ async function enqueue(
   { queue }: ProcessingDeps,
   tx: Tx,
   video: VideoRow,
-  { plan, accountId }: repository.Owner,
+  { plan, accountId }: Owner,
   step: NextStep,
 ): Promise<void> {
   const target = { videoId: video.id, revision: video.revision };

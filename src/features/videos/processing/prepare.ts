@@ -1,4 +1,5 @@
 import type { LadderPlan, RenditionFiles, RungPlan, SourceInfo } from '../../../media/contract/index.ts';
+import { ownerOf } from '../../../platform/db/workspace.ts';
 import { updateVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { isOutOfSpace } from './failures.ts';
@@ -30,7 +31,7 @@ export async function prepare(deps: ProcessingContext, run: Run): Promise<void> 
 async function probe(deps: ProcessingDeps, run: Run, video: VideoRow, input: string) {
   const { db, transcoder, clock, chunkMinSec } = deps;
   const source = await transcoder.probe(input, run.signal);
-  const { plan, mode } = await repository.ownerOf(db, video.workspace_id);
+  const { plan, mode } = await ownerOf(db, video.workspace_id);
   const ladder = transcoder.plan(source, topHeight(plan, mode));
   const isCut = source.canSplit && source.durationSec > chunkMinSec && (await aliveSlots(deps)) > 1;
   const isGoingOn = await settle(deps, run, async (tx) => {

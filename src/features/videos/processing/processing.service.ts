@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { JobWorker } from '../../../jobs/job.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
 import { newUuid } from '../../../kernel/ids.ts';
+import { ownerOf } from '../../../platform/db/workspace.ts';
 import type { VideoProcessing } from '../intake.service.ts';
 import { lockAnyVideo } from '../repository.ts';
 import { cleanUp } from './clean-up.ts';
@@ -51,7 +52,7 @@ export function createVideoProcessing(parts: ProcessingDeps): VideoProcessor {
     async thumbnail(tx, video, atSec) {
       await queue.cancel(tx, thumbnailJob, video.id);
       if (atSec === null) return;
-      const { plan, accountId } = await repository.ownerOf(tx, video.workspace_id);
+      const { plan, accountId } = await ownerOf(tx, video.workspace_id);
       const options = { priority: priorityOf(plan), group: accountId, key: video.id };
       await queue.enqueue(tx, thumbnailJob, { videoId: video.id, atSec }, options);
     },

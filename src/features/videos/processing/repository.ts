@@ -1,6 +1,4 @@
 import { type Selectable, sql } from 'kysely';
-import type { Mode } from '../../../kernel/access.ts';
-import type { Plan } from '../../../kernel/plans.ts';
 import type { LadderPlan, RenditionFiles, SourceChunk, SourceInfo } from '../../../media/contract/index.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import type {
@@ -12,22 +10,6 @@ import type { VideoRow } from '../repository.ts';
 export interface Processing extends Omit<Selectable<VideoProcessingTable>, 'source' | 'ladder'> {
   source: SourceInfo;
   ladder: LadderPlan;
-}
-
-/** Whose video it is: the account takes turns with the others, its plan gives ceiling and priority. */
-export interface Owner {
-  accountId: string;
-  plan: Plan;
-  mode: Mode;
-}
-
-export async function ownerOf(db: Db, workspaceId: string): Promise<Owner> {
-  return db
-    .selectFrom('workspace')
-    .innerJoin('account', 'account.id', 'workspace.account_id')
-    .select(['account.id as accountId', 'account.plan', 'workspace.mode'])
-    .where('workspace.id', '=', workspaceId)
-    .executeTakeFirstOrThrow();
 }
 
 export function findVideo(db: Db, id: string): Promise<VideoRow | undefined> {
