@@ -57,7 +57,32 @@ const REFUSED: [string, string, () => Promise<string>][] = [
       return file('noise.mp4', Buffer.concat([bytes.subarray(0, media), Buffer.alloc(bytes.length, 0x5a)]));
     },
   ],
+  ['an index whose table of sizes is noise', 'CORRUPT_INPUT', () => withSizes(0xff, 4, 200)],
+  ['an index that has lost its table of sizes', 'CORRUPT_INPUT', () => withSizes(0x78, -4, 4)],
+  ['an index that counts more than there is', 'CORRUPT_INPUT', () => withSizes(0x10, 8, 1)],
+  ['an index that counts billions', 'CORRUPT_INPUT', () => withSizes(0x7f, 8, 4)],
+  ['an index that counts nothing', 'CORRUPT_INPUT', () => withSizes(0, 8, 4)],
+  [
+    'a header of Matroska with noise behind it',
+    'CORRUPT_INPUT',
+    async () => {
+      const bytes = await readFile(await make(dir, '-i', whole, '-c', 'copy', 'whole.mkv'));
+      const segment = bytes.indexOf('18538067', 0, 'hex');
+      return file('noise.mkv', Buffer.concat([bytes.subarray(0, segment), Buffer.alloc(200_000, 0x5a)]));
+    },
+  ],
 ];
+
+/**
+ * The whole file with some bytes set in or near its table of sizes (`stsz`), whose content is: version and flags,
+ * one size for all, how many, and each.
+ */
+async function withSizes(byte: number, offset: number, count: number): Promise<string> {
+  const bytes = await readFile(whole);
+  const at = bytes.indexOf('stsz', 0, 'latin1') + 4 + offset;
+  return file('sizes.mp4', bytes.fill(byte, at, at + count));
+}
+
 for (const [name, code, source] of REFUSED) {
   test(`refused: ${name} is ${code}`, async () => {
     const path = await source();

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
 import { MediaFileError } from '../contract/index.ts';
 import { inputGuard } from '../ffmpeg/guard.ts';
-import { fileFault, lineReader, runTool, type Tools } from './run.ts';
+import { damaged, fileFault, lineReader, runTool, type Tools } from './run.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 200 }));
 const Count = Type.Optional(Type.Integer());
@@ -71,6 +71,7 @@ export async function ffprobe(
       ...['-of', 'json=compact=1', '-show_entries', ENTRIES, ...inputGuard(input.path)],
     ],
     limits: LIMITS,
+    looks: true,
     signal: input.signal,
     enough: tooMuch.signal,
     timeoutMs: TIMEOUT_MS,
@@ -80,17 +81,16 @@ export async function ffprobe(
     },
   });
   if (tooMuch.signal.aborted) throw new MediaFileError('UNSUPPORTED_FORMAT', 'The file has too many tracks.');
-  const report = parse(output);
-  if (report === null) throw new Error(`ffprobe gave no report: ${log.slice(-300)}`);
+  const report = parse(output, log);
+  if (!Value.Check(Report, report)) throw fileFault(log) ?? damaged();
   return { report, log };
 }
 
-function parse(output: string): ProbeReport | null {
+function parse(output: string, log: string): unknown {
   try {
-    const report: unknown = JSON.parse(output);
-    return Value.Check(Report, report) ? report : null;
-  } catch {
-    return null;
+    return JSON.parse(output);
+  } catch (error) {
+    throw new Error(`ffprobe gave no report: ${log.slice(-300)}`, { cause: error });
   }
 }
 
@@ -136,6 +136,7 @@ async function decodeFirst(
       ...['-map', `0:${streamIndex}`, '-frames', '1', '-f', 'framecrc', '-'],
     ],
     limits: LIMITS,
+    looks: true,
     signal,
     timeoutMs: TIMEOUT_MS,
     onOutput: lineReader((line) => {

@@ -106,11 +106,27 @@ const FAILURES: [string, string, object][] = [
   ['an unknown codec', 'echo "Decoder (codec none) not found" >&2; exit 1', { code: 'UNSUPPORTED_FORMAT' }],
   ['nothing written', 'exit 0', { code: 'CORRUPT_INPUT' }],
   ['a crash', 'kill -SEGV $$', { name: 'Error', message: /SIGSEGV/ }],
+  ['a kill among complaints', 'echo "Invalid data found" >&2; kill -KILL $$', { name: 'Error' }],
+  ['the limit of CPU time', 'echo "Invalid data found" >&2; exit 255', { name: 'Error' }],
 ];
 for (const [name, script, expected] of FAILURES) {
   test(`run: ${name}`, async () => {
     const { ffmpeg } = await program(name.replaceAll(' ', '-'), script);
     await assert.rejects(encode(ffmpeg, AbortSignal.timeout(20_000)), expected);
+  });
+}
+
+for (const [name, script, expected] of [
+  ['words that nobody knows', 'echo "the quux is not frobbed" >&2; exit 1', { code: 'CORRUPT_INPUT' }],
+  ['a report of nothing', 'echo "{}"', { code: 'CORRUPT_INPUT' }],
+  ['no memory', 'echo "upload: Cannot allocate memory" >&2; exit 1', { name: 'Error' }],
+  ['a guard that fails', 'echo "prlimit: failed to set limits" >&2; exit 1', { name: 'Error' }],
+] as const) {
+  test(`run: ${name}, by ffprobe`, async () => {
+    const ffprobe = join(dir, `probe-${name.replaceAll(' ', '-')}`);
+    await writeFile(ffprobe, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const input = await make(dir, ...pictures('64x64', 5, 1), ...H264, 'probed.mp4');
+    await assert.rejects(testTranscoder({ ffprobe }).probe(input, AbortSignal.timeout(20_000)), expected);
   });
 }
 

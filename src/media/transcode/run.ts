@@ -22,6 +22,8 @@ export interface ToolRun {
   /** Its own folder: what it writes is relative to it. */
   cwd: string;
   limits: ProgramLimits;
+  /** It only looks at the file: what it gives up on is the file, unless the machine is to blame. */
+  looks?: boolean;
   signal: AbortSignal;
   /** Media seconds done so far; makes the run one that is watched for stalls. */
   onProgress?: (sec: number) => void;
@@ -60,7 +62,7 @@ export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
   const exit = await watch.untilExit(child);
   run.signal.throwIfAborted();
   if (watch.verdict() === 'enough') return exit.stderr;
-  const failure = watch.verdict() ?? failureOf(exit);
+  const failure = watch.verdict() ?? failureOf(exit, run.looks ?? false);
   if (failure === null) return exit.stderr;
   tools.logger.info(
     { code: exit.code, signal: exit.signal, log: exit.stderr.slice(-2000) },
@@ -117,14 +119,25 @@ function createWatch(run: ToolRun, stallMs: number): Watch {
   };
 }
 
+/** What ffmpeg exits with when a signal made it stop: also that of the limit of CPU time. */
+const EXIT_BY_SIGNAL = 255;
+/** Words of the system, of the means of the guard, and about our own arguments. */
+const NOT_THE_FILE =
+  /Cannot allocate memory|out of memory|Input\/output error|File too large|Too many open files|Resource temporarily unavailable|Permission denied|Operation not permitted|No such file or directory|Read-only file system|Stale file handle|Unrecognized option|Option (?:\S+ )?not found|Unknown (?:encoder|filter)|No such filter|Unable to parse|Error (?:parsing|splitting)|^(?:prlimit|setpriv|unshare|nice):/im;
+
 /** What ended a program that nobody killed; null when it did its work. */
-function failureOf(exit: FfmpegExit): Error | null {
+function failureOf(exit: FfmpegExit, looks: boolean): Error | null {
   const { code, signal, stderr, spawnError } = exit;
   if (spawnError !== undefined) return new Error(`cannot be started: ${spawnError}`);
   // The muxers tell of a full disk in the log alone.
   if (/No space left on device|Disk quota exceeded/.test(stderr)) return storageFull();
   if (code === 0) return null;
-  return fileFault(stderr) ?? new Error(`ffmpeg ended with ${signal ?? code}: ${lastLine(stderr)}`);
+  const passing = new Error(`ffmpeg ended with ${signal ?? code}: ${lastLine(stderr)}`);
+  // What it said before somebody ended it is not why it ended.
+  if (signal !== null || code === EXIT_BY_SIGNAL) return passing;
+  const fault = fileFault(stderr);
+  if (fault !== null) return fault;
+  return looks && !NOT_THE_FILE.test(stderr) ? damaged() : passing;
 }
 
 export function storageFull(): Error {
@@ -134,6 +147,8 @@ export function storageFull(): Error {
 export function isStorageFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOSPC';
 }
+
+const DAMAGED = 'The file is damaged or incomplete.';
 
 /** Most telling first. */
 const FILE_FAULTS: readonly [RegExp, MediaFileError['code'], string][] = [
@@ -149,11 +164,15 @@ const FILE_FAULTS: readonly [RegExp, MediaFileError['code'], string][] = [
     'The video is coded in a way that cannot be read.',
   ],
   [
-    /moov atom not found|Invalid data found|Error while decoding|error reading header|EBML header parsing failed/,
+    /moov atom not found|Invalid data found|Error while decoding|error reading header|EBML header parsing failed|Cannot determine format of input stream|^file:.*: End of file$|Error opening input: End of file/m,
     'CORRUPT_INPUT',
-    'The file is damaged or incomplete.',
+    DAMAGED,
   ],
 ];
+
+export function damaged(): MediaFileError {
+  return new MediaFileError('CORRUPT_INPUT', DAMAGED);
+}
 
 /** The file's own fault by the log of the program that failed on it; null when it may be ours. */
 export function fileFault(log: string): MediaFileError | null {

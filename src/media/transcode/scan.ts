@@ -63,6 +63,7 @@ export async function scanPackets(tools: Tools, input: ScanInput): Promise<Packe
         ...inputGuard(input.path),
       ],
       limits: { memoryBytes: 4 * 2 ** 30, cpuSec: LONG_BUDGET_MS / 1000, fileBytes: 0, isUrgent: true },
+      looks: true,
       signal: input.signal,
       enough: enough.signal,
       onOutput: lineReader((line) => {
