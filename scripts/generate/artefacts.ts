@@ -12,6 +12,7 @@ import { ROOT } from '../program.ts';
 import { withConfigurationTable } from './configuration-table.ts';
 import { endpointTables } from './endpoints.ts';
 import { ERROR_CODES, errorIndex, errorPage } from './error-reference.ts';
+import { eventReference } from './event-reference.ts';
 import { type Artefact, FROM_DATABASE } from './from-database.ts';
 
 /** The pages of the error codes; nothing else lives there. */
@@ -28,6 +29,10 @@ export const ARTEFACTS: Artefact[] = [
   {
     path: 'docs/endpoints.md',
     build: async (database) => endpointTables((await declaredBy(database)).routes),
+  },
+  {
+    path: 'docs/api/events.md',
+    build: async (database) => eventReference((await declaredBy(database)).events),
   },
   { path: `${ERRORS_FOLDER}/README.md`, build: async () => errorIndex() },
   ...ERROR_CODES.map((code) => ({
