@@ -163,7 +163,7 @@ export const KEYS = {
   PLATFORM_HOSTS: list('Further host names of the platform itself, comma-separated.'),
   DATA_DIR: text('Folder of everything that is kept on this machine.', './data'),
   S3_BUCKET: text(
-    'Bucket of an S3-compatible service for uploads, videos and recordings. Unset: they are kept in `DATA_DIR/media`. See `docs/uploads.md`.',
+    'Bucket of an S3-compatible service for uploads, videos and recordings. Unset: they are kept in `DATA_DIR/media`. See `docs/guides/uploads.md`.',
   ),
   S3_ENDPOINT: url('Address of the service, unless it is Amazon S3.', ['http:', 'https:']),
   S3_REGION: text('Region of the bucket.', 'us-east-1'),
@@ -254,7 +254,7 @@ export const KEYS = {
   ),
   ACCEL_REDIRECT_PREFIX: {
     ...text(
-      'Internal location, such as `/_media/`, of the nginx in front that serves `DATA_DIR/media`: it sends the files of videos. Unset: this program does. See `docs/playback.md`.',
+      'Internal location, such as `/_media/`, of the nginx in front that serves `DATA_DIR/media`: it sends the files of videos. Unset: this program does. See `docs/guides/playback.md`.',
     ),
     parse: (value) => {
       if (!/^\/(?:[\w.-]+\/)+$/.test(value))

@@ -27,7 +27,7 @@ let folder: string;
 
 before(async () => {
   vectors = JSON.parse(await readFile(VECTORS, 'utf8'));
-  guide = await readFile(join(DOCS, 'webhooks.md'), 'utf8');
+  guide = await readFile(join(DOCS, 'guides/webhooks.md'), 'utf8');
   folder = await mkdtemp(join(tmpdir(), 'marquee-guide-'));
 });
 after(() => rm(folder, { recursive: true, force: true }));

@@ -57,7 +57,7 @@ test('a store that clients cannot reach is read for them, in parts as well', asy
 
 /** The snippet of the guide, on ports of the test. */
 async function guideServer(upstream: string): Promise<string> {
-  const guide = await readFile(new URL('../../../docs/playback.md', import.meta.url), 'utf8');
+  const guide = await readFile(new URL('../../../docs/guides/playback.md', import.meta.url), 'utf8');
   const snippet = /```nginx\n([\s\S]*?)```/.exec(guide)?.[1] ?? '';
   const body = /server \{\n([\s\S]*)\n\}/.exec(snippet)?.[1] ?? '';
   return body
