@@ -33,7 +33,7 @@ ${own.map((route) => row(route, sourceOf(route.operationId))).join('\n')}
 # Endpoints
 
 Paths are below \`/api/v1\`. "Key" says whether an API key is needed. "Asks for" is what the key must hold:
-any key does, a permission where it has a list of them (\`:write\` includes \`:read\`, see [API keys](api-keys.md)), or the rule of
+any key does, a permission where it has a list of them (\`:write\` includes \`:read\`, see [API keys](guides/api-keys.md)), or the rule of
 the surface; writing takes a key that is not \`READ_ONLY\` unless the row says otherwise. "Limits" are those of the
 endpoint, beside the key's own; endpoints with the same name in brackets count together.
 
