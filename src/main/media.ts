@@ -8,8 +8,9 @@ import { createEmbeddedRtmp } from '../media/ingest/embedded-rtmp.ts';
 import { createLiveManager } from '../media/live/live-manager.ts';
 import { createRecordingManager } from '../media/recording/recording-manager.ts';
 import { loadConfig } from '../platform/config.ts';
-import { createContainer } from './container.ts';
+import { type Container, createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
+import { publishSteps, reportHealth } from './ingest.ts';
 import type { MediaInit, MediaMessage } from './media-process.ts';
 
 const HEARTBEAT_MS = 1000;
@@ -29,22 +30,16 @@ async function nodeIdOf(dataDir: string): Promise<string> {
   return id;
 }
 
-async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
-  const config = loadConfig();
-  const container = await createContainer({
-    config,
-    databaseUrl: init.databaseUrl,
-    secretKey: Buffer.from(init.secretKey, 'hex'),
-    name: 'media',
-  });
-  const { signals, recordings, store, log, clock, bus } = container;
-  const ffmpeg = await checkFfmpeg(config.FFMPEG_PATH);
+/** Packagers and recorders of what the engine takes, as the configuration says. */
+async function createMediaPlane({ config, signals, recordings, store, log: logger, clock }: Container) {
+  const { enhancedFlv } = await checkFfmpeg(config.FFMPEG_PATH);
   const nodeId = await nodeIdOf(config.DATA_DIR);
+  const ffmpeg = config.FFMPEG_PATH;
   const engine = createEmbeddedRtmp({
     host: config.HOST,
     port: config.RTMP_PORT,
     nodeId,
-    logger: log,
+    logger,
     clock,
     limits: { idleMs: config.INGEST_IDLE_MS, connectionsPerAddress: config.INGEST_MAX_PER_ADDRESS },
   });
@@ -54,80 +49,50 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     store,
     dir: join(config.DATA_DIR, 'rec'),
     nodeId,
-    ffmpeg: config.FFMPEG_PATH,
-    logger: log,
+    ffmpeg,
+    logger,
     clock,
   });
   const live = createLiveManager({
     engine,
     liveDir: join(config.DATA_DIR, 'live'),
-    ffmpeg: config.FFMPEG_PATH,
-    enhancedFlv: ffmpeg.enhancedFlv,
+    ffmpeg,
+    enhancedFlv,
     maxRungs: config.LIVE_MAX_RUNGS,
-    logger: log,
+    logger,
     clock,
-    onHealth: (streamId, measured) => {
-      const health = recorder.failing(streamId)
-        ? { ...measured, issues: [...measured.issues, 'RECORDING_FAILED' as const] }
-        : measured;
-      signals.reportHealth(streamId, health).catch((error: unknown) => {
-        log.warn({ err: error, streamId }, 'the health of a signal could not be written');
-      });
-    },
+    onHealth: reportHealth({ signals, recorder, log: logger }),
   });
+  return { nodeId, engine, recorder, live };
+}
 
+type MediaPlane = Awaited<ReturnType<typeof createMediaPlane>>;
+
+/** The media role: takes publishes until the returned function is called. */
+async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
+  const container = await createContainer({
+    config: loadConfig(),
+    databaseUrl: init.databaseUrl,
+    secretKey: Buffer.from(init.secretKey, 'hex'),
+    name: 'media',
+  });
+  const { signals, log } = container;
+  const plane = await createMediaPlane(container);
+  const { nodeId, engine, live, recorder } = plane;
   await signals.nodeStarted(nodeId);
   await live.start();
   await recorder.recover();
-  await engine.start({
-    authorise: (request) => signals.authorise(request),
-    async onStart(session) {
-      await signals.publishStarted(session);
-      await live.onStart(session);
-    },
-    onMedia(session) {
-      live.onMedia(session);
-      recorder.publishesChanged();
-      signals.mediaChanged(session).catch((error: unknown) => {
-        log.warn({ err: error, streamId: session.streamId }, 'what is published could not be written');
-      });
-    },
-    async onEnd(end) {
-      recorder.publishesChanged();
-      await Promise.all([signals.publishEnded(end), live.onEnd(end)]);
-    },
-  });
-
+  await engine.start(publishSteps({ signals, live, recorder, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);
     for (const id of await signals.heartbeat(nodeId, sessions)) await engine.kick(id, 'kicked');
   };
-  bus.subscribe(STREAM_DELETED_TOPIC, (streamId) => {
-    live.remove(streamId).catch((error: unknown) => {
-      log.warn({ err: error, streamId }, 'the files of a deleted stream could not be removed');
-    });
-  });
-  bus.subscribe(STREAM_TOPIC, () => {
-    void recorder.sync();
-    heartbeat().catch((error: unknown) => log.warn({ err: error }, 'the heartbeat failed'));
-  });
+  obeyHints(container, plane, heartbeat);
   const schedule = startSchedule(
     [
       { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
       { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
-      {
-        name: 'media gauges',
-        everyMs: GAUGES_MS,
-        run: async () => {
-          const stats = engine.list().map((session) => engine.stats(session.sessionId));
-          tell({
-            type: 'gauges',
-            publishers: stats.length,
-            bitrateKbps: stats.reduce((sum, one) => sum + (one?.bitrateKbps ?? 0), 0),
-            residentBytes: process.memoryUsage.rss(),
-          });
-        },
-      },
+      { name: 'media gauges', everyMs: GAUGES_MS, run: async () => tellGauges(engine) },
     ],
     log,
   );
@@ -137,6 +102,29 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     await Promise.all([live.stop(), recorder.stop()]);
     await container.close();
   };
+}
+
+/** What the api and the worker have changed in the database. */
+function obeyHints({ bus, log }: Container, { live, recorder }: MediaPlane, heartbeat: () => Promise<void>) {
+  bus.subscribe(STREAM_DELETED_TOPIC, (streamId) => {
+    live.remove(streamId).catch((error: unknown) => {
+      log.warn({ err: error, streamId }, 'the files of a deleted stream could not be removed');
+    });
+  });
+  bus.subscribe(STREAM_TOPIC, () => {
+    void recorder.sync();
+    heartbeat().catch((error: unknown) => log.warn({ err: error }, 'the heartbeat failed'));
+  });
+}
+
+function tellGauges(engine: MediaPlane['engine']): void {
+  const stats = engine.list().map((session) => engine.stats(session.sessionId));
+  tell({
+    type: 'gauges',
+    publishers: stats.length,
+    bitrateKbps: stats.reduce((sum, one) => sum + (one?.bitrateKbps ?? 0), 0),
+    residentBytes: process.memoryUsage.rss(),
+  });
 }
 
 let stop: (() => Promise<void>) | null = null;

@@ -1,6 +1,4 @@
 import { maintainPartitions } from '../events/partitions.ts';
-import { releaseAbandoned } from '../features/webhooks/index.ts';
-import { giveBackJobs } from '../jobs/worker.ts';
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/db/embedded.ts';
 import { migrate } from '../platform/db/migrate.ts';
@@ -9,10 +7,11 @@ import { createLogger } from '../platform/logger.ts';
 import { serveMetrics } from '../platform/metrics.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
 import { startApi } from './api.ts';
-import { createContainer } from './container.ts';
+import { type Container, createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
-import { startMediaProcess } from './media-process.ts';
+import { type MediaInit, startMediaProcess } from './media-process.ts';
 import { banner, createOwner } from './owner.ts';
+import { recover } from './services.ts';
 import { startWorker } from './worker.ts';
 
 /** Undone in reverse order, so that nothing is closed under what still needs it. */
@@ -50,13 +49,13 @@ async function openDatabaseServer(config: Config): Promise<string> {
   return postgres.url;
 }
 
-async function openMetrics(config: Config, container: Awaited<ReturnType<typeof createContainer>>) {
+async function openMetrics({ config, metrics, log }: Container): Promise<void> {
   const port = config.METRICS_PORT ?? DEFAULT_METRICS_PORT;
-  const server = await serveMetrics(container.metrics.registry, port).catch((error: unknown) => {
+  const server = await serveMetrics(metrics.registry, port).catch((error: unknown) => {
     if (config.METRICS_PORT !== undefined) throw error;
-    return serveMetrics(container.metrics.registry, 0);
+    return serveMetrics(metrics.registry, 0);
   });
-  container.log.info({ address: server.address() }, 'metrics are served');
+  log.info({ address: server.address() }, 'metrics are served');
   closers.push(() => {
     server.closeAllConnections();
     server.close();
@@ -77,43 +76,41 @@ async function start(): Promise<void> {
   // Before anything is appended: attaching today's partition races with inserts into the default one.
   await maintainPartitions(container.sql, container.clock);
   const owner = await createOwner(container);
-  if (config.WEBHOOK_ALLOW_PRIVATE.length > 0 || config.FETCH_ALLOW_PRIVATE.length > 0) {
-    container.log.warn(
-      { webhooks: config.WEBHOOK_ALLOW_PRIVATE, fetches: config.FETCH_ALLOW_PRIVATE },
-      'private addresses may be reached for users: for development only',
-    );
-  }
-  await openMetrics(config, container);
+  warnOfPrivateAddresses(container);
+  await openMetrics(container);
+  await startRoles(container, { type: 'init', databaseUrl, secretKey: secretKey.toString('hex') });
+  process.stdout.write(banner(config, owner));
+  // The bootstrap starts again what was ready once.
+  process.send?.({ type: 'ready' });
+}
 
+function warnOfPrivateAddresses({ config, log }: Container): void {
+  const { WEBHOOK_ALLOW_PRIVATE: webhooks, FETCH_ALLOW_PRIVATE: fetches } = config;
+  if (webhooks.length === 0 && fetches.length === 0) return;
+  log.warn({ webhooks, fetches }, 'private addresses may be reached for users: for development only');
+}
+
+async function startRoles(container: Container, init: MediaInit): Promise<void> {
+  const { config, parts, log, metrics } = container;
+  // Behind the lock of DATA_DIR, the embedded database has no other process of these roles.
+  const isAlone = config.DATABASE_URL === undefined;
   let mediaRuns = () => true;
   if (config.ROLES.includes('media')) {
-    const media = await startMediaProcess({
-      init: { type: 'init', databaseUrl, secretKey: secretKey.toString('hex') },
-      log: container.log,
-      onGauges: container.metrics.media,
-      onFatal: (message) => void fail(message),
-    });
+    const onFatal = (message: string) => void fail(message);
+    const media = await startMediaProcess({ init, log, onGauges: metrics.media, onFatal });
     mediaRuns = media.running;
     closers.push(() => media.stop());
   }
   if (config.ROLES.includes('worker')) {
-    // Behind the lock of DATA_DIR the embedded database has no other worker.
-    if (config.DATABASE_URL === undefined) {
-      await releaseAbandoned(container.db);
-      await giveBackJobs(container.db);
-    }
+    if (isAlone) await recover(parts, 'worker');
     const worker = startWorker(container);
     closers.push(() => worker.stop());
   }
   if (config.ROLES.includes('api')) {
-    // Behind that lock, too: uploads that were cut off by the end of the process before may go on at once.
-    if (config.DATABASE_URL === undefined) await container.uploads.releaseWriters();
+    if (isAlone) await recover(parts, 'api');
     const { drain } = await startApi(container, mediaRuns);
     closers.push(drain);
   }
-  process.stdout.write(banner(config, owner));
-  // The bootstrap starts again what was ready once.
-  process.send?.({ type: 'ready' });
 }
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {

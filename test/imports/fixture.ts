@@ -1,6 +1,6 @@
-import { importJob } from '../../src/features/imports/index.ts';
 import { type JobWorkers, startJobWorkers } from '../../src/jobs/worker.ts';
 import { startTestApp } from '../harness/app.ts';
+import { jobWorker } from '../harness/parts.ts';
 import { until } from '../harness/wait.ts';
 import { type Source, startSource } from './source.ts';
 
@@ -14,8 +14,7 @@ export async function startImportFixture(env: Record<string, string> = {}) {
     app,
     source,
     work() {
-      const run = container.runImport;
-      workers = startJobWorkers({ ...container, workers: [{ job: importJob, concurrency: 4, run }] });
+      workers = startJobWorkers({ ...container, workers: [jobWorker(container, 'import.fetch')] });
     },
     async rest() {
       await workers?.stop();

@@ -4,6 +4,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { startTestDns, type TestDns } from '../../../test/harness/dns.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
+import { runTask } from '../../../test/harness/parts.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { apiKeyExpiring } from '../api-keys/index.ts';
 import { domainLapsed } from '../domains/index.ts';
@@ -209,7 +210,7 @@ describe('the list', () => {
     clock.advance(1000);
     await happen('young');
     clock.advance(90 * DAY);
-    await app.container.notifications.cleanUp();
+    await runTask(app.container, 'old notifications');
     assert.deepEqual(await titles(), [expiring('young')]);
   });
 

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
+import { jobWorker } from '../../../test/harness/parts.ts';
 import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
 import { JobPostponed } from '../../jobs/job.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -67,7 +68,7 @@ async function jobsOf(sessionId: string): Promise<number> {
 }
 
 const runJob = (sessionId: string, isLast = false) =>
-  app.container.recordingAssembly.run({
+  jobWorker(app.container, 'video.recording').run({
     id: newId('rec'),
     payload: { sessionId },
     attempt: 1,

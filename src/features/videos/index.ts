@@ -32,6 +32,7 @@ export { createVideoProcessing, processingJobs } from './processing/processing.s
 export { createVideoPurge } from './purge.service.ts';
 export { videoRoutes } from './routes.ts';
 export type { LinkedVideo, VideoLinks } from './schemas.ts';
+export { toLinked } from './schemas.ts';
 export type { UploadSessions, VideoDeleted, Videos } from './service.ts';
 export { createVideos } from './service.ts';
 export type { Thumbnails } from './thumbnail.service.ts';

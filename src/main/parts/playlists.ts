@@ -1,10 +1,24 @@
-import type { PlaylistVideo } from '../features/playlists/index.ts';
-import type { VideoLinks, Videos } from '../features/videos/index.ts';
-import { toLinked } from '../features/videos/schemas.ts';
-import { AppError } from '../kernel/errors.ts';
+import {
+  createPlaylists,
+  type PlaylistVideo,
+  playlistEvents,
+  playlistRoutes,
+} from '../../features/playlists/index.ts';
+import { toLinked, type VideoLinks, type Videos } from '../../features/videos/index.ts';
+import { AppError } from '../../kernel/errors.ts';
+import type { Noun } from '../core.ts';
+
+export const playlists: Noun = {
+  events: playlistEvents,
+  build(core) {
+    const { cursors, videos, videoLinks } = core;
+    const playlists = createPlaylists({ ...core, videosOf: playlistVideos(videos, videoLinks) });
+    return { routes: () => playlistRoutes({ playlists, cursors }) };
+  },
+};
 
 /** What playlists show of videos; those that were deleted are left out. */
-export function playlistVideos(videos: Pick<Videos, 'get'>, links: Pick<VideoLinks, 'thumbnailUrl'>) {
+function playlistVideos(videos: Pick<Videos, 'get'>, links: Pick<VideoLinks, 'thumbnailUrl'>) {
   const find = async (workspaceId: string, id: string): Promise<[string, PlaylistVideo][]> => {
     const row = await videos.get(workspaceId, id).catch(absent);
     if (row === null) return [];

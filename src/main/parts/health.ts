@@ -1,41 +1,71 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createReadiness, databaseProbes, type ReadinessCheck } from '../features/health/index.ts';
-import { aliveSlots } from '../features/videos/index.ts';
-import { isUnattended } from '../jobs/store.ts';
-import { newUuid } from '../kernel/ids.ts';
-import type { Config } from '../platform/config.ts';
-import { reach } from '../platform/outbound/index.ts';
-import type { Container } from './container.ts';
+import {
+  createReadiness,
+  databaseProbes,
+  type HealthProbes,
+  healthPages,
+  healthRoutes,
+  type ReadinessCheck,
+} from '../../features/health/index.ts';
+import { aliveSlots } from '../../features/videos/index.ts';
+import { isUnattended } from '../../jobs/store.ts';
+import { newUuid } from '../../kernel/ids.ts';
+import type { Config } from '../../platform/config.ts';
+import { reach } from '../../platform/outbound/index.ts';
+import type { ApiRole, Part } from '../part.ts';
+import type { Base } from '../wiring.ts';
 
-const LIMIT_MS = 1000;
+const PROBE_MS = 1000;
 const RTMP_PORT = 1935;
 /** C0 and C1 of the RTMP handshake: version 3, time 0. The server answers with S0. */
 const RTMP_HELLO = Buffer.alloc(1537);
 RTMP_HELLO[0] = 3;
 
+export function healthPart(base: Base): Part {
+  const { clock } = base;
+  return {
+    routes: (role) => healthRoutes({ probes: probesOf(base, role), readiness: readiness(base, role), clock }),
+    pages: (role) => [healthPages({ probes: probesOf(base, role) })],
+  };
+}
+
+function probesOf({ sql }: Base, { mediaRuns }: ApiRole): HealthProbes {
+  return {
+    media: mediaRuns,
+    database: async () => {
+      const late = new Promise<false>((resolve) => setTimeout(resolve, PROBE_MS, false).unref());
+      const alive = sql`select 1`.then(
+        () => true,
+        () => false,
+      );
+      return Promise.race([alive, late]);
+    },
+  };
+}
+
 /** What `/health/ready` tries out on this node. */
-export function readiness(container: Container, mediaRuns: () => boolean): ReadinessCheck {
-  const { config, clock, log } = container;
+function readiness(base: Base, { mediaRuns }: ApiRole): ReadinessCheck {
+  const { config, clock, db, log, checkTools } = base;
   const isMediaHere = config.ROLES.includes('media');
   const ingest = async () => {
     if (isMediaHere && !mediaRuns()) throw new Error('the media process does not run');
-    await reach({ ...ingestAddress(config, isMediaHere), timeoutMs: LIMIT_MS });
+    await reach({ ...ingestAddress(config, isMediaHere), timeoutMs: PROBE_MS });
     return 'OK' as const;
   };
   const encodesHere = config.ROLES.includes('worker') && config.TRANSCODE_CONCURRENCY > 0;
   const transcoder = async () => {
-    if (isMediaHere || encodesHere) await container.checkTools();
-    else if ((await aliveSlots(container)) === 0) throw new Error('no worker takes encodes');
+    if (isMediaHere || encodesHere) await checkTools();
+    else if ((await aliveSlots(base)) === 0) throw new Error('no worker takes encodes');
     return 'OK' as const;
   };
-  const seen = databaseProbes(container);
+  const seen = databaseProbes(base);
   return createReadiness({
     clock,
     log,
     probes: {
       ...seen,
-      queue: async () => ((await isUnattended(container.db)) ? 'DEGRADED' : seen.queue()),
+      queue: async () => ((await isUnattended(db)) ? 'DEGRADED' : seen.queue()),
       storage: () => tryWriting(config.DATA_DIR),
       ingest,
       transcoder,

@@ -1,0 +1,91 @@
+import { apiKeyEvents } from '../features/api-keys/index.ts';
+import { domainEvents } from '../features/domains/index.ts';
+import { recordingJob } from '../features/recordings/index.ts';
+import { streamEvents } from '../features/streams/index.ts';
+import { uploadEvents } from '../features/uploads/index.ts';
+import { createVideoIntake, processingJobs, videoEvents } from '../features/videos/index.ts';
+import { webhookEvents } from '../features/webhooks/index.ts';
+import type { Built, Declarations, Part } from './part.ts';
+import { accountsPart, profilesPart } from './parts/accounts.ts';
+import { createAddresses } from './parts/addresses.ts';
+import { apiKeysPart } from './parts/api-keys.ts';
+import { authPart } from './parts/auth.ts';
+import { domainsPart } from './parts/domains.ts';
+import { eventLogPart } from './parts/event-log.ts';
+import { healthPart } from './parts/health.ts';
+import { mailPart } from './parts/mail.ts';
+import { platformPart } from './parts/platform.ts';
+import { playbackPart } from './parts/playback.ts';
+import { processingPart } from './parts/processing.ts';
+import { recordingReady, recordingsPart } from './parts/recordings.ts';
+import { streamsPart } from './parts/streams.ts';
+import { uploadsPart } from './parts/uploads.ts';
+import { usagePart } from './parts/usage.ts';
+import { videosPart } from './parts/videos.ts';
+import { webhooksPart } from './parts/webhooks.ts';
+import type { Base } from './wiring.ts';
+
+/** What the features of the core append and enqueue. */
+export const coreDeclarations: Declarations = {
+  events: [
+    ...streamEvents,
+    ...webhookEvents,
+    ...apiKeyEvents,
+    ...domainEvents,
+    ...videoEvents,
+    ...uploadEvents,
+  ],
+  jobs: [...processingJobs, recordingJob],
+};
+
+/** Keeps the part, and hands on what it gives. */
+type Take = <T>(built: Built<T>) => T;
+
+/**
+ * The features that others stand on, in order of need: each is given the platform and, by name, what it needs of
+ * those before it.
+ */
+export function buildCore(base: Base) {
+  const parts: Part[] = [];
+  const take: Take = ({ part, gives }) => {
+    parts.push(part);
+    return gives;
+  };
+  const people = buildPeople(base, take);
+  const { failureWatch } = take(webhooksPart({ ...base, ...people }));
+  const media = buildMedia(base, take);
+  parts.push(eventLogPart(base), healthPart(base), profilesPart({ ...base, ...people }), platformPart(base));
+  return { core: { ...base, ...people, ...media, failureWatch }, parts };
+}
+
+/** Accounts, and who may act for them. */
+function buildPeople(base: Base, take: Take) {
+  const { accounts } = take(accountsPart(base));
+  const { mailbox } = take(mailPart(base));
+  const { apiKeys } = take(apiKeysPart(base));
+  const { auth } = take(authPart({ ...base, accounts, mailbox, apiKeys }));
+  const { domains } = take(domainsPart(base));
+  return { accounts, mailbox, apiKeys, auth, domains };
+}
+
+/** Videos with all that brings and makes them, streams, and how both are watched. */
+function buildMedia(base: Base, take: Take) {
+  const addresses = createAddresses(base);
+  const { quota } = take(usagePart());
+  const { processing } = take(processingPart({ ...base, ...addresses, onPlayable: [recordingReady(base)] }));
+  const intake = createVideoIntake({ ...base, processing });
+  const { uploads, uploadSessions } = take(uploadsPart({ ...base, intake, quota }));
+  const video = take(videosPart({ ...base, ...addresses, processing, quota, uploads, uploadSessions }));
+  const { recordings } = take(recordingsPart({ ...base, intake, quota }));
+  const { signals } = take(streamsPart({ ...base, ...addresses, recordings }));
+  const watching = take(playbackPart({ ...base, ...addresses }));
+  return { ...addresses, ...video, ...watching, quota, intake, uploads, recordings, signals };
+}
+
+/** What an optional noun may build on. */
+export type Core = ReturnType<typeof buildCore>['core'];
+
+/** A feature that nothing else needs: `nouns.ts` lists them. */
+export interface Noun extends Declarations {
+  build(core: Core): Part;
+}

@@ -1,0 +1,55 @@
+import type { StreamSignals } from '../features/streams/index.ts';
+import type { IngestHooks, StreamHealth } from '../media/contract/index.ts';
+import type { LiveManager } from '../media/live/live-manager.ts';
+import type { RecordingManager } from '../media/recording/recording-manager.ts';
+import type { Logger } from '../platform/logger.ts';
+
+interface Deps {
+  /** The product: what the database says of streams. */
+  signals: StreamSignals;
+  /** Packagers, and the playlists of viewers. */
+  live: LiveManager;
+  recorder: RecordingManager;
+  log: Logger;
+}
+
+/** What happens to a publish, from the stream key to the end of its connection; and in which order. */
+export function publishSteps({ signals, live, recorder, log }: Deps): IngestHooks {
+  return {
+    /** Nothing is begun for a key that may not publish. */
+    authorise: (request) => signals.authorise(request),
+
+    /** `hasSignal` first: when that fails, the encoder is refused and there is nothing to undo. */
+    async onStart(session) {
+      await signals.publishStarted(session);
+      await live.onStart(session);
+    },
+
+    /** Codecs and size are known, or have changed. Media goes on whether or not it can be written down. */
+    onMedia(session) {
+      live.onMedia(session);
+      recorder.publishesChanged();
+      signals.mediaChanged(session).catch((error: unknown) => {
+        log.warn({ err: error, streamId: session.streamId }, 'what is published could not be written');
+      });
+    },
+
+    /** Side by side: the signal falls, or begins its grace, while the last segment is still being written. */
+    async onEnd(end) {
+      recorder.publishesChanged();
+      await Promise.all([signals.publishEnded(end), live.onEnd(end)]);
+    },
+  };
+}
+
+/** What a packager measures, with what is wrong with the recording of the same publish. */
+export function reportHealth({ signals, recorder, log }: Omit<Deps, 'live'>) {
+  return (streamId: string, measured: StreamHealth): void => {
+    const health = recorder.failing(streamId)
+      ? { ...measured, issues: [...measured.issues, 'RECORDING_FAILED' as const] }
+      : measured;
+    signals.reportHealth(streamId, health).catch((error: unknown) => {
+      log.warn({ err: error, streamId }, 'the health of a signal could not be written');
+    });
+  };
+}

@@ -1,0 +1,70 @@
+import type { FastifyInstance } from 'fastify';
+import type { EventDefinition } from '../events/catalogue.ts';
+import type { EventConsumer } from '../events/index.ts';
+import type { WebAssets } from '../http/assets.ts';
+import type { Route } from '../http/route.ts';
+import type { JobDefinition, JobWorker } from '../jobs/job.ts';
+import type { ScheduledTask } from '../jobs/schedule.ts';
+
+/** For tasks. */
+export const EVERY = { second: 1000, minute: 60_000, hour: 3_600_000 } as const;
+
+/** What a feature is known by before it is built: the catalogue and the queue are complete from the start. */
+export interface Declarations {
+  /** What it appends. */
+  events?: readonly EventDefinition[];
+  /** What it enqueues. */
+  jobs?: readonly JobDefinition[];
+}
+
+/**
+ * A feature as the roles see it; each role takes what is its own. What is built at a cost, or has effects, is a
+ * function, which the role that wants it calls once.
+ */
+export interface Part {
+  /** api: endpoints below the base URL. */
+  routes?(role: ApiRole): Route[];
+  /** api: pages and files outside the base URL; each registers its own Fastify routes. */
+  pages?(role: PageRole): Page[] | Promise<Page[]>;
+  /** worker: who does its jobs. */
+  jobs?(): JobWorker[];
+  /** worker: what is repeated. */
+  tasks?(): ScheduledTask[];
+  /** All: what happens in the transactions that append events. */
+  consumers?: readonly EventConsumer[];
+  /** What runs for as long as a role does. */
+  services?: { api?(): Service; worker?(): Service };
+  /**
+   * Before a role starts, on the embedded database only: behind the lock of DATA_DIR no other process works on it,
+   * so what the one before has left half done is free.
+   */
+  recover?: { api?(): Promise<void>; worker?(): Promise<void> };
+  /** All: at the end, before the ports are closed. */
+  close?(): Promise<void> | void;
+}
+
+/** What only the api role knows. */
+export interface ApiRole {
+  /** The media role's process runs, or this node has none. */
+  mediaRuns(): boolean;
+}
+
+export interface PageRole extends ApiRole {
+  assets: WebAssets;
+}
+
+export type Page = (app: FastifyInstance) => void;
+
+/** It runs from when it was made. */
+export interface Service {
+  /** Together with the others. */
+  stop?(): Promise<void>;
+  /** When everything of the role has stopped. */
+  leave?(): Promise<void>;
+}
+
+/** A part, and what other features need of it. */
+export interface Built<T> {
+  part: Part;
+  gives: T;
+}

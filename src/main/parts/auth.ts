@@ -1,0 +1,40 @@
+import type { Accounts } from '../../features/accounts/index.ts';
+import type { ApiKeys } from '../../features/api-keys/index.ts';
+import { type Auth, authPages, authRoutes, createAuth, twoFactorRoutes } from '../../features/auth/index.ts';
+import type { Mailbox } from '../../features/mail/index.ts';
+import { type Built, EVERY } from '../part.ts';
+import type { Base } from '../wiring.ts';
+
+interface Needs extends Base {
+  accounts: Accounts;
+  apiKeys: ApiKeys;
+  mailbox: Mailbox;
+}
+
+export function authPart(needs: Needs): Built<{ auth: Auth }> {
+  const { apiKeys, caps, config } = needs;
+  const auth = createAuth({
+    ...needs,
+    onAccountChanged: () => apiKeys.forget(),
+    publicUrl: config.PUBLIC_URL,
+  });
+  const { links, tokens, twoFactor } = auth;
+  return {
+    gives: { auth },
+    part: {
+      routes: () => [...authRoutes(auth), ...twoFactorRoutes(auth)],
+      pages: ({ assets }) => [authPages({ links, assets, counters: { window: caps } })],
+      tasks: () => [
+        { name: 'requested links', everyMs: EVERY.second, run: () => links.sendRequested() },
+        { name: 'signing keys', everyMs: EVERY.hour, run: () => tokens.rotateKeys() },
+        {
+          name: 'sign-in clean-up',
+          everyMs: EVERY.hour,
+          run: async () => {
+            await Promise.all([links.cleanUp(), twoFactor.cleanUp()]);
+          },
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import {
+  createImportConsumers,
+  createImportRunner,
+  createImports,
+  importEvents,
+  importJob,
+  importRoutes,
+} from '../../features/imports/index.ts';
+import {
+  videoDeleted,
+  videoProcessingCompleted,
+  videoProcessingFailed,
+} from '../../features/videos/index.ts';
+import type { Noun } from '../core.ts';
+
+/** They wait for other servers most of the time. */
+const AT_ONCE = 4;
+
+export const imports: Noun = {
+  events: importEvents,
+  jobs: [importJob],
+  build(core) {
+    const deps = { ...core, videos: core.intake };
+    return {
+      routes: () => importRoutes({ imports: createImports(deps), cursors: core.cursors }),
+      jobs: () => [{ job: importJob, concurrency: AT_ONCE, run: createImportRunner(deps) }],
+      consumers: createImportConsumers({
+        ...core,
+        videos: { videoProcessingCompleted, videoProcessingFailed, videoDeleted },
+      }),
+    };
+  },
+};

@@ -1,0 +1,72 @@
+import {
+  createTranscodeNode,
+  createVideoProcessing,
+  type VideoProcessor,
+} from '../../features/videos/index.ts';
+import { createTranscoder } from '../../media/transcode/index.ts';
+import { type Built, EVERY, type Part } from '../part.ts';
+import type { Base } from '../wiring.ts';
+import type { Addresses } from './addresses.ts';
+
+const NODE_MS = 10_000;
+/** A job does not wait for a look at ffmpeg: the worker looks every minute. */
+const TOOLS_FRESH_MS = 150_000;
+
+interface Needs extends Base, Pick<Addresses, 'bareVideoLinks'> {
+  /** What is done in the transaction that makes a video playable. */
+  onPlayable: Parameters<typeof createVideoProcessing>[0]['onPlayable'];
+}
+
+/** From a stored original to READY. */
+export function processingPart(needs: Needs): Built<{ processing: VideoProcessor }> {
+  const { config, jobs, log, checkTools, encoderThreads } = needs;
+  const processing = createVideoProcessing({
+    ...needs,
+    queue: jobs,
+    transcoder: createTranscoder({
+      ffmpeg: config.FFMPEG_PATH,
+      ffprobe: config.FFPROBE_PATH,
+      threads: encoderThreads,
+      logger: log,
+    }),
+    links: needs.bareVideoLinks,
+    chunkMinSec: config.VIDEO_CHUNK_MIN_SEC,
+    checkTools: () => checkTools(TOOLS_FRESH_MS),
+  });
+  const node = transcodeNode(needs);
+  return {
+    gives: { processing },
+    part: {
+      jobs: () => processing.workers(config.TRANSCODE_CONCURRENCY),
+      tasks: () => [
+        ...node.tasks(),
+        { name: 'left scratch files', everyMs: EVERY.hour, run: () => processing.clearScratch() },
+        { name: 'quiet processings', everyMs: EVERY.minute, run: () => processing.sweep() },
+      ],
+      services: node.services,
+    },
+  };
+}
+
+/** This worker among those that take encodes. */
+function transcodeNode(base: Base): Required<Pick<Part, 'tasks' | 'services'>> {
+  const { config, checkTools } = base;
+  const node = createTranscodeNode(base, config.TRANSCODE_CONCURRENCY);
+  return {
+    tasks: () => [
+      {
+        name: 'transcode node',
+        everyMs: NODE_MS,
+        run: async () => {
+          // A node without a usable ffmpeg takes no encodes, and does not count as one that does.
+          const isAble = await checkTools().then(
+            () => true,
+            () => false,
+          );
+          await (isAble ? node.heartbeat() : node.leave());
+        },
+      },
+    ],
+    services: { worker: () => ({ leave: () => node.leave() }) },
+  };
+}

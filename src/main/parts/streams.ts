@@ -1,0 +1,29 @@
+import type { Recordings } from '../../features/recordings/index.ts';
+import {
+  createStreamSignals,
+  createStreams,
+  type StreamSignals,
+  streamRoutes,
+} from '../../features/streams/index.ts';
+import type { Built } from '../part.ts';
+import type { Base } from '../wiring.ts';
+import type { Addresses } from './addresses.ts';
+
+const SWEEP_MS = 500;
+
+interface Needs extends Base, Pick<Addresses, 'streamLinks'> {
+  recordings: Recordings;
+}
+
+export function streamsPart(needs: Needs): Built<{ signals: StreamSignals }> {
+  const { config, cursors, recordings: recorder, streamLinks: links } = needs;
+  const streams = createStreams({ ...needs, recorder });
+  const signals = createStreamSignals({ ...needs, recorder, graceMs: config.SIGNAL_GRACE_MS });
+  return {
+    gives: { signals },
+    part: {
+      routes: () => streamRoutes({ streams, links, cursors }),
+      tasks: () => [{ name: 'stream sweep', everyMs: SWEEP_MS, run: () => signals.sweep() }],
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import {
+  createUploads,
+  toUpload,
+  transferPages,
+  type Uploads,
+  uploadRoutes,
+} from '../../features/uploads/index.ts';
+import type { StorageQuota } from '../../features/usage/index.ts';
+import type { UploadSessions, VideoIntake } from '../../features/videos/index.ts';
+import { type Built, EVERY } from '../part.ts';
+import type { Base } from '../wiring.ts';
+
+export function uploadsPart(
+  needs: Base & { intake: VideoIntake; quota: StorageQuota },
+): Built<{ uploads: Uploads; uploadSessions: UploadSessions }> {
+  const { config, cursors, intake } = needs;
+  const uploads = createUploads({ ...needs, videos: intake, publicUrl: config.PUBLIC_URL });
+  return {
+    gives: { uploads, uploadSessions: sessionsOf(uploads) },
+    part: {
+      routes: () => uploadRoutes({ uploads, cursors }),
+      pages: () => [transferPages({ uploads })],
+      tasks: () => [{ name: 'uploads', everyMs: EVERY.minute, run: () => uploads.sweep() }],
+      // Uploads that were cut off by the end of the process before may go on at once.
+      recover: { api: () => uploads.releaseWriters() },
+    },
+  };
+}
+
+/** What a new video shows of its upload. */
+function sessionsOf(uploads: Uploads): UploadSessions {
+  return {
+    async open(tx, workspaceId, videoId, file) {
+      const row = await uploads.open(tx, workspaceId, videoId, file);
+      return { id: row.id, shown: toUpload(row, uploads.urlOf(row)) };
+    },
+  };
+}

@@ -1,0 +1,6 @@
+import { createStorageQuota, type StorageQuota } from '../../features/usage/index.ts';
+import type { Built } from '../part.ts';
+
+export function usagePart(): Built<{ quota: StorageQuota }> {
+  return { part: {}, gives: { quota: createStorageQuota() } };
+}

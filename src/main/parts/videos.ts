@@ -1,0 +1,66 @@
+import { Upload, type Uploads } from '../../features/uploads/index.ts';
+import type { StorageQuota } from '../../features/usage/index.ts';
+import {
+  type Audience,
+  audienceRoutes,
+  createAudience,
+  createCaptions,
+  createLockVideo,
+  createThumbnails,
+  createVideoPurge,
+  createVideos,
+  type UploadSessions,
+  type VideoProcessing,
+  type Videos,
+  videoPartRoutes,
+  videoRoutes,
+} from '../../features/videos/index.ts';
+import { type Built, EVERY } from '../part.ts';
+import type { Base } from '../wiring.ts';
+import type { Addresses } from './addresses.ts';
+
+interface Needs extends Base, Pick<Addresses, 'videoLinks' | 'videoTokens'> {
+  processing: VideoProcessing;
+  quota: StorageQuota;
+  uploads: Uploads;
+  uploadSessions: UploadSessions;
+}
+
+interface Gives {
+  videos: Videos;
+  audience: Audience;
+  videoPurge: ReturnType<typeof createVideoPurge>;
+}
+
+export function videosPart(needs: Needs): Built<Gives> {
+  const { cursors, uploads, uploadSessions, videoTokens, videoLinks: links } = needs;
+  const videos = createVideos({
+    ...needs,
+    uploads: uploadSessions,
+    onDeleted: [(tx, _append, video) => uploads.cancelFor(tx, video.id)],
+  });
+  const locked = createLockVideo(needs);
+  const captions = createCaptions({ ...needs, videos, locked });
+  const thumbnails = createThumbnails({ ...needs, videos, locked });
+  const audience = createAudience({
+    ...needs,
+    opens: (token, id) => videoTokens.read(token, id) === 'playback',
+  });
+  const videoPurge = createVideoPurge(needs);
+  return {
+    gives: { videos, audience, videoPurge },
+    part: {
+      routes: () => [
+        ...videoRoutes({ videos, links, cursors, Upload }),
+        ...videoPartRoutes({ captions, thumbnails, links, cursors }),
+        ...audienceRoutes({ audience, links }),
+      ],
+      tasks: () => [
+        { name: 'planned publications', everyMs: EVERY.second, run: () => videos.publishDue() },
+        { name: 'old recordings', everyMs: EVERY.hour, run: () => videos.deleteOldRecordings() },
+        { name: 'deleted videos', everyMs: EVERY.hour, run: () => videoPurge.run() },
+        { name: 'counted viewers', everyMs: EVERY.hour, run: () => audience.forgetViewers() },
+      ],
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Accounts } from '../../features/accounts/index.ts';
+import {
+  createDeliveryWorker,
+  createFailureWatch,
+  createWebhooks,
+  enqueueDeliveries,
+  type FailureWatch,
+  releaseAbandoned,
+  webhookRoutes,
+} from '../../features/webhooks/index.ts';
+import { PLANS } from '../../kernel/plans.ts';
+import { type Built, EVERY, type Service } from '../part.ts';
+import type { Base } from '../wiring.ts';
+
+export function webhooksPart(base: Base & { accounts: Accounts }): Built<{ failureWatch: FailureWatch }> {
+  const { accounts, config, cursors, db, log } = base;
+  const webhooks = createWebhooks({
+    ...base,
+    logger: log,
+    limitFor: async (accountId) => PLANS[await accounts.planOf(accountId)].webhooks,
+    timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+  });
+  const failureWatch = createFailureWatch({ ...base, autoDisableDays: config.WEBHOOK_AUTO_DISABLE_DAYS });
+  return {
+    gives: { failureWatch },
+    part: {
+      routes: () => webhookRoutes({ webhooks, cursors }),
+      tasks: () => [{ name: 'failing webhooks', everyMs: EVERY.minute, run: () => failureWatch.run() }],
+      consumers: [enqueueDeliveries],
+      services: { worker: () => startDeliveries(base) },
+      recover: { worker: () => releaseAbandoned(db) },
+    },
+  };
+}
+
+function startDeliveries(base: Base): Service {
+  const { config, log, metrics } = base;
+  const deliveries = createDeliveryWorker({
+    ...base,
+    logger: log,
+    config: { retrySeconds: config.WEBHOOK_RETRY_SECONDS, timeoutMs: config.WEBHOOK_TIMEOUT_MS },
+    metrics: {
+      attempt: (status, latencyMs) => metrics.delivery(status, (latencyMs ?? 0) / 1000),
+      lost: (count) => metrics.deliveriesLost(count),
+    },
+  });
+  deliveries.start();
+  return deliveries;
+}

@@ -1,0 +1,150 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import { type CursorCodec, createCursorCodec } from '../kernel/cursor.ts';
+import type { BlobStore } from '../media/contract/index.ts';
+import { createBlobStore } from '../media/storage/index.ts';
+import { type Bus, createBus } from '../platform/bus.ts';
+import type { Config } from '../platform/config.ts';
+import { type Counter, type CounterFactory, counterFactory } from '../platform/counters.ts';
+import { createIdempotency, type Idempotency } from '../platform/db/idempotency.ts';
+import { type DatabaseHandle, openDatabase } from '../platform/db/index.ts';
+import { createImages, type Images } from '../platform/images.ts';
+import { createLeases, type Leases } from '../platform/leases.ts';
+import { createLogger, type Logger } from '../platform/logger.ts';
+import { createMetrics, type Metrics } from '../platform/metrics.ts';
+import { createOutbound, type Outbound } from '../platform/outbound/index.ts';
+import { createPasswords, type Passwords } from '../platform/passwords.ts';
+import { openRedis, type RedisStore } from '../platform/redis.ts';
+import { createSecrets, type Secrets } from '../platform/secrets.ts';
+import { createToolCheck, type ToolCheck } from './media-tools.ts';
+
+/** What each process is given: the configuration, and what the first process found out for all. */
+export interface Settings {
+  config: Config;
+  databaseUrl: string;
+  secretKey: Buffer;
+  /** The role that this process has, for its log lines and its sessions in the database. */
+  name: string;
+  /** Default: the system's. */
+  clock?: Clock;
+  /** An event whose data does not fit its schema fails the transaction instead of being logged. */
+  strictEvents?: boolean;
+}
+
+/** What the platform lends to every feature. */
+export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  bus: Bus;
+  secrets: Secrets;
+  counters: CounterFactory;
+  /** Counts what clients may do so often within a window, in seconds. */
+  caps(windowSec: number): Counter;
+  cursors: CursorCodec;
+  leases: Leases;
+  idempotency: Idempotency;
+  /** To receivers of webhooks. */
+  outbound: Outbound;
+  /** For files and proofs at addresses that users gave. */
+  fetcher: Outbound;
+  store: BlobStore;
+  images: Images;
+  passwords: Passwords;
+  checkTools: ToolCheck;
+  /** For one encode of those that run at once. */
+  encoderThreads: number;
+  /** Jobs work here, each in a folder of its own; on the store's disk. */
+  scratchDir: string;
+  /** The platform's own host names. */
+  platformHosts: readonly string[];
+}
+
+/** Ports, and how they are given back. */
+export interface OpenPorts {
+  ports: Ports;
+  close(): Promise<void>;
+}
+
+/** The cores of this machine, shared between the encodes that run at once. */
+function encoderThreads({ TRANSCODE_CONCURRENCY: slots }: Config): number {
+  return Math.max(1, Math.floor(availableParallelism() / Math.max(1, slots)));
+}
+
+/** Rejects when the database, or the store of counters, is out of reach. */
+export async function openPorts(settings: Settings): Promise<OpenPorts> {
+  const { config, secretKey, name } = settings;
+  const clock = settings.clock ?? systemClock;
+  const log = createLogger(config.LOG_LEVEL, { process: name });
+  const database = await reachDatabase(settings);
+  const bus = await createBus(database.sql, log);
+  const redis = config.REDIS_URL === undefined ? null : await openRedis({ url: config.REDIS_URL, log });
+  const secrets = createSecrets(secretKey);
+  const shared = sharedCounts(redis, clock);
+  const { outbound, fetcher } = connections(config);
+  const ports: Ports = {
+    ...shared,
+    config,
+    clock,
+    log,
+    metrics: createMetrics(),
+    db: database.db,
+    sql: database.sql,
+    bus,
+    secrets,
+    cursors: createCursorCodec(Buffer.from(secrets.sign('cursors', 'key'), 'base64url')),
+    idempotency: createIdempotency({
+      sql: database.sql,
+      clock,
+      secrets,
+      concurrency: Math.max(1, config.DATABASE_POOL - 2),
+    }),
+    outbound,
+    fetcher,
+    store: createBlobStore(config),
+    images: createImages(),
+    passwords: createPasswords(),
+    checkTools: createToolCheck(config.FFMPEG_PATH, clock),
+    encoderThreads: encoderThreads(config),
+    scratchDir: join(config.DATA_DIR, 'tmp'),
+    platformHosts: [new URL(config.PUBLIC_URL).hostname, ...config.PLATFORM_HOSTS],
+  };
+  return {
+    ports,
+    async close() {
+      await fetcher.close();
+      await outbound.close();
+      await shared.leases.close();
+      await redis?.close();
+      await bus.close();
+      await database.close();
+    },
+  };
+}
+
+async function reachDatabase({ config, databaseUrl, name }: Settings): Promise<DatabaseHandle> {
+  const database = openDatabase({ url: databaseUrl, pool: config.DATABASE_POOL, name: `marquee ${name}` });
+  // LISTEN tries again for ever; a query fails when the database is out of reach.
+  await database.sql`select 1`;
+  return database;
+}
+
+/** What all nodes count together where there is a store for it. */
+function sharedCounts(store: RedisStore | null, clock: Clock): Pick<Ports, 'counters' | 'caps' | 'leases'> {
+  const counters = counterFactory(store, () => clock.ms());
+  return {
+    counters,
+    caps: (windowSec) => counters({ name: `cap${windowSec}`, window: windowSec, withoutStore: 'insured' }),
+    leases: createLeases({ store }),
+  };
+}
+
+function connections(config: Config): Pick<Ports, 'outbound' | 'fetcher'> {
+  const { DNS_SERVERS: dnsServers } = config;
+  return {
+    outbound: createOutbound({ allowPrivate: config.WEBHOOK_ALLOW_PRIVATE, dnsServers }),
+    fetcher: createOutbound({ allowPrivate: config.FETCH_ALLOW_PRIVATE, dnsServers }),
+  };
+}

@@ -1,0 +1,57 @@
+import { createCatalogue, type EventCatalogue } from '../events/catalogue.ts';
+import { createEvents, type EventConsumer, type Events } from '../events/index.ts';
+import { createJobQueue, type Jobs } from '../jobs/queue.ts';
+import type { Declarations, Part } from './part.ts';
+import type { Ports } from './ports.ts';
+
+/** What features reach each other by without knowing each other: events and jobs. */
+export interface Wiring {
+  catalogue: EventCatalogue;
+  events: Events;
+  jobs: Jobs;
+}
+
+/**
+ * Parts need `events`, and `events` needs the catalogue of all parts and their consumers. So it is done in this
+ * order, and nowhere else: declarations, which need nothing, make the catalogue and the queue; with them the parts
+ * are built; `connect` takes the consumers of the parts. Nothing may be appended before.
+ */
+export function createWiring(
+  ports: Ports,
+  { declared, strict }: { declared: readonly Declarations[]; strict: boolean },
+): Wiring & { connect(parts: readonly Part[]): void } {
+  const { db, config, clock, bus, log, metrics } = ports;
+  const catalogue = createCatalogue(declared.flatMap(({ events = [] }) => events));
+  const jobs = createJobQueue({ bus, definitions: declared.flatMap((one) => one.jobs ?? []) });
+  const consumers: EventConsumer[] = [];
+  let isConnected = false;
+  const events = createEvents({
+    db,
+    catalogue,
+    livemode: config.LIVEMODE,
+    clock,
+    bus,
+    consumers,
+    logger: log,
+    strict,
+    onRefused: metrics.eventRefused,
+    onCommitted: jobs.committed,
+  });
+  return {
+    catalogue,
+    jobs,
+    events: {
+      transaction(work) {
+        if (!isConnected) throw new Error('the parts are not connected yet');
+        return events.transaction(work);
+      },
+    },
+    connect(parts) {
+      consumers.push(...parts.flatMap((part) => part.consumers ?? []));
+      isConnected = true;
+    },
+  };
+}
+
+/** What there is before any feature: what every one of them may build on. */
+export type Base = Ports & Wiring;
