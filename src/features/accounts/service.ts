@@ -6,6 +6,7 @@ import type { Plan } from '../../kernel/plans.ts';
 import { brokenConstraint, type Db, type Tx } from '../../platform/db/index.ts';
 import { insertWorkspace } from '../../platform/db/workspace.ts';
 import type { Passwords } from '../../platform/passwords.ts';
+import * as credentials from './credentials.repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 
@@ -36,6 +37,8 @@ export interface Accounts {
   create(input: AccountInput, also?: (tx: Tx, account: NewIdentity) => Promise<void>): Promise<NewIdentity>;
   /** The hash of a password that a user chose. @throws {AppError} WEAK_PASSWORD. */
   hashPassword(password: string): Promise<string>;
+  /** What signing in reads and writes of an account. */
+  credentials: typeof credentials;
   list(): Promise<repository.AccountSummary[]>;
   /** @throws {AppError} NOT_FOUND. */
   byEmail(email: string): Promise<repository.AccountSummary>;
@@ -66,6 +69,7 @@ export function createAccounts(deps: Deps): Accounts {
       rules.assertPassword(password);
       return deps.passwords.hash(password);
     },
+    credentials,
     list: () => repository.listAccounts(db),
     async byEmail(email) {
       const account = await repository.findByEmail(db, rules.normaliseEmail(email));

@@ -3,8 +3,9 @@ import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { AccountMaker, CredentialStore } from './accounts.ts';
 import { createMailLinks, type MailLinks, type MailOutbox } from './links.service.ts';
-import { type AccountMaker, createSignIn, type SignIn } from './service.ts';
+import { createSignIn, type SignIn } from './service.ts';
 import { createUserTokens, type UserTokens } from './tokens.service.ts';
 import { createTwoFactor, type TwoFactor } from './two-factor.service.ts';
 
@@ -24,6 +25,7 @@ interface Deps {
   accounts: AccountMaker & {
     /** @throws {AppError} WEAK_PASSWORD. */
     hashPassword(password: string): Promise<string>;
+    credentials: CredentialStore;
   };
   mailbox: MailOutbox;
   /** An account has changed in what its API keys depend on. */
@@ -34,9 +36,10 @@ interface Deps {
 
 /** The parts of the feature, each knowing those it needs. */
 export function createAuth(deps: Deps): Auth {
-  const tokens = createUserTokens({ ...deps, issuer: deps.publicUrl });
-  const twoFactor = createTwoFactor(deps);
-  const links = createMailLinks({ ...deps, hashPassword: deps.accounts.hashPassword });
-  const signIn = createSignIn({ ...deps, tokens, twoFactor, links });
+  const { credentials, hashPassword } = deps.accounts;
+  const tokens = createUserTokens({ ...deps, credentials, issuer: deps.publicUrl });
+  const twoFactor = createTwoFactor({ ...deps, credentials });
+  const links = createMailLinks({ ...deps, credentials, hashPassword });
+  const signIn = createSignIn({ ...deps, credentials, tokens, twoFactor, links });
   return { signIn, tokens, twoFactor, links };
 }

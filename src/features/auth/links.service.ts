@@ -1,9 +1,9 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { EmailTokenPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
+import type { CredentialStore } from './accounts.ts';
 import * as repository from './links.repository.ts';
 import { passwordChangedMail, resetMail, verifyMail } from './mails.ts';
-import * as accounts from './repository.ts';
 import * as rules from './rules.ts';
 import { deleteChallengesOf } from './two-factor.repository.ts';
 
@@ -47,6 +47,7 @@ const REQUESTS_PER_RUN = 100;
 
 interface Deps {
   db: Db;
+  credentials: CredentialStore;
   clock: Clock;
   mailbox: MailOutbox;
   /** @throws {AppError} WEAK_PASSWORD. */
@@ -57,7 +58,7 @@ interface Deps {
 }
 
 export function createMailLinks(deps: Deps): MailLinks {
-  const { db, clock } = deps;
+  const { db, clock, credentials } = deps;
   return {
     sendVerification: (tx, account) => sendLink(deps, tx, 'VERIFY_EMAIL', account),
     async request(purpose, email) {
@@ -76,7 +77,7 @@ export function createMailLinks(deps: Deps): MailLinks {
     async verifyEmail(token) {
       const done = await db.transaction().execute(async (tx) => {
         const link = await takeLink(deps, tx, 'VERIFY_EMAIL', token);
-        return link !== undefined && accounts.markVerified(tx, link.account_id, link.email, clock.now());
+        return link !== undefined && credentials.markVerified(tx, link.account_id, link.email, clock.now());
       });
       if (done) deps.onAccountChanged();
       return done;
@@ -113,7 +114,7 @@ async function sendLink(
 async function answerRequest(deps: Deps, tx: Tx): Promise<boolean> {
   const request = await repository.takeRequest(tx);
   if (request === undefined) return false;
-  const account = await accounts.findByEmail(tx, request.email);
+  const account = await deps.credentials.findByEmail(tx, request.email);
   if (account === undefined || account.suspended_at !== null) return true;
   if (request.purpose === 'VERIFY_EMAIL' && account.email_verified_at !== null) return true;
   const since = dateFromMs(deps.clock.ms() - HOUR_MS);
@@ -123,7 +124,7 @@ async function answerRequest(deps: Deps, tx: Tx): Promise<boolean> {
 }
 
 async function resetPassword(deps: Deps, token: string, password: string): Promise<boolean> {
-  const { db, clock, mailbox, publicUrl } = deps;
+  const { db, clock, credentials, mailbox, publicUrl } = deps;
   const hash = rules.hashLinkToken(token);
   // Looked up first: hashing a password is too costly for whoever has no link.
   const usable = await repository.findUsable(db, hash, 'RESET_PASSWORD', clock.now());
@@ -132,9 +133,9 @@ async function resetPassword(deps: Deps, token: string, password: string): Promi
   const done = await db.transaction().execute(async (tx) => {
     const link = await takeLink(deps, tx, 'RESET_PASSWORD', token);
     if (link === undefined) return false;
-    await accounts.changePassword(tx, link.account_id, passwordHash);
+    await credentials.changePassword(tx, link.account_id, passwordHash);
     // Whoever reads the mailbox has proved that the address is theirs.
-    await accounts.markVerified(tx, link.account_id, link.email, clock.now());
+    await credentials.markVerified(tx, link.account_id, link.email, clock.now());
     await repository.voidTokens(tx, link.account_id, 'RESET_PASSWORD', clock.now());
     await deleteChallengesOf(tx, link.account_id);
     await mailbox.enqueue(tx, passwordChangedMail(link.email, `${publicUrl}/forgot-password`));

@@ -1,22 +1,12 @@
 import { AppError } from '../../kernel/errors.ts';
-import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Passwords } from '../../platform/passwords.ts';
+import type { AccountCredentials, AccountMaker, CredentialStore } from './accounts.ts';
 import type { MailLinks } from './links.service.ts';
-import type { Credentials } from './repository.ts';
-import * as repository from './repository.ts';
 import { lookupEmail } from './rules.ts';
 import type { AccessToken, UserTokens } from './tokens.service.ts';
 import type { TwoFactor } from './two-factor.service.ts';
-
-/** Accounts as sign-in needs them. */
-export interface AccountMaker {
-  /** @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS. */
-  create(
-    input: { email: string; password: string; name?: string | null | undefined; verified: boolean },
-    also: (tx: Tx, account: { id: string; email: string }) => Promise<void>,
-  ): Promise<{ id: string }>;
-}
 
 /** What a sign-in answers (contract 2.1). */
 export interface SignedIn {
@@ -39,6 +29,7 @@ export interface SignIn {
 interface Deps {
   db: Db;
   accounts: AccountMaker;
+  credentials: CredentialStore;
   passwords: Passwords;
   tokens: Pick<UserTokens, 'issue'>;
   twoFactor: Pick<TwoFactor, 'challenge' | 'answer'>;
@@ -47,14 +38,14 @@ interface Deps {
 }
 
 export function createSignIn(deps: Deps): SignIn {
-  const { db, accounts, tokens, twoFactor, links } = deps;
+  const { db, accounts, credentials, tokens, twoFactor, links } = deps;
 
-  const signIn = async (account: Credentials): Promise<SignedIn> => {
+  const signIn = async (account: AccountCredentials): Promise<SignedIn> => {
     const { id, email, name, role } = account;
     return { tokens: await tokens.issue(account), user: { id, email, name, role } };
   };
   const current = async (id: string) => {
-    const account = await repository.findById(db, id);
+    const account = await credentials.findById(db, id);
     if (account === undefined || account.suspended_at !== null) throw new AppError('INVALID_CREDENTIALS');
     return account;
   };
@@ -82,11 +73,11 @@ export function createSignIn(deps: Deps): SignIn {
 async function checkPassword(
   deps: Deps,
   { email, password }: { email: string; password: string },
-): Promise<Credentials> {
-  const { db, passwords } = deps;
+): Promise<AccountCredentials> {
+  const { db, credentials, passwords } = deps;
   const address = lookupEmail(email);
   // No account has the empty address, so it is looked up in vain.
-  const account = await repository.findByEmail(db, address ?? '');
+  const account = await credentials.findByEmail(db, address ?? '');
   const { ok, stale } = await passwords.verify(password, account?.password_hash ?? null);
   if (account === undefined || !ok || account.suspended_at !== null) {
     throw new AppError('INVALID_CREDENTIALS');
@@ -96,10 +87,14 @@ async function checkPassword(
 }
 
 /** The parameters of the hash have changed since it was made; a failure can wait for the next sign-in. */
-async function rehash({ db, passwords, log }: Deps, account: Credentials, password: string): Promise<void> {
+async function rehash(
+  { db, credentials, passwords, log }: Deps,
+  account: AccountCredentials,
+  password: string,
+): Promise<void> {
   try {
     const hash = await passwords.hash(password);
-    await repository.replaceHash(db, account.id, account.password_hash, hash);
+    await credentials.replaceHash(db, account.id, account.password_hash, hash);
   } catch (error) {
     log.warn({ err: error, accountId: account.id }, 'a password hash was not renewed');
   }

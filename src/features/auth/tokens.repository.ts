@@ -37,12 +37,3 @@ export async function deleteKeysReplacedBefore(tx: Tx, time: Date): Promise<void
       where newer.created_at > old.created_at and newer.created_at < ${time}
     )`.execute(tx);
 }
-
-/** What decides whether an account's tokens are good. */
-export function findTokenState(db: Db, accountId: string) {
-  return db
-    .selectFrom('account')
-    .select(['token_epoch', 'suspended_at'])
-    .where('id', '=', accountId)
-    .executeTakeFirst();
-}

@@ -3,8 +3,8 @@ import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { CredentialStore } from './accounts.ts';
 import { createSigningKeys } from './signing-keys.ts';
-import * as repository from './tokens.repository.ts';
 
 /** The JWTs that a sign-in gives and that come back as `X-User-Token` (contract 2.1, 5.2). */
 export interface UserTokens {
@@ -33,6 +33,7 @@ const EPOCH_CLAIM = 'epoch';
 
 interface Deps {
   db: Db;
+  credentials: Pick<CredentialStore, 'findTokenState'>;
   secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
   clock: Clock;
   log: Logger;
@@ -41,7 +42,7 @@ interface Deps {
 }
 
 export function createUserTokens(deps: Deps): UserTokens {
-  const { db, clock, issuer } = deps;
+  const { db, credentials, clock, issuer } = deps;
   const keys = createSigningKeys({ ...deps, tokenSec: LIFE_SEC });
 
   const read = async (token: string) => {
@@ -85,7 +86,7 @@ export function createUserTokens(deps: Deps): UserTokens {
         throw error;
       });
       if (typeof payload?.sub !== 'string') return null;
-      const account = await repository.findTokenState(db, payload.sub);
+      const account = await credentials.findTokenState(db, payload.sub);
       if (account === undefined || account.suspended_at !== null) return null;
       return payload[EPOCH_CLAIM] === account.token_epoch ? payload.sub : null;
     },

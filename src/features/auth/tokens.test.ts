@@ -8,6 +8,7 @@ import { insertAccount, type TestAccount } from '../../../test/harness/factories
 import { warm } from '../../../test/harness/warm.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { createSecrets } from '../../platform/secrets.ts';
+import * as credentials from '../accounts/credentials.repository.ts';
 import { createUserTokens } from './tokens.service.ts';
 
 const ISSUER = 'http://marquee.test';
@@ -28,6 +29,7 @@ after(() => database.close());
 /** A node of the cluster: it shares nothing with the others but the database. */
 function node(options: { secretKey?: Buffer; issuer?: string } = {}) {
   return createUserTokens({
+    credentials,
     db: database.db,
     secrets: options.secretKey === undefined ? secrets : createSecrets(options.secretKey),
     clock,

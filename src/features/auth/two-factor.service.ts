@@ -4,7 +4,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import * as accounts from './repository.ts';
+import type { CredentialStore } from './accounts.ts';
 import * as rules from './rules.ts';
 import * as totp from './totp.ts';
 import * as repository from './two-factor.repository.ts';
@@ -50,6 +50,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 interface Deps {
   db: Db;
+  credentials: Pick<CredentialStore, 'findById'>;
   passwords: Pick<Passwords, 'verify'>;
   secrets: Pick<Secrets, 'encrypt' | 'decrypt' | 'sign'>;
   clock: Clock;
@@ -111,8 +112,8 @@ export function createTwoFactor(deps: Deps): TwoFactor {
   };
 }
 
-async function assertPassword({ db, passwords }: Deps, accountId: string, password: string) {
-  const account = await accounts.findById(db, accountId);
+async function assertPassword({ db, credentials, passwords }: Deps, accountId: string, password: string) {
+  const account = await credentials.findById(db, accountId);
   const { ok } = await passwords.verify(password, account?.password_hash ?? null);
   if (account === undefined || !ok) throw new AppError('INVALID_CREDENTIALS');
   return account;

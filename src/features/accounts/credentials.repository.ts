@@ -60,3 +60,12 @@ export async function markVerified(tx: Tx, id: string, email: string, at: Date):
     .executeTakeFirst();
   return result.numUpdatedRows > 0n;
 }
+
+/** What decides whether an account's tokens are good. */
+export function findTokenState(db: Db, id: string) {
+  return db
+    .selectFrom('account')
+    .select(['token_epoch', 'suspended_at'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
