@@ -123,7 +123,7 @@ async function handOver(
   row: OpenImport,
   original: { key: string; sizeBytes: number },
 ): Promise<void> {
-  const isWanted = await settle(deps, run, row, async (tx, append) => {
+  const isWanted = await underLocks(deps, run, row, async (tx, append) => {
     await repository.updateImport(tx, row.id, {
       status: 'PROCESSING',
       bytes_total: original.sizeBytes,
@@ -139,7 +139,7 @@ async function fail(deps: ImportDeps, run: Run, row: OpenImport, failure: Import
   const { videos, quota, clock } = deps;
   const { code, message } = failure;
   const { workspace_id: workspaceId, video_id: videoId } = row;
-  await settle(deps, run, row, async (tx, append, locked) => {
+  await underLocks(deps, run, row, async (tx, append, locked) => {
     await endImport(tx, append, locked, { at: clock.now(), error: { code, message } });
     const ofVideo = code === 'QUOTA_EXCEEDED' ? 'SIZE_EXCEEDED' : code;
     await videos.fail(tx, append, videoId, { code: ofVideo, message });
@@ -149,15 +149,15 @@ async function fail(deps: ImportDeps, run: Run, row: OpenImport, failure: Import
 }
 
 /** Under the locks of workspace, video and import, in that order, while the job is ours. */
-function settle<T>(
-  { events }: ImportDeps,
+function underLocks<T>(
+  { events, videos }: ImportDeps,
   run: Run,
   row: OpenImport,
   work: (tx: Tx, append: AppendEvent, row: ImportRow) => Promise<T>,
 ): Promise<T> {
   return events.transaction(async (tx, append) => {
     await lockWorkspace(tx, row.workspace_id);
-    await repository.lockVideo(tx, row.video_id);
+    await videos.lock(tx, row.video_id);
     const locked = await repository.lockImport(tx, row.id);
     await run.confirm(tx);
     return work(tx, append, locked);

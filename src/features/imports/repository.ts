@@ -52,11 +52,6 @@ export function lockImportOf(tx: Tx, videoId: string): Promise<ImportRow | undef
   return tx.selectFrom('import').selectAll().where('video_id', '=', videoId).forUpdate().executeTakeFirst();
 }
 
-/** Who locks both takes the video first, as the processing does, whose events change imports. */
-export async function lockVideo(tx: Tx, videoId: string): Promise<void> {
-  await tx.selectFrom('video').select('id').where('id', '=', videoId).forUpdate().executeTakeFirst();
-}
-
 export function updateImport(tx: Tx, id: string, change: ImportChange): Promise<ImportRow> {
   return tx.updateTable('import').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }

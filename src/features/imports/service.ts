@@ -28,7 +28,7 @@ export interface ImportDeps {
   store: BlobStore;
   quota: StorageQuota;
   /** The videos that imports become; each call takes the video's lock. */
-  videos: Pick<VideoIntake, 'create' | 'received' | 'fail'>;
+  videos: Pick<VideoIntake, 'create' | 'lock' | 'received' | 'fail'>;
   fetcher: Pick<Outbound, 'checkUrl' | 'stream' | 'download'>;
 }
 
@@ -141,7 +141,7 @@ async function cancel(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
   const after = await events.transaction(async (tx, append) => {
     // The workspace, the video, the import: the order of all who lock more than one.
     await lockWorkspace(tx, workspaceId);
-    if (videoId !== null) await repository.lockVideo(tx, videoId);
+    if (videoId !== null) await videos.lock(tx, videoId);
     const row = await repository.lockImport(tx, id);
     if (rules.isTerminal(row.status) || row.video_id !== videoId) {
       throw new AppError('CONFLICT', { message: `The import is ${row.status}.` });

@@ -47,6 +47,8 @@ export interface VideoIntake {
    * @throws {AppError} NOT_FOUND; CONFLICT when it is not UPLOADING.
    */
   attach(tx: Tx, workspaceId: string, videoId: string, uploadId: string): Promise<VideoRow>;
+  /** Whoever locks the video and what it comes from takes the video first, as its processing does. */
+  lock(tx: Tx, videoId: string): Promise<void>;
   /**
    * The original is stored under `key`: UPLOADING → QUEUED, and its processing is enqueued. An upload is told by
    * `video.upload.completed`; imports and recordings have events of their own.
@@ -93,6 +95,9 @@ export function createVideoIntake({ clock, processing }: VideoIntakeDeps): Video
         });
       }
       return repository.updateVideo(tx, videoId, { upload_id: uploadId });
+    },
+    async lock(tx, videoId) {
+      await repository.lockAnyVideo(tx, videoId);
     },
     async received(tx, append, videoId, original) {
       const row = await repository.lockAnyVideo(tx, videoId);
