@@ -3,8 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fastify } from 'fastify';
 import { build } from 'vite';
-import type { StreamGate } from '../../src/features/streams/index.ts';
-import { watchPages } from '../../src/features/streams/watch.pages.ts';
+import {
+  createAccess,
+  liveWatchPages,
+  ownOnly,
+  type StreamSnapshot,
+} from '../../src/features/playback/index.ts';
 import { loadAssets } from '../../src/http/assets.ts';
 import { landingPage } from '../../src/http/landing.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -17,7 +21,7 @@ const CONFIG = join(import.meta.dirname, '../../web/vite.config.ts');
 export interface TestSite {
   url: string;
   /** What the pages believe; changed at will. */
-  gate: StreamGate;
+  stream: StreamSnapshot;
   broadcast: SimulatedBroadcast;
   close(): Promise<void>;
 }
@@ -28,14 +32,14 @@ export async function startSite(): Promise<TestSite> {
     simulateBroadcast(),
     build({ configFile: CONFIG, logLevel: 'error', build: { outDir: folder } }),
   ]);
-  const gate = testGate();
+  const stream = testStream();
   const app = fastify();
   const assets = loadAssets({ dir: folder, log: createLogger('silent') });
   assets.register(app);
   landingPage({ assets })(app);
-  watchPages({
-    gates: { get: async (id) => (id === gate.id ? gate : undefined) },
-    tokens: { read: () => null },
+  liveWatchPages({
+    streams: { get: async (id) => (id === stream.id ? stream : undefined) },
+    access: createAccess({ entitlements: ownOnly, tokens: { read: () => null } }),
     assets,
     clock: systemClock,
     publicUrl: 'https://video.example',
@@ -53,7 +57,7 @@ export async function startSite(): Promise<TestSite> {
   const port = () => new URL(url).port;
   return {
     url,
-    gate,
+    stream,
     broadcast,
     close: async () => {
       app.server.closeAllConnections();
@@ -64,9 +68,11 @@ export async function startSite(): Promise<TestSite> {
   };
 }
 
-export function testGate(changes: Partial<StreamGate> = {}): StreamGate {
+export function testStream(changes: Partial<StreamSnapshot> = {}): StreamSnapshot {
   return {
     id: 'str_01jexample0000000000000000',
+    workspaceId: 'wsp_1',
+    accountId: 'acc_1',
     title: 'Evening concert from the old harbour',
     description: 'Two sets of chamber jazz.\nDoors at 19:30, first set at 20:00.',
     visibility: 'PUBLIC',
@@ -75,11 +81,9 @@ export function testGate(changes: Partial<StreamGate> = {}): StreamGate {
     currentSessionId: null,
     liveSince: null,
     scheduledStartAt: null,
-    latencyMode: 'STANDARD',
     creator: { username: 'harbourjazz', name: 'Harbour Jazz Club' },
     embedHosts: null,
     video: null,
-    audio: null,
     ...changes,
   };
 }

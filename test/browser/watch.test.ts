@@ -4,7 +4,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { launchBrowser, type OpenOptions, type TestBrowser, type WatchedPage } from '../harness/browser.ts';
 import { until } from '../harness/wait.ts';
-import { startSite, type TestSite, testGate } from './site.ts';
+import { startSite, type TestSite, testStream } from './site.ts';
 
 let site: TestSite;
 let browser: TestBrowser;
@@ -17,14 +17,14 @@ after(async () => {
   await site?.close();
 });
 beforeEach(() => {
-  Object.assign(site.gate, testGate());
+  Object.assign(site.stream, testStream());
   site.broadcast.mode = 'off';
   site.broadcast.log.length = 0;
 });
 
 function goLive(): void {
   site.broadcast.start();
-  Object.assign(site.gate, { isLive: true, hasSignal: true, liveSince: new Date() });
+  Object.assign(site.stream, { isLive: true, hasSignal: true, liveSince: new Date() });
 }
 
 async function withPage(
@@ -46,7 +46,7 @@ async function withPage(
   }
 }
 
-const watchPath = () => `/watch/${site.gate.id}`;
+const watchPath = () => `/watch/${site.stream.id}`;
 
 function phaseOf(page: Page): Promise<string | null> {
   return page.locator('.player-stage').getAttribute('data-phase');
@@ -214,7 +214,7 @@ test('keys work, and a paused broadcast stays paused through a reconnection', as
 test('the embed plays, muted, in a page of another site; the watch page does not go into a frame', async () => {
   goLive();
   const host = site.url.replace('127.0.0.1', 'localhost');
-  const embedded = await browser.open(`${host}/framed/embed/${site.gate.id}`);
+  const embedded = await browser.open(`${host}/framed/embed/${site.stream.id}`);
   try {
     await until(
       async () => {
@@ -226,7 +226,7 @@ test('the embed plays, muted, in a page of another site; the watch page does not
   } finally {
     await embedded.close();
   }
-  const framed = await browser.open(`${host}/framed/watch/${site.gate.id}`);
+  const framed = await browser.open(`${host}/framed/watch/${site.stream.id}`);
   try {
     await until(() => framed.errors.some((error) => error.includes('frame-ancestors')));
   } finally {
@@ -263,12 +263,12 @@ for (const colorScheme of ['light', 'dark'] as const) {
         small,
       );
     };
-    site.gate.scheduledStartAt = new Date(performance.timeOrigin + 86_400_000);
+    site.stream.scheduledStartAt = new Date(performance.timeOrigin + 86_400_000);
     await check(watchPath(), 'offline');
     await check('/', null);
-    await check(`/embed/${site.gate.id}`, 'offline');
+    await check(`/embed/${site.stream.id}`, 'offline');
     goLive();
     await check(watchPath(), 'live');
-    await check(`/embed/${site.gate.id}`, 'live');
+    await check(`/embed/${site.stream.id}`, 'live');
   });
 }

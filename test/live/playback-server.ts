@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream';
-import { notFound, type Playback, type PlaybackReply } from '../../src/media/playback/index.ts';
+import type { FileReply, LiveFiles } from '../../src/media/contract/index.ts';
 
 /** The live routes on a bare Node server, without any gate. */
 export async function startPlaybackServer(
-  playback: Playback,
+  playback: LiveFiles,
 ): Promise<{ url: string; requests: string[]; close(): Promise<void> }> {
   const requests: string[] = [];
   const server = createServer(async (request, response) => {
@@ -32,14 +32,14 @@ export async function startPlaybackServer(
   };
 }
 
-function route(playback: Playback, request: IncomingMessage): Promise<PlaybackReply> {
+function route(playback: LiveFiles, request: IncomingMessage): Promise<FileReply> {
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   const { range, 'if-none-match': ifNoneMatch } = request.headers;
   const common = { method, range, ifNoneMatch } as const;
   const path = (request.url ?? '').split('?')[0] ?? '';
   const parts = path.split('/').slice(1);
   const [live, streamId = '', first = '', second = '', file = ''] = parts;
-  if (live !== 'live') return Promise.resolve(notFound());
+  if (live !== 'live') return Promise.resolve(playback.notFound());
   if (parts.length === 3 && first === 'master.m3u8') return playback.readMaster({ ...common, streamId });
   if (parts.length === 4 && second === 'index.m3u8') {
     return playback.readMediaPlaylist({ ...common, streamId, rung: first, waitMs: 5000 });

@@ -318,7 +318,7 @@ describe('DELETE /streams/{id}', () => {
     (await app.request('GET', `/streams/${id}`, { key })).assertError('NOT_FOUND');
     (await app.request('DELETE', `/streams/${id}`, { key })).assertError('NOT_FOUND');
     (await app.request('POST', `/streams/${id}/start`, { key })).assertError('NOT_FOUND');
-    assert.equal(await app.container.gates.get(id), undefined);
+    assert.equal(await app.container.snapshots.streams.get(id), undefined);
   });
 
   test('its encoder is cut off and may not come back', async () => {

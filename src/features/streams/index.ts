@@ -7,16 +7,12 @@
  */
 export { emitRecordingReady } from './emit.ts';
 export { streamEvents } from './events.ts';
-export type { StreamGate } from './gate.service.ts';
-export { createStreamGates } from './gate.service.ts';
-export type { PlaybackTokens } from './live.pages.ts';
-export { livePages } from './live.pages.ts';
 export { streamRoutes } from './routes.ts';
 export type { StreamLinks } from './schemas.ts';
 export type { Streams } from './service.ts';
 export { createStreams, STREAM_DELETED_TOPIC, STREAM_TOPIC } from './service.ts';
 export type { StreamSignals } from './signal.service.ts';
 export { createStreamSignals } from './signal.service.ts';
+export { createStreamSnapshots } from './snapshot.service.ts';
 export type { Viewers } from './viewers.service.ts';
 export { createViewers, VIEWER_FLUSH_MS } from './viewers.service.ts';
-export { watchPages } from './watch.pages.ts';

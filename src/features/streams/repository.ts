@@ -335,7 +335,7 @@ export async function dueStreams(db: Db, now: Date): Promise<{ id: string }[]> {
 }
 
 /** The flags that playback decides on; of any workspace, because viewers have none. */
-export function findGate(db: Db, id: string) {
+export function findSnapshot(db: Db, id: string) {
   return db
     .selectFrom('stream')
     .innerJoin('workspace', 'workspace.id', 'stream.workspace_id')
@@ -345,6 +345,7 @@ export function findGate(db: Db, id: string) {
     )
     .select([
       'stream.id',
+      'stream.workspace_id',
       'stream.title',
       'stream.description',
       'stream.visibility',
@@ -353,13 +354,12 @@ export function findGate(db: Db, id: string) {
       'stream.live_since',
       'stream.current_session_id',
       'stream.scheduled_start_at',
-      'stream.latency_mode',
+      'account.id as account_id',
       'account.username',
       'account.name',
       'account.embed_mode',
       'account.embed_domains',
       'ingest_session.video',
-      'ingest_session.audio',
     ])
     .where('stream.id', '=', id)
     .where('stream.deleted_at', 'is', null)

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
-import type { Visibility as StreamVisibility } from '../../kernel/visibility.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { StreamLinks as PlaybackLinks } from '../playback/index.ts';
 import type { ListedSession, ShownStream } from './repository.ts';
 import { deriveStatus, durationSec } from './rules.ts';
 import { settingsOf } from './settings.ts';
@@ -123,12 +123,9 @@ export const StreamSession = Type.Object(
   { $id: 'StreamSession' },
 );
 
-/** The addresses of a stream; made by the composition root from the configuration. */
-export interface StreamLinks {
+/** The addresses of a stream: where it is published, and where playback shows it. */
+export interface StreamLinks extends PlaybackLinks {
   rtmpUrl: string;
-  playbackUrl(stream: { id: string; visibility: StreamVisibility }): string;
-  previewUrl(id: string): string;
-  embedUrl(id: string): string;
 }
 
 export interface StreamView {

@@ -1,6 +1,5 @@
 /**
- * Videos: a file that comes by an upload, an import or a broadcast, what is made of it, and who may see it
- * (`api.md` C3.1).
+ * Videos: a file that comes by an upload, an import or a broadcast and what is made of it.
  *
  * Terminology: the *original* is the file as it came; a *rendition* is one rung that players choose from; a
  * *revision* is one processing with files of its own.
@@ -20,20 +19,14 @@ export type { IntakeVideo, VideoIntake, VideoProcessing } from './intake.service
 export { createVideoIntake } from './intake.service.ts';
 export { createLockVideo } from './locked.ts';
 export { videoPartRoutes } from './parts.routes.ts';
-export type { VideoTokens } from './playback/admission.service.ts';
-export { createAdmissions, ownVideosOnly } from './playback/admission.service.ts';
-export { videoFilePages } from './playback/files.pages.ts';
-export { createVideoGates } from './playback/gate.service.ts';
-export { playbackTokenRoutes } from './playback/tokens.routes.ts';
-export { embeddableVideo, videoWatchPages } from './playback/watch.pages.ts';
 export { aliveSlots, createTranscodeNode } from './processing/nodes.ts';
 export type { VideoProcessor } from './processing/processing.service.ts';
 export { createVideoProcessing, processingJobs } from './processing/processing.service.ts';
 export { createVideoPurge } from './purge.service.ts';
 export { videoRoutes } from './routes.ts';
-export type { LinkedVideo, VideoLinks } from './schemas.ts';
 export { toLinked } from './schemas.ts';
 export type { UploadSessions, VideoDeleted, Videos } from './service.ts';
 export { createVideos } from './service.ts';
+export { createVideoSnapshots } from './snapshot.service.ts';
 export type { Thumbnails } from './thumbnail.service.ts';
 export { createThumbnails } from './thumbnail.service.ts';

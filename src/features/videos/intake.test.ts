@@ -8,11 +8,11 @@ import { createCatalogue } from '../../events/catalogue.ts';
 import { type AppendEvent, createEvents, type Events } from '../../events/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { createLogger } from '../../platform/logger.ts';
+import type { VideoLinks } from '../playback/index.ts';
 import { videoEvents as definitions } from './events.ts';
 import { createVideoIntake, type VideoIntake } from './intake.service.ts';
 import type { VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
-import type { VideoLinks } from './schemas.ts';
 import * as transitions from './transitions.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');

@@ -5,9 +5,10 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { badRequest } from '../../kernel/errors.ts';
+import type { VideoLinks } from '../playback/index.ts';
 import { CAPTIONS_MAX_BYTES, type Captions } from './captions/service.ts';
 import type { ShownVideo } from './repository.ts';
-import { Caption, toCaption, toLinked, toVideo, Video, type VideoLinks } from './schemas.ts';
+import { Caption, toCaption, toLinked, toVideo, Video } from './schemas.ts';
 import { THUMBNAIL_MAX_BYTES, type Thumbnails } from './thumbnail.service.ts';
 
 const CaptionsIn = Type.Object({

@@ -7,8 +7,9 @@ import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { VideoLinks } from '../playback/index.ts';
 import type { ShownVideo } from './repository.ts';
-import { PublishIn, toVideo, Video, VideoIn, type VideoLinks, VideoPatch } from './schemas.ts';
+import { PublishIn, toVideo, Video, VideoIn, VideoPatch } from './schemas.ts';
 import type { Videos } from './service.ts';
 
 const one = { params: IdParams, reply: { status: 200, schema: Video } } as const;

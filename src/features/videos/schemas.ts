@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
-import type { Visibility as VideoVisibility } from '../../kernel/visibility.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { LinkedVideo, VideoLinks } from '../playback/index.ts';
 import type { ShownVideo } from './repository.ts';
 import { aspectRatio } from './rules.ts';
 
@@ -130,31 +130,6 @@ export const Video = Type.Object(
   { $id: 'Video' },
 );
 export type Video = Static<typeof Video>;
-
-/** What the addresses of a video depend on. */
-export interface LinkedVideo {
-  id: string;
-  visibility: VideoVisibility;
-  /** A rung of the current revision can be played. */
-  isPlayable: boolean;
-  /** The folder (`r<revision>a<attempt>`) of poster, storyboard and preview; null before they are made. */
-  imageFolder: string | null;
-  hasPreview: boolean;
-  /** The chosen thumbnail, below the video's `thumbnails/`; null shows the poster. */
-  thumbnailFile: string | null;
-}
-
-/** The addresses of a video; made by the composition root from the configuration. */
-export interface VideoLinks {
-  /** The master playlist; null before the video can be played. */
-  playbackUrl(video: LinkedVideo): string | null;
-  embedUrl(video: LinkedVideo): string;
-  /** The chosen thumbnail, else the poster; null before there is one. */
-  thumbnailUrl(video: LinkedVideo): string | null;
-  /** The moving preview; null before there is one. */
-  previewUrl(video: LinkedVideo): string | null;
-  captionUrl(video: LinkedVideo, file: string): string;
-}
 
 type LinkColumns = 'id' | 'visibility' | 'image_folder' | 'has_preview' | 'thumbnail_file';
 

@@ -1,6 +1,7 @@
 import { type AppendEvent, nextSequence } from '../../events/index.ts';
 import type { VideoErrorCode } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import type { VideoLinks } from '../playback/index.ts';
 import {
   videoProcessingCompleted,
   videoProcessingFailed,
@@ -10,7 +11,7 @@ import {
 import type { VideoChange, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
-import { toLinked, type VideoLinks } from './schemas.ts';
+import { toLinked } from './schemas.ts';
 
 /**
  * The state table of `api.md` C3.1, each step with its events, in the caller's transaction and under its lock of

@@ -1,12 +1,16 @@
+import {
+  createPlaybackTokens,
+  createStreamLinks,
+  createVideoLinks,
+  type PlaybackTokens,
+  type VideoLinks,
+} from '../../features/playback/index.ts';
 import type { StreamLinks } from '../../features/streams/index.ts';
-import type { VideoLinks, VideoTokens } from '../../features/videos/index.ts';
-import { createPlaybackTokens, createStreamLinks, createVideoLinks, createVideoTokens } from '../links.ts';
 import type { Base } from '../wiring.ts';
 
 /** The addresses of what viewers see, and the tokens in them. */
 export interface Addresses {
-  streamTokens: ReturnType<typeof createPlaybackTokens>;
-  videoTokens: VideoTokens;
+  playbackTokens: PlaybackTokens;
   streamLinks: StreamLinks;
   videoLinks: VideoLinks;
   /** Addresses that grant nothing, for events. */
@@ -14,13 +18,12 @@ export interface Addresses {
 }
 
 export function createAddresses({ config, secrets, clock }: Base): Addresses {
-  const streamTokens = createPlaybackTokens(secrets, clock);
-  const videoTokens = createVideoTokens(secrets, clock);
+  const { PUBLIC_URL: publicUrl, RTMP_URL: rtmpUrl } = config;
+  const playbackTokens = createPlaybackTokens({ secrets, clock });
   return {
-    streamTokens,
-    videoTokens,
-    streamLinks: createStreamLinks(config, streamTokens),
-    videoLinks: createVideoLinks(config, videoTokens),
-    bareVideoLinks: createVideoLinks(config, null),
+    playbackTokens,
+    streamLinks: { ...createStreamLinks(publicUrl, playbackTokens), rtmpUrl },
+    videoLinks: createVideoLinks(publicUrl, playbackTokens),
+    bareVideoLinks: createVideoLinks(publicUrl, null),
   };
 }

@@ -1,95 +1,91 @@
 import { join } from 'node:path';
 import {
-  createStreamGates,
-  createViewers,
-  livePages,
-  type StreamGate,
-  VIEWER_FLUSH_MS,
-  type Viewers,
-  watchPages,
-} from '../../features/streams/index.ts';
-import {
+  createAccess,
   createAdmissions,
-  createVideoGates,
+  createSnapshots,
+  embeddableStream,
   embeddableVideo,
-  ownVideosOnly,
+  liveFilePages,
+  liveWatchPages,
+  oembedPage,
+  ownOnly,
   playbackTokenRoutes,
+  type Snapshots,
+  STREAM_ID,
+  type StreamSnapshot,
+  VIDEO_ID,
+  type VideoSnapshot,
   videoFilePages,
   videoWatchPages,
-} from '../../features/videos/index.ts';
-import { EMBED_SIZE } from '../../http/media-page.ts';
-import { type Embeddable, oembedPage } from '../../http/oembed.ts';
+} from '../../features/playback/index.ts';
+import {
+  createStreamSnapshots,
+  createViewers,
+  VIEWER_FLUSH_MS,
+  type Viewers,
+} from '../../features/streams/index.ts';
+import { createVideoSnapshots } from '../../features/videos/index.ts';
 import { startSchedule } from '../../jobs/schedule.ts';
-import { isOpen } from '../../kernel/visibility.ts';
-import { createPlayback, createVodPlayback, notFound } from '../../media/playback/index.ts';
+import { createLiveFiles, createVideoFiles } from '../../media/playback/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Built, Page, PageRole, Service } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
 
-type Needs = Base & Addresses;
+type Needs = Base & Pick<Addresses, 'playbackTokens'>;
+
+/** What viewers may be told. */
+interface Shown {
+  streams: Snapshots<StreamSnapshot>;
+  videos: Snapshots<VideoSnapshot>;
+}
 
 interface Gives {
-  gates: ReturnType<typeof createStreamGates>;
+  snapshots: Shown;
   viewers: Viewers;
 }
 
 /** What viewers see and load: live streams, videos, and the pages around them. */
 export function playbackPart(needs: Needs): Built<Gives> {
-  const { config, log, videoTokens: tokens } = needs;
-  const gates = createStreamGates(needs);
+  const { config, log, playbackTokens: tokens } = needs;
+  const snapshots: Shown = {
+    streams: createSnapshots(createStreamSnapshots(needs), STREAM_ID),
+    videos: createSnapshots(createVideoSnapshots(needs), VIDEO_ID),
+  };
   const viewers = createViewers(needs);
-  const videoGates = createVideoGates(needs);
   return {
-    gives: { gates, viewers },
+    gives: { snapshots, viewers },
     part: {
-      routes: () => playbackTokenRoutes({ gates: videoGates, tokens, publicUrl: config.PUBLIC_URL }),
-      pages: async (role) => [
-        ...livePagesOf(needs, { gates, viewers }, role),
-        ...(await videoPagesOf(needs, videoGates, role)),
-        oembedPage({
-          publicUrl: config.PUBLIC_URL,
-          hosts: needs.platformHosts,
-          find: async (id) =>
-            (await embeddableVideo(videoGates, config.PUBLIC_URL, id)) ??
-            embeddableStream(await gates.get(id)),
-        }),
-      ],
+      routes: () => playbackTokenRoutes({ ...snapshots, tokens, publicUrl: config.PUBLIC_URL }),
+      pages: (role) => playbackPages(needs, { snapshots, viewers }, role),
       services: { api: () => countViewers(viewers, log) },
     },
   };
 }
 
-function livePagesOf(needs: Needs, { gates, viewers }: Gives, { assets }: PageRole): Page[] {
-  const { config, clock, streamTokens: tokens } = needs;
-  const live = createPlayback({ liveDir: join(config.DATA_DIR, 'live') });
-  return [
-    livePages({ gates, files: { ...live, notFound }, tokens, viewers }),
-    watchPages({ gates, tokens, assets, clock, publicUrl: config.PUBLIC_URL }),
-  ];
-}
-
-async function videoPagesOf(
-  { config, store, platformHosts, videoTokens: tokens }: Needs,
-  gates: ReturnType<typeof createVideoGates>,
+async function playbackPages(
+  { config, clock, store, platformHosts, playbackTokens: tokens }: Needs,
+  { snapshots: { streams, videos }, viewers }: Gives,
   { assets }: PageRole,
 ): Promise<Page[]> {
-  const admissions = createAdmissions({ gates, tokens, entitlements: ownVideosOnly, platformHosts });
-  const vod = createVodPlayback({ store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
+  const publicUrl = config.PUBLIC_URL;
+  const access = createAccess({ tokens, entitlements: ownOnly });
+  const admissions = createAdmissions({ videos, access, platformHosts });
+  const liveFiles = createLiveFiles({ liveDir: join(config.DATA_DIR, 'live') });
+  const videoFiles = createVideoFiles({ store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
   const sample = await store.signedUrl('origin', 60);
   const mediaOrigins = sample === null ? [] : [new URL(sample).origin];
-  const publicUrl = config.PUBLIC_URL;
   return [
-    videoFilePages({ admissions, files: { ...vod, notFound } }),
+    liveFilePages({ streams, access, files: liveFiles, viewers }),
+    liveWatchPages({ streams, access, assets, clock, publicUrl }),
+    videoFilePages({ admissions, files: videoFiles }),
     videoWatchPages({ admissions, tokens, assets, publicUrl, platformHosts, mediaOrigins }),
+    oembedPage({
+      publicUrl,
+      hosts: platformHosts,
+      find: async (id) => (await embeddableVideo(videos, publicUrl, id)) ?? embeddableStream(streams, id),
+    }),
   ];
-}
-
-function embeddableStream(gate: StreamGate | undefined): Embeddable | null {
-  if (gate === undefined || !isOpen(gate.visibility)) return null;
-  const { title, creator, video } = gate;
-  const { width, height } = video ?? EMBED_SIZE;
-  return { title, creator, width, height, thumbnail: null };
 }
 
 /** Writes the viewers of this process while it runs. */

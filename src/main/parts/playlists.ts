@@ -1,10 +1,11 @@
+import type { VideoLinks } from '../../features/playback/index.ts';
 import {
   createPlaylists,
   type PlaylistVideo,
   playlistEvents,
   playlistRoutes,
 } from '../../features/playlists/index.ts';
-import { toLinked, type VideoLinks, type Videos } from '../../features/videos/index.ts';
+import { toLinked, type Videos } from '../../features/videos/index.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Noun } from '../core.ts';
 

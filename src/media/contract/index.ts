@@ -19,6 +19,22 @@ export type {
   VideoInfo,
 } from './ingest.ts';
 export type { LiveIssue, StreamHealth } from './live.ts';
+export type {
+  CaptionFile,
+  ChapterMark,
+  FileReply,
+  FileRequest,
+  LiveFiles,
+  LiveMasterRequest,
+  LivePlaylistRequest,
+  LiveRequest,
+  PlayableRendition,
+  PlayableRung,
+  PlayableVideo,
+  SegmentRequest,
+  TextRequest,
+  VideoFiles,
+} from './playback.ts';
 export type { RecordingJoiner, RecordingPart, RecordingPort, WantedRecording } from './recording.ts';
 export type { BlobInfo, BlobStore, ByteSpan, ContentDigest, PartialFiles, PartialState } from './storage.ts';
 export { DigestMismatch } from './storage.ts';

@@ -10,7 +10,7 @@ import { startPlaybackServer } from '../../../test/live/playback-server.ts';
 import { eventually } from '../../../test/live/poll.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { createPlayback } from '../playback/index.ts';
+import { createLiveFiles } from '../playback/index.ts';
 import { type Composer, openComposer } from './composer.ts';
 import { type LadderInput, planLadder } from './ladder.ts';
 import { createPackager, type Packager, type PackagerOptions } from './packager.ts';
@@ -123,7 +123,7 @@ test('packager: source and scaled rungs play over HTTP, with the codecs that the
   assert.deepEqual(codecs(measured)[1], codecs(predicted)[1], 'an encoded rung is not what was announced');
   assert.match(measured, /RESOLUTION=854x480,FRAME-RATE=30\.000\nsrc\/index\.m3u8/);
 
-  const server = await startPlaybackServer(createPlayback({ liveDir }));
+  const server = await startPlaybackServer(createLiveFiles({ liveDir }));
   cleanups.push(() => server.close());
   const top = await probe(`${server.url}/live/s1/src/index.m3u8`);
   assert.deepEqual(
@@ -220,7 +220,7 @@ test('packager: a silent source gets silence, and ends with its video', async ()
   packager.start();
   await segments('src', 2);
   await eventually('ffmpeg ends by itself', () => packager.pid() === 0);
-  const server = await startPlaybackServer(createPlayback({ liveDir }));
+  const server = await startPlaybackServer(createLiveFiles({ liveDir }));
   cleanups.push(() => server.close());
   const streams = await probe(`${server.url}/live/s1/src/index.m3u8`);
   assert.deepEqual(
@@ -234,7 +234,7 @@ test('packager: MP3 becomes AAC', async () => {
   packager.start();
   await segments('src', 1);
   assert.match(await master(), /CODECS="avc1\.[0-9a-f]{6},mp4a\.40\.2"/);
-  const server = await startPlaybackServer(createPlayback({ liveDir }));
+  const server = await startPlaybackServer(createLiveFiles({ liveDir }));
   cleanups.push(() => server.close());
   const streams = await probe(`${server.url}/live/s1/src/index.m3u8`);
   assert.equal(streams.find((stream) => stream.codec_type === 'audio')?.codec_name, 'aac');
@@ -249,7 +249,7 @@ test('packager: above the ceiling the source rung is a transcode to it, with our
   const { segments: listed } = await segments('src', 3);
   for (const segment of listed) assert.ok(segment.durationSec < 1.1, `${segment.durationSec} s`);
   assert.match(await master(), /RESOLUTION=640x360,FRAME-RATE=60\.000/);
-  const server = await startPlaybackServer(createPlayback({ liveDir }));
+  const server = await startPlaybackServer(createLiveFiles({ liveDir }));
   cleanups.push(() => server.close());
   const [video] = await probe(`${server.url}/live/s1/src/index.m3u8`);
   assert.deepEqual([video?.width, video?.height, video?.r_frame_rate], [640, 360, '60/1']);

@@ -1,9 +1,10 @@
 import type { Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
+import type { FileReply, FileRequest } from '../contract/index.ts';
 import { createLoadingCache } from './cache.ts';
 import { FileStream } from './file-stream.ts';
 import { parseRange } from './range.ts';
-import { COMMON_HEADERS, matchesEtag, notFound, type PlaybackReply, type PlaybackRequest } from './reply.ts';
+import { COMMON_HEADERS, matchesEtag, notFound } from './reply.ts';
 
 export interface ServedFile {
   path: string;
@@ -14,7 +15,7 @@ export interface ServedFile {
 
 export interface FileReader {
   /** A file whose name is unique for ever, so that its content never changes. */
-  open(file: ServedFile, request: PlaybackRequest): Promise<PlaybackReply>;
+  open(file: ServedFile, request: FileRequest): Promise<FileReply>;
 }
 
 export interface FileReaderOptions {
@@ -24,7 +25,7 @@ export interface FileReaderOptions {
   cachedFileBytes: number;
 }
 
-type Body = NonNullable<PlaybackReply['body']>;
+type Body = NonNullable<FileReply['body']>;
 
 interface HeldFile {
   etag: string;
@@ -61,7 +62,7 @@ export function immutable(isPrivate: boolean | undefined): string {
   return `${isPrivate ? 'private' : 'public'}, max-age=${YEAR_SEC}, immutable`;
 }
 
-function heldReply(request: PlaybackRequest, contentType: string, { etag, bytes }: HeldFile) {
+function heldReply(request: FileRequest, contentType: string, { etag, bytes }: HeldFile) {
   return fileReply(request, { contentType, etag, size: bytes.length }, (start, end) =>
     bytes.subarray(start, end + 1),
   );
@@ -73,10 +74,10 @@ function heldReply(request: PlaybackRequest, contentType: string, { etag, bytes 
  * @param openBody called once, if bytes are sent at all; `end` is inclusive.
  */
 export async function fileReply(
-  request: PlaybackRequest,
+  request: FileRequest,
   { contentType, etag, size }: { contentType: string; etag: string; size: number },
   openBody: (start: number, end: number) => Body | Promise<Body>,
-): Promise<PlaybackReply> {
+): Promise<FileReply> {
   const headers: Record<string, string> = {
     ...COMMON_HEADERS,
     'cache-control': immutable(request.isPrivate),

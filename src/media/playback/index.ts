@@ -1,18 +1,15 @@
 /**
- * Serves playlists and segments, live and of videos, to any HTTP framework. Every function answers `{ status, headers, body }`
- * and trusts its caller to have checked that the viewer may see it.
+ * Serves playlists and segments, live and of videos, to any HTTP framework: the playback port of the contract.
+ * Every function trusts its caller to have checked that the viewer may see it.
  */
-import { createPlaylistReader, type PlaylistReader } from './playlists.ts';
-import { createSegmentReader, type SegmentReader, type SegmentReaderOptions } from './segments.ts';
+import type { LiveFiles } from '../contract/index.ts';
+import { createPlaylistReader } from './playlists.ts';
+import { notFound } from './reply.ts';
+import { createSegmentReader, type SegmentReaderOptions } from './segments.ts';
 
-export type { MasterRequest, MediaPlaylistRequest } from './playlists.ts';
-export { notFound, type PlaybackReply, type PlaybackRequest } from './reply.ts';
-export type { SegmentRequest } from './segments.ts';
-export { createVodPlayback, type VodPlayback } from './vod.ts';
+export { createVideoFiles } from './vod.ts';
 
-export type Playback = Omit<PlaylistReader, 'listedSince'> & SegmentReader;
-
-export function createPlayback(options: SegmentReaderOptions): Playback {
+export function createLiveFiles(options: SegmentReaderOptions): LiveFiles {
   const { listedSince, ...playlists } = createPlaylistReader(options.liveDir);
-  return { ...playlists, ...createSegmentReader(options, listedSince) };
+  return { ...playlists, ...createSegmentReader(options, listedSince), notFound };
 }

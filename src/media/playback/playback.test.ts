@@ -5,15 +5,16 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dateFromMs } from '../../kernel/clock.ts';
+import type { FileReply, LiveFiles } from '../contract/index.ts';
 import { type PublicSegment, renderMediaPlaylist } from '../live/playlist.ts';
-import { createPlayback, type Playback, type PlaybackReply } from './index.ts';
+import { createLiveFiles } from './index.ts';
 import { parseRange } from './range.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const BYTES = Buffer.from(Array.from({ length: 1000 }, (_, i) => i % 251));
 let root = '';
 let liveDir = '';
-let playback: Playback;
+let playback: LiveFiles;
 
 before(async () => {
   root = await mkdtemp(join(tmpdir(), 'playback-'));
@@ -29,7 +30,7 @@ before(async () => {
     '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nsrc/index.m3u8\n',
   );
   await writeFile(join(liveDir, 's1', 'src.m3u8'), playlistText(3));
-  playback = createPlayback({ liveDir });
+  playback = createLiveFiles({ liveDir });
 });
 after(() => rm(root, { recursive: true, force: true }));
 
@@ -55,7 +56,7 @@ async function replacePlaylist(name: string, text: string): Promise<void> {
   await rename(join(liveDir, 's1', 'new'), join(liveDir, 's1', name));
 }
 
-async function bytesOf(reply: PlaybackReply): Promise<Buffer> {
+async function bytesOf(reply: FileReply): Promise<Buffer> {
   if (reply.body === null) return Buffer.alloc(0);
   if (typeof reply.body === 'string' || Buffer.isBuffer(reply.body)) return Buffer.from(reply.body);
   const chunks: Buffer[] = [];
@@ -86,8 +87,6 @@ test('playback: the headers of each kind', async () => {
     [404, undefined, 'no-store', '0'],
   ]);
   for (const reply of [master, media, segment, init, missing]) {
-    assert.equal(reply.headers['access-control-allow-origin'], '*');
-    assert.match(reply.headers['access-control-expose-headers'] ?? '', /Content-Range/);
     assert.equal(reply.headers['x-content-type-options'], 'nosniff');
   }
   const own = await playback.openSegment({ ...SEGMENT, isPrivate: true });
@@ -159,7 +158,7 @@ for (const [name, cacheBytes] of [
   ['from disk', 0],
 ] as const) {
   test(`playback: parts of a segment ${name}`, async () => {
-    const reader = createPlayback({ liveDir, ...(cacheBytes === undefined ? {} : { cacheBytes }) });
+    const reader = createLiveFiles({ liveDir, ...(cacheBytes === undefined ? {} : { cacheBytes }) });
     for (const round of [1, 2]) {
       const whole = await reader.openSegment(SEGMENT);
       assert.deepEqual(await bytesOf(whole), BYTES, `round ${round}`);
@@ -238,7 +237,7 @@ test('playback: a segment from before the broadcast cannot be guessed, one that 
     const path = join(liveDir, 's1', 'e1', 'src', file);
     await writeFile(path, BYTES);
     await utimes(path, dateFromMs(finishedMs), dateFromMs(finishedMs));
-    const reader = createPlayback({ liveDir });
+    const reader = createLiveFiles({ liveDir });
     for (const round of ['from disk', 'from memory']) {
       const reply = await reader.openSegment({ ...SEGMENT, file, sinceMs });
       assert.equal(reply.status, status, `${file} finished at ${finishedMs - START_MS}, ${round}`);
@@ -301,8 +300,8 @@ test('playback: memory is bounded, and many readers cause one read', async () =>
   const folder = join(liveDir, 's2', 'e1', 'src');
   await mkdir(folder, { recursive: true });
   for (const index of [0, 1, 2]) await writeFile(join(folder, `s_${index}.m4s`), Buffer.alloc(1000, index));
-  const reader = createPlayback({ liveDir, cacheBytes: 2500 });
-  const open = (index: number): Promise<PlaybackReply> =>
+  const reader = createLiveFiles({ liveDir, cacheBytes: 2500 });
+  const open = (index: number): Promise<FileReply> =>
     reader.openSegment({ ...SEGMENT, streamId: 's2', file: `s_${index}.m4s` });
   const [one, two] = await Promise.all([open(0), open(0)]);
   assert.ok(Buffer.isBuffer(one?.body) && Buffer.isBuffer(two?.body));

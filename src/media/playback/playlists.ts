@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LiveFiles, LivePlaylistRequest } from '../contract/index.ts';
 import { suffixMaster, waitingMaster } from '../live/master.ts';
 import {
   emptyMediaPlaylist,
@@ -9,34 +10,10 @@ import {
   renderMediaPlaylist,
   trimBefore,
 } from '../live/playlist.ts';
-import {
-  isSafeName,
-  notFound,
-  PLAYLIST_TYPE,
-  type PlaybackReply,
-  type PlaybackRequest,
-  textReply,
-} from './reply.ts';
+import { isSafeName, notFound, PLAYLIST_TYPE, textReply } from './reply.ts';
 import type { ListedSince } from './segments.ts';
 
-export interface MasterRequest extends PlaybackRequest {
-  streamId: string;
-  /** A query with its `?`, put after every address; nothing when absent. */
-  uriSuffix?: string | undefined;
-}
-
-export interface MediaPlaylistRequest extends MasterRequest {
-  rung: string;
-  /** Hide what ended before this (milliseconds since the Unix epoch): the start of the broadcast. */
-  sinceMs?: number | undefined;
-  /** Wait so long for the first segment; for a stream that has a signal. */
-  waitMs?: number | undefined;
-}
-
-export interface PlaylistReader {
-  /** The caller has checked that the viewer may see the stream. Never 404 for a well-formed id. */
-  readMaster(request: MasterRequest): Promise<PlaybackReply>;
-  readMediaPlaylist(request: MediaPlaylistRequest): Promise<PlaybackReply>;
+export interface PlaylistReader extends Pick<LiveFiles, 'readMaster' | 'readMediaPlaylist'> {
   listedSince: ListedSince;
 }
 
@@ -56,7 +33,7 @@ export function createPlaylistReader(liveDir: string): PlaylistReader {
   const masters = createFileCache((text) => text);
   const playlists = createFileCache(parseMediaPlaylist);
 
-  const currentPlaylist = async (request: MediaPlaylistRequest): Promise<MediaPlaylist | null> => {
+  const currentPlaylist = async (request: LivePlaylistRequest): Promise<MediaPlaylist | null> => {
     const path = join(liveDir, request.streamId, `${request.rung}.m3u8`);
     const found = await playlists.read(path);
     // Every stream has a `src`, also before its encoder has connected.

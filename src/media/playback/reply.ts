@@ -1,45 +1,23 @@
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
-
-/** What a route sends as it is; it knows no HTTP framework. */
-export interface PlaybackReply {
-  status: 200 | 204 | 206 | 302 | 304 | 404 | 416;
-  headers: Record<string, string>;
-  /** null for HEAD and for statuses without content. A stream holds a file open: consume or destroy it. */
-  body: Buffer | string | Readable | null;
-}
-
-export interface PlaybackRequest {
-  method: 'GET' | 'HEAD';
-  range?: string | undefined;
-  ifNoneMatch?: string | undefined;
-  ifRange?: string | undefined;
-  /** The address carries one viewer's token or shows a preview: shared caches must not keep the answer. */
-  isPrivate?: boolean | undefined;
-}
+import type { FileReply, FileRequest } from '../contract/index.ts';
 
 export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 
-/** Players run on any page; on every answer, errors too (`media.md` 7). */
-export const COMMON_HEADERS: Readonly<Record<string, string>> = {
-  'access-control-allow-origin': '*',
-  'access-control-allow-headers': 'Range, If-None-Match, If-Range',
-  'access-control-expose-headers': 'Content-Length, Content-Range, Date, ETag',
-  'x-content-type-options': 'nosniff',
-};
+/** On every answer, errors too. */
+export const COMMON_HEADERS: Readonly<Record<string, string>> = { 'x-content-type-options': 'nosniff' };
 
 /** `no-store`: a start, a new segment or a stop must show at once. */
-export function notFound(): PlaybackReply {
+export function notFound(): FileReply {
   const headers = { ...COMMON_HEADERS, 'cache-control': 'no-store', 'content-length': '0' };
   return { status: 404, headers, body: null };
 }
 
 /** A small text that is made for the request, such as a playlist. A tag of its bytes is its `ETag`. */
 export function textReply(
-  request: PlaybackRequest,
+  request: FileRequest,
   text: string,
   { type, cacheControl }: { type: string; cacheControl: string },
-): PlaybackReply {
+): FileReply {
   const headers: Record<string, string> = { ...COMMON_HEADERS, 'cache-control': cacheControl };
   if (cacheControl !== 'no-store') {
     headers.etag = `"${createHash('sha1').update(text).digest('base64url')}"`;

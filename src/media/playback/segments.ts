@@ -1,24 +1,7 @@
 import { join } from 'node:path';
+import type { LiveFiles, SegmentRequest } from '../contract/index.ts';
 import { createFileReader } from './files.ts';
-import { isSafeName, notFound, type PlaybackReply, type PlaybackRequest } from './reply.ts';
-
-export interface SegmentRequest extends PlaybackRequest {
-  streamId: string;
-  epoch: string;
-  rung: string;
-  /** `init.mp4` or `s_<digits>.m4s`. */
-  file: string;
-  /**
-   * Refuse what was finished before this (milliseconds since the Unix epoch) and is not in the playlist: file
-   * names can be guessed from those that are, so hiding a segment there is not enough.
-   */
-  sinceMs?: number | undefined;
-}
-
-export interface SegmentReader {
-  /** The caller has checked that the viewer may see the stream. */
-  openSegment(request: SegmentRequest): Promise<PlaybackReply>;
-}
+import { isSafeName, notFound } from './reply.ts';
 
 export interface SegmentReaderOptions {
   liveDir: string;
@@ -36,7 +19,10 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 const CACHED_FILE_BYTES = 8 * 1024 * 1024;
 
 /** Serves the segments that the packager wrote. Their names are unique for ever, so they never change. */
-export function createSegmentReader(options: SegmentReaderOptions, listedSince: ListedSince): SegmentReader {
+export function createSegmentReader(
+  options: SegmentReaderOptions,
+  listedSince: ListedSince,
+): Pick<LiveFiles, 'openSegment'> {
   const mayShow = async (request: SegmentRequest, mtimeMs: number): Promise<boolean> => {
     const { sinceMs, file } = request;
     if (sinceMs === undefined || mtimeMs > sinceMs || file === 'init.mp4') return true;

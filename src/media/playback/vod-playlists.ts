@@ -1,41 +1,6 @@
-/** A set of complete files: the rung's or the audio's folder, relative to the master playlist. */
-export interface VodRendition {
-  /** `r1a1/720p` */
-  path: string;
-  /** RFC 6381. */
-  codecs: string;
-  /** Bits per second. */
-  averageBitrate: number;
-  peakBitrate: number;
-}
+import type { ChapterMark, PlayableRung, PlayableVideo } from '../contract/index.ts';
 
-export interface VodVariant extends VodRendition {
-  width: number;
-  height: number;
-  frameRate: number | null;
-}
-
-export interface VodCaption {
-  /** Of its file, below `captions/`. */
-  file: string;
-  /** BCP 47. */
-  language: string;
-  label: string;
-}
-
-export interface VodChapter {
-  startSec: number;
-  title: string;
-}
-
-export interface VodMaster {
-  variants: readonly VodVariant[];
-  /** Shared by all variants; null for a silent video. */
-  audio: VodRendition | null;
-  captions: readonly VodCaption[];
-}
-
-/** A player that tries the first variant first begins with one of so many lines, if there is any. */
+/** A player that tries the first rung first begins with one of so many lines, if there is any. */
 const START_LINES = 720;
 
 /**
@@ -43,7 +8,7 @@ const START_LINES = 720;
  *
  * @param uriSuffix a query with its `?`, put after every address; or nothing.
  */
-export function renderVodMaster({ variants, audio, captions }: VodMaster, uriSuffix: string): string {
+export function renderVodMaster({ rungs, audio, captions }: PlayableVideo, uriSuffix: string): string {
   const lines = ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-INDEPENDENT-SEGMENTS'];
   if (audio !== null) {
     const uri = `${audio.path}/index.m3u8${uriSuffix}`;
@@ -59,18 +24,18 @@ export function renderVodMaster({ variants, audio, captions }: VodMaster, uriSuf
         `DEFAULT=NO,AUTOSELECT=YES,FORCED=NO,URI="captions/${file}.m3u8${uriSuffix}"`,
     );
   }
-  for (const variant of startFirst(variants)) {
+  for (const rung of startFirst(rungs)) {
     const attributes = [
-      `BANDWIDTH=${variant.peakBitrate + (audio?.peakBitrate ?? 0)}`,
-      `AVERAGE-BANDWIDTH=${variant.averageBitrate + (audio?.averageBitrate ?? 0)}`,
-      `CODECS="${[variant.codecs, ...(audio === null ? [] : [audio.codecs])].join(',')}"`,
-      `RESOLUTION=${variant.width}x${variant.height}`,
-      ...(variant.frameRate === null ? [] : [`FRAME-RATE=${variant.frameRate.toFixed(3)}`]),
+      `BANDWIDTH=${rung.peakBitrate + (audio?.peakBitrate ?? 0)}`,
+      `AVERAGE-BANDWIDTH=${rung.averageBitrate + (audio?.averageBitrate ?? 0)}`,
+      `CODECS="${[rung.codecs, ...(audio === null ? [] : [audio.codecs])].join(',')}"`,
+      `RESOLUTION=${rung.width}x${rung.height}`,
+      ...(rung.frameRate === null ? [] : [`FRAME-RATE=${rung.frameRate.toFixed(3)}`]),
       ...(audio === null ? [] : ['AUDIO="audio"']),
       ...(captions.length === 0 ? [] : ['SUBTITLES="captions"']),
       'CLOSED-CAPTIONS=NONE',
     ];
-    lines.push(`#EXT-X-STREAM-INF:${attributes.join(',')}`, `${variant.path}/index.m3u8${uriSuffix}`);
+    lines.push(`#EXT-X-STREAM-INF:${attributes.join(',')}`, `${rung.path}/index.m3u8${uriSuffix}`);
   }
   return `${lines.join('\n')}\n`;
 }
@@ -90,7 +55,7 @@ export function renderCaptionPlaylist(file: string, durationSec: number, uriSuff
 }
 
 /** WebVTT of kind `chapters`; each lasts until the next one. */
-export function renderChapters(chapters: readonly VodChapter[], durationSec: number): string {
+export function renderChapters(chapters: readonly ChapterMark[], durationSec: number): string {
   const cues = chapters.map(({ startSec, title }, index) => {
     const endSec = chapters[index + 1]?.startSec ?? Math.max(durationSec, startSec + 1);
     return `${timestamp(startSec)} --> ${timestamp(endSec)}\n${cueText(title)}\n`;
@@ -112,10 +77,10 @@ export function suffixStoryboard(text: string, uriSuffix: string): string {
 }
 
 /** Highest first, but what starts fast before all. */
-function startFirst(variants: readonly VodVariant[]): VodVariant[] {
-  const lines = ({ width, height }: VodVariant) => Math.min(width, height);
-  const descending = variants.toSorted((a, b) => lines(b) - lines(a));
-  const start = descending.find((variant) => lines(variant) <= START_LINES) ?? descending.at(-1);
+function startFirst(rungs: readonly PlayableRung[]): PlayableRung[] {
+  const lines = ({ width, height }: PlayableRung) => Math.min(width, height);
+  const descending = rungs.toSorted((a, b) => lines(b) - lines(a));
+  const start = descending.find((rung) => lines(rung) <= START_LINES) ?? descending.at(-1);
   return descending.toSorted((a, b) => Number(b === start) - Number(a === start));
 }
 

@@ -1,48 +1,17 @@
 import { Readable } from 'node:stream';
-import type { BlobStore } from '../contract/index.ts';
+import type { BlobStore, FileReply, FileRequest, VideoFiles } from '../contract/index.ts';
 import { createLoadingCache } from './cache.ts';
 import { createFileReader, fileReply, immutable } from './files.ts';
-import {
-  COMMON_HEADERS,
-  notFound,
-  PLAYLIST_TYPE,
-  type PlaybackReply,
-  type PlaybackRequest,
-  textReply,
-} from './reply.ts';
+import { COMMON_HEADERS, notFound, PLAYLIST_TYPE, textReply } from './reply.ts';
 import {
   renderCaptionPlaylist,
   renderChapters,
   renderVodMaster,
   suffixPlaylist,
   suffixStoryboard,
-  type VodChapter,
-  type VodMaster,
 } from './vod-playlists.ts';
 
-/** `uriSuffix` is a query with its `?`, put after every address in the answer; or nothing. */
-interface TextRequest extends PlaybackRequest {
-  uriSuffix: string;
-}
-
-/**
- * Serves the files of videos out of the store to any HTTP framework; trusts its caller to have checked that the
- * viewer may see the video, and that the key is one of its files. Nothing large passes through this process where
- * the store or a server in front can send it.
- */
-export interface VodPlayback {
-  readMaster(request: TextRequest & { master: VodMaster }): PlaybackReply;
-  /** A media playlist, or the WebVTT of a storyboard. */
-  readIndex(request: TextRequest & { key: string }): Promise<PlaybackReply>;
-  readCaptionPlaylist(request: TextRequest & { file: string; durationSec: number }): PlaybackReply;
-  readChapters(
-    request: PlaybackRequest & { chapters: readonly VodChapter[]; durationSec: number },
-  ): PlaybackReply;
-  /** A file whose key is unique for ever: a segment, a picture, a caption. */
-  openFile(request: PlaybackRequest & { key: string }): Promise<PlaybackReply>;
-}
-
-export interface VodPlaybackOptions {
+export interface VideoFilesOptions {
   store: BlobStore;
   /** The internal location of the nginx in front that serves the store's folder, such as `/_media/`. */
   accelPrefix?: string | undefined;
@@ -67,7 +36,11 @@ const TYPES: Readonly<Record<string, string>> = {
   vtt: VTT_TYPE,
 };
 
-export function createVodPlayback({ store, accelPrefix }: VodPlaybackOptions): VodPlayback {
+/**
+ * Serves the files of videos out of the store to any HTTP framework. Nothing large passes through this process where
+ * the store or a server in front can send it.
+ */
+export function createVideoFiles({ store, accelPrefix }: VideoFilesOptions): VideoFiles {
   const files = createFileReader({ cacheBytes: CACHE_BYTES, cachedFileBytes: CACHED_FILE_BYTES });
   const indexes = createLoadingCache<string>(INDEX_CACHE_BYTES, (text) => text.length);
   const addressOf = createAddresses(store);
@@ -76,6 +49,7 @@ export function createVodPlayback({ store, accelPrefix }: VodPlaybackOptions): V
     return bytes === null ? null : bytes.toString('utf8');
   };
   return {
+    notFound,
     readMaster: ({ master, uriSuffix, ...request }) => playlist(request, renderVodMaster(master, uriSuffix)),
     async readIndex({ key, uriSuffix, ...request }) {
       const text = indexes.get(key) ?? (await indexes.load(key, () => readText(key)));
@@ -107,15 +81,15 @@ export function createVodPlayback({ store, accelPrefix }: VodPlaybackOptions): V
 }
 
 /** Made for the request out of what may change: asked for again each time, and mostly answered 304. */
-function revalidated({ isPrivate }: PlaybackRequest): string {
+function revalidated({ isPrivate }: FileRequest): string {
   return isPrivate ? 'private, no-cache' : 'no-cache';
 }
 
-function playlist(request: PlaybackRequest, text: string): PlaybackReply {
+function playlist(request: FileRequest, text: string): FileReply {
   return textReply(request, text, { type: PLAYLIST_TYPE, cacheControl: revalidated(request) });
 }
 
-function vtt(request: PlaybackRequest, text: string): PlaybackReply {
+function vtt(request: FileRequest, text: string): FileReply {
   return textReply(request, text, { type: VTT_TYPE, cacheControl: revalidated(request) });
 }
 
@@ -134,7 +108,7 @@ function createAddresses(store: BlobStore): (key: string) => Promise<string | nu
   };
 }
 
-function redirect(location: string, { isPrivate }: PlaybackRequest): PlaybackReply {
+function redirect(location: string, { isPrivate }: FileRequest): FileReply {
   const cacheControl = `${isPrivate ? 'private' : 'public'}, max-age=${REDIRECT_SEC}`;
   const headers = { ...COMMON_HEADERS, location, 'cache-control': cacheControl, 'content-length': '0' };
   return { status: 302, headers, body: null };
@@ -145,8 +119,8 @@ async function relay(
   store: BlobStore,
   key: string,
   contentType: string,
-  request: PlaybackRequest,
-): Promise<PlaybackReply> {
+  request: FileRequest,
+): Promise<FileReply> {
   const found = await store.head(key);
   if (found === null) return notFound();
   const { etag, sizeBytes } = found;

@@ -3,7 +3,8 @@ import { open } from '../../../http/access.ts';
 import { addressBlock } from '../../../http/plugins/limits.ts';
 import { definePublicRoute, type Route } from '../../../http/route.ts';
 import { IdParams, Nullable } from '../../../http/schema.ts';
-import { toLinked, type VideoLinks } from '../schemas.ts';
+import type { VideoLinks } from '../../playback/index.ts';
+import { toLinked } from '../schemas.ts';
 import type { Audience } from './service.ts';
 
 const MINUTE_SEC = 60;

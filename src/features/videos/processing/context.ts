@@ -5,8 +5,8 @@ import type { BlobStore, Transcoder } from '../../../media/contract/index.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import type { Logger } from '../../../platform/logger.ts';
+import type { VideoLinks } from '../../playback/index.ts';
 import type { VideoRow } from '../repository.ts';
-import type { VideoLinks } from '../schemas.ts';
 import type { Originals } from './originals.ts';
 
 /** Called in the transaction that makes the first rung of a video playable. */

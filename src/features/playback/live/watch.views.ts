@@ -1,13 +1,13 @@
-import { type MediaPage, mediaHead, time, watchBody } from '../../http/media-page.ts';
-import { html, type SafeHtml } from '../../platform/html.ts';
-import type { StreamGate } from './gate.service.ts';
+import { html, type SafeHtml } from '../../../platform/html.ts';
+import { type MediaPage, mediaHead, time, watchBody } from '../media.views.ts';
+import type { StreamSnapshot } from './snapshot.ts';
 
 /** How a stream presents itself to one viewer. `preview` shows the signal to its owner before the start. */
 export type Showing = 'live' | 'preview' | 'scheduled' | 'offline';
 
 /** All that the two pages of a stream say. */
 export interface WatchView extends MediaPage {
-  gate: StreamGate;
+  stream: StreamSnapshot;
   showing: Showing;
   /** From the root of the site. */
   playlist: string;
@@ -35,15 +35,15 @@ export function embedBody(view: WatchView): SafeHtml {
 }
 
 /** The player's element, which shows the panel inside it until its script has taken over. */
-function player({ gate, showing, playlist }: WatchView, isMuted: boolean): SafeHtml {
+function player({ stream, showing, playlist }: WatchView, isMuted: boolean): SafeHtml {
   const isOn = showing === 'live' || showing === 'preview';
-  const startsAt = showing === 'scheduled' ? gate.scheduledStartAt : null;
-  return html`<marquee-player src="${playlist}" label="${gate.title}"${isOn && html` live`}${isMuted && html` muted`}${
+  const startsAt = showing === 'scheduled' ? stream.scheduledStartAt : null;
+  return html`<marquee-player src="${playlist}" label="${stream.title}"${isOn && html` live`}${isMuted && html` muted`}${
     startsAt && html` starts-at="${startsAt.toISOString()}"`
   } data-phase="${isOn ? 'starting' : 'offline'}">
 <div class="player-panel">
 <p class="player-panel-state">${STATES[showing]}</p>
-<p class="player-panel-title" dir="auto"><bdi>${gate.title}</bdi></p>
+<p class="player-panel-title" dir="auto"><bdi>${stream.title}</bdi></p>
 <p class="player-panel-message">${panelMessage(isOn, startsAt, playlist)}</p>
 </div>
 </marquee-player>`;
@@ -58,12 +58,12 @@ function panelMessage(isOn: boolean, startsAt: Date | null, playlist: string): S
 }
 
 /** Since when, or from when; the page's script hides it when it no longer holds. */
-function moment({ gate, showing }: WatchView): SafeHtml | null {
-  if (showing === 'live' && gate.liveSince !== null) {
-    return html`<span data-while="on">Started ${time(gate.liveSince, 'relative')}</span>`;
+function moment({ stream, showing }: WatchView): SafeHtml | null {
+  if (showing === 'live' && stream.liveSince !== null) {
+    return html`<span data-while="on">Started ${time(stream.liveSince, 'relative')}</span>`;
   }
-  if (showing === 'scheduled' && gate.scheduledStartAt !== null) {
-    return html`<span data-while="off">Starts ${time(gate.scheduledStartAt, 'local')}</span>`;
+  if (showing === 'scheduled' && stream.scheduledStartAt !== null) {
+    return html`<span data-while="off">Starts ${time(stream.scheduledStartAt, 'local')}</span>`;
   }
   if (showing === 'preview') return html`<span>Only people with this address see it</span>`;
   return null;

@@ -4,8 +4,7 @@ import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../../test/harness/factories.ts';
 import { addCaption, addVideo, FOLDER, madeUpFiles } from '../../../../test/videos/fixture.ts';
-import { createVideoTokens } from '../../../main/links.ts';
-import { VIDEO_TOPIC } from '../locked.ts';
+import { VIDEO_TOPIC } from '../../videos/locked.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 const MASTER = 'master.m3u8';
@@ -348,7 +347,7 @@ describe('an account that lists its sites', () => {
   });
 
   test('a copied address does not play on another site, with the token of the page neither', async () => {
-    const { token } = createVideoTokens(app.container.secrets, clock).mint('site', id, 60);
+    const { token } = app.container.playbackTokens.mint('site', id, 60);
     for (const query of ['', `?token=${token}`]) {
       assert.deepEqual(await seen({ origin: 'https://evil.example' }, query), [[403], [null]]);
       assert.deepEqual(await seen({ referer: 'https://evil.example/' }, query), [[403], [null]]);
@@ -369,7 +368,7 @@ describe('an account that lists its sites', () => {
 
   test('the token of a page opens nothing that is not open', async () => {
     const hidden = await add({ visibility: 'PRIVATE' }, listing);
-    const { token } = createVideoTokens(app.container.secrets, clock).mint('site', hidden, 60);
+    const { token } = app.container.playbackTokens.mint('site', hidden, 60);
     assert.deepEqual(await statuses(hidden, FILES, `?token=${token}`), [404]);
   });
 });

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { fastify } from 'fastify';
-import type { PageAssets, WebAssets } from '../../http/assets.ts';
-import type { StreamGate } from './gate.service.ts';
-import { watchPages } from './watch.pages.ts';
+import type { PageAssets, WebAssets } from '../../../http/assets.ts';
+import { createAccess, ownOnly } from '../access.service.ts';
+import type { StreamSnapshot } from './snapshot.ts';
+import { liveWatchPages } from './watch.pages.ts';
 
 const NOW = new Date('2026-11-20T18:00:00Z');
 const ID = 'str_01jexample0000000000000000';
-const GATE: StreamGate = {
+const STREAM: StreamSnapshot = {
   id: ID,
+  workspaceId: 'wsp_1',
+  accountId: 'acc_1',
   title: 'Evening concert',
   description: 'Two sets.',
   visibility: 'PUBLIC',
@@ -17,11 +20,9 @@ const GATE: StreamGate = {
   currentSessionId: null,
   liveSince: null,
   scheduledStartAt: null,
-  latencyMode: 'STANDARD',
   creator: { username: 'harbour', name: 'Harbour Jazz' },
   embedHosts: null,
   video: null,
-  audio: null,
 };
 const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const;
 
@@ -36,23 +37,26 @@ const BUILT = stubAssets((source) => ({
   lazy: [`/assets/${source}.lazy.js`],
 }));
 
-async function setUp(t: TestContext, changes: Partial<StreamGate> = {}, assets = BUILT) {
-  const gate = { ...GATE, ...changes };
+async function setUp(t: TestContext, changes: Partial<StreamSnapshot> = {}, assets = BUILT) {
+  const stream = { ...STREAM, ...changes };
   const asked: string[] = [];
   const app = fastify();
-  watchPages({
-    gates: {
+  liveWatchPages({
+    streams: {
       get: async (id) => {
         asked.push(id);
-        return id === gate.id ? gate : undefined;
+        return id === stream.id ? stream : undefined;
       },
     },
-    tokens: {
-      read: (token, streamId) => {
-        if (streamId !== gate.id) return null;
-        return token === 'playback' || token === 'preview' ? token : null;
+    access: createAccess({
+      entitlements: ownOnly,
+      tokens: {
+        read: (token, id) => {
+          if (id !== stream.id) return null;
+          return token === 'playback' || token === 'preview' ? token : null;
+        },
       },
-    },
+    }),
     assets,
     clock: { ms: () => NOW.getTime(), now: () => NOW },
     publicUrl: 'https://video.example',

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { TestClock } from '../../../test/harness/clock.ts';
-import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
-import { dateFromMs } from '../../kernel/clock.ts';
+import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
+import { TestClock } from '../../../../test/harness/clock.ts';
+import { createEncoderStream } from '../../../../test/streams/encoder-stream.ts';
+import { dateFromMs } from '../../../kernel/clock.ts';
 
 const SEGMENT = Buffer.alloc(1000, 7);
 const clock = new TestClock('2026-11-20T09:00:00.000Z');

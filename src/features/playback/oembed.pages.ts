@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { badRequest, notFound } from '../kernel/errors.ts';
-import { EMBED_SIZE, embedFrame, fitInto, type Picture } from './media-page.ts';
+import { badRequest, notFound } from '../../kernel/errors.ts';
+import { EMBED_SIZE, embedFrame, fitInto, type Picture } from './media.views.ts';
 
 /** What can be embedded, for whoever has its address. */
 export interface Embeddable {

@@ -1,3 +1,4 @@
+import { html, jsonScript, type SafeHtml } from '../../../platform/html.ts';
 import {
   creatorName,
   EMBED_SIZE,
@@ -6,13 +7,12 @@ import {
   type Size,
   time,
   watchBody,
-} from '../../../http/media-page.ts';
-import { html, jsonScript, type SafeHtml } from '../../../platform/html.ts';
-import type { VideoGate } from './gate.service.ts';
+} from '../media.views.ts';
+import type { VideoSnapshot } from './snapshot.ts';
 
 /** All that the two pages of a video say. Addresses of the media are from the root of the site. */
 export interface VideoView extends MediaPage {
-  gate: VideoGate;
+  video: VideoSnapshot;
   /** A rung can be played. */
   isPlayable: boolean;
   playlist: string;
@@ -35,12 +35,12 @@ export interface EmbedOptions {
 const numbers = new Intl.NumberFormat('en');
 
 /** The picture of the video, or what it is taken for before it is known. */
-export function shapeOf({ width, height }: Pick<VideoGate, 'width' | 'height'>): Size {
+export function shapeOf({ width, height }: Pick<VideoSnapshot, 'width' | 'height'>): Size {
   return width === null || height === null ? EMBED_SIZE : { width, height };
 }
 
 export function videoHead(view: VideoView): SafeHtml {
-  const head = mediaHead(view, `Video by ${creatorName(view)}.`, shapeOf(view.gate));
+  const head = mediaHead(view, `Video by ${creatorName(view)}.`, shapeOf(view.video));
   if (!view.isListed) return head;
   return html`${head}
 ${jsonScript('application/ld+json', videoObject(view))}`;
@@ -48,7 +48,7 @@ ${jsonScript('application/ld+json', videoObject(view))}`;
 
 /** https://schema.org/VideoObject */
 function videoObject(view: VideoView): object {
-  const { gate, picture } = view;
+  const { video, picture } = view;
   const url = (startSec: number) => `${view.watchUrl}?t=${Math.floor(startSec)}`;
   return {
     '@context': 'https://schema.org',
@@ -56,22 +56,22 @@ function videoObject(view: VideoView): object {
     name: view.title,
     description: view.description ?? view.title,
     ...(picture && { thumbnailUrl: [picture.url] }),
-    uploadDate: (gate.publishedAt ?? gate.createdAt).toISOString(),
-    ...(gate.durationSec !== null && { duration: `PT${Math.round(gate.durationSec)}S` }),
+    uploadDate: (video.publishedAt ?? video.createdAt).toISOString(),
+    ...(video.durationSec !== null && { duration: `PT${Math.round(video.durationSec)}S` }),
     embedUrl: view.embedUrl,
     url: view.watchUrl,
     author: { '@type': 'Person', name: creatorName(view) },
     interactionStatistic: {
       '@type': 'InteractionCounter',
       interactionType: { '@type': 'WatchAction' },
-      userInteractionCount: gate.viewCount,
+      userInteractionCount: video.viewCount,
     },
-    ...(gate.chapters.length > 0 && {
-      hasPart: gate.chapters.map(({ startSec, title }, index) => ({
+    ...(video.chapters.length > 0 && {
+      hasPart: video.chapters.map(({ startSec, title }, index) => ({
         '@type': 'Clip',
         name: title,
         startOffset: Math.floor(startSec),
-        endOffset: Math.floor(gate.chapters[index + 1]?.startSec ?? gate.durationSec ?? startSec),
+        endOffset: Math.floor(video.chapters[index + 1]?.startSec ?? video.durationSec ?? startSec),
         url: url(startSec),
       })),
     }),
@@ -82,8 +82,8 @@ export function videoBody(view: VideoView): SafeHtml {
   return watchBody(view, {
     player: player(view, { autoplay: true, muted: false }),
     facts: facts(view),
-    more: view.gate.chapters.length > 0 ? chapterList(view) : null,
-    shape: shapeOf(view.gate),
+    more: view.video.chapters.length > 0 ? chapterList(view) : null,
+    shape: shapeOf(view.video),
   });
 }
 
@@ -91,8 +91,8 @@ export function videoEmbedBody(view: VideoView, options: EmbedOptions): SafeHtml
   return html`<main>${player(view, options)}</main>`;
 }
 
-function facts({ gate, isPlayable }: VideoView): SafeHtml {
-  const { viewCount, publishedAt } = gate;
+function facts({ video, isPlayable }: VideoView): SafeHtml {
+  const { viewCount, publishedAt } = video;
   const views = viewCount === 1 ? '1 view' : `${numbers.format(viewCount)} views`;
   return html`${!isPlayable && html`<span class="badge" data-badge="processing">Processing</span>`}<span>${views}</span>${
     publishedAt && html`<span>${time(publishedAt, 'date')}</span>`
@@ -100,11 +100,11 @@ function facts({ gate, isPlayable }: VideoView): SafeHtml {
 }
 
 /** Each is a link that works without a script; the script seeks in place. */
-function chapterList({ gate, suffix }: VideoView): SafeHtml {
+function chapterList({ video, suffix }: VideoView): SafeHtml {
   const token = suffix === '' ? '' : `&${suffix.slice(1)}`;
   return html`<nav class="chapters" aria-labelledby="chapters">
 <h2 id="chapters">Chapters</h2>
-<ol>${gate.chapters.map(
+<ol>${video.chapters.map(
     ({ startSec, title }) => html`
 <li><a href="?t=${Math.floor(startSec)}${token}" data-seek="${startSec}"><span class="chapter-time">${clockTime(startSec)}</span> <bdi>${title}</bdi></a></li>`,
   )}
@@ -114,18 +114,18 @@ function chapterList({ gate, suffix }: VideoView): SafeHtml {
 
 /** The player's element, which shows what is inside it until its script has taken over. */
 function player(view: VideoView, { autoplay, muted }: EmbedOptions): SafeHtml {
-  const { gate, isPlayable, playlist, poster, storyboard, chapters, viewsUrl, startSec } = view;
-  return html`<marquee-player kind="video" src="${playlist}" label="${gate.title}"${isPlayable && html` ready`}${
+  const { video, isPlayable, playlist, poster, storyboard, chapters, viewsUrl, startSec } = view;
+  return html`<marquee-player kind="video" src="${playlist}" label="${video.title}"${isPlayable && html` ready`}${
     poster && html` poster="${poster}"`
   }${storyboard && html` storyboard="${storyboard}"`}${chapters && html` chapters="${chapters}"`}${
     viewsUrl && html` views="${viewsUrl}"`
-  }${gate.durationSec !== null && html` duration="${gate.durationSec}"`}${startSec > 0 && html` start="${startSec}"`}${
+  }${video.durationSec !== null && html` duration="${video.durationSec}"`}${startSec > 0 && html` start="${startSec}"`}${
     autoplay && html` autoplay`
   }${muted && html` muted`} data-phase="${isPlayable ? 'starting' : 'offline'}">
 ${poster && html`<img class="player-poster" src="${poster}" alt="">`}
 <div class="player-panel">
 <p class="player-panel-state">${isPlayable ? 'Video' : 'Processing'}</p>
-<p class="player-panel-title" dir="auto"><bdi>${gate.title}</bdi></p>
+<p class="player-panel-title" dir="auto"><bdi>${video.title}</bdi></p>
 <p class="player-panel-message">${message(isPlayable, playlist)}</p>
 </div>
 </marquee-player>`;

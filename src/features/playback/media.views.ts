@@ -1,5 +1,5 @@
-import { html, type SafeHtml } from '../platform/html.ts';
-import { notice, type Page, siteFrame } from './page.ts';
+import { notice, type Page, siteFrame } from '../../http/page.ts';
+import { html, type SafeHtml } from '../../platform/html.ts';
 
 /** What the pages of anything that can be watched have in common. Addresses are absolute. */
 export interface MediaPage {

@@ -1,8 +1,8 @@
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
-import type { Db } from '../../../platform/db/index.ts';
+import type { Db } from '../../platform/db/index.ts';
 
 /** What viewers may be shown of a video; of any workspace, as viewers have none. */
-export function findGate(db: Db, id: string) {
+export function findSnapshot(db: Db, id: string) {
   return db
     .selectFrom('video')
     .innerJoin('workspace', 'workspace.id', 'video.workspace_id')
@@ -19,7 +19,6 @@ export function findGate(db: Db, id: string) {
       'video.height',
       'video.image_folder',
       'video.has_storyboard',
-      'video.has_preview',
       'video.thumbnail_file',
       'video.chapters',
       'video.view_count',
@@ -56,4 +55,4 @@ export function findGate(db: Db, id: string) {
     .executeTakeFirst();
 }
 
-export type GateRow = NonNullable<Awaited<ReturnType<typeof findGate>>>;
+export type SnapshotRow = NonNullable<Awaited<ReturnType<typeof findSnapshot>>>;

@@ -1,18 +1,25 @@
-import { matchesHost } from '../../../kernel/hostname.ts';
-import type { Visibility } from '../../../kernel/visibility.ts';
+import { matchesHost } from '../../kernel/hostname.ts';
+import type { Visibility } from '../../kernel/visibility.ts';
 
 /**
- * What a signed address lets its holder do. `playback` shows the video whatever its visibility. `site` shows
- * nothing more than everybody sees: it says that a page of the platform sent the viewer.
+ * What a signed address lets its holder do. `playback` shows a video or a broadcast whatever its visibility,
+ * `preview` also what an encoder sends before the broadcast. `site` shows nothing more than everybody sees: it says
+ * that a page of the platform sent the viewer.
  */
-export type Grant = 'playback' | 'site';
+export const GRANTS = ['playback', 'preview', 'site'] as const;
+export type Grant = (typeof GRANTS)[number];
 
 /** May be asked of the `Entitlements`: those who follow, subscribe or have bought. */
 export function isForEntitled(visibility: Visibility): boolean {
   return visibility === 'FOLLOWERS' || visibility === 'TIER' || visibility === 'PURCHASE';
 }
 
-/** The one decision about who sees a video (`api.md` C3.1). */
+/** The holder sees it whatever its visibility. */
+export function opens(grant: Grant | null): boolean {
+  return grant === 'playback' || grant === 'preview';
+}
+
+/** The one decision about who sees a video or a stream. */
 export function mayWatch(claim: {
   visibility: Visibility;
   grant: Grant | null;
@@ -24,11 +31,11 @@ export function mayWatch(claim: {
     case 'UNLISTED':
       return true;
     case 'PRIVATE':
-      return grant === 'playback';
+      return opens(grant);
     case 'FOLLOWERS':
     case 'TIER':
     case 'PURCHASE':
-      return grant === 'playback' || isEntitled;
+      return opens(grant) || isEntitled;
   }
 }
 
@@ -39,8 +46,8 @@ export interface Source {
 }
 
 /**
- * May a player there load the media of an account that lists its sites (`api.md` C2)? A page is known by its
- * `Origin`, else its `Referer`; a player that is in no page, such as an app, needs a signed address.
+ * May a player there load the media of an account that lists its sites? A page is known by its `Origin`, else its
+ * `Referer`; a player that is in no page, such as an app, needs a signed address.
  *
  * @param listed host patterns; null when the account lists none and every site may.
  * @param own the platform's host names.

@@ -1,18 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../../http/assets.ts';
-import { creatorName, fitInto, missingPages, type Picture } from '../../../http/media-page.ts';
-import { type Embeddable, oembedUrl } from '../../../http/oembed.ts';
 import { notice, type Page, sendPage } from '../../../http/page.ts';
 import { isOpen } from '../../../kernel/visibility.ts';
 import { html } from '../../../platform/html.ts';
-import type { Admission, Admissions, VideoTokens } from './admission.service.ts';
+import { creatorName, fitInto, missingPages, type Picture } from '../media.views.ts';
+import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
+import type { Snapshots } from '../snapshots.ts';
+import type { PlaybackTokens } from '../tokens.ts';
+import type { Admission, Admissions } from './admission.service.ts';
 import { visitOf } from './files.pages.ts';
-import type { VideoGate, VideoGates } from './gate.service.ts';
+import type { VideoSnapshot } from './snapshot.ts';
 import { shapeOf, type VideoView, videoBody, videoEmbedBody, videoHead } from './watch.views.ts';
 
 interface Deps {
   admissions: Admissions;
-  tokens: Pick<VideoTokens, 'mintSteady'>;
+  tokens: Pick<PlaybackTokens, 'mintSteady'>;
   assets: WebAssets;
   /** Without a slash at the end; canonical and shared addresses begin with it. */
   publicUrl: string;
@@ -42,9 +44,8 @@ export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
     async (request: WatchRequest, reply: FastifyReply) => {
       const admission = await admissions.admit(visitOf(request));
       if (admission === null) return sendPage(reply, assets, missing);
-      const { status, rungs } = admission.gate;
-      if (status === 'FAILED' && rungs.length === 0)
-        return sendPage(reply, assets, { ...missing, ...FAILED });
+      const { hasFailed, rungs } = admission.video;
+      if (hasFailed && rungs.length === 0) return sendPage(reply, assets, { ...missing, ...FAILED });
       return sendPage(reply, assets, show(viewOf(deps, admission, request.query), request));
     };
   return (app) => {
@@ -61,57 +62,59 @@ export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
 
 /** What oEmbed says of a video; null unless it is open to everybody. */
 export async function embeddableVideo(
-  gates: VideoGates,
+  videos: Snapshots<VideoSnapshot>,
   publicUrl: string,
   id: string,
 ): Promise<Embeddable | null> {
-  const gate = await gates.get(id);
-  if (gate === undefined || !isOpen(gate.visibility)) return null;
-  const { title, creator } = gate;
-  return { title, creator, ...shapeOf(gate), thumbnail: pictureOf(gate, publicUrl) };
+  const video = await videos.get(id);
+  if (video === undefined || !isOpen(video.visibility)) return null;
+  const { title, creator } = video;
+  return { title, creator, ...shapeOf(video), thumbnail: pictureOf(video, publicUrl) };
 }
 
 function viewOf({ publicUrl, tokens }: Deps, admission: Admission, query: Query): VideoView {
-  const { gate, grant, suffix } = admission;
-  const { id, imageFolder, durationSec } = gate;
-  const isPlayable = gate.rungs.length > 0;
-  const isForAll = isOpen(gate.visibility);
+  const { video, grant, suffix } = admission;
+  const { id, imageFolder, durationSec } = video;
+  const isPlayable = video.rungs.length > 0;
+  const isForAll = isOpen(video.visibility);
   const watchUrl = `${publicUrl}/watch/${id}`;
   const base = `/v/${id}`;
   const ttlSec = SITE_TOKEN_SEC + Math.ceil(durationSec ?? 0);
-  const needsToken = grant === null && gate.embedHosts !== null;
+  const needsToken = grant === null && video.embedHosts !== null;
   const media = needsToken ? `?token=${tokens.mintSteady('site', id, ttlSec)}` : suffix;
-  const poster = posterPath(gate);
+  const poster = posterPath(video);
   return {
-    gate,
+    video,
     isPlayable,
-    title: gate.title,
-    description: gate.description,
-    creator: gate.creator,
+    title: video.title,
+    description: video.description,
+    creator: video.creator,
     watchUrl,
     embedUrl: `${publicUrl}/embed/${id}`,
-    picture: isForAll ? pictureOf(gate, publicUrl) : null,
-    isListed: gate.visibility === 'PUBLIC' && isPlayable && gate.mode === 'live' && suffix === '',
+    picture: isForAll ? pictureOf(video, publicUrl) : null,
+    isListed: video.visibility === 'PUBLIC' && isPlayable && video.mode === 'live' && suffix === '',
     oembedUrl: isForAll ? oembedUrl(publicUrl, watchUrl) : null,
     playlist: `${base}/master.m3u8${media}`,
     poster: poster === null ? null : poster + media,
     storyboard:
-      gate.hasStoryboard && imageFolder !== null ? `${base}/${imageFolder}/img/storyboard.vtt${media}` : null,
-    chapters: gate.chapters.length > 0 ? `${base}/chapters.vtt${media}` : null,
+      video.hasStoryboard && imageFolder !== null
+        ? `${base}/${imageFolder}/img/storyboard.vtt${media}`
+        : null,
+    chapters: video.chapters.length > 0 ? `${base}/chapters.vtt${media}` : null,
     viewsUrl: isForAll ? `/api/v1/videos/${id}/views` : null,
     startSec: startOf(query.t, durationSec),
     suffix,
   };
 }
 
-function posterPath({ id, thumbnailFile, imageFolder }: VideoGate): string | null {
+function posterPath({ id, thumbnailFile, imageFolder }: VideoSnapshot): string | null {
   if (thumbnailFile !== null) return `/v/${id}/thumbnails/${thumbnailFile}`;
   return imageFolder === null ? null : `/v/${id}/${imageFolder}/img/poster.jpg`;
 }
 
-function pictureOf(gate: VideoGate, publicUrl: string): Picture | null {
-  const poster = posterPath(gate);
-  return poster === null ? null : { url: publicUrl + poster, ...fitInto(shapeOf(gate), MAX_PICTURE) };
+function pictureOf(video: VideoSnapshot, publicUrl: string): Picture | null {
+  const poster = posterPath(video);
+  return poster === null ? null : { url: publicUrl + poster, ...fitInto(shapeOf(video), MAX_PICTURE) };
 }
 
 /** Seconds, within the video. */
@@ -134,7 +137,7 @@ function watchPage({ mediaOrigins }: Deps, view: VideoView): Page {
 }
 
 function embedPage({ platformHosts, mediaOrigins }: Deps, view: VideoView, query: Query): Page {
-  const { embedHosts } = view.gate;
+  const { embedHosts } = view.video;
   return {
     status: 200,
     title: view.title,

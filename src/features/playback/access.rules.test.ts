@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { VISIBILITIES, type Visibility } from '../../../kernel/visibility.ts';
+import { VISIBILITIES, type Visibility } from '../../kernel/visibility.ts';
 import { type Grant, isForEntitled, mayPlayThere, mayWatch } from './access.rules.ts';
 
 /** Who sees it: for each visibility, without a grant, entitled alone, with a `site` token, with a `playback` token. */
@@ -14,7 +14,7 @@ const TABLE: Record<Visibility, [nobody: boolean, entitled: boolean, site: boole
 };
 
 for (const visibility of VISIBILITIES) {
-  test(`who sees a video that is ${visibility}`, () => {
+  test(`who sees what is ${visibility}`, () => {
     const [nobody, entitled, site, playback] = TABLE[visibility];
     const see = (grant: Grant | null, isEntitled: boolean) => mayWatch({ visibility, grant, isEntitled });
     assert.equal(see(null, false), nobody);
@@ -23,6 +23,7 @@ for (const visibility of VISIBILITIES) {
     assert.equal(see('site', true), entitled);
     assert.equal(see('playback', false), playback);
     assert.equal(see('playback', true), playback);
+    assert.equal(see('preview', false), playback, 'who may see what comes before may see the rest');
     assert.equal(isForEntitled(visibility), !nobody && entitled, 'entitlements are asked where they matter');
   });
 }

@@ -1,0 +1,27 @@
+/**
+ * Playback: who may watch, and all that viewers see and load of streams and videos: playlists, files, watch and
+ * embed pages, oEmbed, and the signed addresses of what is not open to everybody.
+ *
+ * Terminology: a *snapshot* is what viewers may be told of a stream or a video; a *grant* is what a token lets its
+ * holder do.
+ */
+export type { Access, Entitlements } from './access.service.ts';
+export { createAccess, ownOnly } from './access.service.ts';
+export type { LinkedVideo, StreamLinks, VideoLinks } from './links.ts';
+export { createStreamLinks, createVideoLinks } from './links.ts';
+export type { WatchedBy } from './live/files.pages.ts';
+export { liveFilePages } from './live/files.pages.ts';
+export type { StreamSnapshot } from './live/snapshot.ts';
+export { STREAM_ID } from './live/snapshot.ts';
+export { embeddableStream, liveWatchPages } from './live/watch.pages.ts';
+export { oembedPage } from './oembed.pages.ts';
+export { playbackTokenRoutes } from './routes.ts';
+export type { SnapshotSource, Snapshots } from './snapshots.ts';
+export { createSnapshots } from './snapshots.ts';
+export type { PlaybackTokens } from './tokens.ts';
+export { createPlaybackTokens } from './tokens.ts';
+export { createAdmissions } from './videos/admission.service.ts';
+export { videoFilePages } from './videos/files.pages.ts';
+export type { VideoSnapshot } from './videos/snapshot.ts';
+export { VIDEO_ID } from './videos/snapshot.ts';
+export { embeddableVideo, videoWatchPages } from './videos/watch.pages.ts';

@@ -1,0 +1,25 @@
+import type { Visibility } from '../../../kernel/visibility.ts';
+import type { VideoInfo } from '../../../media/contract/index.ts';
+
+/** What playback and the watch page need to know of a stream. */
+export interface StreamSnapshot {
+  id: string;
+  workspaceId: string;
+  accountId: string;
+  title: string;
+  description: string | null;
+  visibility: Visibility;
+  isLive: boolean;
+  hasSignal: boolean;
+  /** Of the last signal; null before the first one. */
+  currentSessionId: string | null;
+  /** Since when the broadcast is on. */
+  liveSince: Date | null;
+  scheduledStartAt: Date | null;
+  creator: { username: string; name: string | null };
+  /** Host patterns of the sites that may show the embed player; null: any. */
+  embedHosts: readonly string[] | null;
+  video: VideoInfo | null;
+}
+
+export const STREAM_ID = /^str_[0-9a-z]{26}$/;

@@ -1,0 +1,119 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { WebAssets } from '../../../http/assets.ts';
+import { type Page, sendPage } from '../../../http/page.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { isOpen } from '../../../kernel/visibility.ts';
+import { html } from '../../../platform/html.ts';
+import type { Grant } from '../access.rules.ts';
+import type { Access } from '../access.service.ts';
+import { creatorName, EMBED_SIZE, missingPages } from '../media.views.ts';
+import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
+import type { Snapshots } from '../snapshots.ts';
+import type { StreamSnapshot } from './snapshot.ts';
+import { embedBody, type Showing, streamBody, streamHead, type WatchView } from './watch.views.ts';
+
+interface Deps {
+  streams: Snapshots<StreamSnapshot>;
+  access: Access;
+  assets: WebAssets;
+  clock: Clock;
+  /** Without a slash at the end; canonical and shared addresses begin with it. */
+  publicUrl: string;
+}
+
+type WatchRequest = FastifyRequest<{ Params: { streamId: string }; Querystring: { token?: string } }>;
+
+const CARD = 'site/card.png';
+const CARD_SIZE = { width: 1200, height: 630 };
+
+/**
+ * `GET /watch/:streamId` and `GET /embed/:streamId`, the public pages of a stream. A stream that the viewer
+ * may not see and one that does not exist answer the same 404. `?token=` is a playback or preview token; it goes on
+ * to the playlist.
+ */
+export function liveWatchPages(deps: Deps): (app: FastifyInstance) => void {
+  const { assets } = deps;
+  return (app) => {
+    app.get('/watch/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
+      const view = await viewOf(deps, request);
+      return sendPage(reply, assets, view === null ? MISSING.watch : watchPage(view));
+    });
+    app.get('/embed/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
+      const view = await viewOf(deps, request);
+      return sendPage(reply, assets, view === null ? MISSING.embed : embedPage(view));
+    });
+  };
+}
+
+/** What this viewer may see; null when nothing. */
+async function viewOf(deps: Deps, request: WatchRequest): Promise<WatchView | null> {
+  const { streamId } = request.params;
+  const stream = await deps.streams.get(streamId);
+  const pass = stream === undefined ? null : await deps.access.passFor(stream, request.query.token);
+  if (stream === undefined || pass === null) return null;
+  const { grant, suffix } = pass;
+  const { publicUrl, assets } = deps;
+  const card = assets.url(CARD);
+  const watchUrl = `${publicUrl}/watch/${streamId}`;
+  return {
+    title: stream.title,
+    description: stream.description,
+    creator: stream.creator,
+    stream,
+    showing: showingOf(stream, grant, deps.clock),
+    playlist: `/live/${streamId}/master.m3u8${suffix}`,
+    watchUrl,
+    embedUrl: `${publicUrl}/embed/${streamId}`,
+    picture: card === null ? null : { url: publicUrl + card, ...CARD_SIZE },
+    oembedUrl: isOpen(stream.visibility) ? oembedUrl(publicUrl, watchUrl) : null,
+    isListed: stream.visibility === 'PUBLIC' && grant === null,
+  };
+}
+
+function showingOf(stream: StreamSnapshot, grant: Grant | null, clock: Clock): Showing {
+  if (stream.isLive) return 'live';
+  if (grant === 'preview' && stream.hasSignal) return 'preview';
+  return stream.scheduledStartAt !== null && stream.scheduledStartAt > clock.now() ? 'scheduled' : 'offline';
+}
+
+function watchPage(view: WatchView): Page {
+  const { stream, showing } = view;
+  return {
+    status: 200,
+    title: `${stream.title} · ${creatorName(view)}`,
+    head: streamHead(view),
+    body: streamBody(view),
+    script: 'watch/main.ts',
+    eager: showing === 'live' || showing === 'preview',
+    frames: "'none'",
+  };
+}
+
+function embedPage(view: WatchView): Page {
+  const { stream, showing } = view;
+  return {
+    status: 200,
+    title: stream.title,
+    head: html`<link rel="canonical" href="${view.watchUrl}">
+<meta name="robots" content="noindex">`,
+    body: embedBody(view),
+    bodyClass: 'embed',
+    script: 'embed/main.ts',
+    eager: showing === 'live' || showing === 'preview',
+    frames: stream.embedHosts ?? '*',
+  };
+}
+
+/** What oEmbed says of a stream; null unless it is open to everybody. */
+export async function embeddableStream(
+  streams: Snapshots<StreamSnapshot>,
+  id: string,
+): Promise<Embeddable | null> {
+  const stream = await streams.get(id);
+  if (stream === undefined || !isOpen(stream.visibility)) return null;
+  const { title, creator, video } = stream;
+  const { width, height } = video ?? EMBED_SIZE;
+  return { title, creator, width, height, thumbnail: null };
+}
+
+const MISSING = missingPages('broadcast');

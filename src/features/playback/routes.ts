@@ -1,0 +1,102 @@
+import Type, { type Static } from 'typebox';
+import { writes } from '../../http/access.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { IdParams, Instant } from '../../http/schema.ts';
+import { notFound } from '../../kernel/errors.ts';
+import type { StreamSnapshot } from './live/snapshot.ts';
+import type { Snapshots } from './snapshots.ts';
+import type { PlaybackTokens } from './tokens.ts';
+import type { VideoSnapshot } from './videos/snapshot.ts';
+
+const DEFAULT_TTL_SEC = 43_200;
+
+const PlaybackTokenIn = Type.Object({
+  ttlSec: Type.Optional(
+    Type.Integer({
+      minimum: 60,
+      maximum: 604_800,
+      default: DEFAULT_TTL_SEC,
+      description: 'Seconds it is good for.',
+    }),
+  ),
+  viewerId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description:
+        'Whom it is for, in your own words: viewers who share an address and a browser are counted one by one. It cannot be read from the token.',
+    }),
+  ),
+});
+
+type TokenIn = Static<typeof PlaybackTokenIn>;
+
+const PlaybackToken = Type.Object(
+  {
+    token: Type.String({ description: 'Goes as `?token=` to every address of the video or stream.' }),
+    playbackUrl: Type.String({ description: 'The HLS master playlist; 404 while there is nothing to play.' }),
+    embedUrl: Type.String(),
+    watchUrl: Type.String(),
+    expiresAt: Instant,
+  },
+  { $id: 'PlaybackToken' },
+);
+
+interface Deps {
+  streams: Snapshots<StreamSnapshot>;
+  videos: Snapshots<VideoSnapshot>;
+  tokens: Pick<PlaybackTokens, 'mint'>;
+  /** Without a slash at the end. */
+  publicUrl: string;
+}
+
+const request = {
+  method: 'POST',
+  params: IdParams,
+  body: PlaybackTokenIn,
+  optionalBody: true,
+  reply: { status: 201, schema: PlaybackToken },
+} as const;
+
+/** `POST /videos/{id}/playback-tokens` and its like for streams: for partners who decide themselves who may watch. */
+export function playbackTokenRoutes({ streams, videos, tokens, publicUrl }: Deps): Route[] {
+  const mint = (id: string, folder: 'live' | 'v', { ttlSec = DEFAULT_TTL_SEC, viewerId }: TokenIn) => {
+    const { token, expiresAt } = tokens.mint('playback', id, ttlSec, viewerId);
+    return {
+      token,
+      playbackUrl: `${publicUrl}/${folder}/${id}/master.m3u8?token=${token}`,
+      embedUrl: `${publicUrl}/embed/${id}?token=${token}`,
+      watchUrl: `${publicUrl}/watch/${id}?token=${token}`,
+      expiresAt: expiresAt.toISOString(),
+    };
+  };
+  return [
+    defineRoute({
+      ...request,
+      // Not videos:read: it gives away sight of the video, and to people without a key.
+      ...writes('videos:write'),
+      operationId: 'videos.createPlaybackToken',
+      path: '/videos/{id}/playback-tokens',
+      summary: 'Let somebody watch a video for a while',
+      description:
+        'Whoever has one of the addresses can watch the video until it expires, whatever its visibility. It cannot be called back, but the video can be deleted.',
+      async handler({ caller }, { params: { id }, body }) {
+        if ((await videos.get(id))?.workspaceId !== caller.workspaceId) throw notFound();
+        return mint(id, 'v', body);
+      },
+    }),
+    defineRoute({
+      ...request,
+      ...writes('streams:write'),
+      operationId: 'streams.createPlaybackToken',
+      path: '/streams/{id}/playback-tokens',
+      summary: 'Let somebody watch a stream for a while',
+      description:
+        'Whoever has one of the addresses can watch every broadcast of the stream until it expires, whatever its visibility; not the preview. It cannot be called back, but the stream can be deleted.',
+      async handler({ caller }, { params: { id }, body }) {
+        if ((await streams.get(id))?.workspaceId !== caller.workspaceId) throw notFound();
+        return mint(id, 'live', body);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,56 @@
+import { isOpen } from '../../../kernel/visibility.ts';
+import { type Grant, mayPlayThere, type Source } from '../access.rules.ts';
+import type { Access } from '../access.service.ts';
+import type { Snapshots } from '../snapshots.ts';
+import type { VideoSnapshot } from './snapshot.ts';
+
+/** One request for a video or a file of it. */
+export interface Visit extends Source {
+  videoId: string;
+  /** `?token=` as it came. */
+  token: unknown;
+  /** The host name that was asked. */
+  host: string;
+}
+
+export interface Admission {
+  video: VideoSnapshot;
+  grant: Grant | null;
+  /** The token that is valid, as a query that goes on to every address; else nothing. */
+  suffix: string;
+  /** Not everybody may see it: shared caches must not keep it. */
+  isPrivate: boolean;
+  /** A player where the request comes from may load the media. */
+  mayPlay: boolean;
+}
+
+export interface Admissions {
+  /** Null when there is no such video, or the viewer may not see it: the same 404. */
+  admit(visit: Visit): Promise<Admission | null>;
+}
+
+interface Deps {
+  videos: Snapshots<VideoSnapshot>;
+  access: Access;
+  /** The platform's own host names. */
+  platformHosts: readonly string[];
+}
+
+export function createAdmissions({ videos, access, platformHosts }: Deps): Admissions {
+  return {
+    async admit({ videoId, token, host, ...source }) {
+      const video = await videos.get(videoId);
+      const pass = video === undefined ? null : await access.passFor(video, token);
+      if (video === undefined || pass === null) return null;
+      const { grant, suffix } = pass;
+      const { embedHosts: listed } = video;
+      return {
+        video,
+        grant,
+        suffix,
+        isPrivate: suffix !== '' || listed !== null || !isOpen(video.visibility),
+        mayPlay: mayPlayThere(source, { listed, own: [...platformHosts, host], grant }),
+      };
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { Bus } from '../../platform/bus.ts';
+import type { Db } from '../../platform/db/index.ts';
+import type { SnapshotSource, StreamSnapshot } from '../playback/index.ts';
+import * as repository from './repository.ts';
+import { STREAM_TOPIC } from './service.ts';
+
+/** What playback tells viewers of streams. */
+export function createStreamSnapshots({ db, bus }: { db: Db; bus: Bus }): SnapshotSource<StreamSnapshot> {
+  return {
+    find: (id) => find(db, id),
+    onChanged: (listener) => void bus.subscribe(STREAM_TOPIC, listener),
+  };
+}
+
+async function find(db: Db, id: string): Promise<StreamSnapshot | undefined> {
+  const row = await repository.findSnapshot(db, id);
+  if (row === undefined) return undefined;
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    accountId: row.account_id,
+    title: row.title,
+    description: row.description,
+    visibility: row.visibility,
+    isLive: row.is_live,
+    hasSignal: row.has_signal,
+    currentSessionId: row.current_session_id,
+    liveSince: row.live_since,
+    scheduledStartAt: row.scheduled_start_at,
+    creator: { username: row.username, name: row.name },
+    embedHosts: row.embed_mode === 'OPEN' ? null : row.embed_domains,
+    video: row.video,
+  };
+}

@@ -1,0 +1,56 @@
+import type { PlayableRendition } from '../../media/contract/index.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db } from '../../platform/db/index.ts';
+import type { SnapshotSource, VideoSnapshot } from '../playback/index.ts';
+import { VIDEO_TOPIC } from './locked.ts';
+import * as repository from './snapshot.repository.ts';
+
+/** What playback tells viewers of videos. */
+export function createVideoSnapshots({ db, bus }: { db: Db; bus: Bus }): SnapshotSource<VideoSnapshot> {
+  return {
+    find: async (id) => {
+      const row = await repository.findSnapshot(db, id);
+      return row && toSnapshot(row);
+    },
+    onChanged: (listener) => void bus.subscribe(VIDEO_TOPIC, listener),
+  };
+}
+
+function toSnapshot(row: repository.SnapshotRow): VideoSnapshot {
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    accountId: row.account_id,
+    title: row.title,
+    description: row.description,
+    visibility: row.visibility,
+    hasFailed: row.status === 'FAILED',
+    durationSec: row.duration_sec,
+    width: row.width,
+    height: row.height,
+    rungs: row.renditions.flatMap((rendition) => {
+      const { kind, width, height, frame_rate: frameRate } = rendition;
+      const files = toPlayable(rendition);
+      if (kind !== 'VIDEO' || files === null || width === null || height === null) return [];
+      return [{ ...files, width, height, frameRate }];
+    }),
+    audio: row.renditions.filter(({ kind }) => kind === 'AUDIO').map(toPlayable)[0] ?? null,
+    captions: row.captions,
+    chapters: row.chapters,
+    imageFolder: row.image_folder,
+    hasStoryboard: row.has_storyboard,
+    thumbnailFile: row.thumbnail_file,
+    viewCount: row.view_count,
+    publishedAt: row.published_at,
+    createdAt: row.created_at,
+    mode: row.mode,
+    creator: { username: row.username, name: row.name },
+    embedHosts: row.embed_mode === 'OPEN' ? null : row.embed_domains,
+  };
+}
+
+function toPlayable(row: repository.SnapshotRow['renditions'][number]): PlayableRendition | null {
+  const { name, folder, codecs, average_bitrate: average, peak_bitrate: peak } = row;
+  if (folder === null || codecs === null) return null;
+  return { path: `${folder}/${name}`, codecs, averageBitrate: average ?? 0, peakBitrate: peak ?? 0 };
+}

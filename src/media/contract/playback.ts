@@ -1,0 +1,115 @@
+import type { Readable } from 'node:stream';
+
+/** What a reader of media files needs to know of a request. */
+export interface FileRequest {
+  method: 'GET' | 'HEAD';
+  range?: string | undefined;
+  ifNoneMatch?: string | undefined;
+  ifRange?: string | undefined;
+  /** The answer is not for everybody: shared caches must not keep it. */
+  isPrivate?: boolean | undefined;
+}
+
+/** What a route sends as it is; it knows no HTTP framework. Who may read it across origins is not said here. */
+export interface FileReply {
+  status: number;
+  headers: Record<string, string>;
+  /** null for HEAD and for statuses without content. A stream holds a file open: consume or destroy it. */
+  body: Buffer | string | Readable | null;
+}
+
+export interface LiveRequest extends FileRequest {
+  streamId: string;
+}
+
+export interface LiveMasterRequest extends LiveRequest {
+  /** A query with its `?`, put after every address; nothing when absent. */
+  uriSuffix?: string | undefined;
+}
+
+export interface LivePlaylistRequest extends LiveMasterRequest {
+  rung: string;
+  /** Hide what ended before this (milliseconds since the Unix epoch): the start of the broadcast. */
+  sinceMs?: number | undefined;
+  /** Wait so long for the first segment; for a stream that has a signal. */
+  waitMs?: number | undefined;
+}
+
+export interface SegmentRequest extends LiveRequest {
+  epoch: string;
+  rung: string;
+  /** `init.mp4` or `s_<digits>.m4s`. */
+  file: string;
+  /**
+   * Refuse what was finished before this (milliseconds since the Unix epoch) and is not in the playlist: file
+   * names can be guessed from those that are, so hiding a segment there is not enough.
+   */
+  sinceMs?: number | undefined;
+}
+
+/** Playlists and segments of live streams. The caller has checked that the viewer may see the stream. */
+export interface LiveFiles {
+  /** Never 404 for a well-formed id. */
+  readMaster(request: LiveMasterRequest): Promise<FileReply>;
+  readMediaPlaylist(request: LivePlaylistRequest): Promise<FileReply>;
+  openSegment(request: SegmentRequest): Promise<FileReply>;
+  notFound(): FileReply;
+}
+
+/** A set of complete files: the rung's or the audio's folder, relative to the master playlist. */
+export interface PlayableRendition {
+  /** `r1a1/720p` */
+  path: string;
+  /** RFC 6381. */
+  codecs: string;
+  /** Bits per second. */
+  averageBitrate: number;
+  peakBitrate: number;
+}
+
+export interface PlayableRung extends PlayableRendition {
+  width: number;
+  height: number;
+  frameRate: number | null;
+}
+
+export interface CaptionFile {
+  /** Of its file, below `captions/`. */
+  file: string;
+  /** BCP 47. */
+  language: string;
+  label: string;
+}
+
+export interface ChapterMark {
+  startSec: number;
+  title: string;
+}
+
+/** What the master playlist of a video names. */
+export interface PlayableVideo {
+  rungs: readonly PlayableRung[];
+  /** Shared by all rungs; null for a silent video. */
+  audio: PlayableRendition | null;
+  captions: readonly CaptionFile[];
+}
+
+/** `uriSuffix` is a query with its `?`, put after every address in the answer; or nothing. */
+export interface TextRequest extends FileRequest {
+  uriSuffix: string;
+}
+
+/**
+ * The files of videos, out of the store. The caller has checked that the viewer may see the video, and that the
+ * key is one of its files.
+ */
+export interface VideoFiles {
+  readMaster(request: TextRequest & { master: PlayableVideo }): FileReply;
+  /** A media playlist, or the WebVTT of a storyboard. */
+  readIndex(request: TextRequest & { key: string }): Promise<FileReply>;
+  readCaptionPlaylist(request: TextRequest & { file: string; durationSec: number }): FileReply;
+  readChapters(request: FileRequest & { chapters: readonly ChapterMark[]; durationSec: number }): FileReply;
+  /** A file whose key is unique for ever: a segment, a picture, a caption. */
+  openFile(request: FileRequest & { key: string }): Promise<FileReply>;
+  notFound(): FileReply;
+}
