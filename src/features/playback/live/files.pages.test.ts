@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
+import type { TestAccount } from '../../../../test/harness/factories.ts';
 import { createEncoderStream } from '../../../../test/streams/encoder-stream.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
 
@@ -11,10 +12,11 @@ const SEGMENT = Buffer.alloc(1000, 7);
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 let app: TestApp;
 let key: string;
+let account: TestAccount;
 
 before(async () => {
   app = await startTestApp({ clock });
-  ({ key } = await app.createKey());
+  ({ key, account } = await app.createKey());
 });
 after(() => app.close());
 
@@ -123,4 +125,65 @@ test('a private stream needs its own token, for segments too', async () => {
   }
   const segment = await stream.get(`e1/src/s_000002.m4s${token}`);
   assert.match(segment.headers.get('cache-control') ?? '', /^private/);
+});
+
+describe('POST /streams/{id}/playback-tokens', () => {
+  const mint = (id: string, body: object = {}, as = key) =>
+    app.request('POST', `/streams/${id}/playback-tokens`, { key: as, body });
+  const pathOf = (address: string) => address.replace('http://marquee.test', app.url);
+
+  test('a signed embed plays a broadcast that is not open, until the token expires', async () => {
+    const stream = await packaged({ visibility: 'PRIVATE' });
+    const made = (await mint(stream.id, { ttlSec: 600 })).assertOk(201);
+    const [token, playbackUrl] = [made.string('data.token'), made.string('data.playbackUrl')];
+    assert.equal(playbackUrl, `http://marquee.test/live/${stream.id}/master.m3u8?token=${token}`);
+    assert.equal(made.at('data.expiresAt'), dateFromMs(clock.ms() + 600_000).toISOString());
+    assert.equal(
+      (await fetch(pathOf(playbackUrl))).status,
+      404,
+      'the signal before the start is not for viewers',
+    );
+    await stream.act('start');
+    const master = await fetch(pathOf(playbackUrl));
+    assert.match(await master.text(), new RegExp(`src/index\\.m3u8\\?token=${token}`));
+    for (const path of FILES) assert.equal((await stream.get(`${path}?token=${token}`)).status, 200, path);
+    for (const address of [made.string('data.embedUrl'), made.string('data.watchUrl')]) {
+      const page = await fetch(pathOf(address));
+      assert.equal(page.status, 200);
+      assert.ok((await page.text()).includes(` src="/live/${stream.id}/master.m3u8?token=${token}"`));
+      assert.equal((await fetch(pathOf(address).split('?')[0] ?? '')).status, 404);
+    }
+    const other = await packaged({ visibility: 'PRIVATE' });
+    await other.act('start');
+    assert.equal((await other.get(`master.m3u8?token=${token}`)).status, 404, 'it is for one stream');
+    clock.advance(600_000);
+    for (const path of FILES) assert.equal((await stream.get(`${path}?token=${token}`)).status, 404, path);
+  });
+
+  test('viewers with tokens of their own are counted one by one, and the token does not say who they are', async () => {
+    const stream = await packaged({ visibility: 'UNLISTED' });
+    await stream.act('start');
+    const tokens = await Promise.all(
+      ['anna', 'berta', 'anna'].map(async (viewerId) =>
+        (await mint(stream.id, { viewerId })).assertOk(201).string('data.token'),
+      ),
+    );
+    assert.equal(new Set(tokens).size, 2);
+    for (const token of tokens) {
+      assert.ok(!token.includes('anna'));
+      assert.equal((await stream.get(`src/index.m3u8?token=${token}`)).status, 200);
+    }
+    await app.container.viewers.flush();
+    assert.equal(await stream.read('viewerCount'), 2);
+  });
+
+  test('needs streams:write, and a stream of the workspace', async () => {
+    const { id } = await packaged();
+    (await mint(id, {}, (await app.createKey()).key)).assertError('NOT_FOUND');
+    const reader = await app.createKey({ account, scope: 'STANDARD', permissions: ['streams:read'] });
+    (await mint(id, {}, reader.key)).assertError('PERMISSION_DENIED');
+    (await mint('str_00000000000000000000000000')).assertError('NOT_FOUND');
+    (await mint(id, { ttlSec: 59 })).assertError('BAD_REQUEST', 'ttlSec');
+    (await mint(id, { viewerId: '' })).assertError('BAD_REQUEST', 'viewerId');
+  });
 });

@@ -3,7 +3,8 @@ import { type TestContext, test } from 'node:test';
 import { fastify } from 'fastify';
 import type { PageAssets, WebAssets } from '../../../http/assets.ts';
 import { createAccess, ownOnly } from '../access.service.ts';
-import type { StreamSnapshot } from './snapshot.ts';
+import { createSnapshots } from '../snapshots.ts';
+import { STREAM_ID, type StreamSnapshot } from './snapshot.ts';
 import { liveWatchPages } from './watch.pages.ts';
 
 const NOW = new Date('2026-11-20T18:00:00Z');
@@ -42,12 +43,16 @@ async function setUp(t: TestContext, changes: Partial<StreamSnapshot> = {}, asse
   const asked: string[] = [];
   const app = fastify();
   liveWatchPages({
-    streams: {
-      get: async (id) => {
-        asked.push(id);
-        return id === stream.id ? stream : undefined;
+    streams: createSnapshots(
+      {
+        find: async (id) => {
+          asked.push(id);
+          return id === stream.id ? stream : undefined;
+        },
+        onChanged: () => {},
       },
-    },
+      STREAM_ID,
+    ),
     access: createAccess({
       entitlements: ownOnly,
       tokens: {
