@@ -7,6 +7,7 @@ import { Agent, request as send } from 'undici';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { startApi } from '../../src/main/api.ts';
 import { type Container, createContainer } from '../../src/main/container.ts';
+import type { Noun } from '../../src/main/core.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createTestDatabase } from './database.ts';
 import { declaredCheck } from './declared.ts';
@@ -41,6 +42,8 @@ interface AppOptions {
   clock?: Clock;
   /** Variables of the configuration. */
   env?: Record<string, string>;
+  /** The optional nouns that the program has. Default: all. */
+  nouns?: readonly Noun[];
   /** Does `/health` see a media process? Default true. */
   mediaRuns?: () => boolean;
 }
@@ -55,14 +58,15 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
     LOG_LEVEL: 'silent',
     ...options.env,
   });
-  const container = await createContainer({
+  const settings = {
     config,
     databaseUrl: database.url,
     secretKey: Buffer.alloc(32, 5),
     name: 'test',
     strictEvents: true,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
-  });
+  };
+  const container = await createContainer(settings, options.nouns);
   const { app, drain, routes } = await startApi(container, options.mediaRuns ?? (() => true));
   const { port } = addressOf(app.server.address());
   const url = `http://127.0.0.1:${port}`;
