@@ -45,6 +45,16 @@ describe('the configuration', () => {
     ['WEBHOOK_ALLOW_PRIVATE', ' 127.0.0.1/32 , localhost,', ['127.0.0.1/32', 'localhost']],
     ['WEBHOOK_RETRY_SECONDS', '0.2, 1', [0.2, 1]],
     ['SIGNAL_GRACE_MS', '0', 0],
+    [
+      'FETCH_ALLOW_PRIVATE',
+      '10.0.0.0/8,fd00::/8,::1,hooks.example.com',
+      ['10.0.0.0/8', 'fd00::/8', '::1', 'hooks.example.com'],
+    ],
+    [
+      'DNS_SERVERS',
+      '127.0.0.1:5353, [::1]:53, ::1, 9.9.9.9',
+      ['127.0.0.1:5353', '[::1]:53', '::1', '9.9.9.9'],
+    ],
     ['DATABASE_URL', 'postgresql://u:p@db/x', 'postgresql://u:p@db/x'],
   ];
   for (const [name, text, value] of good) {
@@ -68,6 +78,15 @@ describe('the configuration', () => {
     ['SECRET_KEY', 'abc'],
     ['SECRET_KEY', 'g'.repeat(64)],
     ['BOOTSTRAP_API_KEY', 'pk_short'],
+    ['BOOTSTRAP_EMAIL', 'owner'],
+    ['BOOTSTRAP_PASSWORD', 'short'],
+    ['WEBHOOK_ALLOW_PRIVATE', '10.0.0.0/33'],
+    ['WEBHOOK_ALLOW_PRIVATE', 'localhost,http://a.example'],
+    ['FETCH_ALLOW_PRIVATE', 'everything'],
+    ['FETCH_ALLOW_PRIVATE', '10.0.0'],
+    ['PLATFORM_HOSTS', 'cdn'],
+    ['DNS_SERVERS', 'dns.example.com'],
+    ['DNS_SERVERS', '127.0.0.1:99999'],
     ['BOOTSTRAP_API_KEY', `pk_${'A'.repeat(40)}`],
     ['WEBHOOK_RETRY_SECONDS', '60,-1'],
     ['WEBHOOK_RETRY_SECONDS', 'soon'],

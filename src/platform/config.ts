@@ -1,156 +1,26 @@
-import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import {
+  apiKey,
+  destinations,
+  email,
+  flag,
+  hosts,
+  integer,
+  type Key,
+  logLevel,
+  nameServers,
+  password,
+  port,
+  retrySeconds,
+  roles,
+  secretKey,
+  text,
+  trustProxy,
+  url,
+} from './config-kinds.ts';
 
-/** One key of the configuration: how its text becomes a value, and what the README's table says of it. */
-interface Key<T> {
-  description: string;
-  /** The text that stands for an absent variable; null when the value is derived or simply absent. */
-  fallback: string | null;
-  /** Throws an Error whose message says what is wrong with the text. */
-  parse(text: string): T;
-}
-
-function text(description: string, fallback: string | null = null): Key<string> {
-  return { description, fallback, parse: (value) => value };
-}
-
-function integer(description: string, fallback: number, min: number, max: number): Key<number> {
-  return {
-    description,
-    fallback: String(fallback),
-    parse: (value) => {
-      const number = Number(value);
-      if (!/^-?\d+$/.test(value) || number < min || number > max) {
-        throw new Error(`must be a whole number from ${min} to ${max}`);
-      }
-      return number;
-    },
-  };
-}
-
-function flag(description: string, fallback: boolean): Key<boolean> {
-  return {
-    description,
-    fallback: String(fallback),
-    parse: (value) => {
-      if (/^(true|1|on|yes)$/i.test(value)) return true;
-      if (/^(false|0|off|no)$/i.test(value)) return false;
-      throw new Error('must be true or false');
-    },
-  };
-}
-
-function list(description: string, fallback = ''): Key<string[]> {
-  return {
-    description,
-    fallback,
-    parse: (value) =>
-      value
-        .split(',')
-        .map((item) => item.trim())
-        .filter((item) => item !== ''),
-  };
-}
-
-function url(description: string, protocols: string[]): Key<string> {
-  return {
-    description,
-    fallback: null,
-    parse: (value) => {
-      if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
-        throw new Error(`must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
-      }
-      return value.replace(/\/+$/, '');
-    },
-  };
-}
-
-const ROLES = ['api', 'worker', 'media'] as const;
-export type Role = (typeof ROLES)[number];
-
-const roles: Key<Role[]> = {
-  description:
-    'Which roles this process tree runs: `all`, or a comma-separated list of `api`, `worker`, `media`.',
-  fallback: 'all',
-  parse: (value) => {
-    if (value === 'all') return [...ROLES];
-    return value.split(',').map((name) => {
-      const role = ROLES.find((known) => known === name.trim());
-      if (role === undefined) throw new Error('must be all, or a list of api, worker, media');
-      return role;
-    });
-  },
-};
-
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
-
-const logLevel: Key<string> = {
-  description: 'Least severe log line written: trace, debug, info, warn, error, fatal or silent.',
-  fallback: 'info',
-  parse: (value) => {
-    if (!LOG_LEVELS.includes(value)) throw new Error(`must be one of ${LOG_LEVELS.join(', ')}`);
-    return value;
-  },
-};
-
-const retrySeconds: Key<number[]> = {
-  description: 'Delays before each retry of a webhook delivery, in seconds (contract 6.3).',
-  fallback: '60,300,1800,7200,21600,43200',
-  parse: (value) => {
-    const delays = value.split(',').map((item) => Number(item.trim()));
-    if (delays.some((delay) => !Number.isFinite(delay) || delay < 0)) {
-      throw new Error('must be a comma-separated list of seconds');
-    }
-    return delays;
-  },
-};
-
-/** Whose `X-Forwarded-For` is believed: nobody's, that of so many proxies in a row, or of these addresses. */
-export type TrustProxy = false | number | string[];
-
-const trustProxy: Key<TrustProxy> = {
-  description:
-    'Whose `X-Forwarded-For` gives the client address: `false`; `true` or `1` for one proxy in front, a number for so many in a row; or the addresses and CIDR blocks of the proxies, comma-separated.',
-  fallback: 'false',
-  parse: (value) => {
-    if (/^(false|0|off|no)$/i.test(value)) return false;
-    if (/^(true|on|yes)$/i.test(value)) return 1;
-    if (/^\d{1,2}$/.test(value)) return Number(value);
-    const blocks = value.split(',').map((item) => item.trim());
-    if (blocks.every(isAddressBlock)) return blocks;
-    throw new Error('must be true, false, a number of proxies, or a list of addresses and CIDR blocks');
-  },
-};
-
-function isAddressBlock(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || address.includes('%') || rest.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
-}
-
-const secretKey: Key<string> = {
-  description:
-    'Encrypts secrets at rest and signs playback links: 32 bytes as 64 hexadecimal characters. Generated into `DATA_DIR` when unset; every node of a cluster needs the same one.',
-  fallback: null,
-  parse: (value) => {
-    if (!/^[0-9a-f]{64}$/i.test(value)) throw new Error('must be 64 hexadecimal characters');
-    return value;
-  },
-};
-
-const apiKey: Key<string> = {
-  description:
-    'A FULL_ACCESS live key made for the owner on an empty database: `pk_` and 40 hexadecimal characters.',
-  fallback: null,
-  parse: (value) => {
-    if (!/^pk_[0-9a-f]{40}$/.test(value)) throw new Error('must be pk_ and 40 hexadecimal characters');
-    return value;
-  },
-};
-
-const port = (description: string, fallback: number) => integer(description, fallback, 0, 65535);
+export type { Role, TrustProxy } from './config-kinds.ts';
 
 /** Every variable the program reads, in the order of the README's table. */
 export const KEYS = {
@@ -160,7 +30,7 @@ export const KEYS = {
     'http:',
     'https:',
   ]),
-  PLATFORM_HOSTS: list('Further host names of the platform itself, comma-separated.'),
+  PLATFORM_HOSTS: hosts('Further host names of the platform itself, comma-separated.'),
   DATA_DIR: text('Folder of everything that is kept on this machine.', './data'),
   S3_BUCKET: text(
     'Bucket of an S3-compatible service for uploads, videos and recordings. Unset: they are kept in `DATA_DIR/media`. See `docs/guides/uploads.md`.',
@@ -275,11 +145,13 @@ export const KEYS = {
     0,
     365,
   ),
-  WEBHOOK_ALLOW_PRIVATE: list(
+  WEBHOOK_ALLOW_PRIVATE: destinations(
     'CIDRs and host names that webhooks may reach although they are not public. For development and tests.',
   ),
-  FETCH_ALLOW_PRIVATE: list('The same for everything else that is dialled for a user.'),
-  DNS_SERVERS: list('Name servers (`ip:port`) for addresses given by users. Default: those of the system.'),
+  FETCH_ALLOW_PRIVATE: destinations('The same for everything else that is dialled for a user.'),
+  DNS_SERVERS: nameServers(
+    'Name servers (`ip:port`) for addresses given by users. Default: those of the system.',
+  ),
   MARQUEE_URL: {
     ...url('The platform that `marquee webhook` talks to. Default `http://localhost:8080`.', [
       'http:',
@@ -288,8 +160,8 @@ export const KEYS = {
     fallback: 'http://localhost:8080',
   },
   MARQUEE_API_KEY: text('The API key that `marquee webhook` uses.'),
-  BOOTSTRAP_EMAIL: text('E-mail of the owner account made on an empty database.', 'owner@marquee.localhost'),
-  BOOTSTRAP_PASSWORD: text('Password of that account. Generated and shown once when unset.'),
+  BOOTSTRAP_EMAIL: email('E-mail of the owner account made on an empty database.', 'owner@marquee.localhost'),
+  BOOTSTRAP_PASSWORD: password('Password of that account. Generated and shown once when unset.', 12),
   BOOTSTRAP_API_KEY: apiKey,
 } satisfies Record<string, Key<unknown>>;
 

@@ -1,0 +1,219 @@
+import { isIP } from 'node:net';
+import { toHostname } from '../kernel/hostname.ts';
+
+/** One key of the configuration: how its text becomes a value, and what the README's table says of it. */
+export interface Key<T> {
+  description: string;
+  /** The text that stands for an absent variable; null when the value is derived or simply absent. */
+  fallback: string | null;
+  /** Throws an Error whose message says what is wrong with the text. */
+  parse(text: string): T;
+}
+
+export function text(description: string, fallback: string | null = null): Key<string> {
+  return { description, fallback, parse: (value) => value };
+}
+
+export function integer(description: string, fallback: number, min: number, max: number): Key<number> {
+  return {
+    description,
+    fallback: String(fallback),
+    parse: (value) => {
+      const number = Number(value);
+      if (!/^-?\d+$/.test(value) || number < min || number > max) {
+        throw new Error(`must be a whole number from ${min} to ${max}`);
+      }
+      return number;
+    },
+  };
+}
+
+export function flag(description: string, fallback: boolean): Key<boolean> {
+  return {
+    description,
+    fallback: String(fallback),
+    parse: (value) => {
+      if (/^(true|1|on|yes)$/i.test(value)) return true;
+      if (/^(false|0|off|no)$/i.test(value)) return false;
+      throw new Error('must be true or false');
+    },
+  };
+}
+
+export function list(description: string, fallback = ''): Key<string[]> {
+  return {
+    description,
+    fallback,
+    parse: (value) =>
+      value
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+  };
+}
+
+export function url(description: string, protocols: string[]): Key<string> {
+  return {
+    description,
+    fallback: null,
+    parse: (value) => {
+      if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+        throw new Error(`must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+      }
+      return value.replace(/\/+$/, '');
+    },
+  };
+}
+
+const ROLES = ['api', 'worker', 'media'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const roles: Key<Role[]> = {
+  description:
+    'Which roles this process tree runs: `all`, or a comma-separated list of `api`, `worker`, `media`.',
+  fallback: 'all',
+  parse: (value) => {
+    if (value === 'all') return [...ROLES];
+    return value.split(',').map((name) => {
+      const role = ROLES.find((known) => known === name.trim());
+      if (role === undefined) throw new Error('must be all, or a list of api, worker, media');
+      return role;
+    });
+  },
+};
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+export const logLevel: Key<string> = {
+  description: 'Least severe log line written: trace, debug, info, warn, error, fatal or silent.',
+  fallback: 'info',
+  parse: (value) => {
+    if (!LOG_LEVELS.includes(value)) throw new Error(`must be one of ${LOG_LEVELS.join(', ')}`);
+    return value;
+  },
+};
+
+export const retrySeconds: Key<number[]> = {
+  description: 'Delays before each retry of a webhook delivery, in seconds (contract 6.3).',
+  fallback: '60,300,1800,7200,21600,43200',
+  parse: (value) => {
+    const delays = value.split(',').map((item) => Number(item.trim()));
+    if (delays.some((delay) => !Number.isFinite(delay) || delay < 0)) {
+      throw new Error('must be a comma-separated list of seconds');
+    }
+    return delays;
+  },
+};
+
+/** Whose `X-Forwarded-For` is believed: nobody's, that of so many proxies in a row, or of these addresses. */
+export type TrustProxy = false | number | string[];
+
+export const trustProxy: Key<TrustProxy> = {
+  description:
+    'Whose `X-Forwarded-For` gives the client address: `false`; `true` or `1` for one proxy in front, a number for so many in a row; or the addresses and CIDR blocks of the proxies, comma-separated.',
+  fallback: 'false',
+  parse: (value) => {
+    if (/^(false|0|off|no)$/i.test(value)) return false;
+    if (/^(true|on|yes)$/i.test(value)) return 1;
+    if (/^\d{1,2}$/.test(value)) return Number(value);
+    const blocks = value.split(',').map((item) => item.trim());
+    if (blocks.every(isAddressBlock)) return blocks;
+    throw new Error('must be true, false, a number of proxies, or a list of addresses and CIDR blocks');
+  },
+};
+
+function isAddressBlock(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || address.includes('%') || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
+/** A list whose items are all of one kind. @param kind plural, for the message. */
+function listOf(
+  description: string,
+  kind: string,
+  isItem: (item: string) => boolean,
+  fallback = '',
+): Key<string[]> {
+  const { parse } = list('');
+  return {
+    description,
+    fallback,
+    parse: (value) => {
+      const items = parse(value);
+      const wrong = items.find((item) => !isItem(item));
+      if (wrong !== undefined) throw new Error(`must be a list of ${kind}; "${wrong}" is none`);
+      return items;
+    },
+  };
+}
+
+/** Addresses, CIDR blocks and host names. */
+export function destinations(description: string): Key<string[]> {
+  const isOne = (item: string) => isAddressBlock(item) || isHost(item);
+  return listOf(description, 'addresses, CIDR blocks and host names', isOne);
+}
+
+export function hosts(description: string): Key<string[]> {
+  return listOf(description, 'host names', isHost);
+}
+
+/** `ip` or `ip:port`, an IPv6 address with a port in brackets. */
+export function nameServers(description: string): Key<string[]> {
+  return listOf(description, 'addresses, each with a port or without', (item) => {
+    const [, address = item, port = '53'] =
+      /^\[?(.+?)\]?:(\d{1,5})$/.exec(isIP(item) === 0 ? item : '') ?? [];
+    return isIP(address) !== 0 && Number(port) <= 65_535;
+  });
+}
+
+/** A name without a dot is a slip, but for `localhost`. */
+function isHost(text: string): boolean {
+  const name = toHostname(text);
+  return name !== null && /[^\d.]/.test(name) && (name === 'localhost' || name.includes('.'));
+}
+
+/** @param min fewest characters. */
+export function password(description: string, min: number): Key<string> {
+  return {
+    ...text(description),
+    parse: (value) => {
+      if (value.length < min) throw new Error(`must have at least ${min} characters`);
+      return value;
+    },
+  };
+}
+
+export function email(description: string, fallback: string): Key<string> {
+  return {
+    description,
+    fallback,
+    parse: (value) => {
+      if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)) throw new Error('must be an e-mail address');
+      return value;
+    },
+  };
+}
+
+export const secretKey: Key<string> = {
+  description:
+    'Encrypts secrets at rest and signs playback links: 32 bytes as 64 hexadecimal characters. Generated into `DATA_DIR` when unset; every node of a cluster needs the same one.',
+  fallback: null,
+  parse: (value) => {
+    if (!/^[0-9a-f]{64}$/i.test(value)) throw new Error('must be 64 hexadecimal characters');
+    return value;
+  },
+};
+
+export const apiKey: Key<string> = {
+  description:
+    'A FULL_ACCESS live key made for the owner on an empty database: `pk_` and 40 hexadecimal characters.',
+  fallback: null,
+  parse: (value) => {
+    if (!/^pk_[0-9a-f]{40}$/.test(value)) throw new Error('must be pk_ and 40 hexadecimal characters');
+    return value;
+  },
+};
+
+export const port = (description: string, fallback: number) => integer(description, fallback, 0, 65535);
