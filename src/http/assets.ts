@@ -58,6 +58,8 @@ export function loadAssets({ dir, log }: { dir: string; log: Logger }): WebAsset
         prefix: '/assets/',
         index: false,
         decorateReply: false,
+        // A route for each file: anything else (`..`, `//`, NUL) never reaches the file system.
+        wildcard: false,
         // The build wrote `.br` and `.gz` beside each text file.
         preCompressed: true,
         // A name holds a hash of its content.

@@ -55,6 +55,26 @@ test('whatever is asked, the answer has the envelope, a code of the registry and
   );
 });
 
+test('paths below the assets that no file has are 404, whatever they try', async () => {
+  for (const path of [
+    '..',
+    '../x',
+    '..%2fpackage.json',
+    '/x',
+    '%2e%2e/x',
+    '%00',
+    'a%00.js',
+    'a//b',
+    '%5c..',
+  ]) {
+    const socket = await openRawSocket(app.port);
+    const answer = await socket.exchange(`GET /assets/${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    socket.close();
+    assert.equal(answer.status, 404, `${path}: ${answer.text}`);
+    assert.equal(answer.at('error.code'), 'NOT_FOUND', path);
+  }
+});
+
 const value = fc.oneof(fc.jsonValue(), fc.constantFrom('PUBLIC', '2026-11-20T09:00:00Z', 0, -1, 1e300, ''));
 const names = [
   'title',
