@@ -66,7 +66,7 @@ export function url(description: string, protocols: string[]): Key<string> {
 }
 
 const ROLES = ['api', 'worker', 'media'] as const;
-export type Role = (typeof ROLES)[number];
+type Role = (typeof ROLES)[number];
 
 export const roles: Key<Role[]> = {
   description:

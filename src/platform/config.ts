@@ -20,7 +20,7 @@ import {
   url,
 } from './config-kinds.ts';
 
-export type { Role, TrustProxy } from './config-kinds.ts';
+export type { TrustProxy } from './config-kinds.ts';
 
 /** Every variable the program reads, in the order of the README's table. */
 export const KEYS = {
