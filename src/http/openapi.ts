@@ -45,15 +45,20 @@ export function errorsOf(route: Route): ErrorCode[] {
   if (route.auth === 'key') for (const code of KEY_ERRORS) codes.add(code);
   if (route.auth !== 'none') codes.add('RATE_LIMITED').add('DAILY_QUOTA_EXCEEDED');
   if (route.gate !== null) codes.add(GATE_ERRORS[route.gate]);
-  if (route.auth === 'key' && (route.writes ?? route.method !== 'GET')) codes.add('INSUFFICIENT_SCOPE');
+  if (asksForScope(route)) codes.add('INSUFFICIENT_SCOPE');
   for (const { refusal } of route.limits ?? []) codes.add(refusal === 'plain' ? 'RATE_LIMITED' : refusal);
-  if (route.permission !== null) codes.add('PERMISSION_DENIED');
+  if (route.permission !== null || route.liveOnly === true) codes.add('PERMISSION_DENIED');
   if (route.originLock) codes.add('integration_domain_required').add('origin_not_allowed');
   if (route.deprecated !== undefined) codes.add(route.deprecated.code);
   if (route.idempotent) for (const code of IDEMPOTENCY_ERRORS) codes.add(code);
   if (route.reply.envelope === 'events') codes.add('SSE_PER_KEY_CAP');
   if (route.method !== 'GET') codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
   return [...codes].sort((a, b) => ERRORS[a].status - ERRORS[b].status || (a < b ? -1 : 1));
+}
+
+/** The owner's gate decides about the scope itself. */
+function asksForScope({ auth, gate, writes, method }: Route): boolean {
+  return auth === 'key' && gate !== 'owner' && (writes ?? method !== 'GET');
 }
 
 function errorResponses(route: Route): Record<string, object> {

@@ -65,6 +65,8 @@ interface Policy {
   gate: Gate | null;
   /** False where nothing of the key's workspace changes: READ_ONLY may call it whatever the method. */
   writes?: false;
+  /** Sets something of the whole account, which a key of the test mode may not. */
+  liveOnly?: true;
   /** Caps of this endpoint, checked in order; the first that is reached refuses and the rest do not count. */
   limits?: readonly Limit[];
   /** Accepts Idempotency-Key (contract 4.2). */

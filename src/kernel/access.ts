@@ -10,6 +10,7 @@ export type Mode = (typeof MODES)[number];
 
 const ACTIONS = ['read', 'write', '*'] as const;
 const NOUNS = [
+  'profile',
   'videos',
   'streams',
   'restreams',
@@ -20,6 +21,7 @@ const NOUNS = [
   'imports',
   'upload',
   'webhooks',
+  'events',
   'domains',
   'team',
   'finance',

@@ -84,13 +84,13 @@ export const ERRORS = {
     status: 403,
     message: 'The scope of this API key does not allow writes.',
     description:
-      'A READ_ONLY key may use GET and HEAD only, and revoke itself. Use a key of scope STANDARD or FULL_ACCESS.',
+      'A READ_ONLY key may use GET and HEAD only, and revoke itself; beside a user token of its owner it mints READ_ONLY keys and revokes others. Use a key of scope STANDARD or FULL_ACCESS.',
   },
   PERMISSION_DENIED: {
     status: 403,
     message: 'This API key lacks a permission.',
     description:
-      'The key has a list of permissions and the one that the message names is not in it. Writing includes reading (`videos:write` allows what `videos:read` does); `videos:*` and `*` include both. A key with an empty list has everything outside finance.',
+      'The key has a list of permissions and the one that the message names is not in it. Writing includes reading (`videos:write` allows what `videos:read` does); `videos:*` and `*` include both. A key with an empty list has everything outside finance. Settings of the whole account, such as the embed allow-list, the notification preferences and the second factor, are changed with a live key: one of the test mode gets this code, too.',
   },
   FINANCIAL_SCOPE_REQUIRED: {
     status: 403,

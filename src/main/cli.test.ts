@@ -153,7 +153,11 @@ describe('while the server runs', { concurrency: 4 }, () => {
   });
 
   test('the lists', async () => {
-    const { key, id, account } = await app.createKey({ name: 'Mine', permissions: ['streams:read'] });
+    const { key, id, account } = await app.createKey({
+      name: 'Mine',
+      scope: 'STANDARD',
+      permissions: ['streams:read'],
+    });
     const accounts: unknown = await json('account', 'list');
     assert.ok(Array.isArray(accounts));
     const row = Object(accounts.find((one) => Object(one).id === account.id));
@@ -178,7 +182,7 @@ describe('while the server runs', { concurrency: 4 }, () => {
         name: 'Mine',
         prefix: key.slice(0, 7),
         last4: key.slice(-4),
-        scope: 'FULL_ACCESS',
+        scope: 'STANDARD',
         permissions: ['streams:read'],
         mode: 'live',
         expiresAt: null,

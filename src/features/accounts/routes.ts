@@ -1,4 +1,4 @@
-import { anyKey } from '../../http/access.ts';
+import { anyKey, writes } from '../../http/access.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
@@ -48,7 +48,7 @@ export function meRoutes(deps: Deps): Route[] {
       handler: async ({ caller }) => out(caller, await profiles.get(caller.accountId)),
     }),
     defineRoute({
-      ...anyKey,
+      ...writes('profile:write'),
       operationId: 'me.update',
       method: 'PATCH',
       path: '/me',
@@ -69,7 +69,8 @@ export function meRoutes(deps: Deps): Route[] {
       handler: async ({ caller }) => toEmbedAllowlist(await profiles.get(caller.accountId)),
     }),
     defineRoute({
-      ...anyKey,
+      ...writes('profile:write'),
+      liveOnly: true,
       operationId: 'me.putEmbedAllowlist',
       method: 'PUT',
       path: '/me/embed-allowlist',
@@ -95,7 +96,7 @@ function avatarRoutes({ profiles, publicUrl }: Deps): Route[] {
       handler: async ({ caller }) => toAvatar(await profiles.get(caller.accountId), publicUrl),
     }),
     defineRoute({
-      ...anyKey,
+      ...writes('profile:write'),
       operationId: 'me.putAvatar',
       method: 'PUT',
       path,
@@ -115,7 +116,7 @@ function avatarRoutes({ profiles, publicUrl }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...anyKey,
+      ...writes('profile:write'),
       operationId: 'me.deleteAvatar',
       method: 'DELETE',
       path,

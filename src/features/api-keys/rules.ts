@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
-import type { Scope } from '../../kernel/access.ts';
-import { AppError } from '../../kernel/errors.ts';
+import { PERMISSIONS, type Scope } from '../../kernel/access.ts';
+import { AppError, badRequest } from '../../kernel/errors.ts';
 import { matchesHost, toHostname, toHostPattern } from '../../kernel/hostname.ts';
 
 const KEY = /^pk_[0-9a-f]{40}$/;
@@ -82,4 +82,22 @@ export function domainAllowed(allowlist: readonly string[], host: string | undef
   const name = host === undefined ? null : toHostname(host);
   if (name === null) return false;
   return allowlist.some((rule) => matchesHost(toHostPattern(rule) ?? '', name));
+}
+
+/**
+ * A list that the scope makes void would only look like a restriction, or like a right.
+ *
+ * @throws {AppError} BAD_REQUEST with the field `permissions`.
+ */
+export function assertPermissions(scope: Scope, permissions: readonly string[]): void {
+  const known: readonly string[] = PERMISSIONS;
+  const unknown = permissions.find((permission) => !known.includes(permission));
+  if (unknown !== undefined) throw badRequest('permissions', `${unknown} is no permission.`);
+  if (scope === 'FULL_ACCESS' && permissions.length > 0) {
+    throw badRequest('permissions', 'A FULL_ACCESS key holds every permission: it takes no list.');
+  }
+  const writing = permissions.find((permission) => permission.endsWith(':write'));
+  if (scope === 'READ_ONLY' && writing !== undefined) {
+    throw badRequest('permissions', `A READ_ONLY key never writes: it cannot hold ${writing}.`);
+  }
 }

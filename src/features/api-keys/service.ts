@@ -178,6 +178,7 @@ function assertRestrictions(ipAllowlist: readonly string[], domainAllowlist: rea
 
 async function createForOperator({ db, events, clock }: Deps, input: KeyInput) {
   const { ipAllowlist = [], domainAllowlist = [], mode = 'live' } = input;
+  rules.assertPermissions(input.scope, input.permissions ?? []);
   assertRestrictions(ipAllowlist, domainAllowlist);
   const workspace = await repository.findWorkspace(db, input.email.trim().toLowerCase(), mode);
   if (workspace === undefined) throw notFound();
@@ -219,6 +220,7 @@ function grantOf(row: KeyRow): KeyGrant {
 
 /** What is asked for, checked for itself: the ceiling comes after. */
 function parseMint(by: ActingKey, input: MintInput, nowMs: number): KeyGrant {
+  rules.assertPermissions(input.scope, input.permissions);
   assertRestrictions(input.ipAllowlist, input.domainAllowlist);
   const expiresAt =
     input.expiresAt === null ? null : dateFromMs(Temporal.Instant.from(input.expiresAt).epochMilliseconds);

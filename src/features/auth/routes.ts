@@ -101,6 +101,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
     }),
     defineRoute({
       ...gated('user'),
+      liveOnly: true,
       operationId: 'twoFactor.enrol',
       method: 'POST',
       path,
@@ -114,6 +115,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
     }),
     defineRoute({
       ...gated('user'),
+      liveOnly: true,
       operationId: 'twoFactor.confirm',
       method: 'POST',
       path: `${path}/confirm`,
@@ -128,6 +130,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
     }),
     defineRoute({
       ...gated('user'),
+      liveOnly: true,
       operationId: 'twoFactor.disable',
       method: 'DELETE',
       path,

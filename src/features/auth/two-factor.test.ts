@@ -69,6 +69,22 @@ describe('/me/two-factor', () => {
     refused.assertError('INSUFFICIENT_SCOPE');
   });
 
+  it('is changed with a live key', async () => {
+    const person = await fixture.person();
+    const token = await fixture.token(person);
+    const { email } = person;
+    const { key } = await fixture.app.container.apiKeys.create({ email, scope: 'FULL_ACCESS', mode: 'test' });
+    const sandbox = { ...person, key };
+    (await fixture.asUser('GET', '/me/two-factor', sandbox, token)).assertOk(200);
+    for (const [method, path, body] of [
+      ['POST', '/me/two-factor', { password: PASSWORD }],
+      ['POST', '/me/two-factor/confirm', { code: '123456' }],
+      ['DELETE', '/me/two-factor', { password: PASSWORD, code: '123456' }],
+    ] as const) {
+      (await fixture.asUser(method, path, sandbox, token, body)).assertError('PERMISSION_DENIED');
+    }
+  });
+
   it('is off, then enrolled, then on, then off again', async () => {
     const person = await fixture.person();
     const token = await fixture.token(person);

@@ -1,4 +1,4 @@
-import { writes } from '../../http/access.ts';
+import { reads, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
@@ -30,7 +30,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       handler: async ({ caller }, { body }) => toDomain(await domains.declare(caller, body), caller.mode),
     }),
     defineRoute({
-      ...writes('domains:write'),
+      ...reads('domains:read'),
       operationId: 'integrationDomains.list',
       method: 'GET',
       path,
@@ -44,7 +44,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('domains:write'),
+      ...reads('domains:read'),
       operationId: 'integrationDomains.get',
       method: 'GET',
       path: `${path}/{id}`,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { anyKey, writes } from '../../http/access.ts';
+import { reads, writes } from '../../http/access.ts';
 import type { Tail } from '../../http/event-stream.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
@@ -34,7 +34,7 @@ interface Deps {
 export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...anyKey,
+      ...reads('events:read'),
       operationId: 'events.list',
       method: 'GET',
       path: '/me/events',
@@ -51,7 +51,7 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...anyKey,
+      ...reads('events:read'),
       operationId: 'events.stream',
       method: 'GET',
       path: '/me/events/stream',
@@ -86,7 +86,7 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...anyKey,
+      ...reads('events:read'),
       operationId: 'events.get',
       method: 'GET',
       path: '/me/events/{eventId}',

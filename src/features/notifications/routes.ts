@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { anyKey } from '../../http/access.ts';
+import { anyKey, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
@@ -51,7 +51,7 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
       handler: async ({ caller }) => ({ count: await notifications.countUnread(caller.accountId) }),
     }),
     defineRoute({
-      ...anyKey,
+      ...writes('profile:write'),
       operationId: 'notifications.readAll',
       method: 'POST',
       path: `${path}/read-all`,
@@ -76,7 +76,8 @@ function preferenceRoutes({ notifications }: Deps): Route[] {
       handler: ({ caller }) => notifications.preferences(caller.accountId),
     }),
     defineRoute({
-      ...anyKey,
+      ...writes('profile:write'),
+      liveOnly: true,
       operationId: 'notifications.putPreferences',
       method: 'PUT',
       path: `${path}/preferences`,
@@ -93,34 +94,34 @@ function singleRoutes({ notifications }: Deps): Route[] {
   return [
     defineRoute({
       ...anyKey,
-      params: IdParams,
       operationId: 'notifications.get',
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get a notification',
+      params: IdParams,
       reply: { status: 200, schema: Notification },
       handler: async ({ caller }, { params }) =>
         toNotification(await notifications.get(caller.accountId, params.id)),
     }),
     defineRoute({
-      ...anyKey,
-      params: IdParams,
+      ...writes('profile:write'),
       operationId: 'notifications.read',
       method: 'POST',
       path: `${path}/{id}/read`,
       summary: 'Mark a notification as read',
       description: 'Again changes nothing: `readAt` stays.',
+      params: IdParams,
       reply: { status: 200, schema: Notification },
       handler: async ({ caller }, { params }) =>
         toNotification(await notifications.read(caller.accountId, params.id)),
     }),
     defineRoute({
-      ...anyKey,
-      params: IdParams,
+      ...writes('profile:write'),
       operationId: 'notifications.delete',
       method: 'DELETE',
       path: `${path}/{id}`,
       summary: 'Delete a notification',
+      params: IdParams,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {
         await notifications.remove(caller.accountId, params.id);

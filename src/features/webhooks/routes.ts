@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { anyKey, writes } from '../../http/access.ts';
+import { anyKey, reads, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
@@ -57,7 +57,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...anyKey,
+      ...reads('webhooks:read'),
       operationId: 'webhooks.list',
       method: 'GET',
       path: '/me/webhooks',
@@ -80,7 +80,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       handler: async () => webhooks.eventTypes(),
     }),
     defineRoute({
-      ...anyKey,
+      ...reads('webhooks:read'),
       operationId: 'webhooks.get',
       method: 'GET',
       path: '/me/webhooks/{id}',
@@ -134,7 +134,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...anyKey,
+      ...reads('webhooks:read'),
       operationId: 'webhooks.deliveries',
       method: 'GET',
       path: '/me/webhooks/{id}/deliveries',

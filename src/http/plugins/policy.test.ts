@@ -21,7 +21,7 @@ function caller(scope: Scope, permissions: string[] = []): Caller {
   };
 }
 
-type Policy = Pick<Route, 'gate' | 'permission' | 'writes'>;
+type Policy = Pick<Route, 'gate' | 'permission' | 'writes' | 'liveOnly'>;
 
 function verdict(policy: Policy, method: string, who: Caller, hasUserToken = false): ErrorCode | 'ok' {
   try {
@@ -85,11 +85,22 @@ describe('the scope matrix of contract 5.1', () => {
 
   test('a user token is owner-class', () => {
     assert.equal(verdict({ gate: 'owner', permission: null }, 'POST', caller('STANDARD'), true), 'ok');
+    assert.equal(verdict({ gate: 'owner', permission: null }, 'POST', caller('READ_ONLY'), true), 'ok');
+    assert.equal(verdict({ gate: 'user', permission: null }, 'POST', caller('READ_ONLY'), true), I);
     assert.equal(verdict({ gate: 'admin', permission: null }, 'POST', caller('FULL_ACCESS'), true), A);
   });
 
   test('what writes nothing of the workspace is open to READ_ONLY', () => {
     assert.equal(verdict({ gate: null, permission: null, writes: false }, 'POST', caller('READ_ONLY')), 'ok');
+  });
+
+  test('a setting of the account needs a live key, after everything else', () => {
+    const setting = { gate: null, permission: 'profile:write', liveOnly: true } as const;
+    const sandbox = { ...caller('FULL_ACCESS'), mode: 'test' } as const;
+    assert.equal(verdict(setting, 'PUT', caller('STANDARD')), 'ok');
+    assert.equal(verdict(setting, 'PUT', sandbox), P);
+    assert.throws(() => assertAllowed(setting, 'PUT', sandbox, false), /live key/);
+    assert.equal(verdict(setting, 'PUT', { ...sandbox, scope: 'READ_ONLY' }), I);
   });
 
   const holdings: [held: string[], needed: Permission, ok: boolean][] = [

@@ -14,18 +14,24 @@ const NO_USER_TOKEN = 'This is an act of the user: send the token of a sign-in a
  * @throws {AppError} the 403 of the first rule that refuses.
  */
 export function assertAllowed(
-  route: Pick<Route, 'gate' | 'permission' | 'writes'>,
+  route: Pick<Route, 'gate' | 'permission' | 'writes' | 'liveOnly'>,
   method: string,
   caller: Caller,
   hasUserToken: boolean,
 ): void {
   if (route.gate !== null) assertGate(route.gate, caller, hasUserToken);
   const writes = route.writes ?? !READS.has(method);
-  if (caller.scope === 'READ_ONLY' && writes) throw new AppError('INSUFFICIENT_SCOPE');
+  // The credential that opened the owner's gate writes, whatever the scope of the key beside it.
+  if (caller.scope === 'READ_ONLY' && writes && route.gate !== 'owner') {
+    throw new AppError('INSUFFICIENT_SCOPE');
+  }
   if (route.permission !== null && !holds(caller, route.permission)) {
     throw new AppError('PERMISSION_DENIED', {
       message: `This API key lacks the permission ${route.permission}.`,
     });
+  }
+  if (route.liveOnly === true && caller.mode !== 'live') {
+    throw new AppError('PERMISSION_DENIED', { message: 'A setting of the account needs a live key.' });
   }
 }
 
