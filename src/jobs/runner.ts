@@ -3,7 +3,7 @@ import type { Db } from '../platform/db/index.ts';
 import type { Logger } from '../platform/logger.ts';
 import { JobAbandoned, JobPostponed, JobStopped, type JobWorker, type StopReason } from './job.ts';
 import type { Jobs } from './queue.ts';
-import { type Claim, type ClaimedJob, confirm, type Outcome, type QueueDepth, settle } from './store.ts';
+import { type Claim, type ClaimedJob, confirm, endRun, type Outcome, type QueueDepth } from './store.ts';
 
 export interface JobMetrics {
   /** One ended try. `stopped` is one that was cancelled, taken over or given back. */
@@ -22,8 +22,8 @@ interface RunnerOptions {
 
 const ERROR_LENGTH = 4000;
 /** The database may be away for a moment when a run ends. */
-const SETTLE_TRIES = 5;
-const SETTLE_PAUSE_MS = 500;
+const END_TRIES = 5;
+const END_PAUSE_MS = 500;
 
 /** One try of one job. */
 export class JobRunner {
@@ -54,19 +54,18 @@ export class JobRunner {
     const { metrics, log } = this.#options;
     const startedAt = performance.now();
     const outcome = await this.#outcome();
-    const settled = outcome === null ? false : await this.#settle(outcome);
+    const ended = outcome === null ? false : await this.#end(outcome);
     metrics.job(
       this.queue,
-      settled && outcome ? outcome.state : 'stopped',
+      ended && outcome ? outcome.state : 'stopped',
       (performance.now() - startedAt) / 1000,
     );
-    if (outcome?.state === 'completed' && !settled)
-      log.warn(this.claim, 'a finished job was somebody else’s');
+    if (outcome?.state === 'completed' && !ended) log.warn(this.claim, 'a finished job was somebody else’s');
   }
 
   /** Ends a run that does not end by itself, as far as the queue is concerned. */
   async giveBack(): Promise<void> {
-    await this.#settle(this.#again(0));
+    await this.#end(this.#again(0));
   }
 
   /** null when the job is not ours any more. */
@@ -120,15 +119,15 @@ export class JobRunner {
   }
 
   /** @returns false when the lease was lost; whoever has the job now ends it. */
-  async #settle(outcome: Outcome): Promise<boolean> {
+  async #end(outcome: Outcome): Promise<boolean> {
     const { db, log } = this.#options;
-    for (let left = SETTLE_TRIES; ; left--) {
+    for (let left = END_TRIES; ; left--) {
       try {
-        return await settle(db, this.claim, outcome);
+        return await endRun(db, this.claim, outcome);
       } catch (error) {
         log.warn({ err: error, ...this.claim }, 'the end of a job could not be written');
         if (left <= 1) return false;
-        await sleep(SETTLE_PAUSE_MS);
+        await sleep(END_PAUSE_MS);
       }
     }
   }

@@ -169,7 +169,7 @@ export interface Outcome {
 }
 
 /** @returns false when the claim did not hold any more: nothing was changed. */
-export async function settle(db: Db, { queue, id, fence }: Claim, outcome: Outcome): Promise<boolean> {
+export async function endRun(db: Db, { queue, id, fence }: Claim, outcome: Outcome): Promise<boolean> {
   const { state, delaySec = 0, ...rest } = outcome;
   const { numAffectedRows } = await sql`
     update pgboss.job set state = ${state}::pgboss.job_state, output = ${JSON.stringify(rest)}::jsonb,

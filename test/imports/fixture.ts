@@ -25,7 +25,7 @@ export async function startImportFixture(env: Record<string, string> = {}) {
     create: async (key: string, input: object) =>
       (await app.request('POST', '/imports', { key, body: input })).assertOk(201).string('data.id'),
     /** The import once it has one of these statuses. */
-    settled: (key: string, id: string, ...statuses: string[]) =>
+    reached: (key: string, id: string, ...statuses: string[]) =>
       until(
         async () => {
           const answer = (await app.request('GET', `/imports/${id}`, { key })).assertOk(200);

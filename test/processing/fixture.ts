@@ -281,7 +281,7 @@ export async function openProcessing(options: Options = {}) {
         const row = await transitions.retry({ tx, append, row: await find(id), now: systemClock.now() });
         if (row !== null) await processing.start(tx, row);
       }),
-    settled: (id: string) =>
+    ended: (id: string) =>
       until(async () => ['READY', 'FAILED'].includes((await find(id)).status) && find(id), {
         timeoutMs: 10_000,
         message: `an end of the processing; the calls were ${transcoder.calls.join(', ')}`,

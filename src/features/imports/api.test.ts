@@ -67,7 +67,7 @@ test('a file becomes the original of a video, and the import ends when the video
     error: null,
     completedAt: null,
   });
-  const done = await fixture.settled(key, id, 'PROCESSING');
+  const done = await fixture.reached(key, id, 'PROCESSING');
   assert.deepEqual([done.at('data.progressPercent'), done.at('data.bytesTotal')], [100, bytes.length]);
   const video = await fixture.video(key, id);
   assert.deepEqual(
@@ -85,7 +85,7 @@ test('a file becomes the original of a video, and the import ends when the video
       videoId: String(videoId),
     }),
   );
-  const completed = await fixture.settled(key, id, 'COMPLETED');
+  const completed = await fixture.reached(key, id, 'COMPLETED');
   assert.equal(typeof completed.at('data.completedAt'), 'string');
   const [event] = await events('import.completed');
   assert.deepEqual(Object(event).data, {
@@ -112,7 +112,7 @@ async function cancel(id: string, status: 200 | 409) {
 
 test('a connection that is cut again and again is gone on with, byte for byte', async () => {
   const id = await importOf('/cut.mp4', () => bytes, { etag: '"v1"', cutAfter: 300_000 });
-  await fixture.settled(key, id, 'PROCESSING');
+  await fixture.reached(key, id, 'PROCESSING');
   assert.ok(bytes.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
   const [first, ...others] = fixture.source.requests;
   assert.equal(first?.range, undefined);
@@ -125,7 +125,7 @@ test('a connection that is cut again and again is gone on with, byte for byte', 
 
 test('a body without a length is whole when it ends as it should', async () => {
   const id = await importOf('/chunked.mp4', () => bytes, { chunked: true });
-  const done = await fixture.settled(key, id, 'PROCESSING');
+  const done = await fixture.reached(key, id, 'PROCESSING');
   assert.equal(done.at('data.bytesTotal'), bytes.length);
   assert.ok(bytes.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
 });
@@ -144,7 +144,7 @@ test('a file that has changed in between is fetched from its start', async () =>
     return done;
   });
   const id = await fixture.create(key, { sourceUrl: `${fixture.source.url}/changed.mp4` });
-  await fixture.settled(key, id, 'PROCESSING');
+  await fixture.reached(key, id, 'PROCESSING');
   assert.ok(newer.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
 });
 
@@ -154,7 +154,7 @@ test('a server that knows no parts is asked again from the start, and not for ev
     file(() => bytes, { ranges: false, cutAfter: ++count === 1 ? 100_000 : 1e9 })(request, response),
   );
   const id = await fixture.create(key, { sourceUrl: `${fixture.source.url}/plain.mp4` });
-  await fixture.settled(key, id, 'PROCESSING');
+  await fixture.reached(key, id, 'PROCESSING');
   assert.ok(bytes.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
 
   const liar = await importOf('/liar.mp4', () => bytes.subarray(0, 50_000), {
@@ -219,7 +219,7 @@ test('five redirects are followed, each is checked', async () => {
     file(() => bytes),
   );
   const id = await fixture.create(key, { sourceUrl: `${fixture.source.url}/hop5` });
-  await fixture.settled(key, id, 'PROCESSING');
+  await fixture.reached(key, id, 'PROCESSING');
   await fails(
     await fixture.create(key, { sourceUrl: `${fixture.source.url}/hop6` }),
     'SOURCE_UNREACHABLE',
@@ -293,7 +293,7 @@ test('a body without an end is stopped when the storage is full', async () => {
 test('a cancelled import stops, leaves nothing behind, and can be begun again', async () => {
   const before = await usedBytes();
   const id = await importOf('/slow.mp4', () => bytes, { etag: '"s"', pauseMs: 100 });
-  await fixture.settled(key, id, 'DOWNLOADING');
+  await fixture.reached(key, id, 'DOWNLOADING');
   const first = (await fixture.video(key, id)).string('data.id');
   await until(async () => (await filesOf(id)).length > 0);
   const canceled = await cancel(id, 200);
@@ -309,7 +309,7 @@ test('a cancelled import stops, leaves nothing behind, and can be begun again', 
   );
   const again = (await fixture.app.request('POST', `/imports/${id}/retry`, { key })).assertOk(200);
   assert.equal(again.at('data.status'), 'PENDING');
-  await fixture.settled(key, id, 'PROCESSING');
+  await fixture.reached(key, id, 'PROCESSING');
   const second = await fixture.video(key, id);
   assert.notEqual(second.string('data.id'), first);
   assert.deepEqual([second.at('data.status'), second.at('data.title')], ['QUEUED', 'slow']);
@@ -321,16 +321,16 @@ test('a cancelled import stops, leaves nothing behind, and can be begun again', 
       videoId: second.string('data.id'),
     }),
   );
-  const failed = await fixture.settled(key, id, 'FAILED');
+  const failed = await fixture.reached(key, id, 'FAILED');
   assert.deepEqual(failed.at('data.error'), videoProcessingFailed.sample.error);
 });
 
 test('the import of a deleted video is over', async () => {
   const id = await importOf('/deleted.mp4', () => bytes, { pauseMs: 100 });
   const videoId = (await fixture.video(key, id)).string('data.id');
-  await fixture.settled(key, id, 'DOWNLOADING');
+  await fixture.reached(key, id, 'DOWNLOADING');
   (await fixture.app.request('DELETE', `/videos/${videoId}`, { key })).assertOk(200);
-  assert.equal((await fixture.settled(key, id, 'CANCELED')).at('data.error'), null);
+  assert.equal((await fixture.reached(key, id, 'CANCELED')).at('data.error'), null);
 });
 
 test('a download goes on where a worker that was stopped has left it', async () => {
@@ -344,7 +344,7 @@ test('a download goes on where a worker that was stopped has left it', async () 
     file(() => bytes, { etag: '"h"' }),
   );
   fixture.work();
-  await fixture.settled(key, id, 'PROCESSING');
+  await fixture.reached(key, id, 'PROCESSING');
   assert.match(asked().at(-1) ?? '', /^bytes=[1-9]\d+-$/);
   assert.ok(bytes.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
 });
@@ -362,7 +362,7 @@ test('a watch page of PeerTube leads to its best file', async () => {
     file(() => bytes),
   );
   const id = await fixture.create(key, { sourceUrl: `${url}/w/9c9de5e8-0a1e`, title: 'Tube' });
-  const done = await fixture.settled(key, id, 'PROCESSING');
+  const done = await fixture.reached(key, id, 'PROCESSING');
   assert.equal(done.at('data.provider'), 'PEERTUBE');
   assert.ok(bytes.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
 

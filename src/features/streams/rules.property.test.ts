@@ -5,12 +5,12 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import {
   type StreamEvent,
   type StreamState,
-  settle,
   signalDown,
   signalUp,
   start,
   stop,
   type Transition,
+  tellBroadcast,
 } from './rules.ts';
 
 type Action =
@@ -81,7 +81,7 @@ class World {
     const until = this.now + ms;
     for (let due = this.state.dueAt; due !== null && due.getTime() <= until; due = this.state.dueAt) {
       this.now = Math.max(this.now, due.getTime());
-      this.apply(settle(this.state, dateFromMs(this.now)));
+      this.apply(tellBroadcast(this.state, dateFromMs(this.now)));
     }
     this.now = until;
   }

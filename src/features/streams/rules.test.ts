@@ -6,12 +6,12 @@ import {
   durationSec,
   livePlan,
   type StreamState,
-  settle,
   signalDown,
   signalUp,
   start,
   stop,
   type Transition,
+  tellBroadcast,
 } from './rules.ts';
 
 const EPOCH = Date.parse('2026-11-20T09:00:00.000Z');
@@ -247,8 +247,8 @@ describe('at most one broadcast event of a type in a minute', () => {
     const { state, said, types } = run(live, [
       [10, stopping(wasLive)],
       [20, start],
-      [59.999, settle],
-      [60, settle],
+      [59.999, tellBroadcast],
+      [60, tellBroadcast],
     ]);
     assert.deepEqual(types, [
       [10, 'broadcast_stopped'],
@@ -277,7 +277,7 @@ describe('at most one broadcast event of a type in a minute', () => {
       [10, stopping(wasLive)],
       [20, start],
       [30, stopping(wasLive)],
-      [60, settle],
+      [60, tellBroadcast],
     ]);
     assert.deepEqual(types, [[10, 'broadcast_stopped']]);
     assert.equal(state.dueAt, null);
@@ -288,7 +288,7 @@ describe('at most one broadcast event of a type in a minute', () => {
       [10, stopping(wasLive)],
       [60, start],
       [65, stopping(wasLive)],
-      [70, settle],
+      [70, tellBroadcast],
     ]);
     assert.deepEqual(said.at(-1)?.[2], {
       streamId: 'str_1',
@@ -302,9 +302,9 @@ describe('at most one broadcast event of a type in a minute', () => {
     const { types } = run(live, [
       [10, stopping(wasLive)],
       [20, start],
-      [60, settle],
-      [60.5, settle],
-      [200, settle],
+      [60, tellBroadcast],
+      [60.5, tellBroadcast],
+      [200, tellBroadcast],
     ]);
     assert.deepEqual(types.slice(1), [[60, 'broadcast_started']]);
   });

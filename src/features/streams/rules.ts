@@ -79,7 +79,7 @@ export function signalDown(state: StreamState, now: Date): Transition {
 export function start(state: StreamState, now: Date): Transition {
   if (state.isLive) return { state, events: [] };
   const live = { ...state, isLive: true, startedAt: state.hasSignal ? now : null, endedAt: null };
-  return settle(live, now);
+  return tellBroadcast(live, now);
 }
 
 /**
@@ -93,9 +93,9 @@ export function stop(
   now: Date,
   session: { signalStartedAt: Date; wasBroadcast: boolean } | null,
 ): Transition {
-  if (state.isLive) return settle({ ...state, isLive: false, endedAt: now }, now);
+  if (state.isLive) return tellBroadcast({ ...state, isLive: false, endedAt: now }, now);
   // The stop of a broadcast that is still to be said comes before one of a signal alone.
-  if (state.saidLive) return settle(state, now);
+  if (state.saidLive) return tellBroadcast(state, now);
   const neverLive = state.hasSignal && session !== null && !session.wasBroadcast;
   if (!neverLive || alreadySaidStopped(state, session.signalStartedAt)) return { state, events: [] };
   if (opensAt(state.stoppedSaidAt) > now.getTime()) return { state, events: [] };
@@ -114,7 +114,7 @@ function alreadySaidStopped(state: StreamState, signalStartedAt: Date): boolean 
  * last event of that type is over; otherwise remembers when to look again, so that a receiver is never left
  * with the wrong state (`api.md` C0.19).
  */
-export function settle(state: StreamState, now: Date): Transition {
+export function tellBroadcast(state: StreamState, now: Date): Transition {
   if (state.isLive === state.saidLive) {
     return { state: { ...state, dueAt: null }, events: [] };
   }

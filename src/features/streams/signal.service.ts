@@ -234,13 +234,13 @@ async function sweep(deps: StreamSignalDeps): Promise<void> {
   }
   await announceUpcoming(deps, now);
   for (const { id } of await repository.dueStreams(db, now)) {
-    await settleDue(deps, id, now).catch((error: unknown) => {
-      log.error({ err: error, streamId: id }, 'a stream could not be settled');
+    await tellDue(deps, id, now).catch((error: unknown) => {
+      log.error({ err: error, streamId: id }, 'a stream could not be looked after');
     });
   }
 }
 
-async function settleDue(deps: StreamSignalDeps, id: string, now: Date): Promise<void> {
+async function tellDue(deps: StreamSignalDeps, id: string, now: Date): Promise<void> {
   await deps.events.transaction(async (tx, append) => {
     const row = await repository.lockAnyStream(tx, id);
     if (row === undefined) return;
@@ -249,7 +249,7 @@ async function settleDue(deps: StreamSignalDeps, id: string, now: Date): Promise
       const change = { tx, append, recorder: deps.recorder, now };
       await stopLocked(change, row, limit === 'duration' ? 'DURATION_EXCEEDED' : null);
     } else {
-      await commitTransition(tx, append, row, rules.settle(stateOf(row), now));
+      await commitTransition(tx, append, row, rules.tellBroadcast(stateOf(row), now));
     }
   });
   deps.bus.publish(STREAM_TOPIC, id);

@@ -160,7 +160,7 @@ export function createEndings(deps: EndingDeps): Endings {
   };
 }
 
-/** COMPLETED, the quota settled and the video QUEUED, or nothing of it. */
+/** COMPLETED, its bytes counted and the video QUEUED, or nothing of it. */
 function completeSession(
   { events, clock, quota, videos }: EndingDeps,
   { id, workspace_id: workspaceId, video_id: videoId }: UploadRow,

@@ -99,7 +99,7 @@ export function createTransfers(deps: TransferDeps): Transfers {
     },
     async reached(row) {
       if (row.ended_at !== null) return { row, offset: row.received_bytes };
-      await writers.settle(row.id, LOOK_MS);
+      await writers.waitForEnd(row.id, LOOK_MS);
       const fresh = (await repository.findAnyUpload(db, row.id)) ?? row;
       if (fresh.ended_at !== null) return { row: fresh, offset: fresh.received_bytes };
       const state = partialOf(fresh);

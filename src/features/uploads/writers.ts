@@ -21,7 +21,7 @@ export interface Writers {
   /** Waits for a turn. @returns null when another writer is still at work after the patience. */
   enter(id: string, writer: Writer): Promise<{ leave(): void } | null>;
   /** Waits until nobody writes, after ending who is silent. @returns false when somebody still does. */
-  settle(id: string, patienceMs: number): Promise<boolean>;
+  waitForEnd(id: string, patienceMs: number): Promise<boolean>;
   abort(id: string): void;
   /** Another process wants to write: ends the writer if it is silent. */
   makeWay(id: string): void;
@@ -31,7 +31,7 @@ export interface Writers {
 export function createWriters(): Writers {
   const active = new Map<string, Writer & { gone: Promise<void> }>();
 
-  const settle = async (id: string, patienceMs: number): Promise<boolean> => {
+  const waitForEnd = async (id: string, patienceMs: number): Promise<boolean> => {
     const deadline = performance.now() + patienceMs;
     for (;;) {
       const writer = active.get(id);
@@ -55,9 +55,9 @@ export function createWriters(): Writers {
   };
 
   return {
-    settle,
+    waitForEnd,
     async enter(id, writer) {
-      do if (!(await settle(id, PATIENCE_MS))) return null;
+      do if (!(await waitForEnd(id, PATIENCE_MS))) return null;
       while (active.has(id));
       const { promise: gone, resolve } = Promise.withResolvers<void>();
       active.set(id, Object.assign(writer, { gone }));

@@ -101,7 +101,7 @@ export async function complete(
   return after;
 }
 
-/** To FAILED from anything that is not settled: `video.processing.failed`. */
+/** To FAILED from anything that is not at its end: `video.processing.failed`. */
 export async function fail({ tx, append, row, now }: Step, failure: VideoFailure): Promise<VideoRow | null> {
   const status = target(row, 'failed');
   if (status === null) return null;

@@ -204,12 +204,12 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     }
     const previous = this.#opening.get(grant.streamId) ?? Promise.resolve();
     const opening = previous.then(() => this.#open(request, grant, connection));
-    const settled = opening.catch(() => null);
-    this.#opening.set(grant.streamId, settled);
+    const opened = opening.catch(() => null);
+    this.#opening.set(grant.streamId, opened);
     try {
       return await opening;
     } finally {
-      if (this.#opening.get(grant.streamId) === settled) this.#opening.delete(grant.streamId);
+      if (this.#opening.get(grant.streamId) === opened) this.#opening.delete(grant.streamId);
     }
   }
 

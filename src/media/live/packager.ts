@@ -77,7 +77,7 @@ class SupervisedPackager implements Packager {
     this.#stopped = true;
     this.#wake?.();
     const child = this.#child;
-    if (child && !(await settlesWithin(child.exited, eofWaitMs))) await child.stop();
+    if (child && !(await endsWithin(child.exited, eofWaitMs))) await child.stop();
     await this.#finished;
   }
 
@@ -152,7 +152,7 @@ function epochInput(options: PackagerOptions, fps: number): Parameters<Composer[
   };
 }
 
-async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), ms);

@@ -3,7 +3,7 @@ import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { SourceChunk } from '../../../media/contract/index.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { makeDir, storeFiles } from './files.ts';
-import { advance, settle } from './flow.ts';
+import { advance, commitRun } from './flow.ts';
 import { missing, publishRenditions, useOriginal } from './output.ts';
 import { createProgressWriter } from './progress.ts';
 import * as repository from './repository.ts';
@@ -23,7 +23,7 @@ export async function split(deps: ProcessingContext, step: EncodeStep): Promise<
     deps.transcoder.split({ input, source, outDir, signal, chunkSec }),
   );
   if (chunks === null) {
-    await settle(deps, run, async (tx, append, row) => {
+    await commitRun(deps, run, async (tx, append, row) => {
       await repository.updateProcessing(tx, row.id, row.revision, { mode: 'WHOLE' });
       await advance(deps, tx, append, row);
     });
@@ -39,7 +39,7 @@ export async function split(deps: ProcessingContext, step: EncodeStep): Promise<
     placed.map(({ file }) => basename(file)),
     signal,
   );
-  await settle(deps, run, async (tx, append, row) => {
+  await commitRun(deps, run, async (tx, append, row) => {
     await repository.insertChunks(tx, row.id, row.revision, placed);
     await repository.updateProcessing(tx, row.id, row.revision, { mode: 'CHUNKS' });
     await advance(deps, tx, append, row);
@@ -79,7 +79,7 @@ export async function encodeChunk(deps: ProcessingDeps, step: EncodeStep): Promi
   const folder = await repository.claimFolder(db, id, revision);
   const files = names.map((name) => `${name}.mkv`);
   await storeFiles(store, `${videoPrefix(video)}/${folder}`, outDir, files, run.signal);
-  await settle(deps, run, async (tx, append, row) => {
+  await commitRun(deps, run, async (tx, append, row) => {
     await repository.finishChunk(tx, id, revision, chunk.number, folder);
     const all = await repository.chunksOf(tx, id, revision);
     if (all.every((one) => one.folder !== null)) await advance(deps, tx, append, row);

@@ -2,7 +2,7 @@ import { JobAbandoned, JobPostponed, type JobRun } from '../../../jobs/job.ts';
 import { MediaFileError } from '../../../media/contract/index.ts';
 import type { VideoFailure } from '../transitions.ts';
 import type { ProcessingDeps } from './context.ts';
-import { failVideo, type Run, settle, type Target } from './flow.ts';
+import { commitRun, failVideo, type Run, type Target } from './flow.ts';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EIO']);
 const FULL_RETRY_SEC = 60;
@@ -56,7 +56,7 @@ export function guarded<P extends Target>(
       log.warn({ err: error, videoId }, 'a step of a processing has failed for good');
       if (onGivenUp !== undefined) return onGivenUp(run);
       const failure = own === undefined ? INTERNAL : { code: own.code, message: own.message };
-      await settle(deps, run, (tx, append, video) => failVideo(deps, tx, append, video, failure));
+      await commitRun(deps, run, (tx, append, video) => failVideo(deps, tx, append, video, failure));
       throw new JobAbandoned(failure.message, { cause: error });
     }
   };

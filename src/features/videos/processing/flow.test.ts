@@ -26,7 +26,7 @@ const ready = async (id: string) =>
 test('a short source is encoded in one go; the events come in order', async () => {
   rig.start();
   const id = await rig.addVideo();
-  const video = await rig.settled(id);
+  const video = await rig.ended(id);
   assert.equal(video.status, 'READY');
   assert.equal(video.progress_percent, 100);
   assert.deepEqual([video.duration_sec, video.width, video.height, video.frame_rate], [10, 1920, 1080, 30]);
@@ -83,7 +83,7 @@ test('a long source can be played when its lowest rung is made; READY comes with
   assert.deepEqual(await types(id), ['video.created', 'video.processing.started']);
   await until(async () => (await rig.find(id)).has_storyboard, { message: 'images beside the encode' });
   rest.open();
-  assert.equal((await rig.settled(id)).status, 'READY');
+  assert.equal((await rig.ended(id)).status, 'READY');
   assert.deepEqual(
     rig.transcoder.calls.filter((call) => call.startsWith('encode')),
     ['encode 360p', 'encode 1080p 720p'],
@@ -101,7 +101,7 @@ test('a top rung that can be shown as it is is playable while every encode slot 
   const id = await rig.addVideo();
   await until(async () => (await ready(id)).length === 2, { message: 'the copied rung and the sound' });
   busy.open();
-  assert.equal((await rig.settled(id)).status, 'READY');
+  assert.equal((await rig.ended(id)).status, 'READY');
   assert.ok(rig.transcoder.calls.includes('encode 720p 360p'));
 });
 
@@ -110,7 +110,7 @@ test('a top rung that turns out not to be copied is encoded', async () => {
   rig.transcoder.before.copyTop = () => Promise.reject(new Error('the muxer says no'));
   rig.start();
   const id = await rig.addVideo();
-  assert.equal((await rig.settled(id)).status, 'READY');
+  assert.equal((await rig.ended(id)).status, 'READY');
   assert.ok(rig.transcoder.calls.includes('encode 1080p 720p 360p'));
 });
 
@@ -124,7 +124,7 @@ test('the plan and the mode of the workspace decide the top', async () => {
     ['VIP', 'live'],
     ['VIP', 'test'],
   ] as const) {
-    await rig.settled(await rig.addVideo({ plan, mode }));
+    await rig.ended(await rig.addVideo({ plan, mode }));
   }
   assert.deepEqual(rig.transcoder.tops, [720, 1080, 2160, 4320, 720]);
 });
@@ -134,7 +134,7 @@ test('a file at fault fails at once, with its own code', async () => {
     Promise.reject(new MediaFileError('CORRUPT_INPUT', 'The file breaks off before its index.'));
   rig.start();
   const id = await rig.addVideo();
-  const video = await rig.settled(id);
+  const video = await rig.ended(id);
   assert.deepEqual(
     [video.error_code, video.error_message],
     ['CORRUPT_INPUT', 'The file breaks off before its index.'],
@@ -164,7 +164,7 @@ test('a fault of ours is tried three times; a retry begins anew and says started
   assert.equal((await rig.find(id)).error_code, 'INTERNAL');
   rig.transcoder.before = {};
   await rig.retry(id);
-  const video = await rig.settled(id);
+  const video = await rig.ended(id);
   assert.deepEqual([video.status, video.revision, video.attempt, video.error_code], ['READY', 1, 2, null]);
   assert.deepEqual(await types(id), [
     'video.created',
@@ -227,7 +227,7 @@ test('a run that was overtaken shows nothing of what it has made', async () => {
   await sql`update pgboss.job set state = 'retry' where name = 'video.encode' and state = 'active'`.execute(
     rig.db,
   );
-  const video = await rig.settled(id);
+  const video = await rig.ended(id);
   assert.equal(video.status, 'READY');
   const before = await rig.renditions(id);
   held.open();
@@ -251,14 +251,14 @@ test('what was encoded outlives the connection that was to write it down', async
   held.open();
   await until(() => rig.failedWrites() > before, { message: 'a transaction that is cut off' });
   await sql`drop function cut cascade`.execute(rig.db);
-  assert.equal((await rig.settled(id)).status, 'READY');
+  assert.equal((await rig.ended(id)).status, 'READY');
   assert.equal(rig.transcoder.calls.filter((call) => call.startsWith('encode')).length, 1);
 });
 
 test('a video whose images fail is READY without them', async () => {
   rig.transcoder.before.images = () => Promise.reject(new MediaFileError('CORRUPT_INPUT', 'no picture'));
   rig.start();
-  const video = await rig.settled(await rig.addVideo());
+  const video = await rig.ended(await rig.addVideo());
   assert.deepEqual([video.status, video.image_folder], ['READY', null]);
 });
 
@@ -267,7 +267,7 @@ test('a long source is cut, encoded in pieces on several slots, and joined', asy
   await rig.addNode(2);
   rig.start(2);
   const id = await rig.addVideo();
-  const video = await rig.settled(id);
+  const video = await rig.ended(id);
   assert.equal(video.status, 'READY');
   const calls = rig.transcoder.calls.filter((call) => call !== 'images');
   assert.deepEqual(calls, [
@@ -289,7 +289,7 @@ test('a long source is cut, encoded in pieces on several slots, and joined', asy
 test('a thumbnail is taken from the chosen moment; the last choice wins', async () => {
   rig.start();
   const id = await rig.addVideo();
-  const video = await rig.settled(id);
+  const video = await rig.ended(id);
   const held = gate();
   rig.transcoder.before.images = held.wait;
   await rig.events.transaction((tx) => rig.processing.thumbnail(tx, video, 3));
@@ -319,5 +319,5 @@ test('what got lost from the queue is enqueued again', async () => {
   await rig.processing.sweep();
   assert.deepEqual(await rig.openJobs(), ['video.prepare']);
   rig.start();
-  assert.equal((await rig.settled(id)).status, 'READY');
+  assert.equal((await rig.ended(id)).status, 'READY');
 });

@@ -29,9 +29,9 @@ export type Run<P extends Target = Target> = Pick<JobRun<P>, 'id' | 'payload' | 
  * Runs `work` under the lock of the video while the job is ours and the video is still being processed.
  * What a run has made becomes visible here and nowhere else.
  *
- * @returns false when the video was deleted, settled or begun anew meanwhile: what was made is for nobody.
+ * @returns false when the video was deleted, finished or begun anew meanwhile: what was made is for nobody.
  */
-export async function settle(
+export async function commitRun(
   deps: ProcessingDeps,
   run: Run,
   work: (tx: Tx, append: AppendEvent, video: VideoRow) => Promise<void>,

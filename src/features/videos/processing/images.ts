@@ -7,7 +7,7 @@ import { VIDEO_TOPIC } from '../locked.ts';
 import { lockAnyVideo, updateVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { makeDir, storeFiles, withScratch } from './files.ts';
-import { begin, completeIfLast, type Run, settle } from './flow.ts';
+import { begin, commitRun, completeIfLast, type Run } from './flow.ts';
 import type { thumbnailJob } from './jobs.ts';
 import { useOriginal } from './output.ts';
 import * as repository from './repository.ts';
@@ -24,12 +24,12 @@ export async function makeImages(deps: ProcessingContext, run: Run): Promise<voi
   await withScratch(scratchDir, run.id, (dir) =>
     useOriginal(deps, video, run.signal, async (input) => {
       const poster = await makeSome(deps, run, { video, folder, dir, input, source, storyboard: false });
-      await settle(deps, run, async (tx) => {
+      await commitRun(deps, run, async (tx) => {
         const change = { image_folder: folder, has_storyboard: false, has_preview: false };
         await updateVideo(tx, video.id, change);
       });
       const all = await makeSome(deps, run, { video, folder, dir, input, source, storyboard: true, poster });
-      await settle(deps, run, async (tx, append, row) => {
+      await commitRun(deps, run, async (tx, append, row) => {
         const after = await updateVideo(tx, row.id, {
           has_storyboard: all.includes('storyboard.vtt'),
           has_preview: all.includes('preview.webp'),
@@ -67,7 +67,7 @@ async function makeSome(
 
 /** A video is played without images as well: its processing goes on. */
 export async function doWithoutImages(deps: ProcessingDeps, run: Run): Promise<void> {
-  await settle(deps, run, async (tx, append, row) => {
+  await commitRun(deps, run, async (tx, append, row) => {
     await repository.updateProcessing(tx, row.id, row.revision, { images_done: true });
     await completeIfLast(deps, tx, append, row);
   });

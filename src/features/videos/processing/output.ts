@@ -8,7 +8,7 @@ import {
 import type { VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { storeRenditions } from './files.ts';
-import { advance, type Run, settle } from './flow.ts';
+import { advance, commitRun, type Run } from './flow.ts';
 import * as repository from './repository.ts';
 
 /** Runs `work` with a local path of the video's original. */
@@ -39,7 +39,7 @@ export async function publishRenditions(
   const { db, store, onPlayable } = deps;
   const folder = await repository.claimFolder(db, video.id, video.revision);
   await storeRenditions(store, `${videoPrefix(video)}/${folder}`, outDir, made, run.signal);
-  await settle(deps, run, async (tx, append, row) => {
+  await commitRun(deps, run, async (tx, append, row) => {
     const before = await repository.renditionsOf(tx, row.id, row.revision);
     await repository.finishRenditions(tx, row.id, row.revision, folder, made);
     if (!before.some(({ kind, status }) => kind === 'VIDEO' && status === 'READY')) {

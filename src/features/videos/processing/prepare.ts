@@ -4,7 +4,7 @@ import { updateVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { isOutOfSpace } from './failures.ts';
 import { makeDir, withScratch } from './files.ts';
-import { advance, begin, type Run, settle } from './flow.ts';
+import { advance, begin, commitRun, type Run } from './flow.ts';
 import { aliveSlots } from './nodes.ts';
 import { missing, publishRenditions, useOriginal } from './output.ts';
 import * as repository from './repository.ts';
@@ -23,7 +23,7 @@ export async function prepare(deps: ProcessingContext, run: Run): Promise<void> 
       const { rungs } = await missing(deps, video, known.ladder);
       const top = rungs.find((rung) => rung.isCopy);
       if (top !== undefined) await copyTop(deps, run, { video, dir, input, top, ...known });
-      else await settle(deps, run, (tx, append, row) => advance(deps, tx, append, row));
+      else await commitRun(deps, run, (tx, append, row) => advance(deps, tx, append, row));
     });
   await withScratch(deps.scratchDir, run.id, work);
 }
@@ -34,7 +34,7 @@ async function probe(deps: ProcessingDeps, run: Run, video: VideoRow, input: str
   const { plan, mode } = await ownerOf(db, video.workspace_id);
   const ladder = transcoder.plan(source, topHeight(plan, mode));
   const isCut = source.canSplit && source.durationSec > chunkMinSec && (await aliveSlots(deps)) > 1;
-  const isGoingOn = await settle(deps, run, async (tx) => {
+  const isGoingOn = await commitRun(deps, run, async (tx) => {
     const { video: picture, durationSec } = source;
     await updateVideo(tx, video.id, {
       duration_sec: durationSec,
@@ -81,7 +81,7 @@ async function copyTop(deps: ProcessingDeps, run: Run, copy: Copy): Promise<void
 
 async function encodeInstead(deps: ProcessingDeps, run: Run, ladder: LadderPlan): Promise<void> {
   const rungs = ladder.rungs.map((rung) => ({ ...rung, isCopy: false }));
-  await settle(deps, run, async (tx, append, row) => {
+  await commitRun(deps, run, async (tx, append, row) => {
     const changed = JSON.stringify({ ...ladder, rungs });
     await repository.updateProcessing(tx, row.id, row.revision, { ladder: changed });
     await advance(deps, tx, append, row);
