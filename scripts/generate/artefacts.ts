@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventCatalogue } from '../../src/events/catalogue.ts';
 import { BASE_PATH } from '../../src/http/app.ts';
-import { openApiDocument } from '../../src/http/openapi.ts';
+import { openApiDocument } from '../../src/http/openapi/document.ts';
 import type { Route } from '../../src/http/route.ts';
 import { apiRoutes } from '../../src/main/api.ts';
 import { createContainer } from '../../src/main/container.ts';
@@ -45,6 +45,7 @@ const declared = new WeakMap<TestDatabase, Promise<Declared>>();
 
 interface Declared {
   routes: Route[];
+  publicUrl: string;
   events: EventCatalogue['definitions'];
 }
 
@@ -56,20 +57,23 @@ function declaredBy(database: TestDatabase): Promise<Declared> {
 }
 
 async function compose(database: TestDatabase): Promise<Declared> {
+  const config = loadConfig({ LOG_LEVEL: 'silent' });
   const container = await createContainer({
-    config: loadConfig({ LOG_LEVEL: 'silent' }),
+    config,
     databaseUrl: database.url,
     secretKey: Buffer.alloc(32),
     name: 'generate',
   });
   try {
-    return { routes: apiRoutes(container, () => true), events: container.catalogue.definitions };
+    const { PUBLIC_URL: publicUrl } = config;
+    return { routes: apiRoutes(container, () => true), publicUrl, events: container.catalogue.definitions };
   } finally {
     await container.close();
   }
 }
 
 async function openApi(database: TestDatabase): Promise<string> {
-  const { routes, events } = await declaredBy(database);
-  return `${JSON.stringify(openApiDocument(routes, events, BASE_PATH), null, 2)}\n`;
+  const { routes, events, publicUrl } = await declaredBy(database);
+  const document = openApiDocument({ routes, events, url: publicUrl + BASE_PATH });
+  return `${JSON.stringify(document, null, 2)}\n`;
 }

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { errorsOf } from '../../src/http/openapi.ts';
+import { errorsOf } from '../../src/http/openapi/errors.ts';
 import type { Route } from '../../src/http/route.ts';
 import { AppError, ERRORS, type ErrorCode } from '../../src/kernel/errors.ts';
 

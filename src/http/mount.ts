@@ -1,10 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
 import { AppError } from '../kernel/errors.ts';
 import { EventStreams, type Tail } from './event-stream.ts';
+import { named } from './named.ts';
 import { answerOnce, idempotencyKeyOf } from './plugins/idempotency.ts';
 import { readUpload } from './plugins/upload.ts';
 import type { HttpPorts } from './ports.ts';
 import type { Page, Route } from './route.ts';
+import { Nullable } from './schema.ts';
 
 /** `{name}` of the contract becomes `:name` of the router. */
 export function routerPath(path: string): string {
@@ -102,15 +105,15 @@ function listEnvelope(request: FastifyRequest, reply: FastifyReply, page: Page<u
   return { success: true, data: items, pagination: { nextCursor, hasMore: nextCursor !== null, limit } };
 }
 
-const PAGINATION = {
-  type: 'object',
-  required: ['nextCursor', 'hasMore', 'limit'],
-  properties: {
-    nextCursor: { type: ['string', 'null'] },
-    hasMore: { type: 'boolean' },
-    limit: { type: 'integer' },
-  },
-};
+const Pagination = named(
+  'Pagination',
+  Type.Object({
+    nextCursor: Nullable(Type.String({ description: 'Goes back as `cursor`; null on the last page.' })),
+    hasMore: Type.Boolean(),
+    limit: Type.Integer({ description: 'As it was asked for.' }),
+  }),
+  { nextCursor: null, hasMore: false, limit: 25 },
+);
 
 /** The success envelope of contract 2.1, and the page of `api.md` C1. */
 export function envelopeSchema(route: Route): object {
@@ -126,6 +129,6 @@ export function envelopeSchema(route: Route): object {
   return {
     type: 'object',
     required: ['success', 'data', 'pagination'],
-    properties: { success, data: { type: 'array', items: schema }, pagination: PAGINATION },
+    properties: { success, data: { type: 'array', items: schema }, pagination: Pagination },
   };
 }

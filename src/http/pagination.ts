@@ -11,11 +11,18 @@ const DEFAULT = 25;
 /** The query parameters of every list (`api.md` C1), and the list's own filters. */
 export function listQuery<F extends TProperties>(filters: F, max = MAX) {
   return Type.Object({
-    limit: Type.Integer({ minimum: 1, maximum: max, default: DEFAULT }),
-    cursor: Type.Optional(Type.String()),
-    order: Type.Unsafe<'asc' | 'desc'>({ type: 'string', enum: ['asc', 'desc'], default: 'desc' }),
-    createdAfter: Type.Optional(Type.String({ format: 'date-time' })),
-    createdBefore: Type.Optional(Type.String({ format: 'date-time' })),
+    limit: Type.Integer({ minimum: 1, maximum: max, default: DEFAULT, description: 'Rows of a page.' }),
+    cursor: Type.Optional(
+      Type.String({ description: '`nextCursor` of the page before, under the same filters.' }),
+    ),
+    order: Type.Unsafe<'asc' | 'desc'>({
+      type: 'string',
+      enum: ['asc', 'desc'],
+      default: 'desc',
+      description: 'By the time of creation.',
+    }),
+    createdAfter: Type.Optional(Type.String({ format: 'date-time', description: 'After this instant.' })),
+    createdBefore: Type.Optional(Type.String({ format: 'date-time', description: 'Before this instant.' })),
     ...filters,
   });
 }

@@ -1,6 +1,9 @@
 import Type, { type TSchema, type TUnsafe } from 'typebox';
+import { MODES, PERMISSIONS, SCOPES } from '../kernel/access.ts';
 import { badRequest } from '../kernel/errors.ts';
+import type { IdPrefix } from '../kernel/ids.ts';
 import { VISIBILITIES } from '../kernel/visibility.ts';
+import { named } from './named.ts';
 
 /** The JSON types a schema can be null beside, in the form that the serialiser handles fastest. */
 type Scalar = { type: 'string' | 'integer' | 'number' | 'boolean' };
@@ -27,27 +30,82 @@ export function OneOf<const V extends readonly string[]>(
 /** An instant as the API writes it: ISO 8601, UTC. */
 export const Instant = Type.String({ format: 'date-time', examples: ['2026-11-20T09:00:00.000Z'] });
 
+const ID_TEXT = '01kafe3n4pfx2v9yq6m8d7t5zr';
+const exampleId = (prefix: IdPrefix) => `${prefix}_${ID_TEXT}`;
+const idPattern = (prefix: IdPrefix) => `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`;
+
+/** The id of a resource in an answer. */
+export function IdOf(prefix: IdPrefix, description?: string) {
+  const told = description === undefined ? {} : { description };
+  return Type.String({ pattern: idPattern(prefix), examples: [exampleId(prefix)], ...told });
+}
+
+/** The id of a resource in a path. Any other text is looked up too, and not found: only the document has the pattern. */
+export function PathId(prefix: IdPrefix, noun: string) {
+  return Type.String({
+    description: `The id of the ${noun}.`,
+    'x-pattern': idPattern(prefix),
+    examples: [exampleId(prefix)],
+  });
+}
+
+/**
+ * A filter of one or more values, comma-separated: a list in the document, text for its handler, which reads it
+ * by `parseList`.
+ */
+export function CommaList(values: readonly string[], description = 'One or more of these.') {
+  return Type.Optional(Type.String({ description, 'x-items': OneOf(values) }));
+}
+
+/** The same where the values are no fixed set. */
+export function CommaTexts(description: string, item: object = { minLength: 1 }) {
+  return Type.Optional(Type.String({ description, 'x-items': { type: 'string', ...item } }));
+}
+
 /** Any object or array schema, or null. */
 export function NullableObject<S extends TSchema>(schema: S): TUnsafe<Type.Static<S> | null> {
   return Type.Unsafe<Type.Static<S> | null>({ anyOf: [schema, { type: 'null' }] });
 }
 
 /** The path parameter of one resource. */
-export const IdParams = Type.Object({ id: Type.String() });
+export function IdParams(prefix: IdPrefix, noun: string) {
+  return Type.Object({ id: PathId(prefix, noun) });
+}
 
 /** The answer of a DELETE that removes the resource. */
-export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) });
+export const Deleted = named('Deleted', Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
+  id: exampleId('str'),
+  deleted: true,
+});
 
-export const Visibility = OneOf(VISIBILITIES);
+/** Why something failed. */
+export const Problem = named(
+  'Problem',
+  Type.Object({
+    code: Type.String({ description: 'What a program decides on.' }),
+    message: Type.String({ description: 'For people.' }),
+  }),
+  { code: 'PROBE_FAILED', message: 'The file is not a video.' },
+);
+
+// Shapes that stand in many places are known by their content: naming them once is enough.
+named('Mode', OneOf(MODES));
+named('KeyScope', OneOf(SCOPES));
+named('Permission', OneOf(PERMISSIONS));
+export const Visibility = named('Visibility', OneOf(VISIBILITIES));
 export const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 /** Any JSON object, as it is. */
 export const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true });
 
 /** At most 20 keys of 40 characters with values of 500 (`api.md` C3.1). */
-export const Metadata = Type.Record(
-  Type.String({ pattern: '^[\\s\\S]{1,40}$' }),
-  Type.String({ maxLength: 500 }),
-  { maxProperties: 20, additionalProperties: false },
+export const Metadata = named(
+  'Metadata',
+  Type.Record(Type.String({ pattern: '^[\\s\\S]{1,40}$' }), Type.String({ maxLength: 500 }), {
+    maxProperties: 20,
+    additionalProperties: false,
+    description: 'Yours: it is kept and given back.',
+  }),
+  { season: '2' },
 );
 
 /**

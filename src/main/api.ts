@@ -4,7 +4,7 @@ import { BASE_PATH, createApp } from '../http/app.ts';
 import { loadAssets } from '../http/assets.ts';
 import { prepareDrain } from '../http/drain.ts';
 import { landingPage } from '../http/landing.ts';
-import { openApiDocument } from '../http/openapi.ts';
+import { openApiDocument } from '../http/openapi/document.ts';
 import type { HttpPorts } from '../http/ports.ts';
 import type { Route } from '../http/route.ts';
 import { AppError } from '../kernel/errors.ts';
@@ -67,7 +67,11 @@ export async function startApi(
   const { config, log, catalogue } = container;
   const assets = loadAssets({ dir: WEB_DIST, log });
   const routes = apiRoutes(container, mediaRuns);
-  const document = openApiDocument(routes, catalogue.definitions, BASE_PATH);
+  const document = openApiDocument({
+    routes,
+    events: catalogue.definitions,
+    url: config.PUBLIC_URL + BASE_PATH,
+  });
   const app = await createApp({
     ports: httpPorts(container),
     routes,

@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import type { TestApp } from '../harness/app.ts';
+import { resolved } from '../harness/resolved.ts';
 
 /** A JSON Schema as far as samples are made of it. */
 export interface Schema {
@@ -44,7 +45,7 @@ export interface Operation {
 
 interface RawOperation {
   operationId: string;
-  parameters: (Parameter | { $ref: string })[];
+  parameters: Parameter[];
   requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
   responses: Record<string, Response>;
   security?: object[];
@@ -61,7 +62,7 @@ function isDocument(value: unknown): value is Document {
 /** The document as the program serves it. */
 export async function readOperations(app: TestApp): Promise<Operation[]> {
   const { body } = await request(`${app.url}/openapi.json`);
-  const document = await body.json();
+  const document = resolved(Object(await body.json()));
   if (!isDocument(document)) throw new Error('/openapi.json is no OpenAPI document');
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, raw]) => toOperation(path, method, raw)),
@@ -69,7 +70,7 @@ export async function readOperations(app: TestApp): Promise<Operation[]> {
 }
 
 function toOperation(path: string, method: string, raw: RawOperation): Operation {
-  const parameters = raw.parameters.filter((one): one is Parameter => 'in' in one);
+  const { parameters } = raw;
   const success = Object.entries(raw.responses).find(([status]) => status.startsWith('2'))?.[1];
   return {
     id: raw.operationId,
@@ -81,7 +82,8 @@ function toOperation(path: string, method: string, raw: RawOperation): Operation
     bodyRequired: raw.requestBody?.required ?? false,
     responses: raw.responses,
     isTail: success !== undefined && 'text/event-stream' in success.content,
-    needsKey: raw.security === undefined,
+    needsKey:
+      raw.security?.every((one) => Object.keys(one).length > 0) !== false && raw.security?.length !== 0,
   };
 }
 

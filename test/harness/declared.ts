@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { errorsOf } from '../../src/http/openapi.ts';
+import { errorsOf } from '../../src/http/openapi/errors.ts';
 import type { Route } from '../../src/http/route.ts';
 import type { ErrorCode } from '../../src/kernel/errors.ts';
 import type { TestResponse } from './response.ts';

@@ -1,12 +1,17 @@
 import Type, { type Static } from 'typebox';
-import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { type Caller, MODES, SCOPES } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ProfileRow } from './profile.repository.ts';
 
-export const Me = Type.Object(
-  {
-    id: Type.String(),
+named('Plan', OneOf(VALUES.account.plan));
+named('EmbedMode', OneOf(VALUES.account.embed_mode));
+
+export const Me = named(
+  'Me',
+  Type.Object({
+    id: IdOf('usr'),
     email: Type.String(),
     emailVerified: Type.Boolean(),
     name: Nullable(Type.String()),
@@ -20,51 +25,94 @@ export const Me = Type.Object(
     twoFactorEnabled: Type.Boolean(),
     createdAt: Instant,
     key: Type.Object({
-      id: Type.String(),
+      id: IdOf('key'),
       name: Type.String(),
       scope: OneOf(SCOPES),
       permissions: Type.Array(Type.String()),
       mode: OneOf(MODES),
       expiresAt: Nullable(Instant),
     }),
-  },
-  { $id: 'Me' },
-);
-
-export const MePatch = Type.Object({
-  name: Type.Optional(Nullable(Type.String({ maxLength: 120 }))),
-  bio: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-  locale: Type.Optional(Type.String({ maxLength: 35, description: 'A BCP 47 tag such as `en-GB`.' })),
-  timezone: Type.Optional(
-    Type.String({ maxLength: 64, description: 'An IANA name such as `Europe/Berlin`.' }),
-  ),
-  username: Type.Optional(
-    Type.String({ maxLength: 39, description: '2 to 39 characters of a-z, 0-9, "_" and "-".' }),
-  ),
-});
-
-export const AvatarIn = Type.Object({
-  url: Type.Optional(
-    Type.String({ maxLength: 2048, description: 'https, publicly routable; fetched once.' }),
-  ),
-});
-
-export const Avatar = Type.Object(
-  { avatarUrl: Nullable(Type.String()), updatedAt: Nullable(Instant) },
-  { $id: 'Avatar' },
-);
-
-export const EmbedAllowlistIn = Type.Object({
-  domains: Type.Array(Type.String({ maxLength: 300 }), {
-    maxItems: 100,
-    description: 'Host names, and `*.example.com` for every name below.',
   }),
-  mode: OneOf(VALUES.account.embed_mode, { default: 'ALLOWLIST' }),
-});
+  {
+    id: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr',
+    email: 'ada@example.com',
+    emailVerified: true,
+    name: 'Ada Lovelace',
+    username: 'ada',
+    role: 'USER',
+    plan: 'PRO',
+    avatarUrl: 'https://video.example.com/avatars/ava_01kafe3n4pfx2v9yq6m8d7t5zr.webp',
+    bio: null,
+    locale: 'en-GB',
+    timezone: 'Europe/London',
+    twoFactorEnabled: false,
+    createdAt: '2026-11-20T09:00:00.000Z',
+    key: {
+      id: 'key_01kafe3n4pfx2v9yq6m8d7t5zr',
+      name: 'Backend',
+      scope: 'STANDARD',
+      permissions: [],
+      mode: 'live',
+      expiresAt: null,
+    },
+  },
+);
 
-export const EmbedAllowlist = Type.Object(
-  { domains: Type.Array(Type.String()), mode: OneOf(VALUES.account.embed_mode), updatedAt: Instant },
-  { $id: 'EmbedAllowlist' },
+export const MePatch = named(
+  'MeUpdate',
+  Type.Object({
+    name: Type.Optional(Nullable(Type.String({ maxLength: 120 }))),
+    bio: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+    locale: Type.Optional(Type.String({ maxLength: 35, description: 'A BCP 47 tag such as `en-GB`.' })),
+    timezone: Type.Optional(
+      Type.String({ maxLength: 64, description: 'An IANA name such as `Europe/Berlin`.' }),
+    ),
+    username: Type.Optional(
+      Type.String({ maxLength: 39, description: '2 to 39 characters of a-z, 0-9, "_" and "-".' }),
+    ),
+  }),
+  { name: 'Ada Lovelace', timezone: 'Europe/London' },
+);
+
+export const AvatarIn = named(
+  'AvatarSet',
+  Type.Object({
+    url: Type.Optional(
+      Type.String({ maxLength: 2048, description: 'https, publicly routable; fetched once.' }),
+    ),
+  }),
+  { url: 'https://example.com/me.png' },
+);
+
+export const Avatar = named(
+  'Avatar',
+  Type.Object({ avatarUrl: Nullable(Type.String()), updatedAt: Nullable(Instant) }),
+  {
+    avatarUrl: 'https://video.example.com/avatars/ava_01kafe3n4pfx2v9yq6m8d7t5zr.webp',
+    updatedAt: '2026-11-20T09:00:00.000Z',
+  },
+);
+
+export const EmbedAllowlistIn = named(
+  'EmbedAllowlistSet',
+  Type.Object({
+    domains: Type.Array(Type.String({ maxLength: 300 }), {
+      maxItems: 100,
+      description: 'Host names, and `*.example.com` for every name below.',
+    }),
+    mode: OneOf(VALUES.account.embed_mode, { default: 'ALLOWLIST' }),
+  }),
+  { domains: ['example.com', '*.example.org'], mode: 'ALLOWLIST' },
+);
+
+export const EmbedAllowlist = named(
+  'EmbedAllowlist',
+  Type.Object({
+    domains: Type.Array(Type.String()),
+    mode: OneOf(VALUES.account.embed_mode),
+    updatedAt: Instant,
+  }),
+  { domains: ['example.com', '*.example.org'], mode: 'ALLOWLIST', updatedAt: '2026-11-20T09:00:00.000Z' },
 );
 
 /** What `GET /me` tells beside the profile. */

@@ -1,16 +1,20 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, SCOPES } from '../../kernel/access.ts';
 
-const data = Type.Object({
-  keyId: Type.String(),
-  name: Type.String(),
-  scope: OneOf(SCOPES),
-  mode: OneOf(MODES),
-  expiresAt: Nullable(Instant),
-  sequence: Type.Integer({ description: 'Rises with every event about this key.' }),
-});
+const data = named(
+  'ApiKeyEventData',
+  Type.Object({
+    keyId: Type.String(),
+    name: Type.String(),
+    scope: OneOf(SCOPES),
+    mode: OneOf(MODES),
+    expiresAt: Nullable(Instant),
+    sequence: Type.Integer({ description: 'Rises with every event about this key.' }),
+  }),
+);
 
 const sample = {
   keyId: 'key_01kafe3n4pfx2v9yq6m8d7t5zr',

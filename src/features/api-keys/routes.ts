@@ -9,6 +9,8 @@ import { badRequest } from '../../kernel/errors.ts';
 import { ApiKey, ApiKeyIn, ApiKeyWithSecret, RotateIn, toApiKey } from './schemas.ts';
 import type { ApiKeys } from './service.ts';
 
+const Id = IdParams('key', 'API key');
+
 const OptionalId = Type.Object({ id: Type.Optional(Type.String()) });
 const path = '/me/api-keys';
 
@@ -90,7 +92,7 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get a key',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: ApiKey },
       handler: async ({ caller }, { params }) =>
         toApiKey(await apiKeys.getOwn(caller, params.id), caller.keyId),
@@ -100,7 +102,7 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       operationId: 'apiKeys.delete',
       path: `${path}/{id}`,
       ownKey: { in: ['params'], name: 'id' },
-      params: IdParams,
+      params: Id,
       handler: ({ caller }, { params }) => remove(caller, params.id),
     }),
     defineRoute({
@@ -110,7 +112,7 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       path: `${path}/{id}/rotate`,
       summary: 'Give a key another secret',
       description: 'Id, restrictions and counters stay; the old secret is good for `overlapSec` more.',
-      params: IdParams,
+      params: Id,
       body: RotateIn,
       optionalBody: true,
       reply: { status: 200, schema: ApiKeyWithSecret },

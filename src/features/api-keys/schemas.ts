@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, PERMISSIONS, type Permission, SCOPES } from '../../kernel/access.ts';
 import type { KeyRow } from './repository.ts';
 
@@ -15,28 +16,61 @@ const domainAllowlist = Type.Array(Type.String({ maxLength: 300 }), {
   description: 'Host names and `*.example.com`, matched against `Origin`, else `Referer`; empty: any.',
 });
 
-export const ApiKeyIn = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 100 }),
-  scope: OneOf(SCOPES, { default: 'STANDARD' }),
-  permissions: Type.Unsafe<Permission[]>({
-    type: 'array',
-    items: OneOf(PERMISSIONS),
-    maxItems: PERMISSIONS.length,
-    description: meaning,
-    default: [],
+export const ApiKeyIn = named(
+  'ApiKeyCreate',
+  Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    scope: OneOf(SCOPES, { default: 'STANDARD' }),
+    permissions: Type.Unsafe<Permission[]>({
+      type: 'array',
+      items: OneOf(PERMISSIONS),
+      maxItems: PERMISSIONS.length,
+      description: meaning,
+      default: [],
+    }),
+    mode: Type.Optional(OneOf(MODES, { description: 'Default: that of the minting key.' })),
+    ipAllowlist: Type.Unsafe<string[]>({ ...ipAllowlist, default: [] }),
+    domainAllowlist: Type.Unsafe<string[]>({ ...domainAllowlist, default: [] }),
+    expiresAt: Type.Unsafe<string | null>({ ...Nullable(Instant), default: null }),
+    dailyQuota: Type.Unsafe<number | null>({
+      ...Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
+      default: null,
+    }),
   }),
-  mode: Type.Optional(OneOf(MODES, { description: 'Default: that of the minting key.' })),
-  ipAllowlist: Type.Unsafe<string[]>({ ...ipAllowlist, default: [] }),
-  domainAllowlist: Type.Unsafe<string[]>({ ...domainAllowlist, default: [] }),
-  expiresAt: Type.Unsafe<string | null>({ ...Nullable(Instant), default: null }),
-  dailyQuota: Type.Unsafe<number | null>({
-    ...Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
-    default: null,
-  }),
-});
+  {
+    name: 'Backend',
+    scope: 'STANDARD',
+    permissions: ['streams:write', 'videos:read'],
+    ipAllowlist: [],
+    domainAllowlist: [],
+    expiresAt: null,
+    dailyQuota: null,
+  },
+);
+
+const EXAMPLE = {
+  id: 'key_01kafe3n4pfx2v9yq6m8d7t5zr',
+  name: 'Backend',
+  prefix: 'pk_live',
+  last4: 'x7Qz',
+  scope: 'STANDARD' as const,
+  permissions: ['streams:write', 'videos:read'],
+  mode: 'live' as const,
+  ipAllowlist: ['192.0.2.0/24'],
+  domainAllowlist: [],
+  rateLimitPerMinute: 600,
+  dailyQuota: null,
+  expiresAt: null,
+  lastUsedAt: '2026-11-20T09:00:00.000Z',
+  lastUsedIp: '192.0.2.10',
+  createdAt: '2026-11-20T09:00:00.000Z',
+  revokedAt: null,
+  createdByKeyId: null,
+  isCurrent: true,
+};
 
 const fields = {
-  id: Type.String(),
+  id: IdOf('key'),
   name: Type.String(),
   prefix: Type.String({ description: 'The first seven characters of the key.' }),
   last4: Type.String(),
@@ -56,21 +90,29 @@ const fields = {
   isCurrent: Type.Boolean({ description: 'It is the key of this request.' }),
 };
 
-export const ApiKey = Type.Object(fields, { $id: 'ApiKey' });
+export const ApiKey = named('ApiKey', Type.Object(fields), EXAMPLE);
 
-export const ApiKeyWithSecret = Type.Object(
-  { ...fields, key: Type.String({ description: 'The key itself; shown here and never again.' }) },
-  { $id: 'ApiKeyWithSecret' },
+export const ApiKeyWithSecret = named(
+  'ApiKeyWithSecret',
+  Type.Object({
+    ...fields,
+    key: Type.String({ description: 'The key itself; shown here and never again.' }),
+  }),
+  { ...EXAMPLE, key: 'pk_live_3kTq8ZrW1xY6vB0nM4sD7fGh' },
 );
 
-export const RotateIn = Type.Object({
-  overlapSec: Type.Integer({
-    minimum: 0,
-    maximum: 86_400,
-    default: 0,
-    description: 'How long the old key is still good.',
+export const RotateIn = named(
+  'ApiKeyRotate',
+  Type.Object({
+    overlapSec: Type.Integer({
+      minimum: 0,
+      maximum: 86_400,
+      default: 0,
+      description: 'How long the old key is still good.',
+    }),
   }),
-});
+  { overlapSec: 3600 },
+);
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 

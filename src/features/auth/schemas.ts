@@ -1,46 +1,93 @@
 import Type from 'typebox';
-import { Nullable, OneOf } from '../../http/schema.ts';
+import { named } from '../../http/named.ts';
+import { IdOf, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
+named('Role', OneOf(['USER', 'ADMIN'] as const));
+
 /** The values are checked behind the types, in the contract's order: address, then password (2.9). */
-export const RegisterIn = Type.Object({
-  email: Type.String({ description: 'At most 254 characters; trimmed and lower-cased.' }),
-  password: Type.String({ description: 'At least 12 characters.' }),
-  name: Type.Optional(Nullable(Type.String({ description: 'Trimmed, and cut to 120 characters.' }))),
+export const RegisterIn = named(
+  'Register',
+  Type.Object({
+    email: Type.String({ description: 'At most 254 characters; trimmed and lower-cased.' }),
+    password: Type.String({ description: 'At least 12 characters.' }),
+    name: Type.Optional(Nullable(Type.String({ description: 'Trimmed, and cut to 120 characters.' }))),
+  }),
+  { email: 'ada@example.com', password: 'correct horse battery', name: 'Ada Lovelace' },
+);
+
+export const LoginIn = named('Login', Type.Object({ email: Type.String(), password: Type.String() }), {
+  email: 'ada@example.com',
+  password: 'correct horse battery',
 });
 
-export const LoginIn = Type.Object({ email: Type.String(), password: Type.String() });
-
-export const SecondFactorIn = Type.Object({
-  challengeId: Type.String({ description: 'From the 401 SECOND_FACTOR_REQUIRED.' }),
-  code: Type.String({ description: 'The six digits of the authenticator app, or a recovery code.' }),
-});
+export const SecondFactorIn = named(
+  'LoginSecondFactor',
+  Type.Object({
+    challengeId: Type.String({ description: 'From the 401 SECOND_FACTOR_REQUIRED.' }),
+    code: Type.String({ description: 'The six digits of the authenticator app, or a recovery code.' }),
+  }),
+  { challengeId: 'c2Vjb25kIGZhY3Rvcg', code: '492039' },
+);
 
 /** Stands at the top level of the answer (contract 2.1). */
-export const SignedIn = Type.Object({
-  tokens: Type.Object({
-    accessToken: Type.String({ description: 'A JWT; send it as `X-User-Token`.' }),
-    expiresIn: Type.Integer({ description: 'Seconds.' }),
+export const SignedIn = named(
+  'SignedIn',
+  Type.Object({
+    tokens: Type.Object({
+      accessToken: Type.String({ description: 'A JWT; send it as `X-User-Token`.' }),
+      expiresIn: Type.Integer({ description: 'Seconds.' }),
+    }),
+    user: Type.Object({
+      id: IdOf('usr'),
+      email: Type.String(),
+      name: Nullable(Type.String()),
+      role: OneOf(VALUES.account.role),
+    }),
   }),
-  user: Type.Object({
-    id: Type.String(),
-    email: Type.String(),
-    name: Nullable(Type.String()),
-    role: OneOf(VALUES.account.role),
-  }),
-});
+  {
+    tokens: { accessToken: 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ1c3IifQ.c2lnbmF0dXJl', expiresIn: 3600 },
+    user: {
+      id: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr',
+      email: 'ada@example.com',
+      name: 'Ada Lovelace',
+      role: 'USER',
+    },
+  },
+);
 
-export const TwoFactorState = Type.Object({
-  enabled: Type.Boolean(),
-  recoveryCodesLeft: Type.Integer(),
+export const TwoFactorState = named(
+  'TwoFactorState',
+  Type.Object({
+    enabled: Type.Boolean(),
+    recoveryCodesLeft: Type.Integer(),
+  }),
+  { enabled: true, recoveryCodesLeft: 10 },
+);
+export const EnrolIn = named('TwoFactorEnrol', Type.Object({ password: Type.String() }), {
+  password: 'correct horse battery',
 });
-export const EnrolIn = Type.Object({ password: Type.String() });
-export const Enrolment = Type.Object({
-  secret: Type.String({ description: 'Base32, for apps that cannot read the address.' }),
-  otpauthUrl: Type.String({ description: 'Show it as a QR code.' }),
-});
-export const ConfirmIn = Type.Object({ code: Type.String() });
-export const RecoveryCodes = Type.Object({
-  recoveryCodes: Type.Array(Type.String(), { description: 'Ten, each good once; shown only here.' }),
-});
-export const DisableIn = Type.Object({ password: Type.String(), code: Type.String() });
+export const Enrolment = named(
+  'TwoFactorEnrolment',
+  Type.Object({
+    secret: Type.String({ description: 'Base32, for apps that cannot read the address.' }),
+    otpauthUrl: Type.String({ description: 'Show it as a QR code.' }),
+  }),
+  {
+    secret: 'JBSWY3DPEHPK3PXP',
+    otpauthUrl: 'otpauth://totp/Marquee:ada%40example.com?secret=JBSWY3DPEHPK3PXP&issuer=Marquee',
+  },
+);
+export const ConfirmIn = named('TwoFactorConfirm', Type.Object({ code: Type.String() }), { code: '492039' });
+export const RecoveryCodes = named(
+  'RecoveryCodes',
+  Type.Object({
+    recoveryCodes: Type.Array(Type.String(), { description: 'Ten, each good once; shown only here.' }),
+  }),
+  { recoveryCodes: ['k7mq-2xvd', '9fht-c4wz'] },
+);
+export const DisableIn = named(
+  'TwoFactorDisable',
+  Type.Object({ password: Type.String(), code: Type.String() }),
+  { password: 'correct horse battery', code: '492039' },
+);

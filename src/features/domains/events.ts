@@ -1,16 +1,20 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
-const data = Type.Object({
-  domainId: Type.String(),
-  domain: Type.String(),
-  method: Nullable(OneOf(VALUES.integration_domain.method)),
-  checkedAt: Instant,
-  error: Nullable(Type.String()),
-  sequence: Type.Integer({ description: 'Rises with every event about this domain.' }),
-});
+const data = named(
+  'IntegrationDomainEventData',
+  Type.Object({
+    domainId: Type.String(),
+    domain: Type.String(),
+    method: Nullable(OneOf(VALUES.integration_domain.method)),
+    checkedAt: Instant,
+    error: Nullable(Type.String()),
+    sequence: Type.Integer({ description: 'Rises with every event about this domain.' }),
+  }),
+);
 
 const sample = {
   domainId: 'dom_01kafe3n4pfx2v9yq6m8d7t5zr',

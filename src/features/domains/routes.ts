@@ -6,6 +6,8 @@ import type { CursorCodec } from '../../kernel/cursor.ts';
 import { DomainIn, IntegrationDomain, toDomain } from './schemas.ts';
 import type { Domains } from './service.ts';
 
+const Id = IdParams('dom', 'integration domain');
+
 const path = '/me/integration-domains';
 
 interface Deps {
@@ -49,7 +51,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get an integration domain',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: IntegrationDomain },
       handler: async ({ caller }, { params }) =>
         toDomain(await domains.get(caller.workspaceId, params.id), caller.mode),
@@ -61,7 +63,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       path: `${path}/{id}`,
       summary: 'Withdraw an integration domain',
       description: 'Its token is good no more; declaring it again makes another.',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {
         await domains.remove(caller.workspaceId, params.id);
@@ -78,7 +80,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       limits: [
         { bucket: 'domain-verify', per: 'key', param: 'id', max: 1, windowSec: 10, refusal: 'RATE_LIMITED' },
       ],
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: IntegrationDomain },
       handler: async ({ caller }, { params }) =>
         toDomain(await domains.verify(caller, params.id), caller.mode),

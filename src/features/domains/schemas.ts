@@ -1,25 +1,33 @@
 import Type, { type Static } from 'typebox';
-import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { DomainRow } from './repository.ts';
 import { fileUrl, pendingUntil, proofText, recordName } from './rules.ts';
 
-export const DomainIn = Type.Object({
-  domain: Type.String({
-    minLength: 1,
-    maxLength: 300,
-    description: 'A host name without scheme, port or path.',
-  }),
-  includeSubdomains: Type.Boolean({ default: false, description: 'Proven by the TXT record alone.' }),
-  method: Type.Optional(
-    OneOf(VALUES.integration_domain.method, { description: 'The proof that is meant; either is enough.' }),
-  ),
-});
+named('DomainProof', OneOf(VALUES.integration_domain.method));
 
-export const IntegrationDomain = Type.Object(
-  {
-    id: Type.String(),
+export const DomainIn = named(
+  'IntegrationDomainCreate',
+  Type.Object({
+    domain: Type.String({
+      minLength: 1,
+      maxLength: 300,
+      description: 'A host name without scheme, port or path.',
+    }),
+    includeSubdomains: Type.Boolean({ default: false, description: 'Proven by the TXT record alone.' }),
+    method: Type.Optional(
+      OneOf(VALUES.integration_domain.method, { description: 'The proof that is meant; either is enough.' }),
+    ),
+  }),
+  { domain: 'shop.example.com', includeSubdomains: false, method: 'DNS_TXT' },
+);
+
+export const IntegrationDomain = named(
+  'IntegrationDomain',
+  Type.Object({
+    id: IdOf('dom'),
     domain: Type.String({ description: 'Punycode, lower case.' }),
     includeSubdomains: Type.Boolean(),
     status: OneOf(VALUES.integration_domain.status),
@@ -42,8 +50,28 @@ export const IntegrationDomain = Type.Object(
     ),
     createdAt: Instant,
     mode: OneOf(MODES),
+  }),
+  {
+    id: 'dom_01kafe3n4pfx2v9yq6m8d7t5zr',
+    domain: 'shop.example.com',
+    includeSubdomains: false,
+    status: 'VERIFIED',
+    method: 'DNS_TXT',
+    token: 'Zk3vQ8rT1xWn',
+    records: [
+      { type: 'TXT', name: '_svc-verify.shop.example.com', value: 'svc-verify=Zk3vQ8rT1xWn', verified: true },
+    ],
+    wellKnown: {
+      url: 'https://shop.example.com/.well-known/svc-verify.txt',
+      body: 'svc-verify=Zk3vQ8rT1xWn',
+    },
+    lastCheckedAt: '2026-11-20T09:00:00.000Z',
+    lastError: null,
+    verifiedAt: '2026-11-20T09:00:00.000Z',
+    expiresAt: null,
+    createdAt: '2026-11-20T09:00:00.000Z',
+    mode: 'live',
   },
-  { $id: 'IntegrationDomain' },
 );
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;

@@ -1,29 +1,49 @@
 import Type, { type Static } from 'typebox';
 import { reads, writes } from '../../http/access.ts';
 import type { Tail } from '../../http/event-stream.ts';
+import { named } from '../../http/named.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { AnyObject } from '../../http/schema.ts';
+import { AnyObject, CommaTexts } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import type { EventLog } from './service.ts';
 
-const types = Type.Optional(
-  Type.String({ description: 'Types or `prefix.*`, comma-separated; absent means every type.' }),
-);
+const EventId = Type.Object({
+  eventId: Type.String({
+    description: 'The id of the event.',
+    examples: ['7c9e6679-7425-40de-944b-e07fc1f90ae7'],
+  }),
+});
+const types = CommaTexts('Types or `prefix.*`; absent means every type.');
 
 /** An event as a webhook receives it (contract 2.5). */
-export const EventOut = Type.Object(
-  {
+export const EventOut = named(
+  'Event',
+  Type.Object({
     id: Type.String(),
     type: Type.String(),
     created: Type.Integer({ description: 'Unix seconds.' }),
     livemode: Type.Boolean({ description: 'The platform environment, not the key mode.' }),
     data: AnyObject,
+  }),
+  {
+    id: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+    type: 'stream.ended',
+    created: 1_795_165_200,
+    livemode: true,
+    data: {
+      streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr',
+      endedAt: '2026-11-20T09:00:00.000Z',
+      durationSec: null,
+    },
   },
-  { $id: 'Event' },
 );
 
-const TriggerIn = Type.Object({ type: Type.String(), payload: Type.Optional(AnyObject) });
+const TriggerIn = named(
+  'EventTrigger',
+  Type.Object({ type: Type.String(), payload: Type.Optional(AnyObject) }),
+  { type: 'stream.live', payload: { streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr' } },
+);
 
 interface Deps {
   eventLog: EventLog;
@@ -91,7 +111,7 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/me/events/{eventId}',
       summary: 'Get an event of the last 30 days',
-      params: Type.Object({ eventId: Type.String() }),
+      params: EventId,
       reply: { status: 200, schema: EventOut },
       handler: async ({ caller }, { params }) =>
         parseBody((await eventLog.get(caller.workspaceId, params.eventId)).body),

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { anyKey, keyless } from '../../http/access.ts';
+import { named } from '../../http/named.ts';
 import { LATEST_VERSION } from '../../http/plugins/version.ts';
 import { definePublicRoute, defineRoute, type Route } from '../../http/route.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
@@ -15,21 +16,30 @@ export interface HealthProbes {
   media(): boolean;
 }
 
-const HealthStatus = OneOf(['OK', 'DEGRADED', 'DOWN'] as const);
+const HealthStatus = named('HealthStatus', OneOf(['OK', 'DEGRADED', 'DOWN'] as const));
 
-const Health = Type.Object({
-  status: HealthStatus,
-  version: Type.String(),
-  time: Instant,
-});
+const Health = named(
+  'Health',
+  Type.Object({
+    status: HealthStatus,
+    version: Type.String(),
+    time: Instant,
+  }),
+  { status: 'OK', version: '1.0.0', time: '2026-11-20T09:00:00.000Z' },
+);
 
-const Component = Type.Object({
-  status: HealthStatus,
-  latencyMs: Nullable(Type.Integer({ description: 'Of the probe; null when it failed or took a second.' })),
-});
+const Component = named(
+  'HealthComponent',
+  Type.Object({
+    status: HealthStatus,
+    latencyMs: Nullable(Type.Integer({ description: 'Of the probe; null when it failed or took a second.' })),
+  }),
+  { status: 'OK', latencyMs: 3 },
+);
 
-const Ready = Type.Object(
-  {
+const Ready = named(
+  'Readiness',
+  Type.Object({
     status: HealthStatus,
     components: Type.Object({
       database: Component,
@@ -39,8 +49,18 @@ const Ready = Type.Object(
       transcoder: Component,
       webhooks: Component,
     }),
+  }),
+  {
+    status: 'OK',
+    components: {
+      database: { status: 'OK', latencyMs: 3 },
+      queue: { status: 'OK', latencyMs: 3 },
+      storage: { status: 'OK', latencyMs: 3 },
+      ingest: { status: 'OK', latencyMs: 3 },
+      transcoder: { status: 'OK', latencyMs: 3 },
+      webhooks: { status: 'OK', latencyMs: 3 },
+    },
   },
-  { $id: 'Readiness' },
 );
 
 interface Deps {

@@ -1,15 +1,19 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
 import { Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
-const data = Type.Object({
-  importId: Type.String(),
-  videoId: Nullable(Type.String()),
-  provider: OneOf(VALUES.import.provider),
-  error: NullableObject(Type.Object({ code: Type.String(), message: Type.String() })),
-  sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this import.' }),
-});
+const data = named(
+  'ImportEventData',
+  Type.Object({
+    importId: Type.String(),
+    videoId: Nullable(Type.String()),
+    provider: OneOf(VALUES.import.provider),
+    error: NullableObject(Type.Object({ code: Type.String(), message: Type.String() })),
+    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this import.' }),
+  }),
+);
 const sample = {
   importId: 'imp_01kafe3n4pfx2v9yq6m8d7t5zr',
   videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zs',

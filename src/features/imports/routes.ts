@@ -1,14 +1,15 @@
-import Type from 'typebox';
 import { reads, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { IdParams, parseList } from '../../http/schema.ts';
+import { CommaList, IdParams, parseList } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import { Import, ImportIn, toImport } from './schemas.ts';
 import type { Imports } from './service.ts';
 
-const one = { params: IdParams, reply: { status: 200, schema: Import } } as const;
+const Id = IdParams('imp', 'import');
+
+const one = { params: Id, reply: { status: 200, schema: Import } } as const;
 
 interface Deps {
   imports: Imports;
@@ -38,8 +39,8 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       path: '/imports',
       summary: 'List imports',
       query: listQuery({
-        status: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
-        provider: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
+        status: CommaList(VALUES.import.status),
+        provider: CommaList(VALUES.import.provider),
       }),
       reply: { status: 200, schema: Import, list: true },
       async handler({ caller }, { query }) {

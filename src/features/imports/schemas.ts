@@ -1,25 +1,43 @@
 import Type, { type Static } from 'typebox';
-import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
+import { named } from '../../http/named.ts';
+import {
+  IdOf,
+  Instant,
+  Metadata,
+  Nullable,
+  NullableObject,
+  OneOf,
+  Title,
+  Visibility,
+} from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ImportRow } from './repository.ts';
 import { progressOf } from './rules.ts';
 
-export const ImportIn = Type.Object({
-  sourceUrl: Type.String({
-    minLength: 1,
-    maxLength: 4096,
-    description: 'Of the file itself, or of a watch page of a PeerTube instance. `https:` or `http:`.',
+named('ImportStatus', OneOf(VALUES.import.status));
+named('ImportProvider', OneOf(VALUES.import.provider));
+
+export const ImportIn = named(
+  'ImportCreate',
+  Type.Object({
+    sourceUrl: Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description: 'Of the file itself, or of a watch page of a PeerTube instance. `https:` or `http:`.',
+    }),
+    title: Type.Optional({ ...Title, description: 'The name of the file unless given.' }),
+    visibility: Type.Optional({ ...Visibility, description: 'PUBLIC unless given.' }),
+    metadata: Type.Optional(Metadata),
   }),
-  title: Type.Optional({ ...Title, description: 'The name of the file unless given.' }),
-  visibility: Type.Optional({ ...Visibility, description: 'PUBLIC unless given.' }),
-  metadata: Type.Optional(Metadata),
-});
+  { sourceUrl: 'https://files.example.com/film.mp4', title: 'A film', visibility: 'PRIVATE' },
+);
 export type ImportIn = Static<typeof ImportIn>;
 
-export const Import = Type.Object(
-  {
-    id: Type.String(),
-    videoId: Nullable(Type.String({ description: 'The video that the file becomes.' })),
+export const Import = named(
+  'Import',
+  Type.Object({
+    id: IdOf('imp'),
+    videoId: Nullable(IdOf('vid', 'The video that the file becomes.')),
     sourceUrl: Type.String(),
     provider: OneOf(VALUES.import.provider),
     status: OneOf(VALUES.import.status),
@@ -38,8 +56,20 @@ export const Import = Type.Object(
     ),
     createdAt: Instant,
     completedAt: Nullable(Instant),
+  }),
+  {
+    id: 'imp_01kafe3n4pfx2v9yq6m8d7t5zr',
+    videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr',
+    sourceUrl: 'https://files.example.com/film.mp4',
+    provider: 'URL',
+    status: 'DOWNLOADING',
+    progressPercent: 40,
+    bytesTotal: 734_003_200,
+    bytesReceived: 293_601_280,
+    error: null,
+    createdAt: '2026-11-20T09:00:00.000Z',
+    completedAt: null,
   },
-  { $id: 'Import' },
 );
 
 export function toImport(row: ImportRow): Static<typeof Import> {

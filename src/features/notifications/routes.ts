@@ -2,16 +2,18 @@ import Type from 'typebox';
 import { anyKey, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Deleted, IdParams } from '../../http/schema.ts';
+import { CommaTexts, Deleted, IdParams } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { Notification, preferenceSchemas, ReadAll, toNotification, UnreadCount } from './schemas.ts';
 import type { Notifications } from './service.ts';
+
+const Id = IdParams('ntf', 'notification');
 
 const path = '/notifications';
 
 const filters = {
   unread: Type.Optional(Type.Boolean({ description: 'Absent means both.' })),
-  type: Type.Optional(Type.String({ description: 'Types, comma-separated.' })),
+  type: CommaTexts('Types of the events that they tell of.'),
 };
 
 interface Deps {
@@ -98,7 +100,7 @@ function singleRoutes({ notifications }: Deps): Route[] {
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get a notification',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Notification },
       handler: async ({ caller }, { params }) =>
         toNotification(await notifications.get(caller.accountId, params.id)),
@@ -110,7 +112,7 @@ function singleRoutes({ notifications }: Deps): Route[] {
       path: `${path}/{id}/read`,
       summary: 'Mark a notification as read',
       description: 'Again changes nothing: `readAt` stays.',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Notification },
       handler: async ({ caller }, { params }) =>
         toNotification(await notifications.read(caller.accountId, params.id)),
@@ -121,7 +123,7 @@ function singleRoutes({ notifications }: Deps): Route[] {
       method: 'DELETE',
       path: `${path}/{id}`,
       summary: 'Delete a notification',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {
         await notifications.remove(caller.accountId, params.id);

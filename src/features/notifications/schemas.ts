@@ -1,11 +1,13 @@
 import Type, { type Static } from 'typebox';
-import { Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { NotificationRow } from './repository.ts';
 
-export const Notification = Type.Object(
-  {
-    id: Type.String(),
+export const Notification = named(
+  'Notification',
+  Type.Object({
+    id: IdOf('ntf'),
     type: Type.String({ description: 'The type of the event that it tells of.' }),
     title: Type.String(),
     body: Nullable(Type.String()),
@@ -14,37 +16,56 @@ export const Notification = Type.Object(
     actionUrl: Nullable(Type.String()),
     readAt: Nullable(Instant),
     createdAt: Instant,
+  }),
+  {
+    id: 'ntf_01kafe3n4pfx2v9yq6m8d7t5zr',
+    type: 'webhook.failing',
+    title: 'A webhook is failing',
+    body: 'https://receiver.example.com/ has refused 10 deliveries in a row.',
+    severity: 'WARNING',
+    resource: { type: 'webhook', id: 'wh_01kafe3n4pfx2v9yq6m8d7t5zr' },
+    actionUrl: null,
+    readAt: null,
+    createdAt: '2026-11-20T09:00:00.000Z',
   },
-  { $id: 'Notification' },
 );
 
-const Channels = Type.Object({ email: Type.Boolean(), inApp: Type.Boolean() });
+const Channels = named(
+  'NotificationChannels',
+  Type.Object({ email: Type.Boolean(), inApp: Type.Boolean() }),
+  { email: true, inApp: true },
+);
 
 /** @param types what people can be told of. */
 export function preferenceSchemas(types: readonly string[]) {
   const description = `Of ${types.map((type) => `\`${type}\``).join(', ')}.`;
-  const PreferencesIn = Type.Object({
-    channels: Channels,
-    types: Type.Record(Type.String(), Channels, {
-      default: {},
-      description: `${description} A type that is absent takes its default.`,
+  const PreferencesIn = named(
+    'NotificationPreferencesSet',
+    Type.Object({
+      channels: Channels,
+      types: Type.Record(Type.String(), Channels, {
+        default: {},
+        description: `${description} A type that is absent takes its default.`,
+      }),
     }),
-  });
-  const Preferences = Type.Object(
-    {
+    { channels: { email: true, inApp: true }, types: { 'webhook.failing': { email: false, inApp: true } } },
+  );
+  const Preferences = named(
+    'NotificationPreferences',
+    Type.Object({
       channels: Type.Object(
         { email: Type.Boolean(), inApp: Type.Boolean() },
         { description: 'A channel that is off is off for every type.' },
       ),
       types: Type.Record(Type.String(), Channels, { description }),
-    },
-    { $id: 'NotificationPreferences' },
+    }),
+    { channels: { email: true, inApp: true }, types: { 'webhook.failing': { email: true, inApp: true } } },
   );
   return { PreferencesIn, Preferences };
 }
 
-export const UnreadCount = Type.Object({ count: Type.Integer() });
-export const ReadAll = Type.Object({ updated: Type.Integer() });
+export const UnreadCount = named('UnreadCount', Type.Object({ count: Type.Integer() }), { count: 3 });
+export const ReadAll = named('ReadAll', Type.Object({ updated: Type.Integer() }), { updated: 3 });
 
 export function toNotification(row: NotificationRow): Static<typeof Notification> {
   const { resource_type: type, resource_id: id } = row;

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { writes } from '../../http/access.ts';
+import { named } from '../../http/named.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { IdParams, Instant } from '../../http/schema.ts';
 import { notFound } from '../../kernel/errors.ts';
@@ -8,38 +9,52 @@ import type { Snapshots } from './snapshots.ts';
 import type { PlaybackTokens } from './tokens.ts';
 import type { VideoSnapshot } from './videos/snapshot.ts';
 
+const Id = IdParams('vid', 'video');
+
 const DEFAULT_TTL_SEC = 43_200;
 
-const PlaybackTokenIn = Type.Object({
-  ttlSec: Type.Optional(
-    Type.Integer({
-      minimum: 60,
-      maximum: 604_800,
-      default: DEFAULT_TTL_SEC,
-      description: 'Seconds it is good for.',
-    }),
-  ),
-  viewerId: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 128,
-      description:
-        'Whom it is for, in your own words: viewers who share an address and a browser are counted one by one. It cannot be read from the token.',
-    }),
-  ),
-});
+const PlaybackTokenIn = named(
+  'PlaybackTokenCreate',
+  Type.Object({
+    ttlSec: Type.Optional(
+      Type.Integer({
+        minimum: 60,
+        maximum: 604_800,
+        default: DEFAULT_TTL_SEC,
+        description: 'Seconds it is good for.',
+      }),
+    ),
+    viewerId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description:
+          'Whom it is for, in your own words: viewers who share an address and a browser are counted one by one. It cannot be read from the token.',
+      }),
+    ),
+  }),
+  { ttlSec: 3600 },
+);
 
 type TokenIn = Static<typeof PlaybackTokenIn>;
 
-const PlaybackToken = Type.Object(
-  {
+const PlaybackToken = named(
+  'PlaybackToken',
+  Type.Object({
     token: Type.String({ description: 'Goes as `?token=` to every address of the video or stream.' }),
     playbackUrl: Type.String({ description: 'The HLS master playlist; 404 while there is nothing to play.' }),
     embedUrl: Type.String(),
     watchUrl: Type.String(),
     expiresAt: Instant,
+  }),
+  {
+    token: 'eyJ2IjoxfQ.c2lnbmF0dXJl',
+    playbackUrl:
+      'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8?token=eyJ2IjoxfQ.c2lnbmF0dXJl',
+    embedUrl: 'https://video.example.com/embed/vid_01kafe3n4pfx2v9yq6m8d7t5zr?token=eyJ2IjoxfQ.c2lnbmF0dXJl',
+    watchUrl: 'https://video.example.com/watch/vid_01kafe3n4pfx2v9yq6m8d7t5zr?token=eyJ2IjoxfQ.c2lnbmF0dXJl',
+    expiresAt: '2026-11-20T09:00:00.000Z',
   },
-  { $id: 'PlaybackToken' },
 );
 
 interface Deps {
@@ -52,7 +67,7 @@ interface Deps {
 
 const request = {
   method: 'POST',
-  params: IdParams,
+  params: Id,
   body: PlaybackTokenIn,
   optionalBody: true,
   reply: { status: 201, schema: PlaybackToken },

@@ -1,12 +1,16 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
 
-const data = Type.Object({
-  playlistId: Type.String(),
-  title: Type.String(),
-  itemCount: Type.Integer(),
-  sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this playlist.' }),
-});
+const data = named(
+  'PlaylistEventData',
+  Type.Object({
+    playlistId: Type.String(),
+    title: Type.String(),
+    itemCount: Type.Integer(),
+    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this playlist.' }),
+  }),
+);
 const sample = { playlistId: 'pls_01kafe3n4pfx2v9yq6m8d7t5zr', title: 'The best of 2026', itemCount: 0 };
 
 export const playlistCreated = defineEvent({

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { reads, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Deleted, IdParams, parseList } from '../../http/schema.ts';
+import { CommaList, Deleted, IdParams, PathId, parseList } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
@@ -20,7 +20,9 @@ import {
 } from './schemas.ts';
 import { itemPosition, type Playlists } from './service.ts';
 
-const ItemId = Type.Object({ id: Type.String(), itemId: Type.String() });
+const Id = IdParams('pls', 'playlist');
+
+const ItemId = Type.Object({ ...Id.properties, itemId: PathId('pli', 'item') });
 
 /** In the order of the playlist unless asked otherwise. */
 const ItemsQuery = Type.Object({
@@ -59,7 +61,7 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
       path: '/playlists',
       summary: 'List playlists',
       query: listQuery({
-        visibility: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
+        visibility: CommaList(VALUES.playlist.visibility),
       }),
       reply: { status: 200, schema: Playlist, list: true },
       async handler({ caller }, { query }) {
@@ -77,7 +79,7 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/playlists/{id}',
       summary: 'Get a playlist',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Playlist },
       handler: async ({ caller }, { params }) =>
         out(caller, await playlists.get(caller.workspaceId, params.id)),
@@ -88,7 +90,7 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
       method: 'PATCH',
       path: '/playlists/{id}',
       summary: 'Change a playlist',
-      params: IdParams,
+      params: Id,
       body: PlaylistPatch,
       reply: { status: 200, schema: Playlist },
       handler: async ({ caller }, { params, body }) =>
@@ -101,7 +103,7 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
       path: '/playlists/{id}',
       summary: 'Delete a playlist',
       description: 'Its videos stay.',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {
         await playlists.remove(caller.workspaceId, params.id);
@@ -115,7 +117,7 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
       path: '/playlists/{id}/items/order',
       summary: 'Put the items of a playlist in order',
       description: '409 when the playlist was changed meanwhile: read its items again.',
-      params: IdParams,
+      params: Id,
       body: PlaylistOrder,
       reply: { status: 200, schema: Playlist },
       errors: ['CONFLICT'],
@@ -135,7 +137,7 @@ function itemRoutes({ playlists, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/playlists/{id}/items',
       summary: 'List the items of a playlist',
-      params: IdParams,
+      params: Id,
       query: ItemsQuery,
       reply: { status: 200, schema: PlaylistItem, list: true },
       async handler({ caller: { workspaceId } }, { params, query }) {
@@ -156,7 +158,7 @@ function itemRoutes({ playlists, cursors }: Deps): Route[] {
       path: '/playlists/{id}/items',
       summary: 'Add a video to a playlist',
       description: 'At the end unless `position` is given. 409 when the playlist has 5000 items.',
-      params: IdParams,
+      params: Id,
       body: PlaylistItemIn,
       reply: { status: 201, schema: PlaylistItem },
       errors: ['CONFLICT'],

@@ -1,36 +1,45 @@
 import Type, { type Static } from 'typebox';
-import { Instant, Nullable, OneOf, Title } from '../../http/schema.ts';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Nullable, OneOf, Title } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { VALUES, type VideoStatus } from '../../platform/db/tables.generated.ts';
 import type { ItemRow, ShownPlaylist } from './repository.ts';
 import { MAX_ITEMS } from './rules.ts';
 
-const Visibility = OneOf(VALUES.playlist.visibility);
+const Visibility = named('PlaylistVisibility', OneOf(VALUES.playlist.visibility));
 const settings = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
   visibility: Type.Optional(Visibility),
 };
 
-export const PlaylistIn = Type.Object({ title: Title, ...settings });
+export const PlaylistIn = named('PlaylistCreate', Type.Object({ title: Title, ...settings }), {
+  title: 'The best of 2026',
+  visibility: 'PUBLIC',
+});
 export type PlaylistIn = Static<typeof PlaylistIn>;
 
-export const PlaylistPatch = Type.Object({
-  title: Type.Optional(Title),
-  ...settings,
-  thumbnailVideoId: Type.Optional(
-    Nullable(
-      Type.String({
-        description: 'A video of the playlist whose thumbnail it shows; null is the first that has one.',
-      }),
+export const PlaylistPatch = named(
+  'PlaylistUpdate',
+  Type.Object({
+    title: Type.Optional(Title),
+    ...settings,
+    thumbnailVideoId: Type.Optional(
+      Nullable(
+        Type.String({
+          description: 'A video of the playlist whose thumbnail it shows; null is the first that has one.',
+        }),
+      ),
     ),
-  ),
-});
+  }),
+  { title: 'The best of 2026' },
+);
 export type PlaylistPatch = Static<typeof PlaylistPatch>;
 
-export const Playlist = Type.Object(
-  {
-    id: Type.String(),
+export const Playlist = named(
+  'Playlist',
+  Type.Object({
+    id: IdOf('pls'),
     title: Type.String(),
     description: Nullable(Type.String()),
     visibility: Visibility,
@@ -43,8 +52,20 @@ export const Playlist = Type.Object(
     createdAt: Instant,
     updatedAt: Instant,
     mode: OneOf(MODES),
+  }),
+  {
+    id: 'pls_01kafe3n4pfx2v9yq6m8d7t5zr',
+    title: 'The best of 2026',
+    description: null,
+    visibility: 'PUBLIC',
+    thumbnailUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/poster.jpg',
+    thumbnailVideoId: null,
+    itemCount: 12,
+    totalDurationSec: 5400,
+    createdAt: '2026-11-20T09:00:00.000Z',
+    updatedAt: '2026-11-20T09:00:00.000Z',
+    mode: 'live',
   },
-  { $id: 'Playlist' },
 );
 
 const second = Nullable(Type.Number({ minimum: 0, maximum: MAX_DURATION_SEC }));
@@ -61,21 +82,32 @@ const itemSettings = {
   stopSec: Type.Optional(second),
 };
 
-export const PlaylistItemIn = Type.Object({ videoId: Type.String(), ...itemSettings });
+export const PlaylistItemIn = named(
+  'PlaylistItemCreate',
+  Type.Object({ videoId: Type.String(), ...itemSettings }),
+  { videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr', position: 0 },
+);
 export type PlaylistItemIn = Static<typeof PlaylistItemIn>;
 
-export const PlaylistItemPatch = Type.Object(itemSettings);
+export const PlaylistItemPatch = named('PlaylistItemUpdate', Type.Object(itemSettings), {
+  position: 3,
+  note: 'Encore',
+});
 export type PlaylistItemPatch = Static<typeof PlaylistItemPatch>;
 
-export const PlaylistOrder = Type.Object({
-  itemIds: Type.Array(Type.String(), { maxItems: MAX_ITEMS, description: 'All of its items, each once.' }),
-  updatedAt: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: "The playlist's as you know it: 409 when it was changed since.",
-    }),
-  ),
-});
+export const PlaylistOrder = named(
+  'PlaylistOrder',
+  Type.Object({
+    itemIds: Type.Array(Type.String(), { maxItems: MAX_ITEMS, description: 'All of its items, each once.' }),
+    updatedAt: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: "The playlist's as you know it: 409 when it was changed since.",
+      }),
+    ),
+  }),
+  { itemIds: ['pli_01kafe3n4pfx2v9yq6m8d7t5zr'] },
+);
 export type PlaylistOrder = Static<typeof PlaylistOrder>;
 
 /** What a playlist shows of a video that is there. */
@@ -88,10 +120,11 @@ export interface PlaylistVideo {
   available: boolean;
 }
 
-export const PlaylistItem = Type.Object(
-  {
-    id: Type.String(),
-    videoId: Type.String(),
+export const PlaylistItem = named(
+  'PlaylistItem',
+  Type.Object({
+    id: IdOf('pli'),
+    videoId: IdOf('vid'),
     position: Type.Integer(),
     note: Nullable(Type.String()),
     startSec: Nullable(Type.Number()),
@@ -107,8 +140,23 @@ export const PlaylistItem = Type.Object(
       { description: 'Of a deleted video everything is null and `available` is false.' },
     ),
     addedAt: Instant,
+  }),
+  {
+    id: 'pli_01kafe3n4pfx2v9yq6m8d7t5zr',
+    videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr',
+    position: 0,
+    note: null,
+    startSec: null,
+    stopSec: null,
+    video: {
+      title: 'A film',
+      status: 'READY',
+      durationSec: 450.5,
+      thumbnailUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/poster.jpg',
+      available: true,
+    },
+    addedAt: '2026-11-20T09:00:00.000Z',
   },
-  { $id: 'PlaylistItem' },
 );
 
 const DELETED = { title: null, status: null, durationSec: null, thumbnailUrl: null, available: false };

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { reads, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Deleted, IdParams, parseList } from '../../http/schema.ts';
+import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
 import { type Caller, mayWrite } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
@@ -17,6 +17,8 @@ import {
   toStream,
 } from './schemas.ts';
 import type { Streams } from './service.ts';
+
+const Id = IdParams('str', 'stream');
 
 interface Deps {
   streams: Streams;
@@ -39,7 +41,7 @@ export function streamRoutes({ streams, links, cursors }: Deps): Route[] {
       method: 'POST',
       path: `/streams/{id}/${name}`,
       summary,
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Stream },
       errors: name === 'start' ? ['QUOTA_EXCEEDED', 'CONFLICT'] : [],
       handler: async ({ caller }, { params }) => out(caller, await run(caller.workspaceId, params.id)),
@@ -67,9 +69,9 @@ export function streamRoutes({ streams, links, cursors }: Deps): Route[] {
       path: '/streams',
       summary: 'List streams',
       query: listQuery({
-        isLive: Type.Optional(Type.Boolean()),
-        hasSignal: Type.Optional(Type.Boolean()),
-        visibility: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
+        isLive: Type.Optional(Type.Boolean({ description: 'Absent means both.' })),
+        hasSignal: Type.Optional(Type.Boolean({ description: 'Absent means both.' })),
+        visibility: CommaList(VISIBILITIES),
       }),
       reply: { status: 200, schema: Stream, list: true },
       async handler({ caller }, { query }) {
@@ -85,7 +87,7 @@ export function streamRoutes({ streams, links, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/streams/{id}',
       summary: 'Get a stream',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Stream },
       async handler({ caller }, { params }) {
         const row = await streams.get(caller.workspaceId, params.id);
@@ -98,7 +100,7 @@ export function streamRoutes({ streams, links, cursors }: Deps): Route[] {
       method: 'PATCH',
       path: '/streams/{id}',
       summary: 'Change a stream',
-      params: IdParams,
+      params: Id,
       body: StreamPatch,
       reply: { status: 200, schema: Stream },
       errors: ['CONFLICT'],
@@ -112,7 +114,7 @@ export function streamRoutes({ streams, links, cursors }: Deps): Route[] {
       path: '/streams/{id}',
       summary: 'Delete a stream',
       description: 'Cuts its encoder off. 409 while the stream is live.',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Deleted },
       errors: ['CONFLICT'],
       async handler({ caller }, { params }) {
@@ -130,7 +132,7 @@ export function streamRoutes({ streams, links, cursors }: Deps): Route[] {
       path: '/streams/{id}/rotate-key',
       summary: 'Replace the stream key',
       description: 'The old key stops working at once and its publisher is cut off.',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Stream },
       async handler({ caller }, { params }) {
         const { row, streamKey } = await streams.rotateKey(caller.workspaceId, params.id);
@@ -143,7 +145,7 @@ export function streamRoutes({ streams, links, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/streams/{id}/sessions',
       summary: 'List the sessions of a stream',
-      params: IdParams,
+      params: Id,
       query: listQuery({}),
       reply: { status: 200, schema: StreamSession, list: true },
       async handler({ caller }, { params, query }) {

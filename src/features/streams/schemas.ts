@@ -1,5 +1,15 @@
 import Type, { type Static } from 'typebox';
-import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
+import { named } from '../../http/named.ts';
+import {
+  IdOf,
+  Instant,
+  Metadata,
+  Nullable,
+  NullableObject,
+  OneOf,
+  Title,
+  Visibility,
+} from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { StreamLinks as PlaybackLinks } from '../playback/index.ts';
@@ -9,8 +19,9 @@ import { settingsOf } from './settings.ts';
 
 const STATUSES = ['IDLE', 'PREVIEW', 'LIVE', 'LIVE_NO_SIGNAL', 'DISABLED'] as const;
 
-const LatencyMode = OneOf(VALUES.stream.latency_mode);
-const ChatMode = OneOf(VALUES.stream.chat_mode);
+const LatencyMode = named('LatencyMode', OneOf(VALUES.stream.latency_mode));
+const ChatMode = named('ChatMode', OneOf(VALUES.stream.chat_mode));
+named('StreamStatus', OneOf(STATUSES));
 const settings = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
   visibility: Type.Optional(Visibility),
@@ -30,25 +41,37 @@ const settings = {
   externalId: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
 };
 
-export const StreamIn = Type.Object({ title: Title, ...settings });
+export const StreamIn = named('StreamCreate', Type.Object({ title: Title, ...settings }), {
+  title: 'Friday night live',
+  visibility: 'PUBLIC',
+  record: true,
+});
 export type StreamIn = Static<typeof StreamIn>;
 
-export const StreamPatch = Type.Object({ title: Type.Optional(Title), ...settings });
+export const StreamPatch = named('StreamUpdate', Type.Object({ title: Type.Optional(Title), ...settings }), {
+  title: 'Saturday night live',
+  scheduledStartAt: '2026-11-28T20:00:00.000Z',
+});
 export type StreamPatch = Static<typeof StreamPatch>;
 
-const Health = Type.Object({
-  bitrateKbps: Type.Number(),
-  fps: Type.Number(),
-  width: Type.Integer(),
-  height: Type.Integer(),
-  codec: Type.String(),
-  issues: Type.Array(Type.String()),
-});
+const Health = named(
+  'StreamHealth',
+  Type.Object({
+    bitrateKbps: Type.Number(),
+    fps: Type.Number(),
+    width: Type.Integer(),
+    height: Type.Integer(),
+    codec: Type.String(),
+    issues: Type.Array(Type.String()),
+  }),
+  { bitrateKbps: 4520.5, fps: 30, width: 1920, height: 1080, codec: 'h264', issues: [] },
+);
 
-export const Stream = Type.Object(
-  {
-    id: Type.String(),
-    streamId: Type.String({ description: 'The same as `id`.' }),
+export const Stream = named(
+  'Stream',
+  Type.Object({
+    id: IdOf('str'),
+    streamId: IdOf('str', 'The same as `id`.'),
     title: Type.String(),
     description: Nullable(Type.String()),
     visibility: Visibility,
@@ -95,14 +118,55 @@ export const Stream = Type.Object(
     createdAt: Instant,
     updatedAt: Instant,
     mode: OneOf(MODES),
+  }),
+  {
+    id: 'str_01kafe3n4pfx2v9yq6m8d7t5zr',
+    streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr',
+    title: 'Friday night live',
+    description: null,
+    visibility: 'PUBLIC',
+    hasSignal: true,
+    isLive: true,
+    status: 'LIVE',
+    enabled: true,
+    streamKey: 'sk_3kTq8ZrW1xY6vB0nM4sD7fGh',
+    ingest: { rtmpUrl: 'rtmp://video.example.com:1935/live', rtmpsUrl: null, srtUrl: null, whipUrl: null },
+    playbackUrl: 'https://video.example.com/live/str_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',
+    previewUrl: null,
+    embedUrl: 'https://video.example.com/embed/str_01kafe3n4pfx2v9yq6m8d7t5zr',
+    latencyMode: 'STANDARD',
+    record: true,
+    recordVisibility: 'PRIVATE',
+    reconnectWindowSec: 60,
+    autoStart: false,
+    autoStopAfterSec: null,
+    maxDurationSec: 43_200,
+    chatEnabled: true,
+    chatMode: 'OPEN',
+    slowModeSec: 0,
+    scheduledStartAt: null,
+    restreamIds: [],
+    currentSessionId: 'ses_01kafe3n4pfx2v9yq6m8d7t5zr',
+    startedAt: '2026-11-20T09:00:00.000Z',
+    endedAt: null,
+    lastSignalAt: '2026-11-20T09:00:00.000Z',
+    viewerCount: 132,
+    peakViewers: 180,
+    health: { bitrateKbps: 4520.5, fps: 30, width: 1920, height: 1080, codec: 'h264', issues: [] },
+    metadata: {},
+    externalId: null,
+    thumbnailUrl: null,
+    createdAt: '2026-11-20T09:00:00.000Z',
+    updatedAt: '2026-11-20T09:00:00.000Z',
+    mode: 'live',
   },
-  { $id: 'Stream' },
 );
 export type Stream = Static<typeof Stream>;
 
-export const StreamSession = Type.Object(
-  {
-    id: Type.String(),
+export const StreamSession = named(
+  'StreamSession',
+  Type.Object({
+    id: IdOf('ses'),
     signalStartedAt: Instant,
     signalEndedAt: Nullable(Instant),
     broadcastStartedAt: Nullable(Instant),
@@ -119,8 +183,19 @@ export const StreamSession = Type.Object(
           'DURATION_EXCEEDED: stopped at maxDurationSec. QUOTA_EXCEEDED: not recorded, the storage was full.',
       }),
     ),
+  }),
+  {
+    id: 'ses_01kafe3n4pfx2v9yq6m8d7t5zr',
+    signalStartedAt: '2026-11-20T09:00:00.000Z',
+    signalEndedAt: null,
+    broadcastStartedAt: '2026-11-20T09:00:00.000Z',
+    broadcastEndedAt: null,
+    durationSec: null,
+    peakViewers: 180,
+    uniqueViewers: 412,
+    recordingVideoId: null,
+    error: null,
   },
-  { $id: 'StreamSession' },
 );
 
 /** The addresses of a stream: where it is published, and where playback shows it. */

@@ -1,14 +1,15 @@
-import Type from 'typebox';
 import { reads, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Deleted, IdParams, parseList } from '../../http/schema.ts';
+import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
 import { type Caller, mayWrite } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { UploadRow } from './repository.ts';
 import { CompleteIn, toUpload, Upload, UploadIn } from './schemas.ts';
 import type { Uploads } from './service.ts';
+
+const Id = IdParams('upl', 'upload');
 
 /** Who may create a session: also the policy of a tus creation, which is no JSON. */
 export const CREATION = {
@@ -40,7 +41,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       path: '/upload',
       summary: 'List uploads',
       query: listQuery({
-        status: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
+        status: CommaList(VALUES.upload.status),
       }),
       reply: { status: 200, schema: Upload, list: true },
       async handler({ caller }, { query }) {
@@ -56,7 +57,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       method: 'GET',
       path: '/upload/{id}',
       summary: 'Get an upload',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Upload },
       handler: async ({ caller }, { params }) =>
         out(caller, await uploads.get(caller.workspaceId, params.id)),
@@ -69,7 +70,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       summary: 'Complete an upload',
       description:
         'The last byte completes an upload by itself; this asks for it, and checks a SHA-256. 409 while bytes are missing. A wrong sum is 400 and fails the upload and its video.',
-      params: IdParams,
+      params: Id,
       body: CompleteIn,
       optionalBody: true,
       reply: { status: 200, schema: Upload },
@@ -84,7 +85,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       path: '/upload/{id}',
       summary: 'Cancel an upload',
       description: 'What was received is removed and its video fails. 409 when the upload is complete.',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Deleted },
       errors: ['CONFLICT'],
       async handler({ caller }, { params }) {

@@ -1,9 +1,22 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
+import { named } from '../../http/named.ts';
+import {
+  IdOf,
+  Instant,
+  Metadata,
+  Nullable,
+  NullableObject,
+  OneOf,
+  Problem,
+  Title,
+  Visibility,
+} from '../../http/schema.ts';
 import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { UploadRow } from './repository.ts';
 import { CHUNK_BYTES } from './rules.ts';
+
+named('UploadStatus', OneOf(VALUES.upload.status));
 
 const Sha256 = Type.String({
   pattern: '^[0-9a-fA-F]{64}$',
@@ -39,16 +52,24 @@ const creation = <S extends TSchema>(sizeBytes: S) =>
     ),
   });
 
-export const UploadIn = creation(Size);
+export const UploadIn = named('UploadCreate', creation(Size), {
+  filename: 'film.mp4',
+  sizeBytes: 734_003_200,
+  mimeType: 'video/mp4',
+  title: 'A film',
+});
 /** What a tus creation says; its length may come later. */
 export const TusCreation = creation(Nullable(Size));
 
-export const CompleteIn = Type.Object({ sha256: Type.Optional(Sha256) });
+export const CompleteIn = named('UploadComplete', Type.Object({ sha256: Type.Optional(Sha256) }), {
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+});
 
-export const Upload = Type.Object(
-  {
-    id: Type.String(),
-    videoId: Type.String(),
+export const Upload = named(
+  'Upload',
+  Type.Object({
+    id: IdOf('upl'),
+    videoId: IdOf('vid'),
     status: OneOf(VALUES.upload.status),
     protocol: OneOf(VALUES.upload.protocol),
     uploadUrl: Nullable(
@@ -65,10 +86,26 @@ export const Upload = Type.Object(
     sha256: Nullable(Type.String()),
     chunkSizeBytes: Type.Integer({ description: 'A good size for clients that cut the file.' }),
     expiresAt: Instant,
-    error: NullableObject(Type.Object({ code: Type.String(), message: Type.String() })),
+    error: NullableObject(Problem),
     createdAt: Instant,
+  }),
+  {
+    id: 'upl_01kafe3n4pfx2v9yq6m8d7t5zr',
+    videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr',
+    status: 'UPLOADING',
+    protocol: 'TUS',
+    uploadUrl: 'https://video.example.com/u/3kTq8ZrW1xY6vB0nM4sD7fGh',
+    corsOrigin: null,
+    filename: 'film.mp4',
+    sizeBytes: 734_003_200,
+    receivedBytes: 104_857_600,
+    mimeType: 'video/mp4',
+    sha256: null,
+    chunkSizeBytes: 16_777_216,
+    expiresAt: '2026-11-20T09:00:00.000Z',
+    error: null,
+    createdAt: '2026-11-20T09:00:00.000Z',
   },
-  { $id: 'Upload' },
 );
 export type Upload = Static<typeof Upload>;
 

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { reads, writes } from '../../http/access.ts';
+import { named } from '../../http/named.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
@@ -11,29 +12,39 @@ import type { ShownVideo } from './repository.ts';
 import { Caption, toCaption, toLinked, toVideo, Video } from './schemas.ts';
 import { THUMBNAIL_MAX_BYTES, type Thumbnails } from './thumbnail.service.ts';
 
-const CaptionsIn = Type.Object({
-  language: Type.String({ minLength: 1, maxLength: 35, description: 'BCP 47.', examples: ['en', 'pt-BR'] }),
-  label: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 100,
-      pattern: '\\S',
-      description: 'How viewers find them; the name of the language unless given.',
-    }),
-  ),
-  content: Type.Optional(
-    Type.String({
-      maxLength: CAPTIONS_MAX_BYTES,
-      description: 'WebVTT or SubRip (SRT), unless a file comes.',
-    }),
-  ),
-});
+const Id = IdParams('vid', 'video');
 
-const ThumbnailIn = Type.Object({
-  atSec: Type.Optional(
-    Type.Number({ minimum: 0, description: 'A moment of the video, unless a file comes.' }),
-  ),
-});
+const CaptionsIn = named(
+  'CaptionSet',
+  Type.Object({
+    language: Type.String({ minLength: 1, maxLength: 35, description: 'BCP 47.', examples: ['en', 'pt-BR'] }),
+    label: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        pattern: '\\S',
+        description: 'How viewers find them; the name of the language unless given.',
+      }),
+    ),
+    content: Type.Optional(
+      Type.String({
+        maxLength: CAPTIONS_MAX_BYTES,
+        description: 'WebVTT or SubRip (SRT), unless a file comes.',
+      }),
+    ),
+  }),
+  { language: 'en', label: 'English', content: 'WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n' },
+);
+
+const ThumbnailIn = named(
+  'ThumbnailSet',
+  Type.Object({
+    atSec: Type.Optional(
+      Type.Number({ minimum: 0, description: 'A moment of the video, unless a file comes.' }),
+    ),
+  }),
+  { atSec: 12.5 },
+);
 
 interface Deps {
   captions: Captions;
@@ -57,7 +68,7 @@ function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/videos/{id}/captions',
       summary: 'List the captions of a video',
-      params: IdParams,
+      params: Id,
       query: Type.Object({
         ...listQuery({}).properties,
         limit: Type.Integer({ minimum: 1, maximum: 100, default: 100 }),
@@ -77,7 +88,7 @@ function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       summary: 'Add captions in a language, or replace them',
       description: 'WebVTT or SubRip (SRT) in UTF-8 up to 1 MB, as a file or as `content`; served as WebVTT.',
       upload: { field: 'file', maxBytes: CAPTIONS_MAX_BYTES },
-      params: IdParams,
+      params: Id,
       body: CaptionsIn,
       reply: { status: 201, schema: Caption },
       errors: ['CONFLICT'],
@@ -132,7 +143,7 @@ function thumbnailRoutes({ thumbnails, links }: Deps): Route[] {
         'A PNG, JPEG or WebP picture up to 5 MB, served as a JPEG made from it; or a moment `atSec`, shown as soon as it has been taken.',
       limits: [{ bucket: 'thumbnail', per: 'key', max: 120, windowSec: 3600, refusal: 'RATE_LIMITED' }],
       upload: { field: 'file', maxBytes: THUMBNAIL_MAX_BYTES },
-      params: IdParams,
+      params: Id,
       body: ThumbnailIn,
       optionalBody: true,
       reply: { status: 200, schema: Video },
@@ -152,7 +163,7 @@ function thumbnailRoutes({ thumbnails, links }: Deps): Route[] {
       path,
       summary: 'Go back to the automatic thumbnail',
       description: 'The `id` of the answer is that of the video.',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Deleted },
       errors: ['NOT_FOUND'],
       async handler({ caller }, { params }) {

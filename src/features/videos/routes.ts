@@ -1,8 +1,9 @@
 import Type, { type TObject } from 'typebox';
 import { reads, writes } from '../../http/access.ts';
+import { named } from '../../http/named.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Deleted, IdParams, parseList } from '../../http/schema.ts';
+import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
@@ -12,7 +13,9 @@ import type { ShownVideo } from './repository.ts';
 import { PublishIn, toVideo, Video, VideoIn, VideoPatch } from './schemas.ts';
 import type { Videos } from './service.ts';
 
-const one = { params: IdParams, reply: { status: 200, schema: Video } } as const;
+const Id = IdParams('vid', 'video');
+
+const one = { params: Id, reply: { status: 200, schema: Video } } as const;
 
 interface Deps {
   videos: Videos;
@@ -25,12 +28,12 @@ interface Deps {
 /** `/videos` and what is done with one (contract 4.8, `api.md` C3.1). */
 export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
   const out = (caller: Caller, row: ShownVideo) => toVideo(row, { mode: caller.mode, links });
-  const NewVideo = Type.Object(
-    {
+  const NewVideo = named(
+    'NewVideo',
+    Type.Object({
       ...Video.properties,
       upload: Type.Object(Upload.properties, { description: 'Where the file goes.' }),
-    },
-    { $id: 'NewVideo' },
+    }),
   );
   return [
     defineRoute({
@@ -55,8 +58,8 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       path: '/videos',
       summary: 'List videos',
       query: listQuery({
-        status: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
-        visibility: Type.Optional(Type.String({ description: 'One or more, comma-separated.' })),
+        status: CommaList(VALUES.video.status),
+        visibility: CommaList(VISIBILITIES),
         tag: Type.Optional(Type.String()),
         externalId: Type.Optional(Type.String()),
         streamId: Type.Optional(Type.String({ description: 'Recordings of this stream.' })),
@@ -100,7 +103,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       path: '/videos/{id}',
       summary: 'Delete a video',
       description: 'It is gone at once, and so is what it counts of the storage. Its files go after 30 days.',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {
         await videos.remove(caller.workspaceId, params.id);

@@ -1,5 +1,16 @@
 import Type, { type Static } from 'typebox';
-import { Instant, Metadata, Nullable, NullableObject, OneOf, Title, Visibility } from '../../http/schema.ts';
+import { named } from '../../http/named.ts';
+import {
+  IdOf,
+  Instant,
+  Metadata,
+  Nullable,
+  NullableObject,
+  OneOf,
+  Problem,
+  Title,
+  Visibility,
+} from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { LinkedVideo, VideoLinks } from '../playback/index.ts';
@@ -8,10 +19,16 @@ import { aspectRatio } from './rules.ts';
 
 const MAX_DURATION_SEC = 43_200;
 
-const Chapter = Type.Object({
-  startSec: Type.Number({ minimum: 0, maximum: MAX_DURATION_SEC }),
-  title: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
-});
+named('VideoStatus', OneOf(VALUES.video.status));
+
+const Chapter = named(
+  'Chapter',
+  Type.Object({
+    startSec: Type.Number({ minimum: 0, maximum: MAX_DURATION_SEC }),
+    title: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
+  }),
+  { startSec: 0, title: 'Opening' },
+);
 
 const settings = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
@@ -46,35 +63,57 @@ const file = {
   corsOrigin: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
 };
 
-export const VideoIn = Type.Object({
-  title: Title,
-  ...settings,
-  publishAt: Type.Optional(
-    Nullable(
-      Type.String({
-        format: 'date-time',
-        description: 'The video is PRIVATE until then, and PUBLIC from then on. At most a year ahead.',
-      }),
+export const VideoIn = named(
+  'VideoCreate',
+  Type.Object({
+    title: Title,
+    ...settings,
+    publishAt: Type.Optional(
+      Nullable(
+        Type.String({
+          format: 'date-time',
+          description: 'The video is PRIVATE until then, and PUBLIC from then on. At most a year ahead.',
+        }),
+      ),
     ),
-  ),
-  ...file,
-});
+    ...file,
+  }),
+  {
+    title: 'A film',
+    visibility: 'PRIVATE',
+    tags: ['documentary'],
+    filename: 'film.mp4',
+    sizeBytes: 734_003_200,
+    mimeType: 'video/mp4',
+  },
+);
 export type VideoIn = Static<typeof VideoIn>;
 
-export const VideoPatch = Type.Object({ title: Type.Optional(Title), ...settings });
+export const VideoPatch = named('VideoUpdate', Type.Object({ title: Type.Optional(Title), ...settings }), {
+  title: 'A longer film',
+  chapters: [{ startSec: 0, title: 'Opening' }],
+});
 export type VideoPatch = Static<typeof VideoPatch>;
 
-export const PublishIn = Type.Object({
-  at: Type.Optional(Nullable(Type.String({ format: 'date-time', description: 'At most a year ahead.' }))),
-});
+export const PublishIn = named(
+  'VideoPublish',
+  Type.Object({
+    at: Type.Optional(Nullable(Type.String({ format: 'date-time', description: 'At most a year ahead.' }))),
+  }),
+  { at: '2026-11-28T20:00:00.000Z' },
+);
 
-const Rendition = Type.Object({
-  name: Type.String({ examples: ['1080p'] }),
-  width: Type.Integer(),
-  height: Type.Integer(),
-  bitrate: Type.Integer({ description: 'Bits per second, on average.' }),
-  frameRate: Type.Number(),
-});
+const Rendition = named(
+  'Rendition',
+  Type.Object({
+    name: Type.String({ examples: ['1080p'] }),
+    width: Type.Integer(),
+    height: Type.Integer(),
+    bitrate: Type.Integer({ description: 'Bits per second, on average.' }),
+    frameRate: Type.Number(),
+  }),
+  { name: '1080p', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 },
+);
 
 const captionFields = {
   language: Type.String({ description: 'BCP 47.', examples: ['en', 'pt-BR'] }),
@@ -82,13 +121,17 @@ const captionFields = {
   url: Type.String(),
   isAuto: Type.Boolean(),
 };
-export const Caption = Type.Object(captionFields, { $id: 'Caption' });
+export const Caption = named('Caption', Type.Object(captionFields), {
+  language: 'en',
+  label: 'English',
+  url: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/captions/en.vtt',
+  isAuto: false,
+});
 
-const Failure = Type.Object({ code: Type.String(), message: Type.String() });
-
-export const Video = Type.Object(
-  {
-    id: Type.String(),
+export const Video = named(
+  'Video',
+  Type.Object({
+    id: IdOf('vid'),
     title: Type.String(),
     description: Nullable(Type.String()),
     status: OneOf(VALUES.video.status),
@@ -106,11 +149,11 @@ export const Video = Type.Object(
     sizeBytes: Nullable(Type.Integer({ description: 'Of the original.' })),
     aspectRatio: Nullable(Type.String({ examples: ['16:9'] })),
     progressPercent: Type.Number({ minimum: 0, maximum: 100 }),
-    error: NullableObject(Failure),
+    error: NullableObject(Problem),
     source: OneOf(VALUES.video.source),
-    uploadId: Nullable(Type.String()),
-    importId: Nullable(Type.String()),
-    streamId: Nullable(Type.String()),
+    uploadId: Nullable(IdOf('upl')),
+    importId: Nullable(IdOf('imp')),
+    streamId: Nullable(IdOf('str')),
     thumbnailUrl: Nullable(Type.String()),
     previewUrl: Nullable(Type.String({ description: 'A short moving picture.' })),
     playbackUrl: Nullable(
@@ -118,7 +161,7 @@ export const Video = Type.Object(
     ),
     embedUrl: Nullable(Type.String()),
     renditions: Type.Array(Rendition, { description: 'Those that can be played, highest first.' }),
-    captions: Type.Array(Type.Object(captionFields)),
+    captions: Type.Array(Caption),
     chapters: Type.Array(Chapter),
     viewCount: Type.Integer(),
     publishedAt: Nullable(Instant),
@@ -126,8 +169,45 @@ export const Video = Type.Object(
     createdAt: Instant,
     updatedAt: Instant,
     mode: OneOf(MODES),
+  }),
+  {
+    id: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr',
+    title: 'A film',
+    description: null,
+    status: 'READY',
+    visibility: 'PUBLIC',
+    tierIds: [],
+    priceCents: null,
+    currency: 'USD',
+    tags: ['documentary'],
+    metadata: {},
+    externalId: null,
+    durationSec: 450.5,
+    width: 1920,
+    height: 1080,
+    frameRate: 30,
+    sizeBytes: 734_003_200,
+    aspectRatio: '16:9',
+    progressPercent: 100,
+    error: null,
+    source: 'UPLOAD',
+    uploadId: 'upl_01kafe3n4pfx2v9yq6m8d7t5zr',
+    importId: null,
+    streamId: null,
+    thumbnailUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/poster.jpg',
+    previewUrl: null,
+    playbackUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',
+    embedUrl: 'https://video.example.com/embed/vid_01kafe3n4pfx2v9yq6m8d7t5zr',
+    renditions: [{ name: '1080p', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 }],
+    captions: [],
+    chapters: [],
+    viewCount: 1024,
+    publishedAt: '2026-11-20T09:00:00.000Z',
+    publishAt: null,
+    createdAt: '2026-11-20T09:00:00.000Z',
+    updatedAt: '2026-11-20T09:00:00.000Z',
+    mode: 'live',
   },
-  { $id: 'Video' },
 );
 export type Video = Static<typeof Video>;
 

@@ -1,8 +1,9 @@
 import Type from 'typebox';
 import { anyKey, reads, writes } from '../../http/access.ts';
+import { named } from '../../http/named.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Deleted, IdParams } from '../../http/schema.ts';
+import { Deleted, IdParams, PathId } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import {
   deliveryFilters,
@@ -22,11 +23,18 @@ import {
 } from './schemas.ts';
 import type { Webhooks } from './service.ts';
 
+const Id = IdParams('wh', 'webhook');
+
 /** All of them in one page: plans allow fewer. */
 const ListQuery = Type.Object({
   ...listQuery({}).properties,
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 100 }),
 });
+const EventTypes = named('EventTypes', Type.Array(Type.String({ description: 'A type of the catalogue.' })), [
+  'stream.live',
+  'stream.ended',
+  'video.ready',
+]);
 const MAX_DELIVERIES = 200;
 
 interface Deps {
@@ -76,7 +84,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/me/webhooks/events',
       summary: 'List the event types',
-      reply: { status: 200, schema: Type.Array(Type.String()) },
+      reply: { status: 200, schema: EventTypes },
       handler: async () => webhooks.eventTypes(),
     }),
     defineRoute({
@@ -85,7 +93,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/me/webhooks/{id}',
       summary: 'Get a webhook with its statistics',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Webhook },
       handler: async ({ caller }, { params }) =>
         toWebhook(await webhooks.get(caller.workspaceId, params.id), caller.mode),
@@ -99,7 +107,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       description:
         'The secret is not changed here. Switching the webhook off cancels its pending deliveries; ' +
         '`recover` brings them back.',
-      params: IdParams,
+      params: Id,
       body: WebhookPatch,
       reply: { status: 200, schema: Webhook },
       handler: async ({ caller }, { params, body }) =>
@@ -112,7 +120,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       path: '/me/webhooks/{id}/rotate-secret',
       summary: 'Replace the signing secret',
       description: 'The new secret is in this answer and in no other. The old one is invalid at once.',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: WebhookWithSecret },
       async handler({ caller }, { params }) {
         const { row, signingSecret } = await webhooks.rotateSecret(caller.workspaceId, params.id);
@@ -126,7 +134,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       path: '/me/webhooks/{id}',
       summary: 'Delete a webhook',
       description: 'Its pending deliveries and its delivery log go with it.',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {
         await webhooks.remove(caller.workspaceId, params.id);
@@ -139,7 +147,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/me/webhooks/{id}/deliveries',
       summary: 'List the delivery attempts of the last 30 days',
-      params: IdParams,
+      params: Id,
       query: listQuery(deliveryFilters, MAX_DELIVERIES),
       reply: { status: 200, schema: WebhookDelivery, list: true },
       async handler({ caller }, { params, query }) {
@@ -152,7 +160,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
   ];
 }
 
-const WebhookDeliveryId = Type.Object({ id: Type.String(), deliveryId: Type.String() });
+const WebhookDeliveryId = Type.Object({ ...Id.properties, deliveryId: PathId('dlv', 'delivery') });
 
 /** What is sent, or only rendered, because somebody asked for it. */
 function attemptRoutes({ webhooks }: Deps): Route[] {
@@ -164,7 +172,7 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       path: '/me/webhooks/{id}/test',
       summary: 'Send a webhook.test event and wait for the answer',
       description: 'One attempt, sent whatever `events` and `isActive` say.',
-      params: IdParams,
+      params: Id,
       reply: { status: 200, schema: SingleAttempt },
       handler: ({ caller }, { params }) => webhooks.test(caller.workspaceId, params.id),
     }),
@@ -174,7 +182,7 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       method: 'POST',
       path: '/me/webhooks/{id}/simulate',
       summary: 'Render and sign a delivery without sending it',
-      params: IdParams,
+      params: Id,
       body: SimulateIn,
       reply: { status: 200, schema: Simulation },
       errors: ['UNKNOWN_EVENT'],
@@ -203,7 +211,7 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       description:
         'Every kept event of that time that matches and has no successful delivery to this webhook, also ' +
         'those of a time before it existed or when it was not active.',
-      params: IdParams,
+      params: Id,
       body: RecoverIn,
       reply: { status: 202, schema: Recovered },
       errors: ['CONFLICT'],

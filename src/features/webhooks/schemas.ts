@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { AnyObject, Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { named } from '../../http/named.ts';
+import { AnyObject, CommaList, CommaTexts, IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
@@ -8,53 +9,105 @@ import type { DeliveryRow, WebhookRow } from './repository.ts';
 /** A delivery that waits has no row in the log yet. */
 const STATUSES = ['PENDING', ...VALUES.delivery_log.status] as const;
 
-export const WebhookIn = Type.Object({
-  // The guard measures and judges the text (contract 6.4).
-  url: Type.String({ description: 'https only, at most 2048 characters, publicly routable.' }),
-  events: Type.Optional(
-    Type.Array(Type.String(), {
-      maxItems: 200,
-      description: 'Types or `prefix.*`; empty, or `*`, is every type.',
-    }),
-  ),
-  description: Type.Optional(Type.String({ maxLength: 500 })),
-  isActive: Type.Optional(Type.Boolean()),
-});
+named('DeliveryStatus', OneOf(STATUSES));
+named('DeliveryTrigger', OneOf(VALUES.delivery_log.trigger));
 
-export const WebhookPatch = Type.Partial(WebhookIn);
+export const WebhookIn = named(
+  'WebhookCreate',
+  Type.Object({
+    // The guard measures and judges the text (contract 6.4).
+    url: Type.String({ description: 'https only, at most 2048 characters, publicly routable.' }),
+    events: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 200,
+        description: 'Types or `prefix.*`; empty, or `*`, is every type.',
+      }),
+    ),
+    description: Type.Optional(Type.String({ maxLength: 500 })),
+    isActive: Type.Optional(Type.Boolean()),
+  }),
+  {
+    url: 'https://receiver.example.com/marquee',
+    events: ['stream.*', 'video.ready'],
+    description: 'Production',
+  },
+);
 
-export const SimulateIn = Type.Object({
-  event: Type.String({ description: 'A type of the catalogue.' }),
-  payload: Type.Optional(AnyObject),
-});
+export const WebhookPatch = named('WebhookUpdate', Type.Partial(WebhookIn), { isActive: false });
 
-export const RecoverIn = Type.Object({
-  since: Type.String({ format: 'date-time' }),
-  until: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now.' })),
-  events: Type.Optional(
-    Type.Array(Type.String(), {
-      maxItems: 200,
-      description: 'Types or `prefix.*` among those that the webhook subscribes to; default: all of them.',
-    }),
-  ),
-});
+export const SimulateIn = named(
+  'WebhookSimulate',
+  Type.Object({
+    event: Type.String({ description: 'A type of the catalogue.' }),
+    payload: Type.Optional(AnyObject),
+  }),
+  { event: 'stream.live', payload: { streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr' } },
+);
 
-export const Recovered = Type.Object({ queued: Type.Integer({ description: 'Deliveries planned.' }) });
+export const RecoverIn = named(
+  'WebhookRecover',
+  Type.Object({
+    since: Type.String({ format: 'date-time' }),
+    until: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now.' })),
+    events: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 200,
+        description: 'Types or `prefix.*` among those that the webhook subscribes to; default: all of them.',
+      }),
+    ),
+  }),
+  { since: '2026-11-20T09:00:00.000Z', events: ['stream.*'] },
+);
 
-const Stats = Type.Object({
-  totalDeliveries: Type.Integer({ description: 'Attempts made; the two counts below add up to it.' }),
-  successCount: Type.Integer(),
-  failureCount: Type.Integer(),
-  pendingCount: Type.Integer({ description: 'Deliveries that wait for an attempt.' }),
-  consecutiveFailures: Type.Integer(),
-  lastSuccessAt: Nullable(Instant),
-  lastFailureAt: Nullable(Instant),
-  lastStatus: Nullable(Type.Integer({ description: 'HTTP status of the last attempt, if it got one.' })),
-  avgLatencyMs: Nullable(Type.Integer()),
-});
+export const Recovered = named(
+  'WebhookRecovered',
+  Type.Object({ queued: Type.Integer({ description: 'Deliveries planned.' }) }),
+  { queued: 12 },
+);
+
+const STATS = {
+  totalDeliveries: 120,
+  successCount: 119,
+  failureCount: 1,
+  pendingCount: 0,
+  consecutiveFailures: 0,
+  lastSuccessAt: '2026-11-20T09:00:00.000Z',
+  lastFailureAt: null,
+  lastStatus: 200,
+  avgLatencyMs: 84,
+};
+const Stats = named(
+  'WebhookStats',
+  Type.Object({
+    totalDeliveries: Type.Integer({ description: 'Attempts made; the two counts below add up to it.' }),
+    successCount: Type.Integer(),
+    failureCount: Type.Integer(),
+    pendingCount: Type.Integer({ description: 'Deliveries that wait for an attempt.' }),
+    consecutiveFailures: Type.Integer(),
+    lastSuccessAt: Nullable(Instant),
+    lastFailureAt: Nullable(Instant),
+    lastStatus: Nullable(Type.Integer({ description: 'HTTP status of the last attempt, if it got one.' })),
+    avgLatencyMs: Nullable(Type.Integer()),
+  }),
+  STATS,
+);
+
+const EXAMPLE = {
+  id: 'wh_01kafe3n4pfx2v9yq6m8d7t5zr',
+  url: 'https://receiver.example.com/marquee',
+  events: ['stream.*', 'video.ready'],
+  isActive: true,
+  description: 'Production',
+  mode: 'live' as const,
+  apiVersion: null,
+  secretRotatedAt: null,
+  stats: STATS,
+  createdAt: '2026-11-20T09:00:00.000Z',
+  updatedAt: '2026-11-20T09:00:00.000Z',
+};
 
 const fields = {
-  id: Type.String(),
+  id: IdOf('wh'),
   url: Type.String(),
   events: Type.Array(Type.String()),
   isActive: Type.Boolean(),
@@ -67,20 +120,22 @@ const fields = {
   updatedAt: Instant,
 };
 
-export const Webhook = Type.Object(fields, { $id: 'Webhook' });
+export const Webhook = named('Webhook', Type.Object(fields), EXAMPLE);
 
-export const WebhookWithSecret = Type.Object(
-  {
+export const WebhookWithSecret = named(
+  'WebhookWithSecret',
+  Type.Object({
     ...fields,
     signingSecret: Type.String({ description: '`whsec_…`; shown here and never again.' }),
-  },
-  { $id: 'WebhookWithSecret' },
+  }),
+  { ...EXAMPLE, signingSecret: 'whsec_3kTq8ZrW1xY6vB0nM4sD7fGh' },
 );
 
-export const WebhookDelivery = Type.Object(
-  {
-    id: Type.String(),
-    webhookId: Type.String(),
+export const WebhookDelivery = named(
+  'WebhookDelivery',
+  Type.Object({
+    id: IdOf('dlv'),
+    webhookId: IdOf('wh'),
     eventType: Type.String(),
     eventId: Type.String(),
     attempt: Type.Integer({ minimum: 1, maximum: 7 }),
@@ -93,49 +148,103 @@ export const WebhookDelivery = Type.Object(
     trigger: OneOf(VALUES.delivery_log.trigger),
     replayOf: Nullable(Type.String()),
     createdAt: Instant,
+  }),
+  {
+    id: 'dlv_01kafe3n4pfx2v9yq6m8d7t5zr',
+    webhookId: 'wh_01kafe3n4pfx2v9yq6m8d7t5zr',
+    eventType: 'stream.live',
+    eventId: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+    attempt: 1,
+    status: 'SUCCESS',
+    responseStatus: 200,
+    responseBody: 'ok',
+    latencyMs: 84,
+    errorMessage: null,
+    nextAttemptAt: null,
+    trigger: 'EVENT',
+    replayOf: null,
+    createdAt: '2026-11-20T09:00:00.000Z',
   },
-  { $id: 'WebhookDelivery' },
 );
 
 /** The outcome of the one attempt of a test or a replay. */
-export const SingleAttempt = Type.Object({
-  deliveryId: Type.String(),
-  eventId: Type.String(),
-  status: OneOf(STATUSES),
-  responseStatus: Nullable(Type.Integer()),
-  latencyMs: Nullable(Type.Integer()),
-  errorMessage: Nullable(Type.String()),
-});
+export const SingleAttempt = named(
+  'WebhookAttempt',
+  Type.Object({
+    deliveryId: Type.String(),
+    eventId: Type.String(),
+    status: OneOf(STATUSES),
+    responseStatus: Nullable(Type.Integer()),
+    latencyMs: Nullable(Type.Integer()),
+    errorMessage: Nullable(Type.String()),
+  }),
+  {
+    deliveryId: 'dlv_01kafe3n4pfx2v9yq6m8d7t5zr',
+    eventId: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+    status: 'SUCCESS',
+    responseStatus: 200,
+    latencyMs: 84,
+    errorMessage: null,
+  },
+);
 
 /** Exactly contract 4.7. */
-export const Simulation = Type.Object({
-  deliveryUrl: Type.String(),
-  wouldDeliver: Type.Boolean({
-    description: 'False when the webhook is not active or does not subscribe to the type.',
-  }),
-  renderedRequest: Type.Object({
-    method: Type.Literal('POST'),
-    url: Type.String(),
-    headers: Type.Object({
-      'Content-Type': Type.String(),
-      'User-Agent': Type.String(),
-      'SVC-Event-Id': Type.String({ description: '`evt_dry_<hex>`' }),
-      'SVC-Event-Type': Type.String(),
-      'SVC-Event-Timestamp': Type.String({
-        description: 'Unix seconds; real deliveries have no such header.',
+export const Simulation = named(
+  'WebhookSimulation',
+  Type.Object({
+    deliveryUrl: Type.String(),
+    wouldDeliver: Type.Boolean({
+      description: 'False when the webhook is not active or does not subscribe to the type.',
+    }),
+    renderedRequest: Type.Object({
+      method: Type.Literal('POST'),
+      url: Type.String(),
+      headers: Type.Object({
+        'Content-Type': Type.String(),
+        'User-Agent': Type.String(),
+        'SVC-Event-Id': Type.String({ description: '`evt_dry_<hex>`' }),
+        'SVC-Event-Type': Type.String(),
+        'SVC-Event-Timestamp': Type.String({
+          description: 'Unix seconds; real deliveries have no such header.',
+        }),
+        'SVC-Signature': Type.String(),
       }),
-      'SVC-Signature': Type.String(),
+      body: Type.Object({
+        id: Type.String(),
+        type: Type.String(),
+        created: Type.Integer(),
+        data: AnyObject,
+      }),
+      bodyString: Type.String({ description: 'The exact bytes that the signature is computed over.' }),
     }),
-    body: Type.Object({
-      id: Type.String(),
-      type: Type.String(),
-      created: Type.Integer(),
-      data: AnyObject,
-    }),
-    bodyString: Type.String({ description: 'The exact bytes that the signature is computed over.' }),
+    note: Type.String(),
   }),
-  note: Type.String(),
-});
+  {
+    deliveryUrl: 'https://receiver.example.com/marquee',
+    wouldDeliver: true,
+    renderedRequest: {
+      method: 'POST',
+      url: 'https://receiver.example.com/marquee',
+      headers: {
+        'Content-Type': 'application/json',
+        'User-Agent': 'Marquee-Webhooks/1.0',
+        'SVC-Event-Id': 'evt_dry_5f0c2a',
+        'SVC-Event-Type': 'stream.live',
+        'SVC-Event-Timestamp': '1795165200',
+        'SVC-Signature': 't=1795165200,v1=4403f56225f28dc0f9ebc00aa9b1f5368df40631e74e2c12cf44472895227a52',
+      },
+      body: {
+        id: 'evt_dry_5f0c2a',
+        type: 'stream.live',
+        created: 1_795_165_200,
+        data: { streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr' },
+      },
+      bodyString:
+        '{"id":"evt_dry_5f0c2a","type":"stream.live","created":1795165200,"data":{"streamId":"str_01kafe3n4pfx2v9yq6m8d7t5zr"}}',
+    },
+    note: 'Nothing was sent.',
+  },
+);
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
@@ -184,10 +293,13 @@ export function toDelivery(row: DeliveryRow): Static<typeof WebhookDelivery> {
   };
 }
 
-const list = Type.Optional(Type.String({ description: 'One or more, comma-separated.' }));
-
 /** The filters of the delivery log (`api.md` C8). */
-export const deliveryFilters = { status: list, eventType: list, eventId: list, trigger: list };
+export const deliveryFilters = {
+  status: CommaList(STATUSES),
+  eventType: CommaTexts('Types of events.'),
+  eventId: CommaTexts('Ids of events.'),
+  trigger: CommaList(VALUES.delivery_log.trigger),
+};
 
 interface FilterTexts {
   status?: string;

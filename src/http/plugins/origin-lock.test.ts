@@ -3,9 +3,10 @@ import { after, before, describe, test } from 'node:test';
 import Type from 'typebox';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
+import { resolved } from '../../../test/harness/resolved.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
 import { createRouteApp, type RouteApp } from '../../../test/harness/route-app.ts';
-import { openApiDocument } from '../openapi.ts';
+import { openApiDocument } from '../openapi/document.ts';
 import { defineRoute, NoParams, NoQuery } from '../route.ts';
 
 const pay = defineRoute({
@@ -154,8 +155,8 @@ test('the lock comes after scope and permission, before the body and the Idempot
 });
 
 test('the document says that the error is a text there', () => {
-  const document: unknown = openApiDocument([pay], [], '/api/v1');
-  const answer = JSON.stringify(Object(document).paths['/pay'].post.responses['403']);
+  const document = openApiDocument({ routes: [pay], events: [], url: 'https://video.example.com/api/v1' });
+  const answer = JSON.stringify(Object(resolved(document)).paths['/pay'].post.responses['403'].content);
   assert.match(answer, /\{"type":"string","enum":\["integration_domain_required","origin_not_allowed"\]\}/);
   const codes = /"code":\{"type":"string","enum":\[([^\]]*)\]/.exec(answer)?.[1] ?? '';
   assert.match(codes, /INSUFFICIENT_SCOPE/);

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { open } from '../../../http/access.ts';
+import { named } from '../../../http/named.ts';
 import { addressBlock } from '../../../http/plugins/limits.ts';
 import { definePublicRoute, type Route } from '../../../http/route.ts';
 import { IdParams, Nullable } from '../../../http/schema.ts';
@@ -7,35 +8,54 @@ import type { VideoLinks } from '../../playback/index.ts';
 import { toLinked } from '../schemas.ts';
 import type { Audience } from './service.ts';
 
+const Id = IdParams('vid', 'video');
+
 const MINUTE_SEC = 60;
 
-const RelatedVideo = Type.Object(
-  {
+const RelatedVideo = named(
+  'RelatedVideo',
+  Type.Object({
     id: Type.String(),
     title: Type.String(),
     thumbnailUrl: Nullable(Type.String()),
     durationSec: Nullable(Type.Number()),
     viewCount: Type.Integer(),
     channel: Type.Object({ username: Type.String(), displayName: Type.String() }),
+  }),
+  {
+    id: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr',
+    title: 'Another film',
+    thumbnailUrl: null,
+    durationSec: 300.2,
+    viewCount: 64,
+    channel: { username: 'ada', displayName: 'Ada Lovelace' },
   },
-  { $id: 'RelatedVideo' },
 );
 
-const ViewIn = Type.Object({
-  sessionId: Type.Optional(
-    Nullable(
-      Type.String({
-        minLength: 1,
-        maxLength: 128,
-        description: 'Of the player; without it address and browser tell viewers apart.',
-      }),
-    ),
-  ),
-  positionSec: Type.Optional(
-    Nullable(Type.Number({ minimum: 0, description: 'How far the viewer is; 0 unless given.' })),
-  ),
-  referrer: Type.Optional(Nullable(Type.String({ maxLength: 2048 }))),
+const View = named('View', Type.Object({ counted: Type.Boolean(), viewCount: Type.Integer() }), {
+  counted: true,
+  viewCount: 1024,
 });
+
+const ViewIn = named(
+  'ViewCreate',
+  Type.Object({
+    sessionId: Type.Optional(
+      Nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: 128,
+          description: 'Of the player; without it address and browser tell viewers apart.',
+        }),
+      ),
+    ),
+    positionSec: Type.Optional(
+      Nullable(Type.Number({ minimum: 0, description: 'How far the viewer is; 0 unless given.' })),
+    ),
+    referrer: Type.Optional(Nullable(Type.String({ maxLength: 2048 }))),
+  }),
+  { sessionId: 'b1946ac9', positionSec: 12.5 },
+);
 
 interface Deps {
   audience: Audience;
@@ -52,10 +72,10 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       path: '/videos/{id}/related',
       summary: 'List what goes with a public video',
       description: 'Of the same channel first, then what shares its tags, then what is new.',
-      params: IdParams,
+      params: Id,
       limits: [{ bucket: 'public-reads', per: 'ip', max: 60, windowSec: MINUTE_SEC, refusal: 'plain' }],
       query: Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 20, default: 10 }) }),
-      reply: { status: 200, schema: Type.Array(RelatedVideo) },
+      reply: { status: 200, schema: named('RelatedVideos', Type.Array(RelatedVideo)) },
       async handler(_context, { params, query }) {
         const rows = await audience.related(params.id, query.limit);
         return rows.map((row) => ({
@@ -77,7 +97,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       description:
         'Sent by players. A viewer counts once in 24 hours, having seen 10 seconds or a quarter of the video. A video that not everybody may watch needs the `token` of its playback address.',
       writes: false,
-      params: IdParams,
+      params: Id,
       limits: [
         // In front of the cap of each video: ever new ids are no way around it.
         { bucket: 'views-address', per: 'ip', max: 600, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
@@ -88,7 +108,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       optionalBody: true,
       reply: {
         status: 200,
-        schema: Type.Object({ counted: Type.Boolean(), viewCount: Type.Integer() }),
+        schema: View,
       },
       handler: ({ ip, userAgent }, { params, query, body }) =>
         audience.view(params.id, {

@@ -1,0 +1,58 @@
+import { namedSchemas } from '../named.ts';
+import { LATEST_VERSION } from '../plugins/version.ts';
+import type { Route } from '../route.ts';
+import { Refusals } from './errors.ts';
+import { type DocumentedEvent, EVENT_PARAMETERS, webhooksOf } from './events.ts';
+import { HEADERS, PARAMETERS } from './headers.ts';
+import type { Json } from './json.ts';
+import { groupOf, Operations } from './operation.ts';
+import { DEFAULT_SECURITY, SECURITY_SCHEMES } from './policy.ts';
+import { Schemas } from './schemas.ts';
+import { tagsOf } from './tags.ts';
+
+const DESCRIPTION = `A creator video business with one API key.
+
+Every answer that is not an error is \`{"success": true, "data": …}\`; lists have \`pagination\` beside it, and \`cursor\` goes back as it came. Every error is \`{"success": false, "error": {"code", "message", "field"}}\`: decide on \`code\`. Clients ignore members that they do not know and expect further values of enumerations in answers.`;
+
+export interface Documented {
+  routes: readonly Route[];
+  events: readonly DocumentedEvent[];
+  /** Of the API, absolute: with the base path. */
+  url: string;
+}
+
+/** The OpenAPI 3.1 document, from the same declarations that validate and serialise. */
+export function openApiDocument({ routes, events, url }: Documented): Json {
+  const schemas = new Schemas(namedSchemas());
+  const refusals = new Refusals(schemas);
+  const operations = new Operations(schemas, refusals);
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operations.of(route) };
+  }
+  const webhooks = webhooksOf(events, schemas);
+  const responses = { ...operations.responses, ...refusals.responses };
+  const groups = new Set([...routes.map(groupOf), ...(events.length === 0 ? [] : ['webhooks'])]);
+  const document = {
+    openapi: '3.1.0',
+    info: {
+      title: 'Marquee Partner API',
+      version: LATEST_VERSION,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url, description: 'This installation.' }],
+    security: DEFAULT_SECURITY,
+    tags: tagsOf(groups),
+    paths,
+    webhooks,
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      parameters: { ...PARAMETERS, ...EVENT_PARAMETERS },
+      headers: HEADERS,
+      responses,
+      schemas: schemas.usedBy(paths, webhooks, responses, '#/components/schemas/AnyEvent'),
+    },
+  };
+  return JSON.parse(JSON.stringify(document));
+}

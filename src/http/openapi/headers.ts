@@ -1,0 +1,148 @@
+import { LATEST_VERSION } from '../plugins/version.ts';
+import type { Route } from '../route.ts';
+import { type Json, refTo } from './json.ts';
+
+const UUID = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
+const REQUEST_ID = '0b9f5c2e-7d41-4a8e-9c53-2f6b1d8e4a70';
+
+const count = (description: string, example: number) => ({
+  description,
+  schema: { type: 'integer', examples: [example] },
+});
+
+/** Headers of requests that every endpoint takes. */
+export const PARAMETERS: Record<string, Json> = {
+  RequestId: header('X-SVC-Request-Id', 'Echoed when it is a UUIDv4; otherwise replaced.', {
+    pattern: UUID,
+    examples: [REQUEST_ID],
+  }),
+  ApiVersion: header(
+    'Svc-API-Version',
+    'The release to answer as: `1`, `1.0`, `1.0.0`, or a date since the first release, which means the release of that day. Absent means the latest 1.x.',
+    { pattern: '^(1|1\\.0|1\\.0\\.0|20\\d\\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01]))$', examples: ['1'] },
+  ),
+  IdempotencyKey: header(
+    'Idempotency-Key',
+    'Makes a repetition of the request answer what the first one did. A UUID is a good key.',
+    { pattern: '^[A-Za-z0-9_-]{8,255}$', examples: ['5d1f6a0e-3c55-4a6b-8f0e-91b1d0b7c2aa'] },
+  ),
+  LastEventId: header('Last-Event-ID', 'Resumes behind this event.', { examples: [REQUEST_ID] }),
+};
+
+function header(name: string, description: string, schema: object): Json {
+  return { name, in: 'header', required: false, description, schema: { type: 'string', ...schema } };
+}
+
+/** Headers of answers, by the name of their component. */
+const ANSWERED: Record<string, { name: string; header: Json }> = {
+  RequestId: {
+    name: 'X-SVC-Request-Id',
+    header: {
+      description: 'Names the request in the log of the server.',
+      required: true,
+      schema: { type: 'string', pattern: UUID, examples: [REQUEST_ID] },
+    },
+  },
+  ApiVersion: {
+    name: 'Svc-API-Version',
+    header: {
+      description: 'The release that answered.',
+      required: true,
+      schema: { type: 'string', pattern: '^\\d+\\.\\d+\\.\\d+$', examples: [LATEST_VERSION] },
+    },
+  },
+  KeyMode: {
+    name: 'Svc-Key-Mode',
+    header: {
+      description: 'The mode of the key; absent without one.',
+      schema: { type: 'string', enum: ['live', 'test'] },
+    },
+  },
+  RateLimitLimit: {
+    name: 'X-RateLimit-Limit',
+    header: count('Requests that the key may make in a minute; absent without a key.', 600),
+  },
+  RateLimitRemaining: {
+    name: 'X-RateLimit-Remaining',
+    header: count('How many of them are left; -1 while they cannot be counted.', 599),
+  },
+  RateLimitReset: {
+    name: 'X-RateLimit-Reset',
+    header: count('Unix seconds: when the next minute of the key begins.', 1_795_165_260),
+  },
+  DailyLimit: {
+    name: 'X-RateLimit-Daily-Limit',
+    header: count(
+      'Requests that the key may make in a day (UTC); absent where it has no such limit.',
+      10_000,
+    ),
+  },
+  DailyRemaining: {
+    name: 'X-RateLimit-Daily-Remaining',
+    header: count('How many of them are left; -1 while they cannot be counted.', 9_999),
+  },
+  DailyReset: {
+    name: 'X-RateLimit-Daily-Reset',
+    header: count('Unix seconds: when the next day begins.', 1_795_219_200),
+  },
+  RetryAfter: { name: 'Retry-After', header: count('Seconds to wait before the next try.', 30) },
+  Link: {
+    name: 'Link',
+    header: {
+      description: 'The next page as `rel="next"`; absent on the last one.',
+      schema: { type: 'string', examples: ['</api/v1/streams?cursor=eyJ2IjoxfQ>; rel="next"'] },
+    },
+  },
+  IdempotencyState: {
+    name: 'X-SVC-Idempotency',
+    header: {
+      description: 'What became of the Idempotency-Key; absent without one.',
+      schema: { type: 'string', enum: ['stored', 'replayed', 'not_stored', 'unavailable'] },
+    },
+  },
+  IdempotentReplay: {
+    name: 'X-SVC-Idempotent-Replay',
+    header: {
+      description: '`true` on the answer to a repetition.',
+      schema: { type: 'string', const: 'true' },
+    },
+  },
+};
+
+/** `components.headers`. */
+export const HEADERS: Record<string, Json> = Object.fromEntries(
+  Object.entries(ANSWERED).map(([key, { header: declared }]) => [key, declared]),
+);
+
+const ALWAYS = ['RequestId', 'ApiVersion'];
+const COUNTED = [
+  ...ALWAYS,
+  'KeyMode',
+  'RateLimitLimit',
+  'RateLimitRemaining',
+  'RateLimitReset',
+  'DailyLimit',
+  'DailyRemaining',
+  'DailyReset',
+];
+
+const refs = (keys: readonly string[]) =>
+  Object.fromEntries(keys.map((key) => [ANSWERED[key]?.name ?? key, refTo('headers', key)]));
+
+/** Headers of an endpoint's success. */
+export function successHeaders(route: Route): Json {
+  return refs([
+    ...(route.auth === 'none' ? ALWAYS : COUNTED),
+    ...(route.reply.list === true ? ['Link'] : []),
+    ...(route.idempotent ? ['IdempotencyState', 'IdempotentReplay'] : []),
+  ]);
+}
+
+/** Refused before the key is known. */
+const UNCOUNTED: readonly number[] = [401, 408, 431];
+
+/** Headers of a refusal: before the key is known nothing is counted. */
+export function refusalHeaders(status: number): Json {
+  if (UNCOUNTED.includes(status)) return refs(ALWAYS);
+  return refs(status === 429 ? [...COUNTED, 'RetryAfter'] : COUNTED);
+}

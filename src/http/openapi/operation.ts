@@ -1,0 +1,141 @@
+import { envelopeSchema } from '../mount.ts';
+import { NoBody, type Route } from '../route.ts';
+import type { Refusals } from './errors.ts';
+import { exampleOf } from './example.ts';
+import { successHeaders } from './headers.ts';
+import { isJson, type Json, refTo } from './json.ts';
+import { policyText, securityOf } from './policy.ts';
+import type { Schemas } from './schemas.ts';
+
+/** The operations of the document, and the components that they share. */
+export class Operations {
+  readonly #schemas: Schemas;
+  readonly #refusals: Refusals;
+  readonly #successes = new Map<string, Json>();
+
+  constructor(schemas: Schemas, refusals: Refusals) {
+    this.#schemas = schemas;
+    this.#refusals = refusals;
+  }
+
+  of(route: Route): Json {
+    const { description } = route;
+    return {
+      operationId: route.operationId,
+      tags: [groupOf(route)],
+      summary: route.summary,
+      description: [...(description === undefined ? [] : [description]), policyText(route)].join('\n\n'),
+      ...securityOf(route),
+      parameters: this.#parameters(route),
+      ...(route.deprecated === undefined ? {} : { deprecated: true }),
+      ...(route.body === NoBody && route.upload === undefined ? {} : { requestBody: this.#body(route) }),
+      responses: { [route.reply.status]: this.#success(route), ...this.#refusals.of(route) },
+    };
+  }
+
+  get responses(): Record<string, Json> {
+    return Object.fromEntries([...this.#successes].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #parameters(route: Route): Json[] {
+    const of = (schema: object, where: 'path' | 'query') => {
+      const { properties, required } = { properties: {}, required: undefined, ...this.#schemas.of(schema) };
+      const needed: unknown[] = Array.isArray(required) ? required : [];
+      return Object.entries<unknown>(properties).map(([name, property]) =>
+        parameter(name, where, isJson(property) ? property : {}, needed.includes(name)),
+      );
+    };
+    return [
+      ...of(route.params, 'path'),
+      ...of(route.query, 'query'),
+      ...['RequestId', 'ApiVersion'].map((name) => refTo('parameters', name)),
+      ...(route.idempotent ? [refTo('parameters', 'IdempotencyKey')] : []),
+      ...(route.reply.envelope === 'events' ? [refTo('parameters', 'LastEventId')] : []),
+    ];
+  }
+
+  #body({ body, optionalBody, upload }: Route): Json {
+    const example = { value: exampleOf(body, false) };
+    const json = { schema: this.#schemas.of(body), examples: { default: example } };
+    const form =
+      upload === undefined ? {} : { 'multipart/form-data': { schema: formOf(body, upload.field) } };
+    return {
+      required: optionalBody !== true || upload !== undefined,
+      content: { 'application/json': json, ...form },
+    };
+  }
+
+  /** One response for each shape, whatever endpoints answer it. */
+  #success(route: Route): Json {
+    const { reply } = route;
+    if (reply.envelope === 'events') return this.#tail(route);
+    const name = this.#schemas.nameOf(reply.schema);
+    const envelope = name === undefined ? undefined : `${name}${reply.list === true ? 'List' : ''}Response`;
+    const whole = envelopeSchema(route);
+    const schema = envelope === undefined ? this.#schemas.of(whole) : this.#schemas.add(envelope, whole);
+    const response = {
+      description: reply.description ?? describe(name, reply.list === true),
+      headers: successHeaders(route),
+      content: { 'application/json': { schema, examples: { default: { value: exampleOf(whole, true) } } } },
+    };
+    if (name === undefined || reply.description !== undefined) return response;
+    const shared = [name, ...(reply.list === true ? ['List'] : []), ...variant(route)].join('');
+    this.#successes.set(shared, response);
+    return refTo('responses', shared);
+  }
+
+  #tail(route: Route): Json {
+    const name = this.#schemas.nameOf(route.reply.schema) ?? 'object';
+    return {
+      description: `A stream of server-sent events. The data of each \`event\` is JSON, an ${name}.`,
+      headers: successHeaders(route),
+      content: {
+        'text/event-stream': {
+          schema: { type: 'string' },
+          examples: {
+            default: {
+              value: `event: event\ndata: ${JSON.stringify(exampleOf(route.reply.schema, true))}\n\n`,
+            },
+          },
+        },
+      },
+    };
+  }
+}
+
+/** Headers tell the answers of one shape apart. */
+function variant({ auth, idempotent }: Route): string[] {
+  return [...(auth === 'none' ? ['Uncounted'] : []), ...(idempotent ? ['Idempotent'] : [])];
+}
+
+const describe = (name: string | undefined, isList: boolean) => {
+  if (name === undefined) return 'Done.';
+  const words = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ');
+  return isList ? `A page: ${words}, each.` : `${words}.`;
+};
+
+export const groupOf = ({ operationId }: Route): string => operationId.split('.', 1)[0] ?? '';
+
+/** A list in one parameter goes over the wire with commas, and a pattern that only the document has is shown. */
+function parameter(name: string, where: 'path' | 'query', property: Json, required: boolean): Json {
+  const { description, 'x-items': items, 'x-pattern': pattern, ...rest } = property;
+  const schema = isJson(items)
+    ? { type: 'array', minItems: 1, items }
+    : { ...rest, ...(pattern === undefined ? {} : { pattern }) };
+  return {
+    name,
+    in: where,
+    required: where === 'path' || required,
+    ...(description === undefined ? {} : { description }),
+    ...(isJson(items) ? { style: 'form', explode: false } : {}),
+    schema,
+  };
+}
+
+/** A field of a form is text, whatever it is in JSON. */
+function formOf(body: object, field: string): Json {
+  const properties: unknown = 'properties' in body ? body.properties : {};
+  const texts = Object.keys(Object(properties)).map((name) => [name, { type: 'string' }]);
+  const file = { type: 'string', contentMediaType: 'application/octet-stream' };
+  return { type: 'object', required: [field], properties: { ...Object.fromEntries(texts), [field]: file } };
+}

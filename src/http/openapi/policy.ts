@@ -1,0 +1,81 @@
+import type { Gate, Limit, Route } from '../route.ts';
+import type { Json } from './json.ts';
+
+/** Schemes by which a caller says who it is. */
+export const SECURITY_SCHEMES: Record<string, Json> = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'pk_…',
+    description:
+      'The API key as `Authorization: Bearer pk_…`. A key belongs to one account and one mode, live or test; its scope, permissions and allow-lists say what it may do. Keep it on a server: a page or an app gives it away.',
+  },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'The same API key in a header of its own, for clients that cannot set `Authorization`.',
+  },
+  userToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-User-Token',
+    description:
+      'The access token of a sign-in (`POST /auth/login`), always beside an API key and of its owner: the person is there, not only a program. Endpoints that are acts of the user need it; others of the owner take it instead of a FULL_ACCESS key.',
+  },
+};
+
+const KEY = [{ bearer: [] }, { apiKey: [] }];
+const KEY_AND_USER = [
+  { bearer: [], userToken: [] },
+  { apiKey: [], userToken: [] },
+];
+/** The security of endpoints that say nothing else. */
+export const DEFAULT_SECURITY: Json[] = [...KEY, ...KEY_AND_USER];
+
+/** The `security` of an operation where it is not the default. */
+export function securityOf({ auth, gate }: Pick<Route, 'auth' | 'gate'>): { security?: Json[] } {
+  if (auth === 'none') return { security: [] };
+  if (auth === 'public') return { security: [{}, ...KEY] };
+  return gate === 'user' ? { security: KEY_AND_USER } : {};
+}
+
+const GATES: Record<Gate, string> = {
+  'finance-read': 'Needs a key of scope FULL_ACCESS, or one with the permission `finance:read`.',
+  'finance-write': 'Needs a key of scope FULL_ACCESS, or one with the permission `finance:write`.',
+  owner: 'Needs a key of scope FULL_ACCESS, or the user token of the owner.',
+  user: 'Needs the user token of the owner.',
+  admin: 'Needs an administrator.',
+};
+
+/** What the policy of an endpoint asks for, in words. */
+export function policyText(route: Route): string {
+  const { auth, gate, permission, limits = [], idempotent, originLock } = route;
+  const access =
+    auth === 'none'
+      ? ['Takes no key.']
+      : auth === 'public'
+        ? ['Works without a key.']
+        : [
+            ...(gate === null ? [] : [GATES[gate]]),
+            ...(permission === null ? [] : [`Needs the permission \`${permission}\`.`]),
+            ...(gate === null && permission === null ? ['Any key will do.'] : []),
+          ];
+  return [
+    ...access,
+    ...limits.map(limitText),
+    ...(idempotent ? ['Takes an `Idempotency-Key`.'] : []),
+    ...(originLock ? ['Only from a verified integration domain.'] : []),
+  ].join(' ');
+}
+
+function limitText({ per, param, max, windowSec }: Limit): string {
+  const who = `${per === 'ip' ? 'address' : 'key'}${param === undefined ? '' : ` and \`${param}\``}`;
+  return `At most ${max} in ${windowText(windowSec)} per ${who}.`;
+}
+
+function windowText(seconds: number): string {
+  if (seconds % 3600 === 0) return seconds === 3600 ? 'an hour' : `${seconds / 3600} hours`;
+  if (seconds % 60 === 0) return seconds === 60 ? 'a minute' : `${seconds / 60} minutes`;
+  return `${seconds} seconds`;
+}

@@ -1,0 +1,25 @@
+/** What each group of endpoints is about; a group is the first word of its operations' ids. */
+const TAGS: Record<string, string> = {
+  health: 'Is the service up, and are its parts?',
+  auth: 'Accounts and sign-in. A sign-in gives a user token, which stands beside the API key where a person has to act.',
+  twoFactor: 'The second factor of the account: an authenticator app and recovery codes.',
+  me: 'The account that owns the key: its profile, its picture, and which sites may show its player.',
+  apiKeys: 'Keys of the account. A key can mint only what it holds itself.',
+  integrationDomains: 'Domains that the account has proven to own; checkout pages run on those alone.',
+  streams:
+    'Live streams. An encoder gives a stream its signal (`hasSignal`); the creator starts and stops the broadcast (`isLive`).',
+  videos: 'Videos: uploaded, imported or recorded, processed into renditions, published and watched.',
+  playlists: 'Videos in an order.',
+  uploads: 'Upload sessions: an address that takes the bytes of a file, by tus 1.0 or one PUT.',
+  imports: 'Files that the platform fetches itself and makes videos of.',
+  webhooks: 'Addresses that receive signed events, and the log of what was delivered.',
+  events: 'The events of the workspace, as a list and as a stream.',
+  notifications: 'What the account is told, in the API and by mail.',
+};
+
+/** The tags of the document, in the order above. */
+export function tagsOf(groups: ReadonlySet<string>): { name: string; description: string }[] {
+  return Object.entries(TAGS)
+    .filter(([name]) => groups.has(name))
+    .map(([name, description]) => ({ name, description }));
+}
