@@ -207,7 +207,16 @@ describe('every declared endpoint', () => {
     for (const route of routes) {
       assert.match(route.operationId, /^[a-zA-Z0-9]+(\.[a-zA-Z0-9]+)+$/);
       assert.match(route.path, /^(\/([a-z0-9-]+|\{\w+\}))+$/, route.path);
-      if (route.permission?.endsWith(':read') === true) assert.equal(route.method, 'GET', route.operationId);
+      if (route.permission !== null) {
+        assert.equal(route.permission.endsWith(':read'), route.method === 'GET', route.operationId);
+      }
+    }
+  });
+
+  test('asks for a permission where it changes something of the key’s own workspace', () => {
+    for (const { auth, gate, method, writes, permission, operationId } of routes) {
+      if (auth !== 'key' || gate !== null || method === 'GET' || writes === false) continue;
+      assert.notEqual(permission, null, operationId);
     }
   });
 });
