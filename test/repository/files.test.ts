@@ -92,6 +92,16 @@ test('links between documents lead somewhere', { skip }, () => {
   assert.deepEqual(dead, []);
 });
 
+test('the files that ARCHITECTURE.md names are there', { skip }, () => {
+  const text = texts.find(({ path }) => path === 'ARCHITECTURE.md')?.text ?? '';
+  const named = [...text.matchAll(/`([\w./-]*\w[.](?:ts|mjs|cjs))`/g)].map((match) => match[1] ?? '');
+  assert.ok(named.length > 30);
+  assert.deepEqual(
+    named.filter((name) => !files.some((path) => `/${path}`.endsWith(`/${name}`))),
+    [],
+  );
+});
+
 test('every dependency is pinned to one version', () => {
   const manifest: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const versions = (name: 'dependencies' | 'devDependencies') => {
