@@ -54,7 +54,7 @@ const account = {
 const stored = () => database.db.selectFrom('event').selectAll().orderBy('created_at').execute();
 
 describe('appending', () => {
-  test('stores the exact body of contract 2.5', async () => {
+  test('stores the exact body that receivers get', async () => {
     const id = await events().transaction((_tx, append) => append(thingMade, 'wsp_1', { n: 1 }));
     const [row] = await stored();
     assert.ok(isUuidV4(id));

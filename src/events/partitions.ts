@@ -3,7 +3,7 @@ import { type Clock, dateFromMs } from '../kernel/clock.ts';
 
 const TABLES = ['event', 'delivery_log'] as const;
 const DAYS_AHEAD = 3;
-/** How long events and delivery rows are kept (`delivery.md` 0.1, `api.md` C8). */
+/** How long events and delivery rows are kept (docs/decisions/events-and-deliveries.md#the-event-log). */
 const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** Any constant: one process at a time changes partitions. */

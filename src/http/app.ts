@@ -70,7 +70,7 @@ function trustedProxies(trusted: AppOptions['trustProxy']) {
   return typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted;
 }
 
-/** The whole request chain, in the order in which it runs (architecture.md, "Policy is data on the route"). */
+/** The whole request chain, in the order in which it runs (ARCHITECTURE.md#the-request-chain). */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { ports, routes } = options;
   const app = fastify({
@@ -78,7 +78,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     trustProxy: trustedProxies(options.trustProxy),
     genReqId: requestIdOf,
     bodyLimit: BODY_LIMIT_BYTES,
-    // Longer than any request line: an id that is none of ours, however long, is 404 (`api.md` C0).
+    // Longer than any request line: an id that is none of ours, however long, is 404
+    // (docs/decisions/errors.md#missing-and-foreign-look-alike).
     routerOptions: { maxParamLength: 65_536 },
     rewriteUrl: routableUrl,
     // Uploads last for hours: `bodyDeadline` limits every other body, and Node the headers.

@@ -6,7 +6,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the authenticate plugin; null where no valid key came. */
     caller: Caller | null;
-    /** A user token of the key's own account came with the request (contract 5.2). */
+    /** A user token of the key's own account came with the request (docs/api/authentication.md#user-tokens). */
     hasUserToken: boolean;
     /** The JSON body as it was sent, for the idempotency hash. */
     rawBody: string | null;

@@ -31,7 +31,7 @@ export type Tail = (out: EventWriter) => Promise<void>;
 
 type ByeReason = 'LIFETIME' | 'SHUTDOWN' | 'KEY_REVOKED' | 'STREAM_DELETED';
 
-/** Open event streams of one API key, all kinds together (contract 8.1). */
+/** Open event streams of one API key, all kinds together (docs/api/conventions.md#rate-limits). */
 export const MAX_STREAMS_PER_KEY = 25;
 const RETRY_MS = 3000;
 const HEARTBEAT_MS = 15_000;
@@ -41,7 +41,10 @@ const CAP_RETRY_SEC = 5;
 
 type Ports = Pick<HttpPorts, 'keys' | 'leases' | 'clock' | 'log'>;
 
-/** The event streams of one endpoint (`api.md` C10): head, heartbeats, the end of a key, lifetime, shutdown. */
+/**
+ * The event streams of one endpoint (docs/decisions/event-streams.md): head, heartbeats, the end of a key,
+ * lifetime, shutdown.
+ */
 export class EventStreams {
   readonly #ports: Ports;
   readonly #open = new Set<OpenStream>();

@@ -17,7 +17,10 @@ after(() => app.close());
 
 const STATUS_OF = new Map(Object.entries(ERRORS).map(([code, { status }]) => [code, status]));
 
-/** What holds of every answer of the API (contract 2.1, 4.1, 7), and nothing asked for here is our fault. */
+/**
+ * What holds of every answer of the API (docs/api/conventions.md#envelopes, docs/api/conventions.md#headers),
+ * and nothing asked for here is our fault.
+ */
 function assertAnswer(answer: TestResponse): void {
   assert.ok(answer.status < 500, answer.text);
   answer.assertCommonHeaders();

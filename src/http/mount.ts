@@ -115,7 +115,7 @@ const Pagination = named(
   { nextCursor: null, hasMore: false, limit: 25 },
 );
 
-/** The success envelope of contract 2.1, and the page of `api.md` C1. */
+/** The success envelope of docs/api/conventions.md#envelopes, and the page of docs/api/conventions.md#lists. */
 export function envelopeSchema(route: Route): object {
   const { schema, list } = route.reply;
   const success = { type: 'boolean', const: true };

@@ -30,14 +30,15 @@ export interface KeyVerifier {
    * @param key the key as sent, which starts with `pk_`.
    * @returns the caller at once when the key is known here, otherwise a promise of it.
    * @throws {AppError} INVALID_KEY, KEY_DISABLED, KEY_EXPIRED, EMAIL_NOT_VERIFIED, IP_NOT_ALLOWED,
-   * DOMAIN_NOT_ALLOWED (contract 5).
+   * DOMAIN_NOT_ALLOWED (docs/api/authentication.md#the-key).
    */
   verify(key: string, from: { ip: string; origin: string | undefined }): Caller | Promise<Caller>;
 }
 
 export interface OriginLock {
   /**
-   * May a page of this origin make checkout and payment calls for the workspace? (contract 5.3)
+   * May a page of this origin make checkout and payment calls for the workspace?
+   * (docs/api/integration-domains.md#the-origin-lock)
    *
    * @param origin null when the request names none.
    * @returns the code of the refusal, or null.
@@ -49,7 +50,7 @@ export interface OriginLock {
 }
 
 export interface RequestCounters {
-  /** Counts one request in the key's current 60-second window (contract 8.1). */
+  /** Counts one request in the key's current 60-second window (docs/api/conventions.md#rate-limits). */
   perMinute(keyId: string): Promise<WindowCount>;
   /** Counts one request in the key's current UTC day. */
   perDay(keyId: string): Promise<WindowCount>;

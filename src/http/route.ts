@@ -7,10 +7,13 @@ import { compileInput } from './validation.ts';
 
 /** `key`: an API key is needed. `public`: a key only attributes. `none`: no key is read. */
 export type Auth = 'key' | 'public' | 'none';
-/** Surfaces with a rule of their own, decided before scope and permission (`api.md` C0.18). */
+/**
+ * Surfaces with a rule of their own, decided before scope and permission
+ * (docs/decisions/authority.md#which-refusal-comes-first).
+ */
 export type Gate = 'finance-read' | 'finance-write' | 'owner' | 'user' | 'admin';
 
-/** One cap of an endpoint beside the key's general limit (contract 8.1). */
+/** One cap of an endpoint beside the key's general limit (docs/api/conventions.md#rate-limits). */
 export interface Limit {
   /** Endpoints that name the same bucket count together. */
   bucket: string;
@@ -20,7 +23,9 @@ export interface Limit {
   param?: string;
   max: number;
   windowSec: number;
-  /** The code of the refusal; `plain` is RATE_LIMITED with `error` as a string (contract 7, rule 2). */
+  /**
+   * The code of the refusal; `plain` is RATE_LIMITED with `error` as a string (docs/api/conventions.md#errors).
+   */
   refusal: 'plain' | 'RATE_LIMITED' | 'RATE_LIMIT';
 }
 
@@ -31,8 +36,8 @@ export interface Upload {
 }
 
 /**
- * An endpoint on its way out (`api.md` C13): it is announced for at least twelve months, and answers 410 from
- * `sunset` on.
+ * An endpoint on its way out (docs/decisions/versions.md#deprecation): it is announced for at least twelve
+ * months, and answers 410 from `sunset` on.
  */
 export interface Deprecation {
   /** ISO days. */
@@ -44,7 +49,7 @@ export interface Deprecation {
   code: ErrorCode;
 }
 
-/** Rows of a list and where the next page starts (`api.md` C1). */
+/** Rows of a list and where the next page starts (docs/api/conventions.md#lists). */
 export interface Page<T> {
   items: readonly T[];
   /** The cursor of the next page, or null on the last one. */
@@ -69,13 +74,16 @@ interface Policy {
   liveOnly?: true;
   /** Caps of this endpoint, checked in order; the first that is reached refuses and the rest do not count. */
   limits?: readonly Limit[];
-  /** Accepts Idempotency-Key (contract 4.2). */
+  /** Accepts Idempotency-Key (docs/api/conventions.md#idempotency). */
   idempotent?: boolean;
-  /** Only from a platform host or a verified integration domain (contract 5.3). */
+  /**
+   * Only from a platform host or a verified integration domain
+   * (docs/api/integration-domains.md#the-origin-lock).
+   */
   originLock?: boolean;
   /**
    * Where the request names the API key that it is about: a key may do this to itself whatever the gate and
-   * its scope say (contract 5.1).
+   * its scope say (docs/api/conventions.md#scopes-and-permissions).
    */
   ownKey?: { in: readonly ('params' | 'query' | 'body')[]; name: string };
   /** A request without a body is one with an empty object. */
@@ -99,7 +107,10 @@ interface EnvelopedReply {
   description?: string;
 }
 
-/** The members of the result stand beside `success`, without `data` (contract 2.1, login and register). */
+/**
+ * The members of the result stand beside `success`, without `data` (docs/api/conventions.md#envelopes, login
+ * and register).
+ */
 interface FlatReply {
   status: 200 | 201;
   schema: TObject;
@@ -108,7 +119,7 @@ interface FlatReply {
   description?: string;
 }
 
-/** Server-sent events (`api.md` C10): the handler returns a `Tail`. */
+/** Server-sent events (docs/decisions/event-streams.md): the handler returns a `Tail`. */
 interface EventReply {
   status: 200;
   /** The shape of the data of its main event. */
@@ -219,7 +230,7 @@ export function defineRoute(spec: KeySpec<TObject, TObject, TSchema>): Route {
   };
 }
 
-/** Declares one endpoint that answers without a key (contract 5, rule 3). */
+/** Declares one endpoint that answers without a key (docs/api/authentication.md#the-key). */
 export function definePublicRoute<
   P extends TObject = typeof NoParams,
   Q extends TObject = typeof NoQuery,

@@ -97,7 +97,7 @@ export const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' 
 /** Any JSON object, as it is. */
 export const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true });
 
-/** At most 20 keys of 40 characters with values of 500 (`api.md` C3.1). */
+/** At most 20 keys of 40 characters with values of 500 (docs/api/conventions.md#values). */
 export const Metadata = named(
   'Metadata',
   Type.Record(Type.String({ pattern: '^[\\s\\S]{1,40}$' }), Type.String({ maxLength: 500 }), {

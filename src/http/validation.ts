@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import { type AppError, badRequest, notFound } from '../kernel/errors.ts';
 
 const options = { useDefaults: true, removeAdditional: false, strict: false, allErrors: false };
-/** Bodies are taken as they are: `"100"` is no integer (`api.md` C0). */
+/** Bodies are taken as they are: `"100"` is no integer (docs/decisions/lists-and-ids.md#bodies). */
 const bodies = new Ajv({ ...options, coerceTypes: false });
 /** Query and path are text, so their schemas coerce; parameters that are not declared are left out. */
 const texts = new Ajv({ ...options, coerceTypes: true, removeAdditional: 'all' });

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Opaque list positions (`api.md` C1): the id of the last row and a fingerprint of the list it belongs to,
- * sealed with an HMAC, so that a cursor of another list, account or filter is refused.
+ * Opaque list positions (docs/api/conventions.md#lists): the id of the last row and a fingerprint of the list
+ * it belongs to, sealed with an HMAC, so that a cursor of another list, account or filter is refused.
  */
 export interface CursorCodec {
   encode(id: string, list: string): string;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, badRequest, ERRORS, notFound } from './errors.ts';
 
-/** Contract 7: every code with its status. */
+/** docs/api/conventions.md#errors: every code with its status. */
 const CONTRACT: Record<string, number> = {
   UNAUTHORIZED: 401,
   INVALID_KEY_FORMAT: 401,
@@ -42,7 +42,7 @@ const CONTRACT: Record<string, number> = {
   SECOND_FACTOR_UNAVAILABLE: 503,
   INTERNAL_ERROR: 500,
 };
-/** `api.md` C14, and the health check's 503. */
+/** docs/decisions/errors.md#codes-of-our-own, and the health check's 503. */
 const OURS: Record<string, number> = {
   CONFLICT: 409,
   REQUEST_TIMEOUT: 408,
@@ -92,7 +92,7 @@ test('the body is the public half alone', () => {
   });
 });
 
-test('the codes of the origin lock have error as a text (contract 5.3)', () => {
+test('the codes of the origin lock have error as a text', () => {
   for (const code of ['integration_domain_required', 'origin_not_allowed'] as const) {
     assert.deepEqual(new AppError(code).body(), { success: false, error: code });
   }

@@ -1,6 +1,7 @@
 /**
- * The one registry of error codes (contract 7, `api.md` C14). A code carries its HTTP status, what a client is
- * told, and what the documentation tells (Markdown); the OpenAPI enum and `docs/errors` are made from it.
+ * The one registry of error codes (docs/api/conventions.md#errors, docs/decisions/errors.md#codes-of-our-own).
+ * A code carries its HTTP status, what a client is told, and what the documentation tells (Markdown); the
+ * OpenAPI enum and `docs/errors` are made from it.
  */
 export const ERRORS = {
   BAD_REQUEST: {
@@ -273,7 +274,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Codes whose body has `error` as a plain string (contract 5.3). */
+/** Codes whose body has `error` as a plain string (docs/api/integration-domains.md#the-origin-lock). */
 const STRING_BODY: ReadonlySet<ErrorCode> = new Set(['integration_domain_required', 'origin_not_allowed']);
 
 /** Is the code itself the text of `error`? */
@@ -290,9 +291,9 @@ interface AppErrorOptions {
   internal?: string;
   cause?: unknown;
   headers?: Record<string, string>;
-  /** Replaces the `error` object of the body by this text (contract 7, rule 2). */
+  /** Replaces the `error` object of the body by this text (docs/api/conventions.md#errors). */
   plain?: string;
-  /** Members of the body beside `error` (contract 7, SECOND_FACTOR_REQUIRED). */
+  /** Members of the body beside `error` (docs/api/conventions.md#errors). */
   beside?: Readonly<Record<string, string | number | boolean>>;
 }
 
@@ -318,7 +319,7 @@ export class AppError extends Error {
     this.#beside = options.beside;
   }
 
-  /** The response body (contract 2.1, 5.3, 7). */
+  /** The response body (docs/api/conventions.md#envelopes, docs/api/integration-domains.md#the-origin-lock). */
   body(): object {
     if (this.#plain !== undefined) return { success: false, error: this.#plain, ...this.#beside };
     const { code, message, field } = this;
@@ -332,7 +333,10 @@ export function badRequest(field: string, message: string): AppError {
   return new AppError('BAD_REQUEST', { field, message });
 }
 
-/** 404 for a missing and for a foreign resource alike: existence is never revealed (contract 5). */
+/**
+ * 404 for a missing and for a foreign resource alike: existence is never revealed
+ * (docs/decisions/errors.md#missing-and-foreign-look-alike).
+ */
 export function notFound(): AppError {
   return new AppError('NOT_FOUND');
 }

@@ -1,6 +1,9 @@
 import { randomInt, randomUUID, randomUUIDv7 } from 'node:crypto';
 
-/** Every resource prefix there is; the rest of an id is a UUIDv7 (TypeID form, `api.md` C0). */
+/**
+ * Every resource prefix there is; the rest of an id is a UUIDv7 (TypeID form,
+ * docs/decisions/lists-and-ids.md#ids).
+ */
 export type IdPrefix =
   | 'usr'
   | 'wsp'
@@ -52,7 +55,7 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${encodeUuid(nextUuid())}`;
 }
 
-/** Event ids and request ids are UUIDv4 on the wire (contract 2.5, 4.1). */
+/** Event ids and request ids are UUIDv4 on the wire (docs/api/conventions.md#ids). */
 export function newUuid(): string {
   return randomUUID();
 }

@@ -5,8 +5,8 @@ interface VideoRef {
 }
 
 /**
- * Where a video's files lie in the store (`media.md` 4.2), without a slash at the end. Everything of the video is
- * below it, so that one prefix removes all of it.
+ * Where a video's files lie in the store (docs/decisions/storage-and-quota.md#keys), without a slash at the
+ * end. Everything of the video is below it, so that one prefix removes all of it.
  */
 export function videoPrefix(video: VideoRef): string {
   return `w/${video.workspace_id}/v/${video.id}`;

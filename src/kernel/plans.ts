@@ -1,6 +1,6 @@
 export type Plan = 'FREE' | 'STAR' | 'PRO' | 'VIP';
 
-/** What a plan includes (contract 8.3, `api.md` C6). Heights are lines of the shorter side. */
+/** What a plan includes (docs/api/plans.md). Heights are lines of the shorter side. */
 export interface PlanLimits {
   maxLiveHeight: number;
   /** The top rung of an uploaded video; a higher one is scaled down. */
@@ -60,13 +60,13 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
   },
 };
 
-/** Live video has at most so many frames per second on every plan (contract 8.3). */
+/** Live video has at most so many frames per second on every plan (docs/api/plans.md). */
 export const MAX_LIVE_FPS = 60;
-/** Uploaded video, on every plan (contract 8.3). */
+/** Uploaded video, on every plan (docs/api/plans.md). */
 export const MAX_UPLOAD_FPS = 120;
-/** One video file has at most so many bytes (contract 8.3). */
+/** One video file has at most so many bytes (docs/api/plans.md). */
 export const MAX_FILE_BYTES = 100 * GB;
-/** One video lasts at most 12 hours (contract 8.3). */
+/** One video lasts at most 12 hours (docs/api/plans.md). */
 export const MAX_DURATION_SEC = 43_200;
-/** Test workspaces run the real pipeline up to this height (`api.md` C12). */
+/** Test workspaces run the real pipeline up to this height (docs/decisions/tenancy.md). */
 export const TEST_MODE_HEIGHT = 720;

@@ -36,7 +36,8 @@ export async function createBus(sql: Sql, logger: Logger): Promise<Bus> {
     if (origin !== self) emit(topic, rest.join('\n'));
   });
 
-  // One NOTIFY at a time, equal hints coalesced: NOTIFY takes a global lock at commit (delivery.md 1.3).
+  // One NOTIFY at a time, equal hints coalesced: NOTIFY takes a global lock at commit
+  // (docs/decisions/database.md#hints-between-processes).
   const flush = async () => {
     try {
       for (const message of pending) {

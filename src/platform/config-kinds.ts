@@ -94,7 +94,7 @@ export const logLevel: Key<string> = {
 };
 
 export const retrySeconds: Key<number[]> = {
-  description: 'Delays before each retry of a webhook delivery, in seconds (contract 6.3).',
+  description: 'Delays before each retry of a webhook delivery, in seconds (docs/api/webhooks.md#attempts).',
   fallback: '60,300,1800,7200,21600,43200',
   parse: (value) => {
     const delays = value.split(',').map((item) => Number(item.trim()));

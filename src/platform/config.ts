@@ -68,7 +68,7 @@ export const KEYS = {
   ROLES: roles,
   SECRET_KEY: secretKey,
   TRUST_PROXY: trustProxy,
-  LIVEMODE: flag('`livemode` of every event: is this the production platform? (contract 2.5)', false),
+  LIVEMODE: flag('`livemode` of every event: is this the production platform?', false),
   LOG_LEVEL: logLevel,
   SMTP_URL: url(
     'Mail server, with user and password where it wants them. Unset: mails stay in the development mailbox (`marquee mail list`).',
@@ -133,12 +133,7 @@ export const KEYS = {
     },
   },
   WEBHOOK_RETRY_SECONDS: retrySeconds,
-  WEBHOOK_TIMEOUT_MS: integer(
-    'Time a receiver has to answer a delivery (contract 6.3).',
-    10_000,
-    100,
-    60_000,
-  ),
+  WEBHOOK_TIMEOUT_MS: integer('Time a receiver has to answer a delivery.', 10_000, 100, 60_000),
   WEBHOOK_AUTO_DISABLE_DAYS: integer(
     'A webhook that has had failures alone for so many days is switched off; 0 never does that.',
     0,

@@ -6,7 +6,10 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-/** Counts what is open at the same time, such as the event streams of an API key (contract 8.1). */
+/**
+ * Counts what is open at the same time, such as the event streams of an API key
+ * (docs/api/conventions.md#rate-limits).
+ */
 export interface Leases {
   /** @returns null when `limit` leases of the key are held already. */
   acquire(key: string, limit: number): Promise<Lease | null>;

@@ -6,7 +6,7 @@ import { ingestSession } from '../harness/factories.ts';
 /** Values of the path parameters of one path, in somebody's possession. */
 export type PathValues = Record<string, string>;
 
-/** Paths of what belongs to the account: both of its modes see it (`api.md` C12). */
+/** Paths of what belongs to the account: both of its modes see it (docs/decisions/tenancy.md). */
 export const ACCOUNT_LEVEL: readonly string[] = ['/notifications/{id}'];
 
 /**

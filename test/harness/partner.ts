@@ -36,7 +36,7 @@ export interface UploadData {
   uploadUrl: string;
 }
 
-/** The events of a broadcast (contract 6.5): `stream.*` has more. */
+/** The events of a broadcast (docs/api/streams.md#states): `stream.*` has more. */
 export const BROADCAST_EVENTS: readonly string[] = [
   'stream.live',
   'stream.broadcast_started',

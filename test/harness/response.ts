@@ -54,7 +54,10 @@ export class TestResponse {
     return this;
   }
 
-  /** Exactly the error envelope of contract 2.1, with the status that the code has, and the usual headers. */
+  /**
+   * Exactly the error envelope of docs/api/conventions.md#envelopes, with the status that the code has, and the
+   * usual headers.
+   */
   assertError(code: ErrorCode, field?: string): this {
     assert.equal(this.at('error.code'), code, this.text);
     assert.equal(this.status, ERRORS[code].status);
@@ -67,14 +70,17 @@ export class TestResponse {
     return this;
   }
 
-  /** What every answer carries, whatever it says (contract 4.1, 9). */
+  /**
+   * What every answer carries, whatever it says (docs/api/conventions.md#headers,
+   * docs/api/conventions.md#versions).
+   */
   assertCommonHeaders(): this {
     assert.match(this.headers['x-svc-request-id'] ?? '', UUID_V4);
     assert.equal(this.headers['svc-api-version'], '1.0.0');
     return this;
   }
 
-  /** The headers of contract 8.2 are there, or none of them. */
+  /** The headers of docs/api/conventions.md#rate-limits are there, or none of them. */
   assertRateLimited(expected: boolean): this {
     const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'svc-key-mode'];
     const present = names.filter((name) => this.headers[name] !== undefined);

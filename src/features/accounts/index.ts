@@ -2,7 +2,7 @@
  * Accounts and their workspaces.
  *
  * Terminology: an *account* is a person or company that signs in; it owns two *workspaces*, live and test,
- * and the workspace is the tenant of everything else (`api.md` C12).
+ * and the workspace is the tenant of everything else (docs/decisions/tenancy.md).
  */
 export { avatarPages } from './avatar.pages.ts';
 export { createProfiles, type Profiles } from './profile.service.ts';

@@ -21,7 +21,7 @@ const refused = (work: () => unknown): string => {
   }
 };
 
-describe('e-mail (contract 2.9)', () => {
+describe('e-mail', () => {
   test('is trimmed and lower-cased', () => {
     assert.equal(normaliseEmail('  Ada.Lovelace+x@Example.COM \n'), 'ada.lovelace+x@example.com');
   });

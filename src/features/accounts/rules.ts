@@ -4,7 +4,7 @@ import { toHostPattern } from '../../kernel/hostname.ts';
 const EMAIL = /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/;
 
 /**
- * Trimmed and lower-cased (contract 2.9).
+ * Trimmed and lower-cased (docs/api/authentication.md#registration).
  *
  * @throws {AppError} INVALID_EMAIL.
  */
@@ -14,12 +14,12 @@ export function normaliseEmail(email: string): string {
   return normal;
 }
 
-/** Length is the only rule (contract 2.9). @throws {AppError} WEAK_PASSWORD. */
+/** Length is the only rule (docs/api/authentication.md#registration). @throws {AppError} WEAK_PASSWORD. */
 export function assertPassword(password: string): void {
   if ([...password].length < 12) throw new AppError('WEAK_PASSWORD', { field: 'password' });
 }
 
-/** Trimmed, at most 120 characters (contract 2.9); blank is none. */
+/** Trimmed, at most 120 characters (docs/api/authentication.md#registration); blank is none. */
 export function normaliseName(name: string | null): string | null {
   const normal = [...(name ?? '').trim()].slice(0, 120).join('').trim();
   return normal === '' ? null : normal;

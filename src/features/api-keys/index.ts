@@ -1,5 +1,6 @@
 /**
- * API keys: minting, restrictions, and the check that every keyed request begins with (contract 5).
+ * API keys: minting, restrictions, and the check that every keyed request begins with
+ * (docs/decisions/api-keys.md).
  *
  * Terminology: a *grant* is what a key allows; a *ceiling* is the minting key's grant, which no key that it
  * makes exceeds; a *retired* secret is one that a rotation has replaced.

@@ -25,7 +25,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/me/api-keys` (contract 2.2, 5.1; `api.md` C0.11, C2). */
+/** `/me/api-keys` (docs/api/api-keys.md). */
 export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
   const remove = async (caller: Caller, id: string) => {
     await apiKeys.revokeOwn(caller, id);

@@ -6,7 +6,9 @@ import { matchesHost, toHostname, toHostPattern } from '../../kernel/hostname.ts
 
 const KEY = /^pk_[0-9a-f]{40}$/;
 
-/** `pk_` and 40 hexadecimal characters: 160 random bits (contract 2.2). */
+/**
+ * `pk_` and 40 hexadecimal characters: 160 random bits (docs/decisions/api-keys.md#how-a-key-is-made-and-kept).
+ */
 export function newKey(): string {
   return `pk_${randomBytes(20).toString('hex')}`;
 }
@@ -32,7 +34,9 @@ export interface Grant {
   domainAllowlist: readonly string[];
 }
 
-/** @throws {AppError} the 401 or 403 of the key check that refuses first (contract 5). */
+/**
+ * @throws {AppError} the 401 or 403 of the key check that refuses first (docs/api/authentication.md#the-key).
+ */
 export function assertUsable(grant: Grant, from: { ip: string; origin: string | undefined }, nowMs: number) {
   if (grant.revokedAt !== null || grant.suspended) throw new AppError('KEY_DISABLED');
   if (grant.retiresAt !== null && grant.retiresAt.getTime() <= nowMs) throw new AppError('KEY_DISABLED');

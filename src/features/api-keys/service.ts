@@ -17,9 +17,12 @@ import * as rules from './rules.ts';
 import { createKeyUsage } from './usage.ts';
 import { createKeyVerifier, type KeyVerifier } from './verifier.service.ts';
 
-/** A key made in the dashboard or by the operator allows 10,000 requests a minute (contract 8.1). */
+/**
+ * A key made in the dashboard or by the operator allows 10,000 requests a minute
+ * (docs/decisions/api-keys.md#limits-of-a-key).
+ */
 const DASHBOARD_RATE_LIMIT = 10_000;
-/** A key that a key makes allows 1,000 (contract 8.1). */
+/** A key that a key makes allows 1,000 (docs/decisions/api-keys.md#limits-of-a-key). */
 const MINTED_RATE_LIMIT = 1000;
 const DAY_MS = 86_400_000;
 /** `api_key.expiring` is sent so long before the end of a key, and not for keys that live no longer. */

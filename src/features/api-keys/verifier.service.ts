@@ -19,7 +19,11 @@ interface From {
 }
 
 export interface KeyVerifier {
-  /** At once when the key was seen within 5 s. @throws {AppError} as contract 5. */
+  /**
+   * At once when the key was seen within 5 s.
+   *
+   * @throws {AppError} as docs/api/authentication.md#the-key says.
+   */
   verify(key: string, from: From): Caller | Promise<Caller>;
   /** What is remembered of keys is read again, on every node. */
   forget(): void;

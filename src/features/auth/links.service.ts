@@ -7,7 +7,10 @@ import { passwordChangedMail, resetMail, verifyMail } from './mails.ts';
 import * as rules from './rules.ts';
 import { deleteChallengesOf } from './two-factor.repository.ts';
 
-/** Verification of addresses and new passwords by links in mails, each good once (`api.md` C2). */
+/**
+ * Verification of addresses and new passwords by links in mails, each good once
+ * (docs/decisions/authentication.md#links-in-mails).
+ */
 export interface MailLinks {
   /** Sends the link that confirms a new account's address; it is good for 24 hours. */
   sendVerification(tx: Tx, account: { id: string; email: string }): Promise<void>;

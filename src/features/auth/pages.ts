@@ -22,8 +22,8 @@ const FORM_BYTES = 16_384;
 const LINK_CAP: Limit = { bucket: 'mail-link', per: 'ip', max: 5, windowSec: 900, refusal: 'plain' };
 
 /**
- * `/verify-email`, `/forgot-password` and `/reset-password` (`api.md` C2). A GET shows a form and changes
- * nothing, as mail programs open links by themselves; the POST acts.
+ * `/verify-email`, `/forgot-password` and `/reset-password` (docs/decisions/authentication.md#links-in-mails).
+ * A GET shows a form and changes nothing, as mail programs open links by themselves; the POST acts.
  */
 export function authPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {

@@ -19,7 +19,7 @@ import type { TwoFactor } from './two-factor.service.ts';
 const QUARTER_SEC = 900;
 const HOUR_SEC = 3600;
 
-/** Contract 8.1, with the bodies of contract 7, rule 2. */
+/** docs/api/authentication.md#limits, with the bodies of docs/api/conventions.md#errors. */
 function caps(bucket: string, perIp: number, perKey: number): readonly Limit[] {
   return [
     { bucket, per: 'ip', max: perIp, windowSec: QUARTER_SEC, refusal: 'plain' },
@@ -34,7 +34,7 @@ const GUESS_CAPS: readonly Limit[] = [
   { bucket: 'two-factor', per: 'key', max: 30, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
 ];
 
-/** `/auth/*` (contract 4.3): nothing of the key's workspace changes. */
+/** `/auth/*` (docs/api/authentication.md): nothing of the key's workspace changes. */
 export function authRoutes({ signIn }: { signIn: SignIn }): Route[] {
   return [
     defineRoute({
@@ -86,7 +86,9 @@ export function authRoutes({ signIn }: { signIn: SignIn }): Route[] {
   ];
 }
 
-/** `/me/two-factor` (`api.md` C2): acts of the user, so they need `X-User-Token`. */
+/**
+ * `/me/two-factor` (docs/api/authentication.md#second-factor): acts of the user, so they need `X-User-Token`.
+ */
 export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[] {
   const path = '/me/two-factor';
   return [

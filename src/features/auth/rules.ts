@@ -1,6 +1,9 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 
-/** How an address is looked up (contract 2.9): as it was stored. Null when no account can have it. */
+/**
+ * How an address is looked up (docs/api/authentication.md#registration): as it was stored. Null when no account
+ * can have it.
+ */
 export function lookupEmail(email: string): string | null {
   const normal = email.trim().toLowerCase();
   return normal === '' || normal.length > 254 || normal.includes('\0') ? null : normal;

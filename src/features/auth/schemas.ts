@@ -30,7 +30,7 @@ export const SecondFactorIn = named(
   { challengeId: 'c2Vjb25kIGZhY3Rvcg', code: '492039' },
 );
 
-/** Stands at the top level of the answer (contract 2.1). */
+/** Stands at the top level of the answer (docs/api/authentication.md#sign-in). */
 export const SignedIn = named(
   'SignedIn',
   Type.Object({

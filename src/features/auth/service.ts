@@ -8,14 +8,14 @@ import { lookupEmail } from './rules.ts';
 import type { AccessToken, UserTokens } from './tokens.service.ts';
 import type { TwoFactor } from './two-factor.service.ts';
 
-/** What a sign-in answers (contract 2.1). */
+/** What a sign-in answers (docs/api/authentication.md#sign-in). */
 export interface SignedIn {
   tokens: AccessToken;
   user: { id: string; email: string; name: string | null; role: string };
 }
 
 export interface SignIn {
-  /** @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS (contract 4.3). */
+  /** @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS (docs/api/authentication.md). */
   register(input: { email: string; password: string; name?: string | null | undefined }): Promise<SignedIn>;
   /**
    * @throws {AppError} INVALID_CREDENTIALS, the same for an unknown address, a wrong password and a suspended

@@ -6,7 +6,10 @@ import type { Secrets } from '../../platform/secrets.ts';
 import type { CredentialStore } from './accounts.ts';
 import { createSigningKeys } from './signing-keys.ts';
 
-/** The JWTs that a sign-in gives and that come back as `X-User-Token` (contract 2.1, 5.2). */
+/**
+ * The JWTs that a sign-in gives and that come back as `X-User-Token`
+ * (docs/decisions/authentication.md#user-tokens).
+ */
 export interface UserTokens {
   issue(account: { id: string; token_epoch: number }): Promise<AccessToken>;
   /**

@@ -1,5 +1,6 @@
 /**
- * Integration domains: the sites of partners from which checkout and payment calls are taken (contract 5.3).
+ * Integration domains: the sites of partners from which checkout and payment calls are taken
+ * (docs/decisions/integration-domains.md).
  *
  * Terminology: a *proof* is a TXT record or a file that only the owner of the domain can put there; a domain
  * *lapses* when its proof is gone for days.

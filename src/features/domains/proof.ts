@@ -1,7 +1,10 @@
 import { GuardError, type Outbound, OutboundError, type TxtResolver } from '../../platform/outbound/index.ts';
 import { type Finding, fileUrl, proofText, recordName } from './rules.ts';
 
-/** Looks for the proofs of a domain: a TXT record, and a file on its own site (`api.md` C11). */
+/**
+ * Looks for the proofs of a domain: a TXT record, and a file on its own site
+ * (docs/decisions/integration-domains.md#the-proof).
+ */
 export interface Prover {
   look(domain: { domain: string; token: string; include_subdomains: boolean }): Promise<Finding>;
 }

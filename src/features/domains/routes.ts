@@ -15,7 +15,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/me/integration-domains` (contract 5.3; `api.md` C11). */
+/** `/me/integration-domains` (docs/api/integration-domains.md). */
 export function domainRoutes({ domains, cursors }: Deps): Route[] {
   return [
     defineRoute({

@@ -39,7 +39,10 @@ interface Naming {
   mode: Mode;
   isPlatformHost(name: string): boolean;
   isPublicSuffix(name: string): boolean;
-  /** Why a name is none of the public internet (contract 6.4), or null. */
+  /**
+   * Why a name is none of the public internet (docs/decisions/addresses-and-ssrf.md#names-and-addresses), or
+   * null.
+   */
   refuseName(name: string): string | null;
 }
 
@@ -107,7 +110,7 @@ function proofOf({ method, include_subdomains }: DomainState, { txt, file }: Fin
 }
 
 /**
- * The state of a domain after a look at it (`api.md` C11).
+ * The state of a domain after a look at it (docs/decisions/integration-domains.md#states).
  *
  * @param manual asked for by the partner: the schedule stays, and a failed domain starts anew.
  */

@@ -16,7 +16,7 @@ const EventId = Type.Object({
 });
 const types = CommaTexts('Types or `prefix.*`; absent means every type.');
 
-/** An event as a webhook receives it (contract 2.5). */
+/** An event as a webhook receives it (docs/api/webhooks.md#the-request). */
 export const EventOut = named(
   'Event',
   Type.Object({
@@ -50,7 +50,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/me/events`: the workspace's own events (`api.md` C8). */
+/** `/me/events`: the workspace's own events (docs/api/event-log.md). */
 export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
   return [
     defineRoute({

@@ -14,7 +14,7 @@ interface Deps {
   catalogue: EventCatalogue;
   bus: Bus;
   clock: Clock;
-  /** As in every event (contract 2.5). */
+  /** As in every event (docs/api/webhooks.md#the-request). */
   livemode: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 
-/** The parts that have an honest probe (`api.md` C6). */
+/** The parts that have an honest probe (docs/api/health.md). */
 export const COMPONENTS = ['database', 'queue', 'storage', 'ingest', 'transcoder', 'webhooks'] as const;
 export type Component = (typeof COMPONENTS)[number];
 export type Status = 'OK' | 'DEGRADED' | 'DOWN';

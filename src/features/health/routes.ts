@@ -69,7 +69,7 @@ interface Deps {
   clock: Clock;
 }
 
-/** `/health` and `/health/ready` (`api.md` C6). */
+/** `/health` and `/health/ready` (docs/api/health.md). */
 export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
   return [
     definePublicRoute({

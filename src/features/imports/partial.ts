@@ -5,7 +5,7 @@ import type { ImportRow } from './repository.ts';
 
 type Stored = Pick<ImportRow, 'id' | 'workspace_id' | 'video_id' | 'bytes_received' | 'storage_state'>;
 
-/** Where the original of an import is stored (`media.md` 4.2). */
+/** Where the original of an import is stored (docs/decisions/storage-and-quota.md#keys). */
 export function keyOf({ id, workspace_id, video_id }: Stored): string {
   return originalKey({ workspace_id, id: `${video_id}` }, id);
 }

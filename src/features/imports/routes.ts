@@ -16,7 +16,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/imports` (contract 4.8, `api.md` C3.7). */
+/** `/imports` (docs/api/imports.md). */
 export function importRoutes({ imports, cursors }: Deps): Route[] {
   return [
     defineRoute({

@@ -39,7 +39,10 @@ export interface NewImport {
   metadata?: Record<string, string>;
 }
 
-/** What partners do with imports (`api.md` C3.7). Each id is looked up in the workspace: NOT_FOUND otherwise. */
+/**
+ * What partners do with imports (docs/api/imports.md). Each id is looked up in the workspace: NOT_FOUND
+ * otherwise.
+ */
 export interface Imports {
   /** @throws {AppError} BAD_REQUEST, field `sourceUrl`; QUOTA_EXCEEDED when the storage is full. */
   create(workspaceId: string, input: NewImport): Promise<ImportRow>;

@@ -21,7 +21,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/notifications` (`api.md` C6): of the account, whichever mode the key has. */
+/** `/notifications` (docs/api/notifications.md): of the account, whichever mode the key has. */
 export function notificationRoutes(deps: Deps): Route[] {
   return [...listRoutes(deps), ...preferenceRoutes(deps), ...singleRoutes(deps)];
 }

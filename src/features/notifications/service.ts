@@ -7,7 +7,7 @@ import type { NotificationFilter, NotificationRow, PreferenceRow } from './repos
 import * as repository from './repository.ts';
 import { type Choice, DEFAULT_CHOICE, effectiveChoice, noticeTypes, unknownType } from './rules.ts';
 
-/** They belong to the account, so both of its modes share them (`api.md` C12). */
+/** They belong to the account, so both of its modes share them (docs/decisions/tenancy.md). */
 export interface Notifications {
   list(accountId: string, filter: NotificationFilter, page: PageRequest): Promise<NotificationRow[]>;
   /** @throws {AppError} NOT_FOUND. */

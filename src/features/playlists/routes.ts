@@ -35,7 +35,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/playlists` (`api.md` C3.7). */
+/** `/playlists` (docs/api/playlists.md). */
 export function playlistRoutes(deps: Deps): Route[] {
   return [...listRoutes(deps), ...itemRoutes(deps)];
 }

@@ -26,8 +26,8 @@ export interface PlaylistDeps {
 }
 
 /**
- * Playlists of a workspace (`api.md` C3.7). An id that is not the workspace's is NOT_FOUND, be it of a playlist, an
- * item or a video. Every change moves `updatedAt` on and appends `playlist.updated`.
+ * Playlists of a workspace (docs/api/playlists.md). An id that is not the workspace's is NOT_FOUND, be it of a
+ * playlist, an item or a video. Every change moves `updatedAt` on and appends `playlist.updated`.
  */
 export interface Playlists {
   create(workspaceId: string, input: PlaylistIn): Promise<ShownPlaylist>;

@@ -23,7 +23,10 @@ export interface RecordingsDeps {
 export interface Recordings {
   /** For the media plane. */
   readonly port: RecordingPort;
-  /** May another recording begin? Not once the workspace's storage is full (contract 8.3). */
+  /**
+   * May another recording begin? Not once the workspace's storage is full
+   * (docs/decisions/recordings.md#the-plans-storage).
+   */
   hasRoom(tx: Tx, workspaceId: string): Promise<boolean>;
   /**
    * The broadcast of a session is over, in the transaction that ends it: if anything was recorded there is a video

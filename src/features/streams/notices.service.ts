@@ -12,7 +12,7 @@ interface Deps {
   clock: Clock;
 }
 
-/** `stream.health_changed` comes at most so often (`api.md` C9). */
+/** `stream.health_changed` comes at most so often (docs/api/events.md). */
 const HEALTH_MS = 60_000;
 
 /**

@@ -26,7 +26,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/streams` (contract 3, 4.8; `api.md` C3.2). */
+/** `/streams` (docs/api/streams.md#states). */
 export function streamRoutes({ streams, links, cursors }: Deps): Route[] {
   const out = (caller: Caller, row: ShownStream, streamKey: string | null = null) =>
     toStream(row, { mode: caller.mode, links, streamKey });

@@ -165,7 +165,7 @@ const edges: Edge[] = [
   },
 ];
 
-describe('each state and event of contract 3', () => {
+describe('each state and event', () => {
   for (const edge of edges) {
     test(edge.name, () => {
       const { state, events } = edge.act(edge.from, at(100));

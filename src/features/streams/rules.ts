@@ -2,7 +2,9 @@ import type { Mode } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../kernel/plans.ts';
 
-/** The two independent flags of a stream (contract 3) and what was last said about the broadcast. */
+/**
+ * The two independent flags of a stream (docs/decisions/streams.md) and what was last said about the broadcast.
+ */
 export interface StreamState {
   id: string;
   hasSignal: boolean;
@@ -36,10 +38,13 @@ export interface Transition {
 
 export type StreamStatus = 'IDLE' | 'PREVIEW' | 'LIVE' | 'LIVE_NO_SIGNAL' | 'DISABLED';
 
-/** At most one broadcast_started and one broadcast_stopped of a stream in this time (contract 6.5). */
+/**
+ * At most one broadcast_started and one broadcast_stopped of a stream in this time
+ * (docs/decisions/streams.md#de-duplication).
+ */
 const DEDUPE_MS = 60_000;
 
-/** `api.md` C3.2. */
+/** See docs/decisions/streams.md. */
 export function deriveStatus(stream: {
   hasSignal: boolean;
   isLive: boolean;
@@ -61,7 +66,7 @@ export function signalUp(state: StreamState, now: Date): Transition {
   };
 }
 
-/** The signal is lost. The broadcast goes on: only a user stops it (contract 3). */
+/** The signal is lost. The broadcast goes on: only a user stops it (docs/decisions/streams.md). */
 export function signalDown(state: StreamState, now: Date): Transition {
   if (!state.hasSignal) return { state, events: [] };
   return {
@@ -84,7 +89,7 @@ export function start(state: StreamState, now: Date): Transition {
 
 /**
  * The user stops; repeats change nothing. On a signal that was never broadcast the stop is said once, with no
- * duration (`api.md` C0.5).
+ * duration (docs/decisions/streams.md#the-four-events).
  *
  * @param session when the present signal came and whether it was ever broadcast; null without a signal.
  */
@@ -112,7 +117,7 @@ function alreadySaidStopped(state: StreamState, signalStartedAt: Date): boolean 
 /**
  * Says the present state of the broadcast when it differs from what was last said and the minute since the
  * last event of that type is over; otherwise remembers when to look again, so that a receiver is never left
- * with the wrong state (`api.md` C0.19).
+ * with the wrong state (docs/decisions/streams.md#de-duplication).
  */
 export function tellBroadcast(state: StreamState, now: Date): Transition {
   if (state.isLive === state.saidLive) {

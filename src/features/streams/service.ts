@@ -79,7 +79,7 @@ export interface Streams {
   sessions(workspaceId: string, id: string, page: PageRequest): Promise<ListedSession[]>;
 }
 
-/** 32 random bytes (`media.md` 1.5). */
+/** 32 random bytes (docs/decisions/streams.md#keys). */
 function mintKey(secrets: Secrets): { streamKey: string; key_hash: Buffer; key_encrypted: Uint8Array } {
   const streamKey = randomBytes(32).toString('base64url');
   return { streamKey, key_hash: hashStreamKey(streamKey), key_encrypted: secrets.encrypt(streamKey) };

@@ -18,7 +18,7 @@ import * as rules from './rules.ts';
 import { hashStreamKey, STREAM_TOPIC } from './service.ts';
 import { commitTransition, stateOf } from './transitions.ts';
 
-/** A node that has not been heard of for so long has lost its encoders (`media.md` 2). */
+/** A node that has not been heard of for so long has lost its encoders (docs/decisions/streams.md#grace). */
 const NODE_LOST_MS = 20_000;
 /** Enough for the next session of the stream to be recorded. */
 const TAKEOVER_MS = 2000;
@@ -150,7 +150,8 @@ async function raiseSignal(
   }
   let transition = rules.signalUp(stateOf(row), now);
   if (starting) {
-    // With autoStart the signal is the broadcast: receivers are told ACTIVE (`api.md` C3.2).
+    // With autoStart the signal is the broadcast: receivers are told ACTIVE
+    // (docs/decisions/streams.md#the-four-events).
     transition = {
       ...transition,
       events: transition.events.map((event) =>

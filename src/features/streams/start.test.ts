@@ -61,7 +61,7 @@ describe('start, stop, end', () => {
     assert.deepEqual(await streamEvents(app.container.sql, id), []);
   });
 
-  test('the payloads are exactly those of contract 6.5', async () => {
+  test('the payloads are exactly the documented ones', async () => {
     const { act, create } = await fresh();
     const { signals, sql } = app.container;
     const id = await create();

@@ -16,10 +16,11 @@ export interface Watched {
 }
 
 /**
- * `viewerCount`, `peakViewers` and `uniqueViewers` (`api.md` C3.2). A viewer is a distinct address, user agent
- * and token that was given a media playlist in the last 15 seconds; previews do not count. Each api process
- * counts its own in memory and writes numbers only, which add up: a viewer whose requests are spread over
- * several processes counts in each, and after a restart everybody is a new unique viewer.
+ * `viewerCount`, `peakViewers` and `uniqueViewers`
+ * (docs/decisions/views-and-viewers.md#viewers-of-a-broadcast). A viewer is a distinct address, user agent and
+ * token that was given a media playlist in the last 15 seconds; previews do not count. Each api process counts
+ * its own in memory and writes numbers only, which add up: a viewer whose requests are spread over several
+ * processes counts in each, and after a restart everybody is a new unique viewer.
  */
 export interface Viewers {
   seen(stream: Watched, viewer: ViewerIdentity): void;

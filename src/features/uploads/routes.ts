@@ -24,7 +24,7 @@ export const CREATION = {
   errors: ['NOT_FOUND', 'CONFLICT', 'QUOTA_EXCEEDED'],
 } as const;
 
-/** `/upload` (contract 4.8; `api.md` C3.7). */
+/** `/upload` (docs/api/uploads.md). */
 export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: CursorCodec }): Route[] {
   const out = (caller: Caller, row: UploadRow) =>
     toUpload(row, mayWrite(caller, 'upload:write') ? uploads.urlOf(row) : null);

@@ -42,7 +42,7 @@ export interface UploadDeps extends Omit<EndingDeps, 'videos' | 'hashes'> {
   videos: EndingDeps['videos'] & Pick<VideoIntake, 'create' | 'attach'>;
 }
 
-/** Upload sessions (`api.md` C3.7). Each id is looked up in the workspace: NOT_FOUND otherwise. */
+/** Upload sessions (docs/api/uploads.md). Each id is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Uploads extends Pick<Endings, 'sweep'> {
   readonly transfers: Transfers;
   /** @throws {AppError} BAD_REQUEST, QUOTA_EXCEEDED; NOT_FOUND and CONFLICT for `videoId`. */

@@ -3,7 +3,7 @@ import { originalKey } from '../../kernel/media-keys.ts';
 import type { PartialState } from '../../media/contract/index.ts';
 import type { UploadRow } from './repository.ts';
 
-/** Where the original of an upload is stored (`media.md` 4.2). */
+/** Where the original of an upload is stored (docs/decisions/storage-and-quota.md#keys). */
 export function keyOf({ id, workspace_id, video_id }: UploadRow): string {
   return originalKey({ workspace_id, id: video_id }, id);
 }

@@ -34,7 +34,7 @@ export interface Reached {
   offset: number;
 }
 
-/** What happens at an `uploadUrl` (`api.md` C3.7): whoever knows its token may write. */
+/** What happens at an `uploadUrl` (docs/api/uploads.md): whoever knows its token may write. */
 export interface Transfers {
   /** @throws {AppError} NOT_FOUND for unknown tokens and cancelled sessions, UPLOAD_EXPIRED. */
   find(token: string): Promise<UploadRow>;

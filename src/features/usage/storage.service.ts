@@ -13,7 +13,7 @@ export interface StorageUse {
   enforce: boolean;
 }
 
-/** Storage of a workspace (contract 8.3, `api.md` C6): the originals of its videos, reserved or received. */
+/** Storage of a workspace (docs/api/plans.md): the originals of its videos, reserved or received. */
 export interface StorageQuota {
   /**
    * Changes what one video counts. Locks the workspace, so a transaction that also locks the video calls

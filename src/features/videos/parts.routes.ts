@@ -53,7 +53,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** Captions and the thumbnail of a video (`api.md` C3.1). */
+/** Captions and the thumbnail of a video (docs/api/videos.md). */
 export function videoPartRoutes(deps: Deps): Route[] {
   return [...captionRoutes(deps), ...thumbnailRoutes(deps)];
 }

@@ -12,7 +12,7 @@ interface Deps {
   log: Logger;
 }
 
-/** The files of a deleted video stay so long (`api.md` C3.1). */
+/** The files of a deleted video stay so long (docs/decisions/storage-and-quota.md#deleting). */
 const KEPT_MS = 30 * 86_400_000;
 
 /**

@@ -25,7 +25,7 @@ interface Deps {
   Upload: TObject;
 }
 
-/** `/videos` and what is done with one (contract 4.8, `api.md` C3.1). */
+/** `/videos` and what is done with one (docs/api/videos.md). */
 export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
   const out = (caller: Caller, row: ShownVideo) => toVideo(row, { mode: caller.mode, links });
   const NewVideo = named(

@@ -50,7 +50,10 @@ export interface Published {
   event: 'video.published' | 'video.unpublished' | null;
 }
 
-/** The visibility changes: a READY video that leaves PRIVATE for the first time is published (`api.md` C3.1). */
+/**
+ * The visibility changes: a READY video that leaves PRIVATE for the first time is published
+ * (docs/api/videos.md#states).
+ */
 export function changeVisibility(before: Publication, to: Visibility, now: Date): Published {
   const { status, visibility: from, publishedAt } = before;
   if (status !== 'READY' || from === to) return { publishedAt, event: null };

@@ -14,9 +14,9 @@ import * as rules from './rules.ts';
 import { toLinked } from './schemas.ts';
 
 /**
- * The state table of `api.md` C3.1, each step with its events, in the caller's transaction and under its lock of
- * the row. A step that does not apply (the video is deleted, or somewhere else by now) changes nothing and
- * answers null.
+ * The state table of docs/api/videos.md#states, each step with its events, in the caller's transaction and
+ * under its lock of the row. A step that does not apply (the video is deleted, or somewhere else by now)
+ * changes nothing and answers null.
  */
 
 interface Step {

@@ -69,7 +69,7 @@ describe('POST /me/webhooks', () => {
     assert.deepEqual((await create({ url })).at('data.events'), []);
   });
 
-  test('refuses addresses of contract 6.4, field url', async () => {
+  test('refuses addresses that are not public, field url', async () => {
     const refused = [
       ...[
         'http://hooks.example.com/',

@@ -42,7 +42,7 @@ export interface SingleOutcome {
   errorMessage: string | null;
 }
 
-/** A request as it would be sent, and whether it would be (contract 4.7). */
+/** A request as it would be sent, and whether it would be (docs/api/webhooks.md#simulating). */
 export interface Simulation {
   deliveryUrl: string;
   wouldDeliver: boolean;

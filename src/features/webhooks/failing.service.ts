@@ -18,7 +18,7 @@ interface Deps {
   autoDisableDays: number;
 }
 
-/** From here on a run of failures is no accident (`api.md` C8). */
+/** From here on a run of failures is no accident (docs/decisions/events-and-deliveries.md#types). */
 const FAILURES = 20;
 const DAY_MS = 86_400_000;
 

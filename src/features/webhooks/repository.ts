@@ -100,8 +100,9 @@ export async function logCanceled(
 }
 
 /**
- * Removes the webhook with its pending deliveries and its log (contract 4.7). Jobs are locked by id and
- * before the webhook, as `finish` does; the log goes last, when no attempt can be written any more.
+ * Removes the webhook with its pending deliveries and its log (docs/api/webhooks.md#the-webhook). Jobs are
+ * locked by id and before the webhook, as `finish` does; the log goes last, when no attempt can be written any
+ * more.
  *
  * @returns whether there was such a webhook.
  */

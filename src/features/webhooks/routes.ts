@@ -42,7 +42,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/me/webhooks` (contract 4.7; `api.md` C8). */
+/** `/me/webhooks` (docs/api/webhooks.md). */
 export function webhookRoutes(deps: Deps): Route[] {
   return [...registrationRoutes(deps), ...attemptRoutes(deps)];
 }

@@ -15,7 +15,7 @@ named('DeliveryTrigger', OneOf(VALUES.delivery_log.trigger));
 export const WebhookIn = named(
   'WebhookCreate',
   Type.Object({
-    // The guard measures and judges the text (contract 6.4).
+    // The guard measures and judges the text (docs/api/webhooks.md#the-address).
     url: Type.String({ description: 'https only, at most 2048 characters, publicly routable.' }),
     events: Type.Optional(
       Type.Array(Type.String(), {
@@ -188,7 +188,7 @@ export const SingleAttempt = named(
   },
 );
 
-/** Exactly contract 4.7. */
+/** See docs/api/webhooks.md#simulating. */
 export const Simulation = named(
   'WebhookSimulation',
   Type.Object({
@@ -293,7 +293,7 @@ export function toDelivery(row: DeliveryRow): Static<typeof WebhookDelivery> {
   };
 }
 
-/** The filters of the delivery log (`api.md` C8). */
+/** The filters of the delivery log (docs/api/webhooks.md#the-log). */
 export const deliveryFilters = {
   status: CommaList(STATUSES),
   eventType: CommaTexts('Types of events.'),

@@ -33,7 +33,7 @@ export interface WebhookDeps {
   bus: Pick<Bus, 'publish'>;
   logger: Logger;
   limitFor: WebhookLimit;
-  /** Time that a receiver has to answer, in milliseconds (contract 6.3). */
+  /** Time that a receiver has to answer, in milliseconds (docs/api/webhooks.md#attempts). */
   timeoutMs: number;
 }
 
@@ -64,7 +64,7 @@ export interface Webhooks extends WebhookAttempts {
    * @throws {AppError} BAD_REQUEST, field `url` or `events.<n>`.
    */
   update(workspaceId: string, id: string, change: WebhookChange): Promise<WebhookRow>;
-  /** The old secret signs nothing from here on (contract 4.7). */
+  /** The old secret signs nothing from here on (docs/api/webhooks.md). */
   rotateSecret(workspaceId: string, id: string): Promise<WebhookAndSecret>;
   /** Its pending deliveries and its log go with it. */
   remove(workspaceId: string, id: string): Promise<void>;
@@ -200,7 +200,7 @@ export async function cancelWaiting(tx: Tx, workspaceId: string, id: string, now
   await repository.logCanceled(tx, id, rows, SWITCHED_OFF, now);
 }
 
-/** @throws {AppError} BAD_REQUEST, field `url` (contract 6.4). */
+/** @throws {AppError} BAD_REQUEST, field `url` (docs/api/webhooks.md#the-address). */
 async function checkUrl(outbound: Pick<Outbound, 'checkUrl'>, url: string): Promise<void> {
   try {
     await outbound.checkUrl(url, { maxLength: MAX_URL_LENGTH });

@@ -24,7 +24,7 @@ async function addWebhook(input: object = {}) {
 }
 
 describe('POST /me/webhooks/{id}/simulate', () => {
-  test('renders exactly what contract 4.7 shows, signed, and sends nothing', async () => {
+  test('renders exactly what is documented, signed, and sends nothing', async () => {
     const { id, secret } = await addWebhook({ events: ['stream.*'] });
     const answer = await call('POST', `/me/webhooks/${id}/simulate`, {
       event: 'stream.live',

@@ -4,7 +4,10 @@ import { AppError } from '../../kernel/errors.ts';
 import type { HttpPorts } from '../ports.ts';
 import { isUnroutable } from './unroutable.ts';
 
-/** The key of `Authorization: Bearer`, else of `X-API-Key`; never of the query (contract 5, rule 1). */
+/**
+ * The key of `Authorization: Bearer`, else of `X-API-Key`; never of the query
+ * (docs/api/authentication.md#the-key).
+ */
 export function sentKey(headers: FastifyRequest['headers']): string | null {
   const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1];
   if (bearer !== undefined) return bearer;
@@ -37,7 +40,7 @@ async function attribute(ports: Ports, request: FastifyRequest): Promise<void> {
   }
 }
 
-/** Turns the key into the caller: the key, then its restrictions (contract 5). */
+/** Turns the key into the caller: the key, then its restrictions (docs/api/authentication.md#the-key). */
 export function authenticate(app: FastifyInstance, ports: Ports): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('hasUserToken', false);
@@ -68,8 +71,9 @@ async function admit(request: FastifyRequest, verified: Promise<Caller>): Promis
 }
 
 /**
- * The user token (contract 5.2). It runs after the count: a refused token is a later 401 of a request whose key
- * passed, so it carries the headers of contract 8.2, and guessing tokens uses up the key's limit.
+ * The user token (docs/api/authentication.md#user-tokens). It runs after the count: a refused token is a later
+ * 401 of a request whose key passed, so it carries the headers of docs/api/conventions.md#rate-limits, and
+ * guessing tokens uses up the key's limit.
  */
 export function userToken(app: FastifyInstance, ports: Ports): void {
   app.addHook('onRequest', (request, _reply, done) => {

@@ -4,7 +4,7 @@ import { parseJson } from '../../platform/json.ts';
 import { assertStorable } from '../validation.ts';
 import { answerBrokenRequest } from './errors.ts';
 
-/** Bodies are JSON up to 1 MB (`api.md` C0). */
+/** Bodies are JSON up to 1 MB (docs/decisions/lists-and-ids.md#bodies). */
 export const BODY_LIMIT_BYTES = 1_048_576;
 
 /** A request has so long to send its body. */

@@ -3,7 +3,9 @@ import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, ERRORS } from '../../kernel/errors.ts';
 import type { Deprecation, Route } from '../route.ts';
 
-/** The least time between the announcement and the end of an endpoint (`api.md` C13). */
+/**
+ * The least time between the announcement and the end of an endpoint (docs/decisions/versions.md#deprecation).
+ */
 const NOTICE_MONTHS = 12;
 const GONE = 410;
 

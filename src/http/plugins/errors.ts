@@ -30,7 +30,10 @@ function frameworkError(error: unknown): AppError | null {
   }
 }
 
-/** The one door out for failures (contract 7). `conflict` maps unique-constraint failures to 409. */
+/**
+ * The one door out for failures (docs/api/conventions.md#errors). `conflict` maps unique-constraint failures to
+ * 409.
+ */
 export function errorHandler(log: Logger, conflict: (error: unknown) => AppError | null) {
   return (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) => {
     const failure = hungUp(error, request) ? badRequest('body', CUT_SHORT) : toAppError(error, conflict);

@@ -89,7 +89,7 @@ describe('the format of the key', () => {
   });
 });
 
-describe('contract 4.2', () => {
+describe('the Idempotency-Key header', () => {
   test('without the header nothing is deduplicated, and no header speaks of it', async () => {
     const name = randomUUID();
     const first = (await send({ name })).assertOk(201);

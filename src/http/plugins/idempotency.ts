@@ -13,7 +13,7 @@ const REPLAY_HEADER = 'X-SVC-Idempotent-Replay';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * The Idempotency-Key of a request, or null where none was sent (contract 4.2).
+ * The Idempotency-Key of a request, or null where none was sent (docs/api/conventions.md#idempotency).
  *
  * @throws {AppError} INVALID_IDEMPOTENCY_KEY, for a repeated header too: its values arrive joined by a comma.
  */
@@ -36,8 +36,9 @@ interface IdempotentCall {
 type Ports = Pick<HttpPorts, 'idempotency' | 'conflict' | 'log'>;
 
 /**
- * Answers a request that carries an Idempotency-Key: runs the handler, or replays its response (contract 4.2,
- * `delivery.md` 4). Only what a handler answered is stored: 2xx and 4xx, but no 429, which time heals.
+ * Answers a request that carries an Idempotency-Key: runs the handler, or replays its response
+ * (docs/api/conventions.md#idempotency, docs/decisions/idempotency.md). Only what a handler answered is stored:
+ * 2xx and 4xx, but no 429, which time heals.
  *
  * @throws {AppError} IDEMPOTENCY_KEY_REUSE, IDEMPOTENCY_IN_FLIGHT, and what the handler throws unstored.
  */

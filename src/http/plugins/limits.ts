@@ -8,7 +8,10 @@ import type { Limit } from '../route.ts';
 
 type Ports = { counters: Pick<HttpPorts['counters'], 'window'> };
 
-/** The caps of single endpoints (contract 8.1): after key, limit and policy, before the body is read. */
+/**
+ * The caps of single endpoints (docs/api/conventions.md#rate-limits): after key, limit and policy, before the
+ * body is read.
+ */
 export function limits(app: FastifyInstance, ports: Ports): void {
   app.addHook('onRequest', async (request) => {
     for (const limit of request.routeOptions.config.route?.limits ?? []) {

@@ -58,7 +58,10 @@ async function partner(mode: 'live' | 'test', ...domains: { domain: string; incl
 const call = (key: string, headers: Record<string, string> = {}) =>
   chain.request('POST', '/pay', { key, headers, body: { cents: 1 } });
 
-/** Exactly the body of contract 5.3: the code as a text, with the headers of a counted request. */
+/**
+ * Exactly the body of docs/api/integration-domains.md#the-origin-lock: the code as a text, with the headers of
+ * a counted request.
+ */
 function assertRefused(answer: TestResponse, code: string): void {
   assert.equal(answer.status, 403, answer.text);
   assert.deepEqual(answer.json, { success: false, error: code });

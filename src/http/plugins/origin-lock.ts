@@ -2,12 +2,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../kernel/errors.ts';
 import type { HttpPorts } from '../ports.ts';
 
-/** `Origin`, else the origin of `Referer` (`api.md` C11); null where neither names a page. */
+/**
+ * `Origin`, else the origin of `Referer` (docs/api/integration-domains.md); null where neither names a page.
+ */
 export function originOf({ origin, referer }: FastifyRequest['headers']): URL | null {
   return URL.parse(origin ?? referer ?? '');
 }
 
-/** Checkout and payment calls come from the platform or a verified integration domain (contract 5.3). */
+/**
+ * Checkout and payment calls come from the platform or a verified integration domain
+ * (docs/api/integration-domains.md#the-origin-lock).
+ */
 export function originLock(app: FastifyInstance, ports: Pick<HttpPorts, 'originLock'>): void {
   // Not async: the endpoints without a lock shall not pay for a promise.
   app.addHook('onRequest', (request, _reply, done) => {

@@ -33,7 +33,7 @@ function verdict(policy: Policy, method: string, who: Caller, hasUserToken = fal
   }
 }
 
-describe('the scope matrix of contract 5.1', () => {
+describe('the scope matrix', () => {
   type Row = [
     gate: Gate | null,
     permission: Permission | null,
@@ -75,7 +75,7 @@ describe('the scope matrix of contract 5.1', () => {
     });
   }
 
-  test('the gate decides before the scope, the scope before the permission (api.md C0.18)', () => {
+  test('the gate decides before the scope, the scope before the permission', () => {
     const tiers = { gate: 'finance-write', permission: null } as const;
     assert.equal(verdict(tiers, 'POST', caller('READ_ONLY')), F);
     assert.equal(verdict(tiers, 'POST', caller('READ_ONLY', ['finance:write'])), I);

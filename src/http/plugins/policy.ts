@@ -9,7 +9,8 @@ const FINANCE = { 'finance-read': 'finance:read', 'finance-write': 'finance:writ
 const NO_USER_TOKEN = 'This is an act of the user: send the token of a sign-in as X-User-Token.';
 
 /**
- * Gate, then scope, then permission list (`api.md` C0.18, contract 5.1).
+ * Gate, then scope, then permission list (docs/decisions/authority.md#which-refusal-comes-first,
+ * docs/api/conventions.md#scopes-and-permissions).
  *
  * @throws {AppError} the 403 of the first rule that refuses.
  */

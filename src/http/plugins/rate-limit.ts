@@ -6,7 +6,10 @@ import type { HttpPorts } from '../ports.ts';
 
 type Ports = Pick<HttpPorts, 'counters' | 'clock'>;
 
-/** The general per-minute limit of a key and its daily quota, and the headers of contract 8.2. */
+/**
+ * The general per-minute limit of a key and its daily quota, and the headers of
+ * docs/api/conventions.md#rate-limits.
+ */
 export function rateLimit(app: FastifyInstance, ports: Ports): void {
   app.addHook('onRequest', async (request, reply) => {
     const { caller } = request;

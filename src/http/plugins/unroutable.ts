@@ -31,8 +31,9 @@ interface Paths {
 }
 
 /**
- * Answers what no route can: after a key was counted, before a body is read (`api.md` C0). An unknown path is
- * 404, a known one with another method 405 with `Allow`, the withdrawn catalogue and what is past its sunset 410.
+ * Answers what no route can: after a key was counted, before a body is read
+ * (docs/decisions/lists-and-ids.md#bodies). An unknown path is 404, a known one with another method 405 with
+ * `Allow`, the withdrawn catalogue and what is past its sunset 410.
  */
 export function unroutable(app: FastifyInstance, paths: Paths): void {
   const refuse = (request: FastifyRequest): AppError => {

@@ -3,7 +3,7 @@ import { badRequest } from '../../kernel/errors.ts';
 
 export const VERSION_HEADER = 'Svc-API-Version';
 
-/** Releases of the interface, oldest first (contract 9, `api.md` C13). */
+/** Releases of the interface, oldest first (docs/api/conventions.md#versions, docs/decisions/versions.md). */
 const RELEASES = [{ version: '1.0.0', date: '2026-11-01' }] as const;
 
 export const LATEST_VERSION: string = RELEASES[RELEASES.length - 1]?.version ?? '1.0.0';

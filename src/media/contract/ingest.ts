@@ -8,13 +8,16 @@ export interface PublishRequest {
   protocol: IngestProtocol;
 }
 
-/** What an accepted publisher may send; the plan's ceiling (contract 8.3). */
+/** What an accepted publisher may send; the plan's ceiling (docs/api/plans.md). */
 export interface PublishGrant {
   streamId: string;
   /** Lines of the shorter side: 720, 1080, 1440 or 2160. */
   maxHeight: number;
   maxFps: number;
-  /** LOW cuts 1 s segments instead of 2 s (`media.md` 2.3); STANDARD when absent. */
+  /**
+   * LOW cuts 1 s segments instead of 2 s (docs/decisions/live-packaging.md#one-ffmpeg-for-each-stream);
+   * STANDARD when absent.
+   */
   latencyMode?: LatencyMode;
 }
 
@@ -94,7 +97,10 @@ export interface IngestHooks {
   onEnd(end: IngestEnd): Promise<void>;
 }
 
-/** One narrow interface for every ingest engine: ours, MediaMTX, nginx-rtmp (`media.md` 1.5). */
+/**
+ * One narrow interface for every ingest engine: ours, MediaMTX, nginx-rtmp
+ * (docs/decisions/ingest.md#a-narrow-interface).
+ */
 export interface IngestEngine {
   start(hooks: IngestHooks): Promise<void>;
   /** Ends every publish (`shutdown`) and closes the listeners. */

@@ -32,7 +32,7 @@ export interface RecordingPort {
   openParts(nodeId: string): Promise<RecordingPart[]>;
 }
 
-/** Makes one file of the parts of a recording (`media.md` 2.5). */
+/** Makes one file of the parts of a recording (docs/decisions/recordings.md). */
 export interface RecordingJoiner {
   /**
    * Parts with the same codecs and settings are copied; where they differ, all are made like the first one.

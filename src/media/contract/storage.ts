@@ -12,9 +12,9 @@ export interface BlobInfo {
 }
 
 /**
- * Where media files are kept: a disk or an S3-compatible service (`media.md` 4.2). Keys are made of
- * `[A-Za-z0-9._-]` and single slashes, and no part of one begins with a dot; the drivers refuse others.
- * What a writing function has returned from survives a crash; a key is never seen half-written.
+ * Where media files are kept: a disk or an S3-compatible service (docs/decisions/storage-and-quota.md#keys).
+ * Keys are made of `[A-Za-z0-9._-]` and single slashes, and no part of one begins with a dot; the drivers
+ * refuse others. What a writing function has returned from survives a crash; a key is never seen half-written.
  */
 export interface BlobStore {
   put(

@@ -1,4 +1,7 @@
-/** Why a file cannot become a video; all but the last are the file's own fault and final (`api.md` C3.1). */
+/**
+ * Why a file cannot become a video; all but the last are the file's own fault and final
+ * (docs/api/videos.md#failures).
+ */
 export type VideoErrorCode =
   | 'UNSUPPORTED_FORMAT'
   | 'DURATION_EXCEEDED'
@@ -45,7 +48,10 @@ export interface SourceInfo {
     /** AAC-LC, mono or stereo, that begins with the pictures. */
     canCopy: boolean;
   } | null;
-  /** Why the top rung cannot be copied, or null when it can (`media.md` 4.4). */
+  /**
+   * Why the top rung cannot be copied, or null when it can
+   * (docs/decisions/transcoding.md#copying-the-top-rendition).
+   */
   copyRefusal: string | null;
   /** It can be cut at its keyframes and joined again, frame for frame. */
   canSplit: boolean;
@@ -96,7 +102,7 @@ export interface TranscodeRun {
   onProgress?: (fraction: number) => void;
 }
 
-/** A piece of a long source, cut at a keyframe (`media.md` 4.5). */
+/** A piece of a long source, cut at a keyframe (docs/decisions/transcoding.md#long-sources-in-chunks). */
 export interface SourceChunk {
   index: number;
   file: string;
@@ -105,8 +111,9 @@ export interface SourceChunk {
 }
 
 /**
- * ffmpeg on users' files, under the guard of `media.md` 5. Every function rejects with a `MediaFileError` when
- * the file itself is at fault, and with the signal's reason when it was aborted; it never leaves a program running.
+ * ffmpeg on users' files, under the guard of docs/decisions/hostile-files.md. Every function rejects with a
+ * `MediaFileError` when the file itself is at fault, and with the signal's reason when it was aborted; it never
+ * leaves a program running.
  */
 export interface Transcoder {
   probe(input: string, signal: AbortSignal): Promise<SourceInfo>;

@@ -16,7 +16,7 @@ export interface ProgramLimits {
   isUrgent?: boolean;
 }
 
-/** Shuts a program that reads a user's file in (`media.md` 5). */
+/** Shuts a program that reads a user's file in (docs/decisions/hostile-files.md). */
 export interface Guard {
   /** What is put before the program; each part replaces itself by the next, so the process id stays. */
   prefix(limits: ProgramLimits): string[];

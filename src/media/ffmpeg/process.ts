@@ -36,7 +36,7 @@ export interface FfmpegProcess {
   exited: Promise<FfmpegExit>;
   /**
    * SIGINT (ffmpeg finishes its files), SIGTERM after half of `graceMs`, SIGKILL after all of it: an ffmpeg
-   * that is blocked in a network read ignores the first two (`media.md` 2.2).
+   * that is blocked in a network read ignores the first two (docs/decisions/live-packaging.md#supervision).
    */
   stop(graceMs?: number): Promise<FfmpegExit>;
   kill(signal: NodeJS.Signals): void;

@@ -12,7 +12,8 @@ export interface FfmpegProgress {
 
 /**
  * Parses the key=value blocks of `-progress pipe:1`. Feed it text as it comes; each finished block is
- * handed to `onBlock`. `out_time_us` is used because `out_time_ms` holds microseconds too (`media.md` 4.6).
+ * handed to `onBlock`. `out_time_us` is used because `out_time_ms` holds microseconds too
+ * (docs/decisions/transcoding.md#progress).
  */
 export function createProgressParser(onBlock: (progress: FfmpegProgress) => void): (text: string) => void {
   let rest = '';

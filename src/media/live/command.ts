@@ -18,7 +18,10 @@ const PRIVATE_LIST_SIZE = 30;
  */
 const CUT_TOLERANCE_SECONDS = 0.05;
 
-/** Arguments of one packager run (`media.md` 2.1), without the program's name. */
+/**
+ * Arguments of one packager run (docs/decisions/live-packaging.md#one-ffmpeg-for-each-stream), without the
+ * program's name.
+ */
 export function packagerArgs(input: PackagerCommandInput): string[] {
   const { plan, outDir } = input;
   const hasVideo = plan.rungs.some((rung) => rung.videoCodec !== null);

@@ -63,9 +63,9 @@ const FPS_TOLERANCE = 1;
 const UNKNOWN_FPS = 60;
 
 /**
- * Chooses the rungs of a publish (`media.md` 2.1, 2.4). The source is copied when it is browser-playable
- * H.264 within the plan's ceiling; otherwise the top rung is a transcode, or the publish is refused when the
- * node cannot do that.
+ * Chooses the rungs of a publish (docs/decisions/live-packaging.md#one-ffmpeg-for-each-stream). The source is
+ * copied when it is browser-playable H.264 within the plan's ceiling; otherwise the top rung is a transcode, or
+ * the publish is refused when the node cannot do that.
  */
 export function planLadder(input: LadderInput): LadderResult {
   const { video } = input;
@@ -217,7 +217,10 @@ function even(value: number): number {
   return Math.max(2, Math.round(value / 2) * 2);
 }
 
-/** Fitted to the measured table of `media.md` 2.1: 0.09 cores decode 1080p30. */
+/**
+ * Fitted to the measured costs of docs/decisions/live-packaging.md#one-ffmpeg-for-each-stream: 0.09 cores
+ * decode 1080p30.
+ */
 function decodeCores(video: VideoInfo): number {
   return 0.0434 * megapixels(video) * ((video.fps || UNKNOWN_FPS) / 30);
 }

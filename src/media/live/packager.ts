@@ -40,7 +40,7 @@ const GIVE_UP_WINDOW_MS = 120_000;
 const EOF_WAIT_MS = 1000;
 const AAC_LC = 'mp4a.40.2';
 
-/** One supervised ffmpeg for one publish (`media.md` 2): every run is a new epoch. */
+/** One supervised ffmpeg for one publish (docs/decisions/live-packaging.md): every run is a new epoch. */
 export function createPackager(options: PackagerOptions): Packager {
   return new SupervisedPackager(options);
 }

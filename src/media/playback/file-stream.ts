@@ -1,7 +1,7 @@
 import { close, open, read } from 'node:fs';
 import { Readable } from 'node:stream';
 
-/** 2.5 times the throughput of the 64 kB default (`media.md` 7). */
+/** 2.5 times the throughput of the 64 kB default (docs/decisions/playback-and-tokens.md#serving-files). */
 const CHUNK_BYTES = 512 * 1024;
 /** Buffers kept for the next file: touching fresh memory costs as much as the read. */
 const KEPT = 32;

@@ -15,8 +15,8 @@ export interface RecorderCommandInput {
 const MAX_FRAGMENT_MICROSECONDS = 5_000_000;
 
 /**
- * Arguments of one recorder run (`media.md` 2.5), without the program's name. The file is fragmented MP4: at any
- * moment it can be read up to its last whole fragment.
+ * Arguments of one recorder run (docs/decisions/recordings.md), without the program's name. The file is
+ * fragmented MP4: at any moment it can be read up to its last whole fragment.
  */
 export function recorderArgs({ inputUrl, video, audio, file }: RecorderCommandInput): string[] {
   return [

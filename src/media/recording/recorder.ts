@@ -33,7 +33,7 @@ const FAILING_AFTER = 3;
 const GOOD_RUN_MS = 10_000;
 const STOP_GRACE_MS = 2000;
 
-/** One supervised ffmpeg for one publish; each run writes a part of its own (`media.md` 2.5). */
+/** One supervised ffmpeg for one publish; each run writes a part of its own (docs/decisions/recordings.md). */
 export function startRecorder(options: RecorderOptions): Recorder {
   return new SupervisedRecorder(options);
 }

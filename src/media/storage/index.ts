@@ -15,7 +15,10 @@ interface StorageConfig {
   S3_SIGNED_URLS: boolean;
 }
 
-/** Where media files are kept (`media.md` 4.2): the bucket `S3_BUCKET`, or `DATA_DIR/media`. */
+/**
+ * Where media files are kept (docs/decisions/storage-and-quota.md#keys): the bucket `S3_BUCKET`, or
+ * `DATA_DIR/media`.
+ */
 export function createBlobStore(config: StorageConfig): BlobStore {
   const root = join(config.DATA_DIR, 'media');
   if (config.S3_BUCKET === undefined) return createDiskStore(root);

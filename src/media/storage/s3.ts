@@ -31,7 +31,7 @@ export interface S3StoreOptions extends S3Options {
 const PART_BYTES = 64 * 2 ** 20;
 const PARALLEL_PARTS = 3;
 
-/** Objects of one bucket under their keys (`media.md` 4.2). */
+/** Objects of one bucket under their keys (docs/decisions/storage-and-quota.md#keys). */
 export function createS3Store(options: S3StoreOptions): BlobStore {
   const { prefix } = options;
   const temp = createTempDir(options.tmpDir);

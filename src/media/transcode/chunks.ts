@@ -10,7 +10,10 @@ import { runTool, type Tools } from './run.ts';
 const LIST = 'chunks.csv';
 const CONCAT_LIST = 'chunks.ffconcat';
 
-/** Cuts the pictures of the source at keyframes (`media.md` 4.5); the sound is not in the chunks. */
+/**
+ * Cuts the pictures of the source at keyframes (docs/decisions/transcoding.md#long-sources-in-chunks); the
+ * sound is not in the chunks.
+ */
 export async function split(
   tools: Tools,
   run: Parameters<Transcoder['split']>[0],

@@ -27,7 +27,10 @@ const COPYABLE_PROFILES = ['Constrained Baseline', 'Baseline', 'Main', 'High'];
 /** Settings may change on the way there, which nothing in the container tells. */
 const UNDECLARED_SETTINGS = ['mpegts', 'mpeg', 'avi'];
 
-/** Why the top rung cannot be copied (`media.md` 4.4), or null when it can. */
+/**
+ * Why the top rung cannot be copied (docs/decisions/transcoding.md#copying-the-top-rendition), or null when it
+ * can.
+ */
 export function topRefusal(facts: SourceFacts): string | null {
   const { info, scan, stream, container } = facts;
   const { video } = info;

@@ -26,13 +26,19 @@ export interface TranscoderOptions {
   /** For each decoder and each encoder of a run. */
   threads: number;
   logger: Logger;
-  /** A run whose media time does not grow for so long is killed and fails; 120 s when absent (`media.md` 4.6). */
+  /**
+   * A run whose media time does not grow for so long is killed and fails; 120 s when absent
+   * (docs/decisions/transcoding.md#progress).
+   */
   stallMs?: number;
 }
 
 const STALL_MS = 120_000;
 
-/** Turns users' files into HLS renditions and images, by ffmpeg under a guard (`media.md` 4 and 5). */
+/**
+ * Turns users' files into HLS renditions and images, by ffmpeg under a guard (docs/decisions/transcoding.md,
+ * docs/decisions/hostile-files.md).
+ */
 export function createTranscoder(options: TranscoderOptions): Transcoder {
   const { ffmpeg } = options;
   const guard = once(createGuard);

@@ -2,7 +2,7 @@ import { MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
 import type { LadderPlan, RungPlan, SourceInfo } from '../contract/index.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
 
-/** Lines of the shorter side (`media.md` 4.3). */
+/** Lines of the shorter side (docs/decisions/transcoding.md#the-ladder). */
 const HEIGHTS = [4320, 2160, 1440, 1080, 720, 480, 360, 240] as const;
 /** A rung that is nearly as large as the one above it is of no use. */
 const TOO_NEAR = 0.95;

@@ -15,7 +15,7 @@ import { fileFault, type Tools } from './run.ts';
 import { type PacketScan, type ScanInput, scanPackets, type TrackScan } from './scan.ts';
 import { sniff } from './sniff.ts';
 
-/** Contract 8.3: 8K, standing or lying. */
+/** docs/api/plans.md: 8K, standing or lying. */
 const MAX_LONG_SIDE = 7680;
 const MAX_SHORT_SIDE = 4320;
 const MAX_STREAMS = 32;

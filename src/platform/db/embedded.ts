@@ -243,7 +243,8 @@ function serverSettings(): Record<string, string> {
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: `${Math.max(16, Math.min(512, megabytes))}MB`,
-    // Queue tables turn over quickly; the stock minute lets them grow tenfold (delivery.md 1.3).
+    // Queue tables turn over quickly; the stock minute lets them grow tenfold
+    // (docs/decisions/database.md#postgresql-from-npm).
     autovacuum_naptime: '5s',
     timezone: 'UTC',
     log_timezone: 'UTC',

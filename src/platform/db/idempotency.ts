@@ -88,7 +88,7 @@ interface Leader {
   waiters: number;
 }
 
-/** The sequence of `delivery.md` 4.1. */
+/** The sequence of docs/decisions/idempotency.md#the-sequence. */
 export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const { sql } = options;
   const records = createRecords(options);

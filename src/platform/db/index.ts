@@ -41,7 +41,7 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
     },
     connection: {
       application_name: options.name,
-      // A vanished client must not hold row locks (delivery.md 4).
+      // A vanished client must not hold row locks (docs/decisions/database.md#our-own-kysely-dialect).
       idle_in_transaction_session_timeout: 15_000,
     },
   });

@@ -45,7 +45,7 @@ export interface Download {
   complete: boolean;
 }
 
-/** The only way to an address that a user gave (`delivery.md` 0.10, 2.2, 3). */
+/** The only way to an address that a user gave (docs/decisions/addresses-and-ssrf.md). */
 export interface Outbound {
   /**
    * For registration: refuses only on evidence, so a name that does not resolve now passes.
@@ -199,7 +199,8 @@ async function exchange(
 
 /**
  * Sends to one address. When a reused connection turns out to be stale, resends once over a new one: without
- * it 7 % of deliveries to receivers that close idle connections failed (`delivery.md` 2.2).
+ * it 7 % of deliveries to receivers that close idle connections failed
+ * (docs/decisions/addresses-and-ssrf.md#pinned-connections).
  */
 async function sendTo(
   pools: Pools,
@@ -310,7 +311,10 @@ class CapturedBody {
     return { status, bytes: Buffer.concat(this.#kept), complete: whole };
   }
 
-  /** PostgreSQL refuses U+0000 in text, and one bad row would fail a whole batch (`delivery.md` 2.2). */
+  /**
+   * PostgreSQL refuses U+0000 in text, and one bad row would fail a whole batch
+   * (docs/decisions/addresses-and-ssrf.md#what-an-error-says).
+   */
   text(): string {
     const cut = this.size > this.#keptBytes || !this.complete;
     // `stream` drops a character that the cut went through instead of replacing it.

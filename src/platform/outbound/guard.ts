@@ -11,7 +11,10 @@ export interface Target {
   literal: string | null;
 }
 
-/** What the operator exempts (`WEBHOOK_ALLOW_PRIVATE`, `FETCH_ALLOW_PRIVATE`; `delivery.md` 3.4). */
+/**
+ * What the operator exempts (`WEBHOOK_ALLOW_PRIVATE`, `FETCH_ALLOW_PRIVATE`;
+ * docs/decisions/addresses-and-ssrf.md#the-development-allow-list).
+ */
 export interface AllowList {
   hasAddress(ip: string): boolean;
   hasName(name: string): boolean;
@@ -156,8 +159,8 @@ export interface UrlRules {
 }
 
 /**
- * The rules for the text of a URL (contract 6.4, `delivery.md` 3.2). Literal addresses are checked here;
- * names still have to be resolved.
+ * The rules for the text of a URL (docs/decisions/addresses-and-ssrf.md#the-text-of-an-address). Literal
+ * addresses are checked here; names still have to be resolved.
  *
  * @throws {GuardError}
  */
@@ -194,7 +197,10 @@ function checkName(name: string, allow: AllowList): void {
   if (refusal !== null) throw new GuardError(refusal);
 }
 
-/** @returns why the name cannot be one of the public internet (contract 6.4), or null. */
+/**
+ * @returns why the name cannot be one of the public internet
+ * (docs/decisions/addresses-and-ssrf.md#names-and-addresses), or null.
+ */
 export function refuseName(name: string): string | null {
   const labels = name.split('.');
   if (labels.some((label) => label === '')) return 'empty label in the host name';

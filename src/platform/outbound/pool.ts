@@ -47,8 +47,9 @@ function peerIs(socket: Socket, ip: string): boolean {
 }
 
 /**
- * Kept-alive HTTP/1.1 connections, each pinned to one checked address (`delivery.md` 2.2). The pin is in the
- * connector, because a `lookup` function is neither called for reused connections nor for literal addresses.
+ * Kept-alive HTTP/1.1 connections, each pinned to one checked address
+ * (docs/decisions/addresses-and-ssrf.md#pinned-connections). The pin is in the connector, because a `lookup`
+ * function is neither called for reused connections nor for literal addresses.
  */
 export function createPools({ idleLanes = 4, maxHosts = 5000 }: PoolOptions = {}): Pools {
   // HTTP/1.1 alone: header names keep the contract's spelling and one connection carries one request.

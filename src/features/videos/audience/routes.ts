@@ -62,7 +62,10 @@ interface Deps {
   links: VideoLinks;
 }
 
-/** What works without a key: `/videos/{id}/related` and `/views` (contract 4.8, 5, 8.1; `api.md` C3.1). */
+/**
+ * What works without a key: `/videos/{id}/related` and `/views` (docs/api/videos.md,
+ * docs/api/authentication.md#the-key).
+ */
 export function audienceRoutes({ audience, links }: Deps): Route[] {
   return [
     definePublicRoute({

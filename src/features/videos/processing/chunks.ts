@@ -9,7 +9,7 @@ import { createProgressWriter } from './progress.ts';
 import * as repository from './repository.ts';
 import type { EncodeStep } from './step.ts';
 
-/** Length of a chunk (`media.md` 4.5). */
+/** Length of a chunk (docs/decisions/transcoding.md#long-sources-in-chunks). */
 const CHUNK_SEC = 120;
 
 /** Cuts the source at keyframes into pieces that any node can encode; one that cannot be cut stays whole. */

@@ -24,7 +24,10 @@ export interface ProcessingDeps {
   links: VideoLinks;
   /** Runs write here, each in a folder of its own, before their files go to the store. On the store's disk. */
   scratchDir: string;
-  /** Longer sources are cut into chunks where several transcode slots are alive (`media.md` 4.5). */
+  /**
+   * Longer sources are cut into chunks where several transcode slots are alive
+   * (docs/decisions/transcoding.md#long-sources-in-chunks).
+   */
   chunkMinSec: number;
   /** Throws while this machine has no usable ffmpeg: the jobs wait. */
   checkTools(): Promise<void>;

@@ -13,7 +13,9 @@ export function isOutOfSpace(error: unknown): boolean {
   return ('code' in error && FULL.has(String(error.code))) || isOutOfSpace(error.cause);
 }
 
-/** These may pass by themselves; all others are the file's own fault and final (`api.md` C3.1). */
+/**
+ * These may pass by themselves; all others are the file's own fault and final (docs/api/videos.md#failures).
+ */
 const PASSING = new Set(['INTERNAL', 'SOURCE_UNREACHABLE']);
 
 const INTERNAL: VideoFailure = {

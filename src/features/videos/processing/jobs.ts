@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { defineJob } from '../../../jobs/job.ts';
 import { ENCODE_TASKS, type EncodeTask } from './rules.ts';
 
-/** Three tries (`api.md` C3.1). */
+/** Three tries (docs/api/videos.md#failures). */
 const RETRY_SEC = [15, 120];
 const TWO_TRIES_SEC = [10];
 

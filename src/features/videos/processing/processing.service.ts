@@ -33,7 +33,7 @@ export interface VideoProcessor extends VideoProcessing {
 }
 
 /**
- * From a stored original to READY (`media.md` 4.1 to 4.6): states and events as `api.md` C3.1, each step a job, and
+ * From a stored original to READY (docs/decisions/transcoding.md): each step a job, and
  * the next one enqueued by the transaction that finishes the one before.
  */
 export function createVideoProcessing(parts: ProcessingDeps): VideoProcessor {

@@ -2,7 +2,10 @@ import type { Logger } from '../../../platform/logger.ts';
 
 const EVERY_MS = 2000;
 
-/** Passes on how far a run is, at most every two seconds and one write at a time (`media.md` 4.1). */
+/**
+ * Passes on how far a run is, at most every two seconds and one write at a time
+ * (docs/decisions/transcoding.md#progress).
+ */
 export interface ProgressWriter {
   /** 0 to 1. */
   report(fraction: number): void;

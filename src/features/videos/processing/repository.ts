@@ -197,7 +197,7 @@ export async function writeChunkProgress(
   await writeProgress(db, videoId, revision, chunk.rungs, percent);
 }
 
-/** Weighted by pixels and frame rate (`media.md` 4.1); 100 is for READY alone. */
+/** Weighted by pixels and frame rate (docs/decisions/transcoding.md#progress); 100 is for READY alone. */
 async function sumProgress(db: Db, videoId: string, revision: number): Promise<void> {
   await sql`
     update video set progress_percent = greatest(progress_percent, least(99, total.percent))

@@ -2,7 +2,10 @@ import type { Mode } from '../../../kernel/access.ts';
 import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../../kernel/plans.ts';
 import type { LadderPlan } from '../../../media/contract/index.ts';
 
-/** Lines of the top rung: the plan's (contract 8.3), and at most 720 in a test workspace (`api.md` C12). */
+/**
+ * Lines of the top rung: the plan's (docs/api/plans.md), and at most 720 in a test workspace
+ * (docs/decisions/tenancy.md).
+ */
 export function topHeight(plan: Plan, mode: Mode): number {
   const { maxUploadHeight } = PLANS[plan];
   return mode === 'test' ? Math.min(maxUploadHeight, TEST_MODE_HEIGHT) : maxUploadHeight;
@@ -26,7 +29,10 @@ export function priorityOf(plan: Plan, task?: EncodeTask): number {
   return PLAN_PRIORITY[plan] + (task === undefined ? 0 : TASK_PRIORITY[task]);
 }
 
-/** Pixels that two cores scale and encode in a second (`media.md` 4.4: 69 CPU-s for 60 s of 1080p30 and below). */
+/**
+ * Pixels that two cores scale and encode in a second (docs/decisions/transcoding.md#the-ladder: 69 CPU-s for 60
+ * s of 1080p30 and below).
+ */
 const PIXELS_PER_SEC = 190e6;
 /** The lowest rung alone costs another decoding: too much for a wait that is short anyway. */
 const LONG_SEC = 6;

@@ -30,7 +30,7 @@ export interface AttemptOptions {
   outbound: Outbound;
   secrets: Secrets;
   clock: Clock;
-  /** Time that a receiver has (contract 6.3). */
+  /** Time that a receiver has (docs/api/webhooks.md#attempts). */
   timeoutMs: number;
   logger: Logger;
 }

@@ -7,7 +7,7 @@ const REMEMBERED = 10_000;
 
 /**
  * Who may be claimed for: at most `perEndpoint` attempts in flight for each webhook, so that one that never
- * answers delays nobody else (`delivery.md` 2.3).
+ * answers delays nobody else (docs/decisions/events-and-deliveries.md#a-receiver-that-never-answers).
  */
 export class Endpoints {
   readonly #perEndpoint: number;

@@ -25,7 +25,8 @@ interface Waiting {
 
 /**
  * Finishes attempts in batches: one statement runs at a time and takes everything that came in meanwhile, so
- * an idle worker finishes at once and a busy one pays 1/100 of a statement (`delivery.md` 2.1).
+ * an idle worker finishes at once and a busy one pays 1/100 of a statement
+ * (docs/decisions/events-and-deliveries.md#batches).
  */
 export class Finisher {
   readonly #options: FinisherOptions;

@@ -8,7 +8,7 @@ import { renderDelivery, signatureHeader } from './signature.ts';
 
 const DELAYS = [60, 300, 1800, 7200, 21_600, 43_200];
 
-test('seven attempts with the delays of contract 6.3, then no more', () => {
+test('seven attempts with the documented delays, then no more', () => {
   const failures = [1, 2, 3, 4, 5, 6, 7].map((attempt) => afterAttempt(false, attempt, 'EVENT', DELAYS));
   assert.deepEqual(
     failures.map(({ retrySec }) => retrySec),
@@ -26,7 +26,7 @@ test('seven attempts with the delays of contract 6.3, then no more', () => {
   }
 });
 
-test('the request is exactly that of contract 6.1, and an independent verifier accepts it', () => {
+test('the request is exactly the documented one, and an independent verifier accepts it', () => {
   const body = '{"id":"x","data":{"text":"é\\u0000"}}';
   const content = { url: 'https://a.example/h', secret: 'whsec_x', eventId: 'e', eventType: 'a.b', body };
   const now = Math.floor(systemClock.ms() / 1000);

@@ -17,7 +17,7 @@ export interface RenderedDelivery {
 }
 
 /**
- * `t=<unix>,v1=<hex HMAC-SHA256 of "{t}.{rawBody}">` (contract 6.1, 6.2).
+ * `t=<unix>,v1=<hex HMAC-SHA256 of "{t}.{rawBody}">` (docs/decisions/webhook-signing.md).
  *
  * @param timestamp Unix seconds.
  */
@@ -26,7 +26,7 @@ export function signatureHeader(secret: string, timestamp: number, body: string)
   return `t=${timestamp},v1=${mac}`;
 }
 
-/** The request exactly as contract 6.1 writes it. */
+/** The request exactly as docs/api/webhooks.md#the-request writes it. */
 export function renderDelivery(content: DeliveryContent, timestamp: number): RenderedDelivery {
   const { url, secret, eventId, eventType, body } = content;
   return {

@@ -208,8 +208,8 @@ class Dispatcher implements DeliveryWorker {
   }
 
   /**
-   * The job with its webhook as it is now: a secret is invalid from its rotation on (contract 6.2), and
-   * nothing is sent to a webhook that was switched off.
+   * The job with its webhook as it is now: a secret is invalid from its rotation on
+   * (docs/api/webhooks.md#the-request), and nothing is sent to a webhook that was switched off.
    */
   async #current(job: ClaimedJob, claimedAt: number): Promise<ClaimedJob> {
     if (!this.#changes.since(job.webhookId, claimedAt)) return job;
