@@ -59,6 +59,7 @@ const STABLE_MS = 10_000;
 const MEDIA_FAILURES_MAX = 4;
 
 /** Follows a broadcast through its whole life. Every retry waits; waits grow to 15 s and are spread. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one state that its inner functions share.
 export function createPlayback(deps: Deps): Playback {
   let phase: Phase | null = null;
   let engine: Engine | null = null;

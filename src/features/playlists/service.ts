@@ -74,6 +74,7 @@ interface Change {
   save(change?: PlaylistChange): Promise<PlaylistRow>;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one lock.
 export function createPlaylists({ db, events, clock, videosOf }: PlaylistDeps): Playlists {
   const get = async (workspaceId: string, id: string) => {
     const row = await repository.showPlaylist(db, workspaceId, id);

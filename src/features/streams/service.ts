@@ -135,6 +135,7 @@ function toDate(text: string | null | undefined): Date | null | undefined {
   return typeof text === 'string' ? dateFromMs(Date.parse(text)) : text;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one lock.
 export function createStreams(deps: StreamDeps): Streams {
   const { db, events, secrets, bus, clock, recorder } = deps;
 

@@ -81,6 +81,7 @@ export function assertCanceled(row: UploadRow): void {
   throw new AppError('CONFLICT', { message: 'The upload is complete: delete its video instead.' });
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods that share their steps.
 export function createEndings(deps: EndingDeps): Endings {
   const { db, store, clock, log, hashes } = deps;
   const finishing = new Map<string, Promise<UploadRow>>();

@@ -35,6 +35,7 @@ interface StoredPart {
  * piece is stored beside, as the *tail* that is named after the part it begins. Parts and tail are the whole
  * truth: a tail is good exactly while its part is missing.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one bucket.
 export function createS3Partials(options: Parts): PartialFiles & { folderOf(folder: string): string } {
   const { s3, prefix, temp, head } = options;
   const { client, bucket: Bucket } = s3;

@@ -32,6 +32,7 @@ const PART_BYTES = 64 * 2 ** 20;
 const PARALLEL_PARTS = 3;
 
 /** Objects of one bucket under their keys (docs/decisions/storage-and-quota.md#keys). */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one bucket.
 export function createS3Store(options: S3StoreOptions): BlobStore {
   const { prefix } = options;
   const temp = createTempDir(options.tmpDir);
