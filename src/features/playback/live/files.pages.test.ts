@@ -54,6 +54,7 @@ test('every address is 404 but between start and stop, without a body and readab
       const answer = await stream.get(path);
       assert.equal(answer.status, expected, path);
       assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+      assert.match(answer.headers.get('access-control-expose-headers') ?? '', /Content-Range/);
       const body = await answer.arrayBuffer();
       if (expected !== 404) continue;
       assert.equal(body.byteLength, 0, path);
