@@ -117,6 +117,12 @@ describe('PATCH /me/webhooks/{id}', () => {
     const missed = await makeStream();
     await untilRows(id, 1, '?status=FAILED');
     assert.equal(await pending(id), 1);
+    const waiting = (await call('GET', `/me/webhooks/${id}/pending`)).assertOk(200).list('data');
+    const [job] = waiting.map((row) => Object(row));
+    assert.deepEqual([waiting.length, job.eventType, job.attempt], [1, 'stream.created', 2]);
+    assert.equal(job.eventId, (await rows(id))[0].eventId);
+    assert.ok(Date.parse(job.nextAttemptAt) > 0);
+    (await call('GET', `/me/webhooks/${newId('wh')}/pending`)).assertError('NOT_FOUND');
     const off = (await call('PATCH', `/me/webhooks/${id}`, { isActive: false })).assertOk(200);
     assert.equal(off.at('data.stats.pendingCount'), 0);
     const [canceled, failed] = await rows(id);

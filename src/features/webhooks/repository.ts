@@ -216,3 +216,29 @@ export function listDeliveries(
   }
   return query.orderBy('id', page.order).limit(page.take).execute();
 }
+
+/** What waits for its next attempt. Ids count up in the order in which they were planned. */
+export function listPending(db: Db, workspaceId: string, webhookId: string, page: PageRequest) {
+  return db
+    .selectFrom('delivery_job')
+    .innerJoin('event', (join) =>
+      join
+        .onRef('event.id', '=', 'delivery_job.event_id')
+        .onRef('event.created_at', '=', 'delivery_job.event_created_at'),
+    )
+    .select([
+      sql<string>`delivery_job.id::text`.as('id'),
+      'event.id as event_id',
+      'event.type as event_type',
+      'delivery_job.attempt',
+      'delivery_job.next_at',
+    ])
+    .where('delivery_job.workspace_id', '=', workspaceId)
+    .where('delivery_job.webhook_id', '=', webhookId)
+    .where(pageCondition(page, 'delivery_job.id', 'delivery_job.event_created_at'))
+    .orderBy('delivery_job.id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+export type PendingRow = Awaited<ReturnType<typeof listPending>>[number];

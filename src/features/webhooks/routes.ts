@@ -7,6 +7,7 @@ import { Deleted, IdParams, PathId } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import {
   deliveryFilters,
+  PendingDelivery,
   parseDeliveryFilter,
   Recovered,
   RecoverIn,
@@ -14,6 +15,7 @@ import {
   Simulation,
   SingleAttempt,
   toDelivery,
+  toPending,
   toWebhook,
   Webhook,
   WebhookDelivery,
@@ -155,6 +157,21 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
         const filter = parseDeliveryFilter(query);
         const rows = await webhooks.deliveries(caller.workspaceId, params.id, filter, list.request);
         return list.page(rows, toDelivery);
+      },
+    }),
+    defineRoute({
+      ...reads('webhooks:read'),
+      operationId: 'webhooks.pending',
+      method: 'GET',
+      path: '/me/webhooks/{id}/pending',
+      summary: 'List the deliveries that wait for an attempt',
+      description: 'Attempts that were made are in the delivery log; here is what is still to come.',
+      params: Id,
+      query: listQuery({}, MAX_DELIVERIES),
+      reply: { status: 200, schema: PendingDelivery, list: true },
+      async handler({ caller }, { params, query }) {
+        const list = new ListReader(cursors, `pending:${caller.workspaceId}:${params.id}`, query);
+        return list.page(await webhooks.pending(caller.workspaceId, params.id, list.request), toPending);
       },
     }),
   ];

@@ -4,10 +4,10 @@ import { AnyObject, CommaList, CommaTexts, IdOf, Instant, Nullable, OneOf } from
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import type { DeliveryRow, WebhookRow } from './repository.ts';
+import type { DeliveryRow, PendingRow, WebhookRow } from './repository.ts';
 
-/** A delivery that waits has no row in the log yet. */
-const STATUSES = ['PENDING', ...VALUES.delivery_log.status] as const;
+/** Of an attempt: what still waits for one is no row of the log. */
+const STATUSES = VALUES.delivery_log.status;
 
 named('DeliveryStatus', OneOf(STATUSES));
 named('DeliveryTrigger', OneOf(VALUES.delivery_log.trigger));
@@ -167,6 +167,23 @@ export const WebhookDelivery = named(
   },
 );
 
+/** A delivery that waits for an attempt. */
+export const PendingDelivery = named(
+  'PendingDelivery',
+  Type.Object({
+    eventId: Type.String(),
+    eventType: Type.String(),
+    attempt: Type.Integer({ minimum: 1, maximum: 7, description: 'The number of the attempt to come.' }),
+    nextAttemptAt: Instant,
+  }),
+  {
+    eventId: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+    eventType: 'stream.live',
+    attempt: 2,
+    nextAttemptAt: '2026-11-20T09:01:00.000Z',
+  },
+);
+
 /** The outcome of the one attempt of a test or a replay. */
 export const SingleAttempt = named(
   'WebhookAttempt',
@@ -290,6 +307,15 @@ export function toDelivery(row: DeliveryRow): Static<typeof WebhookDelivery> {
     trigger: row.trigger,
     replayOf: row.replay_of,
     createdAt: row.created_at.toISOString(),
+  };
+}
+
+export function toPending(row: PendingRow): Static<typeof PendingDelivery> {
+  return {
+    eventId: row.event_id,
+    eventType: row.event_type,
+    attempt: row.attempt + 1,
+    nextAttemptAt: row.next_at.toISOString(),
   };
 }
 

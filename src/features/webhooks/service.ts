@@ -17,7 +17,7 @@ import { SWITCHED_OFF } from './delivery/schedule.ts';
 import { WEBHOOK_TOPIC } from './delivery/worker.ts';
 import { webhookSecretRotated } from './events.ts';
 import { parsePatterns } from './patterns.ts';
-import type { DeliveryFilter, DeliveryRow, WebhookRow } from './repository.ts';
+import type { DeliveryFilter, DeliveryRow, PendingRow, WebhookRow } from './repository.ts';
 import * as repository from './repository.ts';
 
 /** How many webhooks the account's plan allows for each workspace. */
@@ -74,6 +74,8 @@ export interface Webhooks extends WebhookAttempts {
     filter: DeliveryFilter,
     page: PageRequest,
   ): Promise<DeliveryRow[]>;
+  /** What waits for an attempt, or is under way. */
+  pending(workspaceId: string, id: string, page: PageRequest): Promise<PendingRow[]>;
   /** Every type one can subscribe to, sorted. */
   eventTypes(): readonly string[];
 }
@@ -129,6 +131,10 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
     async deliveries(workspaceId, id, filter, page) {
       await get(workspaceId, id);
       return repository.listDeliveries(db, workspaceId, id, filter, page);
+    },
+    async pending(workspaceId, id, page) {
+      await get(workspaceId, id);
+      return repository.listPending(db, workspaceId, id, page);
     },
     eventTypes: () => catalogue.types(),
   };

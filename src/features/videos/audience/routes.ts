@@ -50,7 +50,12 @@ const ViewIn = named(
       ),
     ),
     positionSec: Type.Optional(
-      Nullable(Type.Number({ minimum: 0, description: 'How far the viewer is; 0 unless given.' })),
+      Nullable(
+        Type.Number({
+          minimum: 0,
+          description: 'How far the viewer is. Without it the view counts once for each address.',
+        }),
+      ),
     ),
     referrer: Type.Optional(Nullable(Type.String({ maxLength: 2048 }))),
   }),
@@ -98,7 +103,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       path: '/videos/{id}/views',
       summary: 'Count a view',
       description:
-        'Sent by players. A viewer counts once in 24 hours, having seen 10 seconds or a quarter of the video. A video that not everybody may watch needs the `token` of its playback address.',
+        'Sent by players. A viewer counts once in 24 hours: with `positionSec` from 10 seconds or a quarter of the video on, without it at once. A video that not everybody may watch needs the `token` of its playback address.',
       writes: false,
       params: Id,
       limits: [
@@ -116,9 +121,10 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       handler: ({ ip, userAgent }, { params, query, body }) =>
         audience.view(params.id, {
           sessionId: body.sessionId ?? null,
-          positionSec: body.positionSec ?? 0,
+          positionSec: body.positionSec ?? null,
           token: query.token ?? null,
-          client: `${addressBlock(ip)}\n${userAgent}`,
+          address: addressBlock(ip),
+          userAgent,
         }),
     }),
   ];

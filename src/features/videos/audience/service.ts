@@ -10,12 +10,13 @@ import * as repository from './repository.ts';
 export interface Viewing {
   /** Of the player; null tells viewers apart by their address and browser. */
   sessionId: string | null;
-  /** How far the viewer is. */
-  positionSec: number;
+  /** How far the viewer is; null when the player does not say, which counts once for each address. */
+  positionSec: number | null;
   /** A playback token, for a video that not everybody may watch. */
   token: string | null;
-  /** The address, or the block of addresses that one household has, and the browser. */
-  client: string;
+  /** The address, or the block of addresses that one household has. */
+  address: string;
+  userAgent: string;
 }
 
 /** What viewers without a key do. Functions reject with NOT_FOUND for a video that they may not see. */
@@ -48,14 +49,16 @@ export function createAudience({ db, clock, secrets, opens }: Deps): Audience {
   };
   const dayAgo = () => dateFromMs(clock.ms() - ONCE_MS);
   return {
-    async view(videoId, { sessionId, positionSec, token, client }) {
+    async view(videoId, viewing) {
+      const { positionSec, token } = viewing;
       const video = await find(videoId);
       const mayWatch = isOpen(video.visibility) || (token !== null && opens(token, videoId));
       if (!mayWatch) throw notFound();
       const unchanged = { counted: false, viewCount: video.view_count };
-      if (!video.is_playable || !isView(positionSec, video.duration_sec)) return unchanged;
+      const isSeen = positionSec === null || isView(positionSec, video.duration_sec);
+      if (!video.is_playable || !isSeen) return unchanged;
       // Who it was cannot be read from it, nor compared between videos.
-      const who = JSON.stringify([videoId, sessionId === null ? { client } : { sessionId }]);
+      const who = JSON.stringify([videoId, viewerOf(viewing)]);
       const viewer = Buffer.from(secrets.sign('views', who), 'base64url');
       const viewCount = await repository.countView(db, {
         videoId,
@@ -80,4 +83,10 @@ export function createAudience({ db, clock, secrets, opens }: Deps): Audience {
     },
     forgetViewers: () => repository.forgetViewers(db, dayAgo()),
   };
+}
+
+/** What two views of one viewer share. */
+function viewerOf({ sessionId, positionSec, address, userAgent }: Viewing): object {
+  if (positionSec === null) return { address };
+  return sessionId === null ? { client: `${address}\n${userAgent}` } : { sessionId };
 }

@@ -87,8 +87,9 @@ describe('POST /videos/{id}/views', () => {
   });
 
   const positions: [durationSec: number, body: object | undefined, counted: boolean][] = [
-    [60, undefined, false],
-    [60, {}, false],
+    [60, undefined, true],
+    [60, {}, true],
+    [60, { positionSec: 0 }, false],
     [60, { positionSec: 9.9 }, false],
     [60, { positionSec: 10 }, true],
     [20, { positionSec: 4.9 }, false],
@@ -103,6 +104,17 @@ describe('POST /videos/{id}/views', () => {
       });
     });
   }
+
+  test('without a position one address counts once in 24 hours, whatever it calls itself', async () => {
+    const id = await ready();
+    const from = async (ip: string, sessionId: string, userAgent: string) =>
+      (await view(id, { sessionId }, { ip, userAgent })).assertOk(200).at('data.counted');
+    assert.equal(await from('192.0.2.8', 'one', 'a browser'), true);
+    assert.equal(await from('192.0.2.8', 'two', 'another browser'), false);
+    assert.equal(await from('192.0.2.9', 'one', 'a browser'), true);
+    clock.advance(25 * HOUR_MS);
+    assert.equal(await from('192.0.2.8', 'three', 'a browser'), true);
+  });
 
   test('of calls at once each viewer counts once, and none is lost', async () => {
     const id = await ready();
