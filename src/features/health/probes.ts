@@ -9,8 +9,24 @@ const ATTEMPTS_MS = 300_000;
 /** One or two receivers that are gone say nothing about us. */
 const RECEIVERS_MIN = 3;
 
+/** How deliveries get on. */
+export interface DeliveryHealth {
+  /** How long the longest waiting delivery has been due while nobody has any of its webhook in hand. */
+  oldestWaitSec(db: Db): Promise<number>;
+  /** How many webhooks were tried of late, and how many of them answered at all. */
+  attemptsSince(db: Db, since: Date): Promise<{ tried: number; answered: number }>;
+}
+
 /** The probes of what is seen in the database. */
-export function databaseProbes({ db, clock }: { db: Db; clock: Clock }): {
+export function databaseProbes({
+  db,
+  clock,
+  deliveries,
+}: {
+  db: Db;
+  clock: Clock;
+  deliveries: DeliveryHealth;
+}): {
   database: Probe;
   queue: Probe;
   webhooks: Probe;
@@ -21,12 +37,12 @@ export function databaseProbes({ db, clock }: { db: Db; clock: Clock }): {
       return 'OK';
     },
     async queue() {
-      return (await repository.oldestWaitSec(db)) > WAIT_MAX_SEC ? 'DEGRADED' : 'OK';
+      return (await deliveries.oldestWaitSec(db)) > WAIT_MAX_SEC ? 'DEGRADED' : 'OK';
     },
     /** An error status is an answer: what counts is whether the deliveries get out. */
     async webhooks() {
       const since = dateFromMs(clock.ms() - ATTEMPTS_MS);
-      const { tried, answered } = await repository.attemptsSince(db, since);
+      const { tried, answered } = await deliveries.attemptsSince(db, since);
       return tried >= RECEIVERS_MIN && answered === 0 ? 'DEGRADED' : 'OK';
     },
   };

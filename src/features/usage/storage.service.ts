@@ -2,7 +2,6 @@ import { AppError } from '../../kernel/errors.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { lockWorkspace, setStorage } from '../../platform/db/workspace.ts';
-import * as repository from './repository.ts';
 
 export interface StorageUse {
   workspaceId: string;
@@ -24,13 +23,20 @@ export interface StorageQuota {
   set(tx: Tx, use: StorageUse): Promise<void>;
 }
 
+/** What each video counts. */
+export interface CountedVideos {
+  /** Undefined where the workspace has no such video. */
+  videoStorage(tx: Tx, workspaceId: string, videoId: string): Promise<number | undefined>;
+  setVideoStorage(tx: Tx, videoId: string, bytes: number): Promise<void>;
+}
+
 const GB = 2 ** 30;
 
-export function createStorageQuota(): StorageQuota {
+export function createStorageQuota(videos: CountedVideos): StorageQuota {
   return {
     async set(tx, { workspaceId, videoId, bytes, enforce }) {
       const { plan, storageBytes: usedBytes } = await lockWorkspace(tx, workspaceId);
-      const before = await repository.videoStorage(tx, workspaceId, videoId);
+      const before = await videos.videoStorage(tx, workspaceId, videoId);
       if (before === undefined || before === bytes) return;
       const after = usedBytes - before + bytes;
       const { storageBytes } = PLANS[plan];
@@ -38,7 +44,7 @@ export function createStorageQuota(): StorageQuota {
         const message = `The plan includes ${storageBytes / GB} GB of storage; ${usedBytes} bytes are used or reserved.`;
         throw new AppError('QUOTA_EXCEEDED', { message });
       }
-      await repository.setVideoStorage(tx, videoId, bytes);
+      await videos.setVideoStorage(tx, videoId, bytes);
       await setStorage(tx, workspaceId, after);
     },
   };

@@ -28,5 +28,6 @@ export { toLinked } from './schemas.ts';
 export type { UploadSessions, VideoDeleted, Videos } from './service.ts';
 export { createVideos } from './service.ts';
 export { createVideoSnapshots } from './snapshot.service.ts';
+export { setVideoStorage, videoStorage } from './storage.repository.ts';
 export type { Thumbnails } from './thumbnail.service.ts';
 export { createThumbnails } from './thumbnail.service.ts';

@@ -6,6 +6,7 @@
  */
 
 export { enqueueDeliveries } from './consumers.ts';
+export { attemptsSince, oldestWaitSec } from './delivery/health.repository.ts';
 export { releaseAbandoned } from './delivery/repository.ts';
 export { renderDelivery } from './delivery/signature.ts';
 export {

@@ -9,6 +9,7 @@ import {
   type ReadinessCheck,
 } from '../../features/health/index.ts';
 import { aliveSlots } from '../../features/videos/index.ts';
+import { attemptsSince, oldestWaitSec } from '../../features/webhooks/index.ts';
 import { isUnattended } from '../../jobs/store.ts';
 import { newUuid } from '../../kernel/ids.ts';
 import type { Config } from '../../platform/config.ts';
@@ -59,7 +60,7 @@ function readiness(base: Base, { mediaRuns }: ApiRole): ReadinessCheck {
     else if ((await aliveSlots(base)) === 0) throw new Error('no worker takes encodes');
     return 'OK' as const;
   };
-  const seen = databaseProbes(base);
+  const seen = databaseProbes({ ...base, deliveries: { oldestWaitSec, attemptsSince } });
   return createReadiness({
     clock,
     log,

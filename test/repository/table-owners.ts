@@ -1,0 +1,101 @@
+/** The folder of `src/` that writes each table. */
+export const OWNERS: Readonly<Record<string, string>> = {
+  account: 'features/accounts',
+  api_key: 'features/api-keys',
+  api_key_retired_secret: 'features/api-keys',
+  avatar: 'features/accounts',
+  delivery_job: 'features/webhooks',
+  delivery_log: 'features/webhooks',
+  email_token: 'features/auth',
+  event: 'events',
+  idempotency_record: 'platform/db',
+  import: 'features/imports',
+  ingest_session: 'features/streams',
+  integration_domain: 'features/domains',
+  job_turn: 'jobs',
+  link_request: 'features/auth',
+  mail: 'features/mail',
+  migration: 'platform/db',
+  notification: 'features/notifications',
+  notification_preference: 'features/notifications',
+  playlist: 'features/playlists',
+  playlist_item: 'features/playlists',
+  recording: 'features/recordings',
+  recording_part: 'features/recordings',
+  recovery_code: 'features/auth',
+  sign_in_challenge: 'features/auth',
+  signing_key: 'features/auth',
+  stream: 'features/streams',
+  stream_session: 'features/streams',
+  transcode_node: 'features/videos',
+  two_factor: 'features/auth',
+  upload: 'features/uploads',
+  video: 'features/videos',
+  video_caption: 'features/videos',
+  video_chunk: 'features/videos',
+  video_folder: 'features/videos',
+  video_processing: 'features/videos',
+  video_rendition: 'features/videos',
+  video_view: 'features/videos',
+  viewer_count: 'features/streams',
+  webhook: 'features/webhooks',
+  workspace: 'platform/db',
+};
+
+export interface ForeignRead {
+  reader: string;
+  tables: readonly string[];
+  /** Why it does not go through a function of the owner. */
+  reason: string;
+}
+
+/** Joins with tables of others: each is one statement whose rows the owner could only give one by one. */
+export const FOREIGN_READS: readonly ForeignRead[] = [
+  {
+    reader: 'platform/db',
+    tables: ['account'],
+    reason: 'the owner read itself: whose a workspace is, under its lock',
+  },
+  {
+    reader: 'features/api-keys',
+    tables: ['account', 'workspace'],
+    reason: 'a key is verified with its mode, plan and standing in the one statement of every request',
+  },
+  {
+    reader: 'features/notifications',
+    tables: ['account', 'workspace'],
+    reason: 'whom to tell, read in the transaction of the event',
+  },
+  {
+    reader: 'features/streams',
+    tables: ['account', 'workspace'],
+    reason: 'who may publish or watch: one statement for a connection, and for each look of a viewer',
+  },
+  {
+    reader: 'features/videos',
+    tables: ['account', 'workspace'],
+    reason:
+      'what viewers see of the channel, and the plan by which recordings age: lists over all workspaces',
+  },
+  {
+    reader: 'features/streams',
+    tables: ['video'],
+    reason: 'a list of sessions shows the recording of each',
+  },
+  {
+    reader: 'features/playlists',
+    tables: ['video'],
+    reason: 'a list of playlists shows the length and the cover of each, which follow from its videos',
+  },
+  {
+    reader: 'features/recordings',
+    tables: ['ingest_session', 'stream', 'stream_session', 'video', 'workspace'],
+    reason:
+      'what to record, and what became of it, are joins of recordings with the broadcasts of all streams',
+  },
+  {
+    reader: 'features/webhooks',
+    tables: ['event'],
+    reason: 'deliveries are made, sent and recovered by statements that join the queue with what it sends',
+  },
+];
