@@ -68,7 +68,7 @@ export const KEYS = {
   ROLES: roles,
   SECRET_KEY: secretKey,
   TRUST_PROXY: trustProxy,
-  LIVEMODE: flag('`livemode` of every event: is this the production platform?', false),
+  LIVEMODE: flag('`livemode` of every event: whether this is the production platform.', false),
   LOG_LEVEL: logLevel,
   SMTP_URL: url(
     'Mail server, with user and password where it wants them. Unset: mails stay in the development mailbox (`marquee mail list`).',

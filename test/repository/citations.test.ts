@@ -86,6 +86,19 @@ test('every cited page of the documentation is there, with its section', { skip 
   assert.deepEqual(dead, []);
 });
 
+test('every source file that a document names is there', { skip }, () => {
+  const layers = 'kernel|platform|http|events|jobs|media|features|main';
+  const named = new RegExp(`\`(?:src/)?((?:${layers})/[\\w./-]+[.]ts)\``, 'g');
+  const dead = texts
+    .filter(({ path }) => path === 'ARCHITECTURE.md' || path.startsWith('docs/'))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(named)]
+        .map(([, file = '']) => `${path}: src/${file}`)
+        .filter((line) => !existsSync(join(ROOT, line.slice(line.indexOf('src/'))))),
+    );
+  assert.deepEqual(dead, []);
+});
+
 const FOREIGN =
   /\b[Cc]ontract,? (section )?§?\d|\bthe contract, section|§|(?<![\w/-])(api|architecture|delivery|media|partner-api|peers|rooms-ui|style)\.md\b|\bC\d+\.\d+\b/;
 
