@@ -1,16 +1,20 @@
 import {
+  type Access,
+  createAccess,
   createPlaybackTokens,
   createStreamLinks,
   createVideoLinks,
+  ownOnly,
   type PlaybackTokens,
   type VideoLinks,
 } from '../../features/playback/index.ts';
 import type { StreamLinks } from '../../features/streams/index.ts';
 import type { Base } from '../wiring.ts';
 
-/** The addresses of what viewers see, and the tokens in them. */
+/** The addresses of what viewers see, the tokens in them, and who may watch. */
 export interface Addresses {
   playbackTokens: PlaybackTokens;
+  access: Access;
   streamLinks: StreamLinks;
   videoLinks: VideoLinks;
   /** Addresses that grant nothing, for events. */
@@ -22,6 +26,7 @@ export function createAddresses({ config, secrets, clock }: Base): Addresses {
   const playbackTokens = createPlaybackTokens({ secrets, clock });
   return {
     playbackTokens,
+    access: createAccess({ tokens: playbackTokens, entitlements: ownOnly }),
     streamLinks: { ...createStreamLinks(publicUrl, playbackTokens), rtmpUrl },
     videoLinks: createVideoLinks(publicUrl, playbackTokens),
     bareVideoLinks: createVideoLinks(publicUrl, null),

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import {
-  createAccess,
   createAdmissions,
   createSnapshots,
   embeddableStream,
@@ -8,7 +7,6 @@ import {
   liveFilePages,
   liveWatchPages,
   oembedPage,
-  ownOnly,
   playbackTokenRoutes,
   type Snapshots,
   STREAM_ID,
@@ -32,7 +30,7 @@ import type { Built, Page, PageRole, Service } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
 
-type Needs = Base & Pick<Addresses, 'playbackTokens'>;
+type Needs = Base & Pick<Addresses, 'playbackTokens' | 'access'>;
 
 /** What viewers may be told. */
 interface Shown {
@@ -64,12 +62,11 @@ export function playbackPart(needs: Needs): Built<Gives> {
 }
 
 async function playbackPages(
-  { config, clock, store, platformHosts, playbackTokens: tokens }: Needs,
+  { config, clock, store, platformHosts, access, playbackTokens: tokens }: Needs,
   { snapshots: { streams, videos }, viewers }: Gives,
   { assets }: PageRole,
 ): Promise<Page[]> {
   const publicUrl = config.PUBLIC_URL;
-  const access = createAccess({ tokens, entitlements: ownOnly });
   const admissions = createAdmissions({ videos, access, platformHosts });
   const liveFiles = createLiveFiles({ liveDir: join(config.DATA_DIR, 'live') });
   const videoFiles = createVideoFiles({ store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });

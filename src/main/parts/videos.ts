@@ -19,7 +19,7 @@ import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
 
-interface Needs extends Base, Pick<Addresses, 'videoLinks' | 'playbackTokens'> {
+interface Needs extends Base, Pick<Addresses, 'videoLinks' | 'access'> {
   processing: VideoProcessing;
   quota: StorageQuota;
   uploads: Uploads;
@@ -33,7 +33,7 @@ interface Gives {
 }
 
 export function videosPart(needs: Needs): Built<Gives> {
-  const { cursors, uploads, uploadSessions, playbackTokens, videoLinks: links } = needs;
+  const { cursors, uploads, uploadSessions, access, videoLinks: links } = needs;
   const videos = createVideos({
     ...needs,
     uploads: uploadSessions,
@@ -44,7 +44,7 @@ export function videosPart(needs: Needs): Built<Gives> {
   const thumbnails = createThumbnails({ ...needs, videos, locked });
   const audience = createAudience({
     ...needs,
-    opens: (token, id) => playbackTokens.read(token, id) === 'playback',
+    mayWatch: async (video, token) => (await access.passFor(video, token)) !== null,
   });
   const videoPurge = createVideoPurge(needs);
   return {

@@ -15,6 +15,7 @@ export function findSeen(db: Db, id: string) {
       'video.duration_sec',
       'video.view_count',
       'workspace.mode',
+      'workspace.account_id',
       eb
         .exists(
           eb

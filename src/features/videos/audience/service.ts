@@ -1,6 +1,6 @@
 import { type Clock, dateFromMs } from '../../../kernel/clock.ts';
 import { notFound } from '../../../kernel/errors.ts';
-import { isOpen } from '../../../kernel/visibility.ts';
+import type { Visibility } from '../../../kernel/visibility.ts';
 import type { Db } from '../../../platform/db/index.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
 import { isView } from '../rules.ts';
@@ -37,11 +37,14 @@ interface Deps {
   db: Db;
   clock: Clock;
   secrets: Pick<Secrets, 'sign'>;
-  /** Does this playback token open the video? */
-  opens(token: string, videoId: string): boolean;
+  /** May whoever has this token see the video? Asked of playback. */
+  mayWatch(
+    video: { id: string; accountId: string; visibility: Visibility },
+    token: string | null,
+  ): Promise<boolean>;
 }
 
-export function createAudience({ db, clock, secrets, opens }: Deps): Audience {
+export function createAudience({ db, clock, secrets, mayWatch }: Deps): Audience {
   const find = async (id: string) => {
     const video = VIDEO_ID.test(id) ? await repository.findSeen(db, id) : undefined;
     if (video === undefined) throw notFound();
@@ -52,8 +55,8 @@ export function createAudience({ db, clock, secrets, opens }: Deps): Audience {
     async view(videoId, viewing) {
       const { positionSec, token } = viewing;
       const video = await find(videoId);
-      const mayWatch = isOpen(video.visibility) || (token !== null && opens(token, videoId));
-      if (!mayWatch) throw notFound();
+      const { visibility, account_id: accountId } = video;
+      if (!(await mayWatch({ id: videoId, accountId, visibility }, token))) throw notFound();
       const unchanged = { counted: false, viewCount: video.view_count };
       const isSeen = positionSec === null || isView(positionSec, video.duration_sec);
       if (!video.is_playable || !isSeen) return unchanged;
