@@ -1,7 +1,7 @@
 /**
- * Builds programs that tests talk to into `.cache/peers`; needs Go. Does nothing for those that are there.
+ * Gets programs that tests talk to into `.cache/peers`; some need Go. Does nothing for those that are there.
  *
- *   node scripts/peers.mjs [s3]
+ *   node scripts/peers.mjs [s3 | openapi-typescript]
  */
 
 import { buildPeer, PEERS } from './bootstrap/peers.mjs';

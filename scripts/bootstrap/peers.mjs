@@ -6,39 +6,37 @@ import { ROOT, stamp, stamped } from './stop.mjs';
 const FOLDER = join(ROOT, '.cache/peers');
 
 /**
- * Programs that tests talk to and that no package manager has: built with Go, one pinned version each, which Go
- * checks against its public checksum database. The platform never needs them.
+ * Programs that tests talk to and that are no packages of ours: one pinned version each, checked by Go against its
+ * public checksum database, or from npm where its own dependencies would get in the way of ours. The platform never
+ * needs them.
  */
 export const PEERS = {
   // An S3 server over a folder, Apache-2.0.
-  s3: { module: 'github.com/versity/versitygw/cmd/versitygw', version: 'v1.8.0', program: 'versitygw' },
+  s3: { version: 'v1.8.0', build: go('github.com/versity/versitygw/cmd/versitygw', 'versitygw') },
+  // Types out of an OpenAPI document, MIT; it needs the compiler before ours.
+  'openapi-typescript': {
+    version: '7.13.0',
+    build: npm((version) => [`openapi-typescript@${version}`, 'typescript@5.9.3']),
+  },
 };
 
 /**
- * Builds a peer into `.cache/peers/<name>` unless this version of it is there.
+ * Gets a peer into `.cache/peers/<name>`, a program or a folder, unless this version of it is there.
  *
  * @returns why there is none, or null.
  */
 export function buildPeer(name, { timeoutMs }) {
-  const { module, version, program } = PEERS[name];
+  const { version, build } = PEERS[name];
   const path = join(FOLDER, name);
   if (existsSync(path) && stamped(`${path}.version`, version)) return null;
   mkdirSync(FOLDER, { recursive: true });
   const folder = mkdtempSync(join(FOLDER, 'build-'));
   try {
-    process.stderr.write(`marquee: building ${program} ${version}\n`);
-    const { status, error } = spawnSync(
-      'go',
-      ['install', '-trimpath', '-ldflags=-s -w', `${module}@${version}`],
-      {
-        cwd: folder,
-        stdio: ['ignore', 'ignore', 2],
-        env: { ...process.env, GOBIN: folder, GOTOOLCHAIN: 'local' },
-        timeout: timeoutMs,
-      },
-    );
-    if (status !== 0) return error === undefined ? 'go install failed' : error.message;
-    renameSync(join(folder, program), path);
+    process.stderr.write(`marquee: building ${name} ${version}\n`);
+    const { lack, made } = build({ version, folder, timeoutMs });
+    if (lack !== undefined) return lack;
+    rmSync(path, { recursive: true, force: true });
+    renameSync(made, path);
     stamp(`${path}.version`, version);
     return null;
   } finally {
@@ -46,10 +44,41 @@ export function buildPeer(name, { timeoutMs }) {
   }
 }
 
-/** Builds what `npm test` can use, once for each version and only where Go is; tests without it are skipped. */
+function go(module, program) {
+  return ({ version, folder, timeoutMs }) => {
+    const args = ['install', '-trimpath', '-ldflags=-s -w', `${module}@${version}`];
+    const env = { ...process.env, GOBIN: folder, GOTOOLCHAIN: 'local' };
+    const lack = run('go', args, { cwd: folder, env, timeout: timeoutMs });
+    return { lack, made: join(folder, program) };
+  };
+}
+
+function npm(packagesOf) {
+  return ({ version, folder, timeoutMs }) => {
+    const made = join(folder, 'packages');
+    mkdirSync(made);
+    const args = [
+      'install',
+      '--prefix',
+      made,
+      '--no-audit',
+      '--no-fund',
+      '--ignore-scripts',
+      '--loglevel=error',
+    ];
+    return { lack: run('npm', [...args, ...packagesOf(version)], { cwd: folder, timeout: timeoutMs }), made };
+  };
+}
+
+function run(program, args, options) {
+  const { status, error } = spawnSync(program, args, { stdio: ['ignore', 'ignore', 2], ...options });
+  if (status === 0) return undefined;
+  return error === undefined ? `${program} ${args[0]} failed` : error.message;
+}
+
+/** Gets what `npm test` can use, once for each version; tests without it are skipped. */
 export function tryPeers() {
   for (const [name, { version }] of Object.entries(PEERS)) {
-    if (spawnSync('go', ['version'], { stdio: 'ignore' }).status !== 0) return;
     const tried = join(FOLDER, `${name}.tried`);
     if (stamped(tried, version)) continue;
     stamp(tried, version);

@@ -7,6 +7,7 @@ import { landingPage } from '../http/landing.ts';
 import { openApiDocument } from '../http/openapi/document.ts';
 import type { HttpPorts } from '../http/ports.ts';
 import type { Route } from '../http/route.ts';
+import { staticAnswer } from '../http/static-answer.ts';
 import { AppError } from '../kernel/errors.ts';
 import { brokenConstraint, sqlState } from '../platform/db/index.ts';
 import { createAccessLogger } from '../platform/logger.ts';
@@ -77,7 +78,7 @@ export async function startApi(
     routes,
     pages: [
       ...(await pagesOf(container, { assets, mediaRuns })),
-      (instance) => instance.get('/openapi.json', async () => document),
+      (instance) => instance.get('/openapi.json', staticAnswer('application/json', JSON.stringify(document))),
     ],
     trustProxy: config.TRUST_PROXY,
   });

@@ -11,13 +11,20 @@ import type { ApiKeys } from './service.ts';
 
 const Id = IdParams('key', 'API key');
 
-const OptionalId = Type.Object({ id: Type.Optional(Type.String()) });
+const OptionalId = Type.Object({
+  id: Type.Optional(
+    Type.String({
+      description: 'The id of the key, in the body or the query.',
+      examples: ['key_01kafe3n4pfx2v9yq6m8d7t5zr'],
+    }),
+  ),
+});
 const path = '/me/api-keys';
 
 /** All of them in one page, unless there are very many. */
 const ListQuery = Type.Object({
   ...listQuery({}).properties,
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 100 }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 100, description: 'Rows of a page.' }),
 });
 
 interface Deps {

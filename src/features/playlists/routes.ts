@@ -27,7 +27,12 @@ const ItemId = Type.Object({ ...Id.properties, itemId: PathId('pli', 'item') });
 /** In the order of the playlist unless asked otherwise. */
 const ItemsQuery = Type.Object({
   ...listQuery({}).properties,
-  order: Type.Unsafe<'asc' | 'desc'>({ type: 'string', enum: ['asc', 'desc'], default: 'asc' }),
+  order: Type.Unsafe<'asc' | 'desc'>({
+    type: 'string',
+    enum: ['asc', 'desc'],
+    default: 'asc',
+    description: 'By their places in the playlist.',
+  }),
 });
 
 interface Deps {

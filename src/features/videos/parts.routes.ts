@@ -71,7 +71,7 @@ function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       params: Id,
       query: Type.Object({
         ...listQuery({}).properties,
-        limit: Type.Integer({ minimum: 1, maximum: 100, default: 100 }),
+        limit: Type.Integer({ minimum: 1, maximum: 100, default: 100, description: 'Rows of a page.' }),
       }),
       reply: { status: 200, schema: Caption, list: true },
       async handler({ caller }, { params, query }) {
@@ -110,7 +110,10 @@ function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       path: '/videos/{id}/captions/{language}',
       summary: 'Remove the captions in a language',
       description: 'The `id` of the answer is the language.',
-      params: Type.Object({ id: Type.String(), language: Type.String() }),
+      params: Type.Object({
+        ...Id.properties,
+        language: Type.String({ description: 'BCP 47.', examples: ['en'] }),
+      }),
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {
         await captions.remove(caller.workspaceId, params.id, params.language);

@@ -60,8 +60,8 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       query: listQuery({
         status: CommaList(VALUES.video.status),
         visibility: CommaList(VISIBILITIES),
-        tag: Type.Optional(Type.String()),
-        externalId: Type.Optional(Type.String()),
+        tag: Type.Optional(Type.String({ description: 'Videos that have this tag.' })),
+        externalId: Type.Optional(Type.String({ description: 'Your own id.' })),
         streamId: Type.Optional(Type.String({ description: 'Recordings of this stream.' })),
         q: Type.Optional(
           Type.String({ minLength: 1, maxLength: 200, description: 'Part of the title, in any case.' }),

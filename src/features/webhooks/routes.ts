@@ -30,7 +30,7 @@ const Id = IdParams('wh', 'webhook');
 /** All of them in one page: plans allow fewer. */
 const ListQuery = Type.Object({
   ...listQuery({}).properties,
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 100 }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 100, description: 'Rows of a page.' }),
 });
 const EventTypes = named('EventTypes', Type.Array(Type.String({ description: 'A type of the catalogue.' })), [
   'stream.live',

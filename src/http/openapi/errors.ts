@@ -123,13 +123,9 @@ function errorSchema(codes: readonly ErrorCode[], isPlain: boolean): object {
     type: 'object',
     required: ['code', 'message'],
     properties: {
-      code: {
-        type: 'string',
-        enum: codes.filter((code) => !isTextCode(code)),
-        description: 'What a program decides on.',
-      },
-      message: { type: 'string', description: 'For people; it may change.' },
-      field: { type: 'string', description: 'The input to blame, where it is one.' },
+      code: { type: 'string', enum: codes.filter((code) => !isTextCode(code)) },
+      message: { type: 'string' },
+      field: { type: 'string' },
     },
   };
   return {

@@ -82,7 +82,9 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       description: 'Of the same channel first, then what shares its tags, then what is new.',
       params: Id,
       limits: [{ bucket: 'public-reads', per: 'ip', max: 60, windowSec: MINUTE_SEC, refusal: 'plain' }],
-      query: Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 20, default: 10 }) }),
+      query: Type.Object({
+        limit: Type.Integer({ minimum: 1, maximum: 20, default: 10, description: 'Rows of a page.' }),
+      }),
       reply: { status: 200, schema: named('RelatedVideos', Type.Array(RelatedVideo)) },
       async handler(_context, { params, query }) {
         const rows = await audience.related(params.id, query.limit);
@@ -111,7 +113,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
         { bucket: 'views-address', per: 'ip', max: 600, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
         { bucket: 'views', per: 'ip', param: 'id', max: 30, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
       ],
-      query: Type.Object({ token: Type.Optional(Type.String()) }),
+      query: Type.Object({ token: Type.Optional(Type.String({ description: 'Of the playback address.' })) }),
       body: ViewIn,
       optionalBody: true,
       reply: {
