@@ -11,6 +11,8 @@ export interface PlanLimits {
   webhooks: number;
   apiKeys: number;
   integrationDomains: number;
+  /** Of jobs: so many more turns than FREE has. */
+  priority: number;
   /** null keeps recordings for ever. */
   recordingRetentionDays: number | null;
 }
@@ -26,6 +28,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     webhooks: 3,
     apiKeys: 5,
     integrationDomains: 1,
+    priority: 0,
     recordingRetentionDays: 7,
   },
   STAR: {
@@ -36,6 +39,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     webhooks: 10,
     apiKeys: 20,
     integrationDomains: 3,
+    priority: 10,
     recordingRetentionDays: 30,
   },
   PRO: {
@@ -46,6 +50,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     webhooks: 25,
     apiKeys: 50,
     integrationDomains: 10,
+    priority: 20,
     recordingRetentionDays: 365,
   },
   VIP: {
@@ -56,6 +61,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     webhooks: 100,
     apiKeys: 200,
     integrationDomains: 50,
+    priority: 30,
     recordingRetentionDays: null,
   },
 };

@@ -20,7 +20,6 @@ import { processingPart } from './parts/processing.ts';
 import { recordingReady, recordingsPart } from './parts/recordings.ts';
 import { streamsPart } from './parts/streams.ts';
 import { uploadsPart } from './parts/uploads.ts';
-import { usagePart } from './parts/usage.ts';
 import { videosPart } from './parts/videos.ts';
 import { webhooksPart } from './parts/webhooks.ts';
 import type { Base } from './wiring.ts';
@@ -71,15 +70,14 @@ function buildPeople(base: Base, take: Take) {
 /** Videos with all that brings and makes them, streams, and how both are watched. */
 function buildMedia(base: Base, take: Take) {
   const addresses = createAddresses(base);
-  const { quota } = take(usagePart());
   const { processing } = take(processingPart({ ...base, ...addresses, onPlayable: [recordingReady(base)] }));
   const intake = createVideoIntake({ ...base, processing });
-  const { uploads, uploadSessions } = take(uploadsPart({ ...base, intake, quota }));
-  const video = take(videosPart({ ...base, ...addresses, processing, quota, uploads, uploadSessions }));
-  const { recordings } = take(recordingsPart({ ...base, intake, quota }));
+  const { uploads, uploadSessions } = take(uploadsPart({ ...base, intake }));
+  const video = take(videosPart({ ...base, ...addresses, processing, intake, uploads, uploadSessions }));
+  const { recordings } = take(recordingsPart({ ...base, intake }));
   const { signals } = take(streamsPart({ ...base, ...addresses, recordings }));
   const watching = take(playbackPart({ ...base, ...addresses }));
-  return { ...addresses, ...video, ...watching, quota, intake, uploads, recordings, signals };
+  return { ...addresses, ...video, ...watching, intake, uploads, recordings, signals };
 }
 
 /** What an optional noun may build on. */

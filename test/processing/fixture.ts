@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { createCatalogue } from '../../src/events/catalogue.ts';
 import { createEvents } from '../../src/events/index.ts';
 import { videoEvents } from '../../src/features/videos/index.ts';
-import { createVideoIntake } from '../../src/features/videos/intake.service.ts';
+import { createVideoIntake } from '../../src/features/videos/intake/service.ts';
 import { createTranscodeNode } from '../../src/features/videos/processing/nodes.ts';
 import {
   createVideoProcessing,
@@ -272,7 +272,7 @@ export async function openProcessing(options: Options = {}) {
         const { id } = await intake.create(tx, append, workspaceId, input);
         const key = `w/${workspaceId}/v/${id}/original/1`;
         await store.put(key, 'the original', 'video/mp4');
-        await intake.received(tx, append, id, { key, sizeBytes: 12 });
+        await intake.received(tx, append, { workspaceId, videoId: id }, { key, sizeBytes: 12 });
         return id;
       });
     },

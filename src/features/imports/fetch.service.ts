@@ -3,7 +3,7 @@ import { JobAbandoned, JobPostponed, type JobRun, JobStopped } from '../../jobs/
 import { AppError } from '../../kernel/errors.ts';
 import type { PartialState } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
-import { lockWorkspace } from '../../platform/db/workspace.ts';
+import { isDiskTrouble } from '../../platform/disk.ts';
 import { GuardError, OutboundError } from '../../platform/outbound/index.ts';
 import { download, type Progress } from './download.ts';
 import { endImport } from './ending.ts';
@@ -18,13 +18,13 @@ type Run = JobRun<{ importId: string }>;
 /** An import whose video is there. */
 type OpenImport = ImportRow & { video_id: string };
 
+const videoOf = (row: OpenImport) => ({ workspaceId: row.workspace_id, videoId: row.video_id });
+
 /** Where the store stood last, to be removed when it is of no use. */
 interface Held {
   state: PartialState | null;
 }
 
-/** The disk is full or broken: that is not the import's fault. */
-const STORE_TROUBLES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS']);
 const TROUBLE_SEC = 60;
 const INTERNAL = 'The import failed inside the platform.';
 
@@ -38,7 +38,7 @@ export function createImportRunner(deps: ImportDeps): (run: Run) => Promise<void
       await fetchAndHandOver(deps, run, row, held);
     } catch (error) {
       if (run.signal.aborted || error instanceof JobStopped) await stopped(deps, run, row, held);
-      if (isStoreTrouble(error)) throw new JobPostponed(describe(error), TROUBLE_SEC);
+      if (isDiskTrouble(error)) throw new JobPostponed(describe(error), TROUBLE_SEC);
       const failure = failureOf(error);
       if (failure.isPassing && !run.isLast) throw error;
       await fail(deps, run, row, failure);
@@ -98,14 +98,14 @@ async function leftBy({ store }: ImportDeps, row: OpenImport): Promise<Progress 
 
 /** Where the download stands; the storage is reserved as far as it is known. */
 function save(
-  { events, quota }: ImportDeps,
+  { events, intake }: ImportDeps,
   run: Run,
   { id, workspace_id: workspaceId, video_id: videoId }: OpenImport,
   { state, total, validator }: Progress,
 ): Promise<void> {
   return events.transaction(async (tx) => {
     const bytes = Math.max(total ?? state.sizeBytes, 1);
-    await quota.set(tx, { workspaceId, videoId, bytes, enforce: true });
+    await intake.hold.reserve(tx, { workspaceId, videoId }, bytes);
     await repository.updateImport(tx, id, {
       bytes_total: total,
       bytes_received: state.sizeBytes,
@@ -130,42 +130,34 @@ async function handOver(
       bytes_received: original.sizeBytes,
       storage_state: null,
     });
-    return deps.videos.received(tx, append, row.video_id, original);
+    return deps.intake.received(tx, append, videoOf(row), original);
   });
   if (!isWanted) await discard(deps, original.key, null);
 }
 
 async function fail(deps: ImportDeps, run: Run, row: OpenImport, failure: ImportFailure): Promise<void> {
-  const { videos, quota, clock } = deps;
+  const { intake, clock } = deps;
   const { code, message } = failure;
-  const { workspace_id: workspaceId, video_id: videoId } = row;
   await underLocks(deps, run, row, async (tx, append, locked) => {
     await endImport(tx, append, locked, { at: clock.now(), error: { code, message } });
     const ofVideo = code === 'QUOTA_EXCEEDED' ? 'SIZE_EXCEEDED' : code;
-    await videos.fail(tx, append, videoId, { code: ofVideo, message });
-    await quota.set(tx, { workspaceId, videoId, bytes: 0, enforce: false });
-    return true;
+    await intake.fail(tx, append, videoOf(row), { code: ofVideo, message });
   });
 }
 
-/** Under the locks of workspace, video and import, in that order, while the job is ours. */
+/** Under the locks of workspace, video and import, while the job is ours. */
 function underLocks<T>(
-  { events, videos }: ImportDeps,
+  { events, intake }: ImportDeps,
   run: Run,
   row: OpenImport,
   work: (tx: Tx, append: AppendEvent, row: ImportRow) => Promise<T>,
 ): Promise<T> {
   return events.transaction(async (tx, append) => {
-    await lockWorkspace(tx, row.workspace_id);
-    await videos.lock(tx, row.video_id);
+    await intake.lock(tx, videoOf(row));
     const locked = await repository.lockImport(tx, row.id);
     await run.confirm(tx);
     return work(tx, append, locked);
   });
-}
-
-function isStoreTrouble(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && STORE_TROUBLES.has(error.code);
 }
 
 const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));

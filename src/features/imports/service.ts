@@ -8,10 +8,8 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { Visibility } from '../../kernel/visibility.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
-import type { StorageQuota } from '../usage/index.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import { importJob } from './jobs.ts';
 import { discard, keyOf, partialOf } from './partial.ts';
@@ -26,9 +24,7 @@ export interface ImportDeps {
   clock: Clock;
   log: Logger;
   store: BlobStore;
-  quota: StorageQuota;
-  /** The videos that imports become; each call takes the video's lock. */
-  videos: Pick<VideoIntake, 'create' | 'lock' | 'received' | 'fail'>;
+  intake: VideoIntake;
   fetcher: Pick<Outbound, 'checkUrl' | 'stream' | 'download'>;
 }
 
@@ -58,9 +54,6 @@ const URL_LENGTH = 4096;
 /** So that a full storage refuses an import at once; its length is known only later. */
 const FIRST_BYTES = 1;
 const CANCELED = { code: 'UPLOAD_EXPIRED', message: 'The import was cancelled.' } as const;
-/** The steps between the plans. */
-const PLAN_PRIORITY = 10;
-const PLAN_NAMES = Object.keys(PLANS);
 
 export function createImports(deps: ImportDeps): Imports {
   const { db } = deps;
@@ -124,27 +117,25 @@ type Wanted = Pick<ImportRow, 'id' | 'workspace_id' | 'title' | 'visibility' | '
 
 /** The video and the job of a run. @returns the id of the video. */
 async function begin(
-  { videos, quota, jobs }: ImportDeps,
+  { intake, jobs }: ImportDeps,
   tx: Tx,
   append: AppendEvent,
   { id, workspace_id: workspaceId, title, visibility, metadata }: Wanted,
 ): Promise<string> {
-  const { accountId, plan } = await lockWorkspace(tx, workspaceId);
+  const { accountId, plan } = await intake.lock(tx, { workspaceId, videoId: null });
   const input = { title, visibility, metadata, source: 'IMPORT', importId: id } as const;
-  const video = await videos.create(tx, append, workspaceId, input);
-  await quota.set(tx, { workspaceId, videoId: video.id, bytes: FIRST_BYTES, enforce: true });
-  const priority = PLAN_NAMES.indexOf(plan) * PLAN_PRIORITY;
+  const video = await intake.create(tx, append, workspaceId, input);
+  await intake.hold.reserve(tx, { workspaceId, videoId: video.id }, FIRST_BYTES);
+  const { priority } = PLANS[plan];
   await jobs.enqueue(tx, importJob, { importId: id }, { key: id, group: accountId, priority });
   return video.id;
 }
 
 async function cancel(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
-  const { events, quota, videos, jobs, clock } = deps;
+  const { events, intake, jobs, clock } = deps;
   const { id, workspace_id: workspaceId, video_id: videoId } = found;
   const after = await events.transaction(async (tx, append) => {
-    // The workspace, the video, the import: the order of all who lock more than one.
-    await lockWorkspace(tx, workspaceId);
-    if (videoId !== null) await videos.lock(tx, videoId);
+    await intake.lock(tx, { workspaceId, videoId });
     const row = await repository.lockImport(tx, id);
     if (rules.isTerminal(row.status) || row.video_id !== videoId) {
       throw new AppError('CONFLICT', { message: `The import is ${row.status}.` });
@@ -155,8 +146,7 @@ async function cancel(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
     });
     await jobs.cancel(tx, importJob, id);
     if (videoId === null) return canceled;
-    await videos.fail(tx, append, videoId, CANCELED);
-    await quota.set(tx, { workspaceId, videoId, bytes: 0, enforce: false });
+    await intake.fail(tx, append, { workspaceId, videoId }, CANCELED);
     return canceled;
   });
   // The run that is told of it does so too: it may have written since.
@@ -166,7 +156,7 @@ async function cancel(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
 
 function retry(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
   return deps.events.transaction(async (tx, append) => {
-    await lockWorkspace(tx, found.workspace_id);
+    await deps.intake.lock(tx, { workspaceId: found.workspace_id, videoId: null });
     const row = await repository.lockImport(tx, found.id);
     if (row.status !== 'FAILED' && row.status !== 'CANCELED') {
       throw new AppError('CONFLICT', { message: `The import is ${row.status}.` });

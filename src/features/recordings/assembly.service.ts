@@ -7,9 +7,8 @@ import { originalKey } from '../../kernel/media-keys.ts';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { type BlobStore, MediaFileError, type RecordingJoiner } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { lockWorkspace } from '../../platform/db/workspace.ts';
+import { isDiskTrouble } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { StorageQuota } from '../usage/index.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import { recordingJob } from './jobs.ts';
 import { folderOf, partKey } from './recordings.service.ts';
@@ -21,8 +20,7 @@ export interface RecordingAssemblyDeps {
   events: Events;
   store: BlobStore;
   joiner: RecordingJoiner;
-  intake: Pick<VideoIntake, 'received' | 'fail'>;
-  quota: StorageQuota;
+  intake: Pick<VideoIntake, 'lock' | 'received' | 'fail'>;
   clock: Clock;
   log: Logger;
   /** Joined files are written below it before they go to the store. On the store's disk. */
@@ -51,7 +49,7 @@ async function assemble(deps: RecordingAssemblyDeps, run: Run): Promise<void> {
   const parts = (await repository.partsOf(db, sessionId)).filter((part) => part.size_bytes !== null);
   if (recording.settled_at === null) {
     const outcome = await originalOf(deps, run, recording, recording.video_id, parts);
-    await settle(deps, run, parts, recording.video_id, outcome);
+    await handOver(deps, run, parts, recording.video_id, outcome);
   }
   // Also when an earlier try has died here: what was joined is not needed any more.
   if (parts.length > 1) await store.deletePrefix(folderOf(recording));
@@ -76,7 +74,7 @@ async function originalOf(
   } catch (error) {
     if (run.signal.aborted) throw error;
     if (error instanceof MediaFileError) return { code: error.code, message: error.message };
-    if (isFullDisk(error)) throw new JobPostponed('no space is left for a recording', FULL_DISK_PAUSE_SEC);
+    if (isDiskTrouble(error)) throw new JobPostponed('no space is left for a recording', FULL_DISK_PAUSE_SEC);
     if (!run.isLast) throw error;
     deps.log.error({ err: error, sessionId: recording.session_id }, 'a recording could not be joined');
     return { code: 'INTERNAL', message: 'The parts of the recording could not be joined.' };
@@ -105,8 +103,9 @@ async function joined(
   }
 }
 
-async function settle(
-  { events, intake, quota, clock }: RecordingAssemblyDeps,
+/** The video has its file, or has failed, and the recording is over. */
+async function handOver(
+  { events, intake, clock }: RecordingAssemblyDeps,
   run: Run,
   parts: readonly PartRow[],
   videoId: string,
@@ -116,9 +115,8 @@ async function settle(
   await events.transaction(async (tx, append) => {
     const known = await repository.findRecording(tx, sessionId);
     if (known === undefined) return;
-    const workspaceId = known.workspace_id;
-    // The workspace before the rest, in the order of everything that counts storage.
-    await lockWorkspace(tx, workspaceId);
+    const video = { workspaceId: known.workspace_id, videoId };
+    await intake.lock(tx, video);
     await repository.lockRecording(tx, sessionId);
     const now = await repository.partsOf(tx, sessionId);
     const isSame = now.filter((part) => part.size_bytes !== null).length === parts.length;
@@ -127,12 +125,8 @@ async function settle(
       throw new JobPostponed('another part of the recording has come', 1);
     }
     await run.confirm(tx);
-    if ('code' in outcome) {
-      await intake.fail(tx, append, videoId, outcome);
-    } else if (await intake.received(tx, append, videoId, outcome)) {
-      // Not enforced: a broadcast that was recorded is never lost.
-      await quota.set(tx, { workspaceId, videoId, bytes: outcome.sizeBytes, enforce: false });
-    }
+    if ('code' in outcome) await intake.fail(tx, append, video, outcome);
+    else await intake.received(tx, append, video, outcome);
     await repository.updateRecording(tx, sessionId, { settled_at: clock.now() });
   });
 }
@@ -141,8 +135,4 @@ async function settle(
 function mayBeTooLong({ started_at: startedAt, closed_at: closedAt }: PartRow): boolean {
   if (closedAt === null) return false;
   return closedAt.getTime() - startedAt.getTime() >= (MAX_DURATION_SEC - 60) * 1000;
-}
-
-function isFullDisk(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOSPC';
 }

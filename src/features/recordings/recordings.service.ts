@@ -1,10 +1,8 @@
 import type { AppendEvent, Events } from '../../events/index.ts';
 import type { JobQueue } from '../../jobs/job.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { PLANS } from '../../kernel/plans.ts';
 import type { BlobStore, RecordingPort } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { ownerOf } from '../../platform/db/workspace.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import { recordingJob } from './jobs.ts';
 import type { RecordingRow } from './repository.ts';
@@ -14,7 +12,7 @@ export interface RecordingsDeps {
   db: Db;
   events: Events;
   queue: Pick<JobQueue, 'enqueue'>;
-  intake: Pick<VideoIntake, 'create'>;
+  intake: Pick<VideoIntake, 'create' | 'hold'>;
   store: Pick<BlobStore, 'deletePrefix'>;
   clock: Clock;
 }
@@ -48,10 +46,7 @@ export function createRecordings(deps: RecordingsDeps): Recordings {
   const { db, clock } = deps;
   return {
     port: createPort(deps),
-    async hasRoom(tx, workspaceId) {
-      const { plan, storageBytes } = await ownerOf(tx, workspaceId);
-      return storageBytes < PLANS[plan].storageBytes;
-    },
+    hasRoom: (tx, workspaceId) => deps.intake.hold.hasRoom(tx, workspaceId),
     async ended(tx, append, sessionId) {
       const recording = await repository.lockRecording(tx, sessionId);
       if (recording !== undefined) await advance(deps, tx, append, recording);

@@ -4,9 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { BlobStore, PartialState, VideoErrorCode } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { StorageQuota } from '../usage/index.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import { uploadExpired } from './events.ts';
 import type { UploadRow } from './repository.ts';
@@ -19,9 +17,8 @@ export interface EndingDeps {
   store: BlobStore;
   clock: Clock;
   log: Logger;
-  quota: StorageQuota;
-  /** What becomes of the video; every call takes the video's lock. */
-  videos: Pick<VideoIntake, 'received' | 'fail'>;
+  /** What becomes of the video and its storage. */
+  intake: Pick<VideoIntake, 'lock' | 'received' | 'fail' | 'hold'>;
   hashes: Hashes;
 }
 
@@ -161,20 +158,20 @@ export function createEndings(deps: EndingDeps): Endings {
   };
 }
 
-/** COMPLETED, its bytes counted and the video QUEUED, or nothing of it. */
+/** COMPLETED, its size held and the video QUEUED, or nothing of it. */
 function completeSession(
-  { events, clock, quota, videos }: EndingDeps,
+  { events, clock, intake }: EndingDeps,
   { id, workspace_id: workspaceId, video_id: videoId }: UploadRow,
   sha256: string | null,
 ): Promise<UploadRow> {
   return events.transaction(async (tx, append) => {
-    await lockWorkspace(tx, workspaceId);
+    await intake.lock(tx, { workspaceId, videoId });
     const row = await repository.lockUpload(tx, id);
     if (row === undefined) throw new Error(`the upload ${id} is gone`);
     if (row.ended_at !== null || row.size_bytes === null) return row;
     const sizeBytes = row.size_bytes;
-    const isWanted = await videos.received(tx, append, videoId, { key: keyOf(row), sizeBytes });
-    await quota.set(tx, { workspaceId, videoId, bytes: isWanted ? sizeBytes : 0, enforce: false });
+    const original = { key: keyOf(row), sizeBytes };
+    const isWanted = await intake.received(tx, append, { workspaceId, videoId }, original);
     return repository.updateUpload(tx, id, {
       status: isWanted ? 'COMPLETED' : 'CANCELED',
       has_bytes: !isWanted,
@@ -188,18 +185,17 @@ function completeSession(
 
 /** The session's end, its storage given back and the video's failure, or nothing of it. */
 function endSession(
-  { events, clock, quota, videos }: EndingDeps,
+  { events, clock, intake }: EndingDeps,
   { id, workspace_id: workspaceId, video_id: videoId }: UploadRow,
   { status, code, message }: Ending,
 ): Promise<UploadRow> {
   return events.transaction(async (tx, append) => {
-    await lockWorkspace(tx, workspaceId);
+    await intake.lock(tx, { workspaceId, videoId });
     const row = await repository.lockUpload(tx, id);
     if (row === undefined) throw new Error(`the upload ${id} is gone`);
     const isRefuted = row.status === 'COMPLETED' && status === 'FAILED';
     if (row.ended_at !== null && !isRefuted) return row;
-    const hasFailed = await videos.fail(tx, append, videoId, { code, message });
-    if (hasFailed) await quota.set(tx, { workspaceId, videoId, bytes: 0, enforce: false });
+    const hasFailed = await intake.fail(tx, append, { workspaceId, videoId }, { code, message });
     if (status === 'EXPIRED') {
       await append(uploadExpired, workspaceId, { uploadId: id, videoId, sequence: 1 });
     }

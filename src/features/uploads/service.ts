@@ -4,7 +4,6 @@ import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Visibility } from '../../kernel/visibility.ts';
 import type { Tx } from '../../platform/db/index.ts';
-import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import type { EndingDeps, Endings } from './ending.service.ts';
@@ -34,12 +33,11 @@ export interface NewUpload extends AnnouncedFile {
   metadata?: Record<string, string>;
 }
 
-export interface UploadDeps extends Omit<EndingDeps, 'videos' | 'hashes'> {
+export interface UploadDeps extends Omit<EndingDeps, 'hashes'> {
   bus: TransferDeps['bus'];
   secrets: Secrets;
   publicUrl: string;
-  /** Makes the video that a file is for, or finds the one that waits. */
-  videos: EndingDeps['videos'] & Pick<VideoIntake, 'create' | 'attach'>;
+  intake: VideoIntake;
 }
 
 /** Upload sessions (docs/api/uploads.md). Each id is looked up in the workspace: NOT_FOUND otherwise. */
@@ -76,7 +74,7 @@ export interface Uploads extends Pick<Endings, 'sweep'> {
 const OCTETS = 'application/octet-stream';
 
 export function createUploads(deps: UploadDeps): Uploads {
-  const { db, events, videos, secrets } = deps;
+  const { db, events, intake, secrets } = deps;
   const hashes = createHashes();
   const writers = createWriters();
   const endings = createEndings({ ...deps, hashes });
@@ -108,9 +106,9 @@ export function createUploads(deps: UploadDeps): Uploads {
         ...(metadata === undefined ? {} : { metadata }),
       };
       return events.transaction(async (tx, append) => {
-        await lockWorkspace(tx, workspaceId);
-        if (given !== undefined) await videos.attach(tx, workspaceId, given, id);
-        const videoId = given ?? (await videos.create(tx, append, workspaceId, fresh)).id;
+        await intake.lock(tx, { workspaceId, videoId: given ?? null });
+        if (given !== undefined) await intake.attach(tx, workspaceId, given, id);
+        const videoId = given ?? (await intake.create(tx, append, workspaceId, fresh)).id;
         return open(deps, tx, { ...file, workspaceId, videoId, id });
       });
     },
@@ -145,16 +143,16 @@ async function incomplete({ store, clock }: UploadDeps, row: UploadRow): Promise
 }
 
 async function open(
-  { quota, secrets, clock }: UploadDeps,
+  { intake, secrets, clock }: UploadDeps,
   tx: Tx,
   file: AnnouncedFile & { workspaceId: string; videoId: string; id: string },
 ): Promise<UploadRow> {
   const { workspaceId, videoId, id, sizeBytes, corsOrigin, sha256 } = file;
   if (sizeBytes !== null) rules.checkedSize('sizeBytes', sizeBytes);
   const origin = corsOrigin === null || corsOrigin === undefined ? null : rules.checkedOrigin(corsOrigin);
-  await lockWorkspace(tx, workspaceId);
+  await intake.lock(tx, { workspaceId, videoId });
   for (const row of await repository.lockOpenOf(tx, videoId)) await cancelRow(clock.now(), tx, row);
-  await quota.set(tx, { workspaceId, videoId, bytes: sizeBytes ?? 0, enforce: true });
+  await intake.hold.reserve(tx, { workspaceId, videoId }, sizeBytes ?? 0);
   const token = mintToken();
   return repository.insertUpload(tx, {
     id,

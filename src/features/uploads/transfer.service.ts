@@ -235,7 +235,7 @@ async function startingState(
 
 /** Takes over the length of the whole file, where this request is the first to tell it, and reserves it. */
 async function declare(
-  { events, quota }: TransferDeps,
+  { events, intake }: TransferDeps,
   row: UploadRow,
   { totalBytes, protocol }: Writing,
   offset: number,
@@ -250,7 +250,7 @@ async function declare(
   if (totalBytes < offset) throw badRequest(field, `${offset} bytes have been received already.`);
   const { id, workspace_id: workspaceId, video_id: videoId } = row;
   return events.transaction(async (tx) => {
-    await quota.set(tx, { workspaceId, videoId, bytes: totalBytes, enforce: true });
+    await intake.hold.reserve(tx, { workspaceId, videoId }, totalBytes);
     return repository.updateUpload(tx, id, { size_bytes: totalBytes });
   });
 }
@@ -317,8 +317,8 @@ class Progress {
 
   async #reserve(bytes: number): Promise<void> {
     const { workspace_id: workspaceId, video_id: videoId } = this.#row;
-    const { events, quota } = this.#deps;
-    await events.transaction((tx) => quota.set(tx, { workspaceId, videoId, bytes, enforce: true }));
+    const { events, intake } = this.#deps;
+    await events.transaction((tx) => intake.hold.reserve(tx, { workspaceId, videoId }, bytes));
   }
 
   /** Keeps the lease while `work` runs. */

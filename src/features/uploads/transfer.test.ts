@@ -311,7 +311,7 @@ describe('transfers', () => {
 
   test('a request at another process takes over too, and the file is exact', async () => {
     const { container } = app;
-    const other = createUploads({ ...container, videos: container.intake, publicUrl: app.url });
+    const other = createUploads({ ...container, publicUrl: app.url });
     const session = await create({ sizeBytes: 10 });
     const socket = await openRawSocket(app.port);
     const { pathname } = new URL(session.url);

@@ -15,8 +15,8 @@ export {
   videoProcessingCompleted,
   videoProcessingFailed,
 } from './events.ts';
-export type { IntakeVideo, VideoIntake, VideoProcessing } from './intake.service.ts';
-export { createVideoIntake } from './intake.service.ts';
+export type { IntakeVideo, VideoIntake, VideoProcessing } from './intake/service.ts';
+export { createVideoIntake } from './intake/service.ts';
 export { createLockVideo } from './locked.ts';
 export { videoPartRoutes } from './parts.routes.ts';
 export { aliveSlots, createTranscodeNode } from './processing/nodes.ts';
@@ -28,6 +28,5 @@ export { toLinked } from './schemas.ts';
 export type { UploadSessions, VideoDeleted, Videos } from './service.ts';
 export { createVideos } from './service.ts';
 export { createVideoSnapshots } from './snapshot.service.ts';
-export { setVideoStorage, videoStorage } from './storage.repository.ts';
 export type { Thumbnails } from './thumbnail.service.ts';
 export { createThumbnails } from './thumbnail.service.ts';

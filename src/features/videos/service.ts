@@ -9,10 +9,9 @@ import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Chapter } from '../../platform/db/json-columns.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import type { StorageQuota } from '../usage/index.ts';
 import { differs, emitUpdated } from './emit.ts';
 import { videoDeleted, videoPublished, videoUnpublished } from './events.ts';
-import { createVideo, type VideoProcessing } from './intake.service.ts';
+import { createVideo, type VideoIntake, type VideoProcessing } from './intake/service.ts';
 import { createLockVideo, showing, VIDEO_TOPIC } from './locked.ts';
 import type { ShownVideo, VideoFilter, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -74,7 +73,7 @@ export interface VideoDeps {
   clock: Clock;
   store: Pick<BlobStore, 'head'>;
   uploads: UploadSessions;
-  quota: StorageQuota;
+  intake: Pick<VideoIntake, 'hold'>;
   processing: Pick<VideoProcessing, 'start' | 'cancel'>;
   onDeleted: readonly VideoDeleted[];
 }
@@ -278,10 +277,10 @@ function publishLocked(tx: Tx, append: AppendEvent, row: VideoRow, now: Date): P
 }
 
 async function remove(deps: VideoDeps, workspaceId: string, id: string): Promise<void> {
-  const { events, bus, clock, quota, processing, onDeleted } = deps;
+  const { events, bus, clock, intake, processing, onDeleted } = deps;
   await events.transaction(async (tx, append) => {
-    // The workspace before the video, in the order of all who count storage: two orders would deadlock.
-    await quota.set(tx, { workspaceId, videoId: id, bytes: 0, enforce: false });
+    // First, because it locks the workspace.
+    await intake.hold.release(tx, { workspaceId, videoId: id });
     const row = await repository.lockVideo(tx, workspaceId, id);
     if (row === undefined) throw notFound();
     const now = clock.now();

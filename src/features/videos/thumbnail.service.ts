@@ -5,7 +5,7 @@ import { videoPrefix } from '../../kernel/media-keys.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { Images } from '../../platform/images.ts';
-import type { VideoProcessing } from './intake.service.ts';
+import type { VideoProcessing } from './intake/service.ts';
 import type { LockVideo } from './locked.ts';
 import type { ShownVideo, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';

@@ -20,10 +20,9 @@ export const imports: Noun = {
   events: importEvents,
   jobs: [importJob],
   build(core) {
-    const deps = { ...core, videos: core.intake };
     return {
-      routes: () => importRoutes({ imports: createImports(deps), cursors: core.cursors }),
-      jobs: () => [{ job: importJob, concurrency: AT_ONCE, run: createImportRunner(deps) }],
+      routes: () => importRoutes({ imports: createImports(core), cursors: core.cursors }),
+      jobs: () => [{ job: importJob, concurrency: AT_ONCE, run: createImportRunner(core) }],
       consumers: createImportConsumers({
         ...core,
         videos: { videoProcessingCompleted, videoProcessingFailed, videoDeleted },

@@ -5,7 +5,6 @@ import {
   type Recordings,
 } from '../../features/recordings/index.ts';
 import { emitRecordingReady } from '../../features/streams/index.ts';
-import type { StorageQuota } from '../../features/usage/index.ts';
 import type { VideoIntake } from '../../features/videos/index.ts';
 import { createRecordingJoiner } from '../../media/recording/join.ts';
 import { type Built, EVERY } from '../part.ts';
@@ -14,9 +13,7 @@ import type { Base } from '../wiring.ts';
 const SWEEP_MS = 15_000;
 
 /** Recordings, and the worker that makes videos of them. */
-export function recordingsPart(
-  needs: Base & { intake: VideoIntake; quota: StorageQuota },
-): Built<{ recordings: Recordings }> {
+export function recordingsPart(needs: Base & { intake: VideoIntake }): Built<{ recordings: Recordings }> {
   const { config, encoderThreads, jobs, log } = needs;
   const recordings = createRecordings({ ...needs, queue: jobs });
   return {

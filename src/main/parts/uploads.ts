@@ -5,16 +5,15 @@ import {
   type Uploads,
   uploadRoutes,
 } from '../../features/uploads/index.ts';
-import type { StorageQuota } from '../../features/usage/index.ts';
 import type { UploadSessions, VideoIntake } from '../../features/videos/index.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
 export function uploadsPart(
-  needs: Base & { intake: VideoIntake; quota: StorageQuota },
+  needs: Base & { intake: VideoIntake },
 ): Built<{ uploads: Uploads; uploadSessions: UploadSessions }> {
-  const { config, cursors, intake } = needs;
-  const uploads = createUploads({ ...needs, videos: intake, publicUrl: config.PUBLIC_URL });
+  const { config, cursors } = needs;
+  const uploads = createUploads({ ...needs, publicUrl: config.PUBLIC_URL });
   return {
     gives: { uploads, uploadSessions: sessionsOf(uploads) },
     part: {

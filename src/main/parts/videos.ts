@@ -1,5 +1,4 @@
 import { Upload, type Uploads } from '../../features/uploads/index.ts';
-import type { StorageQuota } from '../../features/usage/index.ts';
 import {
   type Audience,
   audienceRoutes,
@@ -10,6 +9,7 @@ import {
   createVideoPurge,
   createVideos,
   type UploadSessions,
+  type VideoIntake,
   type VideoProcessing,
   type Videos,
   videoPartRoutes,
@@ -21,7 +21,7 @@ import type { Addresses } from './addresses.ts';
 
 interface Needs extends Base, Pick<Addresses, 'videoLinks' | 'access'> {
   processing: VideoProcessing;
-  quota: StorageQuota;
+  intake: VideoIntake;
   uploads: Uploads;
   uploadSessions: UploadSessions;
 }

@@ -1,11 +1,12 @@
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDiskTrouble } from '../../platform/disk.ts';
 import { MediaFileError, type SourceInfo, type Transcoder } from '../contract/index.ts';
 import type { FfmpegExtras } from '../ffmpeg/check.ts';
 import { inputGuard } from '../ffmpeg/guard.ts';
 import { stillFilters } from './filters.ts';
 import { encodeLimits } from './limits.ts';
-import { isStorageFull, lineReader, runTool, type Tools } from './run.ts';
+import { lineReader, runTool, type Tools } from './run.ts';
 import { renderStoryboard, SHEET_TILES, sheetName, tileSize } from './storyboard.ts';
 
 const POSTER = 'poster.jpg';
@@ -215,7 +216,7 @@ async function ffmpeg(task: Task, command: ImageCommand): Promise<boolean> {
     });
     return true;
   } catch (error) {
-    if (run.signal.aborted || isStorageFull(error)) throw error;
+    if (run.signal.aborted || isDiskTrouble(error)) throw error;
     return false;
   }
 }

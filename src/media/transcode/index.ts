@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDiskTrouble } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
 import {
   MediaFileError,
@@ -18,7 +19,7 @@ import { encodeLimits } from './limits.ts';
 import { planLadder } from './plan.ts';
 import { probeFile } from './probe.ts';
 import { readRendition } from './rendition.ts';
-import { isStorageFull, runTool, type Tools } from './run.ts';
+import { runTool, type Tools } from './run.ts';
 
 export interface TranscoderOptions {
   ffmpeg: string;
@@ -116,7 +117,7 @@ async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<Re
     if (hasAudio) made.push(await readRendition(outDir, null));
     return made;
   } catch (error) {
-    if (doneSec > 0 || isStorageFull(error)) throw error;
+    if (doneSec > 0 || isDiskTrouble(error)) throw error;
     throw new MediaFileError('CORRUPT_INPUT', 'Nothing of the file can be decoded.');
   }
 }

@@ -144,10 +144,6 @@ export function storageFull(): Error {
   return Object.assign(new Error('no space left for the files of the video'), { code: 'ENOSPC' });
 }
 
-export function isStorageFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOSPC';
-}
-
 const DAMAGED = 'The file is damaged or incomplete.';
 
 /** Most telling first. */

@@ -1,17 +1,11 @@
 import { JobAbandoned, JobPostponed, type JobRun } from '../../../jobs/job.ts';
 import { MediaFileError } from '../../../media/contract/index.ts';
+import { isDiskTrouble } from '../../../platform/disk.ts';
 import type { VideoFailure } from '../transitions.ts';
 import type { ProcessingDeps } from './context.ts';
 import { commitRun, failVideo, type Run, type Target } from './flow.ts';
 
-const FULL = new Set(['ENOSPC', 'EDQUOT', 'EIO']);
 const FULL_RETRY_SEC = 60;
-
-/** The machine has no room, or its disk fails: the file is not at fault, and waiting may help. */
-export function isOutOfSpace(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return ('code' in error && FULL.has(String(error.code))) || isOutOfSpace(error.cause);
-}
 
 /**
  * These may pass by themselves; all others are the file's own fault and final (docs/api/videos.md#failures).
@@ -48,7 +42,7 @@ export function guarded<P extends Target>(
     } catch (error) {
       if (run.signal.aborted || error instanceof JobPostponed) throw error;
       const { videoId } = run.payload;
-      if (isOutOfSpace(error)) {
+      if (isDiskTrouble(error)) {
         log.error({ err: error, videoId }, 'a processing waits for room on the disk');
         throw new JobPostponed('no room on the disk', FULL_RETRY_SEC);
       }

@@ -1,8 +1,8 @@
 import type { LadderPlan, RenditionFiles, RungPlan, SourceInfo } from '../../../media/contract/index.ts';
 import { ownerOf } from '../../../platform/db/workspace.ts';
+import { isDiskTrouble } from '../../../platform/disk.ts';
 import { updateVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
-import { isOutOfSpace } from './failures.ts';
 import { makeDir, withScratch } from './files.ts';
 import { advance, begin, commitRun, type Run } from './flow.ts';
 import { aliveSlots } from './nodes.ts';
@@ -72,7 +72,7 @@ async function copyTop(deps: ProcessingDeps, run: Run, copy: Copy): Promise<void
   try {
     made = await deps.transcoder.copyTop({ input, source, outDir, signal, rung: top, audio: ladder.audio });
   } catch (error) {
-    if (signal.aborted || isOutOfSpace(error)) throw error;
+    if (signal.aborted || isDiskTrouble(error)) throw error;
     deps.log.warn({ err: error, videoId: video.id }, 'a top rung could not be copied: it is encoded');
     return encodeInstead(deps, run, ladder);
   }

@@ -3,7 +3,7 @@ import type { JobWorker } from '../../../jobs/job.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
 import { newUuid } from '../../../kernel/ids.ts';
 import { ownerOf } from '../../../platform/db/workspace.ts';
-import type { VideoProcessing } from '../intake.service.ts';
+import type { VideoProcessing } from '../intake/service.ts';
 import { lockAnyVideo } from '../repository.ts';
 import { cleanUp } from './clean-up.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';

@@ -15,7 +15,6 @@ export function topHeight(plan: Plan, mode: Mode): number {
 export const ENCODE_TASKS = ['FIRST', 'SPLIT', 'CHUNK', 'STITCH', 'REST'] as const;
 export type EncodeTask = (typeof ENCODE_TASKS)[number];
 
-const PLAN_PRIORITY: Readonly<Record<Plan, number>> = { FREE: 0, STAR: 10, PRO: 20, VIP: 30 };
 /** Within a plan: first what makes a video playable or whole. */
 const TASK_PRIORITY: Readonly<Record<EncodeTask, number>> = {
   FIRST: 6,
@@ -26,7 +25,7 @@ const TASK_PRIORITY: Readonly<Record<EncodeTask, number>> = {
 };
 
 export function priorityOf(plan: Plan, task?: EncodeTask): number {
-  return PLAN_PRIORITY[plan] + (task === undefined ? 0 : TASK_PRIORITY[task]);
+  return PLANS[plan].priority + (task === undefined ? 0 : TASK_PRIORITY[task]);
 }
 
 /**

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { TestClock } from '../../../test/harness/clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
-import { insertAccount, type TestAccount } from '../../../test/harness/factories.ts';
-import { insertReadyVideo, insertVideo, videoEvents } from '../../../test/harness/videos.ts';
-import { createCatalogue } from '../../events/catalogue.ts';
-import { type AppendEvent, createEvents, type Events } from '../../events/index.ts';
-import type { Tx } from '../../platform/db/index.ts';
-import { createLogger } from '../../platform/logger.ts';
-import type { VideoLinks } from '../playback/index.ts';
-import { videoEvents as definitions } from './events.ts';
-import { createVideoIntake, type VideoIntake } from './intake.service.ts';
-import type { VideoRow } from './repository.ts';
-import * as repository from './repository.ts';
-import * as transitions from './transitions.ts';
+import { TestClock } from '../../../../test/harness/clock.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test/harness/database.ts';
+import { insertAccount, type TestAccount } from '../../../../test/harness/factories.ts';
+import { insertReadyVideo, insertVideo, videoEvents } from '../../../../test/harness/videos.ts';
+import { until } from '../../../../test/harness/wait.ts';
+import { createCatalogue } from '../../../events/catalogue.ts';
+import { type AppendEvent, createEvents, type Events } from '../../../events/index.ts';
+import { PLANS } from '../../../kernel/plans.ts';
+import type { Tx } from '../../../platform/db/index.ts';
+import { createLogger } from '../../../platform/logger.ts';
+import type { VideoLinks } from '../../playback/index.ts';
+import { videoEvents as definitions } from '../events.ts';
+import type { VideoRow } from '../repository.ts';
+import * as repository from '../repository.ts';
+import * as transitions from '../transitions.ts';
+import { createVideoIntake, type VideoIntake } from './service.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 let database: TestDatabase;
@@ -60,6 +62,7 @@ beforeEach(() => {
 const inTx = <T>(work: (tx: Tx, append: AppendEvent) => Promise<T>) => events.transaction(work);
 const eventsOf = (id: string) => videoEvents(database.db, id);
 const rowOf = (id: string) => inTx((tx) => repository.lockAnyVideo(tx, id));
+const of = (videoId: string) => ({ workspaceId: account.live, videoId });
 const original = { key: 'w/x/v/y/original/z', sizeBytes: 5000 };
 
 /** A step of `transitions` under the lock of the row. */
@@ -81,7 +84,7 @@ describe('a file comes', () => {
     const created = await rowOf(id);
     assert.equal(created?.visibility, 'PUBLIC');
     assert.deepEqual(created?.metadata, { a: '1' });
-    const receive = () => inTx((tx, append) => intake.received(tx, append, id, original));
+    const receive = () => inTx((tx, append) => intake.received(tx, append, of(id), original));
     assert.deepEqual((await Promise.all([receive(), receive(), receive()])).sort(), [false, false, true]);
     const row = await rowOf(id);
     assert.equal(row?.status, 'QUEUED');
@@ -106,7 +109,7 @@ describe('a file comes', () => {
       },
     ] as const) {
       const { id } = await inTx((tx, append) => intake.create(tx, append, account.live, input));
-      assert.equal(await inTx((tx, append) => intake.received(tx, append, id, original)), true);
+      assert.equal(await inTx((tx, append) => intake.received(tx, append, of(id), original)), true);
       assert.deepEqual(
         (await eventsOf(id)).map(({ type }) => type),
         ['video.created'],
@@ -143,9 +146,9 @@ describe('a file comes', () => {
   test('a deleted or missing video takes nothing', async () => {
     const id = await insertVideo(database.db, account.live, { deleted_at: clock.now() });
     for (const gone of [id, 'vid_none']) {
-      assert.equal(await inTx((tx, append) => intake.received(tx, append, gone, original)), false);
+      assert.equal(await inTx((tx, append) => intake.received(tx, append, of(gone), original)), false);
       const failure = { code: 'UPLOAD_EXPIRED', message: 'Late.' } as const;
-      assert.equal(await inTx((tx, append) => intake.fail(tx, append, gone, failure)), false);
+      assert.equal(await inTx((tx, append) => intake.fail(tx, append, of(gone), failure)), false);
     }
     assert.deepEqual(asked, []);
     assert.deepEqual(await eventsOf(id), []);
@@ -162,7 +165,7 @@ describe('a file does not come, or is not what it should be', () => {
   ] as const) {
     test(`${status}: FAILED, told once${jobs ? ', and processing is cancelled' : ''}`, async () => {
       const id = await insertVideo(database.db, account.live, { status, attempt: jobs ? 1 : 0 });
-      const fail = () => inTx((tx, append) => intake.fail(tx, append, id, failure));
+      const fail = () => inTx((tx, append) => intake.fail(tx, append, of(id), failure));
       assert.deepEqual([await fail(), await fail()], [true, false]);
       const row = await rowOf(id);
       assert.deepEqual(
@@ -185,7 +188,7 @@ describe('a file does not come, or is not what it should be', () => {
 
   test('a ready video stays ready', async () => {
     const id = await insertReadyVideo(database.db, account.live);
-    assert.equal(await inTx((tx, append) => intake.fail(tx, append, id, failure)), false);
+    assert.equal(await inTx((tx, append) => intake.fail(tx, append, of(id), failure)), false);
     assert.equal((await rowOf(id))?.status, 'READY');
   });
 });
@@ -258,4 +261,66 @@ describe('processing', () => {
     assert.equal(await step(id, (at) => transitions.pick(at)), null);
     assert.deepEqual(await eventsOf(id), []);
   });
+});
+
+describe('what the plan has left', () => {
+  const LEFT = 1000;
+  /** An account whose plan has room for one file of `LEFT` bytes. */
+  async function almostFull() {
+    const { live } = await insertAccount(database.db, { plan: 'FREE' });
+    const storage_bytes = PLANS.FREE.storageBytes - LEFT;
+    await database.db.updateTable('workspace').set({ storage_bytes }).where('id', '=', live).execute();
+    return live;
+  }
+  const usedOf = async (workspaceId: string) => {
+    const query = database.db.selectFrom('workspace').select('storage_bytes').where('id', '=', workspaceId);
+    return (await query.executeTakeFirstOrThrow()).storage_bytes;
+  };
+  const take = async (tx: Tx, append: AppendEvent, workspaceId: string, source: VideoRow['source']) => {
+    const { id: videoId } = await intake.create(tx, append, workspaceId, { title: 'A file', source });
+    await intake.hold.reserve(tx, { workspaceId, videoId }, LEFT);
+    return videoId;
+  };
+
+  test('goes to one of two sources that ask for it at once', async () => {
+    const workspaceId = await almostFull();
+    const holds = Promise.withResolvers<void>();
+    const mayEnd = Promise.withResolvers<void>();
+    const upload = inTx(async (tx, append) => {
+      await take(tx, append, workspaceId, 'UPLOAD');
+      holds.resolve();
+      await mayEnd.promise;
+    });
+    await holds.promise;
+    let isOver = false;
+    const imported = inTx((tx, append) => take(tx, append, workspaceId, 'IMPORT')).finally(() => {
+      isOver = true;
+    });
+    const refused = assert.rejects(imported, { code: 'QUOTA_EXCEEDED' });
+    // The second one waits for the first; without the lock it would be over by now.
+    await until(async () => isOver || (await waiting()) > 0, { timeoutMs: 60_000 });
+    mayEnd.resolve();
+    await upload;
+    await refused;
+    assert.equal(await usedOf(workspaceId), PLANS.FREE.storageBytes);
+  });
+
+  test('counts what came in the end, and nothing of what failed', async () => {
+    const workspaceId = await almostFull();
+    const before = await usedOf(workspaceId);
+    const videoId = await inTx((tx, append) => take(tx, append, workspaceId, 'UPLOAD'));
+    const file = { ...original, sizeBytes: LEFT + 1 };
+    await inTx((tx, append) => intake.received(tx, append, { workspaceId, videoId }, file));
+    assert.equal(await usedOf(workspaceId), before + LEFT + 1);
+    const failure = { code: 'CHECKSUM_MISMATCH', message: 'Another sum.' } as const;
+    await inTx((tx, append) => intake.fail(tx, append, { workspaceId, videoId }, failure));
+    assert.equal(await usedOf(workspaceId), before);
+  });
+
+  async function waiting(): Promise<number> {
+    const [row] = await database.sql<{ count: number }[]>`
+      select count(*)::integer as count from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    return row?.count ?? 0;
+  }
 });

@@ -1,7 +1,13 @@
-import type { Tx } from '../../platform/db/index.ts';
+import type { Tx } from '../../../platform/db/index.ts';
+
+/** A video and whose it is. */
+export interface OwnVideo {
+  workspaceId: string;
+  videoId: string;
+}
 
 /** What one video counts; undefined where the workspace has no such video. */
-export async function videoStorage(tx: Tx, workspaceId: string, videoId: string) {
+export async function videoStorage(tx: Tx, { workspaceId, videoId }: OwnVideo): Promise<number | undefined> {
   const row = await tx
     .selectFrom('video')
     .select('storage_bytes')

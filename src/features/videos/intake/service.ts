@@ -1,13 +1,16 @@
-import type { AppendEvent } from '../../events/index.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { AppError, notFound } from '../../kernel/errors.ts';
-import { newId } from '../../kernel/ids.ts';
-import type { Tx } from '../../platform/db/index.ts';
-import { emitCreated } from './emit.ts';
-import type { NewVideo, VideoRow } from './repository.ts';
-import * as repository from './repository.ts';
-import type { VideoFailure } from './transitions.ts';
-import * as transitions from './transitions.ts';
+import type { AppendEvent } from '../../../events/index.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { AppError, notFound } from '../../../kernel/errors.ts';
+import { newId } from '../../../kernel/ids.ts';
+import type { Tx } from '../../../platform/db/index.ts';
+import { lockWorkspace, type Owner } from '../../../platform/db/workspace.ts';
+import { emitCreated } from '../emit.ts';
+import type { NewVideo, VideoRow } from '../repository.ts';
+import * as repository from '../repository.ts';
+import type { VideoFailure } from '../transitions.ts';
+import * as transitions from '../transitions.ts';
+import { createStorageHold, type StorageHold } from './hold.service.ts';
+import type { OwnVideo } from './repository.ts';
 
 /** What turns an original into something to play; filled by the composition root. */
 export interface VideoProcessing {
@@ -34,11 +37,18 @@ export interface IntakeVideo {
 }
 
 /**
- * How files become videos: for uploads, imports and recordings. Every function works in the caller's transaction
- * and takes the video's lock itself; a caller that locks the workspace too does so before. A deleted video is
- * left alone.
+ * How files become videos: what all sources of them share. A source is what brings the file: an upload, an import,
+ * a recording. Every function works in the caller's transaction; a deleted video is left alone.
+ *
+ * Locks are taken in one order: workspace, video, source, job. Whoever needs several begins with `lock`, which takes
+ * the first two, then locks the row of the source, and asks last whether the job is still its own (`run.confirm`).
+ * The processing begins at the video, and what it changes of a source comes after it. `received` and `fail` take the
+ * first two themselves: a caller that has locked a source must have called `lock` before.
  */
 export interface VideoIntake {
+  readonly hold: StorageHold;
+  /** Locks the workspace and then the video. @param video.videoId null where there is none yet. */
+  lock(tx: Tx, video: { workspaceId: string; videoId: string | null }): Promise<Owner>;
   /** A video that is UPLOADING: `video.created`. */
   create(tx: Tx, append: AppendEvent, workspaceId: string, input: IntakeVideo): Promise<VideoRow>;
   /**
@@ -47,26 +57,25 @@ export interface VideoIntake {
    * @throws {AppError} NOT_FOUND; CONFLICT when it is not UPLOADING.
    */
   attach(tx: Tx, workspaceId: string, videoId: string, uploadId: string): Promise<VideoRow>;
-  /** Whoever locks the video and what it comes from takes the video first, as its processing does. */
-  lock(tx: Tx, videoId: string): Promise<void>;
   /**
-   * The original is stored under `key`: UPLOADING → QUEUED, and its processing is enqueued. An upload is told by
-   * `video.upload.completed`; imports and recordings have events of their own.
+   * The original is stored under `key`: UPLOADING → QUEUED, its size is held, and its processing is enqueued. An
+   * upload is told by `video.upload.completed`; imports and recordings have events of their own.
    *
    * @returns false when the video does not wait for a file any more: nothing has changed.
    */
   received(
     tx: Tx,
     append: AppendEvent,
-    videoId: string,
+    video: OwnVideo,
     original: { key: string; sizeBytes: number },
   ): Promise<boolean>;
   /**
-   * The file will not come, or must not be used: FAILED, `video.processing.failed`, processing is cancelled.
+   * The file will not come, or must not be used: FAILED, `video.processing.failed`, processing is cancelled, and the
+   * storage is given back.
    *
    * @returns false when the video is READY or FAILED already.
    */
-  fail(tx: Tx, append: AppendEvent, videoId: string, failure: VideoFailure): Promise<boolean>;
+  fail(tx: Tx, append: AppendEvent, video: OwnVideo, failure: VideoFailure): Promise<boolean>;
 }
 
 export interface VideoIntakeDeps {
@@ -75,7 +84,18 @@ export interface VideoIntakeDeps {
 }
 
 export function createVideoIntake({ clock, processing }: VideoIntakeDeps): VideoIntake {
+  const hold = createStorageHold();
+  const lock = async (tx: Tx, { workspaceId, videoId }: OwnVideo) => {
+    await lockWorkspace(tx, workspaceId);
+    return repository.lockVideo(tx, workspaceId, videoId);
+  };
   return {
+    hold,
+    async lock(tx, { workspaceId, videoId }) {
+      const owner = await lockWorkspace(tx, workspaceId);
+      if (videoId !== null) await repository.lockVideo(tx, workspaceId, videoId);
+      return owner;
+    },
     create: (tx, append, workspaceId, { uploadId, importId, streamId, sessionId, ...input }) =>
       createVideo(tx, append, workspaceId, {
         ...input,
@@ -96,22 +116,23 @@ export function createVideoIntake({ clock, processing }: VideoIntakeDeps): Video
       }
       return repository.updateVideo(tx, videoId, { upload_id: uploadId });
     },
-    async lock(tx, videoId) {
-      await repository.lockAnyVideo(tx, videoId);
-    },
-    async received(tx, append, videoId, original) {
-      const row = await repository.lockAnyVideo(tx, videoId);
+    async received(tx, append, video, original) {
+      const row = await lock(tx, video);
       if (row === undefined) return false;
       const queued = await transitions.receive({ tx, append, row, now: clock.now() }, original);
-      if (queued !== null) await processing.start(tx, queued);
-      return queued !== null;
+      if (queued === null) return false;
+      await hold.adjust(tx, video, original.sizeBytes);
+      await processing.start(tx, queued);
+      return true;
     },
-    async fail(tx, append, videoId, failure) {
-      const row = await repository.lockAnyVideo(tx, videoId);
+    async fail(tx, append, video, failure) {
+      const row = await lock(tx, video);
       if (row === undefined) return false;
       const failed = await transitions.fail({ tx, append, row, now: clock.now() }, failure);
-      if (failed !== null && row.status !== 'UPLOADING') await processing.cancel(tx, videoId);
-      return failed !== null;
+      if (failed === null) return false;
+      await hold.release(tx, video);
+      if (row.status !== 'UPLOADING') await processing.cancel(tx, row.id);
+      return true;
     },
   };
 }

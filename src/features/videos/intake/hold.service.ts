@@ -1,0 +1,59 @@
+import { AppError } from '../../../kernel/errors.ts';
+import { PLANS } from '../../../kernel/plans.ts';
+import type { Tx } from '../../../platform/db/index.ts';
+import { lockWorkspace, ownerOf, setStorage } from '../../../platform/db/workspace.ts';
+import type { OwnVideo } from './repository.ts';
+import * as repository from './repository.ts';
+
+/**
+ * The storage that the videos of a workspace take (docs/api/plans.md): their originals, reserved or received. Each
+ * function but the last locks the workspace, so that sources that come at once cannot pass the plan together. A
+ * video that is gone takes nothing and stays so.
+ */
+export interface StorageHold {
+  /**
+   * Takes so many bytes for a file that is still to come, whatever the video took before.
+   *
+   * @throws {AppError} QUOTA_EXCEEDED when the video grows beyond what the plan has left.
+   */
+  reserve(tx: Tx, video: OwnVideo, bytes: number): Promise<void>;
+  /** Takes what has come, plan or not: nobody throws a file away that is there. */
+  adjust(tx: Tx, video: OwnVideo, bytes: number): Promise<void>;
+  /** Gives back what the video took. */
+  release(tx: Tx, video: OwnVideo): Promise<void>;
+  /** Is there anything left at all? Locks nothing. */
+  hasRoom(tx: Tx, workspaceId: string): Promise<boolean>;
+}
+
+const GB = 2 ** 30;
+
+export function createStorageHold(): StorageHold {
+  return {
+    reserve: (tx, video, bytes) => take(tx, video, bytes, { enforce: true }),
+    adjust: (tx, video, bytes) => take(tx, video, bytes, { enforce: false }),
+    release: (tx, video) => take(tx, video, 0, { enforce: false }),
+    async hasRoom(tx, workspaceId) {
+      const { plan, storageBytes } = await ownerOf(tx, workspaceId);
+      return storageBytes < PLANS[plan].storageBytes;
+    },
+  };
+}
+
+async function take(
+  tx: Tx,
+  { workspaceId, videoId }: OwnVideo,
+  bytes: number,
+  { enforce }: { enforce: boolean },
+): Promise<void> {
+  const { plan, storageBytes: usedBytes } = await lockWorkspace(tx, workspaceId);
+  const before = await repository.videoStorage(tx, { workspaceId, videoId });
+  if (before === undefined || before === bytes) return;
+  const after = usedBytes - before + bytes;
+  const { storageBytes } = PLANS[plan];
+  if (enforce && bytes > before && after > storageBytes) {
+    const message = `The plan includes ${storageBytes / GB} GB of storage; ${usedBytes} bytes are used or reserved.`;
+    throw new AppError('QUOTA_EXCEEDED', { message });
+  }
+  await repository.setVideoStorage(tx, videoId, bytes);
+  await setStorage(tx, workspaceId, after);
+}
