@@ -3,6 +3,13 @@ import type { Db } from '../../platform/db/index.ts';
 import type { Probe } from './readiness.service.ts';
 import * as repository from './repository.ts';
 
+/** The parts that decide whether the platform serves. */
+export interface HealthProbes {
+  database(): Promise<boolean>;
+  /** The media role's process runs, or this node has none. */
+  media(): boolean;
+}
+
 /** A delivery that nobody has taken for so long shows that workers are missing or too few. */
 const WAIT_MAX_SEC = 60;
 const ATTEMPTS_MS = 300_000;

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { anyKey, keyless } from '../../http/access.ts';
 import { named } from '../../http/named.ts';
@@ -7,14 +6,8 @@ import { definePublicRoute, defineRoute, type Route } from '../../http/route.ts'
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
+import type { HealthProbes } from './probes.ts';
 import type { ReadinessCheck } from './readiness.service.ts';
-
-/** The parts that decide whether the platform serves. */
-export interface HealthProbes {
-  database(): Promise<boolean>;
-  /** The media role's process runs, or this node has none. */
-  media(): boolean;
-}
 
 const HealthStatus = named('HealthStatus', OneOf(['OK', 'DEGRADED', 'DOWN'] as const));
 
@@ -99,15 +92,4 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       handler: () => readiness.check(),
     }),
   ];
-}
-
-/** `/healthz` and `/readyz`, for orchestrators: the process lives; it can serve. */
-export function healthPages({ probes }: Pick<Deps, 'probes'>): (app: FastifyInstance) => void {
-  return (app) => {
-    app.get('/healthz', async () => ({ status: 'OK' }));
-    app.get('/readyz', async (_request, reply) => {
-      const ready = await probes.database();
-      return reply.status(ready ? 200 : 503).send({ status: ready ? 'OK' : 'DOWN' });
-    });
-  };
 }

@@ -9,4 +9,4 @@ export { uploadRoutes } from './routes.ts';
 export { toUpload, Upload } from './schemas.ts';
 export type { Uploads } from './service.ts';
 export { createUploads } from './service.ts';
-export { transferPages } from './transfer.pages.ts';
+export { tusEndpoint } from './tus.ts';

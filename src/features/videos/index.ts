@@ -7,6 +7,7 @@
 export { audienceRoutes } from './audience/routes.ts';
 export type { Audience } from './audience/service.ts';
 export { createAudience } from './audience/service.ts';
+export { captionRoutes } from './captions/routes.ts';
 export type { Captions } from './captions/service.ts';
 export { createCaptions } from './captions/service.ts';
 export {
@@ -18,7 +19,6 @@ export {
 export type { IntakeVideo, VideoIntake, VideoProcessing } from './intake/service.ts';
 export { createVideoIntake } from './intake/service.ts';
 export { createLockVideo } from './locked.ts';
-export { videoPartRoutes } from './parts.routes.ts';
 export { aliveSlots, createTranscodeNode } from './processing/nodes.ts';
 export type { VideoProcessor } from './processing/processing.service.ts';
 export { createVideoProcessing, processingJobs } from './processing/processing.service.ts';
@@ -28,5 +28,6 @@ export { toLinked } from './schemas.ts';
 export type { UploadSessions, VideoDeleted, Videos } from './service.ts';
 export { createVideos } from './service.ts';
 export { createVideoSnapshots } from './snapshot.service.ts';
-export type { Thumbnails } from './thumbnail.service.ts';
-export { createThumbnails } from './thumbnail.service.ts';
+export { thumbnailRoutes } from './thumbnails/routes.ts';
+export type { Thumbnails } from './thumbnails/service.ts';
+export { createThumbnails } from './thumbnails/service.ts';

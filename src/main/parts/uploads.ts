@@ -1,7 +1,7 @@
 import {
   createUploads,
   toUpload,
-  transferPages,
+  tusEndpoint,
   type Uploads,
   uploadRoutes,
 } from '../../features/uploads/index.ts';
@@ -18,7 +18,7 @@ export function uploadsPart(
     gives: { uploads, uploadSessions: sessionsOf(uploads) },
     part: {
       routes: () => uploadRoutes({ uploads, cursors }),
-      pages: () => [transferPages({ uploads })],
+      pages: () => [tusEndpoint({ uploads })],
       tasks: () => [{ name: 'uploads', everyMs: EVERY.minute, run: () => uploads.sweep() }],
       // Uploads that were cut off by the end of the process before may go on at once.
       recover: { api: () => uploads.releaseWriters() },

@@ -2,17 +2,18 @@ import { Upload, type Uploads } from '../../features/uploads/index.ts';
 import {
   type Audience,
   audienceRoutes,
+  captionRoutes,
   createAudience,
   createCaptions,
   createLockVideo,
   createThumbnails,
   createVideoPurge,
   createVideos,
+  thumbnailRoutes,
   type UploadSessions,
   type VideoIntake,
   type VideoProcessing,
   type Videos,
-  videoPartRoutes,
   videoRoutes,
 } from '../../features/videos/index.ts';
 import { type Built, EVERY } from '../part.ts';
@@ -52,7 +53,8 @@ export function videosPart(needs: Needs): Built<Gives> {
     part: {
       routes: () => [
         ...videoRoutes({ videos, links, cursors, Upload }),
-        ...videoPartRoutes({ captions, thumbnails, links, cursors }),
+        ...captionRoutes({ captions, links, cursors }),
+        ...thumbnailRoutes({ thumbnails, links }),
         ...audienceRoutes({ audience, links }),
       ],
       tasks: () => [

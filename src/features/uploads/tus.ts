@@ -10,8 +10,8 @@ import { CREATION } from './routes.ts';
 import * as rules from './rules.ts';
 import { TusCreation } from './schemas.ts';
 import type { Uploads } from './service.ts';
-import { allowAnyOrigin, answerPreflight, METHODS, restrictOrigin } from './transfer.cors.ts';
 import type { Piece, Reached } from './transfer.service.ts';
+import { allowAnyOrigin, answerPreflight, METHODS, restrictOrigin } from './tus-cors.ts';
 
 /**
  * Where bytes come in: `PUBLIC_URL/uploads/<token>` by tus 1.0 or one PUT, and tus creations at
@@ -37,7 +37,7 @@ const LINGER_MS = 3000;
 
 type TokenRequest = FastifyRequest<{ Params: { token: string } }>;
 
-export function transferPages({ uploads }: { uploads: Uploads }): (app: FastifyInstance) => void {
+export function tusEndpoint({ uploads }: { uploads: Uploads }): (app: FastifyInstance) => void {
   return (app) => {
     app.register(async (scope) => {
       scope.removeAllContentTypeParsers();
@@ -56,14 +56,14 @@ export function transferPages({ uploads }: { uploads: Uploads }): (app: FastifyI
         uploads.transfers.stop();
         done();
       });
-      creationPages(scope, uploads);
-      uploadPages(scope, uploads);
+      acceptCreations(scope, uploads);
+      acceptUploads(scope, uploads);
     });
   };
 }
 
 /** tus creation, for clients that can send a key. */
-function creationPages(scope: FastifyInstance, uploads: Uploads): void {
+function acceptCreations(scope: FastifyInstance, uploads: Uploads): void {
   const validate = compileInput(TusCreation, 'body');
   // The policy of POST /upload; never mounted as an endpoint of its own.
   const route = defineRoute({ ...CREATION, body: TusCreation, handler: () => Promise.reject(notFound()) });
@@ -87,7 +87,7 @@ function creationPages(scope: FastifyInstance, uploads: Uploads): void {
 
 const CONFIG = { cors: false, streams: true } as const;
 
-function uploadPages(scope: FastifyInstance, uploads: Uploads): void {
+function acceptUploads(scope: FastifyInstance, uploads: Uploads): void {
   const { transfers } = uploads;
   const find = async (request: TokenRequest, reply: FastifyReply): Promise<UploadRow> => {
     if (!TOKEN.test(request.params.token)) throw notFound();

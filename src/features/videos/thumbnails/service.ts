@@ -1,14 +1,14 @@
-import type { Clock } from '../../kernel/clock.ts';
-import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
-import { newUuid } from '../../kernel/ids.ts';
-import { videoPrefix } from '../../kernel/media-keys.ts';
-import type { BlobStore } from '../../media/contract/index.ts';
-import type { Tx } from '../../platform/db/index.ts';
-import type { Images } from '../../platform/images.ts';
-import type { VideoProcessing } from './intake/service.ts';
-import type { LockVideo } from './locked.ts';
-import type { ShownVideo, VideoRow } from './repository.ts';
-import * as repository from './repository.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../../kernel/errors.ts';
+import { newUuid } from '../../../kernel/ids.ts';
+import { videoPrefix } from '../../../kernel/media-keys.ts';
+import type { BlobStore } from '../../../media/contract/index.ts';
+import type { Tx } from '../../../platform/db/index.ts';
+import type { Images } from '../../../platform/images.ts';
+import type { VideoProcessing } from '../intake/service.ts';
+import type { LockVideo } from '../locked.ts';
+import type { ShownVideo, VideoRow } from '../repository.ts';
+import * as repository from '../repository.ts';
 
 /** The thumbnail that was chosen instead of the poster. Functions reject with NOT_FOUND for a missing video. */
 export interface Thumbnails {

@@ -1,0 +1,13 @@
+import type { FastifyInstance } from 'fastify';
+import type { HealthProbes } from './probes.ts';
+
+/** `/healthz` and `/readyz`, for orchestrators: the process lives; it can serve. */
+export function healthPages({ probes }: { probes: HealthProbes }): (app: FastifyInstance) => void {
+  return (app) => {
+    app.get('/healthz', async () => ({ status: 'OK' }));
+    app.get('/readyz', async (_request, reply) => {
+      const ready = await probes.database();
+      return reply.status(ready ? 200 : 503).send({ status: ready ? 'OK' : 'DOWN' });
+    });
+  };
+}

@@ -1,0 +1,70 @@
+import Type from 'typebox';
+import { writes } from '../../../http/access.ts';
+import { named } from '../../../http/named.ts';
+import { defineRoute, type Route } from '../../../http/route.ts';
+import { Deleted, IdParams } from '../../../http/schema.ts';
+import type { VideoLinks } from '../../playback/index.ts';
+import { toVideo, Video } from '../schemas.ts';
+import { THUMBNAIL_MAX_BYTES, type Thumbnails } from './service.ts';
+
+const Id = IdParams('vid', 'video');
+
+const ThumbnailIn = named(
+  'ThumbnailSet',
+  Type.Object({
+    atSec: Type.Optional(
+      Type.Number({ minimum: 0, description: 'A moment of the video, unless a file comes.' }),
+    ),
+  }),
+  { atSec: 12.5 },
+);
+
+interface Deps {
+  thumbnails: Thumbnails;
+  links: VideoLinks;
+}
+
+/** The thumbnail of a video (docs/api/videos.md). */
+export function thumbnailRoutes({ thumbnails, links }: Deps): Route[] {
+  const path = '/videos/{id}/thumbnail';
+  return [
+    defineRoute({
+      ...writes('videos:write'),
+      operationId: 'videos.putThumbnail',
+      method: 'PUT',
+      path,
+      summary: 'Choose the thumbnail of a video',
+      description:
+        'A PNG, JPEG or WebP picture up to 5 MB, served as a JPEG made from it; or a moment `atSec`, shown as soon as it has been taken.',
+      limits: [{ bucket: 'thumbnail', per: 'key', max: 120, windowSec: 3600, refusal: 'RATE_LIMITED' }],
+      upload: { field: 'file', maxBytes: THUMBNAIL_MAX_BYTES },
+      params: Id,
+      body: ThumbnailIn,
+      optionalBody: true,
+      reply: { status: 200, schema: Video },
+      errors: ['NOT_FOUND', 'CONFLICT'],
+      async handler({ caller, upload }, { params, body }) {
+        const row =
+          upload === undefined
+            ? await thumbnails.take(caller.workspaceId, params.id, body.atSec ?? null)
+            : await thumbnails.put(caller.workspaceId, params.id, upload.bytes);
+        return toVideo(row, { mode: caller.mode, links });
+      },
+    }),
+    defineRoute({
+      ...writes('videos:write'),
+      operationId: 'videos.deleteThumbnail',
+      method: 'DELETE',
+      path,
+      summary: 'Go back to the automatic thumbnail',
+      description: 'The `id` of the answer is that of the video.',
+      params: Id,
+      reply: { status: 200, schema: Deleted },
+      errors: ['NOT_FOUND'],
+      async handler({ caller }, { params }) {
+        await thumbnails.remove(caller.workspaceId, params.id);
+        return { id: params.id, deleted: true };
+      },
+    }),
+  ];
+}
