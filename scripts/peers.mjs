@@ -1,7 +1,7 @@
 /**
  * Gets programs that tests talk to into `.cache/peers`; some need Go. Does nothing for those that are there.
  *
- *   node scripts/peers.mjs [s3 | openapi-typescript]
+ *   node scripts/peers.mjs [s3 | oasdiff | openapi-typescript]
  */
 
 import { buildPeer, PEERS } from './bootstrap/peers.mjs';

@@ -13,6 +13,8 @@ const FOLDER = join(ROOT, '.cache/peers');
 export const PEERS = {
   // An S3 server over a folder, Apache-2.0.
   s3: { version: 'v1.8.0', build: go('github.com/versity/versitygw/cmd/versitygw', 'versitygw') },
+  // Breaking changes between two OpenAPI documents, Apache-2.0.
+  oasdiff: { version: 'v1.29.1', build: go('github.com/oasdiff/oasdiff', 'oasdiff') },
   // Types out of an OpenAPI document, MIT; it needs the compiler before ours.
   'openapi-typescript': {
     version: '7.13.0',
