@@ -57,11 +57,11 @@ const listenCommand: RemoteCommand = {
     }
     const stopped = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort());
-    const say = values.json === true ? sayJson : sayText;
-    say({ kind: 'ready', secret, target });
+    const print = values.json === true ? printJson : printText;
+    print({ kind: 'ready', secret, target });
     const types = optional(values, 'events') ?? '';
     await follow(remote, types, stopped.signal, async (body) => {
-      say(await forward(body, target, secret));
+      print(await forward(body, target, secret));
     });
   },
 };
@@ -185,11 +185,11 @@ function reasonOf(error: unknown): string {
 
 type Line = Forwarded | { kind: 'ready'; secret: string; target: string };
 
-function sayJson(line: Line): void {
+function printJson(line: Line): void {
   process.stdout.write(`${JSON.stringify({ at: systemClock.now().toISOString(), ...line })}\n`);
 }
 
-function sayText(line: Line): void {
+function printText(line: Line): void {
   const text =
     line.kind === 'ready'
       ? `Forwarding to ${line.target}. Signing secret: ${line.secret}`
