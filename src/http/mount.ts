@@ -9,7 +9,7 @@ import type { HttpPorts } from './ports.ts';
 import type { Page, Route } from './route.ts';
 import { Nullable } from './schema.ts';
 
-/** `{name}` of the contract becomes `:name` of the router. */
+/** `{name}` of a declaration becomes `:name` of the router. */
 export function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }

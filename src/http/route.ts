@@ -61,7 +61,7 @@ interface Policy {
   /** `<group>.<verb>`, unique; the OpenAPI operation and the metrics label. */
   operationId: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the base URL, with `{name}` for parameters, as the contract writes it. */
+  /** Below the base URL, with `{name}` for parameters. */
   path: string;
   summary: string;
   description?: string;

@@ -8,7 +8,7 @@ export const ERRORS = {
     status: 400,
     message: 'The request has an invalid parameter.',
     description:
-      'Something in the request is missing, of the wrong type or out of range. `field` names the first such input: a member of the body with dots for nesting (`weeklyJson.mon.0.start`), a query parameter, a header as the contract spells it, or `body`, `query`, `path` for the whole. Nothing is coerced in bodies: `"100"` is no integer. Correct the input; the same request fails again.',
+      'Something in the request is missing, of the wrong type or out of range. `field` names the first such input: a member of the body with dots for nesting (`chapters.0.startSec`), a query parameter, a header by its documented name, or `body`, `query`, `path` for the whole. Nothing is coerced in bodies: `"100"` is no integer. Correct the input; the same request fails again.',
   },
   INVALID_EMAIL: {
     status: 400,
@@ -285,7 +285,7 @@ export function isTextCode(code: ErrorCode): boolean {
 interface AppErrorOptions {
   /** Replaces the registry's public message; it reaches the client. */
   message?: string;
-  /** The offending input: a body path with dots, a query parameter, or a header as the contract spells it. */
+  /** The offending input: a body path with dots, a query parameter, or a header by its documented name. */
   field?: string;
   /** For the log only. */
   internal?: string;

@@ -5,7 +5,7 @@ import { VALUES } from '../../platform/db/tables.generated.ts';
 
 named('Role', OneOf(['USER', 'ADMIN'] as const));
 
-/** The values are checked behind the types, in the contract's order: address, then password (2.9). */
+/** The values are checked behind the types, address, then password (docs/api/authentication.md#registration). */
 export const RegisterIn = named(
   'Register',
   Type.Object({

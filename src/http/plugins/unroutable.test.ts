@@ -179,7 +179,7 @@ describe('CORS', () => {
     }
   });
 
-  test('every answer can be read by a page, refusals too, with the contract’s headers exposed', async () => {
+  test('every answer can be read by a page, refusals too, with the documented headers exposed', async () => {
     const headers = { origin: 'https://app.example.com' };
     for (const answer of [
       await app.request('GET', '/streams', { key, headers }),

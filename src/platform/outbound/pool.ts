@@ -52,7 +52,7 @@ function peerIs(socket: Socket, ip: string): boolean {
  * function is neither called for reused connections nor for literal addresses.
  */
 export function createPools({ idleLanes = 4, maxHosts = 5000 }: PoolOptions = {}): Pools {
-  // HTTP/1.1 alone: header names keep the contract's spelling and one connection carries one request.
+  // HTTP/1.1 alone: header names keep their spelling and one connection carries one request.
   const base = buildConnector({ timeout: CONNECT_TIMEOUT_MS, maxCachedSessions: 1000, allowH2: false });
   // Insertion order is the order of last use.
   const idle = new Map<string, Lane[]>();

@@ -50,7 +50,7 @@ interface ChunkStream {
 }
 
 /**
- * Puts RTMP chunks together again (section 5.3.1): `push` the bytes as they come, then call `next` until
+ * Puts RTMP chunks together again (Adobe RTMP 1.0, section 5.3.1): `push` the bytes as they come, then call `next` until
  * it answers null. Set-chunk-size and abort are obeyed here and not handed out.
  */
 export class ChunkReader {

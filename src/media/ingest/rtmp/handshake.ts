@@ -5,7 +5,7 @@ const RTMP_VERSION = 3;
 const PACKET_BYTES = 1536;
 
 /**
- * The server's side of the simple handshake (section 5.2): C0 C1 -> S0 S1 S2 -> C2. The digest form of
+ * The server's side of the simple handshake (Adobe RTMP 1.0, section 5.2): C0 C1 -> S0 S1 S2 -> C2. The digest form of
  * Flash players is not needed by encoders, which all take the simple one.
  */
 export class ServerHandshake {

@@ -17,7 +17,7 @@ export const MessageType = {
   aggregate: 22,
 } as const;
 
-/** User control events (section 7.1.7). */
+/** User control events (Adobe RTMP 1.0, section 7.1.7). */
 export const UserControl = { streamBegin: 0, streamEof: 1, pingRequest: 6, pingResponse: 7 } as const;
 
 export interface RtmpMessage {
@@ -87,7 +87,7 @@ export function command(streamId: number, name: string, transaction: number, arg
   return { type: MessageType.command, streamId, timestamp: 0, payload };
 }
 
-/** An `onStatus` command (section 7.2.2). */
+/** An `onStatus` command (Adobe RTMP 1.0, section 7.2.2). */
 export function onStatus(
   streamId: number,
   level: 'status' | 'error',
