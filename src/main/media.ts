@@ -1,13 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STREAM_DELETED_TOPIC, STREAM_TOPIC } from '../features/streams/index.ts';
-import { startSchedule } from '../jobs/schedule.ts';
+import { type ScheduledTask, startSchedule } from '../jobs/schedule.ts';
 import { newId } from '../kernel/ids.ts';
 import { checkFfmpeg } from '../media/ffmpeg/check.ts';
-import { createEmbeddedRtmp } from '../media/ingest/embedded-rtmp.ts';
+import {
+  type Certificate,
+  createEmbeddedRtmp,
+  type EmbeddedRtmpEngine,
+} from '../media/ingest/embedded-rtmp.ts';
 import { createLiveManager } from '../media/live/live-manager.ts';
 import { createRecordingManager } from '../media/recording/recording-manager.ts';
 import { loadConfig } from '../platform/config.ts';
+import { readCertificate, watchCertificate } from './certificate.ts';
 import { type Container, createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
 import { publishSteps, reportHealth } from './ingest.ts';
@@ -15,6 +20,7 @@ import type { MediaInit, MediaMessage } from './media-process.ts';
 
 const HEARTBEAT_MS = 1000;
 const GAUGES_MS = 5000;
+const CERTIFICATE_MS = 10_000;
 
 function tell(message: MediaMessage): void {
   if (process.connected) process.send?.(message, () => {});
@@ -35,6 +41,7 @@ async function createMediaPlane({ config, signals, recordings, store, log: logge
   const { enhancedFlv } = await checkFfmpeg(config.FFMPEG_PATH);
   const nodeId = await nodeIdOf(config.DATA_DIR);
   const ffmpeg = config.FFMPEG_PATH;
+  const certificate = await readCertificate(config);
   const engine = createEmbeddedRtmp({
     host: config.HOST,
     port: config.RTMP_PORT,
@@ -42,6 +49,7 @@ async function createMediaPlane({ config, signals, recordings, store, log: logge
     logger,
     clock,
     limits: { idleMs: config.INGEST_IDLE_MS, connectionsPerAddress: config.INGEST_MAX_PER_ADDRESS },
+    ...(certificate === null ? {} : { tls: { port: config.RTMPS_PORT, ...certificate } }),
   });
   const recorder = createRecordingManager({
     engine,
@@ -63,7 +71,7 @@ async function createMediaPlane({ config, signals, recordings, store, log: logge
     clock,
     onHealth: reportHealth({ signals, recorder, log: logger }),
   });
-  return { nodeId, engine, recorder, live };
+  return { nodeId, engine, recorder, live, certificate };
 }
 
 type MediaPlane = Awaited<ReturnType<typeof createMediaPlane>>;
@@ -78,7 +86,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   });
   const { signals, log } = container;
   const plane = await createMediaPlane(container);
-  const { nodeId, engine, live, recorder } = plane;
+  const { nodeId, engine, live, recorder, certificate } = plane;
   await signals.nodeStarted(nodeId);
   await live.start();
   await recorder.recover();
@@ -93,6 +101,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
       { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
       { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
       { name: 'media gauges', everyMs: GAUGES_MS, run: async () => tellGauges(engine) },
+      ...certificateTasks(container, certificate, engine),
     ],
     log,
   );
@@ -102,6 +111,16 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     await Promise.all([live.stop(), recorder.stop()]);
     await container.close();
   };
+}
+
+function certificateTasks(
+  { config, log }: Container,
+  certificate: Certificate | null,
+  engine: EmbeddedRtmpEngine,
+): ScheduledTask[] {
+  if (certificate === null) return [];
+  const run = watchCertificate(config, certificate, { log, renew: (next) => engine.setCertificate(next) });
+  return [{ name: 'certificate', everyMs: CERTIFICATE_MS, run }];
 }
 
 /** What the api and the worker have changed in the database. */

@@ -35,6 +35,7 @@ export function banner(config: Container['config'], owner: Owner | null): string
     '',
     `  Pages and API   ${config.PUBLIC_URL}   (API at ${config.PUBLIC_URL}/api/v1)`,
     `  Encoders        ${config.RTMP_URL}   (the stream key is the last part)`,
+    ...(config.RTMPS_URL === undefined ? [] : [`                  ${config.RTMPS_URL}`]),
   ];
   if (owner !== null) {
     lines.push(

@@ -34,6 +34,18 @@ describe('the configuration', () => {
     assert.equal(loadConfig({ RTMP_URL: 'rtmps://in.example.com/x' }).RTMP_URL, 'rtmps://in.example.com/x');
   });
 
+  test('RTMPS needs both files, and has an address where it is', () => {
+    assert.equal(loadConfig({}).RTMPS_URL, undefined);
+    const files = { TLS_CERT_FILE: '/a.pem', TLS_KEY_FILE: '/b.pem' };
+    assert.equal(loadConfig(files).RTMPS_URL, 'rtmps://localhost:1936/live');
+    assert.equal(
+      loadConfig({ RTMPS_URL: 'rtmps://in.example.com/live' }).RTMPS_URL,
+      'rtmps://in.example.com/live',
+    );
+    assert.throws(() => loadConfig({ TLS_KEY_FILE: '/b.pem' }), /^Error: TLS_CERT_FILE/);
+    assert.throws(() => loadConfig({ TLS_CERT_FILE: '/a.pem' }), /^Error: TLS_KEY_FILE/);
+  });
+
   const good: [name: keyof typeof KEYS, text: string, value: unknown][] = [
     ['PORT', '0', 0],
     ['ROLES', 'worker, api', ['worker', 'api']],

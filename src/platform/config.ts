@@ -91,6 +91,15 @@ export const KEYS = {
     'Address of the RTMP port as encoders see it. Default: the host of `PUBLIC_URL`, `RTMP_PORT`, `/live`.',
     ['rtmp:', 'rtmps:'],
   ),
+  RTMPS_PORT: port('RTMPS port, open where `TLS_CERT_FILE` and `TLS_KEY_FILE` are given.', 1936),
+  RTMPS_URL: url(
+    'Address of the RTMPS port as encoders see it. Default, with a certificate: the host of `PUBLIC_URL`, `RTMPS_PORT`, `/live`.',
+    ['rtmps:'],
+  ),
+  TLS_CERT_FILE: text(
+    'Certificate of the RTMPS port with its intermediate ones, PEM. Both files are read again when they change.',
+  ),
+  TLS_KEY_FILE: text('Its private key, PEM.'),
   INGEST_IDLE_MS: integer('A publisher that sends no media for so long is cut off.', 10_000, 1000, 600_000),
   INGEST_MAX_PER_ADDRESS: integer('RTMP connections accepted from one address.', 20, 1, 100_000),
   SIGNAL_GRACE_MS: integer(
@@ -164,6 +173,9 @@ type Values = { readonly [N in keyof typeof KEYS]: ReturnType<(typeof KEYS)[N]['
 type Derived =
   | 'PUBLIC_URL'
   | 'RTMP_URL'
+  | 'RTMPS_URL'
+  | 'TLS_CERT_FILE'
+  | 'TLS_KEY_FILE'
   | 'DATABASE_URL'
   | 'REDIS_URL'
   | 'SECRET_KEY'
@@ -184,6 +196,10 @@ type Derived =
 export type Config = Omit<Values, Derived> & {
   readonly PUBLIC_URL: string;
   readonly RTMP_URL: string;
+  /** Undefined where encoders cannot use TLS. */
+  readonly RTMPS_URL: string | undefined;
+  readonly TLS_CERT_FILE: string | undefined;
+  readonly TLS_KEY_FILE: string | undefined;
   readonly DATABASE_URL: string | undefined;
   readonly REDIS_URL: string | undefined;
   readonly SECRET_KEY: string | undefined;
@@ -256,6 +272,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     RTMP_URL:
       read(environment, 'RTMP_URL', KEYS.RTMP_URL) ??
       `rtmp://${new URL(publicUrl).hostname}:${rtmpPort}/live`,
+    ...readRtmps(environment, publicUrl),
     INGEST_IDLE_MS: get('INGEST_IDLE_MS', KEYS.INGEST_IDLE_MS),
     INGEST_MAX_PER_ADDRESS: get('INGEST_MAX_PER_ADDRESS', KEYS.INGEST_MAX_PER_ADDRESS),
     SIGNAL_GRACE_MS: get('SIGNAL_GRACE_MS', KEYS.SIGNAL_GRACE_MS),
@@ -279,6 +296,25 @@ export function loadConfig(environment: Environment = process.env): Config {
     BOOTSTRAP_PASSWORD: read(environment, 'BOOTSTRAP_PASSWORD', KEYS.BOOTSTRAP_PASSWORD),
     BOOTSTRAP_API_KEY: read(environment, 'BOOTSTRAP_API_KEY', KEYS.BOOTSTRAP_API_KEY),
   });
+}
+
+function readRtmps(environment: Environment, publicUrl: string) {
+  const cert = read(environment, 'TLS_CERT_FILE', KEYS.TLS_CERT_FILE);
+  const key = read(environment, 'TLS_KEY_FILE', KEYS.TLS_KEY_FILE);
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new ConfigError(
+      `${cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'} is required beside the other`,
+    );
+  }
+  const rtmpsPort = required(environment, 'RTMPS_PORT', KEYS.RTMPS_PORT);
+  const derived = cert && `rtmps://${new URL(publicUrl).hostname}:${rtmpsPort}/live`;
+  return {
+    RTMPS_PORT: rtmpsPort,
+    // Also without files: TLS may end in front of the RTMP port.
+    RTMPS_URL: read(environment, 'RTMPS_URL', KEYS.RTMPS_URL) ?? derived,
+    TLS_CERT_FILE: cert,
+    TLS_KEY_FILE: key,
+  };
 }
 
 function readS3(environment: Environment) {

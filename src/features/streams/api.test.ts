@@ -43,7 +43,7 @@ describe('POST /streams', () => {
         status: 'IDLE',
         enabled: true,
         streamKey,
-        ingest: { rtmpUrl: 'rtmp://marquee.test:1935/live', rtmpsUrl: null, srtUrl: null, whipUrl: null },
+        ingest: { rtmpUrl: 'rtmp://marquee.test:1935/live', rtmpsUrl: null },
         playbackUrl: `http://marquee.test/live/${id}/master.m3u8`,
         previewUrl: null,
         embedUrl: `http://marquee.test/embed/${id}`,

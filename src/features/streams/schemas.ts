@@ -84,9 +84,9 @@ export const Stream = named(
     ),
     ingest: Type.Object({
       rtmpUrl: Type.String({ description: 'An encoder publishes to this address, "/" and the stream key.' }),
-      rtmpsUrl: Nullable(Type.String()),
-      srtUrl: Nullable(Type.String()),
-      whipUrl: Nullable(Type.String()),
+      rtmpsUrl: Nullable(
+        Type.String({ description: 'The same over TLS; null where the platform has no certificate for it.' }),
+      ),
     }),
     playbackUrl: Type.String({ description: 'The HLS master playlist; 404 while isLive is false.' }),
     previewUrl: Nullable(
@@ -130,7 +130,10 @@ export const Stream = named(
     status: 'LIVE',
     enabled: true,
     streamKey: 'sk_3kTq8ZrW1xY6vB0nM4sD7fGh',
-    ingest: { rtmpUrl: 'rtmp://video.example.com:1935/live', rtmpsUrl: null, srtUrl: null, whipUrl: null },
+    ingest: {
+      rtmpUrl: 'rtmp://video.example.com:1935/live',
+      rtmpsUrl: 'rtmps://video.example.com:1936/live',
+    },
     playbackUrl: 'https://video.example.com/live/str_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',
     previewUrl: null,
     embedUrl: 'https://video.example.com/embed/str_01kafe3n4pfx2v9yq6m8d7t5zr',
@@ -201,6 +204,7 @@ export const StreamSession = named(
 /** The addresses of a stream: where it is published, and where playback shows it. */
 export interface StreamLinks extends PlaybackLinks {
   rtmpUrl: string;
+  rtmpsUrl: string | null;
 }
 
 export interface StreamView {
@@ -221,7 +225,7 @@ export function toStream(row: ShownStream, view: StreamView): Stream {
     isLive: row.is_live,
     status: deriveStatus({ hasSignal: row.has_signal, isLive: row.is_live, enabled: row.enabled }),
     streamKey: view.streamKey,
-    ingest: { rtmpUrl: view.links.rtmpUrl, rtmpsUrl: null, srtUrl: null, whipUrl: null },
+    ingest: { rtmpUrl: view.links.rtmpUrl, rtmpsUrl: view.links.rtmpsUrl },
     playbackUrl: view.links.playbackUrl(row),
     previewUrl: row.has_signal ? view.links.previewUrl(row.id) : null,
     embedUrl: view.links.embedUrl(row.id),

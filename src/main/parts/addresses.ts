@@ -22,12 +22,16 @@ export interface Addresses {
 }
 
 export function createAddresses({ config, secrets, clock }: Base): Addresses {
-  const { PUBLIC_URL: publicUrl, RTMP_URL: rtmpUrl } = config;
+  const { PUBLIC_URL: publicUrl, RTMP_URL: rtmpUrl, RTMPS_URL } = config;
   const playbackTokens = createPlaybackTokens({ secrets, clock });
   return {
     playbackTokens,
     access: createAccess({ tokens: playbackTokens, entitlements: ownOnly }),
-    streamLinks: { ...createStreamLinks(publicUrl, playbackTokens), rtmpUrl },
+    streamLinks: {
+      ...createStreamLinks(publicUrl, playbackTokens),
+      rtmpUrl,
+      rtmpsUrl: RTMPS_URL ?? null,
+    },
     videoLinks: createVideoLinks(publicUrl, playbackTokens),
     bareVideoLinks: createVideoLinks(publicUrl, null),
   };

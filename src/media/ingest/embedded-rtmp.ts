@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -57,8 +57,15 @@ export interface EmbeddedRtmpOptions {
   /** Names that an encoder may have after the host; `live` unless told otherwise. */
   apps?: readonly string[];
   limits?: Partial<IngestLimits>;
-  /** Adds an RTMPS listener; PEM texts. */
-  tls?: { port: number; key: string; cert: string };
+  /** Adds an RTMPS listener. */
+  tls?: Certificate & { port: number };
+}
+
+/** PEM texts. */
+export interface Certificate {
+  key: string;
+  /** With the intermediate ones behind it. */
+  cert: string;
 }
 
 export function createEmbeddedRtmp(options: EmbeddedRtmpOptions): EmbeddedRtmpEngine {
@@ -73,6 +80,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   #hooks: IngestHooks | null = null;
   #flv: FlvServer;
   #servers: Server[] = [];
+  #secure: TlsServer | undefined;
   #sockets = new Set<Socket>();
   #perAddress = new Map<string, number>();
   #connections = new Set<RtmpConnection>();
@@ -112,6 +120,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
         secure.on('secureConnection', (socket) => this.#onConnection(socket, 'rtmps'));
         secure.on('tlsClientError', (error) => this.#logger.debug({ error: error.message }, 'rtmps: no TLS'));
         this.#ports.rtmps = await this.#listen(secure, host, tls.port);
+        this.#secure = secure;
       }
     } catch (error) {
       await this.stop();
@@ -120,6 +129,11 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     const { handshakeMs, publishMs, idleMs } = this.#limits;
     const everyMs = Math.min(500, Math.max(20, Math.min(handshakeMs, publishMs, idleMs) / 4));
     this.#timer = setInterval(() => this.#tick(), everyMs);
+  }
+
+  /** Handshakes from now on use it; who is connected stays so. @throws when key and certificate do not fit. */
+  setCertificate({ key, cert }: Certificate): void {
+    this.#secure?.setSecureContext({ key, cert });
   }
 
   async stop(): Promise<void> {
