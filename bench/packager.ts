@@ -19,7 +19,7 @@ import { median, report } from './support/report.ts';
 const ROUNDS = 5;
 const TARGET = '<= 1.1';
 const SEGMENT_SECONDS = 2;
-const logger = createLogger('silent');
+const log = createLogger('silent');
 
 function session(streamId: string): IngestSession {
   return {
@@ -65,7 +65,7 @@ async function bare(source: FlvSource, root: string, maxRungs: number): Promise<
   for (const rung of ladder.rungs) await mkdir(join(outDir, rung.name));
   const args = packagerArgs({ inputUrl: source.url, plan: ladder, segmentSeconds: SEGMENT_SECONDS, outDir });
   const startedMs = performance.now();
-  const ffmpeg = spawnFfmpeg({ bin: 'ffmpeg', args, logger });
+  const ffmpeg = spawnFfmpeg({ bin: 'ffmpeg', args, log });
   const tookMs = await untilListed(
     ladder.rungs.map((rung) => join(outDir, rung.name, 'index.m3u8')),
     startedMs,
@@ -82,7 +82,7 @@ async function packaged(source: FlvSource, root: string, maxRungs: number, round
     ffmpeg: 'ffmpeg',
     maxRungs,
     cores: 8,
-    logger,
+    log,
     clock: systemClock,
   });
   await manager.start();

@@ -21,7 +21,7 @@ const transcoder = createTranscoder({
   ffmpeg: 'ffmpeg',
   ffprobe: 'ffprobe',
   threads: THREADS,
-  logger: createLogger('silent'),
+  log: createLogger('silent'),
 });
 const signal = new AbortController().signal;
 const root = await mkdtemp(join(tmpdir(), 'bench-transcode-'));

@@ -36,7 +36,7 @@ function events(options: Options = {}) {
     clock,
     bus: { publish: (topic) => void published.push(topic) },
     consumers: [note],
-    logger: createLogger('silent'),
+    log: createLogger('silent'),
     strict: true,
     ...options,
   });

@@ -88,7 +88,7 @@ export interface EventsOptions {
   clock: Clock;
   bus: Pick<Bus, 'publish'>;
   consumers: readonly EventConsumer[];
-  logger: Logger;
+  log: Logger;
   /** Data that its schema refuses throws; otherwise it is logged, counted and sent. */
   strict?: boolean;
   /** Counts what `strict` would have refused. */
@@ -98,7 +98,7 @@ export interface EventsOptions {
 }
 
 export function createEvents(options: EventsOptions): Events {
-  const { db, catalogue, livemode, clock, bus, consumers, logger } = options;
+  const { db, catalogue, livemode, clock, bus, consumers, log } = options;
 
   const check = (definition: EventDefinition, data: unknown) => {
     const { type } = definition;
@@ -106,7 +106,7 @@ export function createEvents(options: EventsOptions): Events {
     const reason = catalogue.refuse(type, data);
     if (reason === null) return;
     if (options.strict === true) throw new Error(`the event ${type} was refused: ${reason}`);
-    logger.error({ eventType: type, reason }, 'an event does not fit its schema');
+    log.error({ eventType: type, reason }, 'an event does not fit its schema');
     options.onRefused?.(type);
   };
 

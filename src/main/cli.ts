@@ -44,7 +44,7 @@ async function run(args: string[]): Promise<void> {
     closers.push(() => lock.release());
     const postgres = await startEmbeddedPostgres({
       dataDir: config.DATA_DIR,
-      logger: createLogger('silent'),
+      log: createLogger('silent'),
     });
     closers.push(() => postgres.stop());
     return postgres.url;

@@ -37,7 +37,7 @@ async function nodeIdOf(dataDir: string): Promise<string> {
 }
 
 /** Packagers and recorders of what the engine takes, as the configuration says. */
-async function createMediaPlane({ config, signals, recordings, store, log: logger, clock }: Container) {
+async function createMediaPlane({ config, signals, recordings, store, log, clock }: Container) {
   const { enhancedFlv } = await checkFfmpeg(config.FFMPEG_PATH);
   const nodeId = await nodeIdOf(config.DATA_DIR);
   const ffmpeg = config.FFMPEG_PATH;
@@ -46,7 +46,7 @@ async function createMediaPlane({ config, signals, recordings, store, log: logge
     host: config.HOST,
     port: config.RTMP_PORT,
     nodeId,
-    logger,
+    log,
     clock,
     limits: { idleMs: config.INGEST_IDLE_MS, connectionsPerAddress: config.INGEST_MAX_PER_ADDRESS },
     ...(certificate === null ? {} : { tls: { port: config.RTMPS_PORT, ...certificate } }),
@@ -58,7 +58,7 @@ async function createMediaPlane({ config, signals, recordings, store, log: logge
     dir: join(config.DATA_DIR, 'rec'),
     nodeId,
     ffmpeg,
-    logger,
+    log,
     clock,
   });
   const live = createLiveManager({
@@ -67,9 +67,9 @@ async function createMediaPlane({ config, signals, recordings, store, log: logge
     ffmpeg,
     enhancedFlv,
     maxRungs: config.LIVE_MAX_RUNGS,
-    logger,
+    log,
     clock,
-    onHealth: reportHealth({ signals, recorder, log: logger }),
+    onHealth: reportHealth({ signals, recorder, log }),
   });
   return { nodeId, engine, recorder, live, certificate };
 }

@@ -42,8 +42,8 @@ async function fail(message: string): Promise<void> {
 
 async function openDatabaseServer(config: Config): Promise<string> {
   if (config.DATABASE_URL !== undefined) return config.DATABASE_URL;
-  const logger = createLogger(config.LOG_LEVEL, { process: 'postgres' });
-  const postgres: EmbeddedPostgres = await startEmbeddedPostgres({ dataDir: config.DATA_DIR, logger });
+  const log = createLogger(config.LOG_LEVEL, { process: 'postgres' });
+  const postgres: EmbeddedPostgres = await startEmbeddedPostgres({ dataDir: config.DATA_DIR, log });
   closers.push(() => postgres.stop());
   void postgres.crashed.then((line) => fail(line));
   return postgres.url;

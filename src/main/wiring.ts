@@ -32,7 +32,7 @@ export function createWiring(
     clock,
     bus,
     consumers,
-    logger: log,
+    log,
     strict,
     onRefused: metrics.eventRefused,
     onCommitted: jobs.committed,

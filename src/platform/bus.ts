@@ -22,7 +22,7 @@ export interface Bus {
 
 const CHANNEL = 'marquee';
 
-export async function createBus(sql: Sql, logger: Logger): Promise<Bus> {
+export async function createBus(sql: Sql, log: Logger): Promise<Bus> {
   const listeners = new Map<string, Set<Listener>>();
   const self = randomUUID();
   const pending = new Set<string>();
@@ -45,7 +45,7 @@ export async function createBus(sql: Sql, logger: Logger): Promise<Bus> {
         await sql.notify(CHANNEL, `${self}\n${message}`);
       }
     } catch (error) {
-      logger.warn({ err: error }, 'a hint to the other processes was lost');
+      log.warn({ err: error }, 'a hint to the other processes was lost');
     } finally {
       // In the same turn as the last look at `pending`, so that no hint falls between.
       flushing = null;

@@ -16,7 +16,7 @@ const LINGER_MS = 5000;
 const lock = await lockOrLeave();
 const server = await startEmbeddedPostgres({
   dataDir: SERVER_FOLDER,
-  logger: createLogger('silent'),
+  log: createLogger('silent'),
   // Nothing here has to survive a power cut.
   settings: {
     fsync: 'off',

@@ -203,7 +203,7 @@ export async function openProcessing(options: Options = {}) {
     clock: systemClock,
     bus,
     consumers: [],
-    logger: log,
+    log,
     strict: true,
     onCommitted: jobs.committed,
   });

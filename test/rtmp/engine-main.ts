@@ -8,7 +8,7 @@ const engine = createEmbeddedRtmp({
   host: '127.0.0.1',
   port: 0,
   nodeId: 'node-1',
-  logger: createLogger('silent'),
+  log: createLogger('silent'),
   clock: systemClock,
   limits: { connectionsPerAddress: 500 },
 });

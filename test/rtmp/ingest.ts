@@ -46,7 +46,7 @@ export async function startIngest(
     host: '127.0.0.1',
     port: 0,
     nodeId: 'node-1',
-    logger: createLogger('silent'),
+    log: createLogger('silent'),
     clock: systemClock,
     ...options,
   });

@@ -26,8 +26,8 @@ export async function make(dir: string, ...args: string[]): Promise<string> {
 }
 
 export function testTranscoder(options: Partial<Parameters<typeof createTranscoder>[0]> = {}): Transcoder {
-  const logger = createLogger('silent');
-  return createTranscoder({ ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', threads: 1, logger, ...options });
+  const log = createLogger('silent');
+  return createTranscoder({ ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', threads: 1, log, ...options });
 }
 
 /** Presentation times of the packets of one kind, sorted, in seconds. */

@@ -45,7 +45,7 @@ export interface DeliveryFixture {
   database: TestDatabase;
   db: Db;
   bus: Bus;
-  logger: Logger;
+  log: Logger;
   sink: HttpsSink;
   outbound: Outbound;
   secrets: Secrets;
@@ -58,7 +58,7 @@ export interface DeliveryFixture {
   /** A worker that `close` stops. */
   worker(config?: Partial<DeliveryConfig>, parts?: WorkerParts): DeliveryWorker;
   /** Waits for `count` rows of the log of one webhook; oldest first. */
-  log(webhookId: string, count: number, timeoutMs?: number): ReturnType<typeof readLog>;
+  logged(webhookId: string, count: number, timeoutMs?: number): ReturnType<typeof readLog>;
   pendingJobs(): Promise<number>;
   close(): Promise<void>;
 }
@@ -83,8 +83,8 @@ export async function createDeliveryFixture(
 ): Promise<DeliveryFixture> {
   const database = parts.database ?? (await createTestDatabase());
   const { db } = database;
-  const logger = createLogger('fatal');
-  const bus = await createBus(database.sql, logger);
+  const log = createLogger('fatal');
+  const bus = await createBus(database.sql, log);
   const sink = await startHttpsSink();
   trust(sink);
   const outbound = parts.outbound ?? createOutbound({ allowPrivate: ['127.0.0.0/8'], dnsServers: [] });
@@ -96,7 +96,7 @@ export async function createDeliveryFixture(
     clock: systemClock,
     bus,
     consumers: [enqueueDeliveries],
-    logger,
+    log,
     strict: true,
   });
   const webhooks = createWebhooks({
@@ -107,7 +107,7 @@ export async function createDeliveryFixture(
     secrets,
     clock: systemClock,
     bus,
-    logger,
+    log,
     limitFor: async () => 1000,
     timeoutMs: 1000,
   });
@@ -117,7 +117,7 @@ export async function createDeliveryFixture(
     database,
     db,
     bus,
-    logger,
+    log,
     sink,
     outbound,
     secrets,
@@ -137,13 +137,13 @@ export async function createDeliveryFixture(
         outbound,
         secrets,
         clock: own.clock ?? systemClock,
-        logger,
+        log,
         config: { retrySeconds: [0.2, 0.2, 0.2, 0.2, 0.2, 0.2], timeoutMs: 1000, ...config },
       });
       workers.push(worker);
       return worker;
     },
-    log: (webhookId, count, timeoutMs = 10_000) =>
+    logged: (webhookId, count, timeoutMs = 10_000) =>
       until(
         async () => {
           const rows = await readLog(db, webhookId);

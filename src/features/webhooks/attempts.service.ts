@@ -28,7 +28,7 @@ interface Deps {
   secrets: Secrets;
   clock: Clock;
   bus: Pick<Bus, 'publish'>;
-  logger: Logger;
+  log: Logger;
   timeoutMs: number;
 }
 

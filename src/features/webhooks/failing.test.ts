@@ -26,7 +26,7 @@ const watch = (autoDisableDays = 0) =>
     events: f.events,
     clock,
     bus: f.bus,
-    log: f.logger,
+    log: f.log,
     autoDisableDays,
   });
 
@@ -195,6 +195,6 @@ test('what an attempt under way left to a webhook that is off is canceled', asyn
   await finish(f.db, [{ job: job.id, lease: job.lease, retrySec: 600, log }]);
   await watch().run();
   await until(async () => (await state(id)).pending_count === 0);
-  const rows = await f.log(id, 2);
+  const rows = await f.logged(id, 2);
   assert.deepEqual(new Set(rows.map(({ status }) => status)), new Set(['FAILED', 'CANCELED']));
 });

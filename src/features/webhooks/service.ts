@@ -31,7 +31,7 @@ export interface WebhookDeps {
   secrets: Secrets;
   clock: Clock;
   bus: Pick<Bus, 'publish'>;
-  logger: Logger;
+  log: Logger;
   limitFor: WebhookLimit;
   /** Time that a receiver has to answer, in milliseconds (docs/api/webhooks.md#attempts). */
   timeoutMs: number;

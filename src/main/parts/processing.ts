@@ -27,7 +27,7 @@ export function processingPart(needs: Needs): Built<{ processing: VideoProcessor
       ffmpeg: config.FFMPEG_PATH,
       ffprobe: config.FFPROBE_PATH,
       threads: encoderThreads,
-      logger: log,
+      log,
     }),
     links: needs.bareVideoLinks,
     chunkMinSec: config.VIDEO_CHUNK_MIN_SEC,

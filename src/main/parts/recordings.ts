@@ -26,7 +26,7 @@ export function recordingsPart(needs: Base & { intake: VideoIntake }): Built<{ r
             ffmpeg: config.FFMPEG_PATH,
             ffprobe: config.FFPROBE_PATH,
             threads: encoderThreads,
-            logger: log,
+            log,
           }),
         }),
       ],

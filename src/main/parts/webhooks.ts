@@ -16,7 +16,7 @@ export function webhooksPart(base: Base & { accounts: Accounts }): Built<{ failu
   const { accounts, config, cursors, db, log } = base;
   const webhooks = createWebhooks({
     ...base,
-    logger: log,
+    log,
     limitFor: async (accountId) => PLANS[await accounts.planOf(accountId)].webhooks,
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
   });
@@ -37,7 +37,7 @@ function startDeliveries(base: Base): Service {
   const { config, log, metrics } = base;
   const deliveries = createDeliveryWorker({
     ...base,
-    logger: log,
+    log,
     config: { retrySeconds: config.WEBHOOK_RETRY_SECONDS, timeoutMs: config.WEBHOOK_TIMEOUT_MS },
     metrics: {
       attempt: (status, latencyMs) => metrics.delivery(status, (latencyMs ?? 0) / 1000),

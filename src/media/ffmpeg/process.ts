@@ -8,7 +8,7 @@ export interface SpawnFfmpegOptions {
   /** A name on the PATH or an absolute path. */
   bin: string;
   args: string[];
-  logger: Logger;
+  log: Logger;
   /** A program and its arguments that become ffmpeg when they have done their part: those of a `Guard`. */
   prefix?: readonly string[];
   /** The folder it runs in; ours by default. */
@@ -50,7 +50,7 @@ const STOP_GRACE_MS = 5000;
  * start is an exit.
  */
 export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
-  const { bin, logger, onProgress, prefix = [] } = options;
+  const { bin, log, onProgress, prefix = [] } = options;
   const args = onProgress ? ['-progress', 'pipe:1', '-nostats', ...options.args] : options.args;
   const onOutput = onProgress ? createProgressParser(onProgress) : options.onOutput;
   const [program = bin, ...rest] = [...prefix, bin, ...args];
@@ -64,7 +64,7 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
   if (onOutput) readText(child.stdout, onOutput);
   const exited = waitForExit(child, stderr.text);
   void exited.then((exit) =>
-    logger.debug({ pid: child.pid, code: exit.code, signal: exit.signal }, 'ffmpeg exited'),
+    log.debug({ pid: child.pid, code: exit.code, signal: exit.signal }, 'ffmpeg exited'),
   );
   return {
     pid: child.pid ?? 0,

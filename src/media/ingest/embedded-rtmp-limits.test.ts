@@ -21,7 +21,7 @@ test('two engines live in one process, and a port in use rejects with the plain 
     host: '127.0.0.1',
     port: one.port,
     nodeId: 'n',
-    logger: createLogger('silent'),
+    log: createLogger('silent'),
     clock: systemClock,
   });
   const hooks = {
@@ -122,18 +122,14 @@ test('RTMPS is the same server behind TLS, limits included', async (t) => {
 
 test('no log line holds a stream key', async (t) => {
   const lines: string[] = [];
-  const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
-  const ingest = await startIngest(t, { logger });
+  const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+  const ingest = await startIngest(t, { log });
   const good = await openPublisher(t, ingest.port, 'key-secretgood?a=secretquery');
   good.command(0, 'connect', 9, [{ app: 'live', tcUrl: 'rtmp://host/live/secrettcurl' }]);
   await good.closedSoon();
   const bad = await RtmpClient.connected(ingest.port);
   assert.equal(await bad.publish('secretbad'), REFUSED);
-  const failing = await startIngest(
-    t,
-    { logger },
-    { onStart: () => Promise.reject(new Error('no database')) },
-  );
+  const failing = await startIngest(t, { log }, { onStart: () => Promise.reject(new Error('no database')) });
   assert.equal(await (await RtmpClient.connected(failing.port)).publish('key-secretgood'), REFUSED);
   await until(() => ingest.ends().length === 1);
   assert.ok(lines.length >= 4, 'something is logged');

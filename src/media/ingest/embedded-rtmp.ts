@@ -52,7 +52,7 @@ export interface EmbeddedRtmpOptions {
   /** Loopback port of the HTTP-FLV readers; any free one unless given. */
   readPort?: number;
   nodeId: string;
-  logger: Logger;
+  log: Logger;
   clock: Clock;
   /** Names that an encoder may have after the host; `live` unless told otherwise. */
   apps?: readonly string[];
@@ -76,7 +76,7 @@ export function createEmbeddedRtmp(options: EmbeddedRtmpOptions): EmbeddedRtmpEn
 export class EmbeddedRtmpEngine implements IngestEngine {
   #options: EmbeddedRtmpOptions;
   #limits: IngestLimits;
-  #logger: Logger;
+  #log: Logger;
   #hooks: IngestHooks | null = null;
   #flv: FlvServer;
   #servers: Server[] = [];
@@ -94,8 +94,8 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   constructor(options: EmbeddedRtmpOptions) {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.#logger = options.logger;
-    this.#flv = new FlvServer(options.logger);
+    this.#log = options.log;
+    this.#flv = new FlvServer(options.log);
   }
 
   /** Bound ports, known after `start`; `rtmps` is 0 without TLS. */
@@ -118,7 +118,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
           handshakeTimeout: this.#limits.handshakeMs,
         });
         secure.on('secureConnection', (socket) => this.#onConnection(socket, 'rtmps'));
-        secure.on('tlsClientError', (error) => this.#logger.debug({ error: error.message }, 'rtmps: no TLS'));
+        secure.on('tlsClientError', (error) => this.#log.debug({ error: error.message }, 'rtmps: no TLS'));
         this.#ports.rtmps = await this.#listen(secure, host, tls.port);
         this.#secure = secure;
       }
@@ -168,7 +168,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     server.prependListener('connection', (socket: Socket) => this.#admit(socket));
     const bound = await listen(server, { host, port });
     // Such as EMFILE at accept: no reason to die.
-    server.on('error', (error) => this.#logger.error({ err: error }, 'rtmp: listener error'));
+    server.on('error', (error) => this.#log.error({ err: error }, 'rtmp: listener error'));
     this.#servers.push(server);
     return bound;
   }
@@ -179,7 +179,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     const count = (this.#perAddress.get(address) ?? 0) + 1;
     const { connections, connectionsPerAddress } = this.#limits;
     if (count > connectionsPerAddress || this.#sockets.size >= connections) {
-      this.#logger.info({ ip: address, connections: count }, 'rtmp: too many connections');
+      this.#log.info({ ip: address, connections: count }, 'rtmp: too many connections');
       socket.destroy();
       return;
     }
@@ -201,11 +201,11 @@ export class EmbeddedRtmpEngine implements IngestEngine {
       publishMs: this.#limits.publishMs,
       accept: (request, connection) =>
         this.#accept({ ...request, ip: connection.address, protocol }, connection).catch((error: unknown) => {
-          this.#logger.error({ err: error }, 'ingest: accepting failed');
+          this.#log.error({ err: error }, 'ingest: accepting failed');
           return null;
         }),
     };
-    const connection = new RtmpConnection(socket, host, this.#logger);
+    const connection = new RtmpConnection(socket, host, this.#log);
     this.#connections.add(connection);
     socket.once('close', () => this.#connections.delete(connection));
   }
@@ -213,7 +213,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   async #accept(request: PublishRequest, connection: RtmpConnection): Promise<PublishSession | null> {
     const grant = await this.#authorise(request);
     if (grant === null) {
-      this.#logger.info({ ip: request.ip }, 'ingest: publish refused');
+      this.#log.info({ ip: request.ip }, 'ingest: publish refused');
       return null;
     }
     const previous = this.#opening.get(grant.streamId) ?? Promise.resolve();
@@ -231,7 +231,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     const hooks = this.#hooks;
     if (hooks === null) return null;
     const answer = (async () => hooks.authorise(request))().catch((error: unknown) => {
-      this.#logger.error({ err: error }, 'ingest: the authorise hook failed');
+      this.#log.error({ err: error }, 'ingest: the authorise hook failed');
       return null;
     });
     return withTimeout(answer, this.#limits.authoriseMs, null);
@@ -257,7 +257,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
       broadcast: new Broadcast({ readerQueueBytes: this.#limits.readerQueueBytes }),
       hooks,
       clock: this.#options.clock,
-      logger: this.#logger.child({ sessionId, streamId: grant.streamId }),
+      log: this.#log.child({ sessionId, streamId: grant.streamId }),
       onEnded: (reason) => {
         this.#forget(session);
         if (reason !== 'unpublish' && reason !== 'closed') connection.dismiss(reason);

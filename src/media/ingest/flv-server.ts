@@ -15,18 +15,18 @@ const PATH = /^\/int\/([A-Za-z0-9_-]+)\.flv$/;
  */
 export class FlvServer {
   #server: Server;
-  #logger: Logger;
+  #log: Logger;
   #broadcasts = new Map<string, Broadcast>();
 
-  constructor(logger: Logger) {
-    this.#logger = logger;
+  constructor(log: Logger) {
+    this.#log = log;
     this.#server = createServer((request, response) => this.#onRequest(request, response));
   }
 
   /** @returns the port. @throws the listener's error, such as EADDRINUSE. */
   async start(port: number): Promise<number> {
     const bound = await listen(this.#server, { host: '127.0.0.1', port });
-    this.#server.on('error', (error) => this.#logger.error({ err: error }, 'flv: listener error'));
+    this.#server.on('error', (error) => this.#log.error({ err: error }, 'flv: listener error'));
     return bound;
   }
 
@@ -45,7 +45,7 @@ export class FlvServer {
   }
 
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
-    response.on('error', (error) => this.#logger.debug({ error: error.message }, 'flv: reader error'));
+    response.on('error', (error) => this.#log.debug({ error: error.message }, 'flv: reader error'));
     const id = PATH.exec(request.url ?? '')?.[1];
     const broadcast = id === undefined ? undefined : this.#broadcasts.get(id);
     const { socket } = response;

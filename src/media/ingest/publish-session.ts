@@ -31,7 +31,7 @@ export interface PublishSessionOptions {
   broadcast: Broadcast;
   hooks: IngestHooks;
   clock: Clock;
-  logger: Logger;
+  log: Logger;
   /** Called once, at the end, before the hook: the session must not be found any more. */
   onEnded(reason: IngestEndReason): void;
 }
@@ -77,11 +77,11 @@ export class PublishSession implements PublishSink {
 
   /** @returns false when the start hook refused or took longer than `limitMs`: the session is then over. */
   async start(limitMs: number): Promise<boolean> {
-    const { hooks, logger } = this.#options;
+    const { hooks, log } = this.#options;
     this.#starting = (async () => hooks.onStart(this.describe()))().then(
       () => true,
       (error: unknown) => {
-        logger.error({ err: error }, 'ingest: the start hook failed');
+        log.error({ err: error }, 'ingest: the start hook failed');
         return false;
       },
     );
@@ -98,16 +98,16 @@ export class PublishSession implements PublishSink {
   }
 
   async #finish(reason: IngestEndReason): Promise<void> {
-    const { hooks, logger, onEnded } = this.#options;
+    const { hooks, log, onEnded } = this.#options;
     this.broadcast.end();
     onEnded(reason);
-    logger.info({ reason, bytes: this.#stats.bytes }, 'ingest: publish ended');
+    log.info({ reason, bytes: this.#stats.bytes }, 'ingest: publish ended');
     if (!(await this.#starting)) return;
     try {
       const { sessionId, streamId } = this;
       await hooks.onEnd({ sessionId, streamId, reason, bytes: this.#stats.bytes });
     } catch (error) {
-      logger.error({ err: error }, 'ingest: the end hook failed');
+      log.error({ err: error }, 'ingest: the end hook failed');
     }
   }
 
@@ -186,7 +186,7 @@ export class PublishSession implements PublishSink {
       video = parseVideoHeader(packet);
     } catch (error) {
       if (!(error instanceof CodecError)) throw error;
-      this.#options.logger.warn(
+      this.#options.log.warn(
         { codec: packet.codec, reason: error.message },
         'ingest: unreadable video header',
       );
@@ -230,7 +230,7 @@ export class PublishSession implements PublishSink {
       this.#audio = parseAudioInfo(packet);
     } catch (error) {
       if (!(error instanceof CodecError)) throw error;
-      this.#options.logger.warn(
+      this.#options.log.warn(
         { codec: packet.codec, reason: error.message },
         'ingest: unreadable audio header',
       );
@@ -259,7 +259,7 @@ export class PublishSession implements PublishSink {
     try {
       this.#options.hooks.onMedia(this.describe());
     } catch (error) {
-      this.#options.logger.error({ err: error }, 'ingest: the media hook failed');
+      this.#options.log.error({ err: error }, 'ingest: the media hook failed');
     }
   }
 }

@@ -10,7 +10,7 @@ import { createLogger } from '../../platform/logger.ts';
 import { type Composer, type EpochInput, openComposer } from './composer.ts';
 import { parseMediaPlaylist } from './playlist.ts';
 
-const logger = createLogger('silent');
+const log = createLogger('silent');
 const folders: string[] = [];
 const opened: Composer[] = [];
 after(async () => {
@@ -41,7 +41,7 @@ async function fixture(): Promise<Fixture> {
     dir,
     clock,
     open: async () => {
-      const composer = await openComposer({ dir, clock, logger });
+      const composer = await openComposer({ dir, clock, log });
       opened.push(composer);
       return composer;
     },

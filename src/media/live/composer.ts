@@ -36,7 +36,7 @@ export interface ComposerOptions {
   /** `<liveDir>/<streamId>`. */
   dir: string;
   clock: Clock;
-  logger: Logger;
+  log: Logger;
   /** How long a segment is kept after it has left the window; 60 s unless told otherwise. */
   retainMs?: number;
 }
@@ -90,7 +90,7 @@ class StreamComposer implements Composer {
     return this.#inTurn(async () => {
       this.#stopWatching();
       await this.#takeReady();
-      const { dir, clock, logger } = this.#options;
+      const { dir, clock, log } = this.#options;
       const name = await newEpochName(dir, clock.ms());
       const folders = input.rungs.map((rung) => join(dir, name, rung.name));
       await Promise.all(folders.map((folder) => mkdir(folder, { recursive: true })));
@@ -99,7 +99,7 @@ class StreamComposer implements Composer {
       // Once for each kind of trouble: a full disk would be told four times a second.
       let told = '';
       const onError = (error: unknown): void => {
-        if (told !== String(error)) logger.error({ err: error, dir }, 'live playlists cannot be written');
+        if (told !== String(error)) log.error({ err: error, dir }, 'live playlists cannot be written');
         told = String(error);
       };
       this.#watching = watchFolders(folders, () => void this.poll().catch(onError));

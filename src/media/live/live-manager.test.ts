@@ -42,7 +42,7 @@ async function fixture(changes: Partial<LiveManagerOptions> = {}): Promise<Fixtu
     ffmpeg: 'ffmpeg',
     maxRungs: 0,
     cores: 8,
-    logger: createLogger('silent'),
+    log: createLogger('silent'),
     clock: systemClock,
     ...changes,
   });

@@ -19,7 +19,7 @@ export interface LiveManagerOptions {
   maxRungs: number;
   /** What live transcodes may use of the node, in CPU cores; three quarters of them unless told otherwise. */
   cores?: number;
-  logger: Logger;
+  log: Logger;
   clock: Clock;
   /** A folder without a signal is removed after this; one hour, longer than any reconnect window. */
   idleMs?: number;
@@ -182,7 +182,7 @@ class EntryManager implements LiveManager {
 
   #inTurn(entry: Entry, work: () => Promise<void>): Promise<void> {
     entry.queue = entry.queue.then(work).catch((error: unknown) => {
-      this.#options.logger.error({ err: error, streamId: entry.streamId }, 'live packaging failed');
+      this.#options.log.error({ err: error, streamId: entry.streamId }, 'live packaging failed');
       entry.failure = 'PACKAGER_FAILED';
     });
     return entry.queue;
@@ -239,8 +239,8 @@ function stopWaiting(entry: Entry): void {
 }
 
 async function composerOf(options: LiveManagerOptions, entry: Entry): Promise<Composer> {
-  const { clock, logger } = options;
-  entry.composer ??= await openComposer({ dir: join(options.liveDir, entry.streamId), clock, logger });
+  const { clock, log } = options;
+  entry.composer ??= await openComposer({ dir: join(options.liveDir, entry.streamId), clock, log });
   return entry.composer;
 }
 
@@ -263,7 +263,7 @@ async function applySession(
   });
   if (!result.ok) {
     entry.failure = result.issue;
-    options.logger.warn({ streamId: entry.streamId, issue: result.issue }, 'publish cannot be packaged');
+    options.log.warn({ streamId: entry.streamId, issue: result.issue }, 'publish cannot be packaged');
     await endRun(entry, 0);
     await options.engine.kick(session.sessionId, 'kicked');
     return;
@@ -301,7 +301,7 @@ async function newPackager(
     audioCodec: session.audio?.codec ?? '',
     segmentSeconds: session.grant.latencyMode === 'LOW' ? 1 : 2,
     composer: await composerOf(options, entry),
-    logger: options.logger.child({ streamId, sessionId: session.sessionId }),
+    log: options.log.child({ streamId, sessionId: session.sessionId }),
     clock: options.clock,
     onGiveUp: () => {
       if (entry.session?.sessionId === session.sessionId) entry.failure = 'PACKAGER_FAILED';

@@ -17,7 +17,7 @@ import { createPackager, type Packager, type PackagerOptions } from './packager.
 import { type MediaPlaylist, parseMediaPlaylist } from './playlist.ts';
 
 const run = promisify(execFile);
-const logger = createLogger('silent');
+const log = createLogger('silent');
 const cleanups: (() => Promise<unknown>)[] = [];
 after(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
@@ -42,7 +42,7 @@ async function fixture(
   const flv = await startFlvSource(source);
   const liveDir = await mkdtemp(join(tmpdir(), 'packager-'));
   const dir = join(liveDir, 's1');
-  const composer = await openComposer({ dir, clock: systemClock, logger });
+  const composer = await openComposer({ dir, clock: systemClock, log });
   const { width = 640, height = 360, fps = 30, audio = 'aac' } = source;
   const sound = { codec: audio === 'mp3' ? 'mp3' : 'mp4a.40.2', sampleRate: 44_100, channels: 2 };
   const result = planLadder({
@@ -63,7 +63,7 @@ async function fixture(
     audioCodec: 'mp4a.40.2',
     segmentSeconds: 1,
     composer,
-    logger,
+    log,
     clock: systemClock,
     ...changes,
   });

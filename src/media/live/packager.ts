@@ -13,7 +13,7 @@ export interface PackagerOptions {
   audioCodec: string;
   segmentSeconds: number;
   composer: Composer;
-  logger: Logger;
+  log: Logger;
   clock: Clock;
   /** Waits between a failure and the next run, in milliseconds; the last one repeats. */
   backoffMs?: readonly number[];
@@ -82,12 +82,12 @@ class SupervisedPackager implements Packager {
   }
 
   async #supervise(): Promise<void> {
-    const { logger, onGiveUp } = this.#options;
+    const { log, onGiveUp } = this.#options;
     for (;;) {
       const exit = await this.#runOnce();
       if (this.#stopped) return;
       if (!this.#mayRetry(exit)) {
-        logger.error({ failures: this.#failures.length }, 'packager given up');
+        log.error({ failures: this.#failures.length }, 'packager given up');
         onGiveUp?.();
         return;
       }
@@ -98,12 +98,12 @@ class SupervisedPackager implements Packager {
 
   /** One ffmpeg from its folder to its last segment. Never rejects: a full disk is a failure like others. */
   async #runOnce(): Promise<FfmpegExit> {
-    const { composer, ffmpeg, logger } = this.#options;
+    const { composer, ffmpeg, log } = this.#options;
     try {
       const outDir = await composer.beginEpoch(epochInput(this.#options, this.#fps));
       if (this.#stopped) return { code: 0, signal: null, stderr: '' };
       const args = packagerArgs({ ...this.#options, outDir });
-      this.#child = spawnFfmpeg({ bin: ffmpeg, args, logger });
+      this.#child = spawnFfmpeg({ bin: ffmpeg, args, log });
       const exit = await this.#child.exited;
       this.#child = null;
       await composer.endEpoch();
@@ -119,7 +119,7 @@ class SupervisedPackager implements Packager {
     while ((this.#failures[0] ?? now) < now - GIVE_UP_WINDOW_MS) this.#failures.shift();
     const reason = exit.spawnError ?? lastLine(exit.stderr);
     const { code, signal } = exit;
-    this.#options.logger.warn({ code, signal, reason, failures: this.#failures.length }, 'packager ended');
+    this.#options.log.warn({ code, signal, reason, failures: this.#failures.length }, 'packager ended');
     return this.#failures.length < GIVE_UP_FAILURES;
   }
 

@@ -14,7 +14,7 @@ const joiner = createRecordingJoiner({
   ffmpeg: 'ffmpeg',
   ffprobe: 'ffprobe',
   threads: 1,
-  logger: createLogger('silent'),
+  log: createLogger('silent'),
 });
 let dir: string;
 

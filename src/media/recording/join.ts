@@ -12,7 +12,7 @@ export interface RecordingJoinerOptions {
   ffprobe: string;
   /** For the encoder, where parts differ. */
   threads: number;
-  logger: Logger;
+  log: Logger;
 }
 
 const PROBE_MS = 60_000;
@@ -50,7 +50,7 @@ export function createRecordingJoiner(options: RecordingJoinerOptions): Recordin
       const readable: Part[] = [];
       for (const path of parts) {
         const format = await formatOf(tools, path, run);
-        if (format === null) options.logger.warn({ path }, 'a part of a recording cannot be read');
+        if (format === null) options.log.warn({ path }, 'a part of a recording cannot be read');
         else readable.push({ path, format });
       }
       const [first] = readable;

@@ -12,7 +12,7 @@ export interface PartFilesOptions {
   nodeId: string;
   port: RecordingPort;
   store: Pick<BlobStore, 'putFile' | 'head'>;
-  logger: Logger;
+  log: Logger;
 }
 
 /** Brings the files of the recorders into the store, whatever dies in between. */
@@ -57,10 +57,10 @@ class StoredPartFiles implements PartFiles {
   }
 
   announce(part: RecordingPart, hasMedia: boolean): void {
-    const { port, nodeId, logger } = this.#options;
+    const { port, nodeId, log } = this.#options;
     port.opened(nodeId, part, hasMedia).catch((error: unknown) => {
       // Closing it makes it known too.
-      logger.warn({ err: error, part }, 'a part of a recording could not be announced');
+      log.warn({ err: error, part }, 'a part of a recording could not be announced');
     });
   }
 
@@ -111,17 +111,17 @@ class StoredPartFiles implements PartFiles {
         return;
       } catch (error) {
         const waitMs = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0;
-        this.#options.logger.error({ err: error, part, waitMs }, 'a part of a recording could not be stored');
+        this.#options.log.error({ err: error, part, waitMs }, 'a part of a recording could not be stored');
         await this.#pause(waitMs);
       }
     }
   }
 
   async #closeOnce(part: RecordingPart): Promise<void> {
-    const { port, nodeId, logger } = this.#options;
+    const { port, nodeId, log } = this.#options;
     const path = this.#pathOf(part);
     const key = await port.opened(nodeId, part, false);
-    if (key === null) logger.warn({ part }, 'a part came too late for its recording and is dropped');
+    if (key === null) log.warn({ part }, 'a part came too late for its recording and is dropped');
     else await port.closed(part.id, await this.#toStore(path, key));
     await rm(path, { force: true });
     // Fails while other parts are there.

@@ -13,7 +13,7 @@ export interface RecorderOptions {
   audio: AudioInfo | undefined;
   recordingId: string;
   files: Pick<PartFiles, 'create' | 'announce' | 'close'>;
-  logger: Logger;
+  log: Logger;
   clock: Clock;
 }
 
@@ -79,7 +79,7 @@ class SupervisedRecorder implements Recorder {
 
   /** One ffmpeg and its file. Never rejects: a full disk is a failure like others. */
   async #runOnce(): Promise<FfmpegExit> {
-    const { ffmpeg, logger, files, recordingId } = this.#options;
+    const { ffmpeg, log, files, recordingId } = this.#options;
     try {
       const { part, path } = await files.create(recordingId);
       if (this.#stopped.signal.aborted) return { code: 0, signal: null, stderr: '' };
@@ -87,7 +87,7 @@ class SupervisedRecorder implements Recorder {
       this.#child = spawnFfmpeg({
         bin: ffmpeg,
         args: recorderArgs({ ...this.#options, file: path }),
-        logger,
+        log,
         onProgress: ({ frame }) => {
           if (this.#recording || !frame) return;
           this.#recording = true;
@@ -107,6 +107,6 @@ class SupervisedRecorder implements Recorder {
   #count({ code, signal, stderr, spawnError }: FfmpegExit, lastedMs: number): void {
     this.#failures = lastedMs >= GOOD_RUN_MS ? 1 : this.#failures + 1;
     const reason = spawnError ?? stderr.trim().split('\n').at(-1)?.slice(0, 300);
-    this.#options.logger.warn({ code, signal, reason, failures: this.#failures }, 'a recorder ended');
+    this.#options.log.warn({ code, signal, reason, failures: this.#failures }, 'a recorder ended');
   }
 }

@@ -81,7 +81,7 @@ async function setUp(t: TestContext) {
     dir,
     nodeId: 'nod_a',
     ffmpeg: 'ffmpeg',
-    logger: createLogger('silent'),
+    log: createLogger('silent'),
     clock: systemClock,
   });
   t.after(async () => {

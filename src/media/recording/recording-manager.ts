@@ -19,7 +19,7 @@ export interface RecordingManagerOptions {
   dir: string;
   nodeId: string;
   ffmpeg: string;
-  logger: Logger;
+  log: Logger;
   clock: Clock;
 }
 
@@ -121,7 +121,7 @@ class WantedRecordings implements RecordingManager {
       try {
         this.#wanted = await this.#options.port.wanted(this.#options.nodeId);
       } catch (error) {
-        this.#options.logger.warn({ err: error }, 'what is to be recorded could not be read');
+        this.#options.log.warn({ err: error }, 'what is to be recorded could not be read');
       }
       this.publishesChanged();
     } while (this.#askAgain && !this.#stopped);
@@ -137,7 +137,7 @@ class WantedRecordings implements RecordingManager {
   }
 
   #recorderOptions(session: IngestSession, video: VideoInfo, recordingId: string): RecorderOptions {
-    const { engine, ffmpeg, logger, clock } = this.#options;
+    const { engine, ffmpeg, log, clock } = this.#options;
     const { streamId, sessionId, audio } = session;
     return {
       ffmpeg,
@@ -146,7 +146,7 @@ class WantedRecordings implements RecordingManager {
       audio,
       recordingId,
       files: this.#files,
-      logger: logger.child({ streamId, sessionId, recordingId }),
+      log: log.child({ streamId, sessionId, recordingId }),
       clock,
     };
   }

@@ -109,7 +109,7 @@ interface TrackInput {
 export async function checkPictures(tools: Tools, input: TrackInput): Promise<void> {
   const { frames, log } = await decodeFirst(tools, input);
   if (frames > 0) return;
-  tools.logger.info({ log: log.slice(-2000) }, 'no picture could be decoded');
+  tools.log.info({ log: log.slice(-2000) }, 'no picture could be decoded');
   throw fileFault(log) ?? new MediaFileError('CORRUPT_INPUT', 'Not one picture of the file can be decoded.');
 }
 

@@ -86,7 +86,7 @@ for (const [name, content] of TEXTS) {
     const path = await hostile(content());
     const out = join(dir, 'mine', 'out.mkv');
     const args = ['-nostdin', '-y', '-v', 'error', ...inputGuard(path), '-c', 'copy', out];
-    const exit = await spawnFfmpeg({ bin: 'ffmpeg', args, logger: createLogger('silent') }).exited;
+    const exit = await spawnFfmpeg({ bin: 'ffmpeg', args, log: createLogger('silent') }).exited;
     assert.notEqual(exit.code, 0);
     assert.deepEqual(await readdir(join(dir, 'mine')), ['upload']);
     assert.equal(hits, 0);
@@ -163,7 +163,7 @@ test('guard: a program under it has no network, no environment and its limits', 
     bin: 'sh',
     args: ['-c', script],
     prefix,
-    logger: createLogger('silent'),
+    log: createLogger('silent'),
     onOutput: (text) => {
       output += text;
     },

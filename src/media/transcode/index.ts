@@ -26,7 +26,7 @@ export interface TranscoderOptions {
   ffprobe: string;
   /** For each decoder and each encoder of a run. */
   threads: number;
-  logger: Logger;
+  log: Logger;
   /**
    * A run whose media time does not grow for so long is killed and fails; 120 s when absent
    * (docs/decisions/transcoding.md#progress).

@@ -13,7 +13,7 @@ export interface Tools {
   threads: number;
   /** A run whose media time does not grow for so long is killed. */
   stallMs: number;
-  logger: Logger;
+  log: Logger;
 }
 
 export interface ToolRun {
@@ -55,7 +55,7 @@ export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
     args: run.args,
     prefix: guard.prefix(run.limits),
     cwd: run.cwd,
-    logger: tools.logger,
+    log: tools.log,
     ...(run.onProgress ? { onProgress: ({ outTimeMs }) => watch.progress(outTimeMs) } : {}),
     ...(onOutput ? { onOutput } : {}),
   });
@@ -64,7 +64,7 @@ export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
   if (watch.verdict() === 'enough') return exit.stderr;
   const failure = watch.verdict() ?? failureOf(exit, run.looks ?? false);
   if (failure === null) return exit.stderr;
-  tools.logger.info(
+  tools.log.info(
     { code: exit.code, signal: exit.signal, log: exit.stderr.slice(-2000) },
     `${run.program} failed`,
   );

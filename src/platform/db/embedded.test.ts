@@ -11,7 +11,7 @@ import { until } from '../../../test/harness/wait.ts';
 import { createLogger } from '../logger.ts';
 import { readEmbeddedUrl, startEmbeddedPostgres } from './embedded.ts';
 
-const logger = createLogger('silent');
+const log = createLogger('silent');
 let dataDir: string;
 
 before(async () => {
@@ -35,7 +35,7 @@ async function startHolder(): Promise<ChildProcess> {
   const code = `
     import { startEmbeddedPostgres } from ${JSON.stringify(join(import.meta.dirname, 'embedded.ts'))};
     import { createLogger } from ${JSON.stringify(join(import.meta.dirname, '../logger.ts'))};
-    await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, logger: createLogger('silent') });
+    await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, log: createLogger('silent') });
     console.log('ready');`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -49,7 +49,7 @@ async function postmasterPid(): Promise<number> {
 }
 
 test('the first start makes a UTF-8 cluster that only its password opens', async () => {
-  const server = await startEmbeddedPostgres({ dataDir, logger });
+  const server = await startEmbeddedPostgres({ dataDir, log });
   assert.match(await query(server.url, 'select version()'), /^PostgreSQL 18/);
   assert.equal(await query(server.url, 'show server_encoding'), 'UTF8');
   assert.equal(await query(server.url, `select lower('É')`), 'é');
@@ -69,7 +69,7 @@ test('the first start makes a UTF-8 cluster that only its password opens', async
 test('a start after kill -9 of the program alone finds its data', async () => {
   const holder = await startHolder();
   holder.kill('SIGKILL');
-  const server = await startEmbeddedPostgres({ dataDir, logger });
+  const server = await startEmbeddedPostgres({ dataDir, log });
   assert.equal(await query(server.url, 'select n from kept'), '1');
   await server.stop();
 });
@@ -82,7 +82,7 @@ test('a start after kill -9 of everything finds its data', async () => {
   holder.kill('SIGKILL');
   await once(holder, 'exit');
   assert.equal(await postmasterPid(), pid, 'the stale file is there');
-  const server = await startEmbeddedPostgres({ dataDir, logger });
+  const server = await startEmbeddedPostgres({ dataDir, log });
   assert.equal(await query(server.url, 'select n from kept'), '1');
   await server.stop();
 });
@@ -94,7 +94,7 @@ test("a stale postmaster.pid that names another user's or our own process does n
     for (const pid of [other.pid, process.pid]) {
       const file = join(dataDir, 'postgres/postmaster.pid');
       await writeFile(file, `${pid}\n${dataDir}/postgres\n1700000000\n5432\n\n127.0.0.1\n\nready   \n`);
-      const server = await startEmbeddedPostgres({ dataDir, logger });
+      const server = await startEmbeddedPostgres({ dataDir, log });
       assert.equal(await query(server.url, 'select n from kept'), '1');
       await server.stop();
     }
@@ -107,27 +107,27 @@ test("a stale postmaster.pid that names another user's or our own process does n
 test('a lost address file is replaced; half a cluster of a killed first start is thrown away', async () => {
   await rm(join(dataDir, 'postgres.json'));
   await mkdir(join(dataDir, 'postgres.new'), { recursive: true });
-  const server = await startEmbeddedPostgres({ dataDir, logger });
+  const server = await startEmbeddedPostgres({ dataDir, log });
   assert.equal(await query(server.url, 'select n from kept'), '1');
   await server.stop();
 
   const fresh = await mkdtemp(join(tmpdir(), 'marquee-embedded-'));
   await mkdir(join(fresh, 'postgres.new/base'), { recursive: true });
-  const second = await startEmbeddedPostgres({ dataDir: fresh, logger });
+  const second = await startEmbeddedPostgres({ dataDir: fresh, log });
   assert.equal(await query(second.url, 'select 1'), '1');
   await second.stop();
   await rm(fresh, { recursive: true });
 });
 
 test('the program hears of a server that dies, and not of one that it stopped', async () => {
-  const server = await startEmbeddedPostgres({ dataDir, logger });
+  const server = await startEmbeddedPostgres({ dataDir, log });
   let crash: string | undefined;
   void server.crashed.then((reason) => {
     crash = reason;
   });
   process.kill(await postmasterPid(), 'SIGKILL');
   await until(() => crash, { message: 'the crash' });
-  const next = await startEmbeddedPostgres({ dataDir, logger });
+  const next = await startEmbeddedPostgres({ dataDir, log });
   let stopped = false;
   void next.crashed.then(() => {
     stopped = true;
@@ -139,17 +139,17 @@ test('the program hears of a server that dies, and not of one that it stopped', 
 test('what cannot work is told in one line', async () => {
   const file = join(dataDir, 'a-file');
   await writeFile(file, '');
-  await assert.rejects(startEmbeddedPostgres({ dataDir: join(file, 'x'), logger }), /^Error: .*a-file.*$/);
+  await assert.rejects(startEmbeddedPostgres({ dataDir: join(file, 'x'), log }), /^Error: .*a-file.*$/);
 
   await appendFile(join(dataDir, 'postgres/postgresql.conf'), '\nno_such_setting = 1\n');
   await assert.rejects(
-    startEmbeddedPostgres({ dataDir, logger }),
+    startEmbeddedPostgres({ dataDir, log }),
     /^Error: .*did not start: .*configuration file.*$/,
   );
 
   await writeFile(join(dataDir, 'postgres/PG_VERSION'), '17\n');
   await assert.rejects(
-    startEmbeddedPostgres({ dataDir, logger }),
+    startEmbeddedPostgres({ dataDir, log }),
     /^Error: .*PostgreSQL 17, this program runs 18$/,
   );
 });

@@ -17,7 +17,7 @@ const MAJOR = '18';
 export interface EmbeddedPostgresOptions {
   /** The cluster lives in `postgres/` below, its address and password in `postgres.json`. */
   dataDir: string;
-  logger: Logger;
+  log: Logger;
   /** Server settings beyond ours, e.g. `{ fsync: 'off' }` for tests. */
   settings?: Record<string, string>;
 }
@@ -42,7 +42,7 @@ interface Address {
  * @throws {Error} one line that says what to do: no write access, disk full, another version's data.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { dataDir, logger } = options;
+  const { dataDir, log } = options;
   const cluster = join(dataDir, 'postgres');
   try {
     await mkdir(dataDir, { recursive: true });
@@ -52,7 +52,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const password = await prepareCluster(dataDir, binaries, identity);
     return await startOnFreePort({ ...options, binaries, identity, cluster, password });
   } catch (error) {
-    logger.debug({ err: error }, 'PostgreSQL did not start');
+    log.debug({ err: error }, 'PostgreSQL did not start');
     throw oneLine(error, dataDir);
   }
 }
@@ -187,7 +187,7 @@ async function startOnFreePort(options: StartOptions): Promise<EmbeddedPostgres>
 }
 
 function startServer(options: StartOptions, port: number) {
-  const { binaries, identity, cluster, logger } = options;
+  const { binaries, identity, cluster, log } = options;
   let markReady = (_failure: string | null) => {};
   const ready = new Promise<string | null>((resolve) => {
     markReady = resolve;
@@ -207,7 +207,7 @@ function startServer(options: StartOptions, port: number) {
     onLine: (line) => {
       if (line.includes('database system is ready to accept connections')) markReady(null);
       const serious = !stopping && /^(PANIC|WARNING):/.test(line);
-      logger[serious ? 'warn' : 'debug']({ postgres: line }, 'PostgreSQL says');
+      log[serious ? 'warn' : 'debug']({ postgres: line }, 'PostgreSQL says');
     },
   });
   const ended = program.ended.then(({ failure }) => {

@@ -43,7 +43,7 @@ before(async () => {
     clock,
     bus: { publish: () => {} },
     consumers: [],
-    logger: createLogger('silent'),
+    log: createLogger('silent'),
     strict: true,
   });
   intake = createVideoIntake({

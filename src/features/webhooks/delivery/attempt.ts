@@ -32,14 +32,14 @@ export interface AttemptOptions {
   clock: Clock;
   /** Time that a receiver has (docs/api/webhooks.md#attempts). */
   timeoutMs: number;
-  logger: Logger;
+  log: Logger;
 }
 
 /** Makes one attempt with a fresh timestamp and signature. Never rejects: every failure is a result. */
 export type Attempt = (delivery: Delivery) => Promise<AttemptResult>;
 
 export function createAttempt(options: AttemptOptions): Attempt {
-  const { outbound, secrets, clock, timeoutMs, logger } = options;
+  const { outbound, secrets, clock, timeoutMs, log } = options;
   return async (delivery) => {
     const startedAt = performance.now();
     try {
@@ -58,7 +58,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     } catch (error) {
       const latencyMs = Math.round(performance.now() - startedAt);
       const known = error instanceof GuardError || error instanceof OutboundError;
-      if (!known) logger.error({ err: error, webhookId: delivery.webhookId }, 'a delivery could not be made');
+      if (!known) log.error({ err: error, webhookId: delivery.webhookId }, 'a delivery could not be made');
       return {
         success: false,
         timedOut: error instanceof OutboundError && error.stage === 'timeout',

@@ -79,7 +79,7 @@ describe('a delivery', () => {
       .where('id', '=', eventId)
       .executeTakeFirstOrThrow();
     assert.equal(request.rawBody.toString(), stored.body);
-    const [row] = await f.log(id, 1);
+    const [row] = await f.logged(id, 1);
     assert.equal(row?.status, 'SUCCESS');
     assert.equal(row?.attempt, 1);
     assert.equal(row?.event_id, eventId);
@@ -125,7 +125,7 @@ describe('a delivery', () => {
     const { id } = await addWebhook('/slow');
     f.sink.reply = () => ({ delayMs: 900 });
     await f.emit();
-    await f.log(id, 1);
+    await f.logged(id, 1);
     assert.equal(f.sink.requests.length, 1);
   });
 });
@@ -136,7 +136,7 @@ describe('a failed delivery', () => {
     f.sink.reply = (_request, n) =>
       n < 2 ? { status: n === 0 ? 500 : 302, body: `no ${n}` } : { status: 204 };
     const eventId = await f.emit();
-    const rows = await f.log(id, 3);
+    const rows = await f.logged(id, 3);
     assert.deepEqual(
       rows.map((row) => [row.attempt, row.status, row.response_status, row.response_body, row.error_message]),
       [
@@ -170,7 +170,7 @@ describe('a failed delivery', () => {
     const { id } = await addWebhook('/down');
     f.sink.reply = () => ({ status: 503 });
     await f.emit();
-    const rows = await f.log(id, 7);
+    const rows = await f.logged(id, 7);
     assert.deepEqual(
       rows.map((row) => [row.attempt, row.status, row.next_attempt_at === null]),
       [1, 2, 3, 4, 5, 6].map((n) => [n, 'FAILED', false]).concat([[7, 'EXHAUSTED', true]]),
@@ -194,7 +194,7 @@ describe('a failed delivery', () => {
     const first = async (path: string) => {
       const { id } = await addWebhook(path);
       await f.emit();
-      const [row] = await f.log(id, 1);
+      const [row] = await f.logged(id, 1);
       outcomes[path] = [row?.status, row?.response_status, row?.error_message];
       await f.webhooks.remove(f.workspace.workspaceId, id);
       return row;
@@ -223,7 +223,7 @@ describe('a failed delivery', () => {
     const url = `https://10.0.0.1:${f.sink.port}/`;
     await f.db.updateTable('webhook').set({ url }).where('id', '=', id).execute();
     await f.emit();
-    const [row] = await f.log(id, 1);
+    const [row] = await f.logged(id, 1);
     assert.equal(row?.error_message, 'ssrf_guard: private address');
     assert.equal(row?.response_status, null);
     assert.equal(row?.status, 'FAILED');
@@ -236,14 +236,14 @@ describe('a webhook that goes', () => {
     const { id } = await addWebhook('/gone');
     f.sink.reply = () => ({ status: 500 });
     await f.emit();
-    await f.log(id, 1);
+    await f.logged(id, 1);
     await f.webhooks.remove(f.workspace.workspaceId, id);
     assert.equal(await f.pendingJobs(), 0);
-    assert.equal((await f.log(id, 0)).length, 0);
+    assert.equal((await f.logged(id, 0)).length, 0);
     const sent = f.sink.requests.length;
     const other = await addWebhook('/other');
     await f.emit();
-    await f.log(other.id, 2);
+    await f.logged(other.id, 2);
     assert.equal(requestsTo('/gone').length, sent);
   });
 
@@ -257,8 +257,8 @@ describe('a webhook that goes', () => {
     answer.resolve({});
     const other = await addWebhook('/other');
     await f.emit();
-    await f.log(other.id, 1);
-    assert.equal((await f.log(id, 0)).length, 0);
+    await f.logged(other.id, 1);
+    assert.equal((await f.logged(id, 0)).length, 0);
   });
 
   test('deleted while an event is being appended: its job is dropped', async () => {
@@ -273,9 +273,9 @@ describe('a webhook that goes', () => {
     const { id } = await addWebhook('/paused');
     f.sink.reply = () => ({ status: 500 });
     await f.emit();
-    await f.log(id, 1);
+    await f.logged(id, 1);
     await f.db.updateTable('webhook').set({ is_active: false }).where('id', '=', id).execute();
-    const [, canceled] = await f.log(id, 2);
+    const [, canceled] = await f.logged(id, 2);
     assert.equal(canceled?.status, 'CANCELED');
     assert.equal(f.sink.requests.length, 1);
     assert.equal(await f.pendingJobs(), 0);

@@ -21,7 +21,7 @@ import type { DeliveryWorker } from './worker.ts';
 /** A server of its own that can be restarted; the address stays the same, as an operator's would. */
 async function restartableDatabase() {
   const folder = await mkdtemp(join(tmpdir(), 'marquee-restart-'));
-  const options = { dataDir: folder, logger: createLogger('silent'), settings: { max_connections: '40' } };
+  const options = { dataDir: folder, log: createLogger('silent'), settings: { max_connections: '40' } };
   let server: EmbeddedPostgres | null = await startEmbeddedPostgres(options);
   const sockets = new Set<Socket>();
   const proxy = createServer((socket) => {
@@ -132,7 +132,7 @@ test('PostgreSQL is restarted under load: every committed event arrives, none is
   for (const event of committed) assert.ok(kept.has(event), 'what was committed is kept');
   await until(async () => (await f.pendingJobs()) === 0, { timeoutMs: 40_000 });
   for (const webhook of [id, other.id]) {
-    const rows = await f.log(webhook, kept.size);
+    const rows = await f.logged(webhook, kept.size);
     const successes = rows.filter(({ status }) => status === 'SUCCESS').map(({ event_id }) => event_id);
     assert.deepEqual(new Set(successes), kept);
     assert.equal(successes.length, kept.size, 'each finished once');
@@ -149,7 +149,7 @@ test('a certificate of another name, and one that nobody vouches for, are failur
   ] as const) {
     const { id } = await addWebhook(`${sink.url}/hook`);
     await f.emit();
-    const [row] = await f.log(id, 1);
+    const [row] = await f.logged(id, 1);
     assert.equal(row?.status, 'FAILED');
     assert.match(row?.error_message ?? '', message);
     assert.equal(sink.requests.length, 0);
@@ -164,7 +164,7 @@ test('an answer of 50 MB costs no more than the 16 KiB that are kept', async () 
   f.sink.reply = () => ({ body });
   start({ timeoutMs: 5000 });
   await f.emit();
-  const [row] = await f.log(id, 1);
+  const [row] = await f.logged(id, 1);
   assert.equal(row?.status, 'SUCCESS');
   assert.equal(row.response_body?.length, 16 * 1024);
 });
@@ -180,7 +180,7 @@ test('jumps of this machine’s clock move signatures, not the schedule', async 
     return { status: 500 };
   };
   await f.emit();
-  const rows = await f.log(id, 3);
+  const rows = await f.logged(id, 3);
   assert.deepEqual(rows.map(({ attempt }) => attempt).sort(), [1, 2, 3]);
   const [first, second, third] = f.sink.requests;
   assert.ok(first !== undefined && second !== undefined && third !== undefined);

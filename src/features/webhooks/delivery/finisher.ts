@@ -11,7 +11,7 @@ const TRANSIENT = /^(08|40|53|55|57|58|XX)/;
 
 export interface FinisherOptions {
   db: Db;
-  logger: Logger;
+  log: Logger;
   /** After this time the lease is lost and finishing has no use. */
   giveUpAfterMs: number;
   /** Called for each batch with the jobs that were finished, and how many had lost their lease. */
@@ -71,7 +71,7 @@ export class Finisher {
         const state = sqlState(error);
         if (state !== undefined && !TRANSIENT.test(state)) return this.#isolate(batch, error);
         if (batch.every(({ giveUpAt }) => giveUpAt <= performance.now())) {
-          this.#options.logger.error({ err: error, count: batch.length }, 'deliveries could not be finished');
+          this.#options.log.error({ err: error, count: batch.length }, 'deliveries could not be finished');
           return batch.length;
         }
         await sleep(delayMs);
@@ -88,7 +88,7 @@ export class Finisher {
       return (await this.#finish(batch.slice(0, half))) + (await this.#finish(batch.slice(half)));
     }
     const { log } = only.item;
-    this.#options.logger.error({ err: error, job: only.item.job }, 'a delivery row was refused');
+    this.#options.log.error({ err: error, job: only.item.job }, 'a delivery row was refused');
     if (log === null || (log.responseBody === null && log.errorMessage === null)) return 1;
     const bare = {
       ...log,

@@ -42,7 +42,7 @@ const silentBus = { subscribe: () => () => {} };
 describe('waking up', () => {
   test('by the hint of another process', async () => {
     const elsewhere = openDatabase({ url: f.database.url, pool: 2, name: 'elsewhere' });
-    const bus = await createBus(elsewhere.sql, f.logger);
+    const bus = await createBus(elsewhere.sql, f.log);
     await addWebhook('/hook');
     start({}, { bus });
     await f.emit();
@@ -71,7 +71,7 @@ describe('waking up', () => {
     f.sink.reply = (_request, n) => ({ status: n === 0 ? 500 : 200 });
     const first = start({ retrySeconds: [1.5] });
     await f.emit();
-    const [failed] = await f.log(id, 1);
+    const [failed] = await f.logged(id, 1);
     await first.stop();
     start({}, { bus: silentBus });
     const [, second] = await f.sink.waitFor(2);
@@ -94,7 +94,7 @@ describe('a worker that vanishes', () => {
     );
     const claimedAt = performance.now();
     start({ retrySeconds: [0.05, 0.05, 0.05, 0.05, 0.05, 0.05] });
-    const rows = await f.log(id, 7);
+    const rows = await f.logged(id, 7);
     assert.ok(performance.now() - claimedAt >= 1000);
     assert.deepEqual(
       rows.map((row) => row.attempt),
@@ -111,10 +111,10 @@ describe('a worker that vanishes', () => {
     assert.ok(old !== undefined && current !== undefined);
     assert.equal(old.id, current.id);
     assert.deepEqual(await finish(f.db, [finished(old, 'FAILED', 60)]), []);
-    assert.equal((await f.log(id, 0)).length, 0);
+    assert.equal((await f.logged(id, 0)).length, 0);
     assert.deepEqual(await finish(f.db, [finished(current, 'SUCCESS', null)]), [current.id]);
     assert.deepEqual(await finish(f.db, [finished(current, 'SUCCESS', null)]), []);
-    assert.equal((await f.log(id, 0)).length, 1);
+    assert.equal((await f.logged(id, 0)).length, 1);
     assert.equal(await f.pendingJobs(), 0);
   });
 
@@ -185,7 +185,7 @@ describe('two workers', () => {
     await f.emit();
     await f.sink.waitFor(1);
     start({ leaseSec: 30, timeoutMs: 3000 });
-    const rows = await f.log(id, 1);
+    const rows = await f.logged(id, 1);
     await until(async () => (await f.pendingJobs()) === 0);
     assert.equal(f.sink.requests.length, 2);
     await Promise.all(started.splice(0).map((worker) => worker.stop()));
@@ -193,7 +193,7 @@ describe('two workers', () => {
       rows.map((row) => [row.attempt, row.status]),
       [[1, 'SUCCESS']],
     );
-    assert.equal((await f.log(id, 0)).length, 1);
+    assert.equal((await f.logged(id, 0)).length, 1);
   });
 });
 
@@ -205,7 +205,7 @@ describe('stopping', () => {
     for (let n = 0; n < 6; n++) await f.emit(n);
     await f.sink.waitFor(2);
     await worker.stop();
-    const rows = await f.log(id, 0);
+    const rows = await f.logged(id, 0);
     assert.equal(rows.length, f.sink.requests.length);
     assert.ok(rows.length < 6);
     assert.equal(await f.pendingJobs(), 6 - rows.length);
@@ -219,7 +219,7 @@ describe('stopping', () => {
     await f.sink.waitFor(1);
     await worker.stop();
     start();
-    const rows = await f.log(id, 1, 2000);
+    const rows = await f.logged(id, 1, 2000);
     assert.deepEqual(
       rows.map((row) => [row.attempt, row.status]),
       [[1, 'SUCCESS']],
@@ -255,7 +255,7 @@ describe('a database in trouble', () => {
     for (let n = 0; n < 3; n++) await f.emit(n);
     await f.sink.waitFor(3);
     await cut();
-    const rows = await f.log(id, 3);
+    const rows = await f.logged(id, 3);
     assert.deepEqual(
       rows.map((row) => [row.attempt, row.status]),
       [1, 2, 3].map(() => [1, 'SUCCESS']),
@@ -276,7 +276,7 @@ describe('a database in trouble', () => {
     let done = 0;
     const finisher = new Finisher({
       db: f.db,
-      logger: f.logger,
+      log: f.log,
       giveUpAfterMs: 5000,
       onFinished: (batch, lostNow) => {
         done += batch.length;
@@ -288,7 +288,7 @@ describe('a database in trouble', () => {
     });
     await finisher.idle();
     assert.deepEqual({ done, lost }, { done: 8, lost: 0 });
-    const rows = await f.log(id, 8);
+    const rows = await f.logged(id, 8);
     assert.deepEqual(rows.map((row) => row.response_body).sort(), [null, ...Array(7).fill('ok')]);
     assert.equal(await f.pendingJobs(), 0);
   });

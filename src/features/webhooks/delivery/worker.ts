@@ -44,7 +44,7 @@ export interface DeliveryWorkerOptions {
   secrets: Secrets;
   config: DeliveryConfig;
   clock: Clock;
-  logger: Logger;
+  log: Logger;
   bus: Pick<Bus, 'subscribe'>;
   metrics?: DeliveryMetrics;
 }
@@ -91,7 +91,7 @@ class Dispatcher implements DeliveryWorker {
   #stopping = false;
 
   constructor(options: DeliveryWorkerOptions) {
-    const { config, db, logger } = options;
+    const { config, db, log } = options;
     this.#options = options;
     this.#maxInFlight = config.maxInFlight ?? 200;
     this.#leaseSec = config.leaseSec ?? Math.max(30, Math.ceil(config.timeoutMs / 1000) + 20);
@@ -100,7 +100,7 @@ class Dispatcher implements DeliveryWorker {
     this.#endpoints = new Endpoints(config.perEndpoint ?? 4);
     this.#finisher = new Finisher({
       db,
-      logger,
+      log,
       giveUpAfterMs: this.#leaseSec * 1000,
       onFinished: (batch, lost) => this.#onFinished(batch, lost),
     });
@@ -130,7 +130,7 @@ class Dispatcher implements DeliveryWorker {
     await Promise.race([drained, sleep(this.#drainMs, undefined, { ref: false })]);
     if (this.#held.size === 0) return;
     await release(this.#options.db, [...this.#held.values()]).catch((error: unknown) => {
-      this.#options.logger.warn({ err: error }, 'deliveries in flight are retried when their lease ends');
+      this.#options.log.warn({ err: error }, 'deliveries in flight are retried when their lease ends');
     });
   }
 
@@ -170,7 +170,7 @@ class Dispatcher implements DeliveryWorker {
         for (const job of jobs) this.#begin(job, claimedAt);
       }
     } catch (error) {
-      this.#options.logger.warn({ err: error }, 'the delivery queue could not be read');
+      this.#options.log.warn({ err: error }, 'the delivery queue could not be read');
     } finally {
       this.#pumping = null;
       const pauseMs = Math.max(0, this.#scanAllowedAt - performance.now());
@@ -217,10 +217,7 @@ class Dispatcher implements DeliveryWorker {
       const gone = { url: null, secret: null, isActive: null };
       return { ...job, ...((await currentTarget(this.#options.db, job.webhookId)) ?? gone) };
     } catch (error) {
-      this.#options.logger.warn(
-        { err: error, webhookId: job.webhookId },
-        'a webhook could not be read again',
-      );
+      this.#options.log.warn({ err: error, webhookId: job.webhookId }, 'a webhook could not be read again');
       return job;
     }
   }
@@ -247,7 +244,7 @@ class Dispatcher implements DeliveryWorker {
     const { retrySeconds } = this.#options.config;
     const { status, retrySec } = afterAttempt(success, number, job.trigger, retrySeconds);
     this.#options.metrics?.attempt(status, result.latencyMs);
-    this.#options.logger.debug(
+    this.#options.log.debug(
       { webhookId: job.webhookId, eventId: job.eventId, attempt: number, status, timedOut, ...answer },
       'webhook attempt',
     );
@@ -272,7 +269,7 @@ class Dispatcher implements DeliveryWorker {
     }
     if (lost > 0) {
       this.#options.metrics?.lost(lost);
-      this.#options.logger.warn({ count: lost }, 'deliveries were taken over by another worker');
+      this.#options.log.warn({ count: lost }, 'deliveries were taken over by another worker');
     }
     this.#wake();
   }

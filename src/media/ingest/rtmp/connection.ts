@@ -55,7 +55,7 @@ export class RtmpConnection {
   readonly address: string;
   #socket: Socket;
   #host: ConnectionHost;
-  #logger: Logger;
+  #log: Logger;
   #phase: Phase = 'handshake';
   #handshake = new ServerHandshake();
   #reader = new ChunkReader(UNAUTHENTICATED_LIMITS);
@@ -70,10 +70,10 @@ export class RtmpConnection {
   #ackWindowBytes = WINDOW_BYTES;
   #linger: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket, host: ConnectionHost, logger: Logger) {
+  constructor(socket: Socket, host: ConnectionHost, log: Logger) {
     this.#socket = socket;
     this.#host = host;
-    this.#logger = logger;
+    this.#log = log;
     this.address = plainAddress(socket.remoteAddress ?? '');
     this.#deadline = { at: performance.now() + host.handshakeMs, reason: 'handshake took too long' };
     socket.setNoDelay(true);
@@ -84,7 +84,7 @@ export class RtmpConnection {
       this.#guard(() => this.#onData(data));
       socket.uncork();
     });
-    socket.on('error', (error) => this.#logger.debug({ error: error.message }, 'rtmp: socket error'));
+    socket.on('error', (error) => this.#log.debug({ error: error.message }, 'rtmp: socket error'));
     socket.on('close', () => this.#guard(() => this.#onClose()));
   }
 
@@ -117,14 +117,14 @@ export class RtmpConnection {
     } catch (error) {
       if (error instanceof ProtocolError) this.#fail(error.message);
       else {
-        this.#logger.error({ err: error, ip: this.address }, 'rtmp: unexpected error');
+        this.#log.error({ err: error, ip: this.address }, 'rtmp: unexpected error');
         this.destroy();
       }
     }
   }
 
   #fail(reason: string): void {
-    this.#logger.info({ ip: this.address, phase: this.#phase, reason }, 'rtmp: connection refused');
+    this.#log.info({ ip: this.address, phase: this.#phase, reason }, 'rtmp: connection refused');
     this.destroy();
   }
 
