@@ -4,6 +4,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { AllowTable } from './allow-table.ts';
 import { mountRefusal, mountRoute } from './mount.ts';
 import { accessLog } from './plugins/access-log.ts';
+import { answerHeaders } from './plugins/answer-headers.ts';
 import { authenticate, userToken } from './plugins/authenticate.ts';
 import { BODY_LIMIT_BYTES, bodyDeadline, jsonBody } from './plugins/body.ts';
 import { assertNotice, deprecation } from './plugins/deprecation.ts';
@@ -96,6 +97,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   requestId(app);
   bodyDeadline(app);
   versionHeader(app);
+  answerHeaders(app, BASE_PATH);
   accessLog(app, ports);
   await app.register(cors, {
     origin: '*',

@@ -7,7 +7,7 @@ type AvatarRequest = FastifyRequest<{ Params: { file: string } }>;
 /** What no id looks like never reaches the database. */
 const FILE = /^(ava_[0-9a-z]{26})\.webp$/;
 
-/** `GET /avatars/<id>.webp`: each picture has an id of its own, so that caches may keep it for ever. */
+/** `GET /avatars/<id>.webp`: each picture has an id of its own, but one that was removed has to go from caches, too. */
 export function avatarPages({
   profiles,
 }: {
@@ -20,7 +20,7 @@ export function avatarPages({
       if (image === undefined) throw notFound();
       reply.headers({
         'Content-Type': 'image/webp',
-        'Cache-Control': 'public, max-age=31536000, immutable',
+        'Cache-Control': 'public, max-age=300, must-revalidate',
         'X-Content-Type-Options': 'nosniff',
         'Content-Security-Policy': "default-src 'none'; sandbox",
         'Cross-Origin-Resource-Policy': 'cross-origin',

@@ -166,7 +166,7 @@ describe('/me/avatar', () => {
       assert.equal(got.statusCode, 200);
       assert.equal(got.headers['content-type'], 'image/webp');
       assert.equal(got.headers['x-content-type-options'], 'nosniff');
-      assert.match(String(got.headers['cache-control']), /immutable/);
+      assert.match(String(got.headers['cache-control']), /^public, max-age=300\b/);
       const bytes = Buffer.from(await got.body.arrayBuffer());
       const { format: made, width, height, exif } = await sharp(bytes).metadata();
       assert.deepEqual([made, width, height, exif], ['webp', 512, 512, undefined]);

@@ -76,6 +76,8 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
       `${REQUEST_ID_HEADER}: ${newUuid()}`,
       `${VERSION_HEADER}: ${LATEST_VERSION}`,
       `Vary: ${VERSION_HEADER}`,
+      'Cache-Control: no-store',
+      'X-Content-Type-Options: nosniff',
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Connection: close',

@@ -23,6 +23,8 @@ export interface FileReaderOptions {
   cacheBytes: number;
   /** A larger file is streamed: one must not push all others out, nor slow readers hold many in memory. */
   cachedFileBytes: number;
+  /** How long clients and shared caches keep a file without asking again: so long it outlives its withdrawal. */
+  maxAgeSec: number;
 }
 
 type Body = NonNullable<FileReply['body']>;
@@ -33,39 +35,49 @@ interface HeldFile {
   bytes: Buffer;
 }
 
-const YEAR_SEC = 31_536_000;
-
 /** Serves files of this machine's disk, with ranges and validators. */
-export function createFileReader({ cacheBytes, cachedFileBytes }: FileReaderOptions): FileReader {
+export function createFileReader(options: FileReaderOptions): FileReader {
+  const { cacheBytes, cachedFileBytes, maxAgeSec } = options;
   const cache = createLoadingCache<HeldFile>(cacheBytes, ({ bytes }) => bytes.length);
   return {
     open: async ({ path, contentType, mayShow }, request) => {
       const held = cache.get(path);
       if (held && mayShow && !(await mayShow(held.mtimeMs))) return notFound();
-      if (held) return heldReply(request, contentType, held);
+      if (held) return heldReply(request, held, { contentType, maxAgeSec });
       const found = await statFile(path);
       if (!found || (mayShow && !(await mayShow(found.mtimeMs)))) return notFound();
       const etag = `"${found.size.toString(16)}-${Math.trunc(found.mtimeMs).toString(16)}"`;
       if (found.size > cachedFileBytes || cacheBytes === 0) {
-        const facts = { contentType, etag, size: found.size };
+        const facts = { contentType, etag, size: found.size, maxAgeSec };
         return fileReply(request, facts, (start, end) => new FileStream(path, start, end));
       }
       const read = () => readWhole(path, etag, found);
       const loaded = await cache.load(path, read);
-      return loaded ? heldReply(request, contentType, loaded) : notFound();
+      return loaded ? heldReply(request, loaded, { contentType, maxAgeSec }) : notFound();
     },
   };
 }
 
-/** A year: what has changed has another name. */
-export function immutable(isPrivate: boolean | undefined): string {
-  return `${isPrivate ? 'private' : 'public'}, max-age=${YEAR_SEC}, immutable`;
+/** Never `immutable`: what has changed has another name, but it may be withdrawn, and then the origin says so. */
+export function cacheFor(maxAgeSec: number, isPrivate: boolean | undefined): string {
+  return `${isPrivate ? 'private' : 'public'}, max-age=${maxAgeSec}, must-revalidate`;
 }
 
-function heldReply(request: FileRequest, contentType: string, { etag, bytes }: HeldFile) {
-  return fileReply(request, { contentType, etag, size: bytes.length }, (start, end) =>
+function heldReply(
+  request: FileRequest,
+  { etag, bytes }: HeldFile,
+  rest: Pick<FileFacts, 'contentType' | 'maxAgeSec'>,
+) {
+  return fileReply(request, { ...rest, etag, size: bytes.length }, (start, end) =>
     bytes.subarray(start, end + 1),
   );
+}
+
+interface FileFacts {
+  contentType: string;
+  etag: string;
+  size: number;
+  maxAgeSec: number;
 }
 
 /**
@@ -75,12 +87,12 @@ function heldReply(request: FileRequest, contentType: string, { etag, bytes }: H
  */
 export async function fileReply(
   request: FileRequest,
-  { contentType, etag, size }: { contentType: string; etag: string; size: number },
+  { contentType, etag, size, maxAgeSec }: FileFacts,
   openBody: (start: number, end: number) => Body | Promise<Body>,
 ): Promise<FileReply> {
   const headers: Record<string, string> = {
     ...COMMON_HEADERS,
-    'cache-control': immutable(request.isPrivate),
+    'cache-control': cacheFor(maxAgeSec, request.isPrivate),
     'accept-ranges': 'bytes',
     etag,
   };

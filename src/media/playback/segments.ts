@@ -17,6 +17,8 @@ export type ListedSince = (
 
 const CACHE_BYTES = 64 * 1024 * 1024;
 const CACHED_FILE_BYTES = 8 * 1024 * 1024;
+/** Longer than any player takes to come back for a segment, so that caches in front carry the audience. */
+const MAX_AGE_SEC = 60;
 
 /** Serves the segments that the packager wrote. Their names are unique for ever, so they never change. */
 export function createSegmentReader(
@@ -31,6 +33,7 @@ export function createSegmentReader(
   const files = createFileReader({
     cacheBytes: options.cacheBytes ?? CACHE_BYTES,
     cachedFileBytes: CACHED_FILE_BYTES,
+    maxAgeSec: MAX_AGE_SEC,
   });
   return {
     openSegment: async (request) => {

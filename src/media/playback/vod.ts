@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { BlobStore, FileReply, FileRequest, VideoFiles } from '../contract/index.ts';
 import { createLoadingCache } from './cache.ts';
-import { createFileReader, fileReply, immutable } from './files.ts';
+import { cacheFor, createFileReader, fileReply } from './files.ts';
 import { COMMON_HEADERS, notFound, PLAYLIST_TYPE, textReply } from './reply.ts';
 import {
   renderCaptionPlaylist,
@@ -21,8 +21,10 @@ export interface VideoFilesOptions {
 const CACHE_BYTES = 16 * 1024 * 1024;
 const CACHED_FILE_BYTES = 256 * 1024;
 const INDEX_CACHE_BYTES = 32 * 1024 * 1024;
+/** How long what was withdrawn goes on in caches (docs/decisions/playback-and-tokens.md#caches). */
+const MAX_AGE_SEC = 300;
 /** An address of the store is good for twice as long as clients and we keep it. */
-const SIGNED_SEC = 3600;
+const SIGNED_SEC = 600;
 const REDIRECT_SEC = SIGNED_SEC / 2;
 const REDIRECTS = 20_000;
 
@@ -41,7 +43,11 @@ const TYPES: Readonly<Record<string, string>> = {
  * the store or a server in front can send it.
  */
 export function createVideoFiles({ store, accelPrefix }: VideoFilesOptions): VideoFiles {
-  const files = createFileReader({ cacheBytes: CACHE_BYTES, cachedFileBytes: CACHED_FILE_BYTES });
+  const files = createFileReader({
+    cacheBytes: CACHE_BYTES,
+    cachedFileBytes: CACHED_FILE_BYTES,
+    maxAgeSec: MAX_AGE_SEC,
+  });
   const indexes = createLoadingCache<string>(INDEX_CACHE_BYTES, (text) => text.length);
   const addressOf = createAddresses(store);
   const readText = async (key: string) => {
@@ -73,7 +79,7 @@ export function createVideoFiles({ store, accelPrefix }: VideoFilesOptions): Vid
         ...COMMON_HEADERS,
         'x-accel-redirect': accelPrefix + key,
         'content-type': contentType,
-        'cache-control': immutable(request.isPrivate),
+        'cache-control': cacheFor(MAX_AGE_SEC, request.isPrivate),
       };
       return { status: 200, headers, body: null };
     },
@@ -124,7 +130,8 @@ async function relay(
   const found = await store.head(key);
   if (found === null) return notFound();
   const { etag, sizeBytes } = found;
-  return fileReply(request, { contentType, etag: `"${etag}"`, size: sizeBytes }, async (start, end) => {
+  const facts = { contentType, etag: `"${etag}"`, size: sizeBytes, maxAgeSec: MAX_AGE_SEC };
+  return fileReply(request, facts, async (start, end) => {
     const blob = await store.open(key, { start, end });
     if (blob === null) throw new Error(`${key} has gone while it was sent`);
     return blob.body instanceof Readable ? blob.body : Readable.from(blob.body);

@@ -132,7 +132,7 @@ describe('files', () => {
         assert.equal(headers.get('content-type'), type);
         assert.equal(headers.get('content-length'), String(length));
         assert.equal(answer.bytes, method === 'GET' ? length : 0);
-        assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable');
+        assert.equal(headers.get('cache-control'), 'public, max-age=300, must-revalidate');
         assert.equal(headers.get('x-content-type-options'), 'nosniff');
         assert.equal(headers.get('access-control-allow-origin'), '*');
         assert.equal(headers.get('accept-ranges'), 'bytes');
@@ -271,6 +271,26 @@ describe('who may see it', () => {
       }
     });
   }
+
+  test('what is withdrawn is gone for those who hold a copy of it, within five minutes', async () => {
+    const id = await add();
+    const copies = await Promise.all(
+      FILES.map(async (path) => {
+        const { headers } = await get(id, path, {}, 'HEAD');
+        const maxAge = /max-age=(\d+)/.exec(headers.get('cache-control') ?? '')?.[1] ?? '0';
+        assert.ok(Number(maxAge) <= 300, `${path} is kept for ${maxAge} s`);
+        return { path, headers: { 'if-none-match': headers.get('etag') ?? '' } };
+      }),
+    );
+    const ask = (status: number) =>
+      Promise.all(
+        copies.map(async ({ path, headers }) => assert.equal((await get(id, path, headers)).status, status)),
+      );
+    await ask(304);
+    const body = { visibility: 'PRIVATE' };
+    (await app.request('PATCH', `/videos/${id}`, { key, body })).assertOk(200);
+    await ask(404);
+  });
 
   test('a token ends to the second, and says when', async () => {
     const id = await add({ visibility: 'PRIVATE' });
