@@ -9,11 +9,11 @@ import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { TestDatabase } from '../../test/harness/database.ts';
 import { ROOT } from '../program.ts';
-import { withConfigurationTable } from './configuration-table.ts';
 import { endpointTables } from './endpoints.ts';
 import { ERROR_CODES, errorIndex, errorPage } from './error-reference.ts';
 import { eventReference } from './event-reference.ts';
 import { type Artefact, FROM_DATABASE } from './from-database.ts';
+import { withConfigurationTable, withPlansTable } from './tables-in-documents.ts';
 
 /** The pages of the error codes; nothing else lives there. */
 export const ERRORS_FOLDER = 'docs/errors';
@@ -25,6 +25,10 @@ export const ARTEFACTS: Artefact[] = [
   {
     path: 'README.md',
     build: async () => withConfigurationTable(await readFile(join(ROOT, 'README.md'), 'utf8')),
+  },
+  {
+    path: 'docs/api/plans.md',
+    build: async () => withPlansTable(await readFile(join(ROOT, 'docs/api/plans.md'), 'utf8')),
   },
   {
     path: 'docs/endpoints.md',

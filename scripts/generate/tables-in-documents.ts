@@ -1,0 +1,54 @@
+import { PLANS, type PlanLimits } from '../../src/kernel/plans.ts';
+import { KEYS } from '../../src/platform/config.ts';
+
+/** The document with a table between the two comments that mark its place. */
+function withTable(document: string, name: string, table: string[]): string {
+  const [first, last] = [`<!-- ${name}: written by npm run generate -->`, `<!-- end of ${name} -->`];
+  const begin = document.indexOf(first);
+  const end = document.indexOf(last);
+  if (begin < 0 || end < begin) throw new Error(`the document must have the lines "${first}" and "${last}"`);
+  return `${document.slice(0, begin)}${first}\n${table.join('\n')}\n${document.slice(end)}`;
+}
+
+/** The README with its configuration table, one row for each key of the schema. */
+export function withConfigurationTable(readme: string): string {
+  const rows = Object.entries(KEYS).map(([name, { description, fallback }]) => {
+    const value = fallback === null || fallback === '' ? '' : `\`${fallback}\``;
+    return `| \`${name}\` | ${value} | ${description.replaceAll('|', '\\|')} |`;
+  });
+  return withTable(readme, 'configuration', [
+    '| Variable | Default | Meaning |',
+    '| --- | --- | --- |',
+    ...rows,
+  ]);
+}
+
+const GB = 2 ** 30;
+const inBytes = (bytes: number) => (bytes < 1024 * GB ? `${bytes / GB} GB` : `${bytes / GB / 1024} TB`);
+
+/** Every limit has its row: a new one does not compile without. */
+const LIMITS: Readonly<Record<keyof PlanLimits, [label: string, show: (plan: PlanLimits) => string]>> = {
+  maxUploadHeight: ['Top rendition of a video', (plan) => `${plan.maxUploadHeight}p`],
+  maxLiveHeight: ['Live resolution', (plan) => `${plan.maxLiveHeight}p`],
+  concurrentStreams: ['Broadcasts at once', (plan) => String(plan.concurrentStreams)],
+  storageBytes: ['Storage', (plan) => inBytes(plan.storageBytes)],
+  webhooks: ['Webhooks', (plan) => String(plan.webhooks)],
+  apiKeys: ['API keys', (plan) => String(plan.apiKeys)],
+  integrationDomains: ['Integration domains', (plan) => String(plan.integrationDomains)],
+  recordingRetentionDays: [
+    'Recordings are kept',
+    ({ recordingRetentionDays: days }) => (days === null ? 'for ever' : `${days} days`),
+  ],
+  priority: ['Turns of work in the background', (plan) => String(plan.priority + 1)],
+};
+
+/** The page of the plans with their table. */
+export function withPlansTable(page: string): string {
+  const plans = Object.values(PLANS);
+  const rows = Object.values(LIMITS).map(([label, show]) => `| ${label} | ${plans.map(show).join(' | ')} |`);
+  return withTable(page, 'plans', [
+    `| | ${Object.keys(PLANS).join(' | ')} |`,
+    `| --- |${' --- |'.repeat(plans.length)}`,
+    ...rows,
+  ]);
+}
