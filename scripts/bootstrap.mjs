@@ -33,7 +33,7 @@ function main([name = '', ...args]) {
   if (needs('ffmpeg') && media) ensureFfmpeg(env);
   if (needs('chromium')) env.CHROMIUM_PATH = ensureChromium(env);
   if (needs('store')) ensureCounterStore();
-  if (needs('peers')) tryPeers();
+  if (needs('peers')) tryPeers(args.includes('--full'));
   if (needs('web')) buildWeb();
   handOver(nodePath(), ['--disable-warning=ExperimentalWarning', command.script, ...args], env, {
     supervise: name === 'start',

@@ -1,7 +1,7 @@
 /**
- * Gets programs that tests talk to into `.cache/peers`; some need Go. Does nothing for those that are there.
+ * Gets programs that tests talk to into `.cache/peers`; some need Go or Python. Does nothing for those that are there.
  *
- *   node scripts/peers.mjs [s3 | oasdiff | openapi-typescript]
+ *   node scripts/peers.mjs [s3 | oasdiff | openapi-typescript | openapi-python-client | schemathesis]
  */
 
 import { buildPeer, PEERS } from './bootstrap/peers.mjs';

@@ -20,6 +20,9 @@ export const PEERS = {
     version: '7.13.0',
     build: npm((version) => [`openapi-typescript@${version}`, 'typescript@5.9.3']),
   },
+  // A client in Python out of an OpenAPI document, and calls of every kind out of one; both MIT.
+  'openapi-python-client': { version: '0.26.2', build: pip('openapi-python-client'), isLong: true },
+  schemathesis: { version: '4.32.5', build: pip('schemathesis'), isLong: true },
 };
 
 /**
@@ -72,15 +75,32 @@ function npm(packagesOf) {
   };
 }
 
+/** A folder for PYTHONPATH. */
+function pip(name) {
+  return ({ version, folder, timeoutMs }) => {
+    const made = join(folder, 'packages');
+    const args = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--target', made];
+    return {
+      lack: run('python3', [...args, `${name}==${version}`], { cwd: folder, timeout: timeoutMs }),
+      made,
+    };
+  };
+}
+
 function run(program, args, options) {
   const { status, error } = spawnSync(program, args, { stdio: ['ignore', 'ignore', 2], ...options });
   if (status === 0) return undefined;
   return error === undefined ? `${program} ${args[0]} failed` : error.message;
 }
 
-/** Gets what `npm test` can use, once for each version; tests without it are skipped. */
-export function tryPeers() {
-  for (const [name, { version }] of Object.entries(PEERS)) {
+/**
+ * Gets what the tests can use, once for each version; tests without it are skipped.
+ *
+ * @param long whether the long forms run too, which need more.
+ */
+export function tryPeers(long) {
+  for (const [name, { version, isLong }] of Object.entries(PEERS)) {
+    if (isLong === true && !long) continue;
     const tried = join(FOLDER, `${name}.tried`);
     if (stamped(tried, version)) continue;
     stamp(tried, version);
