@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../src/kernel/clock.ts';
 import type { IngestSession } from '../src/media/contract/index.ts';
 import { spawnFfmpeg } from '../src/media/ffmpeg/process.ts';
+import { openFfmpeg } from '../src/media/ffmpeg/program.ts';
 import { packagerArgs } from '../src/media/live/command.ts';
 import { type LadderPlan, planLadder } from '../src/media/live/ladder.ts';
 import { createLiveManager } from '../src/media/live/live-manager.ts';
@@ -20,6 +21,7 @@ const ROUNDS = 5;
 const TARGET = '<= 1.1';
 const SEGMENT_SECONDS = 2;
 const log = createLogger('silent');
+const ffmpeg = await openFfmpeg('ffmpeg');
 
 function session(streamId: string): IngestSession {
   return {
@@ -42,7 +44,7 @@ function plan(maxRungs: number): LadderPlan {
     grant,
     maxRungs,
     coresLeft: 8,
-    enhancedFlv: false,
+    abilities: ffmpeg.info,
     longKeyframeInterval: false,
   });
   if (!result.ok) throw new Error(result.issue);
@@ -63,15 +65,22 @@ async function bare(source: FlvSource, root: string, maxRungs: number): Promise<
   const ladder = plan(maxRungs);
   const outDir = await mkdtemp(join(root, 'bare-'));
   for (const rung of ladder.rungs) await mkdir(join(outDir, rung.name));
-  const args = packagerArgs({ inputUrl: source.url, plan: ladder, segmentSeconds: SEGMENT_SECONDS, outDir });
+  const args = packagerArgs({
+    inputUrl: source.url,
+    plan: ladder,
+    source: null,
+    segmentSeconds: SEGMENT_SECONDS,
+    outDir,
+    sourceTimeBase: ffmpeg.info.sourceTimeBase,
+  });
   const startedMs = performance.now();
-  const ffmpeg = spawnFfmpeg({ bin: 'ffmpeg', args, log });
+  const child = spawnFfmpeg({ bin: ffmpeg.bin, args, log });
   const tookMs = await untilListed(
     ladder.rungs.map((rung) => join(outDir, rung.name, 'index.m3u8')),
     startedMs,
   );
   source.endReaders();
-  await ffmpeg.stop();
+  await child.stop();
   return tookMs;
 }
 
@@ -79,7 +88,7 @@ async function packaged(source: FlvSource, root: string, maxRungs: number, round
   const manager = createLiveManager({
     engine: { readUrl: () => source.url, stats: () => null, kick: async () => {} },
     liveDir: join(root, 'live'),
-    ffmpeg: 'ffmpeg',
+    ffmpeg,
     maxRungs,
     cores: 8,
     log,

@@ -1,21 +1,23 @@
 import type { Clock } from '../kernel/clock.ts';
-import { checkFfmpeg } from '../media/ffmpeg/check.ts';
+import { checkFfmpeg, type FfmpegInfo } from '../media/ffmpeg/check.ts';
 
-/** ffmpeg does not come and go, and asking it takes three programs. */
+/** ffmpeg does not come and go, and asking it takes a program. */
 const FRESH_MS = 60_000;
 
 /**
- * Throws, with one line that says what to do, while there is no usable ffmpeg here.
+ * What the ffmpeg of this machine is. Throws, with one line that says what to do, while there is no usable ffmpeg here.
  *
  * @param maxAgeMs of an answer that is good enough, default 60,000.
  */
-export type ToolCheck = (maxAgeMs?: number) => Promise<void>;
+export type ToolCheck = (maxAgeMs?: number) => Promise<FfmpegInfo>;
 
 export function createToolCheck(ffmpeg: string, clock: Clock): ToolCheck {
-  let seenAt = Number.NEGATIVE_INFINITY;
+  let seen: FfmpegInfo | null = null;
+  let seenAt = 0;
   return async (maxAgeMs = FRESH_MS) => {
-    if (Math.abs(clock.ms() - seenAt) < maxAgeMs) return;
-    await checkFfmpeg(ffmpeg);
+    if (seen !== null && Math.abs(clock.ms() - seenAt) < maxAgeMs) return seen;
+    seen = await checkFfmpeg(ffmpeg, seen);
     seenAt = clock.ms();
+    return seen;
   };
 }

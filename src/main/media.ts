@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { STREAM_DELETED_TOPIC, STREAM_TOPIC } from '../features/streams/index.ts';
 import { type ScheduledTask, startSchedule } from '../jobs/schedule.ts';
 import { newId } from '../kernel/ids.ts';
-import { checkFfmpeg } from '../media/ffmpeg/check.ts';
+import { openFfmpeg } from '../media/ffmpeg/program.ts';
 import {
   type Certificate,
   createEmbeddedRtmp,
@@ -38,9 +38,8 @@ async function nodeIdOf(dataDir: string): Promise<string> {
 
 /** Packagers and recorders of what the engine takes, as the configuration says. */
 async function createMediaPlane({ config, signals, recordings, store, log, clock }: Container) {
-  const { enhancedFlv } = await checkFfmpeg(config.FFMPEG_PATH);
+  const ffmpeg = await openFfmpeg(config.FFMPEG_PATH);
   const nodeId = await nodeIdOf(config.DATA_DIR);
-  const ffmpeg = config.FFMPEG_PATH;
   const certificate = await readCertificate(config);
   const engine = createEmbeddedRtmp({
     host: config.HOST,
@@ -65,7 +64,6 @@ async function createMediaPlane({ config, signals, recordings, store, log, clock
     engine,
     liveDir: join(config.DATA_DIR, 'live'),
     ffmpeg,
-    enhancedFlv,
     maxRungs: config.LIVE_MAX_RUNGS,
     log,
     clock,

@@ -19,6 +19,14 @@ export interface Readiness {
   /** DOWN with the database, DEGRADED when anything else is not OK. */
   status: Status;
   components: Record<Component, ComponentState>;
+  /** Null on a node that runs none. */
+  ffmpeg: FfmpegState | null;
+}
+
+/** The ffmpeg of this node, and words for what it cannot do. */
+export interface FfmpegState {
+  version: string;
+  lacks: string[];
 }
 
 export interface ReadinessCheck {
@@ -28,6 +36,7 @@ export interface ReadinessCheck {
 
 interface Deps {
   probes: Record<Component, Probe>;
+  ffmpeg(): Promise<FfmpegState | null>;
   clock: Clock;
   log: Pick<Logger, 'warn'>;
 }
@@ -35,7 +44,7 @@ interface Deps {
 const LIMIT_MS = 1000;
 const FRESH_MS = 5000;
 
-export function createReadiness({ probes, clock, log }: Deps): ReadinessCheck {
+export function createReadiness({ probes, ffmpeg, clock, log }: Deps): ReadinessCheck {
   let last: { at: number; result: Promise<Readiness> } | null = null;
 
   const look = async (component: Component): Promise<ComponentState> => {
@@ -59,7 +68,9 @@ export function createReadiness({ probes, clock, log }: Deps): ReadinessCheck {
       look('webhooks'),
     ]);
     const components = { database, queue, storage, ingest, transcoder, webhooks };
-    return { status: overall(components), components };
+    // When it does not answer, the transcoder's own probe has said so.
+    const seen = await within(LIMIT_MS, ffmpeg()).catch(() => null);
+    return { status: overall(components), components, ffmpeg: seen };
   };
 
   return {

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { after, before, beforeEach, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
+import { until } from '../../../test/harness/wait.ts';
 import { newId } from '../../kernel/ids.ts';
 import { createTranscodeNode } from '../videos/index.ts';
 import { createReadiness, type Probe } from './readiness.service.ts';
@@ -61,6 +62,18 @@ async function troubles(): Promise<Record<string, string>> {
   const found = components.filter(([, { status }]) => status !== 'OK');
   return Object.fromEntries(found.map(([name, { status }]) => [name, status]));
 }
+
+test('the ffmpeg of the node is named, with what it lacks', async () => {
+  // On a busy machine it does not answer in time at first.
+  const seen = await until(async () => {
+    clock.advance(6000);
+    return (await ready()).at('data.ffmpeg');
+  });
+  const { version, lacks } = Object(seen);
+  assert.match(version, /^n?\d+\.\d+|^N-/);
+  assert.ok(Array.isArray(lacks));
+  for (const word of lacks) assert.match(word, /^[A-Z_0-9]+$/);
+});
 
 test('every part is tried out, for any key', async () => {
   (await app.request('GET', '/health/ready')).assertError('UNAUTHORIZED');
@@ -198,7 +211,7 @@ test('a probe that hangs is DOWN after a second; the whole is DOWN with the data
   const warned: unknown[] = [];
   const log = { warn: (...line: unknown[]) => warned.push(line) };
   const check = (changed: Partial<typeof probes>) =>
-    createReadiness({ probes: { ...probes, ...changed }, clock, log }).check();
+    createReadiness({ probes: { ...probes, ...changed }, ffmpeg: async () => null, clock, log }).check();
   const started = performance.now();
   const hung = await check({ storage: () => new Promise(() => {}) });
   assert.ok(performance.now() - started < 3000);

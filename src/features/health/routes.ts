@@ -3,7 +3,7 @@ import { anyKey, keyless } from '../../http/access.ts';
 import { named } from '../../http/named.ts';
 import { LATEST_VERSION } from '../../http/plugins/version.ts';
 import { definePublicRoute, defineRoute, type Route } from '../../http/route.ts';
-import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { HealthProbes } from './probes.ts';
@@ -30,6 +30,20 @@ const Component = named(
   { status: 'OK', latencyMs: 3 },
 );
 
+const Ffmpeg = named(
+  'HealthFfmpeg',
+  Type.Object({
+    version: Type.String({ description: 'As it prints it.' }),
+    lacks: Type.Array(
+      Type.String({
+        description:
+          'ENHANCED_RTMP: HEVC, AV1 and VP9 cannot be published (needs 6.1). OPUS_OVER_RTMP: nor can Opus (8.0). HDR_TONE_MAPPING: HDR videos keep their colours (needs zscale). ANIMATED_PREVIEWS: videos have none (needs libwebp).',
+      }),
+    ),
+  }),
+  { version: '7.1.1', lacks: ['OPUS_OVER_RTMP'] },
+);
+
 const Ready = named(
   'Readiness',
   Type.Object({
@@ -42,6 +56,7 @@ const Ready = named(
       transcoder: Component,
       webhooks: Component,
     }),
+    ffmpeg: NullableObject(Ffmpeg),
   }),
   {
     status: 'OK',
@@ -53,6 +68,7 @@ const Ready = named(
       transcoder: { status: 'OK', latencyMs: 3 },
       webhooks: { status: 'OK', latencyMs: 3 },
     },
+    ffmpeg: { version: '7.1.1', lacks: ['OPUS_OVER_RTMP'] },
   },
 );
 

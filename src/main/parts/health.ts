@@ -12,6 +12,7 @@ import { aliveSlots } from '../../features/videos/index.ts';
 import { attemptsSince, oldestWaitSec } from '../../features/webhooks/index.ts';
 import { isUnattended } from '../../jobs/store.ts';
 import { newUuid } from '../../kernel/ids.ts';
+import { lacksOf } from '../../media/ffmpeg/check.ts';
 import type { Config } from '../../platform/config.ts';
 import { reach } from '../../platform/outbound/index.ts';
 import type { ApiRole, Part } from '../part.ts';
@@ -60,10 +61,16 @@ function readiness(base: Base, { mediaRuns }: ApiRole): ReadinessCheck {
     else if ((await aliveSlots(base)) === 0) throw new Error('no worker takes encodes');
     return 'OK' as const;
   };
+  const ffmpeg = async () => {
+    if (!isMediaHere && !encodesHere) return null;
+    const info = await checkTools();
+    return { version: info.version, lacks: lacksOf(info) };
+  };
   const seen = databaseProbes({ ...base, deliveries: { oldestWaitSec, attemptsSince } });
   return createReadiness({
     clock,
     log,
+    ffmpeg,
     probes: {
       ...seen,
       queue: async () => ((await isUnattended(db)) ? 'DEGRADED' : seen.queue()),

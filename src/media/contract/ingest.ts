@@ -30,6 +30,8 @@ export interface VideoInfo {
   height: number;
   /** 0 while it is not known. */
   fps: number;
+  /** Sent as enhanced RTMP, which not every ffmpeg reads. */
+  isEnhanced?: true;
 }
 
 export interface AudioInfo {
@@ -37,6 +39,8 @@ export interface AudioInfo {
   codec: string;
   sampleRate: number;
   channels: number;
+  /** Sent as enhanced RTMP, which not every ffmpeg reads. */
+  isEnhanced?: true;
 }
 
 export interface IngestSession {

@@ -3,53 +3,69 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-export interface FfmpegInfo {
+export interface FfmpegInfo extends FfmpegAbilities {
   /** As ffmpeg prints it, such as `5.1.9-0+deb12u1`. */
   version: string;
+}
+
+/** What differs between versions and builds. */
+export interface FfmpegAbilities {
   /** Reads HEVC, AV1 and VP9 in FLV (enhanced RTMP): since 6.1. */
   enhancedFlv: boolean;
+  /** Reads Opus in FLV, and what else came with the second version of enhanced RTMP: since 8.0. */
+  enhancedFlv2: boolean;
+  /** Makes ordinary pictures of HDR ones. */
+  canToneMap: boolean;
+  canWriteWebp: boolean;
+  /** The word for `-enc_time_base` that keeps the times of the source: 6.1 has a new one, later ones only that. */
+  sourceTimeBase: '-1' | 'demux';
 }
 
 const OLDEST = [5, 1] as const;
 const ENHANCED_FLV_SINCE = [6, 1] as const;
+const ENHANCED_FLV2_SINCE = [8, 0] as const;
+const DEMUX_TIME_BASE_SINCE = [6, 1] as const;
 const TIMEOUT_MS = 10_000;
 const INSTALL_HINT = 'install ffmpeg 5.1 or later with libx264 (Debian, Ubuntu: apt-get install ffmpeg)';
 
-/** Throws an Error whose message is one line that says what is missing and what to do. */
-export async function checkFfmpeg(bin: string): Promise<FfmpegInfo> {
+/**
+ * @param known what was found before: the same version is not asked again what it can do.
+ * @throws {Error} whose message is one line that says what is missing and what to do.
+ */
+export async function checkFfmpeg(bin: string, known?: FfmpegInfo | null): Promise<FfmpegInfo> {
   const banner = await output(bin, ['-hide_banner', '-version']);
   const version = /^ffmpeg version (\S+)/m.exec(banner)?.[1];
   if (version === undefined) throw new Error(`${bin} does not answer as ffmpeg does: ${INSTALL_HINT}`);
+  if (version === known?.version) return known;
   if (!atLeast(version, OLDEST)) throw new Error(`${bin} is version ${version}: ${INSTALL_HINT}`);
-  const [encoders, muxers] = await Promise.all([
+  const [encoders, muxers, filters] = await Promise.all([
     output(bin, ['-hide_banner', '-encoders']),
     output(bin, ['-hide_banner', '-muxers']),
+    output(bin, ['-hide_banner', '-filters']),
   ]);
   const missing = [
     ...['libx264', 'aac'].filter((name) => !lists(encoders, name)),
     ...['hls'].filter((name) => !lists(muxers, name)),
   ];
   if (missing.length > 0) throw new Error(`${bin} was built without ${missing.join(', ')}: ${INSTALL_HINT}`);
-  return { version, enhancedFlv: atLeast(version, ENHANCED_FLV_SINCE) };
-}
-
-/** What not every build can do. */
-export interface FfmpegExtras {
-  /** Makes ordinary pictures of HDR ones. */
-  canToneMap: boolean;
-  canWriteWebp: boolean;
-}
-
-/** @throws {Error} when ffmpeg does not answer. */
-export async function findExtras(bin: string): Promise<FfmpegExtras> {
-  const [filters, encoders] = await Promise.all([
-    output(bin, ['-hide_banner', '-filters']),
-    output(bin, ['-hide_banner', '-encoders']),
-  ]);
   return {
+    version,
+    enhancedFlv: atLeast(version, ENHANCED_FLV_SINCE),
+    enhancedFlv2: atLeast(version, ENHANCED_FLV2_SINCE),
     canToneMap: lists(filters, 'zscale') && lists(filters, 'tonemap'),
     canWriteWebp: lists(encoders, 'libwebp_anim'),
+    sourceTimeBase: atLeast(version, DEMUX_TIME_BASE_SINCE) ? 'demux' : '-1',
   };
+}
+
+/** What this ffmpeg cannot do and a newer or fuller one can; each word is explained in docs/guides/processing.md. */
+export function lacksOf(info: FfmpegAbilities): string[] {
+  return [
+    ...(info.enhancedFlv ? [] : ['ENHANCED_RTMP']),
+    ...(info.enhancedFlv2 ? [] : ['OPUS_OVER_RTMP']),
+    ...(info.canToneMap ? [] : ['HDR_TONE_MAPPING']),
+    ...(info.canWriteWebp ? [] : ['ANIMATED_PREVIEWS']),
+  ];
 }
 
 async function output(bin: string, args: string[]): Promise<string> {

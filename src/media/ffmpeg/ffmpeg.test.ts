@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../../test/live/poll.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { checkFfmpeg } from './check.ts';
+import { checkFfmpeg, lacksOf } from './check.ts';
 import { type FfmpegProcess, spawnFfmpeg } from './process.ts';
 import { createProgressParser, type FfmpegProgress } from './progress.ts';
 
@@ -43,13 +43,19 @@ test('ffmpeg check: the installed one is good', async () => {
   assert.match(info.version, /\d/);
 });
 
-const versions: [string, boolean | RegExp][] = [
-  ['5.1.9-0+deb12u1', false],
-  ['n6.0', false],
-  ['6.1.1', true],
-  ['7.0', true],
-  ['10.2', true],
-  ['N-109000-gabcdef', true],
+const OLD = { enhancedFlv: false, enhancedFlv2: false, sourceTimeBase: '-1' };
+const MIDDLE = { enhancedFlv: true, enhancedFlv2: false, sourceTimeBase: 'demux' };
+const NEW = { ...MIDDLE, enhancedFlv2: true };
+const versions: [string, object | RegExp][] = [
+  ['5.1.9-0+deb12u1', OLD],
+  ['n6.0', OLD],
+  ['6.1.1', MIDDLE],
+  ['7.0', MIDDLE],
+  ['7.1.1', MIDDLE],
+  ['8.0', NEW],
+  ['n9.0.2-17-g2a571b6068-20260930', NEW],
+  ['10.2', NEW],
+  ['N-109000-gabcdef', NEW],
   ['5.0.3', /is version 5\.0\.3: install ffmpeg 5\.1 or later/],
   ['4.4.2-0ubuntu0', /is version 4\.4\.2/],
 ];
@@ -57,9 +63,24 @@ for (const [version, expected] of versions) {
   test(`ffmpeg check: version ${version}`, async () => {
     const bin = await program(`v-${version}`, fake(version, ENCODERS, MUXERS));
     if (expected instanceof RegExp) await assert.rejects(checkFfmpeg(bin), expected);
-    else assert.deepEqual(await checkFfmpeg(bin), { version, enhancedFlv: expected });
+    else {
+      const poor = { canToneMap: false, canWriteWebp: false };
+      assert.deepEqual(await checkFfmpeg(bin), { version, ...expected, ...poor });
+    }
   });
 }
+
+test('ffmpeg check: what this one lacks has a word', () => {
+  const able = { enhancedFlv: true, enhancedFlv2: true, canToneMap: true, canWriteWebp: true };
+  assert.deepEqual(lacksOf({ ...able, sourceTimeBase: 'demux' }), []);
+  const old = { enhancedFlv: false, enhancedFlv2: false, canToneMap: false, canWriteWebp: false };
+  assert.deepEqual(lacksOf({ ...old, sourceTimeBase: '-1' }), [
+    'ENHANCED_RTMP',
+    'OPUS_OVER_RTMP',
+    'HDR_TONE_MAPPING',
+    'ANIMATED_PREVIEWS',
+  ]);
+});
 
 test('ffmpeg check: what is missing is named in one line', async () => {
   const bin = await program(

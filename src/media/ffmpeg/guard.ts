@@ -14,9 +14,11 @@ export interface ProgramLimits {
   fileBytes: number;
   /** Somebody waits for it: it goes before the long runs, which make way for everything. */
   isUrgent?: boolean;
+  /** It reads a feed from loopback and must keep up with it: it keeps its priority and the network. */
+  isLive?: boolean;
 }
 
-/** Shuts a program that reads a user's file in (docs/decisions/hostile-files.md). */
+/** Shuts a program that reads what a user has sent in (docs/decisions/hostile-files.md). */
 export interface Guard {
   /** What is put before the program; each part replaces itself by the next, so the process id stays. */
   prefix(limits: ProgramLimits): string[];
@@ -30,6 +32,29 @@ const OPEN_FILES = 256;
 const NICE = '10';
 const NICE_URGENT = '3';
 const TRY_TIMEOUT_MS = 5000;
+
+/**
+ * Decoders of what an encoder may publish: H.264, HEVC, AV1, VP9, AAC, Opus, MP3. Those of silence that we make are
+ * no input of a user.
+ */
+const LIVE_DECODERS = 'h264,hevc,av1,libdav1d,libaom-av1,vp9,libvpx-vp9,aac,opus,libopus,mp3,mp3float';
+/** Codecs pad the picture to whole blocks. */
+const BLOCK = 64;
+
+/**
+ * Options that stand before the input of every ffmpeg that reads a publish from our loopback feed. A picture that
+ * grows behind the back of the header is not decoded.
+ */
+export function liveGuard(url: string, picture: { width: number; height: number } | null): string[] {
+  const size = picture !== null && picture.width > 0 ? picture : null;
+  const maxPixels = size === null ? MAX_PIXELS : (size.width + BLOCK) * (size.height + BLOCK);
+  return [
+    ...['-protocol_whitelist', 'http,tcp', '-format_whitelist', 'live_flv,flv'],
+    ...['-codec_whitelist', LIVE_DECODERS, '-max_pixels', String(maxPixels)],
+    // A source that goes silent or away must end the process, also when nobody is left to stop it.
+    ...['-rw_timeout', '15000000', '-f', 'live_flv', '-i', url],
+  ];
+}
 
 /** Options that stand before the input in every ffprobe and ffmpeg that reads a user's file. */
 export function inputGuard(path: string): string[] {
@@ -60,8 +85,8 @@ export async function createGuard(): Promise<Guard> {
   const network = noNetwork ?? noNetworkAsUser ?? [];
   return {
     prefix: (limits) => [
-      ...(nice ? ['nice', '-n', limits.isUrgent ? NICE_URGENT : NICE] : []),
-      ...network,
+      ...(nice && !limits.isLive ? ['nice', '-n', limits.isUrgent ? NICE_URGENT : NICE] : []),
+      ...(limits.isLive ? [] : network),
       ...(dieWithParent ?? []),
       ...(limit ? [...limit, ...limitArgs(limits)] : []),
     ],

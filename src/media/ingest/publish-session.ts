@@ -172,7 +172,7 @@ export class PublishSession implements PublishSink {
       if (this.broadcast.setHeader(FlvTagType.video, tag)) this.#onVideoHeader(packet);
       return;
     }
-    if (this.#video === undefined) this.#onVideoHeader(packet);
+    if (this.#video === undefined && packet.codec !== '') this.#onVideoHeader(packet);
     if (packet.keyframe) this.#stats.keyframe(message.timestamp);
     const measured = this.#frameRate.frame(message.timestamp);
     if (measured !== null) this.#onFrameRate(measured);
@@ -220,7 +220,7 @@ export class PublishSession implements PublishSink {
       if (this.broadcast.setHeader(FlvTagType.audio, tag)) this.#onAudioFormat(packet);
       return;
     }
-    if (this.#audio === undefined) this.#onAudioFormat(packet);
+    if (this.#audio === undefined && packet.codec !== '') this.#onAudioFormat(packet);
     this.#tellMedia();
     this.broadcast.frame(FlvTagType.audio, message.timestamp, message.payload, false);
   }

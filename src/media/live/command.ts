@@ -1,10 +1,15 @@
+import type { FfmpegAbilities } from '../ffmpeg/check.ts';
+import { liveGuard } from '../ffmpeg/guard.ts';
 import type { LadderPlan, Rung } from './ladder.ts';
 
 export interface PackagerCommandInput {
   /** What `IngestEngine.readUrl` gave. */
   inputUrl: string;
   plan: LadderPlan;
+  /** The picture that was announced; null without one. */
+  source: { width: number; height: number } | null;
   segmentSeconds: number;
+  sourceTimeBase: FfmpegAbilities['sourceTimeBase'];
   /** Holds one folder for each rung. */
   outDir: string;
 }
@@ -46,8 +51,7 @@ function inputArgs(input: PackagerCommandInput): string[] {
   return [
     ...['-v', 'warning', '-nostdin', '-fflags', '+genpts'],
     ...['-analyzeduration', '1500000', '-probesize', '1000000'],
-    // A source that goes silent or away must end the process, also when nobody is left to stop it.
-    ...['-rw_timeout', '15000000', '-f', 'live_flv', '-i', input.inputUrl],
+    ...liveGuard(input.inputUrl, input.source),
     ...(silent ? ['-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=stereo'] : []),
   ];
 }
@@ -93,7 +97,7 @@ function videoArgs(rung: Rung, index: number, input: PackagerCommandInput): stri
     bufsize: `${Math.round(kbps * 1.5)}k`,
     // The source's own timestamps, so that all rungs have the same ones to the millisecond.
     fps_mode: 'passthrough',
-    enc_time_base: '-1',
+    enc_time_base: input.sourceTimeBase,
     force_key_frames: keyframes,
     g: '9999',
     sc_threshold: '0',

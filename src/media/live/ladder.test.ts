@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { OLD_ABILITIES } from '../../../test/live/ffmpeg.ts';
 import { type LadderInput, type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
 
 const AAC = { codec: 'mp4a.40.2', sampleRate: 48000, channels: 2 };
@@ -11,7 +12,7 @@ function input(width: number, height: number, changes: Partial<LadderInput> = {}
     grant: { streamId: 's', maxHeight: 2160, maxFps: 60 },
     maxRungs: 9,
     coresLeft: 100,
-    enhancedFlv: false,
+    abilities: OLD_ABILITIES,
     longKeyframeInterval: false,
     ...changes,
   };
@@ -103,8 +104,8 @@ const cases: { name: string; input: LadderInput; shape: string; issues?: string[
   {
     name: 'HEVC is transcoded where ffmpeg can read it',
     input: input(640, 360, {
-      enhancedFlv: true,
-      video: { codec: 'hvc1.1.6.L93', width: 640, height: 360, fps: 30 },
+      abilities: { ...OLD_ABILITIES, enhancedFlv: true },
+      video: { codec: 'hvc1.1.6.L93', width: 640, height: 360, fps: 30, isEnhanced: true },
     }),
     shape: 'src*=640x360',
     issues: ['CODEC_TRANSCODED'],
@@ -142,10 +143,40 @@ test('ladder: a transcode that the node cannot do refuses the publish', () => {
   assert.deepEqual(result, { ok: false, issue: 'NO_TRANSCODE_CAPACITY' });
 });
 
-test('ladder: HEVC in FLV is refused by an ffmpeg that cannot read it', () => {
-  const video = { codec: 'hvc1.1.6.L93', width: 640, height: 360, fps: 30 };
-  assert.deepEqual(planLadder(input(640, 360, { video })), { ok: false, issue: 'UNSUPPORTED_CODEC' });
-});
+const NEW = { enhancedFlv: true, enhancedFlv2: true };
+const SIZE = { width: 640, height: 360, fps: 30 };
+const ENHANCED = { isEnhanced: true } as const;
+const accepted: [string, Partial<LadderInput>, { old: boolean; current: boolean }][] = [
+  ['HEVC', { video: { codec: 'hvc1.1.6.L93', ...SIZE, ...ENHANCED } }, { old: false, current: true }],
+  [
+    'HEVC as no standard has it',
+    { video: { codec: 'hvc1.1.6.L93', ...SIZE } },
+    { old: false, current: false },
+  ],
+  ['AV1', { video: { codec: 'av01.0.04M.08', ...SIZE, ...ENHANCED } }, { old: false, current: true }],
+  ['VP9', { video: { codec: 'vp09.00.10.08', ...SIZE, ...ENHANCED } }, { old: false, current: true }],
+  ['VP8', { video: { codec: 'vp08', ...SIZE, ...ENHANCED } }, { old: false, current: false }],
+  ['H.263', { video: { codec: 'h263', ...SIZE } }, { old: false, current: false }],
+  ['VP6', { video: { codec: 'vp6f', ...SIZE } }, { old: false, current: false }],
+  ['Opus', { audio: { ...AAC, codec: 'opus', ...ENHANCED } }, { old: false, current: true }],
+  ['enhanced AAC', { audio: { ...AAC, ...ENHANCED } }, { old: false, current: true }],
+  ['MP3', { audio: { ...AAC, codec: 'mp3' } }, { old: true, current: true }],
+  ['FLAC', { audio: { ...AAC, codec: 'fLaC', ...ENHANCED } }, { old: false, current: false }],
+  ['Speex', { audio: { ...AAC, codec: 'speex' } }, { old: false, current: false }],
+  ['G.711', { audio: { ...AAC, codec: 'pcm_alaw' } }, { old: false, current: false }],
+];
+for (const [name, media, expected] of accepted) {
+  test(`ladder: ${name} is taken where ffmpeg can read it, and refused elsewhere`, () => {
+    for (const [abilities, ok] of [
+      [OLD_ABILITIES, expected.old],
+      [NEW, expected.current],
+    ] as const) {
+      const result = planLadder(input(640, 360, { ...media, abilities }));
+      assert.equal(result.ok, ok);
+      if (!result.ok) assert.equal(result.issue, 'UNSUPPORTED_CODEC');
+    }
+  });
+}
 
 test('ladder: audio is copied, encoded or made up', () => {
   assert.equal(planned(input(640, 360)).audio, 'copy');

@@ -1,4 +1,5 @@
 import type { AudioInfo, LiveIssue, PublishGrant, VideoInfo } from '../contract/index.ts';
+import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { h264Codec, h264Level } from './h264.ts';
 
 /** One variant of the public master. The top one is always named `src`. */
@@ -37,8 +38,7 @@ export interface LadderInput {
   maxRungs: number;
   /** What the node has left, in CPU cores. */
   coresLeft: number;
-  /** ffmpeg reads HEVC, AV1 and VP9 from FLV. */
-  enhancedFlv: boolean;
+  abilities: Pick<FfmpegAbilities, 'enhancedFlv' | 'enhancedFlv2'>;
   /** More than 4 s between keyframes: the copy would make long segments, so the top is encoded if possible. */
   longKeyframeInterval: boolean;
 }
@@ -68,9 +68,10 @@ const UNKNOWN_FPS = 60;
  * the publish is refused when the node cannot do that.
  */
 export function planLadder(input: LadderInput): LadderResult {
-  const { video } = input;
+  const { video, audio, abilities } = input;
+  const isReadable = canRead(VIDEO_CODECS, video, abilities) && canRead(AUDIO_CODECS, audio, abilities);
+  if (!isReadable) return { ok: false, issue: 'UNSUPPORTED_CODEC' };
   if (!video) return { ok: true, plan: audioOnlyPlan(input.audio) };
-  if (!input.enhancedFlv && isEnhancedCodec(video.codec)) return { ok: false, issue: 'UNSUPPORTED_CODEC' };
 
   const forced = forcedIssues(input, video);
   const capFps = forced.includes('FRAME_RATE_CAPPED') ? input.grant.maxFps : null;
@@ -131,8 +132,35 @@ function isBrowserH264(codec: string): boolean {
   return /^avc[13]\.(42|4d|64)/i.test(codec);
 }
 
-function isEnhancedCodec(codec: string): boolean {
-  return /^(hvc1|hev1|av01|vp09|vp08)/i.test(codec);
+type Ability = keyof LadderInput['abilities'];
+
+interface AcceptedCodec {
+  codec: RegExp;
+  /** What ffmpeg needs to read it from enhanced RTMP. */
+  enhanced: Ability;
+  /** Plain RTMP has it too. */
+  isPlain: boolean;
+}
+
+/** All that may be published. */
+const VIDEO_CODECS: readonly AcceptedCodec[] = [
+  { codec: /^avc[13]/, enhanced: 'enhancedFlv2', isPlain: true },
+  { codec: /^(hvc1|hev1|av01|vp09)/, enhanced: 'enhancedFlv', isPlain: false },
+];
+const AUDIO_CODECS: readonly AcceptedCodec[] = [
+  { codec: /^(mp4a|\.?mp3$)/, enhanced: 'enhancedFlv2', isPlain: true },
+  { codec: /^opus$/, enhanced: 'enhancedFlv2', isPlain: false },
+];
+
+function canRead(
+  accepted: readonly AcceptedCodec[],
+  media: VideoInfo | AudioInfo | undefined,
+  abilities: LadderInput['abilities'],
+): boolean {
+  if (media === undefined) return true;
+  const found = accepted.find(({ codec }) => codec.test(media.codec));
+  if (found === undefined) return false;
+  return media.isEnhanced ? abilities[found.enhanced] : found.isPlain;
 }
 
 function audioOnlyPlan(audio: AudioInfo | undefined): LadderPlan {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { IngestEnd, IngestEngine, IngestSession, LiveIssue, StreamHealth } from '../contract/index.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { type Composer, openComposer } from './composer.ts';
 import { type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
 import { createPackager, type Packager } from './packager.ts';
@@ -12,9 +13,7 @@ export interface LiveManagerOptions {
   engine: Pick<IngestEngine, 'readUrl' | 'stats' | 'kick'>;
   /** Playlists and segments live in `<liveDir>/<streamId>`. */
   liveDir: string;
-  /** The ffmpeg program, and what `checkFfmpeg` said of it. */
-  ffmpeg: string;
-  enhancedFlv?: boolean;
+  ffmpeg: FfmpegProgram;
   /** `LIVE_MAX_RUNGS`. */
   maxRungs: number;
   /** What live transcodes may use of the node, in CPU cores; three quarters of them unless told otherwise. */
@@ -258,7 +257,7 @@ async function applySession(
     grant: session.grant,
     maxRungs: options.maxRungs,
     coresLeft,
-    enhancedFlv: options.enhancedFlv ?? false,
+    abilities: options.ffmpeg.info,
     longKeyframeInterval: entry.longKeyframeInterval,
   });
   if (!result.ok) {
@@ -298,6 +297,7 @@ async function newPackager(
     ffmpeg: options.ffmpeg,
     inputUrl: options.engine.readUrl(session),
     plan,
+    source: session.video ?? null,
     audioCodec: session.audio?.codec ?? '',
     segmentSeconds: session.grant.latencyMode === 'LOW' ? 1 : 2,
     composer: await composerOf(options, entry),

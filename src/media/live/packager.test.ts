@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { OLD_ABILITIES, testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { type FlvSource, type FlvSourceOptions, startFlvSource } from '../../../test/live/flv-source.ts';
 import { startPlaybackServer } from '../../../test/live/playback-server.ts';
 import { eventually } from '../../../test/live/poll.ts';
@@ -51,15 +52,16 @@ async function fixture(
     grant: { streamId: 's1', maxHeight: 2160, maxFps: 60 },
     maxRungs: 0,
     coresLeft: 8,
-    enhancedFlv: false,
+    abilities: OLD_ABILITIES,
     longKeyframeInterval: false,
     ...ladder,
   });
   assert.ok(result.ok);
   const packager = createPackager({
-    ffmpeg: 'ffmpeg',
+    ffmpeg: testFfmpeg,
     inputUrl: flv.url,
     plan: result.plan,
+    source: { width, height },
     audioCodec: 'mp4a.40.2',
     segmentSeconds: 1,
     composer,
@@ -275,7 +277,11 @@ test('packager: a program that is not there is a failure, not a crash', async ()
   const { packager } = await fixture(
     {},
     {},
-    { ffmpeg: '/nonexistent/ffmpeg', backoffMs: [0], onGiveUp: () => (givenUp = true) },
+    {
+      ffmpeg: { ...testFfmpeg, bin: '/nonexistent/ffmpeg' },
+      backoffMs: [0],
+      onGiveUp: () => (givenUp = true),
+    },
   );
   packager.start();
   await eventually('giving up', () => givenUp);

@@ -1,14 +1,18 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { liveLimits } from '../ffmpeg/limits.ts';
 import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { packagerArgs } from './command.ts';
 import type { Composer } from './composer.ts';
 import type { LadderPlan } from './ladder.ts';
 
 export interface PackagerOptions {
-  ffmpeg: string;
+  ffmpeg: FfmpegProgram;
   inputUrl: string;
   plan: LadderPlan;
+  /** The picture that was announced; null without one. */
+  source: { width: number; height: number } | null;
   /** RFC 6381 of the copied audio; a transcode and silence are AAC-LC. */
   audioCodec: string;
   segmentSeconds: number;
@@ -38,6 +42,8 @@ const BACKOFF_MS = [200, 500, 1000, 2000, 5000] as const;
 const GIVE_UP_FAILURES = 10;
 const GIVE_UP_WINDOW_MS = 120_000;
 const EOF_WAIT_MS = 1000;
+/** Far above what two seconds take. */
+const SEGMENT_MAX_BYTES = 2 ** 30;
 const AAC_LC = 'mp4a.40.2';
 
 /** One supervised ffmpeg for one publish (docs/decisions/live-packaging.md): every run is a new epoch. */
@@ -102,8 +108,10 @@ class SupervisedPackager implements Packager {
     try {
       const outDir = await composer.beginEpoch(epochInput(this.#options, this.#fps));
       if (this.#stopped) return { code: 0, signal: null, stderr: '' };
-      const args = packagerArgs({ ...this.#options, outDir });
-      this.#child = spawnFfmpeg({ bin: ffmpeg, args, log });
+      const { sourceTimeBase } = ffmpeg.info;
+      const args = packagerArgs({ ...this.#options, outDir, sourceTimeBase });
+      const prefix = ffmpeg.guard.prefix(liveLimits(SEGMENT_MAX_BYTES));
+      this.#child = spawnFfmpeg({ bin: ffmpeg.bin, args, prefix, log });
       const exit = await this.#child.exited;
       this.#child = null;
       await composer.endEpoch();

@@ -1,4 +1,5 @@
 import type { AudioInfo, VideoInfo } from '../contract/index.ts';
+import { liveGuard } from '../ffmpeg/guard.ts';
 
 export interface RecorderCommandInput {
   /** What `IngestEngine.readUrl` gave. */
@@ -23,8 +24,7 @@ export function recorderArgs({ inputUrl, video, audio, file }: RecorderCommandIn
     ...['-v', 'warning', '-nostdin', '-y', '-fflags', '+genpts'],
     // The frame rate is not asked for: that would take a second and a half of the broadcast.
     ...['-analyzeduration', '1500000', '-probesize', '1000000', '-fpsprobesize', '0'],
-    // A source that goes silent or away must end the process, also when nobody is left to stop it.
-    ...['-rw_timeout', '15000000', '-f', 'live_flv', '-i', inputUrl],
+    ...liveGuard(inputUrl, video),
     ...['-map', '0:v:0', ...(audio === undefined ? [] : ['-map', '0:a:0'])],
     ...['-c:v', 'copy', ...(isHevc(video.codec) ? ['-tag:v', 'hvc1'] : [])],
     ...audioArgs(audio),

@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { AudioInfo, VideoInfo } from '../contract/index.ts';
+import { liveLimits } from '../ffmpeg/limits.ts';
 import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { recorderArgs } from './command.ts';
 import type { PartFiles } from './part-files.ts';
 
 export interface RecorderOptions {
-  ffmpeg: string;
+  ffmpeg: FfmpegProgram;
   inputUrl: string;
   video: VideoInfo;
   audio: AudioInfo | undefined;
@@ -31,6 +33,8 @@ const BACKOFF_MS = [200, 500, 1000, 2000, 5000, 10_000, 30_000] as const;
 const FAILING_AFTER = 3;
 /** A run that lasted so long was a good one. */
 const GOOD_RUN_MS = 10_000;
+/** Days of the highest bitrate. */
+const PART_MAX_BYTES = 2 ** 40;
 const STOP_GRACE_MS = 2000;
 
 /** One supervised ffmpeg for one publish; each run writes a part of its own (docs/decisions/recordings.md). */
@@ -85,7 +89,8 @@ class SupervisedRecorder implements Recorder {
       if (this.#stopped.signal.aborted) return { code: 0, signal: null, stderr: '' };
       files.announce(part, false);
       this.#child = spawnFfmpeg({
-        bin: ffmpeg,
+        bin: ffmpeg.bin,
+        prefix: ffmpeg.guard.prefix(liveLimits(PART_MAX_BYTES)),
         args: recorderArgs({ ...this.#options, file: path }),
         log,
         onProgress: ({ frame }) => {

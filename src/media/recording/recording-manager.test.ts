@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { until } from '../../../test/harness/wait.ts';
+import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { type FlvSource, type FlvSourceOptions, startFlvSource } from '../../../test/live/flv-source.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
@@ -80,7 +81,7 @@ async function setUp(t: TestContext) {
     store,
     dir,
     nodeId: 'nod_a',
-    ffmpeg: 'ffmpeg',
+    ffmpeg: testFfmpeg,
     log: createLogger('silent'),
     clock: systemClock,
   });

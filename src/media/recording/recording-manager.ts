@@ -8,6 +8,7 @@ import type {
   VideoInfo,
   WantedRecording,
 } from '../contract/index.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { createPartFiles, type PartFiles } from './part-files.ts';
 import { type Recorder, type RecorderOptions, startRecorder } from './recorder.ts';
 
@@ -18,7 +19,7 @@ export interface RecordingManagerOptions {
   /** Files are written below it, and leave it for the store when they are closed. */
   dir: string;
   nodeId: string;
-  ffmpeg: string;
+  ffmpeg: FfmpegProgram;
   log: Logger;
   clock: Clock;
 }

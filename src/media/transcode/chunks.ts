@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RenditionFiles, SourceChunk, Transcoder } from '../contract/index.ts';
-import type { FfmpegExtras } from '../ffmpeg/check.ts';
+import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { encodedChunk, sourceInput, splitArgs, stitchArgs } from './command.ts';
 import { encodeLimits, splitLimits } from './limits.ts';
 import { readRendition } from './rendition.ts';
@@ -52,7 +52,7 @@ function readList(csv: string, dir: string): SourceChunk[] {
 
 export async function encodeChunk(
   tools: Tools,
-  { canToneMap }: FfmpegExtras,
+  abilities: FfmpegAbilities,
   run: Parameters<Transcoder['encodeChunk']>[0],
 ): Promise<void> {
   const { input, source, outDir, signal, rungs, chunk, onProgress } = run;
@@ -69,7 +69,7 @@ export async function encodeChunk(
     cwd: outDir,
     args: [
       ...sourceInput(input, piece, threads),
-      ...encodedChunk({ source: piece, rungs, canToneMap, threads }),
+      ...encodedChunk({ source: piece, rungs, threads, ...abilities }),
     ],
     limits: { ...encodeLimits(piece, rungs), fileBytes: splitLimits(piece).fileBytes },
     signal,

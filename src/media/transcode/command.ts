@@ -1,5 +1,6 @@
 import { MAX_DURATION_SEC, MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
 import type { LadderPlan, RungPlan, SourceInfo } from '../contract/index.ts';
+import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
 import { type FilterInput, videoGraph } from './filters.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
@@ -61,6 +62,7 @@ export interface EncodeInput extends Omit<FilterInput, 'rungs' | 'pace'> {
   /** Keyframes where the source has them; otherwise at a beat of their own, equal in all rungs. */
   alignToSource: boolean;
   threads: number;
+  sourceTimeBase: FfmpegAbilities['sourceTimeBase'];
 }
 
 /** The pictures of all rungs, decoded once, each into its own HLS. */
@@ -73,7 +75,7 @@ export function encodedRungs(input: EncodeInput): string[] {
     ...graph(input, alignToSource ? 'source' : 'constant'),
     ...rungs.flatMap((rung, index) => [
       ...x264(rung, index, threads),
-      ...(alignToSource ? SOURCE_KEYFRAMES : fixedKeyframes(group.framesOf(rung))),
+      ...(alignToSource ? sourceKeyframes(input) : fixedKeyframes(group.framesOf(rung))),
       ...hls(rung.name, segmentSec),
     ]),
   ];
@@ -84,7 +86,7 @@ export function encodedChunk(input: Omit<EncodeInput, 'alignToSource'>): string[
   return [
     ...graph({ ...input, alignToSource: true }, 'source'),
     ...input.rungs.flatMap((rung, index) => [
-      ...[...x264(rung, index, input.threads), ...SOURCE_KEYFRAMES, ...PLAIN],
+      ...[...x264(rung, index, input.threads), ...sourceKeyframes(input), ...PLAIN],
       ...['-f', 'matroska', `${rung.name}.mkv`],
     ]),
   ];
@@ -104,7 +106,9 @@ function x264(rung: RungPlan, index: number, threads: number): string[] {
   ];
 }
 
-const SOURCE_KEYFRAMES = ['-force_key_frames', 'source', '-g', '99999', '-enc_time_base', '-1'] as const;
+function sourceKeyframes({ sourceTimeBase }: Pick<FfmpegAbilities, 'sourceTimeBase'>): string[] {
+  return ['-force_key_frames', 'source', '-g', '99999', '-enc_time_base', sourceTimeBase];
+}
 
 function fixedKeyframes(frames: number): string[] {
   return ['-g', String(frames), '-keyint_min', String(frames)];

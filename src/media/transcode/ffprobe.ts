@@ -123,6 +123,35 @@ export async function hasSound(tools: Tools, input: TrackInput): Promise<boolean
   }
 }
 
+/**
+ * Where ffmpeg begins to count the time of a file, in seconds; null when it does not say. Asked of itself, because
+ * versions differ on what comes before the first sound that is heard, and ffprobe may be of another one.
+ */
+export async function startOf(
+  tools: Tools,
+  { path, cwd, streamIndex, signal }: TrackInput,
+): Promise<number | null> {
+  try {
+    const log = await runTool(tools, {
+      program: 'ffmpeg',
+      cwd,
+      args: [
+        ...['-nostdin', '-hide_banner', '-nostats', '-v', 'info', ...inputGuard(path)],
+        ...['-map', `0:${streamIndex}`, '-c', 'copy', '-frames', '1', '-f', 'null', '-'],
+      ],
+      limits: LIMITS,
+      signal,
+      timeoutMs: TIMEOUT_MS,
+    });
+    // Tags are indented further.
+    const start = /^ {2}Duration: [^,]+, start: (-?[\d.]+)/m.exec(log)?.[1];
+    return start === undefined ? null : Number(start);
+  } catch {
+    signal.throwIfAborted();
+    return null;
+  }
+}
+
 async function decodeFirst(
   tools: Tools,
   { path, cwd, streamIndex, signal }: TrackInput,

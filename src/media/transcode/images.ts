@@ -2,7 +2,7 @@ import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDiskTrouble } from '../../platform/disk.ts';
 import { MediaFileError, type SourceInfo, type Transcoder } from '../contract/index.ts';
-import type { FfmpegExtras } from '../ffmpeg/check.ts';
+import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { inputGuard } from '../ffmpeg/guard.ts';
 import { stillFilters } from './filters.ts';
 import { encodeLimits } from './limits.ts';
@@ -42,7 +42,7 @@ type ImageRun = Parameters<Transcoder['images']>[0];
 
 interface Task {
   tools: Tools;
-  extras: FfmpegExtras;
+  abilities: FfmpegAbilities;
   run: ImageRun;
 }
 
@@ -52,12 +52,12 @@ interface Task {
  * @returns the names of the files in `outDir`.
  * @throws {MediaFileError} when not one picture can be decoded.
  */
-export async function makeImages(tools: Tools, extras: FfmpegExtras, run: ImageRun): Promise<string[]> {
-  const task = { tools, extras, run };
+export async function makeImages(tools: Tools, abilities: FfmpegAbilities, run: ImageRun): Promise<string[]> {
+  const task = { tools, abilities, run };
   await makePoster(task);
   if (!run.storyboard) return [POSTER];
   const storyboard = await makeStoryboard(task);
-  const preview = extras.canWriteWebp ? await makePreview(task) : [];
+  const preview = abilities.canWriteWebp ? await makePreview(task) : [];
   run.onProgress?.(1);
   return [POSTER, ...storyboard, ...preview];
 }
@@ -140,7 +140,8 @@ async function tiles(task: Task, decoderOptions: string[]): Promise<number[]> {
     filters: `[0:${source.video.streamIndex}]${small.join(',')},split[a][b];[a]${sheet}[sheet]`,
     output: [
       ...['-map', '[sheet]', '-fps_mode', 'passthrough', '-q:v', '5', sheetName('%03d')],
-      ...['-map', '[b]', '-fps_mode', 'passthrough', '-enc_time_base', '-1', '-f', 'framecrc', '-'],
+      ...['-map', '[b]', '-fps_mode', 'passthrough', '-f', 'framecrc'],
+      ...['-enc_time_base', task.abilities.sourceTimeBase, '-'],
     ],
     onLine: (line) => {
       const base = /^#tb 0: (\d+)\/(\d+)/.exec(line);
@@ -228,8 +229,8 @@ async function sizeOf({ run }: Task, name: string): Promise<number> {
   );
 }
 
-function stills({ run, extras }: Task): string[] {
-  return stillFilters(run.source, extras.canToneMap);
+function stills({ run, abilities }: Task): string[] {
+  return stillFilters(run.source, abilities.canToneMap);
 }
 
 function fromZero({ zeroSec }: SourceInfo): string[] {

@@ -10,7 +10,7 @@ import {
   type TranscodeRun,
   type Transcoder,
 } from '../contract/index.ts';
-import { type FfmpegExtras, findExtras } from '../ffmpeg/check.ts';
+import { checkFfmpeg, type FfmpegAbilities } from '../ffmpeg/check.ts';
 import { createGuard, type ProgramLimits } from '../ffmpeg/guard.ts';
 import { encodeChunk, split, stitch } from './chunks.ts';
 import { AUDIO, audioRendition, copiedRung, encodedRungs, sourceInput } from './command.ts';
@@ -44,16 +44,16 @@ export function createTranscoder(options: TranscoderOptions): Transcoder {
   const { ffmpeg } = options;
   const guard = once(createGuard);
   const tools: Tools = { ...options, stallMs: options.stallMs ?? STALL_MS, guard };
-  const extras = once(() => findExtras(ffmpeg));
+  const abilities = once(() => checkFfmpeg(ffmpeg));
   return {
     probe: (input, signal) => withFolder((dir) => probeFile(tools, { path: input, dir, signal })),
     plan: planLadder,
     copyTop: (run) => copyTop(tools, run),
-    encode: async (run) => encode(tools, await extras(), run),
+    encode: async (run) => encode(tools, await abilities(), run),
     split: (run) => split(tools, run),
-    encodeChunk: async (run) => encodeChunk(tools, await extras(), run),
+    encodeChunk: async (run) => encodeChunk(tools, await abilities(), run),
     stitch: (run) => stitch(tools, run),
-    images: async (run) => makeImages(tools, await extras(), run),
+    images: async (run) => makeImages(tools, await abilities(), run),
   };
 }
 
@@ -69,7 +69,7 @@ async function copyTop(tools: Tools, run: Parameters<Transcoder['copyTop']>[0]):
 
 async function encode(
   tools: Tools,
-  { canToneMap }: FfmpegExtras,
+  abilities: FfmpegAbilities,
   run: Parameters<Transcoder['encode']>[0],
 ): Promise<RenditionFiles[]> {
   const { rungs, audio, source, alignToSource } = run;
@@ -78,7 +78,7 @@ async function encode(
     rungs,
     hasAudio: audio !== null,
     outputs: [
-      ...encodedRungs({ source, rungs, alignToSource, canToneMap, threads }),
+      ...encodedRungs({ source, rungs, alignToSource, threads, ...abilities }),
       ...(audio ? audioRendition(source, audio) : []),
     ],
     limits: encodeLimits(source, rungs),

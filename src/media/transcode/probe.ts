@@ -9,6 +9,7 @@ import {
   hasSound,
   type ProbedStream,
   type ProbeReport,
+  startOf,
 } from './ffprobe.ts';
 import { frameRateOf } from './frame-rate.ts';
 import { fileFault, type Tools } from './run.ts';
@@ -49,7 +50,7 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
   checkPicture(video, log);
   const declaredSec = seconds(report.format.duration);
   checkDuration(declaredSec ?? 0);
-  const { scan, isHeard } = await examine(tools, input, {
+  const { scan, isHeard, startSec } = await examine(tools, input, {
     videoIndex: video.index,
     audioIndex: sound?.index ?? null,
     toTheEnd: declaredSec === null,
@@ -58,7 +59,9 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
   const audio = isHeard ? sound : null;
   if (scan.video === null) throw new MediaFileError('CORRUPT_INPUT', 'The file holds no pictures.');
   const { size } = await stat(path);
-  return describe({ report, video, audio, scan, track: scan.video, sizeBytes: size, declaredSec });
+  const fileStartSec = startSec ?? seconds(report.format.start_time) ?? 0;
+  const track = scan.video;
+  return describe({ report, video, audio, scan, track, sizeBytes: size, declaredSec, fileStartSec });
 }
 
 /** Reads the packets and tries the decoders at the same time; when one fails, the others are ended. */
@@ -66,7 +69,7 @@ async function examine(
   tools: Tools,
   input: ProbeInput,
   scanned: Pick<ScanInput, 'videoIndex' | 'audioIndex' | 'toTheEnd' | 'maxSec'>,
-): Promise<{ scan: PacketScan; isHeard: boolean }> {
+): Promise<{ scan: PacketScan; isHeard: boolean; startSec: number | null }> {
   const { videoIndex, audioIndex } = scanned;
   const failed = new AbortController();
   const signal = AbortSignal.any([input.signal, failed.signal]);
@@ -74,12 +77,13 @@ async function examine(
   const pictures = checkPictures(tools, { ...file, streamIndex: videoIndex });
   const sound = audioIndex !== null && hasSound(tools, { ...file, streamIndex: audioIndex });
   const packets = scanPackets(tools, { ...file, ...scanned });
+  const start = startOf(tools, { ...file, streamIndex: videoIndex });
   try {
-    const [scan, isHeard] = await Promise.all([packets, sound, pictures]);
-    return { scan, isHeard };
+    const [scan, isHeard, startSec] = await Promise.all([packets, sound, start, pictures]);
+    return { scan, isHeard, startSec };
   } catch (error) {
     failed.abort();
-    await Promise.allSettled([packets, sound, pictures]);
+    await Promise.allSettled([packets, sound, start, pictures]);
     throw error;
   }
 }
@@ -134,11 +138,12 @@ interface Findings {
   track: TrackScan;
   sizeBytes: number;
   declaredSec: number | null;
+  /** What ffmpeg takes for zero. */
+  fileStartSec: number;
 }
 
 function describe(found: Findings): SourceInfo {
-  const { report, video, audio, scan, track, sizeBytes } = found;
-  const fileStartSec = seconds(report.format.start_time) ?? 0;
+  const { report, video, audio, scan, track, sizeBytes, fileStartSec } = found;
   const videoStart = Math.max(0, (seconds(video.start_time) ?? track.startSec) - fileStartSec);
   const audioStart = audio ? Math.max(0, (seconds(audio.start_time) ?? fileStartSec) - fileStartSec) : null;
   const lead = audioStart === null ? 0 : videoStart - audioStart;

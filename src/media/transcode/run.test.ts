@@ -31,7 +31,12 @@ async function program(name: string, script: string): Promise<{ ffmpeg: string; 
   const path = join(dir, name);
   const pidFile = `${path}.pid`;
   // What the transcoder asks of every ffmpeg first.
-  const asked = 'case "$*" in *-filters*|*-encoders*) exit 0;; esac';
+  const asked = `case "$*" in
+*-version*) echo "ffmpeg version 5.1"; exit 0;;
+*-encoders*) printf ' V libx264 x\\n A aac x\\n'; exit 0;;
+*-muxers*) echo ' E hls x'; exit 0;;
+*-filters*) exit 0;;
+esac`;
   await writeFile(
     path,
     `#!/bin/sh\n${asked}\necho $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}\n${script}\n`,

@@ -30,7 +30,7 @@ export interface ProcessingDeps {
    */
   chunkMinSec: number;
   /** Throws while this machine has no usable ffmpeg: the jobs wait. */
-  checkTools(): Promise<void>;
+  checkTools(): Promise<unknown>;
   onPlayable: readonly PlayableHook[];
 }
 

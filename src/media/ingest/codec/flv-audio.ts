@@ -4,7 +4,9 @@ import { parseAudioSpecificConfig } from './aac.ts';
 const FORMAT_EX_HEADER = 9;
 const FORMAT_AAC = 10;
 const SEQUENCE_HEADER = 0;
+/** CodedFrames, Multitrack, ModEx; the FourCC of the last two is further on. */
 const EX_CODED_FRAMES = new Set([1, 5, 7]);
+const MULTITRACK = 5;
 const SAMPLE_RATES = [5500, 11025, 22050, 44100];
 
 /** Short names by SoundFormat (FLV 10.1, E.4.2.1). */
@@ -29,6 +31,7 @@ export interface AudioPacket {
   /** As the tag's own flags tell; AAC always says 44100 and stereo, whatever it is. */
   sampleRate: number;
   channels: number;
+  isEnhanced?: true;
 }
 
 const OTHER: AudioPacket = { kind: 'other', codec: '', config: Buffer.alloc(0), sampleRate: 0, channels: 0 };
@@ -54,12 +57,18 @@ function readEnhanced(payload: Buffer, packetType: number): AudioPacket {
   if (payload.length < 5) return OTHER;
   const codec = payload.toString('latin1', 1, 5);
   const config = payload.subarray(5);
-  if (packetType === SEQUENCE_HEADER) return { ...OTHER, kind: 'header', codec, config };
-  return { ...OTHER, kind: EX_CODED_FRAMES.has(packetType) ? 'frame' : 'other', codec };
+  if (packetType === SEQUENCE_HEADER) return { ...OTHER, kind: 'header', codec, config, isEnhanced: true };
+  if (packetType >= MULTITRACK)
+    return { ...OTHER, kind: EX_CODED_FRAMES.has(packetType) ? 'frame' : 'other' };
+  return { ...OTHER, kind: EX_CODED_FRAMES.has(packetType) ? 'frame' : 'other', codec, isEnhanced: true };
 }
 
 /** What a packet tells: an AAC header its AudioSpecificConfig, others the flags. @throws CodecError */
 export function parseAudioInfo(packet: AudioPacket): AudioInfo {
+  return { ...parseConfig(packet), ...(packet.isEnhanced ? { isEnhanced: true } : {}) };
+}
+
+function parseConfig(packet: AudioPacket): AudioInfo {
   if (packet.codec === 'mp4a' && packet.kind === 'header') return parseAudioSpecificConfig(packet.config);
   if (packet.codec === 'Opus') {
     const channels = packet.config[9] ?? 0; // OpusHead (RFC 7845, 5.1)

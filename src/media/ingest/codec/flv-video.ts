@@ -10,6 +10,7 @@ const CODEC_AVC = 7;
 const SEQUENCE_HEADER = 0;
 /** Enhanced RTMP packet types that carry pictures: CodedFrames, CodedFramesX, Multitrack, ModEx. */
 const EX_CODED = new Set([1, 3, 6, 7]);
+const MULTITRACK = 6;
 
 /** Older codecs have a number where enhanced RTMP has a FourCC (FLV 10.1, E.4.3.1). */
 const LEGACY_CODECS: Record<number, string> = { 2: 'h263', 4: 'vp6f', 5: 'vp6a', 12: 'hvc1' };
@@ -21,6 +22,7 @@ export interface VideoPacket {
   /** FourCC, or a short name for codecs that have none. */
   codec: string;
   config: Buffer;
+  isEnhanced?: true;
 }
 
 const OTHER: VideoPacket = { kind: 'other', keyframe: false, codec: '', config: Buffer.alloc(0) };
@@ -49,14 +51,20 @@ function readEnhanced(payload: Buffer, first: number): VideoPacket {
   if (payload.length < 5 || frameType === FRAME_COMMAND) return OTHER;
   const codec = payload.toString('latin1', 1, 5);
   if (packetType === SEQUENCE_HEADER) {
-    return { kind: 'header', keyframe: false, codec, config: payload.subarray(5) };
+    return { kind: 'header', keyframe: false, codec, config: payload.subarray(5), isEnhanced: true };
   }
   const kind = EX_CODED.has(packetType) ? 'frame' : 'other';
-  return { kind, keyframe: frameType === FRAME_KEY, codec, config: OTHER.config };
+  // Those have their FourCC further on.
+  if (packetType >= MULTITRACK) return { ...OTHER, kind, keyframe: frameType === FRAME_KEY };
+  return { kind, keyframe: frameType === FRAME_KEY, codec, config: OTHER.config, isEnhanced: true };
 }
 
 /** What a sequence header tells. @throws CodecError */
 export function parseVideoHeader(packet: VideoPacket): VideoInfo {
+  return { ...parseConfig(packet), ...(packet.isEnhanced ? { isEnhanced: true } : {}) };
+}
+
+function parseConfig(packet: VideoPacket): VideoInfo {
   const unsized = { width: 0, height: 0, fps: 0 };
   switch (packet.codec) {
     case 'avc1':

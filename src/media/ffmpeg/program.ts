@@ -1,0 +1,16 @@
+import { checkFfmpeg, type FfmpegInfo } from './check.ts';
+import { createGuard, type Guard } from './guard.ts';
+
+/** The ffmpeg of this node for live media: what it is and what it runs under. */
+export interface FfmpegProgram {
+  /** A name on the PATH or an absolute path. */
+  bin: string;
+  info: FfmpegInfo;
+  guard: Guard;
+}
+
+/** @throws {Error} whose message is one line that says what is missing and what to do. */
+export async function openFfmpeg(bin: string): Promise<FfmpegProgram> {
+  const [info, guard] = await Promise.all([checkFfmpeg(bin), createGuard()]);
+  return { bin, info, guard };
+}
