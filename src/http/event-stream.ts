@@ -150,8 +150,10 @@ class OpenStream implements EventWriter {
     try {
       await this.#ports.keys.verify(sentKey(headers) ?? '', { ip, origin: originHost(headers) });
     } catch (error) {
-      // Only what the key check itself says ends the stream: a database that is away does not.
-      if (error instanceof AppError && error.status < 500) this.bye('KEY_REVOKED', false);
+      // Only what the key check itself says ends the stream: a database that is away does not, nor a neighbour who
+      // guesses keys.
+      if (error instanceof AppError && (error.status === 401 || error.status === 403))
+        this.bye('KEY_REVOKED', false);
     }
   }
 }

@@ -334,6 +334,21 @@ export function badRequest(field: string, message: string): AppError {
 }
 
 /**
+ * 429 with `Retry-After`.
+ *
+ * @param form the code; `plain` is RATE_LIMITED with `error` as a text (docs/api/conventions.md#errors).
+ */
+export function tooMany(
+  form: 'plain' | 'RATE_LIMITED' | 'RATE_LIMIT' | 'DAILY_QUOTA_EXCEEDED',
+  resetInMs: number,
+): AppError {
+  const retryAfter = Math.max(1, Math.ceil(resetInMs / 1000));
+  const headers = { 'Retry-After': String(retryAfter) };
+  if (form !== 'plain') return new AppError(form, { headers });
+  return new AppError('RATE_LIMITED', { headers, plain: 'Too many requests', beside: { retryAfter } });
+}
+
+/**
  * 404 for a missing and for a foreign resource alike: existence is never revealed
  * (docs/decisions/errors.md#missing-and-foreign-look-alike).
  */

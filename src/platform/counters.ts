@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { RedisStore } from './redis.ts';
 import { type Counter, memoryWindows } from './windows.ts';
@@ -17,6 +18,11 @@ export interface CounterOptions {
   /** Length of each key's window, which opens with its first hit; `day` is the UTC day. */
   window: number | 'day';
   withoutStore: WithoutStore;
+}
+
+/** The key of a count, of one size whatever came: a counter remembers many. */
+export function counterKey(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
 /** Makes counters, one for each name: shared by all nodes in the store, or of this process without one. */

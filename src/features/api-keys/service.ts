@@ -8,6 +8,7 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace, workspaceOf } from '../../platform/db/workspace.ts';
+import type { Guesses } from '../../platform/guesses.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { assertBelowCeiling, type KeyGrant } from './ceiling.rules.ts';
 import { apiKeyCreated, apiKeyExpiring, apiKeyRevoked } from './events.ts';
@@ -100,6 +101,7 @@ interface Deps {
   events: Pick<Events, 'transaction'>;
   clock: Clock;
   bus: Bus;
+  guesses: Guesses;
   log: Pick<Logger, 'warn'>;
 }
 

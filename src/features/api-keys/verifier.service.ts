@@ -1,8 +1,9 @@
 import type { Caller } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { AppError } from '../../kernel/errors.ts';
+import { AppError, tooMany } from '../../kernel/errors.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
+import type { Guesses } from '../../platform/guesses.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import type { KeyUsage } from './usage.ts';
@@ -22,7 +23,8 @@ export interface KeyVerifier {
   /**
    * At once when the key was seen within 5 s.
    *
-   * @throws {AppError} as docs/api/authentication.md#the-key says.
+   * @throws {AppError} as docs/api/authentication.md#the-key says; RATE_LIMITED for a key that was never seen here,
+   * from an address that has tried too many.
    */
   verify(key: string, from: From): Caller | Promise<Caller>;
   /** What is remembered of keys is read again, on every node. */
@@ -40,10 +42,11 @@ interface Deps {
   clock: Clock;
   bus: Bus;
   usage: Pick<KeyUsage, 'note'>;
+  guesses: Guesses;
 }
 
 /** The check that every keyed request begins with. */
-export function createKeyVerifier({ db, clock, bus, usage }: Deps): KeyVerifier {
+export function createKeyVerifier({ db, clock, bus, usage, guesses }: Deps): KeyVerifier {
   const cache = new Map<string, CachedKey>();
   // A key that is being read while it changes must not be remembered as it was.
   let changes = 0;
@@ -54,12 +57,19 @@ export function createKeyVerifier({ db, clock, bus, usage }: Deps): KeyVerifier 
 
   const load = async (key: string, from: From) => {
     const hash = rules.hashKey(key);
+    const name = hash.toString('base64');
+    const spent = await guesses.refusal(from.ip, name);
+    if (spent !== null) throw tooMany('RATE_LIMITED', spent.resetInMs);
     const seen = changes;
     const row = rules.isKey(key) ? await repository.findByHash(db, hash) : undefined;
-    if (row === undefined) throw new AppError('INVALID_KEY');
+    if (row === undefined) {
+      await guesses.wrong(from.ip);
+      throw new AppError('INVALID_KEY');
+    }
+    guesses.right(name);
     const entry = toCached(row, clock.ms() + CACHE_MS);
     if (cache.size >= CACHE_ENTRIES) cache.clear();
-    if (seen === changes) cache.set(hash.toString('base64'), entry);
+    if (seen === changes) cache.set(name, entry);
     return use(entry, from);
   };
   const use = ({ grant, verified }: CachedKey, from: From) => {

@@ -1,9 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts';
+import type { Counter } from '../../platform/counters.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { AccountMaker, CredentialStore } from './accounts.ts';
+import { createLoginBackoff } from './backoff.ts';
 import { createMailLinks, type MailLinks, type MailOutbox } from './links.service.ts';
 import { createSignIn, type SignIn } from './service.ts';
 import { createUserTokens, type UserTokens } from './tokens.service.ts';
@@ -28,6 +30,8 @@ interface Deps {
     credentials: CredentialStore;
   };
   mailbox: MailOutbox;
+  /** Counters by the length of their window, in seconds. */
+  caps(windowSec: number): Counter;
   /** An account has changed in what its API keys depend on. */
   onAccountChanged(): void;
   /** The issuer of tokens, and what links begin with. */
@@ -40,6 +44,7 @@ export function createAuth(deps: Deps): Auth {
   const tokens = createUserTokens({ ...deps, credentials, issuer: deps.publicUrl });
   const twoFactor = createTwoFactor({ ...deps, credentials });
   const links = createMailLinks({ ...deps, credentials, hashPassword });
-  const signIn = createSignIn({ ...deps, credentials, tokens, twoFactor, links });
+  const backoff = createLoginBackoff(deps.caps);
+  const signIn = createSignIn({ ...deps, credentials, tokens, twoFactor, links, backoff });
   return { signIn, tokens, twoFactor, links };
 }

@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { AccountCredentials, AccountMaker, CredentialStore } from './accounts.ts';
+import type { LoginBackoff } from './backoff.ts';
 import type { MailLinks } from './links.service.ts';
 import { lookupEmail } from './rules.ts';
 import type { AccessToken, UserTokens } from './tokens.service.ts';
@@ -19,7 +20,7 @@ export interface SignIn {
   register(input: { email: string; password: string; name?: string | null | undefined }): Promise<SignedIn>;
   /**
    * @throws {AppError} INVALID_CREDENTIALS, the same for an unknown address, a wrong password and a suspended
-   * account; SECOND_FACTOR_REQUIRED with the challenge; SECOND_FACTOR_UNAVAILABLE.
+   * account; SECOND_FACTOR_REQUIRED with the challenge; SECOND_FACTOR_UNAVAILABLE; RATE_LIMITED after many failures.
    */
   login(input: { email: string; password: string }): Promise<SignedIn>;
   /** @throws {AppError} INVALID_CREDENTIALS for a wrong code and for a challenge that is used or expired. */
@@ -34,6 +35,7 @@ interface Deps {
   tokens: Pick<UserTokens, 'issue'>;
   twoFactor: Pick<TwoFactor, 'challenge' | 'answer'>;
   links: Pick<MailLinks, 'sendVerification'>;
+  backoff: LoginBackoff;
   log: Logger;
 }
 
@@ -74,12 +76,14 @@ async function checkPassword(
   deps: Deps,
   { email, password }: { email: string; password: string },
 ): Promise<AccountCredentials> {
-  const { db, credentials, passwords } = deps;
+  const { db, credentials, passwords, backoff } = deps;
   const address = lookupEmail(email);
+  if (address !== null) await backoff.admit(address);
   // No account has the empty address, so it is looked up in vain.
   const account = await credentials.findByEmail(db, address ?? '');
   const { ok, stale } = await passwords.verify(password, account?.password_hash ?? null);
   if (account === undefined || !ok || account.suspended_at !== null) {
+    if (address !== null) await backoff.failed(address);
     throw new AppError('INVALID_CREDENTIALS');
   }
   if (stale) await rehash(deps, account, password);

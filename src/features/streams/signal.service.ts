@@ -8,6 +8,7 @@ import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
+import type { Guesses } from '../../platform/guesses.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
 import { admitRecording, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';
@@ -30,13 +31,14 @@ export interface StreamSignalDeps {
   clock: Clock;
   log: Logger;
   recorder: BroadcastRecorder;
+  guesses: Guesses;
   /** How long a broken connection may take to come back before the signal falls. */
   graceMs: number;
 }
 
 /** What the media plane tells the streams, and what time does to them. */
 export interface StreamSignals {
-  /** May this key publish, and what? Null refuses. */
+  /** May this key publish, and what? Null refuses, as it does keys never seen here of an address that guesses. */
   authorise(request: PublishRequest): Promise<PublishGrant | null>;
   /** Idempotent by session id. A session of the same stream that is still open is replaced without events. */
   publishStarted(session: IngestSession): Promise<void>;
@@ -58,7 +60,7 @@ export interface StreamSignals {
 export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
   const { db, clock, bus } = deps;
   return {
-    authorise: (request) => authorise(db, request),
+    authorise: (request) => authorise(deps, request),
     publishStarted: (session) => publishStarted(deps, session),
     async publishEnded(end) {
       const now = clock.now();
@@ -97,9 +99,17 @@ function graceOf(reason: IngestEnd['reason'], graceMs: number): number {
   return 0;
 }
 
-async function authorise(db: Db, request: PublishRequest): Promise<PublishGrant | null> {
-  const found = await repository.findPublisher(db, hashStreamKey(request.key));
-  if (found === undefined || !found.enabled || found.suspended_at !== null) return null;
+async function authorise({ db, guesses }: StreamSignalDeps, request: PublishRequest) {
+  const hash = hashStreamKey(request.key);
+  const name = hash.toString('base64');
+  if ((await guesses.refusal(request.ip, name)) !== null) return null;
+  const found = await repository.findPublisher(db, hash);
+  if (found === undefined) {
+    await guesses.wrong(request.ip);
+    return null;
+  }
+  guesses.right(name);
+  if (!found.enabled || found.suspended_at !== null) return null;
   const { maxHeight } = rules.livePlan(found.plan, found.mode);
   return { streamId: found.id, maxHeight, maxFps: MAX_LIVE_FPS, latencyMode: found.latency_mode };
 }

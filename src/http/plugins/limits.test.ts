@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type FastifyInstance, fastify } from 'fastify';
+import { addressBlock } from '../../kernel/address.ts';
 import { type Counter, memoryCounter } from '../../platform/counters.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { definePublicRoute, type Limit, NoBody, NoParams, NoQuery } from '../route.ts';
 import { errorHandler } from './errors.ts';
-import { addressBlock, limits } from './limits.ts';
+import { limits } from './limits.ts';
 
 const LIMIT: Limit = { bucket: 'b', per: 'ip', max: 2, windowSec: 60, refusal: 'plain' };
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Caller } from '../../kernel/access.ts';
-import { AppError } from '../../kernel/errors.ts';
+import { tooMany } from '../../kernel/errors.ts';
 import type { WindowCount } from '../../platform/counters.ts';
 import type { HttpPorts } from '../ports.ts';
 
@@ -21,7 +21,7 @@ export function rateLimit(app: FastifyInstance, ports: Ports): void {
     announce(reply, 'X-RateLimit', caller.rateLimitPerMinute, window, now);
     const overMinute = window.count > caller.rateLimitPerMinute;
     await countDay(reply, ports, caller, !overMinute);
-    if (overMinute) throw limited('RATE_LIMITED', window);
+    if (overMinute) throw tooMany('RATE_LIMITED', window.resetInMs);
   });
 }
 
@@ -32,7 +32,7 @@ async function countDay(reply: FastifyReply, ports: Ports, caller: Caller, count
   const now = ports.clock.ms();
   const day = await (counts ? ports.counters.perDay(keyId) : ports.counters.dayCount(keyId));
   announce(reply, 'X-RateLimit-Daily', dailyQuota, day, now);
-  if (counts && day.count > dailyQuota) throw limited('DAILY_QUOTA_EXCEEDED', day);
+  if (counts && day.count > dailyQuota) throw tooMany('DAILY_QUOTA_EXCEEDED', day.resetInMs);
 }
 
 function announce(
@@ -46,9 +46,4 @@ function announce(
   reply.header(`${prefix}-Limit`, limit);
   reply.header(`${prefix}-Remaining`, remaining);
   reply.header(`${prefix}-Reset`, Math.ceil((now + window.resetInMs) / 1000));
-}
-
-function limited(code: 'RATE_LIMITED' | 'DAILY_QUOTA_EXCEEDED', window: WindowCount): AppError {
-  const seconds = Math.max(1, Math.ceil(window.resetInMs / 1000));
-  return new AppError(code, { headers: { 'Retry-After': String(seconds) } });
 }

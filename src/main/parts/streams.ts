@@ -5,11 +5,13 @@ import {
   type StreamSignals,
   streamRoutes,
 } from '../../features/streams/index.ts';
+import { createGuesses } from '../../platform/guesses.ts';
 import type { Built } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
 
 const SWEEP_MS = 500;
+const MINUTE_SEC = 60;
 
 interface Needs extends Base, Pick<Addresses, 'streamLinks'> {
   recordings: Recordings;
@@ -18,7 +20,12 @@ interface Needs extends Base, Pick<Addresses, 'streamLinks'> {
 export function streamsPart(needs: Needs): Built<{ signals: StreamSignals }> {
   const { config, cursors, recordings: recorder, streamLinks: links } = needs;
   const streams = createStreams({ ...needs, recorder });
-  const signals = createStreamSignals({ ...needs, recorder, graceMs: config.SIGNAL_GRACE_MS });
+  const signals = createStreamSignals({
+    ...needs,
+    recorder,
+    guesses: createGuesses(needs.caps(MINUTE_SEC), 'stream-key'),
+    graceMs: config.SIGNAL_GRACE_MS,
+  });
   return {
     gives: { signals },
     part: {

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { open } from '../../../http/access.ts';
 import { named } from '../../../http/named.ts';
-import { addressBlock } from '../../../http/plugins/limits.ts';
 import { definePublicRoute, type Route } from '../../../http/route.ts';
 import { IdParams, Nullable } from '../../../http/schema.ts';
+import { addressBlock } from '../../../kernel/address.ts';
 import type { VideoLinks } from '../../playback/index.ts';
 import { toLinked } from '../schemas.ts';
 import type { Audience } from './service.ts';
