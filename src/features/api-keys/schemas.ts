@@ -31,7 +31,11 @@ export const ApiKeyIn = named(
     mode: Type.Optional(OneOf(MODES, { description: 'Default: that of the minting key.' })),
     ipAllowlist: Type.Unsafe<string[]>({ ...ipAllowlist, default: [] }),
     domainAllowlist: Type.Unsafe<string[]>({ ...domainAllowlist, default: [] }),
-    expiresAt: Type.Unsafe<string | null>({ ...Nullable(Instant), default: null }),
+    expiresAt: Type.Unsafe<string | null>({
+      ...Nullable(Instant),
+      default: null,
+      description: 'In the future; null is never.',
+    }),
     dailyQuota: Type.Unsafe<number | null>({
       ...Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
       default: null,

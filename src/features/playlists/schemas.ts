@@ -78,8 +78,8 @@ const itemSettings = {
     }),
   ),
   note: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-  startSec: Type.Optional(second),
-  stopSec: Type.Optional(second),
+  startSec: Type.Optional({ ...second, description: 'Where playback begins.' }),
+  stopSec: Type.Optional({ ...second, description: 'Where playback ends, after `startSec`.' }),
 };
 
 export const PlaylistItemIn = named(

@@ -55,12 +55,23 @@ const settings = {
 
 /** What of a new video concerns its file: the upload session is made of it. */
 const file = {
-  filename: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  filename: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'Its name, not only white space.' }),
+  ),
   sizeBytes: Type.Optional(
     Type.Integer({ description: 'Without it the length is told when the transfer begins.' }),
   ),
-  mimeType: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-  corsOrigin: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
+  mimeType: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'A media type such as `video/mp4`.' }),
+  ),
+  corsOrigin: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 255,
+        description: 'The only web page origin that may upload; any unless given.',
+      }),
+    ),
+  ),
 };
 
 export const VideoIn = named(

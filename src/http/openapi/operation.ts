@@ -58,7 +58,7 @@ export class Operations {
     const example = { value: exampleOf(body, false) };
     const json = { schema: this.#schemas.of(body), examples: { default: example } };
     const form =
-      upload === undefined ? {} : { 'multipart/form-data': { schema: formOf(body, upload.field) } };
+      upload === undefined ? {} : { 'multipart/form-data': { schema: formOf({ ...body }, upload.field) } };
     return {
       required: optionalBody !== true || upload !== undefined,
       content: { 'application/json': json, ...form },
@@ -132,10 +132,15 @@ function parameter(name: string, where: 'path' | 'query', property: Json, requir
   };
 }
 
-/** A field of a form is text, whatever it is in JSON. */
-function formOf(body: object, field: string): Json {
-  const properties: unknown = 'properties' in body ? body.properties : {};
-  const texts = Object.keys(Object(properties)).map((name) => [name, { type: 'string' }]);
-  const file = { type: 'string', contentMediaType: 'application/octet-stream' };
-  return { type: 'object', required: [field], properties: { ...Object.fromEntries(texts), [field]: file } };
+/** Fields of a form are text: what is anything else in JSON cannot be sent so. */
+function formOf(body: Json, field: string): Json {
+  const members = Object.entries(isJson(body.properties) ? body.properties : {});
+  const texts = members.filter(([, property]) => isJson(property) && property.type === 'string');
+  const required = Array.isArray(body.required) ? body.required : [];
+  const file = { type: 'string', contentMediaType: 'application/octet-stream', description: 'The file.' };
+  return {
+    type: 'object',
+    required: [...required, field],
+    properties: { ...Object.fromEntries(texts), [field]: file },
+  };
 }
