@@ -34,7 +34,7 @@ function events(options: Options = {}) {
     catalogue: testCatalogue,
     livemode: true,
     clock,
-    bus: { publish: (topic) => void published.push(topic) },
+    bus: { publish: (topic, workspaceId) => void published.push(`${topic} ${workspaceId}`) },
     consumers: [note],
     log: createLogger('silent'),
     strict: true,
@@ -83,10 +83,10 @@ describe('appending', () => {
       seen.push(published.length);
     });
     assert.deepEqual(seen, [0]);
-    assert.deepEqual(published, ['deliveries']);
+    assert.deepEqual(published, ['deliveries wsp_1']);
     assert.deepEqual(consumed, ['thing.made', 'other.made']);
     await appender.transaction(async () => {});
-    assert.deepEqual(published, ['deliveries']);
+    assert.deepEqual(published, ['deliveries wsp_1']);
   });
 
   test('tells of each commit with its transaction, and of no rollback', async () => {

@@ -77,7 +77,10 @@ export interface Events {
   transaction<T>(work: (tx: Tx, append: AppendEvent) => Promise<T>): Promise<T>;
 }
 
-/** The topic that wakes the delivery workers. */
+/**
+ * Wakes the delivery workers, and with the id of a workspace as its payload those who follow its events: one hint for
+ * each workspace, so that nobody looks for what others have done.
+ */
 export const DELIVERIES_TOPIC = 'deliveries';
 
 export interface EventsOptions {
@@ -110,7 +113,7 @@ export function createEvents(options: EventsOptions): Events {
     options.onRefused?.(type);
   };
 
-  const appendIn = (tx: Tx) => {
+  const appendIn = (tx: Tx, workspaces: Set<string>) => {
     const append: AppendEvent = async (definition, workspaceId, data, { at } = {}) => {
       check(definition, data);
       const { type } = definition;
@@ -122,6 +125,7 @@ export function createEvents(options: EventsOptions): Events {
         .insertInto('event')
         .values({ id, workspace_id: workspaceId, type, created_at: createdAt, body })
         .execute();
+      workspaces.add(workspaceId);
       const stored = { id, workspaceId, definition, type, data, createdAt };
       for (const { handle } of consumers) await handle(tx, stored, append);
       return id;
@@ -131,17 +135,13 @@ export function createEvents(options: EventsOptions): Events {
 
   return {
     async transaction(work) {
-      let appended = false;
+      const appended = new Set<string>();
       let committed: Tx | null = null;
       const result = await db.transaction().execute((tx) => {
         committed = tx;
-        const append = appendIn(tx);
-        return work(tx, (...event) => {
-          appended = true;
-          return append(...event);
-        });
+        return work(tx, appendIn(tx, appended));
       });
-      if (appended) bus.publish(DELIVERIES_TOPIC);
+      for (const workspaceId of appended) bus.publish(DELIVERIES_TOPIC, workspaceId);
       if (committed !== null) options.onCommitted?.(committed);
       return result;
     },

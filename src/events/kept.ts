@@ -81,6 +81,7 @@ export interface TailPlace {
 
 export interface TailEvent extends KeptEvent {
   seq: string;
+  workspaceId: string;
 }
 
 /** What is committed now. */
@@ -92,21 +93,39 @@ export async function currentSnapshot(db: Db): Promise<string> {
   return row.snapshot;
 }
 
-/** The next events between the two snapshots of the place. @throws when they are no snapshots. */
-export async function eventsOfStep(
+/** Where the tails of one workspace are. */
+export interface WorkspacePlace extends TailPlace {
+  workspaceId: string;
+}
+
+/**
+ * The next events between the two snapshots of each place, in one query however many workspaces there are.
+ *
+ * @param limit for each workspace. @throws when they are no snapshots.
+ */
+export async function eventsOfSteps(
   db: Db,
-  workspaceId: string,
-  { before, now, seq }: TailPlace,
+  places: readonly WorkspacePlace[],
   limit: number,
 ): Promise<TailEvent[]> {
-  if (before === now) return [];
+  const open = places.filter(({ before, now }) => before !== now);
+  if (open.length === 0) return [];
   const { rows } = await sql<TailEvent>`
-    select e.id, e.type, e.created_at, e.body, e.seq::text as seq
-    from event e, (select ${before}::text::pg_snapshot as before, ${now}::text::pg_snapshot as now offset 0) s
-    where e.workspace_id = ${workspaceId} and e.seq > ${seq}::bigint
-      and e.xid >= pg_snapshot_xmin(s.before) and e.xid < pg_snapshot_xmax(s.now)
-      and not pg_visible_in_snapshot(e.xid, s.before) and pg_visible_in_snapshot(e.xid, s.now)
-    order by e.seq limit ${limit}`.execute(db);
+    select e.id, e.type, e.created_at, e.body, e.seq::text as seq, e.workspace_id as "workspaceId"
+    from unnest(
+      ${open.map(({ workspaceId }) => workspaceId)}::text[],
+      ${open.map(({ before }) => before)}::text[]::pg_snapshot[],
+      ${open.map(({ now }) => now)}::text[]::pg_snapshot[],
+      ${open.map(({ seq }) => seq)}::text[]::bigint[]
+    ) as s (workspace_id, before, now, seq)
+    cross join lateral (
+      select * from event
+      where workspace_id = s.workspace_id and seq > s.seq
+        and xid >= pg_snapshot_xmin(s.before) and xid < pg_snapshot_xmax(s.now)
+        and not pg_visible_in_snapshot(xid, s.before) and pg_visible_in_snapshot(xid, s.now)
+      order by seq limit ${limit}
+    ) e
+    order by e.seq`.execute(db);
   return rows;
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import Type from 'typebox';
+import { until } from '../../test/harness/wait.ts';
 import type { Caller } from '../kernel/access.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { AppError } from '../kernel/errors.ts';
@@ -41,7 +42,7 @@ const route = defineRoute({
   params: NoParams,
   query: NoQuery,
   body: NoBody,
-  reply: { status: 200, schema: Type.Object({}), envelope: 'events' },
+  reply: { status: 200, schema: Type.Object({}), envelope: 'events', perAccount: 3 },
   errors: [],
   handler: async () => tail,
 });
@@ -76,8 +77,9 @@ async function open() {
     trustProxy: false,
   });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
-  const response = await fetch(`${url}/api/v1/tail`, { headers: { 'x-api-key': 'pk_x' } });
-  return { response, close: () => app.close() };
+  const tailUrl = `${url}/api/v1/tail`;
+  const response = await fetch(tailUrl, { headers: { 'x-api-key': 'pk_x' } });
+  return { response, url: tailUrl, close: () => app.close() };
 }
 
 beforeEach(() => {
@@ -151,5 +153,30 @@ test('a client that does not read is waited for, and one that leaves ends its ta
   assert.ok(sent < 500, `${sent} events of 100 kB wait in memory`);
   await response.body?.cancel();
   await over.promise;
+  await close();
+});
+
+test('the places of an account are shared by its keys, and the answer says which cap it is', async () => {
+  const { response, url, close } = await open();
+  const as = async (who: Partial<Caller>) => {
+    verify = () => ({ ...caller, ...who });
+    return fetch(url, { headers: { 'x-api-key': 'pk_x' } });
+  };
+  const others = [await as({ keyId: 'key_2' }), await as({ keyId: 'key_2' })];
+  const refused = await as({ keyId: 'key_3' });
+  assert.equal(refused.status, 429);
+  assert.match(await refused.text(), /"SSE_PER_KEY_CAP".*This account has 3 open/);
+  others.push(await as({ keyId: 'key_9', accountId: 'usr_2' }));
+  assert.deepEqual(
+    others.map(({ status }) => status),
+    [200, 200, 200],
+  );
+  await response.body?.cancel();
+  await until(async () => {
+    const again = await as({ keyId: 'key_3' });
+    others.push(again);
+    return again.status === 200;
+  });
+  await Promise.all(others.map(({ body }) => body?.cancel()));
   await close();
 });

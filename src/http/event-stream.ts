@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../kernel/access.ts';
 import { AppError } from '../kernel/errors.ts';
+import type { Lease } from '../platform/leases.ts';
 import { originHost, sentKey } from './plugins/authenticate.ts';
 import type { HttpPorts } from './ports.ts';
 
@@ -47,10 +48,12 @@ type Ports = Pick<HttpPorts, 'keys' | 'leases' | 'clock' | 'log'>;
  */
 export class EventStreams {
   readonly #ports: Ports;
+  readonly #perAccount: number | undefined;
   readonly #open = new Set<OpenStream>();
 
-  constructor(app: FastifyInstance, ports: Ports) {
+  constructor(app: FastifyInstance, ports: Ports, perAccount: number | undefined) {
     this.#ports = ports;
+    this.#perAccount = perAccount;
     app.addHook('preClose', async () => {
       for (const stream of this.#open) stream.bye('SHUTDOWN', true);
     });
@@ -58,10 +61,7 @@ export class EventStreams {
 
   /** @throws {AppError} SSE_PER_KEY_CAP. */
   async open(request: FastifyRequest, reply: FastifyReply, caller: Caller, tail: Tail): Promise<void> {
-    const lease = await this.#ports.leases.acquire(`sse:${caller.keyId}`, MAX_STREAMS_PER_KEY);
-    if (lease === null) {
-      throw new AppError('SSE_PER_KEY_CAP', { headers: { 'Retry-After': String(CAP_RETRY_SEC) } });
-    }
+    const leases = await this.#takePlaces(caller);
     const stream = new OpenStream(this.#ports, request, reply);
     this.#open.add(stream);
     try {
@@ -71,9 +71,25 @@ export class EventStreams {
     } finally {
       this.#open.delete(stream);
       stream.end();
-      await lease.release();
+      for (const lease of leases) await lease.release();
     }
   }
+
+  async #takePlaces({ keyId, accountId }: Caller): Promise<Lease[]> {
+    const { leases } = this.#ports;
+    const ofKey = await leases.acquire(`sse:${keyId}`, MAX_STREAMS_PER_KEY);
+    if (ofKey === null)
+      throw capped(`This API key has ${MAX_STREAMS_PER_KEY} open event streams, its maximum.`);
+    if (this.#perAccount === undefined) return [ofKey];
+    const ofAccount = await leases.acquire(`sse-account:${accountId}`, this.#perAccount);
+    if (ofAccount !== null) return [ofKey, ofAccount];
+    await ofKey.release();
+    throw capped(`This account has ${this.#perAccount} open event streams of this kind, its maximum.`);
+  }
+}
+
+function capped(message: string): AppError {
+  return new AppError('SSE_PER_KEY_CAP', { message, headers: { 'Retry-After': String(CAP_RETRY_SEC) } });
 }
 
 class OpenStream implements EventWriter {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../kernel/errors.ts';
+import type { Logger } from '../platform/logger.ts';
 import { EventStreams, type Tail } from './event-stream.ts';
 import { named } from './named.ts';
 import { answerOnce, idempotencyKeyOf } from './plugins/idempotency.ts';
@@ -21,7 +22,8 @@ function isPage(value: unknown): value is Page<unknown> {
 /** Puts one declared endpoint on the wire: input check, handler, envelope. */
 export function mountRoute(app: FastifyInstance, base: string, route: Route, ports: HttpPorts): void {
   if (route.reply.envelope === 'events') {
-    mountEventStream(app, base, route, ports);
+    const streams = new EventStreams(app, ports, route.reply.perAccount);
+    mountEventStream(app, base, route, { streams, log: ports.log });
     return;
   }
   app.route({
@@ -53,8 +55,12 @@ function isTail(value: unknown): value is Tail {
   return typeof value === 'function';
 }
 
-function mountEventStream(app: FastifyInstance, base: string, route: Route, ports: HttpPorts): void {
-  const streams = new EventStreams(app, ports);
+function mountEventStream(
+  app: FastifyInstance,
+  base: string,
+  route: Route,
+  { streams, log }: { streams: EventStreams; log: Logger },
+): void {
   app.route({
     method: route.method,
     url: base + routerPath(route.path),
@@ -64,7 +70,7 @@ function mountEventStream(app: FastifyInstance, base: string, route: Route, port
       if (caller === null) throw new AppError('UNAUTHORIZED');
       const run = route.prepare({ params: request.params, query: request.query, body: request.body });
       const userAgent = request.headers['user-agent'] ?? '';
-      const tail = await run({ requestId, caller, ip, userAgent, log: ports.log });
+      const tail = await run({ requestId, caller, ip, userAgent, log });
       if (!isTail(tail)) throw new Error(`${route.operationId} must return a tail`);
       await streams.open(request, reply, caller, tail);
       return reply;

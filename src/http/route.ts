@@ -126,6 +126,8 @@ interface EventReply {
   schema: TSchema;
   list?: false;
   envelope: 'events';
+  /** Open at once on each account, beside what each key may have. */
+  perAccount?: number;
   description?: string;
 }
 

@@ -242,9 +242,9 @@ export const ERRORS = {
   },
   SSE_PER_KEY_CAP: {
     status: 429,
-    message: 'Too many open event streams on this API key.',
+    message: 'Too many open event streams.',
     description:
-      'A key has at most 25 open event streams, of all kinds together. Close one; a connection that has died frees its place after 45 seconds.',
+      'A key has at most 25 open event streams, of all kinds together, and an account at most 400 of `/me/events/stream` on all its keys; the message says which cap it is. Close one; a connection that has died frees its place after 45 seconds.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,

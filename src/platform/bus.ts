@@ -36,13 +36,14 @@ export async function createBus(sql: Sql, log: Logger): Promise<Bus> {
     if (origin !== self) emit(topic, rest.join('\n'));
   });
 
-  // One NOTIFY at a time, equal hints coalesced: NOTIFY takes a global lock at commit
+  // One transaction at a time with all that waits, equal hints coalesced: NOTIFY takes a global lock at commit
   // (docs/decisions/database.md#hints-between-processes).
   const flush = async () => {
     try {
-      for (const message of pending) {
-        pending.delete(message);
-        await sql.notify(CHANNEL, `${self}\n${message}`);
+      while (pending.size > 0) {
+        const messages = [...pending].map((message) => `${self}\n${message}`);
+        pending.clear();
+        await sql`select pg_notify(${CHANNEL}, message) from unnest(${messages}::text[]) message`;
       }
     } catch (error) {
       log.warn({ err: error }, 'a hint to the other processes was lost');

@@ -304,7 +304,9 @@ describe('GET /me/events/stream', () => {
   test('a key has 25 tails; one more is SSE_PER_KEY_CAP until one ends', async () => {
     const tails = await Promise.all(Array.from({ length: 25 }, () => openTail()));
     for (const tail of tails) assert.equal(tail.response.status, 200);
-    (await get('/me/events/stream')).assertError('SSE_PER_KEY_CAP');
+    const refused = await get('/me/events/stream');
+    refused.assertError('SSE_PER_KEY_CAP');
+    assert.match(refused.string('error.message'), /API key has 25/);
     const other = await app.createKey();
     const foreign = await openTail({ as: other.key });
     assert.equal(foreign.response.status, 200);

@@ -1,12 +1,15 @@
 import Type, { type Static } from 'typebox';
 import { reads, writes } from '../../http/access.ts';
-import type { Tail } from '../../http/event-stream.ts';
+import type { EventWriter, StreamEvent, Tail } from '../../http/event-stream.ts';
 import { named } from '../../http/named.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { AnyObject, CommaTexts } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
-import type { EventLog } from './service.ts';
+import type { EventLog, TailItem } from './service.ts';
+
+/** Sixteen keys full: what was measured to cost other accounts nothing (docs/decisions/event-streams.md#the-caps). */
+const MAX_TAILS_PER_ACCOUNT = 400;
 
 const EventId = Type.Object({
   eventId: Type.String({
@@ -79,12 +82,12 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       description:
         'Server-sent events: `ready`, then `event` with the exact body that webhooks receive, `resync` when ' +
         'Last-Event-ID is unknown or expired, and `bye` before the server ends the stream. Counts to the ' +
-        'event streams of the key.',
+        'event streams of the key; an account has at most 400 of these at once.',
       query: Type.Object({
         type: types,
         lastEventId: Type.Optional(Type.String({ description: 'For clients that cannot send the header.' })),
       }),
-      reply: { status: 200, schema: EventOut, envelope: 'events' },
+      reply: { status: 200, schema: EventOut, envelope: 'events', perAccount: MAX_TAILS_PER_ACCOUNT },
       async handler({ caller }, { query }) {
         return eventTail(eventLog, caller.workspaceId, eventLog.parseTypes(query.type));
       },
@@ -121,18 +124,24 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
 
 function eventTail(eventLog: EventLog, workspaceId: string, patterns: string[]): Tail {
   return async (out) => {
-    const { lastEventId, signal, lifetimeSec, serverTime } = out;
-    const hello = { tail: 'events', serverTime, resumed: lastEventId !== null, lifetimeSec };
-    await out.send({ event: 'ready', data: JSON.stringify(hello) });
-    for await (const item of eventLog.tail(workspaceId, { patterns, after: lastEventId, signal })) {
-      if (item.kind === 'event') {
-        await out.send({ event: 'event', id: item.id, data: item.body });
-      } else {
-        const data = JSON.stringify({ reason: item.reason, droppedAtLeast: null });
-        await out.send({ event: 'resync', data });
-      }
+    const { lastEventId: after, signal } = out;
+    for await (const item of eventLog.tail(workspaceId, { patterns, after, signal })) {
+      await out.send(toStreamEvent(item, out));
     }
   };
+}
+
+function toStreamEvent(item: TailItem, { lastEventId, lifetimeSec, serverTime }: EventWriter): StreamEvent {
+  switch (item.kind) {
+    case 'ready': {
+      const hello = { tail: 'events', serverTime, resumed: lastEventId !== null, lifetimeSec };
+      return { event: 'ready', data: JSON.stringify(hello) };
+    }
+    case 'resync':
+      return { event: 'resync', data: JSON.stringify({ reason: item.reason, droppedAtLeast: null }) };
+    case 'event':
+      return { event: 'event', id: item.id, data: item.body };
+  }
 }
 
 /** The stored text is what `append` wrote. */

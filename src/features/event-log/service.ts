@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventCatalogue } from '../../events/catalogue.ts';
-import { DELIVERIES_TOPIC } from '../../events/index.ts';
 import * as kept from '../../events/kept.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
@@ -8,12 +6,16 @@ import { newUuid } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { LogReader, SAMPLE_TOPIC } from './reader.ts';
+import { Seat, type Waiting } from './seat.ts';
 
 interface Deps {
   db: Db;
   catalogue: EventCatalogue;
   bus: Bus;
   clock: Clock;
+  log: Logger;
   /** As in every event (docs/api/webhooks.md#the-request). */
   livemode: boolean;
 }
@@ -28,6 +30,8 @@ export interface TailOptions {
 }
 
 export type TailItem =
+  /** The first: what commits from here on is shown, behind what there is to resume. */
+  | { kind: 'ready' }
   /** `id` resumes behind this event; a triggered sample has none, as it is not kept. */
   | { kind: 'event'; id: string | null; body: string }
   /** The place asked for is unknown or no longer kept: the tail begins now. */
@@ -52,21 +56,15 @@ export interface EventLog {
   parseTypes(text: string | undefined): string[];
 }
 
-/** Told with `<workspace>\n<type>\n<body>` of a triggered sample. */
-const SAMPLE_TOPIC = 'event-samples';
 /** A notification of PostgreSQL holds 8000 bytes. */
 const SAMPLE_BYTES = 7000;
 const KEPT_MS = 30 * 86_400_000;
+/** Of what a tail reads by itself. */
 const BATCH = 100;
-/** Hints may be lost: a tail looks this often anyway. */
-const POLL_MS = 1000;
-/** Two looks of one tail are at least so far apart. */
-const GAP_MS = 10;
-/** Samples that wait for a slow reader. */
-const MAX_SAMPLES = 100;
 
 export function createEventLog(deps: Deps): EventLog {
   const { db, catalogue, bus, clock, livemode } = deps;
+  const reader = new LogReader(deps);
   return {
     list: (workspaceId, patterns, page) => kept.listEvents(db, workspaceId, patterns, page),
     async get(workspaceId, id) {
@@ -74,7 +72,7 @@ export function createEventLog(deps: Deps): EventLog {
       if (event === undefined) throw notFound();
       return event;
     },
-    tail: (workspaceId, options) => new Tail(deps, workspaceId, options).items(),
+    tail: (workspaceId, options) => new Tail(deps, reader, workspaceId, options).items(),
     trigger(workspaceId, type, payload = {}) {
       const definition = catalogue.get(type);
       if (definition === undefined) throw new AppError('UNKNOWN_EVENT', { field: 'type' });
@@ -100,53 +98,72 @@ export function createEventLog(deps: Deps): EventLog {
   };
 }
 
+/** One tail: what it missed it reads by itself, what comes from now on the reader of all brings. */
 class Tail {
   readonly #deps: Deps;
+  readonly #reader: LogReader;
   readonly #workspaceId: string;
   readonly #options: TailOptions;
-  readonly #samples: string[] = [];
-  /** Something may have come since the last look. */
-  #hinted = false;
-  #wake: () => void = () => {};
 
-  constructor(deps: Deps, workspaceId: string, options: TailOptions) {
+  constructor(deps: Deps, reader: LogReader, workspaceId: string, options: TailOptions) {
     this.#deps = deps;
+    this.#reader = reader;
     this.#workspaceId = workspaceId;
     this.#options = options;
   }
 
   async *items(): AsyncGenerator<TailItem> {
     const { signal, after } = this.#options;
-    const unsubscribe = this.#subscribe();
-    try {
-      let place = after === null ? null : await this.#resume(after);
-      if (place === 'UNKNOWN_ID' || place === 'EXPIRED') {
-        yield { kind: 'resync', reason: place };
-        place = null;
+    const start = after === null ? null : await this.#resume(after);
+    let place = typeof start === 'string' ? null : start;
+    let isNew = true;
+    while (!signal.aborted) {
+      const seat = new Seat((type) => this.#wants(type), signal);
+      const leave = this.#reader.join(this.#workspaceId, seat);
+      try {
+        const early = await seat.take();
+        if (seat.from === null) return;
+        if (isNew) yield { kind: 'ready' };
+        if (isNew && typeof start === 'string') yield { kind: 'resync', reason: start };
+        isNew = false;
+        if (place !== null) yield* this.#missed(place, seat.from);
+        yield* early.map(itemOf);
+        yield* this.#coming(seat);
+        place = seat.place;
+      } finally {
+        leave();
+        seat.close();
       }
-      place ??= await this.#nextStep(null);
-      while (!signal.aborted) {
-        const rows = await kept.eventsOfStep(this.#deps.db, this.#workspaceId, place, BATCH);
-        for (const row of rows) {
-          place = { ...place, seq: row.seq };
-          if (this.#wants(row.type)) yield { kind: 'event', id: tailId(row, place), body: row.body };
-        }
-        for (const body of this.#samples.splice(0)) yield { kind: 'event', id: null, body };
-        if (rows.length === BATCH) continue;
-        if (rows.length === 0) await this.#pause();
-        // Before the look: a hint that comes from here on is for the next one.
-        this.#hinted = false;
-        place = await this.#nextStep(place.now);
-      }
-    } finally {
-      unsubscribe();
     }
   }
 
-  /** From what was seen to what is committed now; from now on, when nothing was. */
-  async #nextStep(seen: string | null): Promise<kept.TailPlace> {
-    const now = await kept.currentSnapshot(this.#deps.db);
-    return { before: seen ?? now, now, seq: '0' };
+  /** Until the tail ends, or is too slow for its seat. */
+  async *#coming(seat: Seat): AsyncGenerator<TailItem> {
+    while (!this.#options.signal.aborted) {
+      const waiting = await seat.take();
+      yield* waiting.map(itemOf);
+      if (waiting.length === 0 && seat.isFull) return;
+    }
+  }
+
+  /** The rest of the place's own step, then all that was committed from it up to the snapshot. */
+  async *#missed(place: kept.TailPlace, until: string): AsyncGenerator<TailItem> {
+    yield* this.#step(place);
+    yield* this.#step({ before: place.now, now: until, seq: '0' });
+  }
+
+  async *#step(place: kept.TailPlace): AsyncGenerator<TailItem> {
+    const { db } = this.#deps;
+    const { signal } = this.#options;
+    let { seq } = place;
+    for (let isMore = true; isMore && !signal.aborted; ) {
+      const rows = await kept.eventsOfSteps(db, [{ ...place, seq, workspaceId: this.#workspaceId }], BATCH);
+      for (const row of rows) {
+        ({ seq } = row);
+        if (this.#wants(row.type)) yield itemOf({ kind: 'event', row, place: { ...place, seq } });
+      }
+      isMore = rows.length === BATCH;
+    }
   }
 
   async #resume(after: string): Promise<kept.TailPlace | 'UNKNOWN_ID' | 'EXPIRED'> {
@@ -158,42 +175,12 @@ class Tail {
   #wants(type: string): boolean {
     return this.#deps.catalogue.matches(this.#options.patterns, type);
   }
+}
 
-  #subscribe(): () => void {
-    const { bus } = this.#deps;
-    const look = () => {
-      this.#hinted = true;
-      this.#wake();
-    };
-    const onAbort = () => this.#wake();
-    this.#options.signal.addEventListener('abort', onAbort);
-    const unsubscribes = [
-      bus.subscribe(DELIVERIES_TOPIC, look),
-      bus.subscribe(SAMPLE_TOPIC, (payload) => {
-        const [workspaceId, type = '', body = ''] = payload.split('\n');
-        if (workspaceId !== this.#workspaceId || !this.#wants(type)) return;
-        if (this.#samples.length < MAX_SAMPLES) this.#samples.push(body);
-        look();
-      }),
-    ];
-    return () => {
-      this.#options.signal.removeEventListener('abort', onAbort);
-      for (const unsubscribe of unsubscribes) unsubscribe();
-    };
-  }
-
-  /** Until a hint, the end of the tail, or the time is over; hints of all workspaces come, so a little always. */
-  async #pause(): Promise<void> {
-    await sleep(GAP_MS);
-    if (this.#hinted || this.#options.signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, POLL_MS);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
+function itemOf(waiting: Waiting): TailItem {
+  if (waiting.kind === 'sample') return { kind: 'event', id: null, body: waiting.body };
+  const { row, place } = waiting;
+  return { kind: 'event', id: tailId(row, place), body: row.body };
 }
 
 /** The place with its time in front, so that an expired one can be told from an unknown one. */
