@@ -4,6 +4,10 @@ import { ImportFailure } from './rules.ts';
 interface Watch {
   /** Where the first chunk belongs. */
   offset: number;
+  /** So many bytes have been announced of the whole file; null when the server does not say. */
+  total: number | null;
+  /** Reserves before the file grows to so many bytes. */
+  cover: (bytes: number) => Promise<void>;
   /** Called when the stream has stood still for so long that the job may be somebody else's. */
   stillOurs: () => Promise<void>;
   /** Ends the connection: what was read ahead of the failure is not waited for. */
@@ -49,6 +53,8 @@ export class WatchedBody implements AsyncIterable<Uint8Array> {
         pace.add(chunk.length);
         at += chunk.length;
         if (at > MAX_FILE_BYTES) throw tooLarge();
+        if (at > (this.#watch.total ?? at)) throw tooMuch();
+        await this.#watch.cover(at);
         if (this.failure !== null) return;
         yield chunk;
         seenAt = performance.now();
@@ -62,6 +68,10 @@ export class WatchedBody implements AsyncIterable<Uint8Array> {
 
 export function tooLarge(): ImportFailure {
   return new ImportFailure('SIZE_EXCEEDED', 'The file is larger than 100 GB.');
+}
+
+function tooMuch(): ImportFailure {
+  return new ImportFailure('SOURCE_UNREACHABLE', 'The server sends more than it has announced.', true);
 }
 
 class Pace {

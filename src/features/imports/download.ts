@@ -24,6 +24,8 @@ export interface DownloadRun {
   start: Progress | null;
   /** Writes down where the download stands. Throws when it must not go on: the job is lost, the storage full. */
   save(progress: Progress): Promise<void>;
+  /** Reserves before a file of unknown length grows to so many bytes. Throws as `save` does. */
+  cover(bytes: number): Promise<void>;
   /** Throws when the job is somebody else's by now. */
   stillOurs(): Promise<void>;
 }
@@ -143,6 +145,8 @@ async function receive(
   const offset = progress.state.sizeBytes;
   const watched = new WatchedBody(answer.body, {
     offset,
+    total: progress.total,
+    cover: progress.total === null ? run.cover : async () => {},
     stillOurs: run.stillOurs,
     stop: () => answer.discard(),
   });

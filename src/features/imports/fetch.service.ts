@@ -74,6 +74,13 @@ async function fetchAndHandOver(deps: ImportDeps, run: Run, row: OpenImport, hel
   const key = keyOf(row);
   const page = new URL(row.source_url);
   const url = row.provider === 'PEERTUBE' ? await peerTubeFile(fetcher, page) : row.source_url;
+  const { hold } = deps.intake;
+  const ahead = hold.ahead((bytes) =>
+    deps.events.transaction(async (tx) => {
+      await hold.reserve(tx, videoOf(row), bytes);
+      await run.confirm(tx);
+    }),
+  );
   const { state } = await download(deps, {
     url,
     key,
@@ -83,6 +90,7 @@ async function fetchAndHandOver(deps: ImportDeps, run: Run, row: OpenImport, hel
       held.state = progress.state;
       return save(deps, run, row, progress);
     },
+    cover: (bytes) => ahead.cover(bytes),
     stillOurs: () => deps.events.transaction((tx) => run.confirm(tx)),
   });
   await store.partials.complete(key, state);
@@ -96,7 +104,7 @@ async function leftBy({ store }: ImportDeps, row: OpenImport): Promise<Progress 
   return { state, total: row.bytes_total, validator: row.validator };
 }
 
-/** Where the download stands; the storage is reserved as far as it is known. */
+/** Where the download stands; the storage of all of it is reserved once it is known. */
 function save(
   { events, intake }: ImportDeps,
   run: Run,
@@ -104,8 +112,7 @@ function save(
   { state, total, validator }: Progress,
 ): Promise<void> {
   return events.transaction(async (tx) => {
-    const bytes = Math.max(total ?? state.sizeBytes, 1);
-    await intake.hold.reserve(tx, { workspaceId, videoId }, bytes);
+    if (total !== null) await intake.hold.reserve(tx, { workspaceId, videoId }, Math.max(total, 1));
     await repository.updateImport(tx, id, {
       bytes_total: total,
       bytes_received: state.sizeBytes,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ImportFailure, progressOf, readAnswer, sourceOf, titleOf } from './rules.ts';
+import { ImportFailure, progressOf, type Received, readAnswer, sourceOf, titleOf } from './rules.ts';
 
 const headers = (entries: Record<string, string>) => new Map(Object.entries(entries));
-const received = { bytes: 100, total: 1000, validator: '"a"' };
+const received: Received = { bytes: 100, total: 1000, validator: '"a"' };
 
 test('where an address leads', () => {
   const cases: [string, string, boolean][] = [
@@ -49,6 +49,10 @@ test('what an answer says about the rest of the file', () => {
     );
   passing(206, { 'content-range': 'bytes 50-999/1000' });
   passing(206, {});
+  passing(206, { 'content-range': 'bytes 100-1999/2000' });
+  // Nobody asked for a part: its total would be taken for the file's.
+  passing(206, { 'content-range': 'bytes 0-999/1' }, { bytes: 0, total: null, validator: null });
+  passing(206, { 'content-range': 'bytes 100-999/1000' }, { ...received, validator: null });
   passing(416, { 'content-range': 'bytes */50' });
   passing(416, {}, { ...received, bytes: 0 });
   passing(404, {});

@@ -134,10 +134,15 @@ export function readAnswer(
   const validator = validatorOf(headers);
   if (status === 200) return { offset: 0, total: lengthOf(headers), validator };
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');
-  if (range === null || Number(range[1]) !== received.bytes) {
+  const wasAsked = rangeHeaders(received).Range !== undefined;
+  if (!wasAsked || range === null || Number(range[1]) !== received.bytes) {
     throw new ImportFailure('SOURCE_UNREACHABLE', 'The server sends another part than was asked for.', true);
   }
-  return { offset: received.bytes, total: range[2] === '*' ? null : Number(range[2]), validator };
+  const total = range[2] === '*' ? received.total : Number(range[2]);
+  if (received.total !== null && total !== received.total) {
+    throw new ImportFailure('SOURCE_UNREACHABLE', 'The server names another length than before.', true);
+  }
+  return { offset: received.bytes, total, validator };
 }
 
 function afterUnsatisfied(headers: ReadonlyMap<string, string>, { bytes }: Received): null {

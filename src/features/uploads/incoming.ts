@@ -104,8 +104,8 @@ function release({ buffer, byteOffset, byteLength }: Buffer): void {
 interface Reading {
   /** The most bytes that may come. */
   room: number;
-  /** Asked before each chunk is handed on. */
-  isStopped(): boolean;
+  /** May the body grow to so many bytes? Asked before each chunk is handed on; false ends the reading. */
+  admits(bytes: number): Promise<boolean>;
   /** @param at of the chunk, counted from the start of the body. */
   onChunk(chunk: Uint8Array, at: number): void;
   /** Told before each wait for bytes with true, and with false when some have come, or the end. */
@@ -138,8 +138,8 @@ export function readIncoming(body: Incoming, reading: Reading) {
         wait(false);
         if (performance.now() - lastAt > reading.afterPause.ms) await reading.afterPause.run();
         lastAt = performance.now();
-        if (reading.isStopped()) return;
         const fits = chunk.subarray(0, reading.room - at);
+        if (!(await reading.admits(at + fits.length))) return;
         if (fits.length > 0) {
           reading.onChunk(fits, at);
           at += fits.length;

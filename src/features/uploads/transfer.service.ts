@@ -1,31 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
-import type { ContentDigest, PartialState } from '../../media/contract/index.ts';
+import type { PartialState } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import { assertCanceled, assertIntact, CANCELED, type EndingDeps, type Endings } from './ending.service.ts';
-import { type Incoming, readIncoming } from './incoming.ts';
+import { readIncoming } from './incoming.ts';
+import { busy, ours, type Piece, Progress, type Writing } from './progress.ts';
 import type { UploadRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import { keyOf, partialOf, stored } from './state.ts';
 import { hashToken } from './token.ts';
 import type { Writer, Writers } from './writers.ts';
-
-/** One request's bytes and what it says of them. */
-export interface Piece {
-  protocol: 'TUS' | 'PUT';
-  /** Where they belong; null begins the file anew. */
-  offset: number | null;
-  /** Of the whole file, where the request tells it. */
-  totalBytes: number | null;
-  /** Of this piece; null when the request does not tell it. */
-  pieceBytes: number | null;
-  digest: ContentDigest | null;
-  body: Incoming;
-}
 
 /** How far an upload is. */
 export interface Reached {
@@ -64,7 +51,6 @@ const MAKE_WAY_TOPIC = 'uploads.make-way';
 
 /** Renewed while the writer lives; one that was killed is succeeded after so long. */
 const LEASE_SEC = 6;
-const RENEW_MS = 2000;
 const LEASE_POLL_MS = 500;
 /** Who only asks how far the upload is waits so long for a request that is bringing more. */
 const LOOK_MS = 2000;
@@ -151,10 +137,6 @@ async function writeAlone(deps: TransferDeps, row: UploadRow, piece: Piece): Pro
   }
 }
 
-function busy(): AppError {
-  return new AppError('CONFLICT', { message: 'Another request is writing to this upload.' });
-}
-
 async function claim({ db, bus }: TransferDeps, id: string, lease: string): Promise<UploadRow> {
   const deadline = performance.now() + (LEASE_SEC + 2) * 1000;
   for (;;) {
@@ -169,11 +151,6 @@ async function claim({ db, bus }: TransferDeps, id: string, lease: string): Prom
   }
 }
 
-interface Writing extends Piece {
-  writer: Writer;
-  lease: string;
-}
-
 async function write(deps: TransferDeps, row: UploadRow, writing: Writing): Promise<Reached> {
   const { store, hashes } = deps;
   const key = keyOf(row);
@@ -183,10 +160,11 @@ async function write(deps: TransferDeps, row: UploadRow, writing: Writing): Prom
   const room = (sized.size_bytes ?? MAX_FILE_BYTES) - offset;
   if (writing.pieceBytes !== null && writing.pieceBytes > room) throw tooLong(sized);
   const progress = new Progress(deps, sized, writing);
+  await progress.announce(offset + (writing.pieceBytes ?? 0));
   const follow = sized.sha256 !== null && writing.digest === null;
   const content = readIncoming(writing.body, {
     room,
-    isStopped: () => progress.refusal !== null,
+    admits: (bytes) => progress.admits(offset + bytes),
     onChunk: (chunk, at) => {
       if (follow) hashes.update(row.id, offset + at, chunk);
     },
@@ -197,7 +175,12 @@ async function write(deps: TransferDeps, row: UploadRow, writing: Writing): Prom
   });
   const digest = writing.digest === null ? {} : { digest: writing.digest };
   const options = { ...digest, onDurable: (state: PartialState) => progress.save(state) };
-  const after = await progress.during(store.partials.append(key, before, offset, content.chunks, options));
+  const appended = progress.during(store.partials.append(key, before, offset, content.chunks, options));
+  const after = await appended.catch(async (error: unknown) => {
+    // What was reserved ahead is given back, and with it the turn.
+    await progress.end(await store.partials.inspect(key, before)).catch(() => {});
+    throw progress.refusal ?? error;
+  });
   const saved = await progress.end(after);
   if (progress.refusal !== null) throw progress.refusal;
   if (content.overflowed()) {
@@ -237,7 +220,7 @@ async function startingState(
 async function declare(
   { events, intake }: TransferDeps,
   row: UploadRow,
-  { totalBytes, protocol }: Writing,
+  { totalBytes, protocol, lease }: Writing,
   offset: number,
 ): Promise<UploadRow> {
   if (totalBytes === null) return row;
@@ -251,98 +234,11 @@ async function declare(
   const { id, workspace_id: workspaceId, video_id: videoId } = row;
   return events.transaction(async (tx) => {
     await intake.hold.reserve(tx, { workspaceId, videoId }, totalBytes);
-    return repository.updateUpload(tx, id, { size_bytes: totalBytes });
+    return ours(await repository.recordProgress(tx, id, lease, { size_bytes: totalBytes }));
   });
 }
 
 function tooLong(row: UploadRow): AppError {
   const most = row.size_bytes ?? MAX_FILE_BYTES;
   return new AppError('PAYLOAD_TOO_LARGE', { message: `The upload has ${most} bytes and not more.` });
-}
-
-/** Writes down how far the writer is, which renews its lease; one statement at a time, the latest state wins. */
-class Progress {
-  /** Why the transfer cannot go on. */
-  refusal: AppError | null = null;
-  readonly #deps: TransferDeps;
-  readonly #row: UploadRow;
-  readonly #writing: Writing;
-  #next: PartialState | null = null;
-  #saving: Promise<void> | null = null;
-
-  constructor(deps: TransferDeps, row: UploadRow, writing: Writing) {
-    this.#deps = deps;
-    this.#row = row;
-    this.#writing = writing;
-  }
-
-  save(state: PartialState): void {
-    this.#next = state;
-    this.#saving ??= this.#run().finally(() => {
-      this.#saving = null;
-    });
-  }
-
-  async #run(): Promise<void> {
-    while (this.#next !== null) {
-      const state = this.#next;
-      this.#next = null;
-      try {
-        await this.#write(state);
-      } catch (error) {
-        this.#stop(error);
-      }
-    }
-  }
-
-  #stop(error: unknown): void {
-    if (error instanceof AppError) this.refusal = error;
-    // Whose turn it is now, nobody here knows.
-    if (!(error instanceof AppError) || error.code === 'CONFLICT') this.#writing.body.abort();
-  }
-
-  async #write(state: PartialState, change: repository.UploadChange = {}): Promise<UploadRow> {
-    const { db, clock } = this.#deps;
-    // A length that is not known yet is not reserved: what has come is.
-    if (this.#row.size_bytes === null) await this.#reserve(state.sizeBytes);
-    const saved = await repository.recordProgress(db, this.#row.id, this.#writing.lease, {
-      ...stored(state),
-      ...(state.sizeBytes > 0 ? { status: 'UPLOADING' } : {}),
-      expires_at: dateFromMs(clock.ms() + rules.EXPIRES_MS),
-      ...change,
-    });
-    if (saved === undefined) throw busy();
-    return saved;
-  }
-
-  async #reserve(bytes: number): Promise<void> {
-    const { workspace_id: workspaceId, video_id: videoId } = this.#row;
-    const { events, intake } = this.#deps;
-    await events.transaction((tx) => intake.hold.reserve(tx, { workspaceId, videoId }, bytes));
-  }
-
-  /** Keeps the lease while `work` runs. */
-  async during<T>(work: Promise<T>): Promise<T> {
-    const timer = setInterval(() => {
-      this.renew().catch((error: unknown) => this.#stop(error));
-    }, RENEW_MS);
-    try {
-      return await work;
-    } finally {
-      clearInterval(timer);
-    }
-  }
-
-  /** Asks whether the turn is still the writer's. */
-  async renew(): Promise<void> {
-    const { db } = this.#deps;
-    const row = await repository.recordProgress(db, this.#row.id, this.#writing.lease, {});
-    if (row === undefined) throw busy();
-  }
-
-  /** The last word, which gives the turn back. */
-  async end(state: PartialState): Promise<UploadRow> {
-    await this.#saving;
-    return this.#write(state, { writer: null });
-  }
 }

@@ -5,12 +5,13 @@ import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
 import { DigestMismatch } from '../../media/contract/index.ts';
 import { incomingOf } from './incoming.ts';
+import type { Piece } from './progress.ts';
 import type { UploadRow } from './repository.ts';
 import { CREATION } from './routes.ts';
 import * as rules from './rules.ts';
 import { TusCreation } from './schemas.ts';
 import type { Uploads } from './service.ts';
-import type { Piece, Reached } from './transfer.service.ts';
+import type { Reached } from './transfer.service.ts';
 import { allowAnyOrigin, answerPreflight, METHODS, restrictOrigin } from './tus-cors.ts';
 
 /**

@@ -16,6 +16,7 @@ export {
   videoProcessingCompleted,
   videoProcessingFailed,
 } from './events.ts';
+export type { ReservedAhead } from './intake/hold.service.ts';
 export type { IntakeVideo, VideoIntake, VideoProcessing } from './intake/service.ts';
 export { createVideoIntake } from './intake/service.ts';
 export { createLockVideo } from './locked.ts';

@@ -21,20 +21,57 @@ export interface StorageHold {
   adjust(tx: Tx, video: OwnVideo, bytes: number): Promise<void>;
   /** Gives back what the video took. */
   release(tx: Tx, video: OwnVideo): Promise<void>;
+  /**
+   * For a file whose length nobody has told: what comes is reserved ahead of it.
+   *
+   * @param reserve takes so many bytes for the file, in a transaction of its own.
+   */
+  ahead(reserve: (bytes: number) => Promise<void>): ReservedAhead;
   /** Is there anything left at all? Locks nothing. */
   hasRoom(tx: Tx, workspaceId: string): Promise<boolean>;
 }
 
+/** A file that grows, and the storage that is reserved for it. */
+export interface ReservedAhead {
+  /**
+   * Reserves before the file grows to so many bytes: a step more, so that not every piece asks the database, or
+   * exactly as much where that is known, or all that is left.
+   *
+   * @throws {AppError} QUOTA_EXCEEDED
+   */
+  cover(bytes: number, options?: { exactly?: boolean }): Promise<void>;
+}
+
 const GB = 2 ** 30;
+const AHEAD_BYTES = 16 * 2 ** 20;
 
 export function createStorageHold(): StorageHold {
   return {
     reserve: (tx, video, bytes) => take(tx, video, bytes, { enforce: true }),
     adjust: (tx, video, bytes) => take(tx, video, bytes, { enforce: false }),
     release: (tx, video) => take(tx, video, 0, { enforce: false }),
+    ahead: reserveAhead,
     async hasRoom(tx, workspaceId) {
       const { plan, storageBytes } = await ownerOf(tx, workspaceId);
       return storageBytes < PLANS[plan].storageBytes;
+    },
+  };
+}
+
+function reserveAhead(reserve: (bytes: number) => Promise<void>): ReservedAhead {
+  let covered = 0;
+  return {
+    async cover(bytes, { exactly = false } = {}) {
+      if (bytes <= covered) return;
+      const most = exactly ? bytes : bytes + AHEAD_BYTES;
+      try {
+        await reserve(most);
+        covered = most;
+      } catch (error) {
+        if (most === bytes || !(error instanceof AppError) || error.code !== 'QUOTA_EXCEEDED') throw error;
+        await reserve(bytes);
+        covered = bytes;
+      }
     },
   };
 }
