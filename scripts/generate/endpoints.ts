@@ -54,12 +54,12 @@ function row(route: Route, source: string): string {
 }
 
 function policyOf(route: Route): string {
-  const { permission, gate, writes, liveOnly, ownKey, originLock } = route;
+  const { permission, gate, writes, onlyMode, ownKey, originLock } = route;
   const asks = [
     ...(permission === null ? [] : [`\`${permission}\``]),
     ...(gate === null ? [] : [GATES[gate]]),
     ...(writes === false ? ['`READ_ONLY` is enough'] : []),
-    ...(liveOnly === true ? ['a live key'] : []),
+    ...(onlyMode === undefined ? [] : [`a ${onlyMode} key`]),
     ...(ownKey === undefined ? [] : ['or the key that it is about']),
     ...(originLock ? ['a verified origin'] : []),
   ];

@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import Type from 'typebox';
-import type { Caller, Permission } from '../kernel/access.ts';
+import type { Caller, Mode, Permission } from '../kernel/access.ts';
 import { AppError, type ErrorCode } from '../kernel/errors.ts';
 import type { RequestContext } from './context.ts';
 import { compileInput } from './validation.ts';
@@ -70,8 +70,11 @@ interface Policy {
   gate: Gate | null;
   /** False where nothing of the key's workspace changes: READ_ONLY may call it whatever the method. */
   writes?: false;
-  /** Sets something of the whole account, which a key of the test mode may not. */
-  liveOnly?: true;
+  /**
+   * The mode that the key must have: `live` where something of the whole account is set, `test` where something is
+   * simulated.
+   */
+  onlyMode?: Mode;
   /** Caps of this endpoint, checked in order; the first that is reached refuses and the rest do not count. */
   limits?: readonly Limit[];
   /** Accepts Idempotency-Key (docs/api/conventions.md#idempotency). */

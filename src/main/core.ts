@@ -75,9 +75,9 @@ function buildMedia(base: Base, take: Take) {
   const { uploads, uploadSessions } = take(uploadsPart({ ...base, intake }));
   const video = take(videosPart({ ...base, ...addresses, processing, intake, uploads, uploadSessions }));
   const { recordings } = take(recordingsPart({ ...base, intake }));
-  const { signals } = take(streamsPart({ ...base, ...addresses, recordings }));
+  const { signals, simulations } = take(streamsPart({ ...base, ...addresses, recordings }));
   const watching = take(playbackPart({ ...base, ...addresses }));
-  return { ...addresses, ...video, ...watching, intake, uploads, recordings, signals };
+  return { ...addresses, ...video, ...watching, intake, uploads, recordings, signals, simulations };
 }
 
 /** What an optional noun may build on. */

@@ -1,5 +1,6 @@
 import type { StreamSignals } from '../features/streams/index.ts';
 import type { IngestHooks, StreamHealth } from '../media/contract/index.ts';
+import type { Simulator } from '../media/ingest/simulator.ts';
 import type { LiveManager } from '../media/live/live-manager.ts';
 import type { RecordingManager } from '../media/recording/recording-manager.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -10,14 +11,16 @@ interface Deps {
   /** Packagers, and the playlists of viewers. */
   live: LiveManager;
   recorder: RecordingManager;
+  /** Encoders of our own, in test mode. */
+  simulator: Simulator;
   log: Logger;
 }
 
 /** What happens to a publish, from the stream key to the end of its connection; and in which order. */
-export function publishSteps({ signals, live, recorder, log }: Deps): IngestHooks {
+export function publishSteps({ signals, live, recorder, simulator, log }: Deps): IngestHooks {
   return {
     /** Nothing is begun for a key that may not publish. */
-    authorise: (request) => signals.authorise(request),
+    authorise: (request) => signals.authorise({ ...request, key: simulator.keyOf(request.key) }),
 
     /** `hasSignal` first: when that fails, the encoder is refused and there is nothing to undo. */
     async onStart(session) {
@@ -43,7 +46,7 @@ export function publishSteps({ signals, live, recorder, log }: Deps): IngestHook
 }
 
 /** What a packager measures, with what is wrong with the recording of the same publish. */
-export function reportHealth({ signals, recorder, log }: Omit<Deps, 'live'>) {
+export function reportHealth({ signals, recorder, log }: Pick<Deps, 'signals' | 'recorder' | 'log'>) {
   return (streamId: string, measured: StreamHealth): void => {
     const health = recorder.failing(streamId)
       ? { ...measured, issues: [...measured.issues, 'RECORDING_FAILED' as const] }

@@ -9,6 +9,7 @@ import {
   createEmbeddedRtmp,
   type EmbeddedRtmpEngine,
 } from '../media/ingest/embedded-rtmp.ts';
+import { createSimulator } from '../media/ingest/simulator.ts';
 import { createLiveManager } from '../media/live/live-manager.ts';
 import { createRecordingManager } from '../media/recording/recording-manager.ts';
 import { loadConfig } from '../platform/config.ts';
@@ -37,7 +38,8 @@ async function nodeIdOf(dataDir: string): Promise<string> {
 }
 
 /** Packagers and recorders of what the engine takes, as the configuration says. */
-async function createMediaPlane({ config, signals, recordings, store, log, clock }: Container) {
+async function createMediaPlane(container: Container) {
+  const { config, signals, simulations, recordings, store, log, clock } = container;
   const ffmpeg = await openFfmpeg(config.FFMPEG_PATH);
   const nodeId = await nodeIdOf(config.DATA_DIR);
   const certificate = await readCertificate(config);
@@ -69,7 +71,14 @@ async function createMediaPlane({ config, signals, recordings, store, log, clock
     clock,
     onHealth: reportHealth({ signals, recorder, log }),
   });
-  return { nodeId, engine, recorder, live, certificate };
+  const simulator = createSimulator({
+    port: simulations.port,
+    nodeId,
+    ffmpeg: ffmpeg.bin,
+    rtmpPort: config.RTMP_PORT,
+    log,
+  });
+  return { nodeId, engine, recorder, live, simulator, certificate };
 }
 
 type MediaPlane = Awaited<ReturnType<typeof createMediaPlane>>;
@@ -84,11 +93,11 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   });
   const { signals, log } = container;
   const plane = await createMediaPlane(container);
-  const { nodeId, engine, live, recorder, certificate } = plane;
+  const { nodeId, engine, live, recorder, simulator, certificate } = plane;
   await signals.nodeStarted(nodeId);
   await live.start();
   await recorder.recover();
-  await engine.start(publishSteps({ signals, live, recorder, log }));
+  await engine.start(publishSteps({ signals, live, recorder, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);
     for (const id of await signals.heartbeat(nodeId, sessions)) await engine.kick(id, 'kicked');
@@ -98,6 +107,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     [
       { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
       { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
+      { name: 'simulated signals', everyMs: HEARTBEAT_MS, run: () => simulator.sync() },
       { name: 'media gauges', everyMs: GAUGES_MS, run: async () => tellGauges(engine) },
       ...certificateTasks(container, certificate, engine),
     ],
@@ -105,6 +115,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   );
   return async () => {
     await schedule.stop();
+    await simulator.stop();
     await engine.stop();
     await Promise.all([live.stop(), recorder.stop()]);
     await container.close();
@@ -122,7 +133,11 @@ function certificateTasks(
 }
 
 /** What the api and the worker have changed in the database. */
-function obeyHints({ bus, log }: Container, { live, recorder }: MediaPlane, heartbeat: () => Promise<void>) {
+function obeyHints(
+  { bus, log }: Container,
+  { live, recorder, simulator }: MediaPlane,
+  heartbeat: () => Promise<void>,
+) {
   bus.subscribe(STREAM_DELETED_TOPIC, (streamId) => {
     live.remove(streamId).catch((error: unknown) => {
       log.warn({ err: error, streamId }, 'the files of a deleted stream could not be removed');
@@ -130,6 +145,7 @@ function obeyHints({ bus, log }: Container, { live, recorder }: MediaPlane, hear
   });
   bus.subscribe(STREAM_TOPIC, () => {
     void recorder.sync();
+    void simulator.sync();
     heartbeat().catch((error: unknown) => log.warn({ err: error }, 'the heartbeat failed'));
   });
 }

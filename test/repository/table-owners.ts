@@ -24,6 +24,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   recording_part: 'features/recordings',
   recovery_code: 'features/auth',
   sign_in_challenge: 'features/auth',
+  signal_simulation: 'features/streams',
   signing_key: 'features/auth',
   stream: 'features/streams',
   stream_session: 'features/streams',

@@ -70,7 +70,7 @@ export function meRoutes(deps: Deps): Route[] {
     }),
     defineRoute({
       ...writes('profile:write'),
-      liveOnly: true,
+      onlyMode: 'live',
       operationId: 'me.putEmbedAllowlist',
       method: 'PUT',
       path: '/me/embed-allowlist',

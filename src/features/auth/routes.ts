@@ -103,7 +103,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
     }),
     defineRoute({
       ...gated('user'),
-      liveOnly: true,
+      onlyMode: 'live',
       operationId: 'twoFactor.enrol',
       method: 'POST',
       path,
@@ -117,7 +117,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
     }),
     defineRoute({
       ...gated('user'),
-      liveOnly: true,
+      onlyMode: 'live',
       operationId: 'twoFactor.confirm',
       method: 'POST',
       path: `${path}/confirm`,
@@ -132,7 +132,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
     }),
     defineRoute({
       ...gated('user'),
-      liveOnly: true,
+      onlyMode: 'live',
       operationId: 'twoFactor.disable',
       method: 'DELETE',
       path,

@@ -79,7 +79,7 @@ function preferenceRoutes({ notifications }: Deps): Route[] {
     }),
     defineRoute({
       ...writes('profile:write'),
-      liveOnly: true,
+      onlyMode: 'live',
       operationId: 'notifications.putPreferences',
       method: 'PUT',
       path: `${path}/preferences`,

@@ -13,6 +13,8 @@ export type { Streams } from './service.ts';
 export { createStreams, STREAM_DELETED_TOPIC, STREAM_TOPIC } from './service.ts';
 export type { StreamSignals } from './signal.service.ts';
 export { createStreamSignals } from './signal.service.ts';
+export type { SignalSimulations } from './simulation.service.ts';
+export { createSignalSimulations } from './simulation.service.ts';
 export { createStreamSnapshots } from './snapshot.service.ts';
 export type { Viewers } from './viewers.service.ts';
 export { createViewers, VIEWER_FLUSH_MS } from './viewers.service.ts';

@@ -8,6 +8,7 @@ import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
 import type { ShownStream } from './repository.ts';
 import {
+  SimulateSignalIn,
   Stream,
   StreamIn,
   type StreamLinks,
@@ -17,17 +18,19 @@ import {
   toStream,
 } from './schemas.ts';
 import type { Streams } from './service.ts';
+import type { SignalSimulations } from './simulation.service.ts';
 
 const Id = IdParams('str', 'stream');
 
 interface Deps {
   streams: Streams;
+  simulations: SignalSimulations;
   links: StreamLinks;
   cursors: CursorCodec;
 }
 
 /** `/streams` (docs/api/streams.md#states). */
-export function streamRoutes({ streams, links, cursors }: Deps): Route[] {
+export function streamRoutes({ streams, simulations, links, cursors }: Deps): Route[] {
   const out = (caller: Caller, row: ShownStream, streamKey: string | null = null) =>
     toStream(row, { mode: caller.mode, links, streamKey });
   const action = (
@@ -138,6 +141,24 @@ export function streamRoutes({ streams, links, cursors }: Deps): Route[] {
         const { row, streamKey } = await streams.rotateKey(caller.workspaceId, params.id);
         return out(caller, row, streamKey);
       },
+    }),
+    defineRoute({
+      ...writes('streams:write'),
+      operationId: 'streams.simulateSignal',
+      method: 'POST',
+      path: '/streams/{id}/simulate-signal',
+      summary: 'Let the platform be the encoder of a test stream',
+      description:
+        'Publishes a moving test picture and a tone to the real ingest, so that flags, events, preview and playback ' +
+        'are those of a real signal. It ends by itself after `seconds`; a stream that is disabled, deleted or taken ' +
+        'over by another encoder ends it too. At most two at once. Test keys only.',
+      onlyMode: 'test',
+      params: Id,
+      body: SimulateSignalIn,
+      reply: { status: 200, schema: Stream },
+      errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
+      handler: async ({ caller }, { params, body }) =>
+        out(caller, await simulations.set(caller.workspaceId, params.id, body)),
     }),
     defineRoute({
       ...reads('streams:read'),

@@ -201,6 +201,20 @@ export const StreamSession = named(
   },
 );
 
+export const SimulateSignalIn = named(
+  'SignalSimulation',
+  Type.Object({
+    on: Type.Boolean({ description: 'Whether there is to be a signal.' }),
+    seconds: Type.Integer({
+      minimum: 10,
+      maximum: 3600,
+      default: 600,
+      description: 'When it ends by itself.',
+    }),
+  }),
+  { on: true, seconds: 120 },
+);
+
 /** The addresses of a stream: where it is published, and where playback shows it. */
 export interface StreamLinks extends PlaybackLinks {
   rtmpUrl: string;

@@ -52,7 +52,7 @@ export function errorsOf(route: Route): ErrorCode[] {
   if (route.gate !== null) codes.add(GATE_ERRORS[route.gate]);
   if (asksForScope(route)) codes.add('INSUFFICIENT_SCOPE');
   for (const { refusal } of route.limits ?? []) codes.add(refusal === 'plain' ? 'RATE_LIMITED' : refusal);
-  if (route.permission !== null || route.liveOnly === true) codes.add('PERMISSION_DENIED');
+  if (route.permission !== null || route.onlyMode !== undefined) codes.add('PERMISSION_DENIED');
   if (route.originLock) codes.add('integration_domain_required').add('origin_not_allowed');
   if (route.deprecated !== undefined) codes.add(route.deprecated.code);
   if (route.idempotent) for (const code of IDEMPOTENCY_ERRORS) codes.add(code);

@@ -21,7 +21,7 @@ function caller(scope: Scope, permissions: string[] = []): Caller {
   };
 }
 
-type Policy = Pick<Route, 'gate' | 'permission' | 'writes' | 'liveOnly'>;
+type Policy = Pick<Route, 'gate' | 'permission' | 'writes' | 'onlyMode'>;
 
 function verdict(policy: Policy, method: string, who: Caller, hasUserToken = false): ErrorCode | 'ok' {
   try {
@@ -95,12 +95,18 @@ describe('the scope matrix', () => {
   });
 
   test('a setting of the account needs a live key, after everything else', () => {
-    const setting = { gate: null, permission: 'profile:write', liveOnly: true } as const;
+    const setting = { gate: null, permission: 'profile:write', onlyMode: 'live' } as const;
     const sandbox = { ...caller('FULL_ACCESS'), mode: 'test' } as const;
     assert.equal(verdict(setting, 'PUT', caller('STANDARD')), 'ok');
     assert.equal(verdict(setting, 'PUT', sandbox), P);
     assert.throws(() => assertAllowed(setting, 'PUT', sandbox, false), /live key/);
     assert.equal(verdict(setting, 'PUT', { ...sandbox, scope: 'READ_ONLY' }), I);
+  });
+
+  test('what is simulated needs a test key', () => {
+    const simulation = { gate: null, permission: 'streams:write', onlyMode: 'test' } as const;
+    assert.equal(verdict(simulation, 'POST', { ...caller('STANDARD'), mode: 'test' }), 'ok');
+    assert.throws(() => assertAllowed(simulation, 'POST', caller('FULL_ACCESS'), false), /test key/);
   });
 
   const holdings: [held: string[], needed: Permission, ok: boolean][] = [

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Caller, holds } from '../../kernel/access.ts';
+import { type Caller, holds, type Mode } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Gate, Route } from '../route.ts';
 
@@ -15,7 +15,7 @@ const NO_USER_TOKEN = 'This is an act of the user: send the token of a sign-in a
  * @throws {AppError} the 403 of the first rule that refuses.
  */
 export function assertAllowed(
-  route: Pick<Route, 'gate' | 'permission' | 'writes' | 'liveOnly'>,
+  route: Pick<Route, 'gate' | 'permission' | 'writes' | 'onlyMode'>,
   method: string,
   caller: Caller,
   hasUserToken: boolean,
@@ -31,10 +31,15 @@ export function assertAllowed(
       message: `This API key lacks the permission ${route.permission}.`,
     });
   }
-  if (route.liveOnly === true && caller.mode !== 'live') {
-    throw new AppError('PERMISSION_DENIED', { message: 'A setting of the account needs a live key.' });
+  if (route.onlyMode !== undefined && caller.mode !== route.onlyMode) {
+    throw new AppError('PERMISSION_DENIED', { message: OTHER_MODE[route.onlyMode] });
   }
 }
+
+const OTHER_MODE: Record<Mode, string> = {
+  live: 'A setting of the account needs a live key.',
+  test: 'Nothing is simulated for live keys: use a test key.',
+};
 
 function assertGate(gate: Gate, caller: Caller, hasUserToken: boolean): void {
   if (gate === 'admin') throw new AppError('ADMIN_ONLY');

@@ -1,7 +1,9 @@
 import type { Recordings } from '../../features/recordings/index.ts';
 import {
+  createSignalSimulations,
   createStreamSignals,
   createStreams,
+  type SignalSimulations,
   type StreamSignals,
   streamRoutes,
 } from '../../features/streams/index.ts';
@@ -17,7 +19,7 @@ interface Needs extends Base, Pick<Addresses, 'streamLinks'> {
   recordings: Recordings;
 }
 
-export function streamsPart(needs: Needs): Built<{ signals: StreamSignals }> {
+export function streamsPart(needs: Needs): Built<{ signals: StreamSignals; simulations: SignalSimulations }> {
   const { config, cursors, recordings: recorder, streamLinks: links } = needs;
   const streams = createStreams({ ...needs, recorder });
   const signals = createStreamSignals({
@@ -26,10 +28,11 @@ export function streamsPart(needs: Needs): Built<{ signals: StreamSignals }> {
     guesses: createGuesses(needs.caps(MINUTE_SEC), 'stream-key'),
     graceMs: config.SIGNAL_GRACE_MS,
   });
+  const simulations = createSignalSimulations({ ...needs, streams });
   return {
-    gives: { signals },
+    gives: { signals, simulations },
     part: {
-      routes: () => streamRoutes({ streams, links, cursors }),
+      routes: () => streamRoutes({ streams, simulations, links, cursors }),
       tasks: () => [{ name: 'stream sweep', everyMs: SWEEP_MS, run: () => signals.sweep() }],
     },
   };

@@ -36,6 +36,7 @@ export type {
   VideoFiles,
 } from './playback.ts';
 export type { RecordingJoiner, RecordingPart, RecordingPort, WantedRecording } from './recording.ts';
+export type { SimulatedSignal, SimulationPort } from './simulation.ts';
 export type { BlobInfo, BlobStore, ByteSpan, ContentDigest, PartialFiles, PartialState } from './storage.ts';
 export { DigestMismatch } from './storage.ts';
 export type {

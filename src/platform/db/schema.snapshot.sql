@@ -425,6 +425,18 @@ create table sign_in_challenge (
 );
 CREATE INDEX sign_in_challenge_account ON public.sign_in_challenge USING btree (account_id, created_at);
 
+create table signal_simulation (
+  stream_id text not null,
+  workspace_id text not null,
+  until timestamp with time zone not null,
+  node_id text,
+  seen_at timestamp with time zone,
+  constraint signal_simulation_pkey PRIMARY KEY (stream_id),
+  constraint signal_simulation_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
+  constraint signal_simulation_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX signal_simulation_workspace ON public.signal_simulation USING btree (workspace_id);
+
 create table signing_key (
   kid text not null,
   private_key bytea not null,

@@ -393,6 +393,14 @@ export interface SignInChallengeTable {
   used_at: Date | null;
 }
 
+export interface SignalSimulationTable {
+  stream_id: string;
+  workspace_id: string;
+  until: Date;
+  node_id: string | null;
+  seen_at: Date | null;
+}
+
 export interface SigningKeyTable {
   kid: string;
   private_key: Uint8Array;
@@ -670,6 +678,7 @@ export interface Database {
   recording_part: RecordingPartTable;
   recovery_code: RecoveryCodeTable;
   sign_in_challenge: SignInChallengeTable;
+  signal_simulation: SignalSimulationTable;
   signing_key: SigningKeyTable;
   stream: StreamTable;
   stream_session: StreamSessionTable;

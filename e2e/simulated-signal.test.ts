@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { headersOf, marquee, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { until } from '../test/harness/wait.ts';
+import { startPublisher } from '../test/rtmp/publisher.ts';
+
+let platform: RunningPlatform;
+let key: string;
+
+before(async () => {
+  platform = await startPlatform();
+  const args = 'key create --account owner@marquee.localhost --scope STANDARD --mode test';
+  key = String(Object(await marquee(platform, ...args.split(' '))).key);
+});
+
+after(() => platform?.stop());
+
+async function call(method: string, path: string, body?: object) {
+  const response = await fetch(`${platform.api}${path}`, {
+    method,
+    headers: headersOf(key),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const { data, error } = Object(await response.json());
+  return { status: response.status, data: Object(data), error };
+}
+
+async function createStream() {
+  const { data } = await call('POST', '/streams', { title: 'Rehearsal' });
+  const hasSignal = async () => (await call('GET', `/streams/${data.id}`)).data.hasSignal === true;
+  return { id: String(data.id), streamKey: String(data.streamKey), hasSignal };
+}
+
+test('a test stream has a signal without an encoder, is watched, and loses it again', async () => {
+  const { id, hasSignal } = await createStream();
+  const on = await call('POST', `/streams/${id}/simulate-signal`, { on: true, seconds: 60 });
+  assert.equal(on.status, 200, JSON.stringify(on.error));
+  await until(hasSignal, { timeoutMs: 15_000, message: 'the signal' });
+  await call('POST', `/streams/${id}/start`);
+  const master = `${platform.url}/live/${id}/master.m3u8`;
+  await until(async () => (await fetch(master)).ok, { timeoutMs: 15_000, message: 'the playlist' });
+  await call('POST', `/streams/${id}/simulate-signal`, { on: false });
+  await until(async () => !(await hasSignal()), { timeoutMs: 15_000, message: 'the end of the signal' });
+  const { data } = await call('GET', '/me/events?limit=50');
+  const types = [...Object.values(data)].map((event) => Object(event).type);
+  for (const type of ['stream.live', 'stream.broadcast_started']) assert.ok(types.includes(type), type);
+});
+
+test('an encoder that takes over keeps the stream', async (t) => {
+  const { id, streamKey, hasSignal } = await createStream();
+  await call('POST', `/streams/${id}/simulate-signal`, { on: true, seconds: 60 });
+  await until(hasSignal, { timeoutMs: 15_000, message: 'the signal' });
+  const encoder = startPublisher({
+    url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`,
+    width: 320,
+    height: 180,
+  });
+  t.after(() => encoder.stop());
+  const height = async () => (await call('GET', `/streams/${id}`)).data.health?.height;
+  await until(async () => (await height()) === 180, {
+    timeoutMs: 30_000,
+    message: 'the picture of the encoder',
+  });
+  // The simulator looks every second; it must not take the stream back.
+  const since = Date.now();
+  await until(() => Date.now() - since > 3000);
+  assert.equal(await height(), 180);
+});

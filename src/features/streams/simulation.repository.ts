@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db/index.ts';
+
+/** Simulations of the workspace that are on, but for the one of this stream. */
+export async function countOthers(
+  tx: Tx,
+  workspaceId: string,
+  { streamId, now }: { streamId: string; now: Date },
+): Promise<number> {
+  const { count } = await tx
+    .selectFrom('signal_simulation')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .where('stream_id', '!=', streamId)
+    .where('until', '>', now)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+export async function begin(tx: Tx, workspaceId: string, streamId: string, until: Date): Promise<void> {
+  await tx
+    .insertInto('signal_simulation')
+    .values({ stream_id: streamId, workspace_id: workspaceId, until })
+    .onConflict((conflict) => conflict.column('stream_id').doUpdateSet({ until }))
+    .execute();
+}
+
+export async function end(tx: Tx, workspaceId: string, streamId: string): Promise<void> {
+  await tx
+    .deleteFrom('signal_simulation')
+    .where('workspace_id', '=', workspaceId)
+    .where('stream_id', '=', streamId)
+    .execute();
+}
+
+/**
+ * Takes what this node has already, what nobody has, and what a node has that was not heard of since `lostBefore`;
+ * at most `max`.
+ */
+export async function claim(
+  db: Db,
+  nodeId: string,
+  { now, lostBefore, max }: { now: Date; lostBefore: Date; max: number },
+): Promise<{ stream_id: string; key_encrypted: Uint8Array }[]> {
+  const { rows } = await sql<{ stream_id: string; key_encrypted: Uint8Array }>`
+    update signal_simulation set node_id = ${nodeId}, seen_at = ${now}
+    from stream
+    where stream.id = signal_simulation.stream_id and signal_simulation.stream_id in (
+      select s.stream_id from signal_simulation s join stream t on t.id = s.stream_id
+      where s.until > ${now} and t.enabled and t.deleted_at is null
+        and (s.node_id = ${nodeId} or s.node_id is null or s.seen_at < ${lostBefore})
+      order by s.node_id = ${nodeId} desc nulls last, s.stream_id
+      limit ${max} for update of s skip locked)
+    returning signal_simulation.stream_id, stream.key_encrypted`.execute(db);
+  return rows;
+}
+
+export async function forget(db: Db, streamId: string): Promise<void> {
+  await db.deleteFrom('signal_simulation').where('stream_id', '=', streamId).execute();
+}
+
+export async function forgetEnded(db: Db, now: Date): Promise<void> {
+  await db.deleteFrom('signal_simulation').where('until', '<=', now).execute();
+}

@@ -1,0 +1,14 @@
+/** A stream whose encoder is to be ours. */
+export interface SimulatedSignal {
+  streamId: string;
+  /** Never log it. */
+  streamKey: string;
+}
+
+/** What the simulator asks; filled by the composition root. */
+export interface SimulationPort {
+  /** What this node is to make now; what it leaves out is to end. */
+  wanted(nodeId: string): Promise<SimulatedSignal[]>;
+  /** Its connection was ended from elsewhere: another encoder has the stream now, or its key was replaced. */
+  ended(streamId: string): Promise<void>;
+}
