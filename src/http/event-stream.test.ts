@@ -55,7 +55,7 @@ async function open() {
   const window = async () => ({ count: 1, resetInMs: 60_000 });
   const app = await createApp({
     ports: {
-      keys: { verify: () => verify() },
+      keys: { verify: () => verify(), onChanged: () => {} },
       verifyUserToken: unused,
       counters: {
         perMinute: window,

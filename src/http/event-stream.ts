@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../kernel/access.ts';
 import { AppError } from '../kernel/errors.ts';
@@ -36,6 +37,7 @@ type ByeReason = 'LIFETIME' | 'SHUTDOWN' | 'KEY_REVOKED' | 'STREAM_DELETED';
 export const MAX_STREAMS_PER_KEY = 25;
 const RETRY_MS = 3000;
 const HEARTBEAT_MS = 15_000;
+const CHECK_PAUSE_MS = 1000;
 const LIFETIME_SEC = 3600;
 /** What the client is told to wait when its key has too many streams. */
 const CAP_RETRY_SEC = 5;
@@ -50,10 +52,13 @@ export class EventStreams {
   readonly #ports: Ports;
   readonly #perAccount: number | undefined;
   readonly #open = new Set<OpenStream>();
+  #checking: Promise<void> | null = null;
+  #wanted = false;
 
   constructor(app: FastifyInstance, ports: Ports, perAccount: number | undefined) {
     this.#ports = ports;
     this.#perAccount = perAccount;
+    ports.keys.onChanged(() => this.#check());
     app.addHook('preClose', async () => {
       for (const stream of this.#open) stream.bye('SHUTDOWN', true);
     });
@@ -73,6 +78,21 @@ export class EventStreams {
       stream.end();
       for (const lease of leases) await lease.release();
     }
+  }
+
+  /** One after the other, and at most once a second: the streams of a key ask for it once. */
+  #check(): void {
+    this.#wanted = true;
+    this.#checking ??= this.#checkAll().finally(() => {
+      this.#checking = null;
+      if (this.#wanted) this.#check();
+    });
+  }
+
+  async #checkAll(): Promise<void> {
+    this.#wanted = false;
+    for (const stream of [...this.#open]) await stream.check();
+    await sleep(CHECK_PAUSE_MS, undefined, { ref: false });
   }
 
   async #takePlaces({ keyId, accountId }: Caller): Promise<Lease[]> {
@@ -159,9 +179,15 @@ class OpenStream implements EventWriter {
     this.#reply.raw.end();
   }
 
-  /** Keeps the connection alive, and ends it soon after its key. */
+  /** Keeps the connection alive, and ends it after its key when the hint of that was lost. */
   async #heartbeat(): Promise<void> {
     this.#reply.raw.write(`: hb ${this.#ports.clock.ms()}\n\n`);
+    await this.check();
+  }
+
+  /** Ends the stream if its key is not good any more. */
+  async check(): Promise<void> {
+    if (this.signal.aborted) return;
     const { headers, ip } = this.#request;
     try {
       await this.#ports.keys.verify(sentKey(headers) ?? '', { ip, origin: originHost(headers) });

@@ -33,6 +33,8 @@ export interface KeyVerifier {
    * DOMAIN_NOT_ALLOWED (docs/api/authentication.md#the-key).
    */
   verify(key: string, from: { ip: string; origin: string | undefined }): Caller | Promise<Caller>;
+  /** Calls it when what was known of keys may not hold any more. */
+  onChanged(listener: () => void): void;
 }
 
 export interface OriginLock {

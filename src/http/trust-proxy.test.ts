@@ -33,7 +33,7 @@ const whoAmI = definePublicRoute({
 async function seen(setting: string, forwarded: string | undefined, peer = '10.0.0.9'): Promise<unknown> {
   const app = await createApp({
     ports: {
-      keys: { verify: unused },
+      keys: { verify: unused, onChanged: () => {} },
       verifyUserToken: unused,
       counters: {
         perMinute: unused,

@@ -29,6 +29,8 @@ export interface TestApp {
   url: string;
   port: number;
   container: Container;
+  /** For further nodes on the same database. */
+  databaseUrl: string;
   /** `path` is below the base URL, `/api/v1`. */
   request(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
   createAccount(options?: AccountOptions): Promise<TestAccount>;
@@ -38,6 +40,8 @@ export interface TestApp {
 }
 
 interface AppOptions {
+  /** Another node of the same platform, which shares its database and its files. Closed before that one. */
+  beside?: TestApp;
   /** Default: the system's. */
   clock?: Clock;
   /** Variables of the configuration. */
@@ -49,8 +53,11 @@ interface AppOptions {
 }
 
 export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
-  const database = await createTestDatabase({ pool: 1 });
-  const dataDir = join(tmpdir(), `marquee-app-${randomBytes(6).toString('hex')}`);
+  const database = options.beside === undefined ? await createTestDatabase({ pool: 1 }) : null;
+  const databaseUrl = database?.url ?? options.beside?.databaseUrl ?? '';
+  const dataDir =
+    options.beside?.container.config.DATA_DIR ??
+    join(tmpdir(), `marquee-app-${randomBytes(6).toString('hex')}`);
   const config = loadConfig({
     PORT: '0',
     DATA_DIR: dataDir,
@@ -60,7 +67,7 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
   });
   const settings = {
     config,
-    databaseUrl: database.url,
+    databaseUrl,
     secretKey: Buffer.alloc(32, 5),
     name: 'test',
     strictEvents: true,
@@ -76,6 +83,7 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
   return {
     url,
     port,
+    databaseUrl,
     container,
     createAccount,
     async request(method, path, init) {
@@ -92,6 +100,7 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
       await agent.destroy();
       await drain();
       await container.close();
+      if (database === null) return;
       await database.close();
       await rm(dataDir, { recursive: true, force: true });
     },

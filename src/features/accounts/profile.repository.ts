@@ -69,6 +69,12 @@ export async function deleteAvatar(db: Db, accountId: string): Promise<boolean> 
 
 /** Public: the id is all that a viewer has. */
 export async function findAvatar(db: Db, id: string): Promise<Uint8Array | undefined> {
-  const row = await db.selectFrom('avatar').select('image').where('id', '=', id).executeTakeFirst();
+  const row = await db
+    .selectFrom('avatar')
+    .innerJoin('account', 'account.id', 'avatar.account_id')
+    .select('avatar.image')
+    .where('avatar.id', '=', id)
+    .where('account.suspended_at', 'is', null)
+    .executeTakeFirst();
   return row?.image;
 }

@@ -29,6 +29,8 @@ export interface KeyVerifier {
   verify(key: string, from: From): Caller | Promise<Caller>;
   /** What is remembered of keys is read again, on every node. */
   forget(): void;
+  /** Calls it after each change of keys, or of what they depend on. */
+  onChanged(listener: () => void): void;
 }
 
 interface CachedKey {
@@ -84,6 +86,7 @@ export function createKeyVerifier({ db, clock, bus, usage, guesses }: Deps): Key
       return known !== undefined && known.until > clock.ms() ? use(known, from) : load(key, from);
     },
     forget: () => bus.publish(CHANGED_TOPIC),
+    onChanged: (listener) => void bus.subscribe(CHANGED_TOPIC, listener),
   };
 }
 

@@ -3,6 +3,7 @@ import { JobAbandoned, JobPostponed, type JobRun, JobStopped } from '../../jobs/
 import { AppError } from '../../kernel/errors.ts';
 import type { PartialState } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import { isSuspended } from '../../platform/db/workspace.ts';
 import { isDiskTrouble } from '../../platform/disk.ts';
 import { GuardError, OutboundError } from '../../platform/outbound/index.ts';
 import { download, type Progress } from './download.ts';
@@ -13,6 +14,7 @@ import type { ImportRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { ImportFailure, isTerminal } from './rules.ts';
 import type { ImportDeps } from './service.ts';
+import { watchStanding } from './standing.ts';
 
 type Run = JobRun<{ importId: string }>;
 /** An import whose video is there. */
@@ -34,18 +36,28 @@ export function createImportRunner(deps: ImportDeps): (run: Run) => Promise<void
     const row = await begin(deps, run);
     if (row === null) return;
     const held: Held = { state: partialOf(row) };
+    const standing = watchStanding(() => isSuspended(deps.db, row.workspace_id));
     try {
-      await fetchAndHandOver(deps, run, row, held);
+      const signal = AbortSignal.any([run.signal, standing.signal]);
+      await fetchAndHandOver(deps, { ...run, signal }, row, held);
     } catch (error) {
       if (run.signal.aborted || error instanceof JobStopped) await stopped(deps, run, row, held);
+      if (standing.signal.aborted) throw suspended();
       if (isDiskTrouble(error)) throw new JobPostponed(describe(error), TROUBLE_SEC);
       const failure = failureOf(error);
       if (failure.isPassing && !run.isLast) throw error;
       await fail(deps, run, row, failure);
       await discard(deps, keyOf(row), held.state);
       throw new JobAbandoned(failure.message, { cause: error });
+    } finally {
+      standing.end();
     }
   };
+}
+
+/** What was received is kept; the job looks now and then whether the account is back. */
+function suspended(): JobPostponed {
+  return new JobPostponed('The account is suspended.', TROUBLE_SEC);
 }
 
 /** Always throws. What was received for an import that has ended is of no use; any other run goes on with it. */
@@ -64,6 +76,7 @@ function begin({ events }: ImportDeps, run: Run): Promise<OpenImport | null> {
     await run.confirm(tx);
     const isOpen = row.status === 'PENDING' || row.status === 'DOWNLOADING';
     if (!isOpen || row.video_id === null) return null;
+    if (await isSuspended(tx, row.workspace_id)) throw suspended();
     const after = await repository.updateImport(tx, row.id, { status: 'DOWNLOADING' });
     return { ...after, video_id: row.video_id };
   });

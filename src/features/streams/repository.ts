@@ -7,6 +7,7 @@ import type {
   StreamSessionTable,
   StreamTable,
 } from '../../platform/db/tables.generated.ts';
+import { inGoodStanding } from '../../platform/db/workspace.ts';
 
 export type StreamRow = Selectable<StreamTable>;
 export type SessionRow = Selectable<StreamSessionTable>;
@@ -268,7 +269,7 @@ export async function loseNodeIngests(db: Db, nodeId: string, now: Date, graceUn
     .execute();
 }
 
-/** @returns those of the sessions that are open. */
+/** @returns those of the sessions that are open, and of an account that may stream. */
 export async function touchIngests(
   db: Db,
   nodeId: string,
@@ -282,6 +283,15 @@ export async function touchIngests(
     .where('node_id', '=', nodeId)
     .where('id', 'in', ids)
     .where('ended_at', 'is', null)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('stream')
+          .select('stream.id')
+          .whereRef('stream.id', '=', 'ingest_session.stream_id')
+          .where(inGoodStanding('stream.workspace_id')),
+      ),
+    )
     .returning(['id', 'kick_reason'])
     .execute();
 }
@@ -363,5 +373,6 @@ export function findSnapshot(db: Db, id: string) {
     ])
     .where('stream.id', '=', id)
     .where('stream.deleted_at', 'is', null)
+    .where('account.suspended_at', 'is', null)
     .executeTakeFirst();
 }

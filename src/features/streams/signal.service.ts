@@ -49,7 +49,8 @@ export interface StreamSignals {
   /**
    * Keeps the node's sessions from being swept.
    *
-   * @returns the ids of those that must be cut off: kicked, or ended here while they went on there.
+   * @returns the ids of those that must be cut off: kicked, of an account that is suspended, or ended here while they
+   * went on there.
    */
   heartbeat(nodeId: string, sessionIds: readonly string[]): Promise<string[]>;
   reportHealth(streamId: string, health: StreamHealth): Promise<void>;

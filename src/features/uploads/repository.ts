@@ -3,6 +3,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
 import type { UploadStatus, UploadTable } from '../../platform/db/tables.generated.ts';
+import { inGoodStanding } from '../../platform/db/workspace.ts';
 
 export type UploadRow = Selectable<UploadTable>;
 export type UploadChange = Updateable<UploadTable>;
@@ -30,7 +31,12 @@ export function findAnyUpload(db: Db, id: string): Promise<UploadRow | undefined
 }
 
 export function findByToken(db: Db, tokenHash: Buffer): Promise<UploadRow | undefined> {
-  return db.selectFrom('upload').selectAll().where('token_hash', '=', tokenHash).executeTakeFirst();
+  return db
+    .selectFrom('upload')
+    .selectAll()
+    .where('token_hash', '=', tokenHash)
+    .where(inGoodStanding('upload.workspace_id'))
+    .executeTakeFirst();
 }
 
 export function lockUpload(tx: Tx, id: string): Promise<UploadRow | undefined> {
@@ -93,7 +99,11 @@ export function claimWriter(
     .executeTakeFirst();
 }
 
-/** Writes what the writer has received and renews its lease. @returns undefined when it has lost the lease. */
+/**
+ * Writes what the writer has received and renews its lease.
+ *
+ * @returns undefined when it has lost the lease, or its account was suspended.
+ */
 export function recordProgress(
   db: Db,
   id: string,
@@ -106,6 +116,7 @@ export function recordProgress(
     .where('id', '=', id)
     .where('writer', '=', writer)
     .where('ended_at', 'is', null)
+    .where(inGoodStanding('upload.workspace_id'))
     .returningAll()
     .executeTakeFirst();
 }

@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely';
 import type { Mode } from '../../kernel/access.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from './index.ts';
@@ -35,6 +36,27 @@ function selectOwner(db: Db, workspaceId: string) {
       'workspace.storage_bytes as storageBytes',
     ])
     .where('workspace.id', '=', workspaceId);
+}
+
+/**
+ * A condition: the account of this workspace is not suspended.
+ *
+ * @param column the workspace's id, such as `video.workspace_id`.
+ */
+export function inGoodStanding(column: string): RawBuilder<boolean> {
+  return sql<boolean>`not exists (
+    select from workspace standing join account holder on holder.id = standing.account_id
+    where standing.id = ${sql.ref(column)} and holder.suspended_at is not null)`;
+}
+
+export async function isSuspended(db: Db, workspaceId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('workspace')
+    .select('workspace.id')
+    .where('workspace.id', '=', workspaceId)
+    .where(inGoodStanding('workspace.id'))
+    .executeTakeFirst();
+  return row === undefined;
 }
 
 /** The id of an account's workspace of this mode. */

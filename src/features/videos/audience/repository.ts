@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../platform/db/index.ts';
 import { plannedWithValues } from '../../../platform/db/page.ts';
+import { inGoodStanding } from '../../../platform/db/workspace.ts';
 
 /** What counting a view and relating videos need to know; of any workspace: viewers have none. */
 export function findSeen(db: Db, id: string) {
@@ -30,6 +31,7 @@ export function findSeen(db: Db, id: string) {
     ])
     .where('video.id', '=', id)
     .where('video.deleted_at', 'is', null)
+    .where(inGoodStanding('video.workspace_id'))
     .executeTakeFirst();
 }
 
