@@ -37,11 +37,22 @@ export function publishSteps({ signals, live, recorder, simulator, log }: Deps):
       });
     },
 
+    /** Its creator is told why before the connection ends. */
+    onRefused: publishRefused({ signals, log }),
+
     /** Side by side: the signal falls, or begins its grace, while the last segment is still being written. */
     async onEnd(end) {
       recorder.publishesChanged();
       await Promise.all([signals.publishEnded(end), live.onEnd(end)]);
     },
+  };
+}
+
+export function publishRefused({ signals, log }: Pick<Deps, 'signals' | 'log'>): IngestHooks['onRefused'] {
+  return async (session, issue) => {
+    await signals.publishRefused(session, issue).catch((error: unknown) => {
+      log.error({ err: error, streamId: session.streamId }, 'why a publish was refused could not be written');
+    });
   };
 }
 

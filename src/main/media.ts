@@ -16,7 +16,7 @@ import { loadConfig } from '../platform/config.ts';
 import { readCertificate, watchCertificate } from './certificate.ts';
 import { type Container, createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
-import { publishSteps, reportHealth } from './ingest.ts';
+import { publishRefused, publishSteps, reportHealth } from './ingest.ts';
 import type { MediaInit, MediaMessage } from './media-process.ts';
 
 const HEARTBEAT_MS = 1000;
@@ -69,6 +69,7 @@ async function createMediaPlane(container: Container) {
     maxRungs: config.LIVE_MAX_RUNGS,
     log,
     clock,
+    onRefused: publishRefused({ signals, log }),
     onHealth: reportHealth({ signals, recorder, log }),
   });
   const simulator = createSimulator({

@@ -18,6 +18,7 @@ await engine.start({
     process.send?.({ readUrl: engine.readUrl(session) });
   },
   onMedia: () => {},
+  onRefused: async () => {},
   onEnd: async () => {},
 });
 process.on('message', () => {

@@ -6,6 +6,7 @@ import type {
   IngestHooks,
   IngestSession,
   PublishRequest,
+  RefusalIssue,
 } from '../../src/media/contract/index.ts';
 import {
   createEmbeddedRtmp,
@@ -19,6 +20,7 @@ import { AAC_48K_STEREO, AVC_360P30, audioHeader, videoHeader } from './media.ts
 export type HookCall =
   | { hook: 'authorise'; request: PublishRequest }
   | { hook: 'start' | 'media'; session: IngestSession }
+  | { hook: 'refused'; session: IngestSession; issue: RefusalIssue }
   | { hook: 'end'; end: IngestEnd };
 
 export interface TestIngest {
@@ -26,7 +28,7 @@ export interface TestIngest {
   port: number;
   /** Hook calls in their order. */
   calls: HookCall[];
-  sessions(hook: 'start' | 'media'): IngestSession[];
+  sessions(hook: 'start' | 'media' | 'refused'): IngestSession[];
   ends(): IngestEnd[];
   /** `rtmp://…/live/<key>` */
   url(key: string): string;
@@ -63,6 +65,10 @@ export async function startIngest(
     onMedia: (session) => {
       calls.push({ hook: 'media', session });
       hooks.onMedia?.(session);
+    },
+    onRefused: async (session, issue) => {
+      calls.push({ hook: 'refused', session, issue });
+      await hooks.onRefused?.(session, issue);
     },
     onEnd: async (end) => {
       calls.push({ hook: 'end', end });

@@ -1,5 +1,6 @@
 import { type Events, nextSequence } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import type { IngestSession, RefusalIssue } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import { ANNOUNCED_MS, emitScheduled } from './emit.ts';
@@ -31,6 +32,30 @@ export async function reportHealth(deps: Deps, streamId: string, health: StreamH
     await repository.updateStream(tx, streamId, { health_said_issues: issues, health_said_at: now });
     const sequence = await nextSequence(tx, 'stream', streamId);
     const data = { streamId, healthy: issues.length === 0, issues, sequence };
+    await append(streamHealthChanged, row.workspace_id, data);
+  });
+}
+
+/** The issue is the last word on a signal that has gone: in `health`, on its session, and as an event at once. */
+export async function reportRefusal(deps: Deps, session: IngestSession, issue: RefusalIssue): Promise<void> {
+  const { events, clock } = deps;
+  const { streamId, video, audio } = session;
+  const now = clock.now();
+  await events.transaction(async (tx, append) => {
+    const row = await repository.lockAnyStream(tx, streamId);
+    const open = await repository.findIngest(tx, session.sessionId);
+    if (row === undefined || row.deleted_at !== null || open === undefined || open.ended_at !== null) return;
+    const { width = 0, height = 0, fps = 0 } = video ?? {};
+    const codec = video?.codec ?? audio?.codec ?? '';
+    const health: StreamHealth = { bitrateKbps: 0, fps, width, height, codec, issues: [issue] };
+    await repository.writeHealth(tx, streamId, JSON.stringify(health), now);
+    if (row.current_session_id !== null) {
+      await repository.updateSession(tx, row.current_session_id, { error: issue });
+    }
+    if (row.health_said_issues.join() === issue) return;
+    await repository.updateStream(tx, streamId, { health_said_issues: [issue], health_said_at: now });
+    const sequence = await nextSequence(tx, 'stream', streamId);
+    const data = { streamId, healthy: false, issues: [issue], sequence };
     await append(streamHealthChanged, row.workspace_id, data);
   });
 }

@@ -1,6 +1,7 @@
 import type { Mode } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../kernel/plans.ts';
+import type { RefusalIssue } from '../../media/contract/index.ts';
 
 /**
  * The two independent flags of a stream (docs/decisions/streams.md) and what was last said about the broadcast.
@@ -17,6 +18,17 @@ export interface StreamState {
   saidLive: boolean;
   /** When a suppressed broadcast event has to be looked at again. */
   dueAt: Date | null;
+}
+
+/** Why the media plane ends a publish. */
+const REFUSALS: ReadonlySet<string> = new Set<RefusalIssue>([
+  'NO_TRANSCODE_CAPACITY',
+  'UNSUPPORTED_CODEC',
+  'RESOLUTION_CHANGED',
+]);
+
+export function isRefusal(word: string | null): boolean {
+  return word !== null && REFUSALS.has(word);
 }
 
 export type StreamEvent =

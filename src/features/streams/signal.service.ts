@@ -3,7 +3,13 @@ import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import { MAX_LIVE_FPS } from '../../kernel/plans.ts';
-import type { IngestEnd, IngestSession, PublishGrant, PublishRequest } from '../../media/contract/index.ts';
+import type {
+  IngestEnd,
+  IngestSession,
+  PublishGrant,
+  PublishRequest,
+  RefusalIssue,
+} from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
@@ -12,7 +18,7 @@ import type { Guesses } from '../../platform/guesses.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
 import { admitRecording, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';
-import { announceUpcoming, reportHealth } from './notices.service.ts';
+import { announceUpcoming, reportHealth, reportRefusal } from './notices.service.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -42,6 +48,8 @@ export interface StreamSignals {
   authorise(request: PublishRequest): Promise<PublishGrant | null>;
   /** Idempotent by session id. A session of the same stream that is still open is replaced without events. */
   publishStarted(session: IngestSession): Promise<void>;
+  /** Tells the creator why the publish, which is still open, is about to be ended. */
+  publishRefused(session: IngestSession, issue: RefusalIssue): Promise<void>;
   publishEnded(end: IngestEnd): Promise<void>;
   mediaChanged(session: IngestSession): Promise<void>;
   /** A media node starts: the connections of its former life get their grace from now. */
@@ -63,6 +71,7 @@ export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
   return {
     authorise: (request) => authorise(deps, request),
     publishStarted: (session) => publishStarted(deps, session),
+    publishRefused: (session, issue) => reportRefusal(deps, session, issue),
     async publishEnded(end) {
       const now = clock.now();
       const grace = graceOf(end.reason, deps.graceMs);
@@ -192,6 +201,8 @@ async function openSession(change: BroadcastChange, row: StreamRow): Promise<str
   if (last !== undefined && goesOn) {
     await repository.updateSession(tx, last.id, {
       signal_ended_at: null,
+      // The encoder may have been set right since.
+      error: rules.isRefusal(last.error) ? null : last.error,
       broadcast_started_at: row.is_live ? (last.broadcast_started_at ?? now) : last.broadcast_started_at,
     });
     if (row.is_live && last.broadcast_started_at === null) await admitRecording(change, row, last.id);

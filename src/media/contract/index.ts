@@ -18,7 +18,7 @@ export type {
   PublishRequest,
   VideoInfo,
 } from './ingest.ts';
-export type { LiveIssue, StreamHealth } from './live.ts';
+export type { LiveIssue, RefusalIssue, StreamHealth } from './live.ts';
 export type {
   CaptionFile,
   ChapterMark,

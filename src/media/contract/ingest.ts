@@ -1,3 +1,5 @@
+import type { RefusalIssue } from './live.ts';
+
 export type IngestProtocol = 'rtmp' | 'rtmps' | 'srt' | 'whip';
 
 export interface PublishRequest {
@@ -32,6 +34,8 @@ export interface VideoInfo {
   fps: number;
   /** Sent as enhanced RTMP, which not every ffmpeg reads. */
   isEnhanced?: true;
+  /** What is called a keyframe is not one that a player can begin with (intra refresh). */
+  lacksKeyframes?: true;
 }
 
 export interface AudioInfo {
@@ -98,6 +102,8 @@ export interface IngestHooks {
   onStart(session: IngestSession): Promise<void>;
   /** The first sequence headers have come, or new ones have replaced them. */
   onMedia(session: IngestSession): void;
+  /** The publish is about to be ended by us, for what it sends. */
+  onRefused(session: IngestSession, issue: RefusalIssue): Promise<void>;
   onEnd(end: IngestEnd): Promise<void>;
 }
 

@@ -3,7 +3,8 @@
  * - `RESOLUTION_CAPPED`, `FRAME_RATE_CAPPED`: above the plan's ceiling, so the top rung is a transcode.
  * - `CODEC_TRANSCODED`: not 8-bit 4:2:0 H.264, so the top rung is a transcode.
  * - `KEYFRAME_INTERVAL`: more than 4 s between keyframes; viewers are further behind.
- * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`: the publish was ended, it cannot be shown.
+ * - `NO_KEYFRAMES`: pictures are refreshed bit by bit, which players cannot begin with, so the top is a transcode.
+ * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`, `RESOLUTION_CHANGED`: the publish was ended, it cannot be shown.
  * - `PACKAGER_FAILED`: the packager was given up; the signal is kept, the preview is off.
  * - `RECORDING_FAILED`: the broadcast is to be recorded and is not; the recorder is tried again and again.
  */
@@ -12,10 +13,13 @@ export type LiveIssue =
   | 'FRAME_RATE_CAPPED'
   | 'CODEC_TRANSCODED'
   | 'KEYFRAME_INTERVAL'
-  | 'NO_TRANSCODE_CAPACITY'
-  | 'UNSUPPORTED_CODEC'
+  | 'NO_KEYFRAMES'
+  | RefusalIssue
   | 'PACKAGER_FAILED'
   | 'RECORDING_FAILED';
+
+/** Why a publish was ended by us. */
+export type RefusalIssue = 'NO_TRANSCODE_CAPACITY' | 'UNSUPPORTED_CODEC' | 'RESOLUTION_CHANGED';
 
 export interface StreamHealth {
   bitrateKbps: number;

@@ -28,6 +28,7 @@ test('two engines live in one process, and a port in use rejects with the plain 
     authorise: async () => null,
     onStart: async () => {},
     onMedia: () => {},
+    onRefused: async () => {},
     onEnd: async () => {},
   };
   await assert.rejects(third.start(hooks), { code: 'EADDRINUSE' });

@@ -115,3 +115,41 @@ test('a reader that dies disturbs neither the publish nor the other readers', as
   await until(() => other.tags().at(-1)?.timestamp === 4000);
   assert.deepEqual(ingest.ends(), []);
 });
+
+/** An AVC frame of one unit. */
+function frameOf(keyframe: boolean, ...units: Buffer[]): Buffer {
+  const parts = units.flatMap((unit) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(unit.length);
+    return [length, unit];
+  });
+  return Buffer.concat([Buffer.of(keyframe ? 0x17 : 0x27, 1, 0, 0, 0), ...parts]);
+}
+
+const IDR = Buffer.from('65aabb', 'hex');
+const SLICE = Buffer.from('41aabb', 'hex');
+
+test('a picture that grows behind the back of the header ends the publish, with the reason before it', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await openPublisher(t, ingest.port, 'key-a');
+  const record = Buffer.from(AVC_1080P60, 'hex');
+  const sps = record.subarray(8, 8 + record.readUInt16BE(6));
+  client.media('video', 0, videoHeader(AVC_360P30));
+  client.media('video', 0, frameOf(true, IDR));
+  client.media('video', 40, frameOf(false, sps, SLICE));
+  await until(() => ingest.ends().length === 1);
+  assert.equal(ingest.ends()[0]?.reason, 'kicked');
+  const told = ingest.calls.flatMap((call) => (call.hook === 'refused' ? [call.issue] : []));
+  assert.deepEqual(told, ['RESOLUTION_CHANGED']);
+});
+
+test('keyframes that none can begin with are told', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await openPublisher(t, ingest.port, 'key-a');
+  client.media('video', 0, videoHeader(AVC_360P30));
+  client.media('video', 0, frameOf(true, IDR));
+  client.media('video', 2000, frameOf(true, SLICE));
+  await until(() => ingest.sessions('media').length === 2);
+  assert.equal(ingest.sessions('media')[0]?.video?.lacksKeyframes, undefined);
+  assert.equal(ingest.sessions('media')[1]?.video?.lacksKeyframes, true);
+});

@@ -145,3 +145,15 @@ test('ffmpeg publishes and reads across the 24-bit timestamp', async (t) => {
     'no jump',
   );
 });
+
+test('a picture that is refreshed bit by bit is told from one with keyframes', async (t) => {
+  const ingest = await startIngest(t);
+  const publisher = publish(t, ingest, 'key-a', {
+    gopSec: 1,
+    extraArgs: ['-x264-params', 'intra-refresh=1'],
+  });
+  await until(() => ingest.sessions('media').some(({ video }) => video?.lacksKeyframes), {
+    timeoutMs: 10_000,
+  });
+  await publisher.stop();
+});

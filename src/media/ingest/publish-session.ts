@@ -8,12 +8,14 @@ import type {
   IngestSession,
   IngestStats,
   PublishGrant,
+  RefusalIssue,
   VideoInfo,
 } from '../contract/index.ts';
 import type { Broadcast } from './broadcast.ts';
 import { CodecError } from './codec/bit-reader.ts';
 import { type AudioPacket, parseAudioInfo, readAudioPacket } from './codec/flv-audio.ts';
 import { parseVideoHeader, readVideoPacket, type VideoPacket } from './codec/flv-video.ts';
+import { lengthBytesOf, readFrame } from './codec/nal-units.ts';
 import { FlvTagType, flvTag } from './flv.ts';
 import { FrameRateMeter } from './frame-rate.ts';
 import { readMetadata, splitAggregate } from './media-messages.ts';
@@ -48,6 +50,9 @@ export class PublishSession implements PublishSink {
   #startedAt: Date;
   #video: VideoInfo | undefined;
   #audio: AudioInfo | undefined;
+  /** Of the length before each unit of a frame. */
+  #lengthBytes = 4;
+  #refused = false;
   #metadata: AmfObject = {};
   /** The media changed since the hook was last told. */
   #mediaIsNews = false;
@@ -145,7 +150,7 @@ export class PublishSession implements PublishSink {
   }
 
   media(message: RtmpMessage): void {
-    if (this.#ending !== null) return;
+    if (this.#ending !== null || this.#refused) return;
     switch (message.type) {
       case MessageType.video:
         this.#onVideo(message);
@@ -173,11 +178,48 @@ export class PublishSession implements PublishSink {
       return;
     }
     if (this.#video === undefined && packet.codec !== '') this.#onVideoHeader(packet);
+    if (!this.#checkFrame(packet)) return;
     if (packet.keyframe) this.#stats.keyframe(message.timestamp);
     const measured = this.#frameRate.frame(message.timestamp);
     if (measured !== null) this.#onFrameRate(measured);
     this.#tellMedia();
     this.broadcast.frame(FlvTagType.video, message.timestamp, message.payload, packet.keyframe);
+  }
+
+  /**
+   * What a frame says of itself, behind the back of the header: every reader would decode by it.
+   *
+   * @returns false when the publish is over for it.
+   */
+  #checkFrame({ codec, data, keyframe }: VideoPacket): boolean {
+    const facts = data === undefined ? null : readFrame(codec, data, this.#lengthBytes);
+    const video = this.#video;
+    if (facts === null || video === undefined) return true;
+    const { picture } = facts;
+    if (picture !== null && picture.width * picture.height > video.width * video.height) {
+      if (video.width > 0) {
+        this.#refuse('RESOLUTION_CHANGED');
+        return false;
+      }
+      this.#video = { ...video, ...picture };
+      this.#mediaIsNews = true;
+    }
+    if (keyframe && facts.hasOtherPicture && !facts.hasAccessPoint && !video.lacksKeyframes) {
+      this.#video = { ...video, lacksKeyframes: true };
+      this.#mediaIsNews = true;
+    }
+    return true;
+  }
+
+  /** Nothing of it reaches a reader any more; the reason is told before the end. */
+  #refuse(issue: RefusalIssue): void {
+    const { hooks, log } = this.#options;
+    this.#refused = true;
+    this.broadcast.end();
+    log.warn({ issue }, 'ingest: what is published cannot be taken');
+    (async () => hooks.onRefused(this.describe(), issue))()
+      .catch((error: unknown) => log.error({ err: error }, 'ingest: the refusal hook failed'))
+      .finally(() => void this.end('kicked'));
   }
 
   #onVideoHeader(packet: VideoPacket): void {
@@ -198,6 +240,7 @@ export class PublishSession implements PublishSink {
       video.height = dimension(this.#metadata.height);
     }
     this.#video = video;
+    this.#lengthBytes = lengthBytesOf(packet);
     this.#frameRate = new FrameRateMeter();
     this.#mediaIsNews = true;
   }

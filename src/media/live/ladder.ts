@@ -69,8 +69,7 @@ const UNKNOWN_FPS = 60;
  */
 export function planLadder(input: LadderInput): LadderResult {
   const { video, audio, abilities } = input;
-  const isReadable = canRead(VIDEO_CODECS, video, abilities) && canRead(AUDIO_CODECS, audio, abilities);
-  if (!isReadable) return { ok: false, issue: 'UNSUPPORTED_CODEC' };
+  if (!isReadable({ video, audio }, abilities)) return { ok: false, issue: 'UNSUPPORTED_CODEC' };
   if (!video) return { ok: true, plan: audioOnlyPlan(input.audio) };
 
   const forced = forcedIssues(input, video);
@@ -124,12 +123,21 @@ function forcedIssues(input: LadderInput, video: VideoInfo): LiveIssue[] {
   if (shorterSide(video) > input.grant.maxHeight) issues.push('RESOLUTION_CAPPED');
   if (video.fps > input.grant.maxFps + FPS_TOLERANCE) issues.push('FRAME_RATE_CAPPED');
   if (!isBrowserH264(video.codec)) issues.push('CODEC_TRANSCODED');
+  else if (video.lacksKeyframes) issues.push('NO_KEYFRAMES');
   return issues;
 }
 
 /** Baseline, Main and High are 8-bit 4:2:0; Extended, High 10, 4:2:2 and 4:4:4 are not played by browsers. */
 function isBrowserH264(codec: string): boolean {
   return /^avc[13]\.(42|4d|64)/i.test(codec);
+}
+
+/** May be published, and this ffmpeg can read it. */
+export function isReadable(
+  { video, audio }: Pick<LadderInput, 'video' | 'audio'>,
+  abilities: LadderInput['abilities'],
+): boolean {
+  return canRead(VIDEO_CODECS, video, abilities) && canRead(AUDIO_CODECS, audio, abilities);
 }
 
 type Ability = keyof LadderInput['abilities'];

@@ -3,7 +3,14 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { IngestEnd, IngestEngine, IngestSession, LiveIssue, StreamHealth } from '../contract/index.ts';
+import type {
+  IngestEnd,
+  IngestEngine,
+  IngestSession,
+  LiveIssue,
+  RefusalIssue,
+  StreamHealth,
+} from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { type Composer, openComposer } from './composer.ts';
 import { type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
@@ -22,8 +29,10 @@ export interface LiveManagerOptions {
   clock: Clock;
   /** A folder without a signal is removed after this; one hour, longer than any reconnect window. */
   idleMs?: number;
-  /** Called every five seconds for each stream that publishes. */
+  /** Called every five seconds for each stream that publishes, and within one when its issues have changed. */
   onHealth?: (streamId: string, health: StreamHealth) => void;
+  /** The publish cannot be packaged, and is kicked when this is done. */
+  onRefused?: (session: IngestSession, issue: RefusalIssue) => Promise<void>;
 }
 
 /** Packages what the ingest receives: never two packagers for a stream. */
@@ -61,6 +70,8 @@ interface Entry {
   running: Run | null;
   longKeyframeInterval: boolean;
   failure: LiveIssue | null;
+  /** The issues that were told last. */
+  toldIssues: string;
   headerTimer: NodeJS.Timeout | null;
   idleSinceMs: number;
   queue: Promise<void>;
@@ -209,12 +220,18 @@ class EntryManager implements LiveManager {
         entry.longKeyframeInterval = true;
         void this.#apply(entry);
       }
-      const health = this.#checks % HEALTH_EVERY_CHECKS === 0 ? healthOf(this.#options, entry) : null;
-      if (health) this.#options.onHealth?.(entry.streamId, health);
+      this.#tellHealth(entry, this.#checks % HEALTH_EVERY_CHECKS === 0);
       if (this.#checks % PRUNE_EVERY_CHECKS === 0)
         void this.#inTurn(entry, async () => entry.composer?.prune());
       if (isIdle(this.#options, entry)) void this.remove(entry.streamId);
     }
+  }
+
+  #tellHealth(entry: Entry, isDue: boolean): void {
+    const health = healthOf(this.#options, entry);
+    const issues = health?.issues.join() ?? '';
+    if (health && (isDue || issues !== entry.toldIssues)) this.#options.onHealth?.(entry.streamId, health);
+    entry.toldIssues = issues;
   }
 }
 
@@ -226,6 +243,7 @@ function newEntry(streamId: string, nowMs: number): Entry {
     running: null,
     longKeyframeInterval: false,
     failure: null,
+    toldIssues: '',
     headerTimer: null,
     idleSinceMs: nowMs,
     queue: Promise.resolve(),
@@ -264,6 +282,7 @@ async function applySession(
     entry.failure = result.issue;
     options.log.warn({ streamId: entry.streamId, issue: result.issue }, 'publish cannot be packaged');
     await endRun(entry, 0);
+    await options.onRefused?.(session, result.issue);
     await options.engine.kick(session.sessionId, 'kicked');
     return;
   }
@@ -345,6 +364,7 @@ function healthOf(options: LiveManagerOptions, entry: Entry): StreamHealth | nul
   const stats = options.engine.stats(session.sessionId);
   const issues = [...(running?.plan.issues ?? [])];
   if (entry.failure) issues.push(entry.failure);
+  else if (running?.packager.failing()) issues.push('PACKAGER_FAILED');
   return {
     bitrateKbps: stats?.bitrateKbps ?? 0,
     fps: stats?.fps ?? session.video?.fps ?? 0,

@@ -28,6 +28,8 @@ export interface PackagerOptions {
 export interface Packager {
   /** Of the ffmpeg that runs now; 0 between two runs. */
   pid(): number;
+  /** It has just ended again and again by itself. */
+  failing(): boolean;
   start(): void;
   /** The frame rate has become known: for the master of this run and of those after it. */
   setFps(fps: number): Promise<void>;
@@ -41,6 +43,8 @@ export interface Packager {
 const BACKOFF_MS = [200, 500, 1000, 2000, 5000] as const;
 const GIVE_UP_FAILURES = 10;
 const GIVE_UP_WINDOW_MS = 120_000;
+const FAILING_AFTER = 3;
+const FAILING_WINDOW_MS = 15_000;
 const EOF_WAIT_MS = 1000;
 /** Far above what two seconds take. */
 const SEGMENT_MAX_BYTES = 2 ** 30;
@@ -68,6 +72,11 @@ class SupervisedPackager implements Packager {
 
   pid(): number {
     return this.#child?.pid ?? 0;
+  }
+
+  failing(): boolean {
+    const since = this.#options.clock.ms() - FAILING_WINDOW_MS;
+    return this.#failures.filter((at) => at > since).length >= FAILING_AFTER;
   }
 
   start(): void {

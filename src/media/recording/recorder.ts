@@ -86,7 +86,10 @@ class SupervisedRecorder implements Recorder {
     const { ffmpeg, log, files, recordingId } = this.#options;
     try {
       const { part, path } = await files.create(recordingId);
-      if (this.#stopped.signal.aborted) return { code: 0, signal: null, stderr: '' };
+      if (this.#stopped.signal.aborted) {
+        files.close(part);
+        return { code: 0, signal: null, stderr: '' };
+      }
       files.announce(part, false);
       this.#child = spawnFfmpeg({
         bin: ffmpeg.bin,

@@ -9,6 +9,7 @@ import type {
   WantedRecording,
 } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { isReadable } from '../live/ladder.ts';
 import { createPartFiles, type PartFiles } from './part-files.ts';
 import { type Recorder, type RecorderOptions, startRecorder } from './recorder.ts';
 
@@ -131,7 +132,7 @@ class WantedRecordings implements RecordingManager {
   #begin(session: IngestSession, recordingId: string): void {
     const { video, audio, streamId, sessionId } = session;
     // A video needs pictures: an encoder that sends sound alone is not recorded.
-    if (video === undefined) return;
+    if (video === undefined || !isReadable(session, this.#options.ffmpeg.info)) return;
     if (audio === undefined && this.#ageMs(session) < AUDIO_WAIT_MS) return;
     const recorder = startRecorder(this.#recorderOptions(session, video, recordingId));
     this.#runs.set(sessionId, { recorder, streamId, key: keyOf(session, recordingId) });

@@ -134,6 +134,7 @@ test('audio packets', () => {
     codec: 'opus',
     sampleRate: 48000,
     channels: 2,
+    isEnhanced: true,
   });
 });
 

@@ -10,6 +10,7 @@ const CODEC_AVC = 7;
 const SEQUENCE_HEADER = 0;
 /** Enhanced RTMP packet types that carry pictures: CodedFrames, CodedFramesX, Multitrack, ModEx. */
 const EX_CODED = new Set([1, 3, 6, 7]);
+const CODED_FRAMES = 1;
 const MULTITRACK = 6;
 
 /** Older codecs have a number where enhanced RTMP has a FourCC (FLV 10.1, E.4.3.1). */
@@ -22,6 +23,8 @@ export interface VideoPacket {
   /** FourCC, or a short name for codecs that have none. */
   codec: string;
   config: Buffer;
+  /** Of a frame: its coded data. */
+  data?: Buffer;
   isEnhanced?: true;
 }
 
@@ -42,7 +45,8 @@ export function readVideoPacket(payload: Buffer): VideoPacket {
   if (payload.length < 5) return OTHER;
   if (payload[1] === SEQUENCE_HEADER)
     return { kind: 'header', keyframe: false, codec, config: payload.subarray(5) };
-  return { kind: payload[1] === 1 ? 'frame' : 'other', keyframe, codec, config: OTHER.config };
+  const kind = payload[1] === 1 ? 'frame' : 'other';
+  return { kind, keyframe, codec, config: OTHER.config, data: payload.subarray(5) };
 }
 
 function readEnhanced(payload: Buffer, first: number): VideoPacket {
@@ -56,7 +60,11 @@ function readEnhanced(payload: Buffer, first: number): VideoPacket {
   const kind = EX_CODED.has(packetType) ? 'frame' : 'other';
   // Those have their FourCC further on.
   if (packetType >= MULTITRACK) return { ...OTHER, kind, keyframe: frameType === FRAME_KEY };
-  return { kind, keyframe: frameType === FRAME_KEY, codec, config: OTHER.config, isEnhanced: true };
+  // CodedFrames of these two have a composition time first.
+  const hasTime = packetType === CODED_FRAMES && (codec === 'avc1' || codec === 'hvc1');
+  const data = payload.subarray(hasTime ? 8 : 5);
+  const keyframe = frameType === FRAME_KEY;
+  return { kind, keyframe, codec, config: OTHER.config, data, isEnhanced: true };
 }
 
 /** What a sequence header tells. @throws CodecError */

@@ -56,7 +56,7 @@ function findSps(record: Buffer): Buffer | null {
 }
 
 /** Size after the conformance window (ITU-T H.265, 7.3.2.2). */
-function parseSps(nal: Uint8Array): PictureFormat {
+export function parseSps(nal: Uint8Array): PictureFormat {
   const reader = new BitReader(removeEmulationPrevention(nal.subarray(2)));
   reader.skip(4); // sps_video_parameter_set_id
   const subLayers = reader.bits(3);

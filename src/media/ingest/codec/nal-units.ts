@@ -1,0 +1,77 @@
+import { CodecError, type PictureFormat } from './bit-reader.ts';
+import { parseSps as parseAvcSps } from './h264.ts';
+import { parseSps as parseHevcSps } from './hevc.ts';
+
+interface NalCodec {
+  type(firstByte: number): number;
+  sps: number;
+  /** Coded pictures that everything begins anew with; for HEVC also the clean and broken kinds. */
+  isAccessPoint(type: number): boolean;
+  isOtherPicture(type: number): boolean;
+  parseSps(nal: Uint8Array): PictureFormat;
+}
+
+const AVC: NalCodec = {
+  type: (byte) => byte & 0x1f,
+  sps: 7,
+  isAccessPoint: (type) => type === 5,
+  isOtherPicture: (type) => type === 1,
+  parseSps: parseAvcSps,
+};
+const HEVC: NalCodec = {
+  type: (byte) => (byte >> 1) & 0x3f,
+  sps: 33,
+  isAccessPoint: (type) => type >= 16 && type <= 23,
+  isOtherPicture: (type) => type < 10,
+  parseSps: parseHevcSps,
+};
+
+/** What the NAL units of one frame say; null for codecs that have none. */
+export interface FrameFacts {
+  hasAccessPoint: boolean;
+  hasOtherPicture: boolean;
+  /** Of the parameter sets in the frame, as far as they can be read: the largest. */
+  picture: { width: number; height: number } | null;
+}
+
+/** Of the configuration record of a header (ISO/IEC 14496-15, 5.3.3.1 and 8.3.3.1); four without one. */
+export function lengthBytesOf({ codec, config }: { codec: string; config: Buffer }): number {
+  const byte = codec === 'avc1' ? config[4] : config[21];
+  return byte === undefined ? LENGTH_BYTES : (byte & 3) + 1;
+}
+
+/** A frame has few; one that is made of many tiny ones is not looked through to its end. */
+const UNITS_MAX = 512;
+const LENGTH_BYTES = 4;
+
+/**
+ * Reads the units of a frame, each behind its length (ISO/IEC 14496-15, 5.3.4.2).
+ *
+ * @param lengthBytes of each length; encoders write four.
+ */
+export function readFrame(codec: string, frame: Buffer, lengthBytes = LENGTH_BYTES): FrameFacts | null {
+  const kind = codec.startsWith('avc') ? AVC : /^h(vc|ev)1/.test(codec) ? HEVC : null;
+  if (kind === null) return null;
+  const facts: FrameFacts = { hasAccessPoint: false, hasOtherPicture: false, picture: null };
+  let at = 0;
+  for (let units = 0; units < UNITS_MAX && at + lengthBytes < frame.length; units += 1) {
+    const length = frame.readUIntBE(at, lengthBytes);
+    at += lengthBytes;
+    const type = kind.type(frame.readUInt8(at));
+    if (kind.isAccessPoint(type)) facts.hasAccessPoint = true;
+    if (kind.isOtherPicture(type) && at + length <= frame.length) facts.hasOtherPicture = true;
+    if (type === kind.sps) facts.picture = larger(facts.picture, frame.subarray(at, at + length), kind);
+    at += length;
+  }
+  return facts;
+}
+
+function larger(known: FrameFacts['picture'], nal: Buffer, kind: NalCodec): FrameFacts['picture'] {
+  try {
+    const { width, height } = kind.parseSps(nal);
+    return known !== null && known.width * known.height >= width * height ? known : { width, height };
+  } catch (error) {
+    if (error instanceof CodecError) return known;
+    throw error;
+  }
+}
