@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, stamp, stamped } from './stop.mjs';
 
@@ -22,6 +22,11 @@ export const PEERS = {
   },
   // A client in Python out of an OpenAPI document, and calls of every kind out of one; both MIT.
   'openapi-python-client': { version: '0.26.2', build: pip('openapi-python-client'), isLong: true },
+  // The newest ffmpeg, in a package of Python, GPL-3; beside the ffmpeg of the system. It has no ffprobe.
+  'ffmpeg-current': {
+    version: '0.8.1',
+    build: pipProgram('imageio-ffmpeg', 'imageio_ffmpeg/binaries', 'ffmpeg'),
+  },
   schemathesis: { version: '4.32.5', build: pip('schemathesis'), isLong: true },
 };
 
@@ -84,6 +89,26 @@ function pip(name) {
       lack: run('python3', [...args, `${name}==${version}`], { cwd: folder, timeout: timeoutMs }),
       made,
     };
+  };
+}
+
+/** A folder with one program, which the package carries under a longer name. */
+function pipProgram(name, path, program) {
+  return ({ version, folder, timeoutMs }) => {
+    const packages = join(folder, 'packages');
+    const made = join(folder, 'programs');
+    mkdirSync(made);
+    const args = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps'];
+    const lack = run('python3', [...args, '--target', packages, `${name}==${version}`], {
+      cwd: folder,
+      timeout: timeoutMs,
+    });
+    if (lack !== undefined) return { lack, made };
+    const [file] = readdirSync(join(packages, path)).filter((entry) => entry.startsWith(`${program}-`));
+    if (file === undefined) return { lack: `${name} has no ${program} for this machine`, made };
+    renameSync(join(packages, path, file), join(made, program));
+    chmodSync(join(made, program), 0o755);
+    return { lack, made };
   };
 }
 
