@@ -113,7 +113,8 @@ export interface FinishLog {
  * Writes the log rows and the counters, and removes or reschedules the jobs, in one statement. A job whose
  * lease was lost meanwhile is left alone. Running it again with the same input changes nothing.
  *
- * Rows are locked by id, jobs before webhooks, as `deleteWebhook` does, so nothing deadlocks.
+ * Rows are locked by id, jobs before webhooks, as `deleteWebhook` does, so nothing deadlocks. An attempt whose
+ * webhook was deleted meanwhile leaves no row in the log.
  *
  * @returns the jobs that were still ours.
  */
@@ -131,12 +132,15 @@ export async function finish(db: Db, batch: readonly Finish[]): Promise<number[]
       join delivery_job j on j.id = x.job and j.lease = x.lease
       where j.id = any (${jobs}::bigint[])
       order by j.id for update of j),
+    locked as materialized (
+      select id from webhook where id = any (array(select webhook_id from done))
+      order by id for no key update),
     logged as (
       insert into delivery_log (id, workspace_id, webhook_id, event_id, event_type, trigger, attempt, status,
         response_status, response_body, latency_ms, error_message, next_attempt_at, replay_of, created_at)
       select id, workspace_id, webhook_id, event_id, "eventType", trigger, attempt, status,
         "responseStatus", "responseBody", "latencyMs", "errorMessage", next_at, replay_of, "at"
-      from done where id is not null),
+      from done where id is not null and webhook_id in (select id from locked)),
     removed as (delete from delivery_job where id = any (array(select job from done where next_at is null))),
     again as (
       update delivery_job j set attempt = done.attempt, next_at = done.next_at, lease = j.lease + 1
@@ -154,9 +158,6 @@ export async function finish(db: Db, batch: readonly Finish[]): Promise<number[]
         coalesce(sum("latencyMs") filter (where "responseStatus" is not null), 0) as latency_ms,
         count(*) filter (where "responseStatus" is not null) as answers
       from ranked group by webhook_id),
-    locked as materialized (
-      select id from webhook where id = any (array(select webhook_id from summary))
-      order by id for no key update),
     counted as (
       update webhook w set
         total_deliveries = w.total_deliveries + s.total,
