@@ -152,7 +152,10 @@ test('an interruption is said and forgotten', async (t) => {
   const { playback, seen, pass, tell } = setUp(t, 'live');
   playback.start(true);
   await pass(0);
-  for (const event of ['ready', 'stalled', 'resumed'] as const) tell(event);
+  for (const event of ['ready', 'stalled', 'resumed'] as const) {
+    tell(event);
+    await pass(0);
+  }
   assert.deepEqual(seen, ['starting', 'live', 'interrupted', 'live']);
 });
 
@@ -177,4 +180,27 @@ test('nothing happens after stop', async (t) => {
   tell('ready');
   await pass(60_000);
   assert.deepEqual([seen, state.probes, state.destroyed], [['starting'], 0, 1]);
+});
+
+test('a picture that stands still is the network of the viewer when the server is out of reach', async (t) => {
+  const { playback, seen, state, pass, tell } = setUp(t, 'live');
+  playback.start(true);
+  await pass(0);
+  tell('ready');
+  state.answer = 'unreachable';
+  tell('stalled');
+  await pass(0);
+  assert.deepEqual(seen, ['starting', 'live', 'reconnecting']);
+  state.answer = 'live';
+  tell('resumed');
+  assert.deepEqual(seen.slice(3), ['live']);
+});
+
+test('a picture that moves again before the server has answered is the fault of none', async (t) => {
+  const { playback, seen, pass, tell } = setUp(t, 'live');
+  playback.start(true);
+  await pass(0);
+  for (const event of ['ready', 'stalled', 'resumed'] as const) tell(event);
+  await pass(0);
+  assert.deepEqual(seen, ['starting', 'live']);
 });

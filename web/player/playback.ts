@@ -2,7 +2,8 @@ import type { Availability } from './probe.ts';
 
 /**
  * Where a broadcast stands for its viewer. `offline`: not begun. `starting`: live, no picture yet. `live`:
- * there is a picture. `interrupted`: the encoder sends nothing. `reconnecting`: the server is out of reach.
+ * there is a picture. `interrupted`: the encoder sends nothing. `reconnecting`: the server is out of reach of this
+ * viewer.
  * `ended`: it was live here and is over. `failed`: this browser cannot show it; only `retry` leaves.
  */
 export type Phase = 'offline' | 'starting' | 'live' | 'interrupted' | 'reconnecting' | 'ended' | 'failed';
@@ -70,6 +71,7 @@ export function createPlayback(deps: Deps): Playback {
   let readyAt: number | null = null;
   let failures = 0;
   let mediaFailures = 0;
+  let isStalled = false;
 
   const enter = (next: Phase) => {
     if (phase === next) return;
@@ -89,6 +91,7 @@ export function createPlayback(deps: Deps): Playback {
     clearTimeout(timer);
     if (readyAt !== null && performance.now() - readyAt > STABLE_MS) failures = mediaFailures = 0;
     readyAt = null;
+    isStalled = false;
     engine?.destroy();
     engine = null;
   };
@@ -141,6 +144,16 @@ export function createPlayback(deps: Deps): Playback {
       notLive();
     });
 
+  /** The picture stands still: whether the encoder or the viewer's own network is away, the server tells. */
+  const blame = async () => {
+    if (phase !== 'live') return;
+    const mine = turn;
+    isStalled = true;
+    const answer = await deps.probe();
+    if (mine !== turn || !isStalled) return;
+    enter(answer === 'unreachable' ? 'reconnecting' : 'interrupted');
+  };
+
   const mediaFailure = () => {
     detach();
     mediaFailures += 1;
@@ -155,8 +168,9 @@ export function createPlayback(deps: Deps): Playback {
         readyAt = performance.now();
         return enter('live');
       case 'stalled':
-        return phase === 'live' ? enter('interrupted') : undefined;
+        return void blame();
       case 'resumed':
+        isStalled = false;
         return enter('live');
       case 'empty':
         detach();

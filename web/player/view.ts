@@ -1,5 +1,5 @@
 import type { Phase } from './playback.ts';
-import { type Kind, localTime, RETRY, relativeTime, UNMUTE, WORDS } from './words.ts';
+import { type Kind, localTime, NO_NETWORK, RETRY, relativeTime, UNMUTE, WORDS } from './words.ts';
 
 /** No value of anybody's goes in here: what is said of the broadcast is set as text. */
 const START = `
@@ -98,7 +98,8 @@ export function createView(host: HTMLElement, label: string, kind: Kind): View {
     show(phase, startsAt) {
       const words = WORDS[kind][phase];
       const isAhead = phase === 'offline' && startsAt !== null;
-      const text = isAhead ? startMessage(startsAt) : words.message;
+      const isOffline = phase === 'reconnecting' && !navigator.onLine;
+      const text = isAhead ? startMessage(startsAt) : isOffline ? NO_NETWORK : words.message;
       stage.dataset.phase = phase;
       controller.toggleAttribute('inert', !PICTURE.has(phase));
       retry.hidden = phase !== 'failed';

@@ -16,7 +16,10 @@ const BROADCAST: Words = {
     state: 'Live',
     message: 'The signal is interrupted. The broadcast goes on here when it is back.',
   },
-  reconnecting: { state: 'Connection lost', message: 'The server cannot be reached. Trying again…' },
+  reconnecting: {
+    state: 'Connection lost',
+    message: 'The server cannot be reached from here. Check your connection. Trying again…',
+  },
   ended: {
     state: 'Ended',
     message: 'The broadcast has ended. If it starts again, it plays here.',
@@ -32,7 +35,10 @@ const VIDEO: Words = {
   starting: { state: 'Video', message: 'Loading…' },
   live: { state: 'Video', message: 'The video can be played.' },
   interrupted: { state: 'Video', message: 'Waiting for more of the video…' },
-  reconnecting: { state: 'Connection lost', message: 'The server cannot be reached. Trying again…' },
+  reconnecting: {
+    state: 'Connection lost',
+    message: 'The server cannot be reached from here. Check your connection. Trying again…',
+  },
   ended: { state: 'Not available', message: 'This video is not available any more.' },
   failed: { state: 'Problem', message: 'This browser cannot play the video.' },
 };
@@ -40,6 +46,8 @@ const VIDEO: Words = {
 /** What a viewer reads in each phase. */
 export const WORDS: Record<Kind, Words> = { broadcast: BROADCAST, video: VIDEO };
 
+/** Instead of the message of `reconnecting`, when the browser knows that it has no network. */
+export const NO_NETWORK = 'This device is offline. It goes on here as soon as the connection is back.';
 export const RETRY = 'Try again';
 export const UNMUTE = 'Turn on sound';
 
