@@ -69,9 +69,17 @@ test('one broadcast: four signed events in order, public only between start and 
   assert.equal(await statusOf(segmentUrl), 200);
 
   await partner.stop(stream.id);
+  await until(async () => (await statusOf(master)) === 404, {
+    timeoutMs: 1000,
+    message: '404 of the master',
+  });
+  const newcomer = { headers: { 'user-agent': 'Somebody new' } };
   for (const url of [master, new URL('src/index.m3u8', master).href, segmentUrl]) {
-    await until(async () => (await statusOf(url)) === 404, { timeoutMs: 1000, message: `404 of ${url}` });
+    assert.equal((await fetch(url, newcomer)).status, 404, `${url} is not for who comes after the stop`);
   }
+  assert.equal(await statusOf(segmentUrl), 200, 'who was watching sees the rest');
+  const rest = async () => (await fetch(new URL('src/index.m3u8', master))).text();
+  await until(async () => /#EXT-X-ENDLIST/.test(await rest()), { timeoutMs: 10_000, message: 'the end' });
   const preview = (await partner.stream(stream.id)).previewUrl ?? '';
   assert.equal(
     await statusOf(preview.replace(/^https?:\/\/[^/]+/, platform.url)),

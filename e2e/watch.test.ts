@@ -49,7 +49,7 @@ test('Chromium plays the live stream on the watch page; after the stop it ends',
   await until(async () => (await frames()) >= seen + 25, { timeoutMs: 10_000, message: 'growing frames' });
 
   await partner.stop(stream.id);
-  await until(async () => (await phase()) === 'ended', { timeoutMs: 15_000, message: 'the end' });
+  await until(async () => (await phase()) === 'ended', { timeoutMs: 40_000, message: 'the end' });
   const last = await frames();
   await until(async () =>
     page.locator('video').evaluate((video) => 'paused' in video && video.paused === true),

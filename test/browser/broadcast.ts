@@ -13,11 +13,13 @@ const HEAD_START = 4;
 /** A broadcast out of a file: a live playlist that grows by the clock, on and off at will. */
 export interface SimulatedBroadcast {
   /** `off`: 404. `on`: a segment per second. `empty`: a playlist without segments. `frozen`: none that is
-   * new. `broken`: 503. */
-  mode: 'off' | 'on' | 'empty' | 'frozen' | 'broken';
+   * new. `ending`: likewise, and complete; the master is 404. `broken`: 503. */
+  mode: 'off' | 'on' | 'empty' | 'frozen' | 'ending' | 'broken';
   /** Answers so far, by status and last part of the path: `200 master.m3u8`. */
   log: string[];
   start(): void;
+  /** Of the playlist as it is. */
+  lastSegment(): string;
   register(app: FastifyInstance): void;
   close(): Promise<void>;
 }
@@ -52,6 +54,7 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
       `#EXT-X-MEDIA-SEQUENCE:${first}`,
       '#EXT-X-MAP:URI="../file/init.mp4"',
       ...segments.slice(first, last).flatMap((name) => [`#EXTINF:${SEGMENT_SEC},`, `../file/${name}`]),
+      ...(broadcast.mode === 'ending' ? ['#EXT-X-ENDLIST'] : []),
       '',
     ].join('\n');
   };
@@ -63,11 +66,14 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
       startedAt = performance.now();
       broadcast.mode = 'on';
     },
+    lastSegment: () => segments[frozenAt - 1] ?? '',
     register(app) {
       const type = 'application/vnd.apple.mpegurl';
       const isShut = () => broadcast.mode === 'off' || broadcast.mode === 'broken';
       app.get('/live/:id/master.m3u8', (_request, reply) =>
-        isShut() ? refuse(reply, 'master.m3u8') : send(reply, 'master.m3u8', type, MASTER),
+        isShut() || broadcast.mode === 'ending'
+          ? refuse(reply, 'master.m3u8')
+          : send(reply, 'master.m3u8', type, MASTER),
       );
       app.get('/live/:id/src/index.m3u8', (_request, reply) =>
         isShut() ? refuse(reply, 'index.m3u8') : send(reply, 'index.m3u8', type, mediaPlaylist()),

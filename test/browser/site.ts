@@ -80,6 +80,7 @@ export function testStream(changes: Partial<StreamSnapshot> = {}): StreamSnapsho
     hasSignal: false,
     currentSessionId: null,
     liveSince: null,
+    ended: null,
     scheduledStartAt: null,
     creator: { username: 'harbourjazz', name: 'Harbour Jazz Club' },
     embedHosts: null,

@@ -111,6 +111,33 @@ test('a viewer who waits sees it start, end, and start again', async () => {
   });
 });
 
+/** Remembers the last picture that was really shown, and where the broadcast ended. */
+const SEE_END = `(() => {
+  const video = document.querySelector('video');
+  const see = (_now, { mediaTime }) => {
+    window.shownSec = mediaTime;
+    video.requestVideoFrameCallback(see);
+  };
+  video.requestVideoFrameCallback(see);
+  // Before the player lets go of it.
+  document.addEventListener('ended', () => { window.endSec = video.duration; }, true);
+})()`;
+
+test('the broadcast is shown to its last second before it has ended', async () => {
+  goLive();
+  await withPage(watchPath(), async ({ page }) => {
+    await plays(page);
+    await page.evaluate(SEE_END);
+    site.broadcast.mode = 'ending';
+    await reaches(page, 'ended', 60_000);
+    const [shownSec = 0, endSec = 0] = await page.evaluate<number[]>('[window.shownSec, window.endSec]');
+    assert.ok(endSec > 0 && shownSec > endSec - 1, `shown to ${shownSec} of ${endSec} s`);
+    const last = site.broadcast.log.filter((line) => line.startsWith('200 s_')).at(-1);
+    assert.equal(last, `200 ${site.broadcast.lastSegment()}`);
+    assert.equal(await page.locator('.badge').textContent(), 'Ended');
+  });
+});
+
 test('a page opened while it is live plays at once, and waits through an empty playlist', async () => {
   goLive();
   site.broadcast.mode = 'empty';

@@ -78,6 +78,9 @@ export function attachHls(
   hls.on(Events.FRAG_BUFFERED, () => {
     hasData = true;
   });
+  // Its playlist was complete: the broadcast has stopped, and this was the rest. A video can be played again.
+  const onEnded = () => tell('gone');
+  if (options === null) video.addEventListener('ended', onEnded);
   const unwatch = watchProgress(video, report);
   const undo = options === null ? () => {} : prepareVideo(hls, video, options, tell);
   hls.loadSource(src);
@@ -86,6 +89,7 @@ export function attachHls(
     opaque: false,
     destroy: () => {
       unwatch();
+      video.removeEventListener('ended', onEnded);
       undo();
       hls.destroy();
     },

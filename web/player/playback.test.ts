@@ -169,7 +169,27 @@ test('the end of a broadcast that the browser plays by itself is asked for', asy
   assert.equal(seen.at(-1), 'live');
   state.answer = 'offline';
   await pass(3000);
+  assert.equal(seen.at(-1), 'live', 'the rest is still to be seen');
+  await pass(15_000);
   assert.equal(seen.at(-1), 'ended');
+});
+
+test('a broadcast that has been shown to its end has ended, or goes on', async (t) => {
+  const { playback, seen, state, pass, tell } = setUp(t, 'live');
+  state.isOpaque = true;
+  playback.start(true);
+  await pass(0);
+  tell('ready');
+  state.answer = 'offline';
+  await pass(3000);
+  tell('gone');
+  await pass(0);
+  assert.equal(seen.at(-1), 'ended');
+  await pass(2500);
+  const { attached } = state;
+  state.answer = 'live';
+  await pass(2500);
+  assert.equal(state.attached, attached + 1);
 });
 
 test('nothing happens after stop', async (t) => {

@@ -53,6 +53,8 @@ export interface Playback {
 const OFFLINE_POLL_MS = 2500;
 const HIDDEN_POLL_MS = 15_000;
 const OPAQUE_POLL_MS = 3000;
+/** The server keeps the rest of a broadcast so long for those who were watching. */
+const ENDING_MS = 15_000;
 const EMPTY_POLL_MS = 1000;
 const BACKOFF_MAX_MS = 15_000;
 /** Playing this long forgives earlier failures. */
@@ -140,8 +142,8 @@ export function createPlayback(deps: Deps): Playback {
       const answer = await deps.probe();
       if (mine !== turn) return;
       if (answer !== 'offline') return watchForEnd();
-      detach();
-      notLive();
+      // It says itself when it has shown the rest.
+      later(ENDING_MS, check);
     });
 
   /** The picture stands still: whether the encoder or the viewer's own network is away, the server tells. */

@@ -14,6 +14,7 @@ export { liveFilePages } from './live/files.pages.ts';
 export type { StreamSnapshot } from './live/snapshot.ts';
 export { STREAM_ID } from './live/snapshot.ts';
 export { embeddableStream, liveWatchPages } from './live/watch.pages.ts';
+export { createWatching } from './live/watching.ts';
 export { oembedPage } from './oembed.pages.ts';
 export { playbackTokenRoutes } from './routes.ts';
 export type { SnapshotSource, Snapshots } from './snapshots.ts';

@@ -353,6 +353,7 @@ export function findSnapshot(db: Db, id: string) {
     .leftJoin('ingest_session', (join) =>
       join.onRef('ingest_session.stream_id', '=', 'stream.id').on('ingest_session.ended_at', 'is', null),
     )
+    .leftJoin('stream_session', 'stream_session.id', 'stream.current_session_id')
     .select([
       'stream.id',
       'stream.workspace_id',
@@ -370,6 +371,8 @@ export function findSnapshot(db: Db, id: string) {
       'account.embed_mode',
       'account.embed_domains',
       'ingest_session.video',
+      'stream_session.broadcast_started_at',
+      'stream_session.broadcast_ended_at',
     ])
     .where('stream.id', '=', id)
     .where('stream.deleted_at', 'is', null)

@@ -26,9 +26,19 @@ async function find(db: Db, id: string): Promise<StreamSnapshot | undefined> {
     hasSignal: row.has_signal,
     currentSessionId: row.current_session_id,
     liveSince: row.live_since,
+    ended: endedBroadcast(row),
     scheduledStartAt: row.scheduled_start_at,
     creator: { username: row.username, name: row.name },
     embedHosts: row.embed_mode === 'OPEN' ? null : row.embed_domains,
     video: row.video,
   };
+}
+
+function endedBroadcast(row: {
+  is_live: boolean;
+  broadcast_started_at: Date | null;
+  broadcast_ended_at: Date | null;
+}): StreamSnapshot['ended'] {
+  const { is_live: isLive, broadcast_started_at: since, broadcast_ended_at: until } = row;
+  return isLive || since === null || until === null ? null : { since, until };
 }

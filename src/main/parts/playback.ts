@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import {
   createAdmissions,
   createSnapshots,
+  createWatching,
   embeddableStream,
   embeddableVideo,
   liveFilePages,
@@ -73,7 +74,7 @@ async function playbackPages(
   const sample = await store.signedUrl('origin', 60);
   const mediaOrigins = sample === null ? [] : [new URL(sample).origin];
   return [
-    liveFilePages({ streams, access, files: liveFiles, viewers }),
+    liveFilePages({ streams, access, files: liveFiles, viewers, watching: createWatching({ clock }), clock }),
     liveWatchPages({ streams, access, assets, clock, publicUrl }),
     videoFilePages({ admissions, files: videoFiles }),
     videoWatchPages({ admissions, tokens, assets, publicUrl, platformHosts, mediaOrigins }),

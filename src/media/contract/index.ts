@@ -24,6 +24,7 @@ export type {
   ChapterMark,
   FileReply,
   FileRequest,
+  LiveEnding,
   LiveFiles,
   LiveMasterRequest,
   LivePlaylistRequest,

@@ -27,12 +27,21 @@ export interface LiveMasterRequest extends LiveRequest {
   uriSuffix?: string | undefined;
 }
 
+export interface LiveEnding {
+  /** Hide what began after this (milliseconds since the Unix epoch): the end of the broadcast. */
+  untilMs: number;
+  /** The segment that was being written when it ended will not come any more, if it is not there. */
+  isSettled: boolean;
+}
+
 export interface LivePlaylistRequest extends LiveMasterRequest {
   rung: string;
   /** Hide what ended before this (milliseconds since the Unix epoch): the start of the broadcast. */
   sinceMs?: number | undefined;
   /** Wait so long for the first segment; for a stream that has a signal. */
   waitMs?: number | undefined;
+  /** The broadcast is over: the rest of it is shown, or 404 when there is none. */
+  ending?: LiveEnding | undefined;
 }
 
 export interface SegmentRequest extends LiveRequest {
@@ -45,6 +54,8 @@ export interface SegmentRequest extends LiveRequest {
    * names can be guessed from those that are, so hiding a segment there is not enough.
    */
   sinceMs?: number | undefined;
+  /** Likewise what was begun after this: the end of the broadcast. */
+  untilMs?: number | undefined;
 }
 
 /** Playlists and segments of live streams. The caller has checked that the viewer may see the stream. */

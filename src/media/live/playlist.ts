@@ -56,10 +56,12 @@ export function parsePrivatePlaylist(text: string): PrivatePlaylist {
 }
 
 /**
- * A live media playlist (RFC 8216 4.3). Never has EXT-X-ENDLIST: the end of a broadcast is a 404.
- * `uriSuffix` (a query with its `?`, or nothing) is put after every address.
+ * A live media playlist (RFC 8216 4.3).
+ *
+ * @param uriSuffix a query with its `?`, or nothing: put after every address.
+ * @param isComplete nothing will be added: EXT-X-ENDLIST.
  */
-export function renderMediaPlaylist(playlist: MediaPlaylist, uriSuffix = ''): string {
+export function renderMediaPlaylist(playlist: MediaPlaylist, uriSuffix = '', isComplete = false): string {
   const first = playlist.segments[0];
   const lines = [
     '#EXTM3U',
@@ -83,6 +85,7 @@ export function renderMediaPlaylist(playlist: MediaPlaylist, uriSuffix = ''): st
     );
     before = segment;
   }
+  if (isComplete) lines.push('#EXT-X-ENDLIST');
   return `${lines.join('\n')}\n`;
 }
 
@@ -129,6 +132,11 @@ export function trimBefore(playlist: MediaPlaylist, sinceMs: number): MediaPlayl
   const before = segments[cut - 1];
   const joinsOn = before !== undefined && endMs(before) > sinceMs - before.durationSec * 1000 - JOIN_SLACK_MS;
   return { ...playlist, segments: segments.slice(joinsOn ? cut - 1 : cut) };
+}
+
+/** Hides what was filmed after the broadcast: keeps the segments that began before `untilMs`. */
+export function trimAfter(playlist: MediaPlaylist, untilMs: number): MediaPlaylist {
+  return { ...playlist, segments: playlist.segments.filter(({ startMs }) => startMs < untilMs) };
 }
 
 export function endMs(segment: { startMs: number; durationSec: number }): number {

@@ -10,6 +10,6 @@ import { createSegmentReader, type SegmentReaderOptions } from './segments.ts';
 export { createVideoFiles } from './vod.ts';
 
 export function createLiveFiles(options: SegmentReaderOptions): LiveFiles {
-  const { listedSince, ...playlists } = createPlaylistReader(options.liveDir);
-  return { ...playlists, ...createSegmentReader(options, listedSince), notFound };
+  const { isListed, ...playlists } = createPlaylistReader(options.liveDir);
+  return { ...playlists, ...createSegmentReader(options, isListed), notFound };
 }

@@ -1,20 +1,22 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LiveFiles, LivePlaylistRequest } from '../contract/index.ts';
+import type { LiveEnding, LiveFiles, LivePlaylistRequest } from '../contract/index.ts';
 import { suffixMaster, waitingMaster } from '../live/master.ts';
 import {
   emptyMediaPlaylist,
+  endMs,
   type MediaPlaylist,
   parseMediaPlaylist,
   renderMediaPlaylist,
+  trimAfter,
   trimBefore,
 } from '../live/playlist.ts';
 import { isSafeName, notFound, PLAYLIST_TYPE, textReply } from './reply.ts';
-import type { ListedSince } from './segments.ts';
+import type { IsListed } from './segments.ts';
 
 export interface PlaylistReader extends Pick<LiveFiles, 'readMaster' | 'readMediaPlaylist'> {
-  listedSince: ListedSince;
+  isListed: IsListed;
 }
 
 /** A file's text and what was made of it, valid while the file is the same. */
@@ -38,15 +40,14 @@ export function createPlaylistReader(liveDir: string): PlaylistReader {
     const found = await playlists.read(path);
     // Every stream has a `src`, also before its encoder has connected.
     const playlist = found ?? (request.rung === 'src' ? emptyMediaPlaylist(WAITING_TARGET_DURATION) : null);
-    if (!playlist || request.sinceMs === undefined) return playlist;
-    return trimBefore(playlist, request.sinceMs);
+    return playlist && trim(playlist, { sinceMs: request.sinceMs, untilMs: request.ending?.untilMs });
   };
 
   return {
-    listedSince: async ({ streamId, epoch, rung, file }, sinceMs) => {
+    isListed: async ({ streamId, epoch, rung, file }, broadcast) => {
       const playlist = await playlists.read(join(liveDir, streamId, `${rung}.m3u8`));
       if (playlist === null) return false;
-      const { segments } = trimBefore(playlist, sinceMs);
+      const { segments } = trim(playlist, broadcast);
       return segments.some((one) => one.epoch === epoch && one.rung === rung && one.file === file);
     },
     readMaster: async (request) => {
@@ -64,12 +65,27 @@ export function createPlaylistReader(liveDir: string): PlaylistReader {
         await sleep(POLL_MS);
         playlist = await currentPlaylist(request);
       }
-      if (!playlist) return notFound();
-      const text = renderMediaPlaylist(playlist, request.uriSuffix);
+      if (!playlist || (request.ending !== undefined && playlist.segments.length === 0)) return notFound();
+      const text = renderMediaPlaylist(playlist, request.uriSuffix, isComplete(playlist, request.ending));
       const cacheControl = request.isPrivate ? 'private, no-cache' : 'no-cache';
       return textReply(request, text, { type: PLAYLIST_TYPE, cacheControl });
     },
   };
+}
+
+function trim(
+  playlist: MediaPlaylist,
+  { sinceMs, untilMs }: { sinceMs: number | undefined; untilMs: number | undefined },
+): MediaPlaylist {
+  const begun = sinceMs === undefined ? playlist : trimBefore(playlist, sinceMs);
+  return untilMs === undefined ? begun : trimAfter(begun, untilMs);
+}
+
+/** The last moment of the broadcast is in it, or will never be. */
+function isComplete({ segments }: MediaPlaylist, ending: LiveEnding | undefined): boolean {
+  if (ending === undefined) return false;
+  const last = segments.at(-1);
+  return ending.isSettled || (last !== undefined && endMs(last) >= ending.untilMs);
 }
 
 /** The parsed content of small files; one `stat` per read tells whether it still holds. */

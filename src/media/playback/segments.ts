@@ -9,10 +9,10 @@ export interface SegmentReaderOptions {
   cacheBytes?: number;
 }
 
-/** Whether the rung's playlist shows a segment to viewers of a broadcast that began at `sinceMs`. */
-export type ListedSince = (
+/** Whether the rung's playlist shows a segment to viewers of a broadcast. */
+export type IsListed = (
   segment: { streamId: string; epoch: string; rung: string; file: string },
-  sinceMs: number,
+  broadcast: { sinceMs: number | undefined; untilMs: number | undefined },
 ) => Promise<boolean>;
 
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -23,12 +23,14 @@ const MAX_AGE_SEC = 60;
 /** Serves the segments that the packager wrote. Their names are unique for ever, so they never change. */
 export function createSegmentReader(
   options: SegmentReaderOptions,
-  listedSince: ListedSince,
+  isListed: IsListed,
 ): Pick<LiveFiles, 'openSegment'> {
   const mayShow = async (request: SegmentRequest, mtimeMs: number): Promise<boolean> => {
-    const { sinceMs, file } = request;
-    if (sinceMs === undefined || mtimeMs > sinceMs || file === 'init.mp4') return true;
-    return listedSince(request, sinceMs);
+    const { sinceMs, untilMs, file } = request;
+    // Written when it was complete: it began before that.
+    const isWithin =
+      (sinceMs === undefined || mtimeMs > sinceMs) && (untilMs === undefined || mtimeMs <= untilMs);
+    return isWithin || file === 'init.mp4' || isListed(request, { sinceMs, untilMs });
   };
   const files = createFileReader({
     cacheBytes: options.cacheBytes ?? CACHE_BYTES,

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../../test/harness/factories.ts';
-import { createEncoderStream } from '../../../../test/streams/encoder-stream.ts';
+import { createPackagedStream } from '../../../../test/streams/packaged-stream.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
 
-const SEGMENT = Buffer.alloc(1000, 7);
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 let app: TestApp;
 let key: string;
@@ -20,38 +17,15 @@ before(async () => {
 });
 after(() => app.close());
 
-/** A stream with a signal and three segments of two seconds, the last of which has just ended. */
-async function packaged(settings: object = {}) {
-  const stream = await createEncoderStream(app, key, settings);
-  await stream.connect();
-  const dir = join(app.container.config.DATA_DIR, 'live', stream.id);
-  const folder = join(dir, 'e1', 'src');
-  await mkdir(folder, { recursive: true });
-  const lines = ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-TARGETDURATION:2', '#EXT-X-MEDIA-SEQUENCE:0'];
-  lines.push('#EXT-X-DISCONTINUITY-SEQUENCE:0', '#EXT-X-MAP:URI="../e1/src/init.mp4"');
-  const nowMs = clock.ms();
-  for (const index of [0, 1, 2]) {
-    const startMs = nowMs - 6000 + index * 2000;
-    const name = `s_00000${index}.m4s`;
-    lines.push(`#EXT-X-PROGRAM-DATE-TIME:${dateFromMs(startMs).toISOString()}`, '#EXTINF:2.000000,');
-    lines.push(`../e1/src/${name}`);
-    await writeFile(join(folder, name), SEGMENT);
-    await utimes(join(folder, name), dateFromMs(startMs + 2000), dateFromMs(startMs + 2000));
-  }
-  await writeFile(join(folder, 'init.mp4'), 'init');
-  await writeFile(join(dir, 'src.m3u8'), `${lines.join('\n')}\n`);
-  await writeFile(join(dir, 'master.m3u8'), '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nsrc/index.m3u8\n');
-  const url = (path: string) => `${app.url}/live/${stream.id}/${path}`;
-  return { ...stream, get: (path: string, init: RequestInit = {}) => fetch(url(path), init) };
-}
+const packaged = (settings: object = {}) => createPackagedStream({ app, key, clock }, settings);
 
 const FILES = ['master.m3u8', 'src/index.m3u8', 'e1/src/s_000002.m4s', 'e1/src/init.mp4'];
 
 test('every address is 404 but between start and stop, without a body and readable from any page', async () => {
   const stream = await packaged();
-  const all = async (expected: number) => {
+  const all = async (expected: number, userAgent = 'Anna') => {
     for (const path of FILES) {
-      const answer = await stream.get(path);
+      const answer = await stream.get(path, { headers: { 'user-agent': userAgent } });
       assert.equal(answer.status, expected, path);
       assert.equal(answer.headers.get('access-control-allow-origin'), '*');
       assert.match(answer.headers.get('access-control-expose-headers') ?? '', /Content-Range/);
@@ -66,7 +40,7 @@ test('every address is 404 but between start and stop, without a body and readab
   await stream.act('start');
   await all(200);
   await stream.act('stop');
-  await all(404);
+  await all(404, 'Somebody new');
 });
 
 test('of what was before the start one segment is shown, and the others cannot be guessed', async () => {

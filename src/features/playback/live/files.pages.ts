@@ -1,16 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { FileReply, LiveFiles, LiveRequest } from '../../../media/contract/index.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { FileReply, LiveEnding, LiveFiles, LiveRequest } from '../../../media/contract/index.ts';
 import type { Access } from '../access.service.ts';
 import { fileRequestOf, sendFile } from '../reply.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { StreamSnapshot } from './snapshot.ts';
+import type { Watcher, Watching } from './watching.ts';
 
 /** Told of everybody who was given a media playlist of a broadcast. */
 export interface WatchedBy {
-  seen(
-    stream: Pick<StreamSnapshot, 'id' | 'currentSessionId'>,
-    viewer: { ip: string; userAgent: string; token: string },
-  ): void;
+  seen(stream: Pick<StreamSnapshot, 'id' | 'currentSessionId'>, viewer: Watcher): void;
 }
 
 interface Deps {
@@ -18,6 +17,8 @@ interface Deps {
   access: Access;
   files: LiveFiles;
   viewers: WatchedBy;
+  watching: Watching;
+  clock: Clock;
 }
 
 type Params = { streamId: string; rung: string; epoch: string; file: string };
@@ -25,12 +26,17 @@ type FileOfStream = FastifyRequest<{ Params: Params; Querystring: { token?: stri
 
 /** A player that arrives just after the start waits for the first segment instead of an empty playlist. */
 const FIRST_SEGMENT_WAIT_MS = 4000;
+/** Players are some seconds behind: who was watching sees the rest, and has so long for it. */
+const ENDING_MS = 15_000;
+/** The segment in which a broadcast ended is complete soon after it; sooner where the signal has ended as well. */
+const SETTLED_MS = { withSignal: 6000, withoutSignal: 2000 };
 
-/** What a viewer may see: nothing, the broadcast since it went live, or all that the encoder sends. */
+/** What a viewer may see: nothing, the broadcast since it went live, its rest, or all that the encoder sends. */
 type View = {
   stream: StreamSnapshot;
   isPreview: boolean;
   sinceMs: number | undefined;
+  ending?: LiveEnding;
   /** The token that let the viewer in, as a query; nothing when none was needed. */
   suffix: string;
 };
@@ -38,18 +44,20 @@ type View = {
 type Read = (request: LiveRequest, view: View, params: Params) => Promise<FileReply>;
 
 /**
- * `GET /live/:streamId/…`: open while `isLive`, for playlists and segments alike; a preview token opens it to the
- * owner while `hasSignal`.
+ * `GET /live/:streamId/…`: open while `isLive`, for playlists and segments alike, and for a moment longer, but for the
+ * master playlist, to players that were watching; a preview token opens it to the owner while `hasSignal`.
  */
-export function liveFilePages({ streams, access, files, viewers }: Deps): (app: FastifyInstance) => void {
-  const admit = async ({ params, query }: FileOfStream): Promise<View | null> => {
+export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
+  const { streams, access, files, viewers, watching } = deps;
+  const admit = async (request: FileOfStream): Promise<View | null> => {
+    const { params, query } = request;
     const stream = await streams.get(params.streamId);
     const pass = stream === undefined ? null : await access.passFor(stream, query.token);
     if (stream === undefined || pass === null) return null;
     const { grant, suffix } = pass;
     if (grant === 'preview' && stream.hasSignal)
       return { stream, isPreview: true, sinceMs: undefined, suffix };
-    if (!stream.isLive) return null;
+    if (!stream.isLive) return endingView(deps, stream, watcherOf(request, suffix));
     return { stream, isPreview: false, sinceMs: stream.liveSince?.getTime(), suffix };
   };
   const serve = (read: Read) => async (request: FileOfStream, reply: FastifyReply) => {
@@ -59,9 +67,10 @@ export function liveFilePages({ streams, access, files, viewers }: Deps): (app: 
     const file = { ...fileRequestOf(request, view.suffix !== ''), streamId };
     const answer = await read(file, view, request.params);
     // A player asks for media playlists again and again for as long as it plays.
-    if (isWatching(request.params, answer) && !view.isPreview) {
-      const userAgent = request.headers['user-agent'] ?? '';
-      viewers.seen(view.stream, { ip: request.ip, userAgent, token: view.suffix });
+    if (isWatching(request.params, answer) && !view.isPreview && view.ending === undefined) {
+      const watcher = watcherOf(request, view.suffix);
+      viewers.seen(view.stream, watcher);
+      watching.seen(view.stream.id, watcher);
     }
     return sendFile(reply, answer);
   };
@@ -69,22 +78,43 @@ export function liveFilePages({ streams, access, files, viewers }: Deps): (app: 
     // HEAD has a handler of its own: the files know its length and send no body.
     const file = (url: string, read: Read) =>
       app.route({ method: ['GET', 'HEAD'], url, exposeHeadRoute: false, handler: serve(read) });
-    file('/live/:streamId/master.m3u8', (request, { suffix }) =>
-      files.readMaster({ ...request, uriSuffix: suffix }),
+    file('/live/:streamId/master.m3u8', async (request, { suffix, ending }) =>
+      ending === undefined ? files.readMaster({ ...request, uriSuffix: suffix }) : files.notFound(),
     );
-    file('/live/:streamId/:rung/index.m3u8', (request, { stream, sinceMs, suffix }, { rung }) =>
+    file('/live/:streamId/:rung/index.m3u8', (request, { stream, sinceMs, ending, suffix }, { rung }) =>
       files.readMediaPlaylist({
         ...request,
         rung,
         sinceMs,
         uriSuffix: suffix,
-        waitMs: stream.hasSignal ? FIRST_SEGMENT_WAIT_MS : 0,
+        ending,
+        waitMs: stream.hasSignal && ending === undefined ? FIRST_SEGMENT_WAIT_MS : 0,
       }),
     );
-    file('/live/:streamId/:epoch/:rung/:file', (request, { sinceMs }, { epoch, rung, file: name }) =>
-      files.openSegment({ ...request, epoch, rung, file: name, sinceMs }),
+    file('/live/:streamId/:epoch/:rung/:file', (request, { sinceMs, ending }, { epoch, rung, file: name }) =>
+      files.openSegment({ ...request, epoch, rung, file: name, sinceMs, untilMs: ending?.untilMs }),
     );
   };
+}
+
+/** The rest of a broadcast that has just stopped, for a player that was watching. */
+function endingView(
+  { watching, clock }: Pick<Deps, 'watching' | 'clock'>,
+  stream: StreamSnapshot,
+  watcher: Watcher,
+): View | null {
+  const { id, ended, hasSignal } = stream;
+  if (ended === null) return null;
+  const untilMs = ended.until.getTime();
+  const agoMs = clock.ms() - untilMs;
+  if (agoMs >= ENDING_MS || !watching.wasWatching(id, watcher, untilMs)) return null;
+  const isSettled = agoMs >= (hasSignal ? SETTLED_MS.withSignal : SETTLED_MS.withoutSignal);
+  const ending = { untilMs, isSettled };
+  return { stream, isPreview: false, sinceMs: ended.since.getTime(), ending, suffix: watcher.token };
+}
+
+function watcherOf({ ip, headers }: FileOfStream, token: string): Watcher {
+  return { ip, userAgent: headers['user-agent'] ?? '', token };
 }
 
 function isWatching({ rung, file }: Partial<Params>, { status }: FileReply): boolean {

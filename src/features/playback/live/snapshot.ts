@@ -15,6 +15,8 @@ export interface StreamSnapshot {
   currentSessionId: string | null;
   /** Since when the broadcast is on. */
   liveSince: Date | null;
+  /** The broadcast that has ended last, on the last signal; null where there is none. */
+  ended: { since: Date; until: Date } | null;
   scheduledStartAt: Date | null;
   creator: { username: string; name: string | null };
   /** Host patterns of the sites that may show the embed player; null: any. */

@@ -20,6 +20,7 @@ const STREAM: StreamSnapshot = {
   hasSignal: false,
   currentSessionId: null,
   liveSince: null,
+  ended: null,
   scheduledStartAt: null,
   creator: { username: 'harbour', name: 'Harbour Jazz' },
   embedHosts: null,
