@@ -42,6 +42,8 @@ interface Deps {
 }
 
 const LIMIT_MS = 1000;
+/** It starts a program, which takes its time on a machine that encodes. */
+const PROGRAM_LIMIT_MS = 5000;
 const FRESH_MS = 5000;
 
 export function createReadiness({ probes, ffmpeg, clock, log }: Deps): ReadinessCheck {
@@ -50,7 +52,8 @@ export function createReadiness({ probes, ffmpeg, clock, log }: Deps): Readiness
   const look = async (component: Component): Promise<ComponentState> => {
     const started = performance.now();
     try {
-      const status = await within(LIMIT_MS, probes[component]());
+      const limitMs = component === 'transcoder' ? PROGRAM_LIMIT_MS : LIMIT_MS;
+      const status = await within(limitMs, probes[component]());
       return { status, latencyMs: Math.round(performance.now() - started) };
     } catch (error) {
       log.warn({ err: error, component }, 'a part of the platform does not answer');
