@@ -59,9 +59,8 @@ export function publishRefused({ signals, log }: Pick<Deps, 'signals' | 'log'>):
 /** What a packager measures, with what is wrong with the recording of the same publish. */
 export function reportHealth({ signals, recorder, log }: Pick<Deps, 'signals' | 'recorder' | 'log'>) {
   return (streamId: string, measured: StreamHealth): void => {
-    const health = recorder.failing(streamId)
-      ? { ...measured, issues: [...measured.issues, 'RECORDING_FAILED' as const] }
-      : measured;
+    const issue = recorder.issue(streamId);
+    const health = issue === null ? measured : { ...measured, issues: [...measured.issues, issue] };
     signals.reportHealth(streamId, health).catch((error: unknown) => {
       log.warn({ err: error, streamId }, 'the health of a signal could not be written');
     });

@@ -39,7 +39,7 @@ async function nodeIdOf(dataDir: string): Promise<string> {
 
 /** Packagers and recorders of what the engine takes, as the configuration says. */
 async function createMediaPlane(container: Container) {
-  const { config, signals, simulations, recordings, store, log, clock } = container;
+  const { config, signals, simulations, recordings, store, log, clock, disk } = container;
   const ffmpeg = await openFfmpeg(config.FFMPEG_PATH);
   const nodeId = await nodeIdOf(config.DATA_DIR);
   const certificate = await readCertificate(config);
@@ -56,6 +56,7 @@ async function createMediaPlane(container: Container) {
     engine,
     port: recordings.port,
     store,
+    disk,
     dir: join(config.DATA_DIR, 'rec'),
     nodeId,
     ffmpeg,

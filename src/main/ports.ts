@@ -9,6 +9,7 @@ import type { Config } from '../platform/config.ts';
 import { type Counter, type CounterFactory, counterFactory } from '../platform/counters.ts';
 import { createIdempotency, type Idempotency } from '../platform/db/idempotency.ts';
 import { type DatabaseHandle, openDatabase } from '../platform/db/index.ts';
+import { createDiskRoom, type DiskRoom } from '../platform/disk.ts';
 import { createImages, type Images } from '../platform/images.ts';
 import { createLeases, type Leases } from '../platform/leases.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
@@ -51,6 +52,8 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   /** For files and proofs at addresses that users gave. */
   fetcher: Outbound;
   store: BlobStore;
+  /** Of the disk of DATA_DIR. */
+  disk: DiskRoom;
   images: Images;
   passwords: Passwords;
   checkTools: ToolCheck;
@@ -104,6 +107,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     outbound,
     fetcher,
     store: createBlobStore(config),
+    disk: createDiskRoom(config.DATA_DIR, config.DISK_RESERVE),
     images: createImages(),
     passwords: createPasswords(),
     checkTools: createToolCheck(config.FFMPEG_PATH, clock),

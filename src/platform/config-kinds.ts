@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { toHostname } from '../kernel/hostname.ts';
+import type { DiskReserve } from './disk.ts';
 
 /** One key of the configuration: how its text becomes a value, and what the README's table says of it. */
 export interface Key<T> {
@@ -217,3 +218,22 @@ export const apiKey: Key<string> = {
 };
 
 export const port = (description: string, fallback: number) => integer(description, fallback, 0, 65535);
+
+const UNITS: Readonly<Record<string, number>> = { B: 1, KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30, TB: 2 ** 40 };
+
+export function diskReserve(description: string): Key<DiskReserve> {
+  return {
+    description,
+    fallback: null,
+    parse: (value) => {
+      const [, digits = '', unit = ''] =
+        /^(\d{1,15}(?:\.\d{1,3})?) ?(%|[KMGT]?B)?$/i.exec(value.trim()) ?? [];
+      const number = Number(digits);
+      if (digits === '' || (unit === '%' && number > 90)) {
+        throw new Error('must be a number of bytes such as 500MB or 2GB, or a share up to 90% such as 5%');
+      }
+      if (unit === '%') return { percent: number };
+      return { bytes: Math.floor(number * (UNITS[unit.toUpperCase()] ?? 1)) };
+    },
+  };
+}

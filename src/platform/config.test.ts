@@ -57,6 +57,10 @@ describe('the configuration', () => {
     ['WEBHOOK_ALLOW_PRIVATE', ' 127.0.0.1/32 , localhost,', ['127.0.0.1/32', 'localhost']],
     ['WEBHOOK_RETRY_SECONDS', '0.2, 1', [0.2, 1]],
     ['SIGNAL_GRACE_MS', '0', 0],
+    ['DISK_RESERVE', '2GB', { bytes: 2 ** 31 }],
+    ['DISK_RESERVE', '1.5 mb', { bytes: 1.5 * 2 ** 20 }],
+    ['DISK_RESERVE', '1000000', { bytes: 1_000_000 }],
+    ['DISK_RESERVE', '5%', { percent: 5 }],
     [
       'FETCH_ALLOW_PRIVATE',
       '10.0.0.0/8,fd00::/8,::1,hooks.example.com',

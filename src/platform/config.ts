@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import {
   apiKey,
   destinations,
+  diskReserve,
   email,
   flag,
   hosts,
@@ -20,6 +21,8 @@ import {
   url,
 } from './config-kinds.ts';
 
+import type { DiskReserve } from './disk.ts';
+
 export type { TrustProxy } from './config-kinds.ts';
 
 /** Every variable the program reads, in the order of the README's table. */
@@ -32,6 +35,9 @@ export const KEYS = {
   ]),
   PLATFORM_HOSTS: hosts('Further host names of the platform itself, comma-separated.'),
   DATA_DIR: text('Folder of everything that is kept on this machine.', './data'),
+  DISK_RESERVE: diskReserve(
+    'Space of the disk of `DATA_DIR` that is kept free for the database: bytes such as `500MB` or `2GB`, or a share such as `5%`. New files are refused (507) when it would be touched. Default: 5 % or 2 GB, whichever is less.',
+  ),
   S3_BUCKET: text(
     'Bucket of an S3-compatible service for uploads, videos and recordings. Unset: they are kept in `DATA_DIR/media`. See `docs/guides/uploads.md`.',
   ),
@@ -187,6 +193,7 @@ type Derived =
   | 'TRANSCODE_CONCURRENCY'
   | 'SMTP_URL'
   | 'MAIL_FROM'
+  | 'DISK_RESERVE'
   | 'S3_BUCKET'
   | 'S3_ENDPOINT'
   | 'S3_ACCESS_KEY_ID'
@@ -207,6 +214,7 @@ export type Config = Omit<Values, Derived> & {
   readonly TRANSCODE_CONCURRENCY: number;
   readonly ACCEL_REDIRECT_PREFIX: string | undefined;
   readonly SMTP_URL: string | undefined;
+  readonly DISK_RESERVE: DiskReserve | undefined;
   readonly S3_BUCKET: string | undefined;
   readonly S3_ENDPOINT: string | undefined;
   readonly S3_ACCESS_KEY_ID: string | undefined;
@@ -255,6 +263,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     PUBLIC_URL: publicUrl,
     PLATFORM_HOSTS: get('PLATFORM_HOSTS', KEYS.PLATFORM_HOSTS),
     DATA_DIR: resolve(get('DATA_DIR', KEYS.DATA_DIR)),
+    DISK_RESERVE: read(environment, 'DISK_RESERVE', KEYS.DISK_RESERVE),
     ...readS3(environment),
     DATABASE_URL: read(environment, 'DATABASE_URL', KEYS.DATABASE_URL),
     DATABASE_POOL: get('DATABASE_POOL', KEYS.DATABASE_POOL),

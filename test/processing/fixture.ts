@@ -219,6 +219,7 @@ export async function openProcessing(options: Options = {}) {
     },
     queue: jobs,
     store,
+    disk: { isThere: async () => true },
     transcoder,
     bus,
     clock: systemClock,
@@ -247,6 +248,7 @@ export async function openProcessing(options: Options = {}) {
     intake,
     processing,
     store,
+    disk: { isThere: async () => true },
     transcoder,
     scratchDir,
     /** Transactions of the processing that were undone. */

@@ -8,6 +8,8 @@ interface Watch {
   total: number | null;
   /** Reserves before the file grows to so many bytes. */
   cover: (bytes: number) => Promise<void>;
+  /** Asks whether the disk has room for so many bytes more. */
+  admit: (bytes: number) => Promise<void>;
   /** Called when the stream has stood still for so long that the job may be somebody else's. */
   stillOurs: () => Promise<void>;
   /** Ends the connection: what was read ahead of the failure is not waited for. */
@@ -55,6 +57,7 @@ export class WatchedBody implements AsyncIterable<Uint8Array> {
         if (at > MAX_FILE_BYTES) throw tooLarge();
         if (at > (this.#watch.total ?? at)) throw tooMuch();
         await this.#watch.cover(at);
+        await this.#watch.admit(chunk.length);
         if (this.failure !== null) return;
         yield chunk;
         seenAt = performance.now();

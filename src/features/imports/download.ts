@@ -30,7 +30,7 @@ export interface DownloadRun {
   stillOurs(): Promise<void>;
 }
 
-type Deps = Pick<ImportDeps, 'store' | 'fetcher'>;
+type Deps = Pick<ImportDeps, 'store' | 'fetcher' | 'disk'>;
 
 const MAX_REDIRECTS = 5;
 const IDLE_MS = 30_000;
@@ -46,10 +46,10 @@ const CONTENT_TYPE = 'application/octet-stream';
  * @throws {ImportFailure} @throws {GuardError} @throws {OutboundError} and what `save` throws.
  */
 export async function download(deps: Deps, run: DownloadRun): Promise<Progress> {
-  const { store } = deps;
   let known: Start = run.start ?? { state: null, total: null, validator: null };
   let most = known.state?.sizeBytes ?? 0;
   for (;;) {
+    await deps.disk.admit(0);
     const { state, total } = known;
     if (state !== null && total !== null && total > 0 && state.sizeBytes === total) {
       return { ...known, state };
@@ -60,7 +60,7 @@ export async function download(deps: Deps, run: DownloadRun): Promise<Progress> 
       answer.discard();
       throw error;
     });
-    const { after, watched } = await receive(store.partials, run, progress, answer);
+    const { after, watched } = await receive(deps, run, progress, answer);
     const size = after.sizeBytes;
     if (watched.isWhole && (progress.total ?? size) === size)
       return finished(run, { ...progress, state: after, total: size });
@@ -137,7 +137,7 @@ async function restart(
 
 /** Reads one answer into the store, and saves how far it is every two seconds. */
 async function receive(
-  partials: ImportDeps['store']['partials'],
+  { store: { partials }, disk }: Deps,
   run: DownloadRun,
   progress: Progress,
   answer: StreamResponse,
@@ -147,6 +147,7 @@ async function receive(
     offset,
     total: progress.total,
     cover: progress.total === null ? run.cover : async () => {},
+    admit: disk.admit,
     stillOurs: run.stillOurs,
     stop: () => answer.discard(),
   });

@@ -8,6 +8,7 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { Visibility } from '../../kernel/visibility.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import type { DiskRoom } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { VideoIntake } from '../videos/index.ts';
@@ -24,6 +25,7 @@ export interface ImportDeps {
   clock: Clock;
   log: Logger;
   store: BlobStore;
+  disk: Pick<DiskRoom, 'admit'>;
   intake: VideoIntake;
   fetcher: Pick<Outbound, 'checkUrl' | 'stream' | 'download'>;
 }

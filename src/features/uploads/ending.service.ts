@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { BlobStore, PartialState, VideoErrorCode } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
+import type { DiskRoom } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import { uploadExpired } from './events.ts';
@@ -15,6 +16,7 @@ export interface EndingDeps {
   db: Db;
   events: Events;
   store: BlobStore;
+  disk: Pick<DiskRoom, 'admit'>;
   clock: Clock;
   log: Logger;
   /** What becomes of the video and its storage. */

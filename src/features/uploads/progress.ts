@@ -56,6 +56,7 @@ export class Progress {
   readonly #ahead: ReservedAhead | null;
   #next: PartialState | null = null;
   #saving: Promise<void> | null = null;
+  #admitted = 0;
 
   constructor(deps: EndingDeps, row: UploadRow, writing: Writing) {
     this.#deps = deps;
@@ -71,6 +72,7 @@ export class Progress {
   /** @param bytes as far as the request will bring the file, before the first of them. */
   async announce(bytes: number): Promise<void> {
     await this.#ahead?.cover(bytes, { exactly: true });
+    await this.#deps.disk.admit(this.#writing.pieceBytes ?? 0);
   }
 
   /** May the file grow to so many bytes? Asked before they are written. */
@@ -78,6 +80,10 @@ export class Progress {
     if (this.refusal !== null) return false;
     try {
       await this.#ahead?.cover(bytes);
+      // A piece with a checksum lies in a file of its own before it is appended.
+      const copies = this.#writing.digest === null ? 1 : 2;
+      await this.#deps.disk.admit((bytes - this.#admitted) * copies);
+      this.#admitted = bytes;
     } catch (error) {
       this.#stop(error);
       return false;

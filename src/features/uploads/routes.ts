@@ -21,7 +21,7 @@ export const CREATION = {
   description:
     'Answers an `uploadUrl` that takes the bytes without a key. The storage of the whole file is reserved.',
   reply: { status: 201, schema: Upload },
-  errors: ['NOT_FOUND', 'CONFLICT', 'QUOTA_EXCEEDED'],
+  errors: ['NOT_FOUND', 'CONFLICT', 'QUOTA_EXCEEDED', 'INSUFFICIENT_STORAGE'],
 } as const;
 
 /** `/upload` (docs/api/uploads.md). */

@@ -43,13 +43,13 @@ export interface UploadDeps extends Omit<EndingDeps, 'hashes'> {
 /** Upload sessions (docs/api/uploads.md). Each id is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Uploads extends Pick<Endings, 'sweep'> {
   readonly transfers: Transfers;
-  /** @throws {AppError} BAD_REQUEST, QUOTA_EXCEEDED; NOT_FOUND and CONFLICT for `videoId`. */
+  /** @throws {AppError} BAD_REQUEST, QUOTA_EXCEEDED, INSUFFICIENT_STORAGE; NOT_FOUND and CONFLICT for `videoId`. */
   create(workspaceId: string, input: NewUpload): Promise<UploadRow>;
   /**
    * The session of a video that the caller has just made or locked; earlier ones of it are over. Reserves the
    * storage, which locks the workspace.
    *
-   * @throws {AppError} BAD_REQUEST for the file's properties, QUOTA_EXCEEDED.
+   * @throws {AppError} BAD_REQUEST for the file's properties, QUOTA_EXCEEDED, INSUFFICIENT_STORAGE.
    */
   open(tx: Tx, workspaceId: string, videoId: string, file: AnnouncedFile): Promise<UploadRow>;
   /** Ends the open sessions of a video that is deleted. The caller has locked the workspace before the video. */
@@ -143,13 +143,14 @@ async function incomplete({ store, clock }: UploadDeps, row: UploadRow): Promise
 }
 
 async function open(
-  { intake, secrets, clock }: UploadDeps,
+  { intake, secrets, clock, disk }: UploadDeps,
   tx: Tx,
   file: AnnouncedFile & { workspaceId: string; videoId: string; id: string },
 ): Promise<UploadRow> {
   const { workspaceId, videoId, id, sizeBytes, corsOrigin, sha256 } = file;
   if (sizeBytes !== null) rules.checkedSize('sizeBytes', sizeBytes);
   const origin = corsOrigin === null || corsOrigin === undefined ? null : rules.checkedOrigin(corsOrigin);
+  await disk.admit(0);
   await intake.lock(tx, { workspaceId, videoId });
   for (const row of await repository.lockOpenOf(tx, videoId)) await cancelRow(clock.now(), tx, row);
   await intake.hold.reserve(tx, { workspaceId, videoId }, sizeBytes ?? 0);

@@ -4,6 +4,7 @@ import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
 import type { PartialState } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
+import { tellFullDisk } from '../../platform/disk.ts';
 import { assertCanceled, assertIntact, CANCELED, type EndingDeps, type Endings } from './ending.service.ts';
 import { readIncoming } from './incoming.ts';
 import { busy, ours, type Piece, Progress, type Writing } from './progress.ts';
@@ -31,7 +32,7 @@ export interface Transfers {
    * Stores a piece; the last one completes the upload. A piece that breaks off is kept as far as it came.
    *
    * @throws {AppError} CONFLICT for another offset and while another request writes; PAYLOAD_TOO_LARGE;
-   * QUOTA_EXCEEDED; BAD_REQUEST for a length that cannot be, and, field `sha256`, for the wrong file.
+   * QUOTA_EXCEEDED; INSUFFICIENT_STORAGE; BAD_REQUEST for a length that cannot be, and, field `sha256`, for the wrong file.
    * @throws {DigestMismatch} when the piece is other than its digest; none of it is kept.
    */
   receive(row: UploadRow, piece: Piece): Promise<Reached>;
@@ -131,7 +132,7 @@ async function writeAlone(deps: TransferDeps, row: UploadRow, piece: Piece): Pro
     return await write(deps, fresh, { ...piece, writer, lease });
   } catch (error) {
     await repository.releaseWriter(db, row.id, lease);
-    throw error;
+    throw tellFullDisk(error);
   } finally {
     place.leave();
   }

@@ -45,7 +45,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       description: 'The video is UPLOADING until its file has come to `upload.uploadUrl`.',
       body: VideoIn,
       reply: { status: 201, schema: NewVideo },
-      errors: ['QUOTA_EXCEEDED'],
+      errors: ['QUOTA_EXCEEDED', 'INSUFFICIENT_STORAGE'],
       async handler({ caller }, { body }) {
         const { video, upload } = await videos.create(caller.workspaceId, body);
         return { ...out(caller, video), upload };

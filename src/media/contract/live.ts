@@ -7,6 +7,7 @@
  * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`, `RESOLUTION_CHANGED`: the publish was ended, it cannot be shown.
  * - `PACKAGER_FAILED`: the packager was given up; the signal is kept, the preview is off.
  * - `RECORDING_FAILED`: the broadcast is to be recorded and is not; the recorder is tried again and again.
+ * - `DISK_FULL`: it is not recorded because the server has no room; it goes on when there is.
  */
 export type LiveIssue =
   | 'RESOLUTION_CAPPED'
@@ -16,7 +17,8 @@ export type LiveIssue =
   | 'NO_KEYFRAMES'
   | RefusalIssue
   | 'PACKAGER_FAILED'
-  | 'RECORDING_FAILED';
+  | 'RECORDING_FAILED'
+  | 'DISK_FULL';
 
 /** Why a publish was ended by us. */
 export type RefusalIssue = 'NO_TRANSCODE_CAPACITY' | 'UNSUPPORTED_CODEC' | 'RESOLUTION_CHANGED';

@@ -73,12 +73,14 @@ async function setUp(t: TestContext) {
   const source: FlvSource = await startFlvSource(SMALL);
   const port = new FakePort();
   const live: IngestSession[] = [PUBLISH];
+  const disk = { isFull: false, isThere: async () => !disk.isFull };
   const dir = join(root, 'rec');
   const store = createDiskStore(join(root, 'media'));
   const manager: RecordingManager = createRecordingManager({
     engine: { list: () => live, readUrl: () => source.url },
     port,
     store,
+    disk,
     dir,
     nodeId: 'nod_a',
     ffmpeg: testFfmpeg,
@@ -94,6 +96,7 @@ async function setUp(t: TestContext) {
     source,
     port,
     live,
+    disk,
     dir,
     store,
     manager,
@@ -154,7 +157,7 @@ test('a killed recorder goes on in a new part, and both can be read to their end
   process.kill(Number(stdout), 'SIGKILL');
   await until(() => port.closedParts.size === 1, { timeoutMs: 8000 });
   await until(async () => port.open.size === 1 && (await written()) > 60_000, { timeoutMs: 8000 });
-  assert.equal(manager.failing('str_a'), false);
+  assert.equal(manager.issue('str_a'), null);
   await want(null);
   for (const path of await stored(2)) assert.ok((await decode(path)).frames >= 10);
 });
@@ -206,10 +209,22 @@ test('a failing recorder is told of and tried again until it can', async (t) => 
   // A file where the folder should be: no part can be written.
   await writeFile(dir, '');
   await want('ses_a');
-  await until(() => manager.failing('str_a'), { timeoutMs: 8000 });
+  await until(() => manager.issue('str_a') === 'RECORDING_FAILED', { timeoutMs: 8000 });
   await rm(dir);
   await hasMedia();
-  assert.equal(manager.failing('str_a'), false);
+  assert.equal(manager.issue('str_a'), null);
+});
+
+test('a full disk ends the recording, says so, and is no failure of the recorder', async (t) => {
+  const { want, manager, disk, hasMedia, stored } = await setUp(t);
+  await want('ses_a');
+  await hasMedia();
+  assert.equal(manager.issue('str_a'), null);
+  disk.isFull = true;
+  await want('ses_a');
+  assert.equal(manager.issue('str_a'), 'DISK_FULL');
+  assert.equal(manager.issue('str_b'), null);
+  assert.equal((await stored(1)).length, 1);
 });
 
 test('what an earlier process has left is taken up, cut to what is whole', async (t) => {

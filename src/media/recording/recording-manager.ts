@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import type { DiskRoom } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type {
   BlobStore,
@@ -17,6 +18,8 @@ export interface RecordingManagerOptions {
   engine: Pick<IngestEngine, 'list' | 'readUrl'>;
   port: RecordingPort;
   store: Pick<BlobStore, 'putFile' | 'head'>;
+  /** Nothing is recorded while it has none. */
+  disk: Pick<DiskRoom, 'isThere'>;
   /** Files are written below it, and leave it for the store when they are closed. */
   dir: string;
   nodeId: string;
@@ -36,8 +39,8 @@ export interface RecordingManager {
   sync(): Promise<void>;
   /** The media or the end of a publish has become known. */
   publishesChanged(): void;
-  /** Is this stream to be recorded, and cannot be? */
-  failing(streamId: string): boolean;
+  /** Why this stream is to be recorded and is not; null where all is well. */
+  issue(streamId: string): 'RECORDING_FAILED' | 'DISK_FULL' | null;
   /** Ends every recorder and stores the files, as far as a few seconds suffice. */
   stop(): Promise<void>;
 }
@@ -51,6 +54,8 @@ interface Run {
 
 /** The audio header follows the video header within a few packets; without it by now, there is no audio. */
 const AUDIO_WAIT_MS = 1500;
+/** After the disk was full: a recorder that is stopped and started by the second makes a file of each. */
+const FULL_MS = 10_000;
 /** The end of a publish ends the recorder's input. */
 const EOF_WAIT_MS = 1000;
 
@@ -67,6 +72,8 @@ class WantedRecordings implements RecordingManager {
   #wanted: readonly WantedRecording[] = [];
   #asking: Promise<void> | null = null;
   #askAgain = false;
+  /** `performance.now()` */
+  #fullUntil = 0;
   #stopped = false;
 
   constructor(options: RecordingManagerOptions, files: PartFiles) {
@@ -93,7 +100,8 @@ class WantedRecordings implements RecordingManager {
   publishesChanged(): void {
     if (this.#stopped) return;
     const live = new Map(this.#options.engine.list().map((session) => [session.sessionId, session]));
-    const wanted = new Map(this.#wanted.map((one) => [one.publishId, one.recordingId]));
+    const wanting = this.#isFull() ? [] : this.#wanted;
+    const wanted = new Map(wanting.map((one) => [one.publishId, one.recordingId]));
     for (const [publishId, run] of this.#runs) {
       const session = live.get(publishId);
       const recordingId = wanted.get(publishId);
@@ -106,8 +114,22 @@ class WantedRecordings implements RecordingManager {
     }
   }
 
-  failing(streamId: string): boolean {
-    return [...this.#runs.values()].some((run) => run.streamId === streamId && run.recorder.failing());
+  issue(streamId: string): 'RECORDING_FAILED' | 'DISK_FULL' | null {
+    if (this.#isFull() && this.#isWanted(streamId)) return 'DISK_FULL';
+    const runs = [...this.#runs.values()];
+    const isFailing = runs.some((run) => run.streamId === streamId && run.recorder.failing());
+    return isFailing ? 'RECORDING_FAILED' : null;
+  }
+
+  #isWanted(streamId: string): boolean {
+    const wanted = new Set(this.#wanted.map(({ publishId }) => publishId));
+    return this.#options.engine
+      .list()
+      .some((session) => session.streamId === streamId && wanted.has(session.sessionId));
+  }
+
+  #isFull(): boolean {
+    return performance.now() < this.#fullUntil;
   }
 
   async stop(): Promise<void> {
@@ -122,6 +144,7 @@ class WantedRecordings implements RecordingManager {
       this.#askAgain = false;
       try {
         this.#wanted = await this.#options.port.wanted(this.#options.nodeId);
+        if (!(await this.#options.disk.isThere())) this.#fullUntil = performance.now() + FULL_MS;
       } catch (error) {
         this.#options.log.warn({ err: error }, 'what is to be recorded could not be read');
       }

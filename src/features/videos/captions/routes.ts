@@ -75,7 +75,7 @@ export function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       params: Id,
       body: CaptionsIn,
       reply: { status: 201, schema: Caption },
-      errors: ['CONFLICT'],
+      errors: ['CONFLICT', 'INSUFFICIENT_STORAGE'],
       async handler({ caller, upload }, { params, body }) {
         const { language, label, content = null } = body;
         const sent =

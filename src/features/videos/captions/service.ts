@@ -6,6 +6,7 @@ import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { PageRequest } from '../../../kernel/page.ts';
 import type { BlobStore } from '../../../media/contract/index.ts';
 import type { Db } from '../../../platform/db/index.ts';
+import type { DiskRoom } from '../../../platform/disk.ts';
 import { videoCaptionReady } from '../events.ts';
 import type { LockVideo } from '../locked.ts';
 import type { ShownVideo } from '../repository.ts';
@@ -54,12 +55,13 @@ const TYPE = 'text/vtt; charset=utf-8';
 interface Deps {
   db: Db;
   store: Pick<BlobStore, 'put' | 'delete'>;
+  disk: Pick<DiskRoom, 'admit'>;
   clock: Clock;
   videos: { get(workspaceId: string, id: string): Promise<ShownVideo> };
   locked: LockVideo;
 }
 
-export function createCaptions({ db, store, clock, videos, locked }: Deps): Captions {
+export function createCaptions({ db, store, disk, clock, videos, locked }: Deps): Captions {
   const keyOf = (video: Pick<ShownVideo, 'id' | 'workspace_id'>, file: string) =>
     `${videoPrefix(video)}/captions/${file}`;
   return {
@@ -75,6 +77,7 @@ export function createCaptions({ db, store, clock, videos, locked }: Deps): Capt
       const content = toWebVtt(text, field);
       const id = newId('cap');
       const file = `${id}.vtt`;
+      await disk.admit(content.length);
       await store.put(keyOf(video, file), content, TYPE);
       const { row, old } = await locked(workspaceId, videoId, async (tx, _row, append) => {
         const old = await repository.deleteCaption(tx, videoId, language);

@@ -4,6 +4,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { BlobStore, Transcoder } from '../../../media/contract/index.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
+import type { DiskRoom } from '../../../platform/disk.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { VideoLinks } from '../../playback/index.ts';
 import type { VideoRow } from '../repository.ts';
@@ -17,6 +18,8 @@ export interface ProcessingDeps {
   events: Events;
   queue: JobQueue;
   store: BlobStore;
+  /** Encodes wait while it has none. */
+  disk: Pick<DiskRoom, 'isThere'>;
   transcoder: Transcoder;
   bus: Pick<Bus, 'publish'>;
   clock: Clock;

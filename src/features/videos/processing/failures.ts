@@ -36,6 +36,7 @@ export function guarded<P extends Target>(
     await checkTools().catch((error: unknown) => {
       throw new JobPostponed(error instanceof Error ? error.message : String(error), FULL_RETRY_SEC);
     });
+    if (!(await deps.disk.isThere())) throw new JobPostponed('no room on the disk', FULL_RETRY_SEC);
     try {
       if (run.lost > MAX_LOST) throw new MediaFileError('INTERNAL', INTERNAL.message);
       await step(run);

@@ -42,7 +42,7 @@ export function thumbnailRoutes({ thumbnails, links }: Deps): Route[] {
       body: ThumbnailIn,
       optionalBody: true,
       reply: { status: 200, schema: Video },
-      errors: ['NOT_FOUND', 'CONFLICT'],
+      errors: ['NOT_FOUND', 'CONFLICT', 'INSUFFICIENT_STORAGE'],
       async handler({ caller, upload }, { params, body }) {
         const row =
           upload === undefined

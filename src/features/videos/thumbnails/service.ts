@@ -4,6 +4,7 @@ import { newUuid } from '../../../kernel/ids.ts';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { BlobStore } from '../../../media/contract/index.ts';
 import type { Tx } from '../../../platform/db/index.ts';
+import type { DiskRoom } from '../../../platform/disk.ts';
 import type { Images } from '../../../platform/images.ts';
 import type { VideoProcessing } from '../intake/service.ts';
 import type { LockVideo } from '../locked.ts';
@@ -32,6 +33,7 @@ const LONG_SIDE = 1280;
 
 interface Deps {
   store: Pick<BlobStore, 'put' | 'delete'>;
+  disk: Pick<DiskRoom, 'admit'>;
   images: Pick<Images, 'within'>;
   processing: Pick<VideoProcessing, 'thumbnail'>;
   clock: Clock;
@@ -40,7 +42,7 @@ interface Deps {
 }
 
 export function createThumbnails(deps: Deps): Thumbnails {
-  const { store, images, processing, clock, videos, locked } = deps;
+  const { store, disk, images, processing, clock, videos, locked } = deps;
   const keyOf = (workspaceId: string, videoId: string, file: string) =>
     `${videoPrefix({ workspace_id: workspaceId, id: videoId })}/thumbnails/${file}`;
   /** What was asked for before counts no more. */
@@ -56,6 +58,7 @@ export function createThumbnails(deps: Deps): Thumbnails {
       if (image === null) throw badRequest('file', 'This is no PNG, JPEG or WebP picture.');
       const file = `${newUuid()}.jpg`;
       const key = keyOf(workspaceId, videoId, file);
+      await disk.admit(image.length);
       await store.put(key, image, 'image/jpeg');
       const old = await locked(workspaceId, videoId, (tx, row) => replace(tx, row, file)).catch(
         async (error: unknown) => {
