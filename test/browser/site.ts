@@ -85,6 +85,7 @@ export function testStream(changes: Partial<StreamSnapshot> = {}): StreamSnapsho
     creator: { username: 'harbourjazz', name: 'Harbour Jazz Club' },
     embedHosts: null,
     video: null,
+    issues: [],
     ...changes,
   };
 }

@@ -1,6 +1,7 @@
 import '../player/element.ts';
 import type { Phase } from '../player/playback.ts';
 import { localDate, localTime, relativeTime, WORDS } from '../player/words.ts';
+import { showIssues } from './issues.ts';
 
 const REFRESH_MS = 30_000;
 const COPIED_MS = 2000;
@@ -74,3 +75,4 @@ document.addEventListener('marquee-phase', (event) => {
 });
 enableCopying();
 enableSeeking();
+showIssues();

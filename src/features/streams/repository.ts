@@ -362,6 +362,7 @@ export function findSnapshot(db: Db, id: string) {
       'stream.visibility',
       'stream.is_live',
       'stream.has_signal',
+      'stream.health',
       'stream.live_since',
       'stream.current_session_id',
       'stream.scheduled_start_at',

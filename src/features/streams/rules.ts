@@ -2,6 +2,7 @@ import type { Mode } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../kernel/plans.ts';
 import type { RefusalIssue } from '../../media/contract/index.ts';
+import type { StreamHealth } from '../../platform/db/json-columns.ts';
 
 /**
  * The two independent flags of a stream (docs/decisions/streams.md) and what was last said about the broadcast.
@@ -29,6 +30,11 @@ const REFUSALS: ReadonlySet<string> = new Set<RefusalIssue>([
 
 export function isRefusal(word: string | null): boolean {
   return word !== null && REFUSALS.has(word);
+}
+
+/** The health of the signal. Why an encoder was refused is still to be read when it has gone. */
+export function shownHealth(row: { has_signal: boolean; health: StreamHealth | null }): StreamHealth | null {
+  return row.has_signal || row.health?.issues.some(isRefusal) ? row.health : null;
 }
 
 export type StreamEvent =

@@ -14,7 +14,7 @@ import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { StreamLinks as PlaybackLinks } from '../playback/index.ts';
 import type { ListedSession, ShownStream } from './repository.ts';
-import { deriveStatus, durationSec, isRefusal } from './rules.ts';
+import { deriveStatus, durationSec, shownHealth } from './rules.ts';
 import { settingsOf } from './settings.ts';
 
 const STATUSES = ['IDLE', 'PREVIEW', 'LIVE', 'LIVE_NO_SIGNAL', 'DISABLED'] as const;
@@ -250,8 +250,7 @@ export function toStream(row: ShownStream, view: StreamView): Stream {
     lastSignalAt: iso(row.last_signal_at),
     viewerCount: row.viewer_count,
     peakViewers: row.peak_viewers,
-    // Why an encoder was refused is still to be read when it has gone.
-    health: row.has_signal || row.health?.issues.some(isRefusal) ? row.health : null,
+    health: shownHealth(row),
     thumbnailUrl: null,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

@@ -31,6 +31,9 @@ const ENDING_MS = 15_000;
 /** The segment in which a broadcast ended is complete soon after it; sooner where the signal has ended as well. */
 const SETTLED_MS = { withSignal: 6000, withoutSignal: 2000 };
 
+/** What is wrong with the signal, for its owner: the preview page shows it. */
+const ISSUES_HEADER = 'x-signal-issues';
+
 /** What a viewer may see: nothing, the broadcast since it went live, its rest, or all that the encoder sends. */
 type View = {
   stream: StreamSnapshot;
@@ -49,19 +52,21 @@ type Read = (request: LiveRequest, view: View, params: Params) => Promise<FileRe
  */
 export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
   const { streams, access, files, viewers, watching } = deps;
-  const admit = async (request: FileOfStream): Promise<View | null> => {
+  const admit = async (request: FileOfStream, reply: FastifyReply): Promise<View | null> => {
     const { params, query } = request;
     const stream = await streams.get(params.streamId);
     const pass = stream === undefined ? null : await access.passFor(stream, query.token);
     if (stream === undefined || pass === null) return null;
     const { grant, suffix } = pass;
+    // Also when there is nothing to see: then most of all.
+    if (grant === 'preview') reply.header(ISSUES_HEADER, stream.issues.join(' '));
     if (grant === 'preview' && stream.hasSignal)
       return { stream, isPreview: true, sinceMs: undefined, suffix };
     if (!stream.isLive) return endingView(deps, stream, watcherOf(request, suffix));
     return { stream, isPreview: false, sinceMs: stream.liveSince?.getTime(), suffix };
   };
   const serve = (read: Read) => async (request: FileOfStream, reply: FastifyReply) => {
-    const view = await admit(request);
+    const view = await admit(request, reply);
     if (view === null) return sendFile(reply, files.notFound());
     const { streamId } = request.params;
     const file = { ...fileRequestOf(request, view.suffix !== ''), streamId };

@@ -22,6 +22,8 @@ export interface StreamSnapshot {
   /** Host patterns of the sites that may show the embed player; null: any. */
   embedHosts: readonly string[] | null;
   video: VideoInfo | null;
+  /** What is wrong with the signal, or with the last one when it was refused: words of its health. */
+  issues: readonly string[];
 }
 
 export const STREAM_ID = /^str_[0-9a-z]{26}$/;

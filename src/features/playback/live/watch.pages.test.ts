@@ -25,6 +25,7 @@ const STREAM: StreamSnapshot = {
   creator: { username: 'harbour', name: 'Harbour Jazz' },
   embedHosts: null,
   video: null,
+  issues: [],
 };
 const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const;
 
@@ -194,6 +195,14 @@ test('a preview token shows the signal before the start, and only while there is
   assert.match((await withSignal.get(`/watch/${ID}?token=playback`)).body, /data-badge="offline">Offline</);
   const without = await setUp(t, { hasSignal: false });
   assert.match((await without.get(`/watch/${ID}?token=preview`)).body, /data-badge="offline">Offline</);
+});
+
+test('what is wrong with the signal is for its owner, also when the encoder was cut off', async (t) => {
+  const { get } = await setUp(t, { issues: ['UNSUPPORTED_CODEC'] });
+  const line = /<p class="signal-issues" [^>]*data-issues="UNSUPPORTED_CODEC"/;
+  assert.match((await get(`/watch/${ID}?token=preview`)).body, line);
+  assert.doesNotMatch((await get(`/watch/${ID}`)).body, /signal-issues|UNSUPPORTED/);
+  assert.doesNotMatch((await get(`/watch/${ID}?token=playback`)).body, /signal-issues|UNSUPPORTED/);
 });
 
 test('the embed is the player alone and starts without sound', async (t) => {

@@ -61,6 +61,7 @@ async function viewOf(deps: Deps, request: WatchRequest): Promise<WatchView | nu
     creator: stream.creator,
     stream,
     showing: showingOf(stream, grant, deps.clock),
+    isPreview: grant === 'preview',
     playlist: `/live/${streamId}/master.m3u8${suffix}`,
     watchUrl,
     embedUrl: `${publicUrl}/embed/${streamId}`,

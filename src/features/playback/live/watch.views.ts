@@ -11,6 +11,8 @@ export interface WatchView extends MediaPage {
   showing: Showing;
   /** From the root of the site. */
   playlist: string;
+  /** The viewer is the owner, by a preview token. */
+  isPreview: boolean;
 }
 
 const STATES: Record<Showing, string> = {
@@ -27,7 +29,13 @@ export function streamHead(view: WatchView): SafeHtml {
 export function streamBody(view: WatchView): SafeHtml {
   const { showing } = view;
   const badge = html`<span class="badge" data-badge="${showing}">${STATES[showing]}</span>`;
-  return watchBody(view, { player: player(view, false), facts: html`${badge}${moment(view)}` });
+  return watchBody(view, {
+    player: player(view, false),
+    facts: html`${badge}${moment(view)}`,
+    more: view.isPreview
+      ? html`<p class="signal-issues" role="status" data-issues-of="${view.playlist}" data-issues="${view.stream.issues.join(' ')}" hidden></p>`
+      : null,
+  });
 }
 
 export function embedBody(view: WatchView): SafeHtml {

@@ -1,0 +1,40 @@
+/** What the words of a stream's health mean to its creator, and what to do. */
+const ISSUES: Record<string, string> = {
+  KEYFRAME_INTERVAL: 'More than 4 s between keyframes: set the keyframe interval of the encoder to 2 s.',
+  NO_KEYFRAMES: 'The encoder sends no keyframes: turn intra refresh off and set a keyframe interval of 2 s.',
+  RESOLUTION_CAPPED: 'Larger than your plan has: the picture is scaled down.',
+  FRAME_RATE_CAPPED: 'More than 60 frames a second: the rate is reduced.',
+  CODEC_TRANSCODED: 'Not 8-bit H.264: it is encoded anew. Send H.264, profile Main or High.',
+  UNSUPPORTED_CODEC: 'The encoder was cut off: what it sends cannot be read here. Send H.264 and AAC.',
+  NO_TRANSCODE_CAPACITY:
+    'The encoder was cut off: what it sends would have to be encoded, and there is no room. Send H.264 within your plan.',
+  RESOLUTION_CHANGED: 'The encoder was cut off: its picture grew on the way. Start it anew.',
+  PACKAGER_FAILED: 'The signal cannot be shown. Restart the encoder.',
+  RECORDING_FAILED: 'The broadcast is not being recorded. Tell the operator.',
+};
+
+const POLL_MS = 3000;
+
+/** On the page of an owner: a line that says what is wrong with the signal, as long as something is. */
+export function showIssues(): void {
+  const line = document.querySelector<HTMLElement>('[data-issues-of]');
+  if (line === null) return;
+  const show = (words: string) => {
+    const text = words
+      .split(' ')
+      .filter((word) => word !== '')
+      .map((word) => ISSUES[word] ?? word)
+      .join(' ');
+    line.hidden = text === '';
+    if (line.textContent !== text) line.textContent = text;
+  };
+  show(line.dataset.issues ?? '');
+  setInterval(async () => {
+    if (document.hidden) return;
+    const answer = await fetch(line.dataset.issuesOf ?? '', { method: 'HEAD', cache: 'no-store' }).catch(
+      () => null,
+    );
+    const words = answer?.headers.get('x-signal-issues') ?? null;
+    if (words !== null) show(words);
+  }, POLL_MS);
+}
