@@ -6,8 +6,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the authenticate plugin; null where no valid key came. */
     caller: Caller | null;
-    /** A user token of the key's own account came with the request (docs/api/authentication.md#user-tokens). */
-    hasUserToken: boolean;
+    /**
+     * The id of the user token that came with the request, of the key's own account; null without one
+     * (docs/api/authentication.md#user-tokens).
+     */
+    userTokenId: string | null;
     /** The JSON body as it was sent, for the idempotency hash. */
     rawBody: string | null;
     /** The policy refuses, unless the request turns out to be about the caller's own key. */

@@ -10,6 +10,8 @@ export interface UploadedFile {
 export interface RequestContext<C extends Caller | null = Caller> {
   requestId: string;
   caller: C;
+  /** Of the user token that came along; null without one. */
+  userTokenId: string | null;
   ip: string;
   /** Empty when the client names none. */
   userAgent: string;

@@ -33,13 +33,13 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
     schema: { response: { [route.reply.status]: envelopeSchema(route) } },
     handler: async (request, reply) => {
       const key = route.idempotent ? idempotencyKeyOf(request.headers) : null;
-      const { caller, ip, id: requestId } = request;
+      const { caller, userTokenId, ip, id: requestId } = request;
       const upload = route.upload === undefined ? null : await readUpload(request, route.upload);
       const body = upload === null ? request.body : upload.fields;
       const run = route.prepare({ params: request.params, query: request.query, body });
       const userAgent = request.headers['user-agent'] ?? '';
       const file = upload === null ? {} : { upload: upload.file };
-      const context = { requestId, caller, ip, userAgent, log: ports.log, ...file };
+      const context = { requestId, caller, userTokenId, ip, userAgent, log: ports.log, ...file };
       const handle = async () => {
         const result = await run(context);
         reply.status(route.reply.status);
@@ -66,11 +66,11 @@ function mountEventStream(
     url: base + routerPath(route.path),
     config: { route },
     handler: async (request, reply) => {
-      const { caller, ip, id: requestId } = request;
+      const { caller, userTokenId, ip, id: requestId } = request;
       if (caller === null) throw new AppError('UNAUTHORIZED');
       const run = route.prepare({ params: request.params, query: request.query, body: request.body });
       const userAgent = request.headers['user-agent'] ?? '';
-      const tail = await run({ requestId, caller, ip, userAgent, log });
+      const tail = await run({ requestId, caller, userTokenId, ip, userAgent, log });
       if (!isTail(tail)) throw new Error(`${route.operationId} must return a tail`);
       await streams.open(request, reply, caller, tail);
       return reply;

@@ -9,8 +9,8 @@ import type { Logger } from '../platform/logger.ts';
 /** What the wire needs from the rest of the program; the composition root fills it. */
 export interface HttpPorts {
   keys: KeyVerifier;
-  /** @returns the user id (`sub`) of a valid user token, or null. */
-  verifyUserToken(token: string): Promise<string | null>;
+  /** @returns whose a valid user token is, and its id; null for any other. */
+  verifyUserToken(token: string): Promise<{ accountId: string; tokenId: string } | null>;
   counters: RequestCounters;
   idempotency: Pick<Idempotency, 'once'>;
   /** Counts open event streams. */

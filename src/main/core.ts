@@ -61,7 +61,7 @@ export function buildCore(base: Base) {
 function buildPeople(base: Base, take: Take) {
   const { accounts } = take(accountsPart(base));
   const { mailbox } = take(mailPart(base));
-  const { apiKeys } = take(apiKeysPart(base));
+  const { apiKeys } = take(apiKeysPart({ ...base, mailbox }));
   const { auth } = take(authPart({ ...base, accounts, mailbox, apiKeys }));
   const { domains } = take(domainsPart(base));
   return { accounts, mailbox, apiKeys, auth, domains };

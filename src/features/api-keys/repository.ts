@@ -122,6 +122,18 @@ export function findWorkspace(db: Db, email: string, mode: Mode) {
     .executeTakeFirst();
 }
 
+/** Where the owner of an account reads mail; undefined while nothing may be mailed there. */
+export async function findOwnerAddress(tx: Tx, accountId: string): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('account')
+    .select('email')
+    .where('id', '=', accountId)
+    .where('email_verified_at', 'is not', null)
+    .where('suspended_at', 'is', null)
+    .executeTakeFirst();
+  return row?.email;
+}
+
 /** Whose keys a caller sees: those of one workspace, or of both of an account when that is null. */
 export interface KeyOwner {
   accountId: string;

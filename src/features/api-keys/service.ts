@@ -12,6 +12,7 @@ import type { Guesses } from '../../platform/guesses.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { assertBelowCeiling, type KeyGrant } from './ceiling.rules.ts';
 import { apiKeyCreated, apiKeyExpiring, apiKeyRevoked } from './events.ts';
+import type { KeyNotices } from './notices.ts';
 import type { KeyOwner, KeyRow, KeySummary, NewApiKey } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -102,6 +103,7 @@ interface Deps {
   clock: Clock;
   bus: Bus;
   guesses: Guesses;
+  notices: KeyNotices;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -235,7 +237,7 @@ function parseMint(by: ActingKey, input: MintInput, nowMs: number): KeyGrant {
   return { ...input, mode: input.mode ?? by.mode, expiresAt };
 }
 
-async function mint({ db, events, clock }: Deps, by: ActingKey, input: MintInput): Promise<MadeKey> {
+async function mint({ db, events, clock, notices }: Deps, by: ActingKey, input: MintInput): Promise<MadeKey> {
   const wanted = parseMint(by, input, clock.ms());
   const limit = PLANS[by.plan].apiKeys;
   const key = rules.newKey();
@@ -265,6 +267,7 @@ async function mint({ db, events, clock }: Deps, by: ActingKey, input: MintInput
     };
     await repository.insertKey(tx, row);
     await emit(tx, append, apiKeyCreated, { ...row, mode: wanted.mode });
+    await notices.told(tx, 'created', { ...row, mode: wanted.mode });
   });
   return { row: await mustFind(db, by, id), key };
 }
@@ -282,7 +285,7 @@ async function mustFind(db: Db, by: ActingKey, id: string): Promise<KeyRow> {
   return row;
 }
 
-async function rotate({ db, events, clock }: Deps, by: ActingKey, id: string, overlapSec: number) {
+async function rotate({ db, events, clock, notices }: Deps, by: ActingKey, id: string, overlapSec: number) {
   const key = rules.newKey();
   await events.transaction(async (tx) => {
     const row = await repository.lockKey(tx, ownerOf(by), id);
@@ -292,7 +295,9 @@ async function rotate({ db, events, clock }: Deps, by: ActingKey, id: string, ov
     if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)) {
       throw new AppError('CONFLICT', { message: 'The key is revoked or expired.' });
     }
-    await repository.replaceSecret(tx, row, secretOf(key), dateFromMs(now + overlapSec * 1000));
+    const secret = secretOf(key);
+    await repository.replaceSecret(tx, row, secret, dateFromMs(now + overlapSec * 1000));
+    await notices.told(tx, 'rotated', { ...row, last4: secret.last4 });
   });
   return { row: await mustFind(db, by, id), key };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import type { Bus } from '../../platform/bus.ts';
 import type { Counter } from '../../platform/counters.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -7,6 +8,7 @@ import type { Secrets } from '../../platform/secrets.ts';
 import type { AccountMaker, CredentialStore } from './accounts.ts';
 import { createLoginBackoff } from './backoff.ts';
 import { createMailLinks, type MailLinks, type MailOutbox } from './links.service.ts';
+import { createSignInPlaces, type SignInPlaces } from './places.service.ts';
 import { createSignIn, type SignIn } from './service.ts';
 import { createUserTokens, type UserTokens } from './tokens.service.ts';
 import { createTwoFactor, type TwoFactor } from './two-factor.service.ts';
@@ -16,6 +18,7 @@ export interface Auth {
   tokens: UserTokens;
   twoFactor: TwoFactor;
   links: MailLinks;
+  places: SignInPlaces;
 }
 
 interface Deps {
@@ -29,11 +32,14 @@ interface Deps {
     hashPassword(password: string): Promise<string>;
     credentials: CredentialStore;
   };
+  bus: Bus;
   mailbox: MailOutbox;
   /** Counters by the length of their window, in seconds. */
   caps(windowSec: number): Counter;
   /** An account has changed in what its API keys depend on. */
   onAccountChanged(): void;
+  /** Calls it when an account may have changed. */
+  onAccountsChanged(listener: () => void): void;
   /** The issuer of tokens, and what links begin with. */
   publicUrl: string;
 }
@@ -42,9 +48,10 @@ interface Deps {
 export function createAuth(deps: Deps): Auth {
   const { credentials, hashPassword } = deps.accounts;
   const tokens = createUserTokens({ ...deps, credentials, issuer: deps.publicUrl });
-  const twoFactor = createTwoFactor({ ...deps, credentials });
-  const links = createMailLinks({ ...deps, credentials, hashPassword });
+  const twoFactor = createTwoFactor({ ...deps, credentials, tokens });
+  const links = createMailLinks({ ...deps, credentials, hashPassword, tokens });
+  const places = createSignInPlaces(deps);
   const backoff = createLoginBackoff(deps.caps);
-  const signIn = createSignIn({ ...deps, credentials, tokens, twoFactor, links, backoff });
-  return { signIn, tokens, twoFactor, links };
+  const signIn = createSignIn({ ...deps, credentials, tokens, places, twoFactor, links, backoff });
+  return { signIn, tokens, twoFactor, links, places };
 }

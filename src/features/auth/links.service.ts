@@ -5,6 +5,7 @@ import type { CredentialStore } from './accounts.ts';
 import * as repository from './links.repository.ts';
 import { passwordChangedMail, resetMail, verifyMail } from './mails.ts';
 import * as rules from './rules.ts';
+import type { UserTokens } from './tokens.service.ts';
 import { deleteChallengesOf } from './two-factor.repository.ts';
 
 /**
@@ -53,6 +54,7 @@ interface Deps {
   credentials: CredentialStore;
   clock: Clock;
   mailbox: MailOutbox;
+  tokens: Pick<UserTokens, 'endAll'>;
   /** @throws {AppError} WEAK_PASSWORD. */
   hashPassword(password: string): Promise<string>;
   /** An account has changed in what its API keys depend on. */
@@ -141,6 +143,7 @@ async function resetPassword(deps: Deps, token: string, password: string): Promi
     await credentials.markVerified(tx, link.account_id, link.email, clock.now());
     await repository.voidTokens(tx, link.account_id, 'RESET_PASSWORD', clock.now());
     await deleteChallengesOf(tx, link.account_id);
+    await deps.tokens.endAll(tx, link.account_id, null);
     await mailbox.enqueue(tx, passwordChangedMail(link.email, `${publicUrl}/forgot-password`));
     return true;
   });

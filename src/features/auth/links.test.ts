@@ -147,7 +147,7 @@ describe('a new password', () => {
     const again = await submit('/reset-password', { token, password: 'yet another password' });
     assert.equal(again.statusCode, 404);
     assert.equal((await fixture.login(changed)).status, 200);
-    assert.ok((await fixture.mailsTo(person.email)).at(-1)?.includes('was changed'));
+    assert.ok((await fixture.mailsTo(person.email)).some((text) => text.includes('was changed')));
   });
 
   it('is refused below twelve characters, and the link stays good', async () => {

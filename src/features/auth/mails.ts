@@ -52,3 +52,33 @@ ${link}
 `,
   };
 }
+
+export function newPlaceMail(to: string, { ip, at }: { ip: string; at: Date }, link: string): Mail {
+  return {
+    kind: 'new-sign-in',
+    to,
+    subject: 'A sign-in from a new place',
+    text: `Somebody signed in to your Marquee account from an address that was not used before:
+
+${ip.replace(/^::ffff:(?=\d+\.)/i, '')}, at ${at.toISOString()}
+
+If it was you, or a service that signs in for you, do nothing. If not, choose a new password at once:
+
+${link}
+`,
+  };
+}
+
+export function twoFactorMail(to: string, isOn: boolean, link: string): Mail {
+  return {
+    kind: 'two-factor-changed',
+    to,
+    subject: `The second factor was turned ${isOn ? 'on' : 'off'}`,
+    text: `The second factor of your Marquee account was turned ${isOn ? 'on' : 'off'}, and every other device was signed out. API keys work on.
+
+If it was not you, choose a new password at once, and look through your API keys:
+
+${link}
+`,
+  };
+}

@@ -11,6 +11,7 @@ import {
   RegisterIn,
   SecondFactorIn,
   SignedIn,
+  SignedOut,
   TwoFactorState,
 } from './schemas.ts';
 import type { SignIn } from './service.ts';
@@ -49,7 +50,7 @@ export function authRoutes({ signIn }: { signIn: SignIn }): Route[] {
       body: RegisterIn,
       reply: { status: 201, schema: SignedIn, envelope: 'flat' },
       errors: ['INVALID_EMAIL', 'WEAK_PASSWORD', 'EMAIL_EXISTS', 'SERVICE_UNAVAILABLE'],
-      handler: (_context, { body }) => signIn.register(body),
+      handler: ({ ip }, { body }) => signIn.register(body, { ip }),
     }),
     defineRoute({
       ...anyKey,
@@ -67,7 +68,7 @@ export function authRoutes({ signIn }: { signIn: SignIn }): Route[] {
         'SECOND_FACTOR_UNAVAILABLE',
         'SERVICE_UNAVAILABLE',
       ],
-      handler: (_context, { body }) => signIn.login(body),
+      handler: ({ ip }, { body }) => signIn.login(body, { ip }),
     }),
     defineRoute({
       ...anyKey,
@@ -81,7 +82,22 @@ export function authRoutes({ signIn }: { signIn: SignIn }): Route[] {
       body: SecondFactorIn,
       reply: { status: 200, schema: SignedIn, envelope: 'flat' },
       errors: ['INVALID_CREDENTIALS'],
-      handler: (_context, { body }) => signIn.completeLogin(body),
+      handler: ({ ip }, { body }) => signIn.completeLogin(body, { ip }),
+    }),
+    defineRoute({
+      ...gated('user'),
+      writes: false,
+      operationId: 'auth.logout',
+      method: 'POST',
+      path: '/auth/logout',
+      summary: 'Sign a user out',
+      description:
+        'Ends the user token that is sent with it: refused at once on this node, within 5 seconds on every other. The key works on.',
+      reply: { status: 200, schema: SignedOut },
+      async handler({ caller: { accountId }, userTokenId: tokenId }) {
+        if (tokenId !== null) await signIn.logout({ accountId, tokenId });
+        return { signedOut: true };
+      },
     }),
   ];
 }
@@ -122,12 +138,13 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
       method: 'POST',
       path: `${path}/confirm`,
       summary: 'Turn the second factor on',
+      description: 'Every other user token of the account ends, and its owner is told by mail.',
       limits: GUESS_CAPS,
       body: ConfirmIn,
       reply: { status: 200, schema: RecoveryCodes },
       errors: ['INVALID_CREDENTIALS', 'CONFLICT'],
-      handler: async ({ caller }, { body }) => ({
-        recoveryCodes: await twoFactor.confirm(caller.accountId, body.code),
+      handler: async ({ caller, userTokenId }, { body }) => ({
+        recoveryCodes: await twoFactor.confirm(caller.accountId, body.code, userTokenId),
       }),
     }),
     defineRoute({
@@ -137,13 +154,14 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
       method: 'DELETE',
       path,
       summary: 'Turn the second factor off',
-      description: 'The `id` of the answer is that of the account.',
+      description:
+        'Every other user token of the account ends, and its owner is told by mail. The `id` of the answer is that of the account.',
       limits: GUESS_CAPS,
       body: DisableIn,
       reply: { status: 200, schema: Deleted },
       errors: ['INVALID_CREDENTIALS', 'NOT_FOUND', 'SERVICE_UNAVAILABLE'],
-      async handler({ caller }, { body }) {
-        await twoFactor.disable(caller.accountId, body);
+      async handler({ caller, userTokenId }, { body }) {
+        await twoFactor.disable(caller.accountId, body, userTokenId);
         return { id: caller.accountId, deleted: true };
       },
     }),

@@ -56,6 +56,10 @@ export const SignedIn = named(
   },
 );
 
+export const SignedOut = named('SignedOut', Type.Object({ signedOut: Type.Literal(true) }), {
+  signedOut: true,
+});
+
 export const TwoFactorState = named(
   'TwoFactorState',
   Type.Object({

@@ -5,8 +5,9 @@ import type { Passwords } from '../../platform/passwords.ts';
 import type { AccountCredentials, AccountMaker, CredentialStore } from './accounts.ts';
 import type { LoginBackoff } from './backoff.ts';
 import type { MailLinks } from './links.service.ts';
+import type { SignInPlaces } from './places.service.ts';
 import { lookupEmail } from './rules.ts';
-import type { AccessToken, UserTokens } from './tokens.service.ts';
+import type { AccessToken, UserToken, UserTokens } from './tokens.service.ts';
 import type { TwoFactor } from './two-factor.service.ts';
 
 /** What a sign-in answers (docs/api/authentication.md#sign-in). */
@@ -15,16 +16,26 @@ export interface SignedIn {
   user: { id: string; email: string; name: string | null; role: string };
 }
 
+/** Where a request comes from. */
+interface From {
+  ip: string;
+}
+
 export interface SignIn {
   /** @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS (docs/api/authentication.md). */
-  register(input: { email: string; password: string; name?: string | null | undefined }): Promise<SignedIn>;
+  register(
+    input: { email: string; password: string; name?: string | null | undefined },
+    from: From,
+  ): Promise<SignedIn>;
   /**
    * @throws {AppError} INVALID_CREDENTIALS, the same for an unknown address, a wrong password and a suspended
    * account; SECOND_FACTOR_REQUIRED with the challenge; SECOND_FACTOR_UNAVAILABLE; RATE_LIMITED after many failures.
    */
-  login(input: { email: string; password: string }): Promise<SignedIn>;
+  login(input: { email: string; password: string }, from: From): Promise<SignedIn>;
   /** @throws {AppError} INVALID_CREDENTIALS for a wrong code and for a challenge that is used or expired. */
-  completeLogin(input: { challengeId: string; code: string }): Promise<SignedIn>;
+  completeLogin(input: { challengeId: string; code: string }, from: From): Promise<SignedIn>;
+  /** Ends the user token. */
+  logout(token: UserToken): Promise<void>;
 }
 
 interface Deps {
@@ -32,7 +43,8 @@ interface Deps {
   accounts: AccountMaker;
   credentials: CredentialStore;
   passwords: Passwords;
-  tokens: Pick<UserTokens, 'issue'>;
+  tokens: Pick<UserTokens, 'issue' | 'end'>;
+  places: Pick<SignInPlaces, 'note'>;
   twoFactor: Pick<TwoFactor, 'challenge' | 'answer'>;
   links: Pick<MailLinks, 'sendVerification'>;
   backoff: LoginBackoff;
@@ -40,11 +52,12 @@ interface Deps {
 }
 
 export function createSignIn(deps: Deps): SignIn {
-  const { db, accounts, credentials, tokens, twoFactor, links } = deps;
+  const { db, accounts, credentials, tokens, places, twoFactor, links } = deps;
 
-  const signIn = async (account: AccountCredentials): Promise<SignedIn> => {
+  const signIn = async (account: AccountCredentials, { ip }: From): Promise<SignedIn> => {
     const { id, email, name, role } = account;
-    return { tokens: await tokens.issue(account), user: { id, email, name, role } };
+    const issued = await tokens.issue(account, (tx) => places.note(tx, account, ip));
+    return { tokens: issued, user: { id, email, name, role } };
   };
   const current = async (id: string) => {
     const account = await credentials.findById(db, id);
@@ -53,21 +66,22 @@ export function createSignIn(deps: Deps): SignIn {
   };
 
   return {
-    async register({ email, password, name }) {
+    async register({ email, password, name }, from) {
       const { id } = await accounts.create({ email, password, name, verified: false }, (tx, account) =>
         links.sendVerification(tx, account),
       );
-      return signIn(await current(id));
+      return signIn(await current(id), from);
     },
-    async login(input) {
+    async login(input, from) {
       const account = await checkPassword(deps, input);
       const challenge = await twoFactor.challenge(account.id);
-      if (challenge === null) return signIn(account);
+      if (challenge === null) return signIn(account, from);
       throw new AppError('SECOND_FACTOR_REQUIRED', { beside: { twoFactorRequired: true, ...challenge } });
     },
-    async completeLogin({ challengeId, code }) {
-      return signIn(await current(await twoFactor.answer(challengeId, code)));
+    async completeLogin({ challengeId, code }, from) {
+      return signIn(await current(await twoFactor.answer(challengeId, code)), from);
     },
+    logout: (token) => tokens.end(token),
   };
 }
 

@@ -1,6 +1,12 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 
+export interface TokenRow {
+  id: string;
+  account_id: string;
+  expires_at: Date;
+}
+
 export interface SigningKeyRow {
   kid: string;
   private_key: Uint8Array;
@@ -36,4 +42,33 @@ export async function deleteKeysReplacedBefore(tx: Tx, time: Date): Promise<void
       select 1 from signing_key newer
       where newer.created_at > old.created_at and newer.created_at < ${time}
     )`.execute(tx);
+}
+
+export async function insertToken(tx: Tx, token: TokenRow): Promise<void> {
+  await tx.insertInto('user_token').values(token).execute();
+}
+
+export async function hasToken(db: Db, accountId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('user_token')
+    .select('id')
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function deleteToken(db: Db, accountId: string, id: string): Promise<void> {
+  await db.deleteFrom('user_token').where('id', '=', id).where('account_id', '=', accountId).execute();
+}
+
+/** @param keep the one that stays, if any. */
+export async function deleteTokensOf(tx: Tx, accountId: string, keep: string | null): Promise<void> {
+  let query = tx.deleteFrom('user_token').where('account_id', '=', accountId);
+  if (keep !== null) query = query.where('id', '!=', keep);
+  await query.execute();
+}
+
+export async function deleteExpiredTokens(db: Db, now: Date): Promise<void> {
+  await db.deleteFrom('user_token').where('expires_at', '<=', now).execute();
 }

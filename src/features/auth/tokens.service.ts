@@ -1,24 +1,43 @@
+import { hash } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import type { Db } from '../../platform/db/index.ts';
+import { newUuid } from '../../kernel/ids.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { CredentialStore } from './accounts.ts';
-import { createSigningKeys } from './signing-keys.ts';
+import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
+import * as repository from './tokens.repository.ts';
 
 /**
  * The JWTs that a sign-in gives and that come back as `X-User-Token`
  * (docs/decisions/authentication.md#user-tokens).
  */
 export interface UserTokens {
-  issue(account: { id: string; token_epoch: number }): Promise<AccessToken>;
+  /** @param also what belongs to the same transaction. */
+  issue(account: { id: string; token_epoch: number }, also?: (tx: Tx) => Promise<void>): Promise<AccessToken>;
   /**
-   * @returns the id of the account, or null when the token is malformed, forged, expired, of a suspended
-   * account, or older than the account's last change of password.
+   * At most 5 s old.
+   *
+   * @returns null when the token is malformed, forged, expired or ended, of a suspended account, or older than the
+   * account's last change of password.
    */
-  verify(token: string): Promise<string | null>;
+  verify(token: string): Promise<UserToken | null>;
+  end(token: UserToken): Promise<void>;
+  /** Ends every token of the account but `keep`. Call `forget` after the commit. */
+  endAll(tx: Tx, accountId: string, keep: string | null): Promise<void>;
+  /** What is remembered of tokens is read again, on every node. */
+  forget(): void;
+  /** Drops what has expired. */
+  cleanUp(): Promise<void>;
   /** Keeps the keys fresh; the worker calls it now and then. */
   rotateKeys(): Promise<void>;
+}
+
+export interface UserToken {
+  accountId: string;
+  tokenId: string;
 }
 
 export interface AccessToken {
@@ -33,22 +52,79 @@ const AUDIENCE = 'marquee:user';
 /** Far above what we issue; nothing longer is worth parsing. */
 const MAX_LENGTH = 2048;
 const EPOCH_CLAIM = 'epoch';
+/** What has ended is refused on every node within this time even when the hint of it is lost. */
+const CACHE_MS = 5_000;
+const CACHE_ENTRIES = 20_000;
+const CHANGED_TOPIC = 'user-tokens';
 
 interface Deps {
   db: Db;
   credentials: Pick<CredentialStore, 'findTokenState'>;
   secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
   clock: Clock;
+  bus: Pick<Bus, 'publish' | 'subscribe'>;
+  /** Calls it when an account may have changed. */
+  onAccountsChanged(listener: () => void): void;
   log: Logger;
   /** The `iss` of every token: the public address of the platform. */
   issuer: string;
 }
 
 export function createUserTokens(deps: Deps): UserTokens {
-  const { db, credentials, clock, issuer } = deps;
+  const { db, clock, bus } = deps;
   const keys = createSigningKeys({ ...deps, tokenSec: LIFE_SEC });
+  const known = createKnownTokens(deps);
+  const issuer = { ...deps, keys };
 
-  const read = async (token: string) => {
+  return {
+    async issue({ id: accountId, token_epoch: epoch }, also) {
+      const tokenId = newUuid();
+      const now = clock.ms();
+      const expiresAt = dateFromMs(now + LIFE_SEC * 1000);
+      // Before the transaction: the first signature makes a key in one of its own.
+      const accessToken = await sign(issuer, { tokenId, accountId, epoch, expiresAt });
+      await db.transaction().execute(async (tx) => {
+        await repository.insertToken(tx, { id: tokenId, account_id: accountId, expires_at: expiresAt });
+        await also?.(tx);
+      });
+      return { accessToken, expiresIn: LIFE_SEC };
+    },
+    async verify(token) {
+      if (token.length > MAX_LENGTH) return null;
+      return known.get(token) ?? known.read(token, () => verify(issuer, token));
+    },
+    async end({ accountId, tokenId }) {
+      await repository.deleteToken(db, accountId, tokenId);
+      bus.publish(CHANGED_TOPIC);
+    },
+    endAll: (tx, accountId, keep) => repository.deleteTokensOf(tx, accountId, keep),
+    forget: () => bus.publish(CHANGED_TOPIC),
+    cleanUp: () => repository.deleteExpiredTokens(db, clock.now()),
+    rotateKeys: () => keys.rotate(),
+  };
+}
+
+type Issuer = Deps & { keys: SigningKeys };
+
+async function sign(
+  { keys, issuer, clock }: Issuer,
+  { tokenId, accountId, epoch, expiresAt }: UserToken & { epoch: number; expiresAt: Date },
+): Promise<string> {
+  const { kid, privateKey } = await keys.signer();
+  return new SignJWT({ [EPOCH_CLAIM]: epoch })
+    .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
+    .setIssuer(issuer)
+    .setAudience(AUDIENCE)
+    .setSubject(accountId)
+    .setJti(tokenId)
+    .setIssuedAt(dateFromMs(clock.ms()))
+    .setExpirationTime(expiresAt)
+    .sign(privateKey);
+}
+
+/** What a token says whose signature, issuer, audience and time are right; null for any other. */
+async function claimsOf({ keys, issuer, clock }: Issuer, token: string) {
+  try {
     const { payload } = await jwtVerify(
       token,
       async ({ kid }) => {
@@ -61,38 +137,62 @@ export function createUserTokens(deps: Deps): UserTokens {
         algorithms: [ALGORITHM],
         issuer,
         audience: AUDIENCE,
-        requiredClaims: ['sub', 'exp', EPOCH_CLAIM],
+        requiredClaims: ['sub', 'exp', 'jti', EPOCH_CLAIM],
         currentDate: clock.now(),
       },
     );
     return payload;
-  };
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null;
+    throw error;
+  }
+}
 
+async function verify(issuer: Issuer, token: string): Promise<VerifiedToken | null> {
+  const { db, credentials } = issuer;
+  const { sub: accountId, jti: tokenId, exp, [EPOCH_CLAIM]: epoch } = (await claimsOf(issuer, token)) ?? {};
+  if (typeof accountId !== 'string' || typeof tokenId !== 'string' || exp === undefined) return null;
+  const [account, isThere] = await Promise.all([
+    credentials.findTokenState(db, accountId),
+    repository.hasToken(db, accountId, tokenId),
+  ]);
+  if (!isThere || account === undefined || account.suspended_at !== null) return null;
+  return epoch === account.token_epoch ? { accountId, tokenId, expiresAtMs: exp * 1000 } : null;
+}
+
+interface VerifiedToken extends UserToken {
+  expiresAtMs: number;
+}
+
+/** Tokens that were good a moment ago. */
+function createKnownTokens({ clock, bus, onAccountsChanged }: Deps) {
+  const cache = new Map<string, { token: UserToken; untilMs: number }>();
+  // A token that is being checked while something changes must not be remembered as it was.
+  let changes = 0;
+  const clear = () => {
+    changes += 1;
+    cache.clear();
+  };
+  bus.subscribe(CHANGED_TOPIC, clear);
+  onAccountsChanged(clear);
+  const keyOf = (token: string) => hash('sha256', token, 'base64');
   return {
-    async issue({ id, token_epoch }) {
-      const { kid, privateKey } = await keys.signer();
-      const now = clock.ms();
-      const accessToken = await new SignJWT({ [EPOCH_CLAIM]: token_epoch })
-        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
-        .setIssuer(issuer)
-        .setAudience(AUDIENCE)
-        .setSubject(id)
-        .setIssuedAt(dateFromMs(now))
-        .setExpirationTime(dateFromMs(now + LIFE_SEC * 1000))
-        .sign(privateKey);
-      return { accessToken, expiresIn: LIFE_SEC };
+    get(token: string): UserToken | undefined {
+      const found = cache.get(keyOf(token));
+      return found !== undefined && found.untilMs > clock.ms() ? found.token : undefined;
     },
-    async verify(token) {
-      if (token.length > MAX_LENGTH) return null;
-      const payload = await read(token).catch((error: unknown) => {
-        if (error instanceof errors.JOSEError) return null;
-        throw error;
-      });
-      if (typeof payload?.sub !== 'string') return null;
-      const account = await credentials.findTokenState(db, payload.sub);
-      if (account === undefined || account.suspended_at !== null) return null;
-      return payload[EPOCH_CLAIM] === account.token_epoch ? payload.sub : null;
+    async read(token: string, check: () => Promise<VerifiedToken | null>): Promise<UserToken | null> {
+      const seen = changes;
+      const verified = await check();
+      if (verified === null) return null;
+      const { accountId, tokenId, expiresAtMs } = verified;
+      const entry = {
+        token: { accountId, tokenId },
+        untilMs: Math.min(clock.ms() + CACHE_MS, expiresAtMs),
+      };
+      if (cache.size >= CACHE_ENTRIES) cache.clear();
+      if (seen === changes) cache.set(keyOf(token), entry);
+      return entry.token;
     },
-    rotateKeys: () => keys.rotate(),
   };
 }

@@ -33,6 +33,8 @@ function node(options: { secretKey?: Buffer; issuer?: string } = {}) {
     db: database.db,
     secrets: options.secretKey === undefined ? secrets : createSecrets(options.secretKey),
     clock,
+    bus: { publish: () => {}, subscribe: () => () => {} },
+    onAccountsChanged: () => {},
     log: createLogger('silent'),
     issuer: options.issuer ?? ISSUER,
   });
@@ -63,14 +65,14 @@ describe('a user token', () => {
     assert.equal(claims.iss, ISSUER);
     assert.equal((claims.exp ?? 0) - (claims.iat ?? 0), 3600);
     assert.equal(claims.iat, clock.ms() / 1000);
-    assert.equal(await node().verify(accessToken), account.id);
+    assert.equal((await node().verify(accessToken))?.accountId, account.id);
   });
 
   it('ends with its last second', async () => {
     const tokens = node();
     const { accessToken } = await issue(tokens);
     clock.advance(HOUR_MS - 1000);
-    assert.equal(await tokens.verify(accessToken), account.id);
+    assert.equal((await tokens.verify(accessToken))?.accountId, account.id);
     clock.advance(1000);
     assert.equal(await tokens.verify(accessToken), null);
   });
@@ -82,7 +84,7 @@ describe('a user token', () => {
       database.db.updateTable('account').set({ token_epoch: value }).where('id', '=', account.id).execute();
     await epoch(1);
     assert.equal(await tokens.verify(accessToken), null);
-    assert.equal(await tokens.verify((await issue(tokens, 1)).accessToken), account.id);
+    assert.equal((await tokens.verify((await issue(tokens, 1)).accessToken))?.accountId, account.id);
     await epoch(0);
   });
 
@@ -101,7 +103,12 @@ describe('a user token', () => {
 });
 
 describe('a forged token', () => {
+  let jti = '';
+  before(async () => {
+    jti = decodeJwt((await issue()).accessToken).jti ?? '';
+  });
   const claims = () => ({
+    jti,
     sub: account.id,
     iss: ISSUER,
     aud: 'marquee:user',
@@ -118,7 +125,10 @@ describe('a forged token', () => {
     const tokens = node();
     await issue(tokens);
     const { kid, privateKey } = await signingKey();
-    assert.equal(await tokens.verify(signed({ alg: 'EdDSA', kid }, claims(), privateKey)), account.id);
+    assert.equal(
+      (await tokens.verify(signed({ alg: 'EdDSA', kid }, claims(), privateKey)))?.accountId,
+      account.id,
+    );
   });
 
   it('with a changed payload or signature is refused', async () => {
@@ -188,17 +198,20 @@ describe('a forged token', () => {
     }
   });
 
-  it('for another audience, without an end, or without an account is refused', async () => {
+  it('for another audience, without an end, an account or an id is refused', async () => {
     const tokens = node();
     await issue(tokens);
     const { kid, privateKey } = await signingKey();
     const { exp, sub, epoch, aud, iss, ...rest } = claims();
+    const { jti: _, ...nameless } = claims();
     const payloads = [
       { ...rest, sub, epoch, aud, iss },
       { ...rest, exp, epoch, aud, iss },
       { ...rest, exp, sub, aud, iss },
       { ...rest, exp, sub, epoch, iss },
       { ...rest, exp, sub, epoch, aud },
+      nameless,
+      { ...claims(), jti: 'another' },
       { ...claims(), aud: 'other' },
       { ...claims(), epoch: '0' },
       { ...claims(), sub: 5 },
@@ -223,7 +236,8 @@ describe('the key set', () => {
     await warm(database.sql);
     const tokens = await Promise.all(Array.from({ length: 6 }, () => issue(node())));
     assert.equal((await kids()).length, 1);
-    for (const { accessToken } of tokens) assert.equal(await node().verify(accessToken), account.id);
+    for (const { accessToken } of tokens)
+      assert.equal((await node().verify(accessToken))?.accountId, account.id);
   });
 
   it('keeps private keys encrypted', async () => {
@@ -255,13 +269,13 @@ describe('the key set', () => {
     assert.notEqual(kid, first);
     assert.deepEqual(await kids(), [first, kid]);
     // A node that has not heard of the new key yet.
-    assert.equal(await tokens.verify(old.accessToken), account.id);
-    assert.equal(await node().verify(old.accessToken), account.id);
-    assert.equal(await node().verify(renewed.accessToken), account.id);
+    assert.equal((await tokens.verify(old.accessToken))?.accountId, account.id);
+    assert.equal((await node().verify(old.accessToken))?.accountId, account.id);
+    assert.equal((await node().verify(renewed.accessToken))?.accountId, account.id);
 
     clock.advance(HOUR_MS - 1000);
     await tokens.rotateKeys();
-    assert.equal(await node().verify(old.accessToken), account.id);
+    assert.equal((await node().verify(old.accessToken))?.accountId, account.id);
     clock.advance(10 * 60_000);
     await tokens.rotateKeys();
     assert.deepEqual(await kids(), [kid]);
@@ -273,7 +287,7 @@ describe('the key set', () => {
     const changed = node({ secretKey: Buffer.alloc(32, 1) });
     assert.equal(await changed.verify(accessToken), null);
     const renewed = await issue(changed);
-    assert.equal(await changed.verify(renewed.accessToken), account.id);
+    assert.equal((await changed.verify(renewed.accessToken))?.accountId, account.id);
     await database.db.deleteFrom('signing_key').execute();
   });
 });

@@ -5,7 +5,10 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { CredentialStore } from './accounts.ts';
+import type { MailOutbox } from './links.service.ts';
+import { twoFactorMail } from './mails.ts';
 import * as rules from './rules.ts';
+import type { UserTokens } from './tokens.service.ts';
 import * as totp from './totp.ts';
 import * as repository from './two-factor.repository.ts';
 
@@ -22,14 +25,19 @@ export interface TwoFactor {
    */
   enrol(accountId: string, password: string): Promise<{ secret: string; otpauthUrl: string }>;
   /**
-   * Turns the second factor on.
+   * Turns the second factor on, ends every other user token and tells the owner.
    *
+   * @param keep the id of the user token that acts.
    * @returns the recovery codes, which are never shown again.
    * @throws {AppError} INVALID_CREDENTIALS, CONFLICT when there is nothing to confirm.
    */
-  confirm(accountId: string, code: string): Promise<string[]>;
-  /** @throws {AppError} INVALID_CREDENTIALS, NOT_FOUND when the second factor is off. */
-  disable(accountId: string, input: { password: string; code: string }): Promise<void>;
+  confirm(accountId: string, code: string, keep: string | null): Promise<string[]>;
+  /**
+   * Turns it off, likewise.
+   *
+   * @throws {AppError} INVALID_CREDENTIALS, NOT_FOUND when the second factor is off.
+   */
+  disable(accountId: string, input: { password: string; code: string }, keep: string | null): Promise<void>;
   /**
    * @returns null when the account has no second factor, else what to answer a right password with.
    * @throws {AppError} SECOND_FACTOR_UNAVAILABLE.
@@ -53,11 +61,14 @@ interface Deps {
   credentials: Pick<CredentialStore, 'findById'>;
   passwords: Pick<Passwords, 'verify'>;
   secrets: Pick<Secrets, 'encrypt' | 'decrypt' | 'sign'>;
+  tokens: Pick<UserTokens, 'endAll' | 'forget'>;
+  mailbox: MailOutbox;
   clock: Clock;
+  publicUrl: string;
 }
 
 export function createTwoFactor(deps: Deps): TwoFactor {
-  const { db, secrets, clock } = deps;
+  const { db, clock } = deps;
   return {
     async state(accountId) {
       const row = await repository.findTwoFactor(db, accountId);
@@ -70,34 +81,29 @@ export function createTwoFactor(deps: Deps): TwoFactor {
     async enrol(accountId, password) {
       const { email } = await assertPassword(deps, accountId, password);
       const secret = totp.newSecret();
-      const stored = secrets.encrypt(secret, accountId);
+      const stored = deps.secrets.encrypt(secret, accountId);
       if (!(await repository.putEnrolment(db, accountId, stored, clock.now()))) throw alreadyOn();
       return { secret, otpauthUrl: totp.otpauthUrl(secret, email) };
     },
-    confirm: (accountId, code) =>
-      db.transaction().execute(async (tx) => {
-        const row = await repository.lockTwoFactor(tx, accountId);
-        if (row === undefined) throw nothingToConfirm();
-        if (row.enabled_at !== null) throw alreadyOn();
-        const secret = secrets.decrypt(row.secret, accountId);
-        const typed = rules.normaliseCode(code);
-        // The step is not used up: whoever turns it on may sign in with the next look at the app.
-        if (!totp.isCode(typed) || totp.stepOf(secret, typed, clock.ms()) === null) {
-          throw new AppError('INVALID_CREDENTIALS', { field: 'code', message: 'The code is wrong.' });
-        }
-        const codes = rules.newRecoveryCodes();
-        const hashes = codes.map((one) => recoveryHash(deps, accountId, rules.normaliseCode(one)));
-        await repository.enable(tx, accountId, clock.now(), hashes);
-        return codes;
-      }),
-    async disable(accountId, { password, code }) {
+    async confirm(accountId, code, keep) {
+      const codes = await db.transaction().execute(async (tx) => {
+        const made = await enable(deps, tx, accountId, code);
+        await changed(deps, tx, { accountId, keep, isOn: true });
+        return made;
+      });
+      deps.tokens.forget();
+      return codes;
+    },
+    async disable(accountId, { password, code }, keep) {
       await assertPassword(deps, accountId, password);
       await db.transaction().execute(async (tx) => {
         const row = await repository.lockTwoFactor(tx, accountId);
         if (row === undefined || row.enabled_at === null) throw new AppError('NOT_FOUND');
         if (!(await useCode(deps, tx, row, code))) throw new AppError('INVALID_CREDENTIALS');
         await repository.remove(tx, accountId);
+        await changed(deps, tx, { accountId, keep, isOn: false });
       });
+      deps.tokens.forget();
     },
     challenge: (accountId) =>
       startChallenge(deps, accountId).catch((error: unknown) => {
@@ -110,6 +116,36 @@ export function createTwoFactor(deps: Deps): TwoFactor {
     },
     cleanUp: () => repository.deleteChallengesBefore(db, dateFromMs(clock.ms() - DAY_MS)),
   };
+}
+
+/** @returns the recovery codes. */
+async function enable(deps: Deps, tx: Tx, accountId: string, code: string): Promise<string[]> {
+  const { secrets, clock } = deps;
+  const row = await repository.lockTwoFactor(tx, accountId);
+  if (row === undefined) throw nothingToConfirm();
+  if (row.enabled_at !== null) throw alreadyOn();
+  const secret = secrets.decrypt(row.secret, accountId);
+  const typed = rules.normaliseCode(code);
+  // The step is not used up: whoever turns it on may sign in with the next look at the app.
+  if (!totp.isCode(typed) || totp.stepOf(secret, typed, clock.ms()) === null) {
+    throw new AppError('INVALID_CREDENTIALS', { field: 'code', message: 'The code is wrong.' });
+  }
+  const codes = rules.newRecoveryCodes();
+  const hashes = codes.map((one) => recoveryHash(deps, accountId, rules.normaliseCode(one)));
+  await repository.enable(tx, accountId, clock.now(), hashes);
+  return codes;
+}
+
+/** Whoever signed in under the other rule is signed out, and the owner is told. */
+async function changed(
+  { tokens, credentials, mailbox, publicUrl }: Deps,
+  tx: Tx,
+  { accountId, keep, isOn }: { accountId: string; keep: string | null; isOn: boolean },
+): Promise<void> {
+  await tokens.endAll(tx, accountId, keep);
+  const account = await credentials.findById(tx, accountId);
+  if (account === undefined || account.email_verified_at === null) return;
+  await mailbox.enqueue(tx, twoFactorMail(account.email, isOn, `${publicUrl}/forgot-password`));
 }
 
 async function assertPassword({ db, credentials, passwords }: Deps, accountId: string, password: string) {

@@ -43,7 +43,7 @@ async function attribute(ports: Ports, request: FastifyRequest): Promise<void> {
 /** Turns the key into the caller: the key, then its restrictions (docs/api/authentication.md#the-key). */
 export function authenticate(app: FastifyInstance, ports: Ports): void {
   app.decorateRequest('caller', null);
-  app.decorateRequest('hasUserToken', false);
+  app.decorateRequest('userTokenId', null);
   const run = (request: FastifyRequest): Promise<void> | undefined => {
     const { route } = request.routeOptions.config;
     const auth = isUnroutable(request) ? 'public' : (route?.auth ?? 'none');
@@ -90,7 +90,7 @@ async function verifyUser(
   caller: Caller,
   token: string,
 ): Promise<void> {
-  const subject = await ports.verifyUserToken(token);
-  if (subject !== caller.accountId) throw new AppError('INVALID_USER_TOKEN');
-  request.hasUserToken = true;
+  const verified = await ports.verifyUserToken(token);
+  if (verified?.accountId !== caller.accountId) throw new AppError('INVALID_USER_TOKEN');
+  request.userTokenId = verified.tokenId;
 }

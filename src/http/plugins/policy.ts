@@ -68,7 +68,7 @@ export function policy(app: FastifyInstance): void {
     const { route } = request.routeOptions.config;
     if (route === undefined || request.caller === null) return done();
     try {
-      assertAllowed(route, request.method, request.caller, request.hasUserToken);
+      assertAllowed(route, request.method, request.caller, request.userTokenId !== null);
       done();
     } catch (error) {
       if (route.ownKey === undefined || !(error instanceof AppError)) {

@@ -1,13 +1,24 @@
-import { type ApiKeys, apiKeyRoutes, createApiKeys } from '../../features/api-keys/index.ts';
+import {
+  type ApiKeys,
+  apiKeyRoutes,
+  createApiKeys,
+  createKeyNotices,
+} from '../../features/api-keys/index.ts';
+import type { Mailbox } from '../../features/mail/index.ts';
 import { createGuesses } from '../../platform/guesses.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
 const MINUTE_SEC = 60;
+const HOUR_SEC = 3600;
 
-export function apiKeysPart(base: Base): Built<{ apiKeys: ApiKeys }> {
-  const { caps, cursors } = base;
-  const apiKeys = createApiKeys({ ...base, guesses: createGuesses(caps(MINUTE_SEC), 'api-key') });
+export function apiKeysPart(base: Base & { mailbox: Mailbox }): Built<{ apiKeys: ApiKeys }> {
+  const { caps, cursors, mailbox } = base;
+  const apiKeys = createApiKeys({
+    ...base,
+    guesses: createGuesses(caps(MINUTE_SEC), 'api-key'),
+    notices: createKeyNotices({ mailbox, counter: caps(HOUR_SEC) }),
+  });
   return {
     gives: { apiKeys },
     part: {

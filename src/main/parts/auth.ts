@@ -16,9 +16,10 @@ export function authPart(needs: Needs): Built<{ auth: Auth }> {
   const auth = createAuth({
     ...needs,
     onAccountChanged: () => apiKeys.forget(),
+    onAccountsChanged: apiKeys.onChanged,
     publicUrl: config.PUBLIC_URL,
   });
-  const { links, tokens, twoFactor } = auth;
+  const { links, places, tokens, twoFactor } = auth;
   return {
     gives: { auth },
     part: {
@@ -31,7 +32,7 @@ export function authPart(needs: Needs): Built<{ auth: Auth }> {
           name: 'sign-in clean-up',
           everyMs: EVERY.hour,
           run: async () => {
-            await Promise.all([links.cleanUp(), twoFactor.cleanUp()]);
+            await Promise.all([links.cleanUp(), twoFactor.cleanUp(), tokens.cleanUp(), places.cleanUp()]);
           },
         },
       ],

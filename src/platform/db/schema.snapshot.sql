@@ -425,6 +425,15 @@ create table sign_in_challenge (
 );
 CREATE INDEX sign_in_challenge_account ON public.sign_in_challenge USING btree (account_id, created_at);
 
+create table sign_in_place (
+  account_id text not null,
+  place bytea not null,
+  seen_at timestamp with time zone not null,
+  constraint sign_in_place_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint sign_in_place_pkey PRIMARY KEY (account_id, place)
+);
+CREATE INDEX sign_in_place_seen ON public.sign_in_place USING btree (seen_at);
+
 create table signal_simulation (
   stream_id text not null,
   workspace_id text not null,
@@ -570,6 +579,16 @@ CREATE INDEX upload_uncleared ON public.upload USING btree (id) WHERE (has_bytes
 CREATE INDEX upload_video ON public.upload USING btree (video_id);
 CREATE INDEX upload_whole ON public.upload USING btree (id) WHERE ((ended_at IS NULL) AND (received_bytes = size_bytes));
 CREATE INDEX upload_workspace ON public.upload USING btree (workspace_id, id DESC);
+
+create table user_token (
+  id text not null,
+  account_id text not null,
+  expires_at timestamp with time zone not null,
+  constraint user_token_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint user_token_pkey PRIMARY KEY (id)
+);
+CREATE INDEX user_token_account ON public.user_token USING btree (account_id);
+CREATE INDEX user_token_expires ON public.user_token USING btree (expires_at);
 
 create table video (
   id text not null,

@@ -393,6 +393,12 @@ export interface SignInChallengeTable {
   used_at: Date | null;
 }
 
+export interface SignInPlaceTable {
+  account_id: string;
+  place: Uint8Array;
+  seen_at: Date;
+}
+
 export interface SignalSimulationTable {
   stream_id: string;
   workspace_id: string;
@@ -503,6 +509,12 @@ export interface UploadTable {
   writer: string | null;
   writer_seen_at: Date | null;
   has_bytes: Generated<boolean>;
+}
+
+export interface UserTokenTable {
+  id: string;
+  account_id: string;
+  expires_at: Date;
 }
 
 export interface VideoTable {
@@ -678,6 +690,7 @@ export interface Database {
   recording_part: RecordingPartTable;
   recovery_code: RecoveryCodeTable;
   sign_in_challenge: SignInChallengeTable;
+  sign_in_place: SignInPlaceTable;
   signal_simulation: SignalSimulationTable;
   signing_key: SigningKeyTable;
   stream: StreamTable;
@@ -685,6 +698,7 @@ export interface Database {
   transcode_node: TranscodeNodeTable;
   two_factor: TwoFactorTable;
   upload: UploadTable;
+  user_token: UserTokenTable;
   video: VideoTable;
   video_caption: VideoCaptionTable;
   video_chunk: VideoChunkTable;

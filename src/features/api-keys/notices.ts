@@ -1,0 +1,49 @@
+import { type Counter, counterKey } from '../../platform/counters.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import * as repository from './repository.ts';
+
+/** What becomes of mails. */
+export interface MailOutbox {
+  enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
+}
+
+type ToldKey = Pick<repository.KeyRow, 'account_id' | 'name' | 'scope' | 'mode' | 'last4'>;
+
+/** Tells owners what was done with their keys by a key: whoever has stolen one makes another first. */
+export interface KeyNotices {
+  told(tx: Tx, what: 'created' | 'rotated', key: ToldKey): Promise<void>;
+}
+
+/** Nobody's mailbox is filled by a script that rotates. */
+const MAILS_PER_HOUR = 20;
+
+interface Deps {
+  mailbox: MailOutbox;
+  /** With windows of an hour. */
+  counter: Pick<Counter, 'hit'>;
+}
+
+export function createKeyNotices({ mailbox, counter }: Deps): KeyNotices {
+  return {
+    async told(tx, what, key) {
+      const to = await repository.findOwnerAddress(tx, key.account_id);
+      if (to === undefined) return;
+      const { count } = await counter.hit(counterKey(`key-mail:${key.account_id}`));
+      if (count <= MAILS_PER_HOUR) await mailbox.enqueue(tx, { to, ...wordsOf(what, key) });
+    },
+  };
+}
+
+function wordsOf(what: 'created' | 'rotated', { name, scope, mode, last4 }: ToldKey) {
+  const isNew = what === 'created';
+  return {
+    kind: `api-key-${what}`,
+    subject: isNew ? 'A new API key was made' : 'An API key was given a new secret',
+    text: `${isNew ? 'A new API key of your Marquee account was made' : 'An API key of your Marquee account was given a new secret'}:
+
+${name} (${scope}, ${mode}), which ends in ${last4}
+
+If neither you nor a service of yours did it, revoke the key, and the one that it was done with.
+`,
+  };
+}

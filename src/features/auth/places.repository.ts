@@ -1,0 +1,29 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db/index.ts';
+
+/** @returns whether the account has signed in from anywhere. */
+export async function hasPlaces(tx: Tx, accountId: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('sign_in_place')
+    .select('account_id')
+    .where('account_id', '=', accountId)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** @returns whether the account has not signed in from there before. */
+export async function putPlace(tx: Tx, accountId: string, place: Uint8Array, now: Date): Promise<boolean> {
+  const row = await tx
+    .insertInto('sign_in_place')
+    .values({ account_id: accountId, place, seen_at: now })
+    .onConflict((conflict) => conflict.columns(['account_id', 'place']).doUpdateSet({ seen_at: now }))
+    // Zero in a row that was inserted, the transaction's id in one that was updated.
+    .returning(sql<boolean>`xmax = 0`.as('is_new'))
+    .executeTakeFirstOrThrow();
+  return row.is_new;
+}
+
+export async function deletePlacesBefore(db: Db, time: Date): Promise<void> {
+  await db.deleteFrom('sign_in_place').where('seen_at', '<', time).execute();
+}

@@ -1,0 +1,40 @@
+import { addressBlock } from '../../kernel/address.ts';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { AccountCredentials } from './accounts.ts';
+import type { MailOutbox } from './links.service.ts';
+import { newPlaceMail } from './mails.ts';
+import * as repository from './places.repository.ts';
+
+/** Where accounts sign in from (docs/decisions/authentication.md#what-owners-are-told). */
+export interface SignInPlaces {
+  /** Remembers the place of a sign-in. The owner is told of a new one, but of the first. */
+  note(tx: Tx, account: AccountCredentials, ip: string): Promise<void>;
+  /** Forgets places that were not seen for long. */
+  cleanUp(): Promise<void>;
+}
+
+const KEPT_MS = 180 * 86_400_000;
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  secrets: Pick<Secrets, 'sign'>;
+  mailbox: MailOutbox;
+  publicUrl: string;
+}
+
+export function createSignInPlaces({ db, clock, secrets, mailbox, publicUrl }: Deps): SignInPlaces {
+  const placeOf = (accountId: string, ip: string) =>
+    Buffer.from(secrets.sign('sign-in place', `${accountId}.${addressBlock(ip)}`), 'base64url');
+  return {
+    async note(tx, { id, email, email_verified_at: verifiedAt }, ip) {
+      const isFirst = !(await repository.hasPlaces(tx, id));
+      const isNew = await repository.putPlace(tx, id, placeOf(id, ip), clock.now());
+      if (!isNew || isFirst || verifiedAt === null) return;
+      await mailbox.enqueue(tx, newPlaceMail(email, { ip, at: clock.now() }, `${publicUrl}/forgot-password`));
+    },
+    cleanUp: () => repository.deletePlacesBefore(db, dateFromMs(clock.ms() - KEPT_MS)),
+  };
+}
