@@ -91,7 +91,7 @@ describe('a change of how one signs in', () => {
     const [acting, elsewhere] = [await fixture.token(person), await fixture.token(person)];
     await fixture.asUser('POST', '/me/two-factor', person, acting, { password: person.password });
     const wrong = await fixture.asUser('POST', '/me/two-factor/confirm', person, acting, { code: '000000x' });
-    wrong.assertError('INVALID_CREDENTIALS');
+    wrong.assertError('INVALID_CREDENTIALS', 'code');
     assert.ok(await isGood(person, elsewhere));
     const mails = await fixture.mailsTo(person.email);
     assert.ok(!mails.some((text) => text.includes('second factor')));
