@@ -216,6 +216,23 @@ test('live: a publish without a second keyframe is transcoded with our own', asy
   assert.deepEqual(manager.health('s1')?.issues, ['KEYFRAME_INTERVAL']);
 });
 
+test('live: a publish that was refused and ended leaves the way free for the next one', async () => {
+  const told: string[] = [];
+  const { manager, session, slots, source } = await fixture({
+    engine: {
+      readUrl: () => source.url,
+      stats: () => null,
+      kick: (sessionId, reason) => manager.onEnd({ sessionId, streamId: 's1', reason, bytes: 0 }),
+    },
+    onRefused: async (_session, issue) => void told.push(issue),
+  });
+  await begin(manager, session({ audio: { codec: 'speex', sampleRate: 16_000, channels: 1 } }));
+  await eventually('the refusal', () => told.length > 0);
+  assert.deepEqual(told, ['UNSUPPORTED_CODEC']);
+  await begin(manager, session({ sessionId: 'ing_next' }));
+  await slots(1);
+});
+
 test('live: removing a stream ends its packager and deletes its files', async () => {
   const { liveDir, manager, session, slots } = await fixture();
   await begin(manager, session());

@@ -283,7 +283,10 @@ async function applySession(
     options.log.warn({ streamId: entry.streamId, issue: result.issue }, 'publish cannot be packaged');
     await endRun(entry, 0);
     await options.onRefused?.(session, result.issue);
-    await options.engine.kick(session.sessionId, 'kicked');
+    // The end of the publish waits for its turn on this stream, which is ours until we return.
+    options.engine.kick(session.sessionId, 'kicked').catch((error: unknown) => {
+      options.log.error({ err: error, streamId: entry.streamId }, 'a refused publish could not be ended');
+    });
     return;
   }
   const { plan } = result;
