@@ -37,7 +37,13 @@ test('a test stream has a signal without an encoder, is watched, and loses it ag
   const on = await call('POST', `/streams/${id}/simulate-signal`, { on: true, seconds: 60 });
   assert.equal(on.status, 200, JSON.stringify(on.error));
   await until(hasSignal, { timeoutMs: 15_000, message: 'the signal' });
+  const picture = async () => fetch(String((await call('GET', `/streams/${id}`)).data.thumbnailUrl));
+  await until(async () => (await picture()).ok, { timeoutMs: 20_000, message: 'the first picture' });
+  assert.equal((await fetch(`${platform.url}/live/${id}/thumbnail.jpg`)).status, 404, 'of the preview');
+  const bytes = Buffer.from(await (await picture()).arrayBuffer());
+  assert.deepEqual([...bytes.subarray(0, 2)], [0xff, 0xd8], 'a JPEG');
   await call('POST', `/streams/${id}/start`);
+  assert.equal((await picture()).status, 404, 'what was before the broadcast is not shown');
   const master = `${platform.url}/live/${id}/master.m3u8`;
   await until(async () => (await fetch(master)).ok, { timeoutMs: 15_000, message: 'the playlist' });
   await call('POST', `/streams/${id}/simulate-signal`, { on: false });

@@ -229,6 +229,7 @@ export async function openProcessing(options: Options = {}) {
       embedUrl: ({ id }) => `https://m.test/embed/${id}`,
       thumbnailUrl: ({ imageFolder }) => imageFolder,
       previewUrl: () => null,
+      storyboardUrl: () => null,
       captionUrl: () => '',
     },
     scratchDir,

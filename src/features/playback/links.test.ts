@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../kernel/clock.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
 import { createSecrets } from '../../platform/secrets.ts';
-import { createVideoLinks } from './links.ts';
+import { createStreamLinks, createVideoLinks } from './links.ts';
 import { createPlaybackTokens } from './tokens.ts';
 
 const SITE = 'https://video.example.com';
@@ -18,6 +18,7 @@ for (const visibility of VISIBILITIES) {
     thumbnailFile: null,
     imageFolder: 'r0a1',
     hasPreview: true,
+    hasStoryboard: true,
   };
 
   test(`the address of a ${visibility} video is signed only where it has to be, and never in events`, () => {
@@ -26,5 +27,20 @@ for (const visibility of VISIBILITIES) {
     if (visibility === 'PUBLIC' || visibility === 'UNLISTED') assert.equal(address, master);
     else assert.equal(tokens.read(token ?? '', 'vid_1'), 'playback');
     assert.equal(createVideoLinks(SITE, null).playbackUrl(video), master);
+    const storyboard = createVideoLinks(SITE, null).storyboardUrl(video);
+    assert.equal(storyboard, `${SITE}/v/vid_1/r0a1/img/storyboard.vtt`);
+    assert.equal(createVideoLinks(SITE, null).storyboardUrl({ ...video, hasStoryboard: false }), null);
+  });
+
+  test(`the picture of a ${visibility} stream is the owner's until it is live`, () => {
+    const links = createStreamLinks(SITE, tokens);
+    const read = (isLive: boolean) => {
+      const address = new URL(links.thumbnailUrl({ id: 'str_1', visibility, isLive }));
+      assert.equal(address.pathname, '/live/str_1/thumbnail.jpg');
+      return tokens.read(address.searchParams.get('token') ?? '', 'str_1');
+    };
+    assert.equal(read(false), 'preview');
+    const isOpen = visibility === 'PUBLIC' || visibility === 'UNLISTED';
+    assert.equal(read(true), isOpen ? null : 'playback');
   });
 }

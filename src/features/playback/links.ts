@@ -10,6 +10,7 @@ export interface LinkedVideo {
   /** The folder (`r<revision>a<attempt>`) of poster, storyboard and preview; null before they are made. */
   imageFolder: string | null;
   hasPreview: boolean;
+  hasStoryboard: boolean;
   /** The chosen thumbnail, below the video's `thumbnails/`; null shows the poster. */
   thumbnailFile: string | null;
 }
@@ -23,13 +24,17 @@ export interface VideoLinks {
   thumbnailUrl(video: LinkedVideo): string | null;
   /** The moving preview; null before there is one. */
   previewUrl(video: LinkedVideo): string | null;
+  /** WebVTT that names a picture for every few seconds, for the seek bar; null before there is one. */
+  storyboardUrl(video: LinkedVideo): string | null;
   captionUrl(video: LinkedVideo, file: string): string;
 }
 
-/** Where a stream is played, previewed and embedded. */
+/** Where a stream is played, previewed and embedded, and its picture. */
 export interface StreamLinks {
   playbackUrl(stream: { id: string; visibility: Visibility }): string;
   previewUrl(id: string): string;
+  /** Open like the playback while the stream is live, signed like the preview before. */
+  thumbnailUrl(stream: { id: string; visibility: Visibility; isLive: boolean }): string;
   embedUrl(id: string): string;
 }
 
@@ -42,12 +47,19 @@ export function createStreamLinks(
   publicUrl: string,
   tokens: Pick<PlaybackTokens, 'mintSteady'>,
 ): StreamLinks {
-  const master = (id: string) => `${publicUrl}/live/${id}/master.m3u8`;
+  const file = (id: string, name: string) => `${publicUrl}/live/${id}/${name}`;
+  const master = (id: string) => file(id, 'master.m3u8');
   const playback = (id: string) => tokens.mintSteady('playback', id, PLAYBACK_SEC);
+  const preview = (id: string) => tokens.mintSteady('preview', id, PREVIEW_SEC);
   return {
     playbackUrl: ({ id, visibility }) =>
       isOpen(visibility) ? master(id) : `${master(id)}?token=${playback(id)}`,
-    previewUrl: (id) => `${master(id)}?token=${tokens.mintSteady('preview', id, PREVIEW_SEC)}`,
+    previewUrl: (id) => `${master(id)}?token=${preview(id)}`,
+    thumbnailUrl({ id, visibility, isLive }) {
+      const picture = file(id, 'thumbnail.jpg');
+      if (isLive && isOpen(visibility)) return picture;
+      return `${picture}?token=${isLive ? playback(id) : preview(id)}`;
+    },
     embedUrl: (id) => `${publicUrl}/embed/${id}`,
   };
 }
@@ -81,6 +93,11 @@ export function createVideoLinks(
       const { id, hasPreview, imageFolder } = video;
       if (!hasPreview || imageFolder === null) return null;
       return signed(`/v/${id}/${imageFolder}/img/preview.webp`, video);
+    },
+    storyboardUrl(video) {
+      const { id, hasStoryboard, imageFolder } = video;
+      if (!hasStoryboard || imageFolder === null) return null;
+      return signed(`/v/${id}/${imageFolder}/img/storyboard.vtt`, video);
     },
     captionUrl: (video, file) => signed(`/v/${video.id}/captions/${file}`, video),
   };

@@ -114,7 +114,11 @@ export const Stream = named(
     health: NullableObject(Health),
     metadata: Metadata,
     externalId: Nullable(Type.String()),
-    thumbnailUrl: Nullable(Type.String()),
+    thumbnailUrl: Nullable(
+      Type.String({
+        description: 'A picture of the signal, renewed every 30 seconds; null without a signal.',
+      }),
+    ),
     createdAt: Instant,
     updatedAt: Instant,
     mode: OneOf(MODES),
@@ -251,7 +255,7 @@ export function toStream(row: ShownStream, view: StreamView): Stream {
     viewerCount: row.viewer_count,
     peakViewers: row.peak_viewers,
     health: shownHealth(row),
-    thumbnailUrl: null,
+    thumbnailUrl: row.has_signal ? view.links.thumbnailUrl({ ...row, isLive: row.is_live }) : null,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     mode: view.mode,

@@ -66,6 +66,7 @@ describe('POST /videos', () => {
       streamId: null,
       thumbnailUrl: null,
       previewUrl: null,
+      storyboardUrl: null,
       playbackUrl: null,
       embedUrl: `http://marquee.test/embed/${id}`,
       renditions: [],

@@ -84,6 +84,7 @@ const SHOWN = [
   'video.stream_id',
   'video.image_folder',
   'video.has_preview',
+  'video.has_storyboard',
   'video.thumbnail_file',
   'video.chapters',
   'video.view_count',

@@ -167,6 +167,9 @@ export const Video = named(
     streamId: Nullable(IdOf('str')),
     thumbnailUrl: Nullable(Type.String()),
     previewUrl: Nullable(Type.String({ description: 'A short moving picture.' })),
+    storyboardUrl: Nullable(
+      Type.String({ description: 'WebVTT that names a picture for every few seconds, for the seek bar.' }),
+    ),
     playbackUrl: Nullable(
       Type.String({ description: 'The HLS master playlist, as soon as one rendition can be played.' }),
     ),
@@ -207,6 +210,7 @@ export const Video = named(
     streamId: null,
     thumbnailUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/poster.jpg',
     previewUrl: null,
+    storyboardUrl: null,
     playbackUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',
     embedUrl: 'https://video.example.com/embed/vid_01kafe3n4pfx2v9yq6m8d7t5zr',
     renditions: [{ name: '1080p', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 }],
@@ -222,7 +226,7 @@ export const Video = named(
 );
 export type Video = Static<typeof Video>;
 
-type LinkColumns = 'id' | 'visibility' | 'image_folder' | 'has_preview' | 'thumbnail_file';
+type LinkColumns = 'id' | 'visibility' | 'image_folder' | 'has_preview' | 'has_storyboard' | 'thumbnail_file';
 
 export function toLinked(row: Pick<ShownVideo, LinkColumns>, isPlayable: boolean): LinkedVideo {
   return {
@@ -231,6 +235,7 @@ export function toLinked(row: Pick<ShownVideo, LinkColumns>, isPlayable: boolean
     isPlayable,
     imageFolder: row.image_folder,
     hasPreview: row.has_preview,
+    hasStoryboard: row.has_storyboard,
     thumbnailFile: row.thumbnail_file,
   };
 }
@@ -266,6 +271,7 @@ export function toVideo(row: ShownVideo, view: { mode: Mode; links: VideoLinks }
     streamId: row.stream_id,
     thumbnailUrl: links.thumbnailUrl(linked),
     previewUrl: links.previewUrl(linked),
+    storyboardUrl: links.storyboardUrl(linked),
     playbackUrl: links.playbackUrl(linked),
     embedUrl: links.embedUrl(linked),
     renditions: row.renditions.map((rendition) => ({

@@ -64,6 +64,8 @@ export interface LiveFiles {
   readMaster(request: LiveMasterRequest): Promise<FileReply>;
   readMediaPlaylist(request: LivePlaylistRequest): Promise<FileReply>;
   openSegment(request: SegmentRequest): Promise<FileReply>;
+  /** The latest picture; 404 before there is one, or when it is older than `sinceMs`. */
+  openThumbnail(request: LiveRequest & { sinceMs?: number | undefined }): Promise<FileReply>;
   notFound(): FileReply;
 }
 

@@ -41,6 +41,14 @@ export interface ComposerOptions {
   retainMs?: number;
 }
 
+/** A finished segment, which begins with a keyframe, and what is needed to read it. */
+export interface LatestSegment {
+  initFile: string;
+  file: string;
+  /** Milliseconds since the Unix epoch. */
+  startMs: number;
+}
+
 /**
  * Writes the public playlists of one stream from the private ones of its packager runs: `master.m3u8`,
  * `<rung>.m3u8` and `state.json`. Every call waits for the one before it, so a stream has one writer.
@@ -54,6 +62,8 @@ export interface Composer {
   poll(): Promise<void>;
   /** The run has ended: takes its last segment and stops watching. */
   endEpoch(): Promise<void>;
+  /** The newest finished segment, of the smallest rung; null before there is one. */
+  latest(): LatestSegment | null;
   /** Deletes what has been out of the window for long enough. */
   prune(): Promise<void>;
   close(): Promise<void>;
@@ -126,6 +136,14 @@ class StreamComposer implements Composer {
   endEpoch(): Promise<void> {
     this.#stopWatching();
     return this.#inTurn(() => this.#takeReady());
+  }
+
+  latest(): LatestSegment | null {
+    const slot = this.#state.slots.at(-1);
+    const rung = slot === undefined ? undefined : Object.keys(slot.rungs).at(-1);
+    if (slot === undefined || rung === undefined) return null;
+    const folder = join(this.#options.dir, slot.epoch, rung);
+    return { initFile: join(folder, 'init.mp4'), file: join(folder, slot.file), startMs: slot.startMs };
   }
 
   prune(): Promise<void> {

@@ -15,6 +15,7 @@ import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { type Composer, openComposer } from './composer.ts';
 import { type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
 import { createPackager, type Packager } from './packager.ts';
+import { createThumbnails, type Thumbnails } from './thumbnail.ts';
 
 export interface LiveManagerOptions {
   engine: Pick<IngestEngine, 'readUrl' | 'stats' | 'kick'>;
@@ -96,11 +97,13 @@ export function createLiveManager(options: LiveManagerOptions): LiveManager {
 class EntryManager implements LiveManager {
   readonly #options: LiveManagerOptions;
   readonly #entries = new Map<string, Entry>();
+  readonly #thumbnails: Thumbnails;
   #ticker: NodeJS.Timeout | null = null;
   #checks = 0;
 
   constructor(options: LiveManagerOptions) {
     this.#options = options;
+    this.#thumbnails = createThumbnails(options);
   }
 
   async start(): Promise<void> {
@@ -118,6 +121,7 @@ class EntryManager implements LiveManager {
     entry.session = session;
     await this.#inTurn(entry, async () => {
       await composerOf(this.#options, entry);
+      await this.#thumbnails.forget(dirOf(this.#options, entry));
       // A takeover: the packager of the replaced publish has nothing to read any more.
       if (entry.running?.sessionId !== session.sessionId) await endRun(entry);
     });
@@ -223,6 +227,8 @@ class EntryManager implements LiveManager {
       this.#tellHealth(entry, this.#checks % HEALTH_EVERY_CHECKS === 0);
       if (this.#checks % PRUNE_EVERY_CHECKS === 0)
         void this.#inTurn(entry, async () => entry.composer?.prune());
+      if (entry.running && entry.composer && entry.session?.video)
+        this.#thumbnails.look(dirOf(this.#options, entry), entry.composer);
       if (isIdle(this.#options, entry)) void this.remove(entry.streamId);
     }
   }
@@ -255,9 +261,13 @@ function stopWaiting(entry: Entry): void {
   entry.headerTimer = null;
 }
 
+function dirOf({ liveDir }: LiveManagerOptions, { streamId }: Entry): string {
+  return join(liveDir, streamId);
+}
+
 async function composerOf(options: LiveManagerOptions, entry: Entry): Promise<Composer> {
   const { clock, log } = options;
-  entry.composer ??= await openComposer({ dir: join(options.liveDir, entry.streamId), clock, log });
+  entry.composer ??= await openComposer({ dir: dirOf(options, entry), clock, log });
   return entry.composer;
 }
 

@@ -6,10 +6,16 @@ import type { LiveFiles } from '../contract/index.ts';
 import { createPlaylistReader } from './playlists.ts';
 import { notFound } from './reply.ts';
 import { createSegmentReader, type SegmentReaderOptions } from './segments.ts';
+import { createThumbnailReader } from './thumbnails.ts';
 
 export { createVideoFiles } from './vod.ts';
 
 export function createLiveFiles(options: SegmentReaderOptions): LiveFiles {
   const { isListed, ...playlists } = createPlaylistReader(options.liveDir);
-  return { ...playlists, ...createSegmentReader(options, isListed), notFound };
+  return {
+    ...playlists,
+    ...createSegmentReader(options, isListed),
+    ...createThumbnailReader(options.liveDir),
+    notFound,
+  };
 }

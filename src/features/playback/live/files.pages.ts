@@ -86,6 +86,9 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     file('/live/:streamId/master.m3u8', async (request, { suffix, ending }) =>
       ending === undefined ? files.readMaster({ ...request, uriSuffix: suffix }) : files.notFound(),
     );
+    file('/live/:streamId/thumbnail.jpg', async (request, { sinceMs, ending }) =>
+      ending === undefined ? files.openThumbnail({ ...request, sinceMs }) : files.notFound(),
+    );
     file('/live/:streamId/:rung/index.m3u8', (request, { stream, sinceMs, ending, suffix }, { rung }) =>
       files.readMediaPlaylist({
         ...request,

@@ -86,6 +86,7 @@ function selectPublic(db: Db, except: string, limit: number) {
       'video.view_count',
       'video.image_folder',
       'video.has_preview',
+      'video.has_storyboard',
       'video.thumbnail_file',
       'account.username',
       'account.name',

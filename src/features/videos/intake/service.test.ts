@@ -30,6 +30,7 @@ const links: VideoLinks = {
   embedUrl: ({ id }) => `https://example.com/embed/${id}`,
   thumbnailUrl: ({ imageFolder }) => imageFolder,
   previewUrl: () => null,
+  storyboardUrl: () => null,
   captionUrl: (_video, file) => file,
 };
 

@@ -1,0 +1,78 @@
+import { appendFile, copyFile, readFile, rename, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { inputGuard, type ProgramLimits } from '../ffmpeg/guard.ts';
+import { spawnFfmpeg } from '../ffmpeg/process.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import type { Composer, LatestSegment } from './composer.ts';
+
+/** Name of the picture in the folder of a stream. */
+export const THUMBNAIL_FILE = 'thumbnail.jpg';
+
+interface Options {
+  ffmpeg: FfmpegProgram;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Takes a picture of each stream every 30 seconds while segments come. */
+export interface Thumbnails {
+  /** Looks whether one is due. @param dir of the stream. */
+  look(dir: string, composer: Composer): void;
+  /** Another publish begins: its first picture does not wait, and the one of the last is gone. */
+  forget(dir: string): Promise<void>;
+}
+
+const EVERY_MS = 30_000;
+const LIMITS: ProgramLimits = { memoryBytes: 4 * 2 ** 30, cpuSec: 20, fileBytes: 2 ** 26 };
+const WIDTH = 640;
+
+export function createThumbnails({ ffmpeg, clock, log }: Options): Thumbnails {
+  /** When the last one of a folder was begun. */
+  const takenMs = new Map<string, number>();
+
+  const take = async (dir: string, { initFile, file, startMs }: LatestSegment) => {
+    const clip = join(dir, '.thumbnail.mp4');
+    const picture = join(dir, '.thumbnail.jpg');
+    try {
+      await copyFile(initFile, clip);
+      await appendFile(clip, await readFile(file));
+      const { code, stderr } = await spawnFfmpeg({
+        bin: ffmpeg.bin,
+        args: pictureArgs(clip, picture),
+        prefix: ffmpeg.guard.prefix(LIMITS),
+        log,
+      }).exited;
+      if (code !== 0) throw new Error(stderr.trim().split('\n').at(-1) ?? 'ffmpeg failed');
+      // Of the moment that it shows: viewers of a broadcast must not see what was before it.
+      await utimes(picture, dateFromMs(startMs), dateFromMs(startMs));
+      await rename(picture, join(dir, THUMBNAIL_FILE));
+    } finally {
+      await Promise.all([clip, picture].map((path) => rm(path, { force: true })));
+    }
+  };
+
+  return {
+    look(dir, composer) {
+      const now = clock.ms();
+      if (now - (takenMs.get(dir) ?? 0) < EVERY_MS) return;
+      const latest = composer.latest();
+      if (latest === null) return;
+      takenMs.set(dir, now);
+      take(dir, latest).catch((error: unknown) => log.debug({ err: error, dir }, 'no thumbnail was taken'));
+    },
+    async forget(dir) {
+      takenMs.delete(dir);
+      await rm(join(dir, THUMBNAIL_FILE), { force: true });
+    },
+  };
+}
+
+function pictureArgs(clip: string, picture: string): string[] {
+  return [
+    ...['-v', 'error', '-nostdin', '-threads', '1', ...inputGuard(clip)],
+    ...['-map', '0:v:0', '-frames:v', '1', '-vf', `scale='min(${WIDTH},iw)':-2`],
+    ...['-c:v', 'mjpeg', '-q:v', '5', '-pix_fmt', 'yuvj420p', '-f', 'mjpeg', '-y', `file:${picture}`],
+  ];
+}
