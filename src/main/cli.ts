@@ -26,7 +26,7 @@ async function run(args: string[]): Promise<void> {
   const closers: (() => Promise<void> | void)[] = [];
   try {
     const databaseUrl = config.DATABASE_URL ?? readEmbeddedUrl(config.DATA_DIR) ?? (await ownServer());
-    const secretKey = await loadSecretKey(config.DATA_DIR, config.SECRET_KEY);
+    const secretKey = await loadSecretKey(config);
     const settings = { config: { ...config, LOG_LEVEL: 'silent' }, databaseUrl, secretKey, name: 'cli' };
     const container = await createContainer(settings);
     closers.push(() => container.close());

@@ -69,7 +69,7 @@ async function start(): Promise<void> {
   const lock = acquireInstanceLock(config.DATA_DIR);
   closers.push(() => lock.release());
   const databaseUrl = await openDatabaseServer(config);
-  const secretKey = await loadSecretKey(config.DATA_DIR, config.SECRET_KEY);
+  const secretKey = await loadSecretKey(config);
   const container = await createContainer({ config, databaseUrl, secretKey, name: 'main' });
   closers.push(() => container.close());
   await migrate(container.sql);

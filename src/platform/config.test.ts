@@ -46,6 +46,13 @@ describe('the configuration', () => {
     assert.throws(() => loadConfig({ TLS_CERT_FILE: '/a.pem' }), /^Error: TLS_KEY_FILE/);
   });
 
+  test('the secret key comes from one place', () => {
+    assert.equal(loadConfig({ SECRET_KEY_FILE: '/etc/key' }).SECRET_KEY_FILE, '/etc/key');
+    assert.equal(loadConfig({}).SECRET_KEY_FILE, undefined);
+    const both = { SECRET_KEY: 'ab'.repeat(32), SECRET_KEY_FILE: '/etc/key' };
+    assert.throws(() => loadConfig(both), /^Error: SECRET_KEY_FILE/);
+  });
+
   const good: [name: keyof typeof KEYS, text: string, value: unknown][] = [
     ['PORT', '0', 0],
     ['ROLES', 'worker, api', ['worker', 'api']],

@@ -73,6 +73,9 @@ export const KEYS = {
   ),
   ROLES: roles,
   SECRET_KEY: secretKey,
+  SECRET_KEY_FILE: text(
+    'A file with that key, for one that is kept apart from `DATA_DIR`; it has to be there.',
+  ),
   TRUST_PROXY: trustProxy,
   LIVEMODE: flag('`livemode` of every event: whether this is the production platform.', false),
   LOG_LEVEL: logLevel,
@@ -185,6 +188,7 @@ type Derived =
   | 'DATABASE_URL'
   | 'REDIS_URL'
   | 'SECRET_KEY'
+  | 'SECRET_KEY_FILE'
   | 'BOOTSTRAP_PASSWORD'
   | 'BOOTSTRAP_API_KEY'
   | 'MARQUEE_API_KEY'
@@ -210,6 +214,7 @@ export type Config = Omit<Values, Derived> & {
   readonly DATABASE_URL: string | undefined;
   readonly REDIS_URL: string | undefined;
   readonly SECRET_KEY: string | undefined;
+  readonly SECRET_KEY_FILE: string | undefined;
   readonly METRICS_PORT: number | undefined;
   readonly TRANSCODE_CONCURRENCY: number;
   readonly ACCEL_REDIRECT_PREFIX: string | undefined;
@@ -269,7 +274,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     DATABASE_POOL: get('DATABASE_POOL', KEYS.DATABASE_POOL),
     REDIS_URL: read(environment, 'REDIS_URL', KEYS.REDIS_URL),
     ROLES: get('ROLES', KEYS.ROLES),
-    SECRET_KEY: read(environment, 'SECRET_KEY', KEYS.SECRET_KEY),
+    ...readSecretKey(environment),
     TRUST_PROXY: get('TRUST_PROXY', KEYS.TRUST_PROXY),
     LIVEMODE: get('LIVEMODE', KEYS.LIVEMODE),
     LOG_LEVEL: get('LOG_LEVEL', KEYS.LOG_LEVEL),
@@ -305,6 +310,15 @@ export function loadConfig(environment: Environment = process.env): Config {
     BOOTSTRAP_PASSWORD: read(environment, 'BOOTSTRAP_PASSWORD', KEYS.BOOTSTRAP_PASSWORD),
     BOOTSTRAP_API_KEY: read(environment, 'BOOTSTRAP_API_KEY', KEYS.BOOTSTRAP_API_KEY),
   });
+}
+
+function readSecretKey(environment: Environment) {
+  const key = read(environment, 'SECRET_KEY', KEYS.SECRET_KEY);
+  const file = read(environment, 'SECRET_KEY_FILE', KEYS.SECRET_KEY_FILE);
+  if (key !== undefined && file !== undefined) {
+    throw new ConfigError('SECRET_KEY_FILE cannot stand beside SECRET_KEY');
+  }
+  return { SECRET_KEY: key, SECRET_KEY_FILE: file && resolve(file) };
 }
 
 function readRtmps(environment: Environment, publicUrl: string) {

@@ -58,21 +58,33 @@ describe('the key file', () => {
 
   test('a configured key is taken as it is', async () => {
     const hex = 'ab'.repeat(32);
-    assert.deepEqual(await loadSecretKey(join(folder, 'unused'), hex), Buffer.from(hex, 'hex'));
+    assert.deepEqual(
+      await loadSecretKey({ DATA_DIR: join(folder, 'unused'), SECRET_KEY: hex }),
+      Buffer.from(hex, 'hex'),
+    );
   });
 
   test('is made once, for its owner alone, whoever asks first', async () => {
     const dataDir = join(folder, 'data');
-    const keys = await Promise.all(Array.from({ length: 10 }, () => loadSecretKey(dataDir, undefined)));
+    const keys = await Promise.all(Array.from({ length: 10 }, () => loadSecretKey({ DATA_DIR: dataDir })));
     assert.equal(new Set(keys.map((key) => key.toString('hex'))).size, 1);
     assert.equal(keys[0]?.length, 32);
     assert.deepEqual(await readdir(dataDir), ['secret.key']);
     assert.equal((await stat(join(dataDir, 'secret.key'))).mode & 0o777, 0o600);
-    assert.deepEqual(await loadSecretKey(dataDir, undefined), keys[0]);
+    assert.deepEqual(await loadSecretKey({ DATA_DIR: dataDir }), keys[0]);
   });
 
   test('a damaged one is an error, not a new key', async () => {
     await writeFile(join(folder, 'secret.key'), 'abc');
-    await assert.rejects(loadSecretKey(folder, undefined), /secret\.key/);
+    await assert.rejects(loadSecretKey({ DATA_DIR: folder }), /secret\.key/);
+  });
+
+  test('of the operator is read wherever it lies, and never made', async () => {
+    const SECRET_KEY_FILE = join(folder, 'apart.key');
+    const source = { DATA_DIR: join(folder, 'empty'), SECRET_KEY_FILE };
+    await assert.rejects(loadSecretKey(source), /apart\.key \(SECRET_KEY_FILE\) is not there/);
+    await writeFile(SECRET_KEY_FILE, `${'cd'.repeat(32)}\n`);
+    assert.deepEqual(await loadSecretKey(source), Buffer.alloc(32, 0xcd));
+    await assert.rejects(stat(source.DATA_DIR), { code: 'ENOENT' });
   });
 });

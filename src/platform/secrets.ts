@@ -70,14 +70,33 @@ export function createSecrets(key: Buffer): Secrets {
   };
 }
 
+export interface SecretKeySource {
+  DATA_DIR: string;
+  /** 64 hexadecimal characters. */
+  SECRET_KEY?: string | undefined;
+  /** A file of the operator's, which holds them. */
+  SECRET_KEY_FILE?: string | undefined;
+}
+
 /**
  * The configured key, or the one kept in `DATA_DIR`, which is made (mode 0600) when it is missing. Any number
  * of processes may call this at once: they get the same key.
- *
- * @param configured 64 hexadecimal characters (`SECRET_KEY`).
  */
-export async function loadSecretKey(dataDir: string, configured: string | undefined): Promise<Buffer> {
-  if (configured !== undefined) return Buffer.from(configured, 'hex');
+export async function loadSecretKey(source: SecretKeySource): Promise<Buffer> {
+  if (source.SECRET_KEY !== undefined) return Buffer.from(source.SECRET_KEY, 'hex');
+  if (source.SECRET_KEY_FILE !== undefined) return readGivenKey(source.SECRET_KEY_FILE);
+  return keptKey(source.DATA_DIR);
+}
+
+/** Never made: behind a slip in the name, a new key would make all that is encrypted unreadable. */
+async function readGivenKey(file: string): Promise<Buffer> {
+  const key = await readKey(file);
+  if (key === null)
+    throw new Error(`${file} (SECRET_KEY_FILE) is not there; type: openssl rand -hex 32 > ${file}`);
+  return key;
+}
+
+async function keptKey(dataDir: string): Promise<Buffer> {
   const file = join(dataDir, 'secret.key');
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   const existing = await readKey(file);
