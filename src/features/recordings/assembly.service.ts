@@ -20,7 +20,7 @@ export interface RecordingAssemblyDeps {
   events: Events;
   store: BlobStore;
   joiner: RecordingJoiner;
-  intake: Pick<VideoIntake, 'lock' | 'received' | 'fail'>;
+  intake: Pick<VideoIntake, 'lock' | 'received' | 'fail' | 'hold'>;
   clock: Clock;
   log: Logger;
   /** Joined files are written below it before they go to the store. On the store's disk. */
@@ -32,7 +32,7 @@ const CONCURRENCY = 2;
 const LONGEST_SEC = MAX_DURATION_SEC - 1;
 const FULL_DISK_PAUSE_SEC = 30;
 
-type Run = JobRun<{ sessionId: string }>;
+type Run = JobRun<{ recordingId: string }>;
 type Original = { key: string; sizeBytes: number };
 type Failure = { code: 'INTERNAL' | MediaFileError['code']; message: string };
 
@@ -43,10 +43,10 @@ export function createRecordingAssembly(deps: RecordingAssemblyDeps): JobWorker<
 
 async function assemble(deps: RecordingAssemblyDeps, run: Run): Promise<void> {
   const { db, store } = deps;
-  const { sessionId } = run.payload;
-  const recording = await repository.findRecording(db, sessionId);
+  const { recordingId } = run.payload;
+  const recording = await repository.findRecording(db, recordingId);
   if (recording === undefined || recording.video_id === null) return;
-  const parts = (await repository.partsOf(db, sessionId)).filter((part) => part.size_bytes !== null);
+  const parts = (await repository.partsOf(db, recordingId)).filter((part) => part.size_bytes !== null);
   if (recording.settled_at === null) {
     const outcome = await originalOf(deps, run, recording, recording.video_id, parts);
     await handOver(deps, run, parts, recording.video_id, outcome);
@@ -76,7 +76,7 @@ async function originalOf(
     if (error instanceof MediaFileError) return { code: error.code, message: error.message };
     if (isDiskTrouble(error)) throw new JobPostponed('no space is left for a recording', FULL_DISK_PAUSE_SEC);
     if (!run.isLast) throw error;
-    deps.log.error({ err: error, sessionId: recording.session_id }, 'a recording could not be joined');
+    deps.log.error({ err: error, recordingId: recording.id }, 'a recording could not be joined');
     return { code: 'INTERNAL', message: 'The parts of the recording could not be joined.' };
   }
 }
@@ -96,8 +96,8 @@ async function joined(
     for (const part of parts)
       files.push(await store.toLocalFile(partKey(recording, part.id), dir, run.signal));
     const path = await joiner.join({ parts: files, dir, maxSec: LONGEST_SEC, signal: run.signal });
-    const { workspace_id, session_id } = recording;
-    return await store.putFile(originalKey({ workspace_id, id: videoId }, session_id), path, 'video/mp4');
+    const { workspace_id, id } = recording;
+    return await store.putFile(originalKey({ workspace_id, id: videoId }, id), path, 'video/mp4');
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
@@ -111,23 +111,28 @@ async function handOver(
   videoId: string,
   outcome: Original | Failure,
 ): Promise<void> {
-  const { sessionId } = run.payload;
+  const { recordingId } = run.payload;
   await events.transaction(async (tx, append) => {
-    const known = await repository.findRecording(tx, sessionId);
+    const known = await repository.findRecording(tx, recordingId);
     if (known === undefined) return;
     const video = { workspaceId: known.workspace_id, videoId };
     await intake.lock(tx, video);
-    await repository.lockRecording(tx, sessionId);
-    const now = await repository.partsOf(tx, sessionId);
+    await repository.lockRecording(tx, recordingId);
+    const now = await repository.partsOf(tx, recordingId);
     const isSame = now.filter((part) => part.size_bytes !== null).length === parts.length;
     // A node that could not reach the database has told of a part only now.
     if (!isSame || now.some((part) => part.closed_at === null)) {
       throw new JobPostponed('another part of the recording has come', 1);
     }
     await run.confirm(tx);
-    if ('code' in outcome) await intake.fail(tx, append, video, outcome);
-    else await intake.received(tx, append, video, outcome);
-    await repository.updateRecording(tx, sessionId, { settled_at: clock.now() });
+    const isTrash =
+      'code' in outcome
+        ? !(await intake.fail(tx, append, video, outcome))
+        : !(await intake.received(tx, append, video, outcome));
+    // It is the video that takes the storage from here on; a deleted one takes it until its files are removed.
+    if (!isTrash)
+      await intake.hold.grow(tx, known.workspace_id, -(await repository.releaseParts(tx, recordingId)));
+    await repository.updateRecording(tx, recordingId, { settled_at: clock.now() });
   });
 }
 

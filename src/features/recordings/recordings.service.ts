@@ -1,6 +1,8 @@
 import type { AppendEvent, Events } from '../../events/index.ts';
 import type { JobQueue } from '../../jobs/job.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { AppError } from '../../kernel/errors.ts';
+import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import type { BlobStore, RecordingPort } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { VideoIntake } from '../videos/index.ts';
@@ -12,9 +14,11 @@ export interface RecordingsDeps {
   db: Db;
   events: Events;
   queue: Pick<JobQueue, 'enqueue'>;
-  intake: Pick<VideoIntake, 'create' | 'hold'>;
+  intake: Pick<VideoIntake, 'create' | 'hold' | 'lock'>;
   store: Pick<BlobStore, 'deletePrefix'>;
   clock: Clock;
+  /** The broadcast of a session is recorded no further, and its session says why. */
+  refuse(tx: Tx, sessionId: string): Promise<void>;
 }
 
 /** The recordings of broadcasts, from the first picture to the job that makes a video of it. */
@@ -37,6 +41,14 @@ export interface Recordings {
   cleanUp(): Promise<void>;
 }
 
+/**
+ * A recording goes on in another one before it is longer than a video may be
+ * (docs/decisions/recordings.md#more-than-twelve-hours).
+ */
+const LONGEST_MS = (MAX_DURATION_SEC - 120) * 1000;
+/** So much is taken of the storage before it is written: enough for the time between two looks at the files. */
+const AHEAD_BYTES = 8 * 2 ** 20;
+const STEP_BYTES = 32 * 2 ** 20;
 /** How often a node says that it still has a part. */
 const TOUCH_MS = 5000;
 /** A node that was not heard of for so long has lost what it did not store. */
@@ -48,19 +60,25 @@ export function createRecordings(deps: RecordingsDeps): Recordings {
     port: createPort(deps),
     hasRoom: (tx, workspaceId) => deps.intake.hold.hasRoom(tx, workspaceId),
     async ended(tx, append, sessionId) {
-      const recording = await repository.lockRecording(tx, sessionId);
-      if (recording !== undefined) await advance(deps, tx, append, recording);
+      for (const recording of await repository.lockRecordings(tx, sessionId)) {
+        await advance(deps, tx, append, recording);
+      }
     },
     async sweep() {
       const deadline = dateFromMs(clock.ms() - LOST_MS);
       for (const part of await repository.lostParts(db, deadline)) {
-        await closePart(deps, part.id, part.session_id, null);
+        await closePart(deps, part.id, part.recording_id, null);
       }
     },
     async cleanUp() {
       for (const recording of await repository.obsoleteRecordings(db)) {
         await deps.store.deletePrefix(folderOf(recording));
-        await repository.deleteRecording(db, recording.session_id);
+        await deps.events.transaction(async (tx) => {
+          await deps.intake.lock(tx, { workspaceId: recording.workspace_id, videoId: null });
+          const held = await repository.releaseParts(tx, recording.id);
+          await deps.intake.hold.grow(tx, recording.workspace_id, -held);
+          await repository.deleteRecording(tx, recording.id);
+        });
       }
     },
   };
@@ -69,40 +87,90 @@ export function createRecordings(deps: RecordingsDeps): Recordings {
 function createPort(deps: RecordingsDeps): RecordingPort {
   const { db, events, clock } = deps;
   return {
-    async wanted(nodeId) {
+    async wanted(nodeId, sizes) {
       await repository.touchParts(db, nodeId, clock.now(), dateFromMs(clock.ms() - TOUCH_MS));
-      return repository.wantedOn(db, nodeId);
+      await holdGrowing(deps, sizes);
+      const wanted = await repository.wantedOn(db, nodeId);
+      return wanted.map(({ publishId, sessionId, error, number, begunAt }) => {
+        const isOver = begunAt !== null && clock.ms() - begunAt.getTime() >= LONGEST_MS;
+        const recordingId = recordingIdOf(sessionId, (number ?? 1) + (isOver ? 1 : 0));
+        return { publishId, recordingId, isRefused: error === 'QUOTA_EXCEEDED' };
+      });
     },
     opened: (nodeId, { id, recordingId }, hasMedia) =>
-      events.transaction(async (tx) => {
+      events.transaction(async (tx, append) => {
         const now = clock.now();
-        const recording = await repository.ensureRecording(tx, recordingId, now);
+        const named = parseRecordingId(recordingId);
+        // Earlier ones of the session are over with this one, and are locked before it.
+        const known = named.number === 1 ? [] : await repository.lockRecordings(tx, named.sessionId);
+        const recording = await repository.ensureRecording(tx, { id: recordingId, ...named }, now);
         if (recording === undefined || recording.settled_at !== null) return null;
         await repository.upsertPart(
           tx,
-          { id, session_id: recordingId, node_id: nodeId, has_media: hasMedia },
+          { id, recording_id: recordingId, node_id: nodeId, has_media: hasMedia },
           now,
         );
+        for (const earlier of known) {
+          if (earlier.number < named.number) await advance(deps, tx, append, earlier);
+        }
         return partKey(recording, id);
       }),
     async closed(partId, stored) {
       const part = await repository.findPart(db, partId);
-      if (part !== undefined) await closePart(deps, partId, part.session_id, stored?.sizeBytes ?? null);
+      if (part !== undefined) await closePart(deps, partId, part.recording_id, stored?.sizeBytes ?? null);
     },
     openParts: (nodeId) => repository.openPartsOn(db, nodeId),
   };
 }
 
+/** Takes the storage of parts that grow, a step ahead; a recording that gets none ends. */
+async function holdGrowing(deps: RecordingsDeps, sizes: ReadonlyMap<string, number>): Promise<void> {
+  if (sizes.size === 0) return;
+  for (const part of await repository.growingParts(deps.db, [...sizes.keys()])) {
+    const needed = (sizes.get(part.id) ?? 0) + AHEAD_BYTES;
+    if (needed <= part.held_bytes) continue;
+    const isHeld =
+      (await hold(deps, part, needed - AHEAD_BYTES + STEP_BYTES)) || (await hold(deps, part, needed));
+    if (!isHeld) await deps.events.transaction((tx) => deps.refuse(tx, part.session_id));
+  }
+}
+
+/** @returns false when the plan has less left. */
+async function hold(
+  { events, intake }: RecordingsDeps,
+  part: { id: string; workspace_id: string; held_bytes: number },
+  bytes: number,
+): Promise<boolean> {
+  try {
+    await events.transaction(async (tx) => {
+      await intake.hold.grow(tx, part.workspace_id, bytes - part.held_bytes);
+      // Closed meanwhile: what it took is settled, and what was added just now is given back.
+      const isOpen = await repository.holdPart(tx, part.id, part.held_bytes, bytes);
+      if (!isOpen) await intake.hold.grow(tx, part.workspace_id, part.held_bytes - bytes);
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'QUOTA_EXCEEDED') return false;
+    throw error;
+  }
+}
+
 async function closePart(
   deps: RecordingsDeps,
   partId: string,
-  sessionId: string,
+  recordingId: string,
   sizeBytes: number | null,
 ): Promise<void> {
-  await deps.events.transaction(async (tx, append) => {
-    const recording = await repository.lockRecording(tx, sessionId);
+  const { db, events, intake, clock } = deps;
+  const found = await repository.findRecording(db, recordingId);
+  if (found === undefined) return;
+  await events.transaction(async (tx, append) => {
+    await intake.lock(tx, { workspaceId: found.workspace_id, videoId: null });
+    const recording = await repository.lockRecording(tx, recordingId);
     if (recording === undefined) return;
-    await repository.closePart(tx, partId, sizeBytes, deps.clock.now());
+    const held = await repository.closePart(tx, partId, sizeBytes, clock.now());
+    // What is there is kept, plan or not.
+    if (held !== null) await intake.hold.settle(tx, found.workspace_id, (sizeBytes ?? 0) - held);
     await advance(deps, tx, append, recording);
   });
 }
@@ -114,13 +182,20 @@ async function advance(
   append: AppendEvent,
   recording: RecordingRow,
 ): Promise<void> {
-  const { session_id: sessionId, stream_id: streamId, workspace_id: workspaceId } = recording;
+  const {
+    id: recordingId,
+    session_id: sessionId,
+    stream_id: streamId,
+    workspace_id: workspaceId,
+  } = recording;
   const broadcast = await repository.broadcastOf(tx, sessionId);
-  if (broadcast.endedAt === null || recording.settled_at !== null) return;
-  const parts = await repository.partsOf(tx, sessionId);
+  if (recording.settled_at !== null) return;
+  if (broadcast.endedAt === null && !(await repository.hasSuccessor(tx, recording))) return;
+  const parts = await repository.partsOf(tx, recordingId);
   const hasMedia = parts.some((part) => part.has_media || part.size_bytes !== null);
   if (hasMedia && recording.video_id === null) {
-    const { title, visibility } = broadcast;
+    const { visibility } = broadcast;
+    const title = titleOf(broadcast.title, recording.number);
     const source = 'RECORDING';
     const video = await intake.create(tx, append, workspaceId, {
       title,
@@ -129,17 +204,34 @@ async function advance(
       streamId,
       sessionId,
     });
-    await repository.updateRecording(tx, sessionId, { video_id: video.id });
+    await repository.updateRecording(tx, recordingId, { video_id: video.id });
   }
   if (parts.some((part) => part.closed_at === null)) return;
   if (hasMedia)
-    await queue.enqueue(tx, recordingJob, { sessionId }, { group: broadcast.accountId, key: sessionId });
-  else await repository.updateRecording(tx, sessionId, { settled_at: clock.now() });
+    await queue.enqueue(tx, recordingJob, { recordingId }, { group: broadcast.accountId, key: recordingId });
+  else await repository.updateRecording(tx, recordingId, { settled_at: clock.now() });
+}
+
+const TITLE_MAX = 190;
+
+/** The further videos of one broadcast are numbered. */
+function titleOf(title: string, number: number): string {
+  return number === 1 ? title : `${[...title].slice(0, TITLE_MAX).join('')} (${number})`;
+}
+
+/** The first recording of a session is called as the session is. */
+function recordingIdOf(sessionId: string, number: number): string {
+  return number === 1 ? sessionId : `${sessionId}-${number}`;
+}
+
+function parseRecordingId(id: string): { sessionId: string; number: number } {
+  const [sessionId = '', number = '1'] = id.split('-');
+  return { sessionId, number: Number(number) };
 }
 
 /** Everything that was stored of a recording, but for what its parts were joined to. */
 export function folderOf(recording: RecordingRow): string {
-  return `w/${recording.workspace_id}/rec/${recording.session_id}/`;
+  return `w/${recording.workspace_id}/rec/${recording.id}/`;
 }
 
 export function partKey(recording: RecordingRow, partId: string): string {

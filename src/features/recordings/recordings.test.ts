@@ -44,7 +44,9 @@ const videoIdOf = async (stream: EncoderStream) => (await stream.sessions()).at(
 const read = async (videoId: unknown) =>
   (await app.request('GET', `/videos/${videoId}`, { key })).assertOk(200);
 const wantedFor = async ({ nodeId, sessionId }: IngestSession) =>
-  (await port.wanted(nodeId)).filter((one) => one.publishId === sessionId).map((one) => one.recordingId);
+  (await port.wanted(nodeId, new Map()))
+    .filter((one) => one.publishId === sessionId && one.isRefused !== true)
+    .map((one) => one.recordingId);
 
 /** A part that a recorder has begun; closed by `close`, with the file that it has left. */
 async function openPart(stream: EncoderStream, hasMedia = true) {
@@ -70,7 +72,7 @@ async function jobsOf(sessionId: string): Promise<number> {
 const runJob = (sessionId: string, isLast = false) =>
   jobWorker(app.container, 'video.recording').run({
     id: newId('rec'),
-    payload: { sessionId },
+    payload: { recordingId: sessionId },
     attempt: 1,
     isLast,
     lost: 0,
@@ -134,6 +136,7 @@ async function fillStorage(bytes: number): Promise<void> {
 describe('the video', () => {
   test('is there with the stop, gets its original with the last part, and counts', async () => {
     const stream = await recorded();
+    const before = await storageUsed();
     await stream.connect();
     await stream.act('start');
     const sessionId = await sessionOf(stream);
@@ -150,7 +153,6 @@ describe('the video', () => {
     await part.close();
     await part.close();
     assert.equal(await jobsOf(sessionId), 1);
-    const before = await storageUsed();
     await runJob(sessionId);
     await runJob(sessionId);
     assert.equal((await read(videoId)).at('data.status'), 'QUEUED');
@@ -210,7 +212,7 @@ describe('the video', () => {
     await part.close();
     const before = await storageUsed();
     await runJob(await sessionOf(stream));
-    assert.equal(await storageUsed(), before, 'a deleted video counts nothing');
+    assert.equal(await storageUsed(), before, 'its file counts until it is removed');
 
     const { recordings, store, sql } = app.container;
     await recordings.cleanUp();
@@ -218,6 +220,7 @@ describe('the video', () => {
     await sql`update video set purged_at = now() where id = ${String(videoId)}`;
     await recordings.cleanUp();
     assert.equal(await store.head(part.storeKey ?? ''), null);
+    assert.equal(await storageUsed(), before - 'media'.length);
   });
 });
 
@@ -287,7 +290,7 @@ describe('several parts', () => {
     await recordings.sweep();
     assert.deepEqual((await port.openParts('nod_a')).length > 0, true, 'the broadcast goes on');
     await stream.act('stop');
-    await port.wanted('nod_a');
+    await port.wanted('nod_a', new Map());
     await recordings.sweep();
     assert.equal(await jobsOf(await sessionOf(stream)), 0, 'its node is there again');
     clock.advance(61_000);

@@ -5,20 +5,36 @@ import type { RecordingPartTable, RecordingTable } from '../../platform/db/table
 export type RecordingRow = Selectable<RecordingTable>;
 export type PartRow = Selectable<RecordingPartTable>;
 
-/** The publishes of a node whose broadcast is on and to be recorded. */
+/** The publishes of a node whose broadcast is on and to be recorded, with the last recording of each. */
 export function wantedOn(db: Db, nodeId: string) {
   return db
     .selectFrom('ingest_session')
     .innerJoin('stream', 'stream.id', 'ingest_session.stream_id')
     .innerJoin('stream_session', 'stream_session.id', 'stream.current_session_id')
-    .select(['ingest_session.id as publishId', 'stream_session.id as recordingId'])
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('recording')
+          .select(['number', 'created_at'])
+          .whereRef('recording.session_id', '=', 'stream_session.id')
+          .orderBy('number', 'desc')
+          .limit(1)
+          .as('last'),
+      (join) => join.onTrue(),
+    )
+    .select([
+      'ingest_session.id as publishId',
+      'stream_session.id as sessionId',
+      'stream_session.error',
+      'last.number',
+      'last.created_at as begunAt',
+    ])
     .where('ingest_session.node_id', '=', nodeId)
     .where('ingest_session.ended_at', 'is', null)
     .where('stream.is_live', '=', true)
     .where('stream.record', '=', true)
     .where('stream_session.broadcast_started_at', 'is not', null)
     .where('stream_session.broadcast_ended_at', 'is', null)
-    .where('stream_session.error', 'is distinct from', 'QUOTA_EXCEEDED')
     .execute();
 }
 
@@ -33,33 +49,58 @@ export async function touchParts(db: Db, nodeId: string, now: Date, staleBefore:
     .execute();
 }
 
-/** The recording of a session, made when there is none. Undefined when there is no such session. */
+/** The recording, made when there is none. Undefined when there is no such session. */
 export async function ensureRecording(
   tx: Tx,
-  sessionId: string,
+  { id, sessionId, number }: { id: string; sessionId: string; number: number },
   now: Date,
 ): Promise<RecordingRow | undefined> {
   await tx
     .insertInto('recording')
-    .columns(['session_id', 'workspace_id', 'stream_id', 'created_at'])
+    .columns(['id', 'number', 'session_id', 'workspace_id', 'stream_id', 'created_at'])
     .expression((eb) =>
       eb
         .selectFrom('stream_session')
-        .select((select) => ['id', 'workspace_id', 'stream_id', select.val(now).as('created_at')])
+        .select((select) => [
+          select.val(id).as('recording_id'),
+          sql<number>`${number}::integer`.as('number'),
+          'id',
+          'workspace_id',
+          'stream_id',
+          select.val(now).as('created_at'),
+        ])
         .where('id', '=', sessionId),
     )
-    .onConflict((conflict) => conflict.column('session_id').doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
-  return lockRecording(tx, sessionId);
+  return lockRecording(tx, id);
 }
 
-export function lockRecording(tx: Tx, sessionId: string): Promise<RecordingRow | undefined> {
+export function lockRecording(tx: Tx, id: string): Promise<RecordingRow | undefined> {
+  return tx.selectFrom('recording').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+/** Those of a session in their order. */
+export function lockRecordings(tx: Tx, sessionId: string): Promise<RecordingRow[]> {
   return tx
     .selectFrom('recording')
     .selectAll()
     .where('session_id', '=', sessionId)
+    .orderBy('number')
     .forUpdate()
+    .execute();
+}
+
+/** Has the session gone on in another recording? */
+export async function hasSuccessor(tx: Tx, { session_id, number }: RecordingRow): Promise<boolean> {
+  const next = await tx
+    .selectFrom('recording')
+    .select('id')
+    .where('session_id', '=', session_id)
+    .where('number', '>', number)
+    .limit(1)
     .executeTakeFirst();
+  return next !== undefined;
 }
 
 /** What the end of the recording depends on, read under its lock. */
@@ -78,16 +119,16 @@ export function broadcastOf(tx: Tx, sessionId: string) {
     .executeTakeFirstOrThrow();
 }
 
-export function findRecording(db: Db, sessionId: string): Promise<RecordingRow | undefined> {
-  return db.selectFrom('recording').selectAll().where('session_id', '=', sessionId).executeTakeFirst();
+export function findRecording(db: Db, id: string): Promise<RecordingRow | undefined> {
+  return db.selectFrom('recording').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
 export async function updateRecording(
   tx: Tx,
-  sessionId: string,
+  id: string,
   change: Partial<Pick<RecordingRow, 'video_id' | 'settled_at'>>,
 ): Promise<void> {
-  await tx.updateTable('recording').set(change).where('session_id', '=', sessionId).execute();
+  await tx.updateTable('recording').set(change).where('id', '=', id).execute();
 }
 
 /** @returns undefined when it was marked before, or is no recording's video. */
@@ -103,11 +144,11 @@ export function markReady(tx: Tx, sessionId: string, videoId: string, now: Date)
 }
 
 /** In the order of their recording. */
-export function partsOf(db: Db, sessionId: string): Promise<PartRow[]> {
+export function partsOf(db: Db, recordingId: string): Promise<PartRow[]> {
   return db
     .selectFrom('recording_part')
     .selectAll()
-    .where('session_id', '=', sessionId)
+    .where('recording_id', '=', recordingId)
     .orderBy('id')
     .execute();
 }
@@ -115,7 +156,7 @@ export function partsOf(db: Db, sessionId: string): Promise<PartRow[]> {
 export function openPartsOn(db: Db, nodeId: string) {
   return db
     .selectFrom('recording_part')
-    .select(['id', 'session_id as recordingId'])
+    .select(['id', 'recording_id as recordingId'])
     .where('node_id', '=', nodeId)
     .where('closed_at', 'is', null)
     .execute();
@@ -128,7 +169,7 @@ export function findPart(db: Db, id: string): Promise<PartRow | undefined> {
 /** A part that is known already only learns that it has media. */
 export async function upsertPart(
   tx: Tx,
-  part: Pick<PartRow, 'id' | 'session_id' | 'node_id' | 'has_media'>,
+  part: Pick<PartRow, 'id' | 'recording_id' | 'node_id' | 'has_media'>,
   now: Date,
 ): Promise<void> {
   await tx
@@ -142,25 +183,91 @@ export async function upsertPart(
     .execute();
 }
 
-/** @param sizeBytes null when there is nothing to keep. */
-export async function closePart(tx: Tx, id: string, sizeBytes: number | null, now: Date): Promise<void> {
+/**
+ * @param sizeBytes null when there is nothing to keep.
+ * @returns what the part took of the storage before; null when it was closed already.
+ */
+export async function closePart(
+  tx: Tx,
+  id: string,
+  sizeBytes: number | null,
+  now: Date,
+): Promise<number | null> {
+  const before = await tx
+    .selectFrom('recording_part')
+    .select('held_bytes')
+    .where('id', '=', id)
+    .where('closed_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+  if (before === undefined) return null;
   await tx
     .updateTable('recording_part')
-    .set({ closed_at: now, size_bytes: sizeBytes })
+    .set({ closed_at: now, size_bytes: sizeBytes, held_bytes: sizeBytes ?? 0 })
     .where('id', '=', id)
+    .execute();
+  return before.held_bytes;
+}
+
+/** The open parts of a node that are among these, with whose storage they take. */
+export function growingParts(db: Db, ids: readonly string[]) {
+  return db
+    .selectFrom('recording_part')
+    .innerJoin('recording', 'recording.id', 'recording_part.recording_id')
+    .select(['recording_part.id', 'held_bytes', 'workspace_id', 'session_id'])
+    .where('recording_part.id', 'in', ids)
     .where('closed_at', 'is', null)
     .execute();
 }
 
-/** Open parts of ended broadcasts whose node was not heard of since `deadline`. */
+/** @returns false when the part is closed. */
+export async function holdPart(tx: Tx, id: string, from: number, bytes: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('recording_part')
+    .set({ held_bytes: bytes })
+    .where('id', '=', id)
+    .where('held_bytes', '=', from)
+    .where('closed_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** The parts take nothing any more. @returns what they took. */
+export async function releaseParts(tx: Tx, recordingId: string): Promise<number> {
+  const parts = await tx
+    .selectFrom('recording_part')
+    .select('held_bytes')
+    .where('recording_id', '=', recordingId)
+    .execute();
+  await tx
+    .updateTable('recording_part')
+    .set({ held_bytes: 0 })
+    .where('recording_id', '=', recordingId)
+    .execute();
+  return parts.reduce((sum, part) => sum + part.held_bytes, 0);
+}
+
+/** Open parts of ended recordings whose node was not heard of since `deadline`. */
 export function lostParts(db: Db, deadline: Date): Promise<PartRow[]> {
   return db
     .selectFrom('recording_part')
-    .innerJoin('stream_session', 'stream_session.id', 'recording_part.session_id')
+    .innerJoin('recording', 'recording.id', 'recording_part.recording_id')
+    .innerJoin('stream_session', 'stream_session.id', 'recording.session_id')
     .selectAll('recording_part')
     .where('recording_part.closed_at', 'is', null)
     .where('recording_part.seen_at', '<', deadline)
-    .where('stream_session.broadcast_ended_at', 'is not', null)
+    .where((eb) =>
+      eb.or([
+        eb('stream_session.broadcast_ended_at', 'is not', null),
+        eb.exists(
+          eb
+            .selectFrom('recording as next')
+            .select('next.id')
+            .whereRef('next.session_id', '=', 'recording.session_id')
+            .whereRef('next.number', '>', 'recording.number'),
+        ),
+      ]),
+    )
     .limit(100)
     .execute();
 }
@@ -185,6 +292,6 @@ export function obsoleteRecordings(db: Db): Promise<RecordingRow[]> {
     .execute();
 }
 
-export async function deleteRecording(db: Db, sessionId: string): Promise<void> {
-  await db.deleteFrom('recording').where('session_id', '=', sessionId).execute();
+export async function deleteRecording(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('recording').where('id', '=', id).execute();
 }

@@ -7,6 +7,7 @@
  */
 export { emitRecordingReady } from './emit.ts';
 export { streamEvents } from './events.ts';
+export { refuseRecording } from './repository.ts';
 export { streamRoutes } from './routes.ts';
 export type { StreamLinks } from './schemas.ts';
 export type { Streams } from './service.ts';

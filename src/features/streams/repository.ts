@@ -177,6 +177,16 @@ export async function updateSession(
 /** With the video of its recording, unless that was deleted. */
 export type ListedSession = SessionRow & { recording_video_id: string | null };
 
+/** The broadcast is recorded no further: the storage is full. */
+export async function refuseRecording(tx: Tx, id: string): Promise<void> {
+  await tx
+    .updateTable('stream_session')
+    .set({ error: 'QUOTA_EXCEEDED' })
+    .where('id', '=', id)
+    .where('broadcast_ended_at', 'is', null)
+    .execute();
+}
+
 export function listSessions(
   db: Db,
   workspaceId: string,
@@ -193,6 +203,7 @@ export function listSessions(
         .whereRef('video.session_id', '=', 'stream_session.id')
         .where('video.source', '=', 'RECORDING')
         .where('video.deleted_at', 'is', null)
+        .orderBy('video.id')
         .limit(1)
         .as('recording_video_id'),
     )

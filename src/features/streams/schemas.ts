@@ -32,7 +32,7 @@ const settings = {
   reconnectWindowSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 1800 })),
   autoStart: Type.Optional(Type.Boolean()),
   autoStopAfterSec: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 43_200 }))),
-  maxDurationSec: Type.Optional(Type.Integer({ minimum: 60, maximum: 43_200 })),
+  maxDurationSec: Type.Optional(Nullable(Type.Integer({ minimum: 60, maximum: 43_200 }))),
   chatEnabled: Type.Optional(Type.Boolean()),
   chatMode: Type.Optional(ChatMode),
   slowModeSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 3600 })),
@@ -99,7 +99,7 @@ export const Stream = named(
     reconnectWindowSec: Type.Integer(),
     autoStart: Type.Boolean(),
     autoStopAfterSec: Nullable(Type.Integer()),
-    maxDurationSec: Type.Integer(),
+    maxDurationSec: Nullable(Type.Integer()),
     chatEnabled: Type.Boolean(),
     chatMode: ChatMode,
     slowModeSec: Type.Integer(),
@@ -147,7 +147,7 @@ export const Stream = named(
     reconnectWindowSec: 60,
     autoStart: false,
     autoStopAfterSec: null,
-    maxDurationSec: 43_200,
+    maxDurationSec: null,
     chatEnabled: true,
     chatMode: 'OPEN',
     slowModeSec: 0,
@@ -187,7 +187,7 @@ export const StreamSession = named(
     error: Nullable(
       Type.String({
         description:
-          'DURATION_EXCEEDED: stopped at maxDurationSec. QUOTA_EXCEEDED: not recorded, the storage was full. UNSUPPORTED_CODEC, NO_TRANSCODE_CAPACITY, RESOLUTION_CHANGED: the encoder was cut off, as in the issues of health.',
+          'DURATION_EXCEEDED: stopped at maxDurationSec. QUOTA_EXCEEDED: not recorded, or not to its end, the storage was full. UNSUPPORTED_CODEC, NO_TRANSCODE_CAPACITY, RESOLUTION_CHANGED: the encoder was cut off, as in the issues of health.',
       }),
     ),
   }),

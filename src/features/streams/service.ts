@@ -33,7 +33,7 @@ export interface StreamSettings {
   reconnectWindowSec?: number;
   autoStart?: boolean;
   autoStopAfterSec?: number | null;
-  maxDurationSec?: number;
+  maxDurationSec?: number | null;
   chatEnabled?: boolean;
   chatMode?: StreamRow['chat_mode'];
   slowModeSec?: number;

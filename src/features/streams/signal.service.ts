@@ -282,7 +282,7 @@ async function tellDue(deps: StreamSignalDeps, id: string, now: Date): Promise<v
 function liveLimit(row: StreamRow, now: Date): 'duration' | 'no-signal' | null {
   if (!row.is_live || row.live_since === null) return null;
   const over = (since: Date, seconds: number) => now.getTime() >= since.getTime() + seconds * 1000;
-  if (over(row.live_since, row.max_duration_sec)) return 'duration';
+  if (row.max_duration_sec !== null && over(row.live_since, row.max_duration_sec)) return 'duration';
   if (row.has_signal || row.auto_stop_after_sec === null) return null;
   const quietSince =
     row.signal_lost_at !== null && row.signal_lost_at > row.live_since ? row.signal_lost_at : row.live_since;

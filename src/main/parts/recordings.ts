@@ -4,7 +4,7 @@ import {
   createRecordings,
   type Recordings,
 } from '../../features/recordings/index.ts';
-import { emitRecordingReady } from '../../features/streams/index.ts';
+import { emitRecordingReady, refuseRecording } from '../../features/streams/index.ts';
 import type { VideoIntake } from '../../features/videos/index.ts';
 import { createRecordingJoiner } from '../../media/recording/join.ts';
 import { type Built, EVERY } from '../part.ts';
@@ -15,7 +15,7 @@ const SWEEP_MS = 15_000;
 /** Recordings, and the worker that makes videos of them. */
 export function recordingsPart(needs: Base & { intake: VideoIntake }): Built<{ recordings: Recordings }> {
   const { config, encoderThreads, jobs, log } = needs;
-  const recordings = createRecordings({ ...needs, queue: jobs });
+  const recordings = createRecordings({ ...needs, queue: jobs, refuse: refuseRecording });
   return {
     gives: { recordings },
     part: {

@@ -6,6 +6,8 @@ export interface WantedRecording {
   publishId: string;
   /** What its file is a part of. A safe name for a folder. */
   recordingId: string;
+  /** It is to be recorded and must not be: the plan's storage is full. */
+  isRefused?: boolean;
 }
 
 /** One run of a recorder: one file. */
@@ -17,8 +19,12 @@ export interface RecordingPart {
 
 /** What the recorders ask and tell; filled by the composition root. All but `wanted` are idempotent. */
 export interface RecordingPort {
-  /** The publishes of this node that are to be recorded now; keeps the node's open parts from being given up. */
-  wanted(nodeId: string): Promise<WantedRecording[]>;
+  /**
+   * The publishes of this node that are to be recorded now; keeps the node's open parts from being given up.
+   *
+   * @param sizes of the files that grow, by the ids of their parts.
+   */
+  wanted(nodeId: string, sizes: ReadonlyMap<string, number>): Promise<WantedRecording[]>;
   /**
    * Makes the part known.
    *

@@ -23,6 +23,8 @@ export interface PartFiles {
   announce(part: RecordingPart, hasMedia: boolean): void;
   /** Nothing writes it any more: it is stored and told of. Tried again until it is done or `stop`. */
   close(part: RecordingPart): void;
+  /** Of the files that recorders write. */
+  sizes(): Promise<Map<string, number>>;
   /** Closes what an earlier process has left. */
   recover(): Promise<void>;
   /** Waits a moment for what is under way; the next start goes on with what is left. */
@@ -41,6 +43,7 @@ export function createPartFiles(options: PartFilesOptions): PartFiles {
 class StoredPartFiles implements PartFiles {
   readonly #options: PartFilesOptions;
   readonly #pending = new Set<Promise<void>>();
+  readonly #growing = new Map<string, string>();
   readonly #stopping = new AbortController();
 
   constructor(options: PartFilesOptions) {
@@ -53,6 +56,7 @@ class StoredPartFiles implements PartFiles {
     await mkdir(dirname(path), { recursive: true });
     // It keeps the folder, which the end of the part before removes when it is empty.
     await writeFile(path, '');
+    this.#growing.set(part.id, path);
     return { part, path };
   }
 
@@ -64,7 +68,14 @@ class StoredPartFiles implements PartFiles {
     });
   }
 
+  async sizes(): Promise<Map<string, number>> {
+    const found = new Map<string, number>();
+    for (const [id, path] of this.#growing) found.set(id, (await sizeOf(path)) ?? 0);
+    return found;
+  }
+
   close(part: RecordingPart): void {
+    this.#growing.delete(part.id);
     this.#track(this.#closeInTheEnd(part));
   }
 

@@ -100,7 +100,7 @@ class WantedRecordings implements RecordingManager {
   publishesChanged(): void {
     if (this.#stopped) return;
     const live = new Map(this.#options.engine.list().map((session) => [session.sessionId, session]));
-    const wanting = this.#isFull() ? [] : this.#wanted;
+    const wanting = this.#isFull() ? [] : this.#wanted.filter((one) => one.isRefused !== true);
     const wanted = new Map(wanting.map((one) => [one.publishId, one.recordingId]));
     for (const [publishId, run] of this.#runs) {
       const session = live.get(publishId);
@@ -115,17 +115,18 @@ class WantedRecordings implements RecordingManager {
   }
 
   issue(streamId: string): 'RECORDING_FAILED' | 'DISK_FULL' | null {
-    if (this.#isFull() && this.#isWanted(streamId)) return 'DISK_FULL';
+    const wanted = this.#wantedOf(streamId);
+    if (this.#isFull() && wanted.length > 0) return 'DISK_FULL';
+    if (wanted.some((one) => one.isRefused === true)) return 'RECORDING_FAILED';
     const runs = [...this.#runs.values()];
     const isFailing = runs.some((run) => run.streamId === streamId && run.recorder.failing());
     return isFailing ? 'RECORDING_FAILED' : null;
   }
 
-  #isWanted(streamId: string): boolean {
-    const wanted = new Set(this.#wanted.map(({ publishId }) => publishId));
-    return this.#options.engine
-      .list()
-      .some((session) => session.streamId === streamId && wanted.has(session.sessionId));
+  #wantedOf(streamId: string): WantedRecording[] {
+    const live = this.#options.engine.list().filter((session) => session.streamId === streamId);
+    const publishes = new Set(live.map(({ sessionId }) => sessionId));
+    return this.#wanted.filter(({ publishId }) => publishes.has(publishId));
   }
 
   #isFull(): boolean {
@@ -143,7 +144,7 @@ class WantedRecordings implements RecordingManager {
     do {
       this.#askAgain = false;
       try {
-        this.#wanted = await this.#options.port.wanted(this.#options.nodeId);
+        this.#wanted = await this.#options.port.wanted(this.#options.nodeId, await this.#files.sizes());
         if (!(await this.#options.disk.isThere())) this.#fullUntil = performance.now() + FULL_MS;
       } catch (error) {
         this.#options.log.warn({ err: error }, 'what is to be recorded could not be read');

@@ -383,27 +383,32 @@ create table recording (
   settled_at timestamp with time zone,
   ready_said_at timestamp with time zone,
   created_at timestamp with time zone not null,
-  constraint recording_pkey PRIMARY KEY (session_id),
+  id text not null,
+  number integer not null default 1,
+  constraint recording_number UNIQUE (session_id, number),
+  constraint recording_pkey PRIMARY KEY (id),
   constraint recording_session_id_fkey FOREIGN KEY (session_id) REFERENCES stream_session(id) ON DELETE CASCADE,
   constraint recording_video_id_key UNIQUE (video_id),
   constraint recording_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE UNIQUE INDEX recording_number ON public.recording USING btree (session_id, number);
 CREATE UNIQUE INDEX recording_video_id_key ON public.recording USING btree (video_id);
 
 create table recording_part (
   id text not null,
-  session_id text not null,
+  recording_id text not null,
   node_id text not null,
   started_at timestamp with time zone not null,
   seen_at timestamp with time zone not null,
   has_media boolean not null default false,
   closed_at timestamp with time zone,
   size_bytes bigint,
+  held_bytes bigint not null default 0,
   constraint recording_part_pkey PRIMARY KEY (id),
-  constraint recording_part_session_id_fkey FOREIGN KEY (session_id) REFERENCES recording(session_id) ON DELETE CASCADE
+  constraint recording_part_recording_id_fkey FOREIGN KEY (recording_id) REFERENCES recording(id) ON DELETE CASCADE
 );
 CREATE INDEX recording_part_open ON public.recording_part USING btree (node_id) WHERE (closed_at IS NULL);
-CREATE INDEX recording_part_session ON public.recording_part USING btree (session_id);
+CREATE INDEX recording_part_recording ON public.recording_part USING btree (recording_id);
 
 create table recovery_code (
   account_id text not null,
@@ -470,7 +475,7 @@ create table stream (
   reconnect_window_sec integer not null default 120,
   auto_start boolean not null default false,
   auto_stop_after_sec integer,
-  max_duration_sec integer not null default 43200,
+  max_duration_sec integer,
   chat_enabled boolean not null default true,
   chat_mode text not null default 'OPEN'::text,
   slow_mode_sec integer not null default 0,

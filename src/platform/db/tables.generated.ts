@@ -365,17 +365,20 @@ export interface RecordingTable {
   settled_at: Date | null;
   ready_said_at: Date | null;
   created_at: Date;
+  id: string;
+  number: Generated<number>;
 }
 
 export interface RecordingPartTable {
   id: string;
-  session_id: string;
+  recording_id: string;
   node_id: string;
   started_at: Date;
   seen_at: Date;
   has_media: Generated<boolean>;
   closed_at: Date | null;
   size_bytes: number | null;
+  held_bytes: Generated<number>;
 }
 
 export interface RecoveryCodeTable {
@@ -430,7 +433,7 @@ export interface StreamTable {
   reconnect_window_sec: Generated<number>;
   auto_start: Generated<boolean>;
   auto_stop_after_sec: number | null;
-  max_duration_sec: Generated<number>;
+  max_duration_sec: number | null;
   chat_enabled: Generated<boolean>;
   chat_mode: Generated<StreamChatMode>;
   slow_mode_sec: Generated<number>;

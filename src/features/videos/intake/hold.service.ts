@@ -1,5 +1,5 @@
 import { AppError } from '../../../kernel/errors.ts';
-import { PLANS } from '../../../kernel/plans.ts';
+import { PLANS, type Plan } from '../../../kernel/plans.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 import { lockWorkspace, ownerOf, setStorage } from '../../../platform/db/workspace.ts';
 import type { OwnVideo } from './repository.ts';
@@ -19,6 +19,14 @@ export interface StorageHold {
   reserve(tx: Tx, video: OwnVideo, bytes: number): Promise<void>;
   /** Takes what has come, plan or not: nobody throws a file away that is there. */
   adjust(tx: Tx, video: OwnVideo, bytes: number): Promise<void>;
+  /**
+   * Takes so many bytes more, or gives them back where they are negative, for what is no video yet.
+   *
+   * @throws {AppError} QUOTA_EXCEEDED when the plan has less left.
+   */
+  grow(tx: Tx, workspaceId: string, bytes: number): Promise<void>;
+  /** The same for what is there already, plan or not. */
+  settle(tx: Tx, workspaceId: string, bytes: number): Promise<void>;
   /** Gives back what the video took. */
   release(tx: Tx, video: OwnVideo): Promise<void>;
   /**
@@ -50,6 +58,8 @@ export function createStorageHold(): StorageHold {
     reserve: (tx, video, bytes) => take(tx, video, bytes, { enforce: true }),
     adjust: (tx, video, bytes) => take(tx, video, bytes, { enforce: false }),
     release: (tx, video) => take(tx, video, 0, { enforce: false }),
+    grow: (tx, workspaceId, bytes) => grow(tx, workspaceId, bytes, { enforce: true }),
+    settle: (tx, workspaceId, bytes) => grow(tx, workspaceId, bytes, { enforce: false }),
     ahead: reserveAhead,
     async hasRoom(tx, workspaceId) {
       const { plan, storageBytes } = await ownerOf(tx, workspaceId);
@@ -86,11 +96,26 @@ async function take(
   const before = await repository.videoStorage(tx, { workspaceId, videoId });
   if (before === undefined || before === bytes) return;
   const after = usedBytes - before + bytes;
-  const { storageBytes } = PLANS[plan];
-  if (enforce && bytes > before && after > storageBytes) {
-    const message = `The plan includes ${storageBytes / GB} GB of storage; ${usedBytes} bytes are used or reserved.`;
-    throw new AppError('QUOTA_EXCEEDED', { message });
-  }
+  if (enforce && bytes > before) assertFits(plan, usedBytes, after);
   await repository.setVideoStorage(tx, videoId, bytes);
   await setStorage(tx, workspaceId, after);
+}
+
+async function grow(
+  tx: Tx,
+  workspaceId: string,
+  bytes: number,
+  { enforce }: { enforce: boolean },
+): Promise<void> {
+  const { plan, storageBytes } = await lockWorkspace(tx, workspaceId);
+  const after = storageBytes + bytes;
+  if (enforce && bytes > 0) assertFits(plan, storageBytes, after);
+  await setStorage(tx, workspaceId, after);
+}
+
+function assertFits(plan: Plan, usedBytes: number, after: number): void {
+  const { storageBytes } = PLANS[plan];
+  if (after <= storageBytes) return;
+  const message = `The plan includes ${storageBytes / GB} GB of storage; ${usedBytes} bytes are used or reserved.`;
+  throw new AppError('QUOTA_EXCEEDED', { message });
 }
