@@ -1,12 +1,16 @@
+import type { ParseArgsOptionsConfig } from 'node:util';
 import { MODES, SCOPES } from '../kernel/access.ts';
 import { dateFromMs } from '../kernel/clock.ts';
 import type { Plan } from '../kernel/plans.ts';
 import { VALUES } from '../platform/db/tables.generated.ts';
-import { optional, required, UsageError, type Values } from './cli-values.ts';
+import { oneOf, optional, required, several, UsageError, type Values } from './cli-values.ts';
 import { remoteCommands } from './cli-webhooks.ts';
+import type { CommandDefinition, Result } from './command.ts';
 import type { Container } from './container.ts';
+import type { Noun } from './core.ts';
+import * as nouns from './nouns.ts';
 
-export const OPTIONS = {
+const OPTIONS: ParseArgsOptionsConfig = {
   email: { type: 'string' },
   password: { type: 'string' },
   name: { type: 'string' },
@@ -32,30 +36,11 @@ export const OPTIONS = {
   key: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
-} as const;
-
-/** What a command answers: for programs (`--json`) and for people. */
-interface Result {
-  data: unknown;
-  text: string;
-}
+};
 
 interface Command {
   usage: string;
   run(container: Container, values: Values, migrated: string[]): Promise<Result>;
-}
-
-function several(values: Values, name: string): string[] {
-  const value = values[name];
-  return Array.isArray(value) ? value : [];
-}
-
-function oneOf<T extends string>(values: Values, name: string, known: readonly T[]): T | undefined {
-  const value = optional(values, name);
-  if (value === undefined) return undefined;
-  const found = known.find((one) => one === value);
-  if (found === undefined) throw new UsageError(`--${name} is one of ${known.join(', ')}`);
-  return found;
 }
 
 function positive(values: Values, name: string): number | undefined {
@@ -227,7 +212,7 @@ const migrateCommand: Command = {
   }),
 };
 
-export const commands: ReadonlyMap<string, Command> = new Map([
+const coreCommands: readonly [name: string, command: Command][] = [
   ['account create', accountCreate],
   ['account list', accountList],
   [
@@ -249,7 +234,32 @@ export const commands: ReadonlyMap<string, Command> = new Map([
   ['mail list', mailList],
   ['mail show', mailShow],
   ['migrate', migrateCommand],
-]);
+];
+
+/** Those of the optional nouns, whose parts do them. */
+const nounCommands: readonly CommandDefinition[] = Object.values<Noun>(nouns).flatMap(
+  (noun) => noun.commands ?? [],
+);
+
+export const options: ParseArgsOptionsConfig = {
+  ...OPTIONS,
+  ...Object.fromEntries(
+    nounCommands.flatMap((command) => command.options ?? []).map((name) => [name, { type: 'string' }]),
+  ),
+};
+
+function ofNoun(definition: CommandDefinition): [name: string, command: Command] {
+  const { name, usage } = definition;
+  const run: Command['run'] = async ({ parts }, values) => {
+    const runners = parts.flatMap((part) => part.commands?.() ?? []);
+    const runner = runners.find(({ command }) => command === definition);
+    if (runner === undefined) throw new Error(`nobody does the command "${name}"`);
+    return runner.run(values);
+  };
+  return [name, { usage, run }];
+}
+
+export const commands: ReadonlyMap<string, Command> = new Map([...coreCommands, ...nounCommands.map(ofNoun)]);
 
 export function usage(): string {
   const all = [...commands.values(), ...remoteCommands.values()];

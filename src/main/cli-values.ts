@@ -3,12 +3,27 @@ export class UsageError extends Error {}
 
 /** Options as `parseArgs` gives them. */
 export interface Values {
-  [name: string]: string | boolean | string[] | undefined;
+  [name: string]: string | boolean | (string | boolean)[] | undefined;
 }
 
 export function optional(values: Values, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
+}
+
+/** What an option that can be repeated was given. */
+export function several(values: Values, name: string): string[] {
+  const value = values[name];
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+/** @throws {UsageError} naming the option and what it takes. */
+export function oneOf<T extends string>(values: Values, name: string, known: readonly T[]): T | undefined {
+  const value = optional(values, name);
+  if (value === undefined) return undefined;
+  const found = known.find((one) => one === value);
+  if (found === undefined) throw new UsageError(`--${name} is one of ${known.join(', ')}`);
+  return found;
 }
 
 /** @throws {UsageError} naming the option that is missing. */

@@ -6,7 +6,7 @@ import { migrate } from '../platform/db/migrate.ts';
 import { acquireInstanceLock } from '../platform/instance-lock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
-import { commands, OPTIONS, usage } from './cli-commands.ts';
+import { commands, options, usage } from './cli-commands.ts';
 import { UsageError } from './cli-values.ts';
 import { remoteCommands } from './cli-webhooks.ts';
 import { createContainer } from './container.ts';
@@ -53,7 +53,7 @@ async function run(args: string[]): Promise<void> {
 
 function parse(args: string[]) {
   try {
-    return parseArgs({ args, options: OPTIONS, allowPositionals: true, strict: true });
+    return parseArgs({ args, options, allowPositionals: true, strict: true });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

@@ -5,6 +5,7 @@ import type { WebAssets } from '../http/assets.ts';
 import type { Route } from '../http/route.ts';
 import type { JobDefinition, JobWorker } from '../jobs/job.ts';
 import type { ScheduledTask } from '../jobs/schedule.ts';
+import type { CommandDefinition, CommandRunner } from './command.ts';
 
 /** For tasks. */
 export const EVERY = { second: 1000, minute: 60_000, hour: 3_600_000 } as const;
@@ -15,6 +16,8 @@ export interface Declarations {
   events?: readonly EventDefinition[];
   /** What it enqueues. */
   jobs?: readonly JobDefinition[];
+  /** What the operator can tell it on the command line. */
+  commands?: readonly CommandDefinition[];
 }
 
 /**
@@ -30,6 +33,8 @@ export interface Part {
   jobs?(): JobWorker[];
   /** worker: what is repeated. */
   tasks?(): ScheduledTask[];
+  /** The command line: who does its commands. */
+  commands?(): CommandRunner[];
   /** All: what happens in the transactions that append events. */
   consumers?: readonly EventConsumer[];
   /** What runs for as long as a role does. */
