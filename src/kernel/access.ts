@@ -24,6 +24,7 @@ const NOUNS = [
   'events',
   'domains',
   'team',
+  'support',
   'finance',
 ] as const;
 

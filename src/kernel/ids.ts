@@ -25,7 +25,9 @@ export type IdPrefix =
   | 'imp'
   | 'pls'
   | 'pli'
-  | 'rec';
+  | 'rec'
+  | 'tkt'
+  | 'tkm';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

@@ -5,16 +5,16 @@ import { insertReadyVideo } from '../../test/harness/videos.ts';
 import * as allNouns from './nouns.ts';
 import { startWorker } from './worker.ts';
 
-const { playlists: _playlists, imports: _imports, ...others } = allNouns;
+const { playlists: _playlists, imports: _imports, support: _support, ...others } = allNouns;
 
 const COMPOSITIONS = {
   'with all nouns': { nouns: Object.values(allNouns), has: true },
-  'without playlists and imports': { nouns: Object.values(others), has: false },
+  'without playlists, imports and support': { nouns: Object.values(others), has: false },
 };
 
-/** Of what the two nouns would bring. */
-const ofTheTwo = (names: readonly unknown[]) =>
-  names.map(String).filter((name) => /^\W*(playlist|import)/.test(name));
+/** Of what these nouns would bring. */
+const ofThem = (names: readonly unknown[]) =>
+  names.map(String).filter((name) => /^\W*(playlist|import|support)/.test(name));
 
 for (const [name, { nouns, has }] of Object.entries(COMPOSITIONS)) {
   describe(`the program ${name}`, () => {
@@ -30,7 +30,7 @@ for (const [name, { nouns, has }] of Object.entries(COMPOSITIONS)) {
       app.request(method, path, { key: made.key, ...(body === undefined ? {} : { body }) });
 
     test(`${has ? 'has' : 'knows nothing of'} their endpoints`, async () => {
-      for (const path of ['/playlists', '/imports']) {
+      for (const path of ['/playlists', '/imports', '/support/tickets']) {
         const answer = await ask('GET', path);
         if (has) answer.assertOk(200);
         else answer.assertError('NOT_FOUND');
@@ -38,12 +38,12 @@ for (const [name, { nouns, has }] of Object.entries(COMPOSITIONS)) {
       if (!has) (await ask('POST', '/playlists', { title: 'Mine' })).assertError('NOT_FOUND');
       const response = await fetch(`${app.url}/openapi.json`);
       const { paths }: { paths: object } = JSON.parse(await response.text());
-      assert.equal(ofTheTwo(Object.keys(paths)).length > 0, has);
+      assert.equal(ofThem(Object.keys(paths)).length > 0, has);
     });
 
     test(`${has ? 'has' : 'knows nothing of'} their events and jobs`, async () => {
       const types = (await ask('GET', '/me/webhooks/events')).assertOk(200).list('data');
-      assert.equal(ofTheTwo(types).length > 0, has);
+      assert.equal(ofThem(types).length > 0, has);
       assert.ok(types.includes('video.created'));
       const { jobs, parts } = app.container;
       assert.equal(
@@ -51,7 +51,7 @@ for (const [name, { nouns, has }] of Object.entries(COMPOSITIONS)) {
         has ? null : 'it is not in the registry',
       );
       const workers = parts.flatMap((part) => part.jobs?.() ?? []).map(({ job }) => job.name);
-      assert.equal(ofTheTwo(workers).length > 0, has);
+      assert.equal(ofThem(workers).length > 0, has);
       assert.ok(workers.includes('video.prepare'));
     });
 

@@ -2,3 +2,4 @@
 export { imports } from './parts/imports.ts';
 export { notifications } from './parts/notifications.ts';
 export { playlists } from './parts/playlists.ts';
+export { support } from './parts/support.ts';

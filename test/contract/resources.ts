@@ -7,7 +7,7 @@ import { ingestSession } from '../harness/factories.ts';
 export type PathValues = Record<string, string>;
 
 /** Paths of what belongs to the account: both of its modes see it (docs/decisions/tenancy.md). */
-export const ACCOUNT_LEVEL: readonly string[] = ['/notifications/{id}'];
+export const ACCOUNT_LEVEL: readonly string[] = ['/notifications/{id}', '/support/tickets/{id}'];
 
 /**
  * One resource of every kind in the workspace of a key, by the beginning of the paths that name it. A new kind of
@@ -33,6 +33,10 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
     ['/upload/{id}', { id: await create('/upload', { filename: 'a.mp4', sizeBytes: 10 }) }],
     ['/imports/{id}', { id: await create('/imports', { sourceUrl: 'https://files.example.com/a.mp4' }) }],
     ['/notifications/{id}', { id: await notification(app, key) }],
+    [
+      '/support/tickets/{id}',
+      { id: await create('/support/tickets', { subject: 'A question', message: 'Why?' }) },
+    ],
     ['/me/api-keys/{id}', { id: await create('/me/api-keys', { name: 'Another' }) }],
     [
       '/me/integration-domains/{id}',

@@ -29,6 +29,8 @@ export const OWNERS: Readonly<Record<string, string>> = {
   signing_key: 'features/auth',
   stream: 'features/streams',
   stream_session: 'features/streams',
+  support_message: 'features/support',
+  support_ticket: 'features/support',
   transcode_node: 'features/videos',
   two_factor: 'features/auth',
   upload: 'features/uploads',

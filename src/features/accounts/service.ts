@@ -43,6 +43,8 @@ export interface Accounts {
   /** @throws {AppError} NOT_FOUND. */
   byEmail(email: string): Promise<repository.AccountSummary>;
   /** @throws {AppError} NOT_FOUND. */
+  byId(id: string): Promise<repository.AccountSummary>;
+  /** @throws {AppError} NOT_FOUND. */
   planOf(id: string): Promise<Plan>;
   isEmpty(): Promise<boolean>;
   /** Each: @throws {AppError} NOT_FOUND. */
@@ -63,6 +65,11 @@ export function createAccounts(deps: Deps): Accounts {
   const change = async (email: string, values: Parameters<typeof repository.updateAccount>[2]) => {
     if (!(await repository.updateAccount(db, rules.normaliseEmail(email), values))) throw notFound();
   };
+  const byId = async (id: string) => {
+    const account = await repository.findById(db, id);
+    if (account === undefined) throw notFound();
+    return account;
+  };
   return {
     create: (input, also) => createAccount(deps, input, also),
     hashPassword(password) {
@@ -76,11 +83,8 @@ export function createAccounts(deps: Deps): Accounts {
       if (account === undefined) throw notFound();
       return account;
     },
-    async planOf(id) {
-      const account = await repository.findById(db, id);
-      if (account === undefined) throw notFound();
-      return account.plan;
-    },
+    byId,
+    planOf: async (id) => (await byId(id)).plan,
     isEmpty: async () => (await repository.countAccounts(db)) === 0,
     setPlan: (email, plan) => change(email, { plan }),
     suspend: (email) => change(email, { suspended_at: clock.now() }),

@@ -254,6 +254,7 @@ describe('preferences', () => {
     'api_key.expiring': { email: false, inApp: true },
     'integration_domain.failed': { email: false, inApp: true },
     'integration_domain.lapsed': on,
+    'support.ticket_replied': { email: false, inApp: true },
     'video.processing.failed': { email: false, inApp: true },
     'webhook.failing': on,
   };

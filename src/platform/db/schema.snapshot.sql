@@ -532,6 +532,47 @@ create table stream_session (
 );
 CREATE INDEX stream_session_list ON public.stream_session USING btree (stream_id, id DESC);
 
+create table support_message (
+  id text not null,
+  ticket_id text not null,
+  author text not null,
+  message text not null,
+  created_at timestamp with time zone not null,
+  constraint support_message_author_check CHECK ((author = ANY (ARRAY['PARTNER'::text, 'STAFF'::text]))),
+  constraint support_message_pkey PRIMARY KEY (id),
+  constraint support_message_ticket_id_fkey FOREIGN KEY (ticket_id) REFERENCES support_ticket(id) ON DELETE CASCADE
+);
+CREATE INDEX support_message_ticket ON public.support_message USING btree (ticket_id, id);
+
+create table support_ticket (
+  id text not null,
+  account_id text not null,
+  workspace_id text not null,
+  number integer not null,
+  subject text not null,
+  category text not null,
+  priority text not null,
+  status text not null,
+  request_id text,
+  event_sequence integer not null default 0,
+  last_message_at timestamp with time zone not null,
+  resolved_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint support_ticket_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint support_ticket_account_id_number_key UNIQUE (account_id, number),
+  constraint support_ticket_category_check CHECK ((category = ANY (ARRAY['BILLING'::text, 'TECHNICAL'::text, 'ACCOUNT'::text, 'ABUSE'::text, 'OTHER'::text]))),
+  constraint support_ticket_check CHECK (((status = 'RESOLVED'::text) = (resolved_at IS NOT NULL))),
+  constraint support_ticket_number_check CHECK ((number > 0)),
+  constraint support_ticket_pkey PRIMARY KEY (id),
+  constraint support_ticket_priority_check CHECK ((priority = ANY (ARRAY['LOW'::text, 'NORMAL'::text, 'HIGH'::text]))),
+  constraint support_ticket_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'PENDING'::text, 'RESOLVED'::text, 'CLOSED'::text]))),
+  constraint support_ticket_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX support_ticket_account ON public.support_ticket USING btree (account_id, id DESC);
+CREATE UNIQUE INDEX support_ticket_account_id_number_key ON public.support_ticket USING btree (account_id, number);
+CREATE INDEX support_ticket_resolved ON public.support_ticket USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
+CREATE INDEX support_ticket_status ON public.support_ticket USING btree (status, id);
+
 create table transcode_node (
   id text not null,
   slots integer not null,

@@ -54,6 +54,14 @@ export const VALUES = {
     record_visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
     chat_mode: ['OPEN', 'FOLLOWERS', 'TIER', 'OFF'],
   },
+  support_message: {
+    author: ['PARTNER', 'STAFF'],
+  },
+  support_ticket: {
+    category: ['BILLING', 'TECHNICAL', 'ACCOUNT', 'ABUSE', 'OTHER'],
+    priority: ['LOW', 'NORMAL', 'HIGH'],
+    status: ['OPEN', 'PENDING', 'RESOLVED', 'CLOSED'],
+  },
   upload: {
     status: ['WAITING', 'UPLOADING', 'COMPLETED', 'CANCELED', 'EXPIRED', 'FAILED'],
     protocol: ['TUS', 'PUT'],
@@ -96,6 +104,10 @@ export type StreamVisibility = (typeof VALUES.stream.visibility)[number];
 export type StreamLatencyMode = (typeof VALUES.stream.latency_mode)[number];
 export type StreamRecordVisibility = (typeof VALUES.stream.record_visibility)[number];
 export type StreamChatMode = (typeof VALUES.stream.chat_mode)[number];
+export type SupportMessageAuthor = (typeof VALUES.support_message.author)[number];
+export type SupportTicketCategory = (typeof VALUES.support_ticket.category)[number];
+export type SupportTicketPriority = (typeof VALUES.support_ticket.priority)[number];
+export type SupportTicketStatus = (typeof VALUES.support_ticket.status)[number];
 export type UploadStatus = (typeof VALUES.upload.status)[number];
 export type UploadProtocol = (typeof VALUES.upload.protocol)[number];
 export type VideoStatus = (typeof VALUES.video.status)[number];
@@ -475,6 +487,30 @@ export interface StreamSessionTable {
   error: string | null;
 }
 
+export interface SupportMessageTable {
+  id: string;
+  ticket_id: string;
+  author: SupportMessageAuthor;
+  message: string;
+  created_at: Date;
+}
+
+export interface SupportTicketTable {
+  id: string;
+  account_id: string;
+  workspace_id: string;
+  number: number;
+  subject: string;
+  category: SupportTicketCategory;
+  priority: SupportTicketPriority;
+  status: SupportTicketStatus;
+  request_id: string | null;
+  event_sequence: Generated<number>;
+  last_message_at: Date;
+  resolved_at: Date | null;
+  created_at: Date;
+}
+
 export interface TranscodeNodeTable {
   id: string;
   slots: number;
@@ -698,6 +734,8 @@ export interface Database {
   signing_key: SigningKeyTable;
   stream: StreamTable;
   stream_session: StreamSessionTable;
+  support_message: SupportMessageTable;
+  support_ticket: SupportTicketTable;
   transcode_node: TranscodeNodeTable;
   two_factor: TwoFactorTable;
   upload: UploadTable;

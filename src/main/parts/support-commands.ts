@@ -1,0 +1,115 @@
+import type { Accounts } from '../../features/accounts/index.ts';
+import { type Support, toMessage, toTicket, toTicketWithMessages } from '../../features/support/index.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import { oneOf, optional, required } from '../cli-values.ts';
+import type { CommandRunner } from '../command.ts';
+
+const { status: STATUSES, category: CATEGORIES } = VALUES.support_ticket;
+
+const list = {
+  name: 'support list',
+  usage: `support list [--account EMAIL] [--status ${STATUSES.join('|')}] [--category ${CATEGORIES.join('|')}]`,
+  options: ['status', 'category'],
+};
+const show = { name: 'support show', usage: 'support show --id TICKET_ID' };
+const reply = {
+  name: 'support reply',
+  usage: 'support reply --id TICKET_ID --message TEXT',
+  options: ['message'],
+};
+const resolve = { name: 'support resolve', usage: 'support resolve --id TICKET_ID' };
+const close = { name: 'support close', usage: 'support close --id TICKET_ID' };
+
+export const supportCommands = [list, show, reply, resolve, close];
+
+/** The oldest of the list: they have waited longest. */
+const SHOWN = 500;
+const PAGE = {
+  take: SHOWN,
+  limit: SHOWN,
+  order: 'asc',
+  after: null,
+  createdAfter: null,
+  createdBefore: null,
+} as const;
+const UNCLOSED = STATUSES.filter((status) => status !== 'CLOSED');
+
+interface Deps {
+  support: Support;
+  accounts: Pick<Accounts, 'byId' | 'byEmail'>;
+}
+
+/** What the operator does with tickets of whatever account (docs/guides/operating.md#support-tickets). */
+export function supportRunners({ support, accounts }: Deps): CommandRunner[] {
+  const emailOf = async (accountId: string) => (await accounts.byId(accountId)).email;
+  return [
+    {
+      command: list,
+      async run(values) {
+        const email = optional(values, 'account');
+        const status = oneOf(values, 'status', STATUSES);
+        const category = oneOf(values, 'category', CATEGORIES);
+        const filter = {
+          status: status === undefined ? UNCLOSED : [status],
+          category: category === undefined ? undefined : [category],
+        };
+        const whose = email === undefined ? 'ANY' : { accountId: (await accounts.byEmail(email)).id };
+        const rows = await support.list(whose, filter, PAGE);
+        const tickets = await Promise.all(
+          rows.map(async (row) => ({ ...toTicket(row), account: await emailOf(row.account_id) })),
+        );
+        const lines = tickets.map(
+          ({ id, status, priority, category, account, subject }) =>
+            `${id}  ${status.padEnd(8)}  ${priority.padEnd(6)}  ${category.padEnd(9)}  ${account}  ${oneLine(subject)}`,
+        );
+        return { data: tickets, text: lines.join('\n') };
+      },
+    },
+    {
+      command: show,
+      async run(values) {
+        const { ticket, messages } = await support.get('ANY', required(values, 'id'));
+        const account = await emailOf(ticket.account_id);
+        const shown = { ...toTicketWithMessages(ticket, messages), account };
+        const head = [
+          `${shown.id}, ticket ${shown.number} of ${account}`,
+          `${oneLine(shown.subject)}`,
+          `${shown.status}, ${shown.priority}, ${shown.category}, request ${shown.requestId ?? 'unknown'}`,
+        ];
+        const said = shown.messages.map((one) => `${one.createdAt} ${one.author}\n${printable(one.message)}`);
+        return { data: shown, text: [head.join('\n'), ...said].join('\n\n') };
+      },
+    },
+    {
+      command: reply,
+      async run(values) {
+        const id = required(values, 'id');
+        const message = await support.answer(id, required(values, 'message'));
+        return { data: toMessage(message), text: `replied on ${id}` };
+      },
+    },
+    {
+      command: resolve,
+      async run(values) {
+        const ticket = await support.resolve(required(values, 'id'));
+        return { data: toTicket(ticket), text: `resolved ${ticket.id}` };
+      },
+    },
+    {
+      command: close,
+      async run(values) {
+        const ticket = await support.close('ANY', required(values, 'id'));
+        return { data: toTicket(ticket), text: `closed ${ticket.id}` };
+      },
+    },
+  ];
+}
+
+/** What others wrote could otherwise move the cursor of a terminal, or colour it. */
+function printable(text: string): string {
+  return text.replace(/[^\P{C}\n\t]/gu, '�');
+}
+
+function oneLine(text: string): string {
+  return printable(text).replace(/\s+/g, ' ');
+}
