@@ -76,7 +76,7 @@ function buildMedia(base: Base, take: Take) {
   const video = take(videosPart({ ...base, ...addresses, processing, intake, uploads, uploadSessions }));
   const { recordings } = take(recordingsPart({ ...base, intake }));
   const { signals, simulations } = take(streamsPart({ ...base, ...addresses, recordings }));
-  const watching = take(playbackPart({ ...base, ...addresses }));
+  const watching = take(playbackPart({ ...base, ...addresses, recordings }));
   return { ...addresses, ...video, ...watching, intake, uploads, recordings, signals, simulations };
 }
 

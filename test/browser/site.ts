@@ -8,6 +8,7 @@ import {
   liveWatchPages,
   ownOnly,
   type StreamSnapshot,
+  type VideoSnapshot,
 } from '../../src/features/playback/index.ts';
 import { loadAssets } from '../../src/http/assets.ts';
 import { landingPage } from '../../src/http/landing.ts';
@@ -22,6 +23,8 @@ export interface TestSite {
   url: string;
   /** What the pages believe; changed at will. */
   stream: StreamSnapshot;
+  /** Videos that can be played. */
+  recordings: VideoSnapshot[];
   broadcast: SimulatedBroadcast;
   close(): Promise<void>;
 }
@@ -33,12 +36,15 @@ export async function startSite(): Promise<TestSite> {
     build({ configFile: CONFIG, logLevel: 'error', build: { outDir: folder } }),
   ]);
   const stream = testStream();
+  const recordings: VideoSnapshot[] = [];
   const app = fastify();
   const assets = loadAssets({ dir: folder, log: createLogger('silent') });
   assets.register(app);
   landingPage({ assets })(app);
   liveWatchPages({
     streams: { get: async (id) => (id === stream.id ? stream : undefined) },
+    recordings: { get: async () => recordings[0]?.id },
+    videos: { get: async (id) => recordings.find((video) => video.id === id) },
     access: createAccess({ entitlements: ownOnly, tokens: { read: () => null } }),
     assets,
     clock: systemClock,
@@ -58,6 +64,7 @@ export async function startSite(): Promise<TestSite> {
   return {
     url,
     stream,
+    recordings,
     broadcast,
     close: async () => {
       app.server.closeAllConnections();

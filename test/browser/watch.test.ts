@@ -4,6 +4,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { launchBrowser, type OpenOptions, type TestBrowser, type WatchedPage } from '../harness/browser.ts';
 import { until } from '../harness/wait.ts';
+import { playableSnapshot } from '../videos/playable-snapshot.ts';
 import { startSite, type TestSite, testStream } from './site.ts';
 
 let site: TestSite;
@@ -18,6 +19,7 @@ after(async () => {
 });
 beforeEach(() => {
   Object.assign(site.stream, testStream());
+  site.recordings.length = 0;
   site.broadcast.mode = 'off';
   site.broadcast.log.length = 0;
 });
@@ -135,6 +137,26 @@ test('the broadcast is shown to its last second before it has ended', async () =
     const last = site.broadcast.log.filter((line) => line.startsWith('200 s_')).at(-1);
     assert.equal(last, `200 ${site.broadcast.lastSegment()}`);
     assert.equal(await page.locator('.badge').textContent(), 'Ended');
+  });
+});
+
+test('who has seen the end is offered the recording when there is one, until the next broadcast', async () => {
+  goLive();
+  await withPage(watchPath(), async ({ page }) => {
+    await reaches(page, 'live');
+    site.broadcast.mode = 'off';
+    const recording = playableSnapshot();
+    const ended = { since: new Date(), until: new Date() };
+    Object.assign(site.stream, { isLive: false, ended, currentSessionId: 'ses_1' });
+    await reaches(page, 'ended');
+    const link = page.getByRole('link', { name: 'Watch the recording' });
+    assert.equal(await link.count(), 0);
+    site.recordings.push(recording);
+    await link.waitFor({ state: 'visible', timeout: 30_000 });
+    assert.match((await link.getAttribute('href')) ?? '', new RegExp(`/watch/${recording.id}$`));
+    goLive();
+    await reaches(page, 'live');
+    assert.equal(await link.count(), 0);
   });
 });
 
@@ -290,6 +312,14 @@ for (const colorScheme of ['light', 'dark'] as const) {
         small,
       );
     };
+    site.recordings.push(playableSnapshot());
+    Object.assign(site.stream, {
+      ended: { since: new Date(0), until: new Date(0) },
+      currentSessionId: 'ses_1',
+    });
+    await check(watchPath(), 'ended');
+    await check(`/embed/${site.stream.id}`, 'ended');
+    site.stream.ended = null;
     site.stream.scheduledStartAt = new Date(performance.timeOrigin + 86_400_000);
     await check(watchPath(), 'offline');
     await check('/', null);

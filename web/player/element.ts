@@ -1,6 +1,7 @@
 import './player.css';
 import { createPlayback, type Engine, type EngineEvent, type Phase, type Playback } from './playback.ts';
 import { probe } from './probe.ts';
+import { offerRecording } from './recording.ts';
 import { RenditionList } from './renditions.ts';
 import { createView, type View } from './view.ts';
 import { countView } from './view-count.ts';
@@ -23,7 +24,7 @@ declare global {
  * is off.
  *
  * - `src`: the master playlist; 404 means that the broadcast is off.
- * - `live`: the broadcast was on when the page was made, so it is loaded without asking first.
+ * - `live`: the broadcast was on when the page was made, so it is loaded without asking first; `ended`: it was over.
  * - `muted`: begin without sound (embedded players); otherwise only if the browser insists.
  * - `label`: title of the broadcast; `starts-at`: ISO time of the announced start.
  *
@@ -44,6 +45,7 @@ export class MarqueePlayer extends HTMLElement {
   #wantsPlay = false;
   /** Where a video goes on after a reconnection. */
   #positionSec = 0;
+  #withdrawRecording: (() => void) | null = null;
   readonly #renditions = new RenditionList();
 
   get phase(): Phase {
@@ -66,6 +68,7 @@ export class MarqueePlayer extends HTMLElement {
     this.#playback = createPlayback({
       probe: () => probe(this.#src),
       attach: (report) => this.#attach(view, report),
+      wasLive: this.hasAttribute('ended'),
       onPhase: (phase) => this.#enter(phase),
       isHidden: () => document.hidden,
       random: Math.random,
@@ -74,7 +77,7 @@ export class MarqueePlayer extends HTMLElement {
     window.addEventListener('online', this.#onWake);
     this.#countdown = setInterval(() => view.show(this.#phase, this.#startsAt), COUNTDOWN_MS);
     const isOn = this.hasAttribute('live') || this.hasAttribute('ready');
-    view.show(isOn ? 'starting' : 'offline', this.#startsAt);
+    view.show(isOn ? 'starting' : this.hasAttribute('ended') ? 'ended' : 'offline', this.#startsAt);
     this.#playback.start(isOn);
   }
 
@@ -82,6 +85,7 @@ export class MarqueePlayer extends HTMLElement {
     document.removeEventListener('visibilitychange', this.#onWake);
     window.removeEventListener('online', this.#onWake);
     clearInterval(this.#countdown);
+    this.#offerRecording(false);
     this.#playback?.stop();
     this.#playback = null;
   }
@@ -187,9 +191,17 @@ export class MarqueePlayer extends HTMLElement {
     return true;
   }
 
+  #offerRecording(isOffered: boolean): void {
+    if (isOffered === (this.#withdrawRecording !== null)) return;
+    this.#withdrawRecording?.();
+    const panel = isOffered ? this.querySelector('.player-panel') : null;
+    this.#withdrawRecording = panel && offerRecording(panel);
+  }
+
   #enter(phase: Phase): void {
     this.#phase = phase;
     this.#view?.show(phase, this.#startsAt);
+    this.#offerRecording(phase === 'ended' && this.#kind === 'broadcast');
     this.dispatchEvent(new CustomEvent('marquee-phase', { bubbles: true, detail: phase }));
   }
 }

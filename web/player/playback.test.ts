@@ -24,6 +24,7 @@ function setUp(t: TestContext, start: Availability) {
       };
       return { opaque: state.isOpaque, destroy };
     },
+    wasLive: false,
     onPhase: (phase) => seen.push(phase),
     isHidden: () => state.isHidden,
     random: () => 0.5,

@@ -34,6 +34,8 @@ interface Deps {
   /** Starts loading and playing; it reports until it is destroyed. */
   attach(report: (event: EngineEvent) => void): Promise<Engine>;
   onPhase(phase: Phase): void;
+  /** It has been on before, and is over. */
+  wasLive: boolean;
   /** The tab is in the background: ask rarely. */
   isHidden(): boolean;
   /** From 0 to 1; spreads the requests of many viewers. */
@@ -69,7 +71,7 @@ export function createPlayback(deps: Deps): Playback {
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Counts what was begun, so that answers to what was given up are dropped. */
   let turn = 0;
-  let wasLive = false;
+  let { wasLive } = deps;
   let readyAt: number | null = null;
   let failures = 0;
   let mediaFailures = 0;

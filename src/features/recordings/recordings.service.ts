@@ -35,6 +35,8 @@ export interface Recordings {
    * from now on, and its original follows as soon as the recorder has closed its file.
    */
   ended(tx: Tx, append: AppendEvent, sessionId: string): Promise<void>;
+  /** The video of a session's broadcast, which may still be made; of any workspace: viewers have none. */
+  videoOf(sessionId: string): Promise<string | undefined>;
   /** Gives up parts whose node is gone. */
   sweep(): Promise<void>;
   /** Removes files that nobody needs any more. */
@@ -64,6 +66,7 @@ export function createRecordings(deps: RecordingsDeps): Recordings {
         await advance(deps, tx, append, recording);
       }
     },
+    videoOf: (sessionId) => repository.findVideoId(db, sessionId),
     async sweep() {
       const deadline = dateFromMs(clock.ms() - LOST_MS);
       for (const part of await repository.lostParts(db, deadline)) {

@@ -76,6 +76,18 @@ export async function ensureRecording(
   return lockRecording(tx, id);
 }
 
+/** Of the first part of a long broadcast. */
+export async function findVideoId(db: Db, sessionId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('recording')
+    .select('video_id')
+    .where('session_id', '=', sessionId)
+    .orderBy('number')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.video_id ?? undefined;
+}
+
 export function lockRecording(tx: Tx, id: string): Promise<RecordingRow | undefined> {
   return tx.selectFrom('recording').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }

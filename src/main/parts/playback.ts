@@ -9,6 +9,7 @@ import {
   liveWatchPages,
   oembedPage,
   playbackTokenRoutes,
+  SESSION_ID,
   type Snapshots,
   STREAM_ID,
   type StreamSnapshot,
@@ -17,6 +18,7 @@ import {
   videoFilePages,
   videoWatchPages,
 } from '../../features/playback/index.ts';
+import type { Recordings } from '../../features/recordings/index.ts';
 import {
   createStreamSnapshots,
   createViewers,
@@ -31,12 +33,13 @@ import type { Built, Page, PageRole, Service } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
 
-type Needs = Base & Pick<Addresses, 'playbackTokens' | 'access'>;
+type Needs = Base & Pick<Addresses, 'playbackTokens' | 'access'> & { recordings: Recordings };
 
 /** What viewers may be told. */
 interface Shown {
   streams: Snapshots<StreamSnapshot>;
   videos: Snapshots<VideoSnapshot>;
+  recordings: Snapshots<string>;
 }
 
 interface Gives {
@@ -50,6 +53,10 @@ export function playbackPart(needs: Needs): Built<Gives> {
   const snapshots: Shown = {
     streams: createSnapshots(createStreamSnapshots(needs), STREAM_ID),
     videos: createSnapshots(createVideoSnapshots(needs), VIDEO_ID),
+    recordings: createSnapshots(
+      { find: (id) => needs.recordings.videoOf(id), onChanged: () => {} },
+      SESSION_ID,
+    ),
   };
   const viewers = createViewers(needs);
   return {
@@ -64,7 +71,7 @@ export function playbackPart(needs: Needs): Built<Gives> {
 
 async function playbackPages(
   { config, clock, store, platformHosts, access, playbackTokens: tokens }: Needs,
-  { snapshots: { streams, videos }, viewers }: Gives,
+  { snapshots: { streams, videos, recordings }, viewers }: Gives,
   { assets }: PageRole,
 ): Promise<Page[]> {
   const publicUrl = config.PUBLIC_URL;
@@ -75,7 +82,7 @@ async function playbackPages(
   const mediaOrigins = sample === null ? [] : [new URL(sample).origin];
   return [
     liveFilePages({ streams, access, files: liveFiles, viewers, watching: createWatching({ clock }), clock }),
-    liveWatchPages({ streams, access, assets, clock, publicUrl }),
+    liveWatchPages({ streams, recordings, videos, access, assets, clock, publicUrl }),
     videoFilePages({ admissions, files: videoFiles }),
     videoWatchPages({ admissions, tokens, assets, publicUrl, platformHosts, mediaOrigins }),
     oembedPage({

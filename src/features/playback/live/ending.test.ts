@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
+import type { TestAccount } from '../../../../test/harness/factories.ts';
+import { until } from '../../../../test/harness/wait.ts';
 import { createPackagedStream } from '../../../../test/streams/packaged-stream.ts';
+import { addVideo, madeUpFiles } from '../../../../test/videos/fixture.ts';
+import { newId } from '../../../kernel/ids.ts';
 
 const SEGMENT_MS = 2000;
 const PLAYLIST = 'src/index.m3u8';
@@ -12,10 +16,11 @@ const anna = { headers: { 'user-agent': 'Anna' } };
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 let app: TestApp;
 let key: string;
+let account: TestAccount;
 
 before(async () => {
   app = await startTestApp({ clock });
-  ({ key } = await app.createKey());
+  ({ key, account } = await app.createKey());
 });
 after(() => app.close());
 
@@ -120,6 +125,23 @@ test('a stream that is made private, or is deleted, has no ending', async () => 
   await deleted.act('stop');
   (await app.request('DELETE', `/streams/${deleted.id}`, { key })).assertOk(200);
   assert.equal(await deleted.playlist(), 404);
+});
+
+test('the page of the stream leads to the recording', async () => {
+  const stream = await broadcast();
+  await stream.act('stop');
+  const page = async () => (await fetch(`${app.url}/watch/${stream.id}`)).text();
+  assert.match(await page(), /The broadcast has ended\./);
+  const videoId = await addVideo(app.container, account, madeUpFiles(), { visibility: 'PUBLIC' });
+  const recording = { workspace_id: account.live, stream_id: stream.id, video_id: videoId };
+  const session_id = (await stream.sessions()).string('data.0.id');
+  await app.container.db
+    .insertInto('recording')
+    .values({ ...recording, id: newId('rec'), session_id, created_at: clock.now() })
+    .execute();
+  await until(async () => (await page()).includes(`/watch/${videoId}">Watch the recording</a>`));
+  await stream.act('start');
+  assert.doesNotMatch(await page(), /Watch the recording/);
 });
 
 test('the next broadcast takes over at once', async () => {

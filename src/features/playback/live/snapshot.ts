@@ -26,4 +26,5 @@ export interface StreamSnapshot {
   issues: readonly string[];
 }
 
+export const SESSION_ID = /^ses_[0-9a-z]{26}$/;
 export const STREAM_ID = /^str_[0-9a-z]{26}$/;

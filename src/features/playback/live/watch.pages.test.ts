@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { fastify } from 'fastify';
+import { playableSnapshot } from '../../../../test/videos/playable-snapshot.ts';
 import type { PageAssets, WebAssets } from '../../../http/assets.ts';
 import { createAccess, ownOnly } from '../access.service.ts';
 import { createSnapshots } from '../snapshots.ts';
+import type { VideoSnapshot } from '../videos/snapshot.ts';
 import { STREAM_ID, type StreamSnapshot } from './snapshot.ts';
 import { liveWatchPages } from './watch.pages.ts';
 
@@ -40,7 +42,11 @@ const BUILT = stubAssets((source) => ({
   lazy: [`/assets/${source}.lazy.js`],
 }));
 
-async function setUp(t: TestContext, changes: Partial<StreamSnapshot> = {}, assets = BUILT) {
+async function setUp(
+  t: TestContext,
+  changes: Partial<StreamSnapshot> = {},
+  { assets = BUILT, videos = [] }: { assets?: WebAssets; videos?: readonly VideoSnapshot[] } = {},
+) {
   const stream = { ...STREAM, ...changes };
   const asked: string[] = [];
   const app = fastify();
@@ -55,6 +61,8 @@ async function setUp(t: TestContext, changes: Partial<StreamSnapshot> = {}, asse
       },
       STREAM_ID,
     ),
+    recordings: { get: async (id) => (id === 'ses_1' ? videos[0]?.id : undefined) },
+    videos: { get: async (id) => videos.find((video) => video.id === id) },
     access: createAccess({
       entitlements: ownOnly,
       tokens: {
@@ -157,6 +165,32 @@ test('a live stream is loaded at once, an announced one says when', async (t) =>
   assert.doesNotMatch((await missed.get(`/watch/${ID}`)).body, /starts-at/);
 });
 
+test('a broadcast that is over is said to be, and its recording offered to whom it is open', async (t) => {
+  const recording = playableSnapshot();
+  const over = { ended: { since: NOW, until: NOW }, currentSessionId: 'ses_1' };
+  const offer = /<p class="player-panel-recording"><a href="([^"]+)"/;
+  const offered = async (changes: Partial<StreamSnapshot>, video: Partial<VideoSnapshot> = {}) => {
+    const { get } = await setUp(t, { ...over, ...changes }, { videos: [playableSnapshot(video)] });
+    return offer.exec((await get(`/watch/${ID}`)).body)?.[1] ?? null;
+  };
+  const { get } = await setUp(t, over);
+  const { body } = await get(`/watch/${ID}`);
+  assert.match(body, / ended data-phase="ended">/);
+  assert.match(body, /The broadcast has ended\..*data-badge="ended">Ended</s);
+  assert.doesNotMatch(body, offer, 'the video is gone, or of nobody');
+  const address = `https://video.example/watch/${recording.id}`;
+  assert.equal(await offered({}), address);
+  assert.equal(await offered({ isLive: true }), null);
+  assert.equal(await offered({}, { rungs: [] }), null, 'it is still being processed');
+  assert.equal(await offered({ currentSessionId: 'ses_2' }), null);
+  for (const visibility of ['PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE', 'UNLISTED'] as const) {
+    assert.equal(await offered({}, { visibility }), null, visibility);
+  }
+  assert.equal(await offered({ visibility: 'UNLISTED' }, { visibility: 'UNLISTED' }), address);
+  const embed = await setUp(t, over, { videos: [recording] });
+  assert.match((await embed.get(`/embed/${ID}`)).body, /player-panel-recording"><a [^>]+ target="_blank">/);
+});
+
 test('what the viewer may not see and what does not exist are the same 404', async (t) => {
   for (const path of ['watch', 'embed']) {
     const missing = await (await setUp(t)).get(`/${path}/str_01jmissing000000000000000`);
@@ -241,11 +275,7 @@ test('hostile ids are 404 and never reach the database', async (t) => {
 });
 
 test('without a build the pages say what to do', async (t) => {
-  const { get } = await setUp(
-    t,
-    {},
-    stubAssets(() => null),
-  );
+  const { get } = await setUp(t, {}, { assets: stubAssets(() => null) });
   const page = await get(`/watch/${ID}`);
   assert.equal(page.statusCode, 503);
   assert.match(page.body, /^The web pages are not built\. Run "npm start"/);

@@ -9,11 +9,15 @@ import type { Access } from '../access.service.ts';
 import { creatorName, EMBED_SIZE, missingPages } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
 import type { Snapshots } from '../snapshots.ts';
+import type { VideoSnapshot } from '../videos/snapshot.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 import { embedBody, type Showing, streamBody, streamHead, type WatchView } from './watch.views.ts';
 
 interface Deps {
   streams: Snapshots<StreamSnapshot>;
+  /** The ids of the videos of broadcasts, by the id of the session. */
+  recordings: Snapshots<string>;
+  videos: Snapshots<VideoSnapshot>;
   access: Access;
   assets: WebAssets;
   clock: Clock;
@@ -62,6 +66,7 @@ async function viewOf(deps: Deps, request: WatchRequest): Promise<WatchView | nu
     stream,
     showing: showingOf(stream, grant, deps.clock),
     isPreview: grant === 'preview',
+    recordingUrl: await recordingUrl(deps, stream),
     playlist: `/live/${streamId}/master.m3u8${suffix}`,
     watchUrl,
     embedUrl: `${publicUrl}/embed/${streamId}`,
@@ -74,7 +79,25 @@ async function viewOf(deps: Deps, request: WatchRequest): Promise<WatchView | nu
 function showingOf(stream: StreamSnapshot, grant: Grant | null, clock: Clock): Showing {
   if (stream.isLive) return 'live';
   if (grant === 'preview' && stream.hasSignal) return 'preview';
-  return stream.scheduledStartAt !== null && stream.scheduledStartAt > clock.now() ? 'scheduled' : 'offline';
+  if (stream.scheduledStartAt !== null && stream.scheduledStartAt > clock.now()) return 'scheduled';
+  return stream.ended === null ? 'offline' : 'ended';
+}
+
+/**
+ * The page of the last broadcast's recording, once it plays, for whoever sees the stream: it must be open to all, and
+ * one that only those who have its address may see is not told of by a page that everybody finds.
+ */
+async function recordingUrl(
+  { recordings, videos, publicUrl }: Pick<Deps, 'recordings' | 'videos' | 'publicUrl'>,
+  { isLive, ended, currentSessionId, visibility }: StreamSnapshot,
+): Promise<string | null> {
+  if (isLive || ended === null || currentSessionId === null) return null;
+  const id = await recordings.get(currentSessionId);
+  const video = id === undefined ? undefined : await videos.get(id);
+  if (video === undefined || video.rungs.length === 0) return null;
+  const isTold =
+    video.visibility === 'PUBLIC' || (video.visibility === 'UNLISTED' && visibility !== 'PUBLIC');
+  return isTold ? `${publicUrl}/watch/${video.id}` : null;
 }
 
 function watchPage(view: WatchView): Page {

@@ -3,12 +3,14 @@ import { type MediaPage, mediaHead, time, watchBody } from '../media.views.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 
 /** How a stream presents itself to one viewer. `preview` shows the signal to its owner before the start. */
-export type Showing = 'live' | 'preview' | 'scheduled' | 'offline';
+export type Showing = 'live' | 'preview' | 'scheduled' | 'ended' | 'offline';
 
 /** All that the two pages of a stream say. */
 export interface WatchView extends MediaPage {
   stream: StreamSnapshot;
   showing: Showing;
+  /** Of the broadcast that has ended; null where there is nothing to offer. */
+  recordingUrl: string | null;
   /** From the root of the site. */
   playlist: string;
   /** The viewer is the owner, by a preview token. */
@@ -19,6 +21,7 @@ const STATES: Record<Showing, string> = {
   live: 'Live',
   preview: 'Preview',
   scheduled: 'Scheduled',
+  ended: 'Ended',
   offline: 'Offline',
 };
 
@@ -43,25 +46,28 @@ export function embedBody(view: WatchView): SafeHtml {
 }
 
 /** The player's element, which shows the panel inside it until its script has taken over. */
-function player({ stream, showing, playlist }: WatchView, isMuted: boolean): SafeHtml {
+function player(view: WatchView, isEmbed: boolean): SafeHtml {
+  const { stream, showing, playlist, recordingUrl } = view;
   const isOn = showing === 'live' || showing === 'preview';
   const startsAt = showing === 'scheduled' ? stream.scheduledStartAt : null;
-  return html`<marquee-player src="${playlist}" label="${stream.title}"${isOn && html` live`}${isMuted && html` muted`}${
+  return html`<marquee-player src="${playlist}" label="${stream.title}"${isOn && html` live`}${isEmbed && html` muted`}${
     startsAt && html` starts-at="${startsAt.toISOString()}"`
-  } data-phase="${isOn ? 'starting' : 'offline'}">
+  } ${showing === 'ended' && html` ended`} data-phase="${isOn ? 'starting' : showing === 'ended' ? 'ended' : 'offline'}">
 <div class="player-panel">
 <p class="player-panel-state">${STATES[showing]}</p>
 <p class="player-panel-title" dir="auto"><bdi>${stream.title}</bdi></p>
-<p class="player-panel-message">${panelMessage(isOn, startsAt, playlist)}</p>
+<p class="player-panel-message">${panelMessage(showing, startsAt, playlist)}</p>
+${recordingUrl && html`<p class="player-panel-recording"><a href="${recordingUrl}"${isEmbed && html` target="_blank"`}>Watch the recording</a></p>`}
 </div>
 </marquee-player>`;
 }
 
-function panelMessage(isOn: boolean, startsAt: Date | null, playlist: string): SafeHtml {
-  if (isOn) {
+function panelMessage(showing: Showing, startsAt: Date | null, playlist: string): SafeHtml {
+  if (showing === 'live' || showing === 'preview') {
     return html`Waiting for the first picture…<noscript> The player needs JavaScript. Without it, <a href="${playlist}">open the stream</a> in a video player.</noscript>`;
   }
   if (startsAt !== null) return html`Starts ${time(startsAt, 'local')}.`;
+  if (showing === 'ended') return html`The broadcast has ended. If it starts again, it plays here.`;
   return html`The broadcast has not started yet. It plays here as soon as it does.`;
 }
 

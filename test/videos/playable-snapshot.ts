@@ -1,0 +1,41 @@
+import type { VideoSnapshot } from '../../src/features/playback/index.ts';
+
+/** What playback knows of a video that can be played. */
+export function playableSnapshot(changes: Partial<VideoSnapshot> = {}): VideoSnapshot {
+  return {
+    id: 'vid_01jexample0000000000000000',
+    workspaceId: 'wsp_1',
+    accountId: 'acc_1',
+    title: 'Evening concert',
+    description: null,
+    visibility: 'PUBLIC',
+    hasFailed: false,
+    durationSec: 60,
+    width: 640,
+    height: 360,
+    rungs: [
+      {
+        path: 'r1a1/360p',
+        codecs: 'avc1.42c01e',
+        averageBitrate: 500_000,
+        peakBitrate: 600_000,
+        width: 640,
+        height: 360,
+        frameRate: 25,
+      },
+    ],
+    audio: null,
+    captions: [],
+    chapters: [],
+    imageFolder: null,
+    hasStoryboard: false,
+    thumbnailFile: null,
+    viewCount: 0,
+    publishedAt: null,
+    createdAt: new Date('2026-11-20T18:00:00Z'),
+    mode: 'live',
+    creator: { username: 'harbourjazz', name: 'Harbour Jazz Club' },
+    embedHosts: null,
+    ...changes,
+  };
+}
