@@ -9,6 +9,9 @@ export type PathValues = Record<string, string>;
 /** Paths of what belongs to the account: both of its modes see it (docs/decisions/tenancy.md). */
 export const ACCOUNT_LEVEL: readonly string[] = ['/notifications/{id}', '/support/tickets/{id}'];
 
+/** Paths for keys of the test mode alone. */
+export const TEST_MODE_ONLY: readonly string[] = ['/streams/{id}/simulate-signal'];
+
 /**
  * One resource of every kind in the workspace of a key, by the beginning of the paths that name it. A new kind of
  * resource belongs here: the tests that walk the OpenAPI document refuse a path that none of these fits.

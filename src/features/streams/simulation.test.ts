@@ -35,7 +35,7 @@ test('two at once, each until its time is up', async () => {
   (await simulate(second, { on: true, seconds: 120 })).assertOk(200);
   (await simulate(second, { on: true, seconds: 120 })).assertOk(200);
   (await simulate(third, { on: true })).assertError('QUOTA_EXCEEDED');
-  assert.deepEqual(await wanted('node one'), [first, second].sort());
+  assert.deepEqual((await wanted('node one')).toSorted(), [first, second].toSorted());
   assert.deepEqual(await wanted('node two'), [], 'one node makes a signal');
   clock.advance(61_000);
   assert.deepEqual(await wanted('node two'), [second], 'of a node that is gone');
