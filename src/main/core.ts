@@ -3,7 +3,12 @@ import { domainEvents } from '../features/domains/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
 import { streamEvents } from '../features/streams/index.ts';
 import { uploadEvents } from '../features/uploads/index.ts';
-import { createVideoIntake, processingJobs, videoEvents } from '../features/videos/index.ts';
+import {
+  createVideoIntake,
+  createVideoPurge,
+  processingJobs,
+  videoEvents,
+} from '../features/videos/index.ts';
 import { webhookEvents } from '../features/webhooks/index.ts';
 import type { Built, Declarations, Part } from './part.ts';
 import { accountsPart, profilesPart } from './parts/accounts.ts';
@@ -71,9 +76,12 @@ function buildPeople(base: Base, take: Take) {
 function buildMedia(base: Base, take: Take) {
   const addresses = createAddresses(base);
   const { processing } = take(processingPart({ ...base, ...addresses, onPlayable: [recordingReady(base)] }));
-  const intake = createVideoIntake({ ...base, processing });
+  const videoPurge = createVideoPurge(base);
+  const intake = createVideoIntake({ ...base, processing, trash: videoPurge });
   const { uploads, uploadSessions } = take(uploadsPart({ ...base, intake }));
-  const video = take(videosPart({ ...base, ...addresses, processing, intake, uploads, uploadSessions }));
+  const video = take(
+    videosPart({ ...base, ...addresses, processing, intake, uploads, uploadSessions, videoPurge }),
+  );
   const { recordings } = take(recordingsPart({ ...base, intake }));
   const { signals, simulations } = take(streamsPart({ ...base, ...addresses, recordings }));
   const watching = take(playbackPart({ ...base, ...addresses, recordings }));

@@ -237,7 +237,11 @@ export async function openProcessing(options: Options = {}) {
     checkTools: async () => {},
     onPlayable: [async (_tx, _append, video) => void playable.push(video.id)],
   });
-  const intake = createVideoIntake({ clock: systemClock, processing });
+  const intake = createVideoIntake({
+    clock: systemClock,
+    trash: { makeRoom: async () => false },
+    processing,
+  });
   let workers: JobWorkers | null = null;
 
   const find = (id: string): Promise<VideoRow> =>

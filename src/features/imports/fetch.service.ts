@@ -89,10 +89,12 @@ async function fetchAndHandOver(deps: ImportDeps, run: Run, row: OpenImport, hel
   const url = row.provider === 'PEERTUBE' ? await peerTubeFile(fetcher, page) : row.source_url;
   const { hold } = deps.intake;
   const ahead = hold.ahead((bytes) =>
-    deps.events.transaction(async (tx) => {
-      await hold.reserve(tx, videoOf(row), bytes);
-      await run.confirm(tx);
-    }),
+    hold.makingRoom(row.workspace_id, () =>
+      deps.events.transaction(async (tx) => {
+        await hold.reserve(tx, videoOf(row), bytes);
+        await run.confirm(tx);
+      }),
+    ),
   );
   const { state } = await download(deps, {
     url,
@@ -124,16 +126,18 @@ function save(
   { id, workspace_id: workspaceId, video_id: videoId }: OpenImport,
   { state, total, validator }: Progress,
 ): Promise<void> {
-  return events.transaction(async (tx) => {
-    if (total !== null) await intake.hold.reserve(tx, { workspaceId, videoId }, Math.max(total, 1));
-    await repository.updateImport(tx, id, {
-      bytes_total: total,
-      bytes_received: state.sizeBytes,
-      storage_state: state.driver,
-      validator,
+  const write = () =>
+    events.transaction(async (tx) => {
+      if (total !== null) await intake.hold.reserve(tx, { workspaceId, videoId }, Math.max(total, 1));
+      await repository.updateImport(tx, id, {
+        bytes_total: total,
+        bytes_received: state.sizeBytes,
+        storage_state: state.driver,
+        validator,
+      });
+      await run.confirm(tx);
     });
-    await run.confirm(tx);
-  });
+  return intake.hold.makingRoom(workspaceId, write);
 }
 
 /** The file is whole: the video is queued for processing, whose end is the import's. */

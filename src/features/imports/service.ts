@@ -85,24 +85,26 @@ async function create(deps: ImportDeps, workspaceId: string, input: NewImport): 
   }
   const { provider, refusal } = rules.sourceOf(url);
   if (refusal !== null) throw badRequest('sourceUrl', refusal);
-  return deps.events.transaction(async (tx, append) => {
-    const wanted = {
-      id: newId('imp'),
-      workspace_id: workspaceId,
-      title: input.title ?? rules.titleOf(url),
-      visibility: input.visibility ?? ('PUBLIC' as const),
-      metadata: input.metadata ?? {},
-    };
-    const videoId = await begin(deps, tx, append, wanted);
-    return repository.insertImport(tx, {
-      ...wanted,
-      video_id: videoId,
-      source_url: input.sourceUrl,
-      provider,
-      status: 'PENDING',
-      created_at: deps.clock.now(),
+  const make = () =>
+    deps.events.transaction(async (tx, append) => {
+      const wanted = {
+        id: newId('imp'),
+        workspace_id: workspaceId,
+        title: input.title ?? rules.titleOf(url),
+        visibility: input.visibility ?? ('PUBLIC' as const),
+        metadata: input.metadata ?? {},
+      };
+      const videoId = await begin(deps, tx, append, wanted);
+      return repository.insertImport(tx, {
+        ...wanted,
+        video_id: videoId,
+        source_url: input.sourceUrl,
+        provider,
+        status: 'PENDING',
+        created_at: deps.clock.now(),
+      });
     });
-  });
+  return deps.intake.hold.makingRoom(workspaceId, make);
 }
 
 /** @throws {AppError} BAD_REQUEST, field `sourceUrl`, when the address must not be dialled. */

@@ -145,12 +145,14 @@ async function hold(
   bytes: number,
 ): Promise<boolean> {
   try {
-    await events.transaction(async (tx) => {
-      await intake.hold.grow(tx, part.workspace_id, bytes - part.held_bytes);
-      // Closed meanwhile: what it took is settled, and what was added just now is given back.
-      const isOpen = await repository.holdPart(tx, part.id, part.held_bytes, bytes);
-      if (!isOpen) await intake.hold.grow(tx, part.workspace_id, part.held_bytes - bytes);
-    });
+    await intake.hold.makingRoom(part.workspace_id, () =>
+      events.transaction(async (tx) => {
+        await intake.hold.grow(tx, part.workspace_id, bytes - part.held_bytes);
+        // Closed meanwhile: what it took is settled, and what was added just now is given back.
+        const isOpen = await repository.holdPart(tx, part.id, part.held_bytes, bytes);
+        if (!isOpen) await intake.hold.grow(tx, part.workspace_id, part.held_bytes - bytes);
+      }),
+    );
     return true;
   } catch (error) {
     if (error instanceof AppError && error.code === 'QUOTA_EXCEEDED') return false;

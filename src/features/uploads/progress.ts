@@ -131,10 +131,13 @@ export class Progress {
     work: (tx: Tx, video: { workspaceId: string; videoId: string }) => Promise<void>,
   ): Promise<void> {
     const { id, workspace_id: workspaceId, video_id: videoId } = this.#row;
-    await this.#deps.events.transaction(async (tx) => {
-      await work(tx, { workspaceId, videoId });
-      ours(await repository.recordProgress(tx, id, this.#writing.lease, {}));
-    });
+    const { events, intake } = this.#deps;
+    const change = () =>
+      events.transaction(async (tx) => {
+        await work(tx, { workspaceId, videoId });
+        ours(await repository.recordProgress(tx, id, this.#writing.lease, {}));
+      });
+    await intake.hold.makingRoom(workspaceId, change);
   }
 
   /** Keeps the lease while `work` runs. */

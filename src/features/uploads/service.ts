@@ -105,12 +105,14 @@ export function createUploads(deps: UploadDeps): Uploads {
         ...(visibility === undefined ? {} : { visibility }),
         ...(metadata === undefined ? {} : { metadata }),
       };
-      return events.transaction(async (tx, append) => {
-        await intake.lock(tx, { workspaceId, videoId: given ?? null });
-        if (given !== undefined) await intake.attach(tx, workspaceId, given, id);
-        const videoId = given ?? (await intake.create(tx, append, workspaceId, fresh)).id;
-        return open(deps, tx, { ...file, workspaceId, videoId, id });
-      });
+      const make = () =>
+        events.transaction(async (tx, append) => {
+          await intake.lock(tx, { workspaceId, videoId: given ?? null });
+          if (given !== undefined) await intake.attach(tx, workspaceId, given, id);
+          const videoId = given ?? (await intake.create(tx, append, workspaceId, fresh)).id;
+          return open(deps, tx, { ...file, workspaceId, videoId, id });
+        });
+      return intake.hold.makingRoom(workspaceId, make);
     },
     cancelFor: (tx, videoId) => cancelOpen(deps, tx, videoId),
     list: (workspaceId, filter, page) => repository.listUploads(db, workspaceId, filter, page),

@@ -233,10 +233,12 @@ async function declare(
   rules.checkedSize(field, totalBytes);
   if (totalBytes < offset) throw badRequest(field, `${offset} bytes have been received already.`);
   const { id, workspace_id: workspaceId, video_id: videoId } = row;
-  return events.transaction(async (tx) => {
-    await intake.hold.reserve(tx, { workspaceId, videoId }, totalBytes);
-    return ours(await repository.recordProgress(tx, id, lease, { size_bytes: totalBytes }));
-  });
+  const take = () =>
+    events.transaction(async (tx) => {
+      await intake.hold.reserve(tx, { workspaceId, videoId }, totalBytes);
+      return ours(await repository.recordProgress(tx, id, lease, { size_bytes: totalBytes }));
+    });
+  return intake.hold.makingRoom(workspaceId, take);
 }
 
 function tooLong(row: UploadRow): AppError {

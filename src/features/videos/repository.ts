@@ -219,7 +219,7 @@ export function oldRecordings(db: Db, plan: Plan, before: Date) {
 export function unpurged(db: Db, before: Date) {
   return db
     .selectFrom('video')
-    .select(['id', 'workspace_id'])
+    .select(['id', 'workspace_id', 'original_key'])
     .where('deleted_at', '<', before)
     .where('purged_at', 'is', null)
     .orderBy('deleted_at')

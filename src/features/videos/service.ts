@@ -73,7 +73,7 @@ export interface VideoDeps {
   clock: Clock;
   store: Pick<BlobStore, 'head'>;
   uploads: UploadSessions;
-  intake: Pick<VideoIntake, 'hold'>;
+  intake: Pick<VideoIntake, 'hold' | 'lock'>;
   processing: Pick<VideoProcessing, 'start' | 'cancel'>;
   onDeleted: readonly VideoDeleted[];
 }
@@ -176,28 +176,30 @@ function columns(input: VideoSettings): Partial<Settings> {
 }
 
 async function create(deps: VideoDeps, workspaceId: string, input: NewVideoInput) {
-  const { events, clock, uploads } = deps;
+  const { events, clock, uploads, intake } = deps;
   const now = clock.now();
   const publishAt = settingsRules.parsePublishAt('publishAt', input.publishAt, now);
   const visibility = settingsRules.initialVisibility(input.visibility, publishAt);
   settingsRules.assertPriced(visibility, input.priceCents ?? null);
   const chapters = settingsRules.orderChapters(input.chapters ?? [], null);
   const { filename = input.title, sizeBytes = null, mimeType = null, corsOrigin = null } = input;
-  return events.transaction(async (tx, append) => {
-    const { id } = await createVideo(tx, append, workspaceId, {
-      ...columns(input),
-      title: input.title,
-      visibility,
-      publish_at: publishAt,
-      chapters: JSON.stringify(chapters),
-      source: 'UPLOAD',
-      created_at: now,
-    });
-    const file = { filename, sizeBytes, mimeType, corsOrigin };
-    const upload = await uploads.open(tx, workspaceId, id, file);
-    await repository.updateVideo(tx, id, { upload_id: upload.id });
-    return { video: await repository.showVideo(tx, id), upload: upload.shown };
-  });
+  return intake.hold.makingRoom(workspaceId, () =>
+    events.transaction(async (tx, append) => {
+      const { id } = await createVideo(tx, append, workspaceId, {
+        ...columns(input),
+        title: input.title,
+        visibility,
+        publish_at: publishAt,
+        chapters: JSON.stringify(chapters),
+        source: 'UPLOAD',
+        created_at: now,
+      });
+      const file = { filename, sizeBytes, mimeType, corsOrigin };
+      const upload = await uploads.open(tx, workspaceId, id, file);
+      await repository.updateVideo(tx, id, { upload_id: upload.id });
+      return { video: await repository.showVideo(tx, id), upload: upload.shown };
+    }),
+  );
 }
 
 async function update(
@@ -279,10 +281,11 @@ function publishLocked(tx: Tx, append: AppendEvent, row: VideoRow, now: Date): P
 async function remove(deps: VideoDeps, workspaceId: string, id: string): Promise<void> {
   const { events, bus, clock, intake, processing, onDeleted } = deps;
   await events.transaction(async (tx, append) => {
-    // First, because it locks the workspace.
-    await intake.hold.release(tx, { workspaceId, videoId: id });
+    await intake.lock(tx, { workspaceId, videoId: id });
     const row = await repository.lockVideo(tx, workspaceId, id);
     if (row === undefined) throw notFound();
+    // A file that is there counts until it is removed.
+    if (row.original_key === null) await intake.hold.release(tx, { workspaceId, videoId: id });
     const now = clock.now();
     await processing.cancel(tx, id);
     for (const end of onDeleted) await end(tx, append, row);

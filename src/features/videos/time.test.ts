@@ -64,6 +64,7 @@ describe('deleted videos', () => {
       ...app.container,
       log: createLogger('silent'),
       store: {
+        delete: (key) => app.container.store.delete(key),
         async deletePrefix(prefix) {
           if (broken && prefix.includes(stuck)) throw new Error('EIO');
           await app.container.store.deletePrefix(prefix);

@@ -7,12 +7,12 @@ import {
   createCaptions,
   createLockVideo,
   createThumbnails,
-  createVideoPurge,
   createVideos,
   thumbnailRoutes,
   type UploadSessions,
   type VideoIntake,
   type VideoProcessing,
+  type VideoPurge,
   type Videos,
   videoRoutes,
 } from '../../features/videos/index.ts';
@@ -25,16 +25,17 @@ interface Needs extends Base, Pick<Addresses, 'videoLinks' | 'access'> {
   intake: VideoIntake;
   uploads: Uploads;
   uploadSessions: UploadSessions;
+  videoPurge: VideoPurge;
 }
 
 interface Gives {
   videos: Videos;
   audience: Audience;
-  videoPurge: ReturnType<typeof createVideoPurge>;
+  videoPurge: VideoPurge;
 }
 
 export function videosPart(needs: Needs): Built<Gives> {
-  const { cursors, uploads, uploadSessions, access, videoLinks: links } = needs;
+  const { cursors, uploads, uploadSessions, access, videoPurge, videoLinks: links } = needs;
   const videos = createVideos({
     ...needs,
     uploads: uploadSessions,
@@ -47,7 +48,6 @@ export function videosPart(needs: Needs): Built<Gives> {
     ...needs,
     mayWatch: async (video, token) => (await access.passFor(video, token)) !== null,
   });
-  const videoPurge = createVideoPurge(needs);
   return {
     gives: { videos, audience, videoPurge },
     part: {

@@ -35,7 +35,12 @@ export interface StorageHold {
    * @param reserve takes so many bytes for the file, in a transaction of its own.
    */
   ahead(reserve: (bytes: number) => Promise<void>): ReservedAhead;
-  /** Is there anything left at all? Locks nothing. */
+  /**
+   * Runs what takes storage, in a transaction of its own. Where there is too little left, files of deleted videos
+   * are removed and it runs again.
+   */
+  makingRoom<T>(workspaceId: string, work: () => Promise<T>): Promise<T>;
+  /** Is there anything left at all, but for what deleted videos take? Locks nothing. */
   hasRoom(tx: Tx, workspaceId: string): Promise<boolean>;
 }
 
@@ -53,17 +58,41 @@ export interface ReservedAhead {
 const GB = 2 ** 30;
 const AHEAD_BYTES = 16 * 2 ** 20;
 
-export function createStorageHold(): StorageHold {
+/** Removes files of deleted videos; filled by the composition root. */
+export interface Trash {
+  /** The oldest first, until so many bytes are free. @returns false when all of them are too few. */
+  makeRoom(workspaceId: string, bytes: number): Promise<boolean>;
+}
+
+class StorageFull extends AppError {
+  readonly missingBytes: number;
+
+  constructor(missingBytes: number, message: string) {
+    super('QUOTA_EXCEEDED', { message });
+    this.missingBytes = missingBytes;
+  }
+}
+
+export function createStorageHold(trash: Trash): StorageHold {
   return {
     reserve: (tx, video, bytes) => take(tx, video, bytes, { enforce: true }),
     adjust: (tx, video, bytes) => take(tx, video, bytes, { enforce: false }),
-    release: (tx, video) => take(tx, video, 0, { enforce: false }),
+    release: releaseStorage,
     grow: (tx, workspaceId, bytes) => grow(tx, workspaceId, bytes, { enforce: true }),
     settle: (tx, workspaceId, bytes) => grow(tx, workspaceId, bytes, { enforce: false }),
     ahead: reserveAhead,
+    async makingRoom(workspaceId, work) {
+      try {
+        return await work();
+      } catch (error) {
+        const isFull = error instanceof StorageFull;
+        if (!isFull || !(await trash.makeRoom(workspaceId, error.missingBytes))) throw error;
+        return work();
+      }
+    },
     async hasRoom(tx, workspaceId) {
       const { plan, storageBytes } = await ownerOf(tx, workspaceId);
-      return storageBytes < PLANS[plan].storageBytes;
+      return storageBytes - (await repository.trashBytes(tx, workspaceId)) < PLANS[plan].storageBytes;
     },
   };
 }
@@ -117,5 +146,10 @@ function assertFits(plan: Plan, usedBytes: number, after: number): void {
   const { storageBytes } = PLANS[plan];
   if (after <= storageBytes) return;
   const message = `The plan includes ${storageBytes / GB} GB of storage; ${usedBytes} bytes are used or reserved.`;
-  throw new AppError('QUOTA_EXCEEDED', { message });
+  throw new StorageFull(after - storageBytes, message);
+}
+
+/** Gives back what a video took. */
+export function releaseStorage(tx: Tx, video: OwnVideo): Promise<void> {
+  return take(tx, video, 0, { enforce: false });
 }

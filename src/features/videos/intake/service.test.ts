@@ -49,6 +49,7 @@ before(async () => {
   });
   intake = createVideoIntake({
     clock,
+    trash: { makeRoom: async () => false },
     processing: {
       start: async (_tx, { id, revision }) => void asked.push(`start ${id} ${revision}`),
       cancel: async (_tx, id) => void asked.push(`cancel ${id}`),

@@ -9,7 +9,7 @@ import type { NewVideo, VideoRow } from '../repository.ts';
 import * as repository from '../repository.ts';
 import type { VideoFailure } from '../transitions.ts';
 import * as transitions from '../transitions.ts';
-import { createStorageHold, type StorageHold } from './hold.service.ts';
+import { createStorageHold, type StorageHold, type Trash } from './hold.service.ts';
 import type { OwnVideo } from './repository.ts';
 
 /** What turns an original into something to play; filled by the composition root. */
@@ -81,10 +81,11 @@ export interface VideoIntake {
 export interface VideoIntakeDeps {
   clock: Clock;
   processing: Pick<VideoProcessing, 'start' | 'cancel'>;
+  trash: Trash;
 }
 
-export function createVideoIntake({ clock, processing }: VideoIntakeDeps): VideoIntake {
-  const hold = createStorageHold();
+export function createVideoIntake({ clock, processing, trash }: VideoIntakeDeps): VideoIntake {
+  const hold = createStorageHold(trash);
   const lock = async (tx: Tx, { workspaceId, videoId }: OwnVideo) => {
     await lockWorkspace(tx, workspaceId);
     return repository.lockVideo(tx, workspaceId, videoId);
