@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { inGoodStanding } from '../../platform/db/workspace.ts';
 
 /** Simulations of the workspace that are on, but for the one of this stream. */
 export async function countOthers(
@@ -47,7 +48,7 @@ export async function claim(
     from stream
     where stream.id = signal_simulation.stream_id and signal_simulation.stream_id in (
       select s.stream_id from signal_simulation s join stream t on t.id = s.stream_id
-      where s.until > ${now} and t.enabled and t.deleted_at is null
+      where s.until > ${now} and t.enabled and t.deleted_at is null and ${inGoodStanding('s.workspace_id')}
         and (s.node_id = ${nodeId} or s.node_id is null or s.seen_at < ${lostBefore})
       order by s.node_id = ${nodeId} desc nulls last, s.stream_id
       limit ${max} for update of s skip locked)

@@ -54,3 +54,14 @@ test('400 for what is no wish, 409 for a disabled stream', async () => {
   (await app.request('PATCH', `/streams/${id}`, { key, body: { enabled: false } })).assertOk(200);
   (await simulate(id, { on: true })).assertError('CONFLICT');
 });
+
+test('the signal of a suspended account ends, and comes back when that is lifted', async () => {
+  const made = await app.createKey({ mode: 'test' });
+  const id = await createStream(made.key);
+  (await simulate(id, { on: true }, made.key)).assertOk(200);
+  assert.ok((await wanted('node one')).includes(id));
+  await app.container.accounts.suspend(made.account.email);
+  assert.ok(!(await wanted('node one')).includes(id));
+  await app.container.accounts.unsuspend(made.account.email);
+  assert.ok((await wanted('node one')).includes(id));
+});
