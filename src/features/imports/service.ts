@@ -48,7 +48,12 @@ export interface Imports {
   get(workspaceId: string, id: string): Promise<ImportRow>;
   /** @throws {AppError} CONFLICT when it has ended. */
   cancel(workspaceId: string, id: string): Promise<ImportRow>;
-  /** Begins anew, with a new video. @throws {AppError} CONFLICT unless it is FAILED or CANCELED. */
+  /**
+   * Begins anew: with the video that it had where no byte of it was accepted, otherwise with a new one of the same
+   * settings.
+   *
+   * @throws {AppError} CONFLICT unless it is FAILED or CANCELED.
+   */
   retry(workspaceId: string, id: string): Promise<ImportRow>;
 }
 
@@ -94,7 +99,7 @@ async function create(deps: ImportDeps, workspaceId: string, input: NewImport): 
         visibility: input.visibility ?? ('PUBLIC' as const),
         metadata: input.metadata ?? {},
       };
-      const videoId = await begin(deps, tx, append, wanted);
+      const videoId = await begin(deps, tx, append, { ...wanted, video_id: null }, false);
       return repository.insertImport(tx, {
         ...wanted,
         video_id: videoId,
@@ -117,18 +122,25 @@ async function checkSource({ fetcher }: ImportDeps, url: string): Promise<void> 
   }
 }
 
-type Wanted = Pick<ImportRow, 'id' | 'workspace_id' | 'title' | 'visibility' | 'metadata'>;
+type Wanted = Pick<ImportRow, 'id' | 'workspace_id' | 'video_id' | 'title' | 'visibility' | 'metadata'>;
 
-/** The video and the job of a run. @returns the id of the video. */
+/**
+ * The video and the job of a run.
+ *
+ * @param keeps the video that it has, if that has no file.
+ * @returns the id of the video.
+ */
 async function begin(
   { intake, jobs }: ImportDeps,
   tx: Tx,
   append: AppendEvent,
-  { id, workspace_id: workspaceId, title, visibility, metadata }: Wanted,
+  { id, workspace_id: workspaceId, video_id: before, title, visibility, metadata }: Wanted,
+  keeps: boolean,
 ): Promise<string> {
-  const { accountId, plan } = await intake.lock(tx, { workspaceId, videoId: null });
+  const old = { workspaceId, videoId: before };
+  const { accountId, plan } = await intake.lock(tx, old);
   const input = { title, visibility, metadata, source: 'IMPORT', importId: id } as const;
-  const video = await intake.create(tx, append, workspaceId, input);
+  const video = await intake.again(tx, append, old, { keeps, input });
   await intake.hold.reserve(tx, { workspaceId, videoId: video.id }, FIRST_BYTES);
   const { priority } = PLANS[plan];
   await jobs.enqueue(tx, importJob, { importId: id }, { key: id, group: accountId, priority });
@@ -159,22 +171,28 @@ async function cancel(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
 }
 
 function retry(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
-  return deps.events.transaction(async (tx, append) => {
-    await deps.intake.lock(tx, { workspaceId: found.workspace_id, videoId: null });
-    const row = await repository.lockImport(tx, found.id);
-    if (row.status !== 'FAILED' && row.status !== 'CANCELED') {
-      throw new AppError('CONFLICT', { message: `The import is ${row.status}.` });
-    }
-    return repository.updateImport(tx, row.id, {
-      video_id: await begin(deps, tx, append, row),
-      status: 'PENDING',
-      bytes_total: null,
-      bytes_received: 0,
-      validator: null,
-      storage_state: null,
-      error_code: null,
-      error_message: null,
-      completed_at: null,
+  const { events, intake } = deps;
+  const { id, workspace_id: workspaceId, video_id: videoId } = found;
+  const renew = () =>
+    events.transaction(async (tx, append) => {
+      await intake.lock(tx, { workspaceId, videoId });
+      const row = await repository.lockImport(tx, id);
+      if ((row.status !== 'FAILED' && row.status !== 'CANCELED') || row.video_id !== videoId) {
+        throw new AppError('CONFLICT', { message: `The import is ${row.status}.` });
+      }
+      // The run of a cancelled one may be at its end only now: where it had a file it may write to it still.
+      const isUntouched = row.bytes_received === 0 && (row.status === 'FAILED' || row.storage_state === null);
+      return repository.updateImport(tx, row.id, {
+        video_id: await begin(deps, tx, append, row, isUntouched),
+        status: 'PENDING',
+        bytes_total: null,
+        bytes_received: 0,
+        validator: null,
+        storage_state: null,
+        error_code: null,
+        error_message: null,
+        completed_at: null,
+      });
     });
-  });
+  return intake.hold.makingRoom(workspaceId, renew);
 }

@@ -15,6 +15,7 @@ describe('states', () => {
     ['completed', [null, null, 'READY', null, null]],
     ['failed', ['FAILED', 'FAILED', 'FAILED', null, null]],
     ['retry', [null, null, null, null, 'QUEUED']],
+    ['awaited', [null, null, null, null, 'UPLOADING']],
   ];
   for (const [step, to] of table) {
     test(step, () => {

@@ -1,8 +1,8 @@
 import type { Visibility } from '../../kernel/visibility.ts';
 import type { VideoStatus } from '../../platform/db/tables.generated.ts';
 
-/** What moves a video on: its file has come, a worker picks it, every rung is made, an error, a retry. */
-export type VideoStep = 'received' | 'picked' | 'completed' | 'failed' | 'retry';
+/** What moves a video on: its file has come, a worker picks it, every rung is made, an error, a retry; it is fetched again. */
+export type VideoStep = 'received' | 'picked' | 'completed' | 'failed' | 'retry' | 'awaited';
 
 const STEPS: Readonly<Record<VideoStep, { from: readonly VideoStatus[]; to: VideoStatus }>> = {
   received: { from: ['UPLOADING'], to: 'QUEUED' },
@@ -10,6 +10,7 @@ const STEPS: Readonly<Record<VideoStep, { from: readonly VideoStatus[]; to: Vide
   completed: { from: ['PROCESSING'], to: 'READY' },
   failed: { from: ['UPLOADING', 'QUEUED', 'PROCESSING'], to: 'FAILED' },
   retry: { from: ['FAILED'], to: 'QUEUED' },
+  awaited: { from: ['FAILED'], to: 'UPLOADING' },
 };
 
 /** @returns where the step leads, or null when it does not apply and changes nothing. */

@@ -118,6 +118,14 @@ export async function fail({ tx, append, row, now }: Step, failure: VideoFailure
   return after;
 }
 
+/** FAILED → UPLOADING: a file that never came is fetched again. */
+export async function awaitAgain({ tx, row, now }: Step): Promise<VideoRow | null> {
+  const status = row.original_key === null ? target(row, 'awaited') : null;
+  if (status === null) return null;
+  const change = { status, error_code: null, error_message: null, updated_at: now };
+  return repository.updateVideo(tx, row.id, change);
+}
+
 /** FAILED → QUEUED in a new revision; `video.processing.started` with the new attempt. */
 export async function retry({ tx, append, row, now }: Step): Promise<VideoRow | null> {
   const status = target(row, 'retry');

@@ -52,6 +52,17 @@ export interface VideoIntake {
   /** A video that is UPLOADING: `video.created`. */
   create(tx: Tx, append: AppendEvent, workspaceId: string, input: IntakeVideo): Promise<VideoRow>;
   /**
+   * The video of a file that is fetched once more. The failed one itself waits for it where `keeps` is true and
+   * nothing has come of it; otherwise it is a new one with the settings of the old, or with `input` where that is
+   * deleted.
+   */
+  again(
+    tx: Tx,
+    append: AppendEvent,
+    old: { workspaceId: string; videoId: string | null },
+    options: { keeps: boolean; input: IntakeVideo },
+  ): Promise<VideoRow>;
+  /**
    * Gives a video that waits for its file to an upload session.
    *
    * @throws {AppError} NOT_FOUND; CONFLICT when it is not UPLOADING.
@@ -90,6 +101,22 @@ export function createVideoIntake({ clock, processing, trash }: VideoIntakeDeps)
     await lockWorkspace(tx, workspaceId);
     return repository.lockVideo(tx, workspaceId, videoId);
   };
+  const create = (
+    tx: Tx,
+    append: AppendEvent,
+    workspaceId: string,
+    { uploadId, importId, streamId, sessionId, ...input }: IntakeVideo,
+    settings: Partial<ReturnType<typeof settingsOf>> = {},
+  ) =>
+    createVideo(tx, append, workspaceId, {
+      ...input,
+      ...settings,
+      upload_id: uploadId ?? null,
+      import_id: importId ?? null,
+      stream_id: streamId ?? null,
+      session_id: sessionId ?? null,
+      created_at: clock.now(),
+    });
   return {
     hold,
     async lock(tx, { workspaceId, videoId }) {
@@ -97,15 +124,13 @@ export function createVideoIntake({ clock, processing, trash }: VideoIntakeDeps)
       if (videoId !== null) await repository.lockVideo(tx, workspaceId, videoId);
       return owner;
     },
-    create: (tx, append, workspaceId, { uploadId, importId, streamId, sessionId, ...input }) =>
-      createVideo(tx, append, workspaceId, {
-        ...input,
-        upload_id: uploadId ?? null,
-        import_id: importId ?? null,
-        stream_id: streamId ?? null,
-        session_id: sessionId ?? null,
-        created_at: clock.now(),
-      }),
+    create,
+    again: async (tx, append, { workspaceId, videoId }, { keeps, input }) => {
+      const row = videoId === null ? undefined : await repository.lockVideo(tx, workspaceId, videoId);
+      if (row === undefined) return create(tx, append, workspaceId, input);
+      const kept = keeps ? await transitions.awaitAgain({ tx, append, row, now: clock.now() }) : null;
+      return kept ?? create(tx, append, workspaceId, input, settingsOf(row));
+    },
     async attach(tx, workspaceId, videoId, uploadId) {
       const row = await repository.lockVideo(tx, workspaceId, videoId);
       if (row === undefined) throw notFound();
@@ -136,6 +161,13 @@ export function createVideoIntake({ clock, processing, trash }: VideoIntakeDeps)
       return true;
     },
   };
+}
+
+/** What its owner has set. */
+function settingsOf(row: VideoRow) {
+  const { title, description, visibility, metadata, tags } = row;
+  const { external_id, tier_ids, price_cents, currency } = row;
+  return { title, description, visibility, metadata, tags, external_id, tier_ids, price_cents, currency };
 }
 
 /** A new video with its event, under an id of its own. */
