@@ -58,16 +58,19 @@ test('the operator lists, reads, answers, resolves and closes tickets', async ()
 });
 
 test('what it refuses, it refuses in one line; its usage is in that of the program', async () => {
-  const failing = (code: number, stderr: RegExp) => (error: unknown) => {
-    assert.equal(Object(error).code, code);
-    assert.match(Object(error).stderr, stderr);
-    return true;
-  };
+  const refused = (args: string[], code: number, stderr: RegExp) =>
+    assert.rejects(marquee(...args), (error: unknown) => {
+      assert.equal(Object(error).code, code);
+      assert.match(Object(error).stderr, stderr);
+      return true;
+    });
   const reply = ['support', 'reply', '--id', 'tkt_none', '--message'];
-  await assert.rejects(marquee(...reply, 'Hello'), failing(1, /^marquee: [^\n]*no such[^\n]*\n$/));
-  await assert.rejects(marquee(...reply, ' '), failing(1, /^marquee: [^\n]*\(message\)\n$/));
-  await assert.rejects(marquee('support', 'show'), failing(2, /--id is required/));
-  await assert.rejects(marquee('support', 'list', '--status', 'NEW'), failing(2, /--status is one of OPEN/));
+  await Promise.all([
+    refused([...reply, 'Hello'], 1, /^marquee: [^\n]*no such[^\n]*\n$/),
+    refused([...reply, ' '], 1, /^marquee: [^\n]*\(message\)\n$/),
+    refused(['support', 'show'], 2, /--id is required/),
+    refused(['support', 'list', '--status', 'NEW'], 2, /--status is one of OPEN/),
+  ]);
   assert.match(
     await marquee('--help'),
     / {2}marquee support reply --id TICKET_ID --message TEXT \[--json\]\n/,

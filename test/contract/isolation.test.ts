@@ -101,6 +101,7 @@ test('lists show it to its owner: the check above can fail', async () => {
     '/me/integration-domains',
     '/me/events',
     '/notifications',
+    '/support/tickets',
   ];
   for (const path of lists) {
     const { text } = (await app.request('GET', path, { key: owner })).assertOk(200);
