@@ -1,11 +1,11 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { type Clock, dateFromMs } from '../kernel/clock.ts';
+import { DAY_MS } from '../kernel/durations.ts';
 
 const TABLES = ['event', 'delivery_log'] as const;
 const DAYS_AHEAD = 3;
 /** How long events and delivery rows are kept (docs/decisions/events-and-deliveries.md#the-event-log). */
 const KEPT_DAYS = 30;
-const DAY_MS = 86_400_000;
 /** Any constant: one process at a time changes partitions. */
 const LOCK = 7_220_413;
 

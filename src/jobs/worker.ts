@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HOUR_MS } from '../kernel/durations.ts';
 import type { Bus } from '../platform/bus.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -34,7 +35,6 @@ const LEASE_SEC = 10;
 const LEASE_OWN_MS = 8000;
 const SWEEP_MS = 2000;
 const DEPTH_MS = 15_000;
-const HOUR_MS = 3_600_000;
 
 /**
  * Runs jobs in this process: claims what is due while there is room, keeps the leases, gives back the jobs of

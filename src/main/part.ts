@@ -5,10 +5,11 @@ import type { WebAssets } from '../http/assets.ts';
 import type { Route } from '../http/route.ts';
 import type { JobDefinition, JobWorker } from '../jobs/job.ts';
 import type { ScheduledTask } from '../jobs/schedule.ts';
+import { HOUR_MS, MINUTE_MS } from '../kernel/durations.ts';
 import type { CommandDefinition, CommandRunner } from './command.ts';
 
 /** For tasks. */
-export const EVERY = { second: 1000, minute: 60_000, hour: 3_600_000 } as const;
+export const EVERY = { second: 1000, minute: MINUTE_MS, hour: HOUR_MS } as const;
 
 /** What a feature is known by before it is built: the catalogue and the queue are complete from the start. */
 export interface Declarations {

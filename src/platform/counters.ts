@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
+import { DAY_MS } from '../kernel/durations.ts';
 import type { RedisStore } from './redis.ts';
 import { type Counter, memoryWindows } from './windows.ts';
 
@@ -62,7 +63,6 @@ function createCounter(
 
 /** Whoever asks compares with a limit of its own. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
-const DAY_MS = 86_400_000;
 
 type Limiter = Pick<RateLimiterRedis, 'consume' | 'get'>;
 

@@ -2,6 +2,7 @@ import { anyKey, writes } from '../../http/access.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
+import { HOUR_SEC } from '../../kernel/durations.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { ProfileRow } from './profile.repository.ts';
 import { AVATAR_MAX_BYTES, type Profiles } from './profile.service.ts';
@@ -16,8 +17,6 @@ import {
   toEmbedAllowlist,
   toMe,
 } from './schemas.ts';
-
-const HOUR_SEC = 3600;
 
 interface Deps {
   profiles: Profiles;

@@ -1,6 +1,7 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
 import type { Caller, Mode, Scope } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
@@ -26,7 +27,6 @@ import { createKeyVerifier, type KeyVerifier } from './verifier.service.ts';
 const DASHBOARD_RATE_LIMIT = 10_000;
 /** A key that a key makes allows 1,000 (docs/decisions/api-keys.md#limits-of-a-key). */
 const MINTED_RATE_LIMIT = 1000;
-const DAY_MS = 86_400_000;
 /** `api_key.expiring` is sent so long before the end of a key, and not for keys that live no longer. */
 const EXPIRING_MS = 7 * DAY_MS;
 

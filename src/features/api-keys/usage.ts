@@ -1,8 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { MINUTE_MS } from '../../kernel/durations.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { KeyUse } from './repository.ts';
 
-const MINUTE_MS = 60_000;
 const FLUSH_MS = 500;
 const ENTRIES = 50_000;
 

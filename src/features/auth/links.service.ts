@@ -1,4 +1,5 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { HOUR_MS } from '../../kernel/durations.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { EmailTokenPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import type { CredentialStore } from './accounts.ts';
@@ -37,7 +38,6 @@ export interface MailOutbox {
   enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
 const LIFE_MS: Record<LinkPurpose, number> = { VERIFY_EMAIL: 24 * HOUR_MS, RESET_PASSWORD: HOUR_MS };
 const PATHS: Record<LinkPurpose, string> = {
   VERIFY_EMAIL: '/verify-email',

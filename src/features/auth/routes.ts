@@ -1,6 +1,7 @@
 import { anyKey, gated } from '../../http/access.ts';
 import { defineRoute, type Limit, type Route } from '../../http/route.ts';
 import { Deleted } from '../../http/schema.ts';
+import { HOUR_SEC } from '../../kernel/durations.ts';
 import {
   ConfirmIn,
   DisableIn,
@@ -18,7 +19,6 @@ import type { SignIn } from './service.ts';
 import type { TwoFactor } from './two-factor.service.ts';
 
 const QUARTER_SEC = 900;
-const HOUR_SEC = 3600;
 
 /** docs/api/authentication.md#limits, with the bodies of docs/api/conventions.md#errors. */
 function caps(bucket: string, perIp: number, perKey: number): readonly Limit[] {

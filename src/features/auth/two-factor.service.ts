@@ -1,4 +1,5 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/durations.ts';
 import { AppError } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
@@ -53,8 +54,6 @@ const CHALLENGE_SEC = 300;
 const TRIES_PER_CHALLENGE = 5;
 /** Wrong codes of one account, over all its challenges: six digits can be guessed with enough sign-ins. */
 const TRIES_PER_HOUR = 30;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 interface Deps {
   db: Db;

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Mode } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { toHostname } from '../../kernel/hostname.ts';
 import type {
@@ -9,9 +10,6 @@ import type {
   IntegrationDomainStatus as DomainStatus,
 } from '../../platform/db/tables.generated.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 /** When a pending domain is looked at by itself, after the start; then hourly. */
 const FIRST_CHECKS_MS = [1, 5, 15, 60].map((minutes) => minutes * MINUTE_MS);
 const PENDING_MS = 7 * DAY_MS;

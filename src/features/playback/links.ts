@@ -1,3 +1,4 @@
+import { HOUR_SEC } from '../../kernel/durations.ts';
 import { isOpen, type Visibility } from '../../kernel/visibility.ts';
 import type { PlaybackTokens } from './tokens.ts';
 
@@ -38,7 +39,6 @@ export interface StreamLinks {
   embedUrl(id: string): string;
 }
 
-const HOUR_SEC = 3600;
 const PLAYBACK_SEC = 12 * HOUR_SEC;
 const PREVIEW_SEC = HOUR_SEC;
 

@@ -1,4 +1,5 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { HOUR_SEC } from '../../kernel/durations.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { GRANTS, type Grant } from './access.rules.ts';
 
@@ -13,7 +14,6 @@ export interface PlaybackTokens {
 }
 
 const PURPOSE = 'playback';
-const HOUR_SEC = 3600;
 const VIEWER_LENGTH = 12;
 const FORM = /^([a-z]+)\.([0-9a-z]{1,8})(?:\.([\w-]{12}))?\.([\w-]+)$/;
 

@@ -1,5 +1,6 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS } from '../../kernel/plans.ts';
@@ -18,8 +19,6 @@ import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import * as settingsRules from './settings.rules.ts';
 import * as transitions from './transitions.ts';
-
-const DAY_MS = 86_400_000;
 
 export interface VideoSettings {
   title?: string;

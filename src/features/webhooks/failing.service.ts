@@ -1,5 +1,6 @@
 import { type Events, nextSequence } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -20,7 +21,6 @@ interface Deps {
 
 /** From here on a run of failures is no accident (docs/decisions/events-and-deliveries.md#types). */
 const FAILURES = 20;
-const DAY_MS = 86_400_000;
 
 /**
  * Tells of webhooks that fail for long, switches them off where the operator wants it, and cancels what a

@@ -5,12 +5,10 @@ import {
   createKeyNotices,
 } from '../../features/api-keys/index.ts';
 import type { Mailbox } from '../../features/mail/index.ts';
+import { HOUR_SEC, MINUTE_SEC } from '../../kernel/durations.ts';
 import { createGuesses } from '../../platform/guesses.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
-
-const MINUTE_SEC = 60;
-const HOUR_SEC = 3600;
 
 export function apiKeysPart(base: Base & { mailbox: Mailbox }): Built<{ apiKeys: ApiKeys }> {
   const { caps, cursors, mailbox } = base;

@@ -7,13 +7,13 @@ import {
   type StreamSignals,
   streamRoutes,
 } from '../../features/streams/index.ts';
+import { MINUTE_SEC } from '../../kernel/durations.ts';
 import { createGuesses } from '../../platform/guesses.ts';
 import type { Built } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
 
 const SWEEP_MS = 500;
-const MINUTE_SEC = 60;
 
 interface Needs extends Base, Pick<Addresses, 'streamLinks'> {
   recordings: Recordings;

@@ -4,13 +4,12 @@ import { named } from '../../../http/named.ts';
 import { definePublicRoute, type Route } from '../../../http/route.ts';
 import { IdParams, Nullable } from '../../../http/schema.ts';
 import { addressBlock } from '../../../kernel/address.ts';
+import { MINUTE_SEC } from '../../../kernel/durations.ts';
 import type { VideoLinks } from '../../playback/index.ts';
 import { toLinked } from '../schemas.ts';
 import type { Audience } from './service.ts';
 
 const Id = IdParams('vid', 'video');
-
-const MINUTE_SEC = 60;
 
 const RelatedVideo = named(
   'RelatedVideo',
