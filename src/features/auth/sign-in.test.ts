@@ -190,15 +190,17 @@ describe('POST /auth/login', () => {
     assert.equal(new Set(shape).size, 1);
   });
 
-  it('takes as long for an unknown address as for a wrong password', async () => {
+  it('works as hard for an unknown address as for a wrong password', async () => {
     const { email } = await fixture.person();
     const { auth } = fixture.app.container;
     const time = async (address: string) => {
-      const start = performance.now();
+      // Of all threads, so that a busy machine changes nothing.
+      const before = process.cpuUsage();
       await assert.rejects(
         auth.signIn.login({ email: address, password: 'not the password' }, { ip: '192.0.2.1' }),
       );
-      return performance.now() - start;
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
     };
     const unknown: number[] = [];
     const wrong: number[] = [];
@@ -208,7 +210,7 @@ describe('POST /auth/login', () => {
     }
     const ratio = median(unknown) / median(wrong);
     // Without the dummy hash it is below 0.1.
-    assert.ok(ratio > 0.5 && ratio < 2, `ratio of the medians: ${ratio}`);
+    assert.ok(ratio > 0.4 && ratio < 2.5, `ratio of the medians: ${ratio}`);
   });
 
   it('renews a hash whose parameters are out of date', async () => {
