@@ -32,6 +32,7 @@ const LIMITS: Readonly<Record<keyof PlanLimits, [label: string, show: (plan: Pla
   maxLiveHeight: ['Live resolution', (plan) => `${plan.maxLiveHeight}p`],
   concurrentStreams: ['Broadcasts at once', (plan) => String(plan.concurrentStreams)],
   storageBytes: ['Storage', (plan) => inBytes(plan.storageBytes)],
+  openUploads: ['Uploads that wait for bytes', (plan) => String(plan.openUploads)],
   webhooks: ['Webhooks', (plan) => String(plan.webhooks)],
   apiKeys: ['API keys', (plan) => String(plan.apiKeys)],
   integrationDomains: ['Integration domains', (plan) => String(plan.integrationDomains)],

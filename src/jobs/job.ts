@@ -68,6 +68,8 @@ export interface JobWorker<S extends TSchema = TSchema> {
   readonly job: JobDefinition<S>;
   /** How many of this process run at once. */
   readonly concurrency: number;
+  /** How many of those one group may have. Default: all. */
+  readonly perGroup?: number;
   run(run: JobRun<Static<S>>): Promise<void>;
 }
 

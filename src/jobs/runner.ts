@@ -29,6 +29,7 @@ const END_PAUSE_MS = 500;
 export class JobRunner {
   readonly queue: string;
   readonly claim: Claim;
+  readonly group: string;
   /** `performance.now()` of the last time that the lease was known to hold. */
   renewedAt = performance.now();
   readonly #options: RunnerOptions;
@@ -36,8 +37,9 @@ export class JobRunner {
   #stopped: StopReason | null = null;
 
   constructor(options: RunnerOptions) {
-    const { queue, id, fence } = options.claimed;
+    const { queue, id, fence, group } = options.claimed;
     this.queue = queue;
+    this.group = group;
     this.claim = { queue, id, fence };
     this.#options = options;
   }

@@ -33,8 +33,19 @@ export interface Claim {
   fence: number;
 }
 
+interface ClaimRow {
+  id: string;
+  data: unknown;
+  group: string;
+  fence: number;
+  failed: number;
+  lost: number;
+}
+
 export interface ClaimedJob extends Claim {
   payload: unknown;
+  /** Empty for a job of no group. */
+  group: string;
   failed: number;
   lost: number;
 }
@@ -84,17 +95,24 @@ export async function findDue(db: Db, queues: readonly string[]): Promise<string
 /**
  * Takes the next job of a queue; null when none is due. The group whose turn it is comes first: each turn moves a
  * group on by 1 / (1 + priority), and one that has not waited before starts where the others are.
+ *
+ * @param busyGroups have as many as they may: their jobs wait.
  */
-export async function claim(db: Db, queue: string): Promise<ClaimedJob | null> {
+export async function claim(
+  db: Db,
+  queue: string,
+  busyGroups: readonly string[] = [],
+): Promise<ClaimedJob | null> {
   return db.transaction().execute(async (tx) => {
     // One claim after the other: two at once would see the same turn.
     await sql`select pg_advisory_xact_lock(hashtextextended(${`job ${queue}`}, 0))`.execute(tx);
-    const { rows } = await sql<{ id: string; data: unknown; fence: number; failed: number; lost: number }>`
+    const { rows } = await sql<ClaimRow>`
       with now_at as (select coalesce(max(served_pass), 0) as pass from job_turn where queue = ${queue}),
       head as (
         select distinct on (coalesce(group_id, '')) id, coalesce(group_id, '') as group_id, priority, created_on
         from pgboss.job
         where name = ${queue} and state < 'active' and not blocked and start_after <= clock_timestamp()
+          and coalesce(group_id, '') <> all(${[...busyGroups]}::text[])
         order by coalesce(group_id, ''), priority desc, created_on),
       pick as (
         select h.id, h.group_id, h.priority, greatest(t.next_pass, n.pass) as pass
@@ -108,14 +126,14 @@ export async function claim(db: Db, queue: string): Promise<ClaimedJob | null> {
       update pgboss.job j set state = 'active', started_on = clock_timestamp(), heartbeat_on = clock_timestamp(),
         retry_count = j.retry_count + (j.started_on is not null)::int
       from pick where j.name = ${queue} and j.id = pick.id and j.state < 'active'
-      returning j.id, j.data, j.retry_count as fence,
+      returning j.id, j.data, coalesce(j.group_id, '') as group, j.retry_count as fence,
         coalesce((j.output ->> 'failed')::int, 0) as failed, coalesce((j.output ->> 'lost')::int, 0) as lost`.execute(
       tx,
     );
     const row = rows[0];
     if (row === undefined) return null;
-    const { id, data, fence, failed, lost } = row;
-    return { queue, id, fence, payload: data, failed, lost };
+    const { id, data, group, fence, failed, lost } = row;
+    return { queue, id, group, fence, payload: data, failed, lost };
   });
 }
 

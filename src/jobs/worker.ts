@@ -131,7 +131,7 @@ class Workers implements JobWorkers {
 
   async #fill(worker: JobWorker): Promise<void> {
     while (!this.#stopping && this.#room(worker) > 0) {
-      const claimed = await store.claim(this.#options.db, worker.job.name);
+      const claimed = await store.claim(this.#options.db, worker.job.name, this.#busyGroups(worker));
       if (claimed === null) return;
       const runner = new JobRunner({ ...this.#options, worker, claimed });
       const run = runner.run().finally(() => {
@@ -140,6 +140,15 @@ class Workers implements JobWorkers {
       });
       this.#running.set(runner, run);
     }
+  }
+
+  #busyGroups({ job, perGroup }: JobWorker): string[] {
+    if (perGroup === undefined) return [];
+    const counts = new Map<string, number>();
+    for (const { queue, group } of this.#running.keys()) {
+      if (queue === job.name && group !== '') counts.set(group, (counts.get(group) ?? 0) + 1);
+    }
+    return [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group);
   }
 
   #room({ job, concurrency }: JobWorker): number {

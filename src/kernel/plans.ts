@@ -8,6 +8,8 @@ export interface PlanLimits {
   concurrentStreams: number;
   /** Of each workspace, as are those below. */
   storageBytes: number;
+  /** Sessions that wait for bytes. */
+  openUploads: number;
   webhooks: number;
   apiKeys: number;
   integrationDomains: number;
@@ -25,6 +27,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     maxUploadHeight: 720,
     concurrentStreams: 1,
     storageBytes: 10 * GB,
+    openUploads: 100,
     webhooks: 3,
     apiKeys: 5,
     integrationDomains: 1,
@@ -36,6 +39,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     maxUploadHeight: 1080,
     concurrentStreams: 2,
     storageBytes: 200 * GB,
+    openUploads: 500,
     webhooks: 10,
     apiKeys: 20,
     integrationDomains: 3,
@@ -47,6 +51,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     maxUploadHeight: 2160,
     concurrentStreams: 5,
     storageBytes: 2 * 1024 * GB,
+    openUploads: 2_000,
     webhooks: 25,
     apiKeys: 50,
     integrationDomains: 10,
@@ -58,6 +63,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     maxUploadHeight: 4320,
     concurrentStreams: 20,
     storageBytes: 20 * 1024 * GB,
+    openUploads: 10_000,
     webhooks: 100,
     apiKeys: 200,
     integrationDomains: 50,

@@ -12,6 +12,8 @@ interface Watch {
   admit: (bytes: number) => Promise<void>;
   /** Called when the stream has stood still for so long that the job may be somebody else's. */
   stillOurs: () => Promise<void>;
+  /** `performance.now()` when the download has taken all the time that it may. */
+  deadline: number;
   /** Ends the connection: what was read ahead of the failure is not waited for. */
   stop: (reason: unknown) => void;
 }
@@ -53,6 +55,7 @@ export class WatchedBody implements AsyncIterable<Uint8Array> {
       for await (const chunk of this.#body) {
         if (performance.now() - seenAt > STILL_MS) await this.#watch.stillOurs();
         pace.add(chunk.length);
+        if (performance.now() > this.#watch.deadline) throw tooSlow();
         at += chunk.length;
         if (at > MAX_FILE_BYTES) throw tooLarge();
         if (at > (this.#watch.total ?? at)) throw tooMuch();
@@ -71,6 +74,11 @@ export class WatchedBody implements AsyncIterable<Uint8Array> {
 
 export function tooLarge(): ImportFailure {
   return new ImportFailure('SIZE_EXCEEDED', 'The file is larger than 100 GB.');
+}
+
+/** So slow that no other try would end sooner. */
+function tooSlow(): ImportFailure {
+  return new ImportFailure('SOURCE_UNREACHABLE', 'The download takes longer than 12 hours.');
 }
 
 function tooMuch(): ImportFailure {

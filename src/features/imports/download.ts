@@ -35,6 +35,8 @@ type Deps = Pick<ImportDeps, 'store' | 'fetcher' | 'disk'>;
 const MAX_REDIRECTS = 5;
 const IDLE_MS = 30_000;
 const SAVE_MS = 2000;
+/** A run holds a place that others wait for no longer than this. */
+const LONGEST_MS = 12 * 3_600_000;
 const PAUSE_MS = 500;
 const CONTENT_TYPE = 'application/octet-stream';
 
@@ -47,6 +49,7 @@ const CONTENT_TYPE = 'application/octet-stream';
  */
 export async function download(deps: Deps, run: DownloadRun): Promise<Progress> {
   let known: Start = run.start ?? { state: null, total: null, validator: null };
+  const deadline = performance.now() + LONGEST_MS;
   let most = known.state?.sizeBytes ?? 0;
   for (;;) {
     await deps.disk.admit(0);
@@ -60,7 +63,7 @@ export async function download(deps: Deps, run: DownloadRun): Promise<Progress> 
       answer.discard();
       throw error;
     });
-    const { after, watched } = await receive(deps, run, progress, answer);
+    const { after, watched } = await receive(deps, run, progress, { answer, deadline });
     const size = after.sizeBytes;
     if (watched.isWhole && (progress.total ?? size) === size)
       return finished(run, { ...progress, state: after, total: size });
@@ -140,7 +143,7 @@ async function receive(
   { store: { partials }, disk }: Deps,
   run: DownloadRun,
   progress: Progress,
-  answer: StreamResponse,
+  { answer, deadline }: { answer: StreamResponse; deadline: number },
 ): Promise<{ after: PartialState; watched: WatchedBody }> {
   const offset = progress.state.sizeBytes;
   const watched = new WatchedBody(answer.body, {
@@ -149,6 +152,7 @@ async function receive(
     cover: progress.total === null ? run.cover : async () => {},
     admit: disk.admit,
     stillOurs: run.stillOurs,
+    deadline,
     stop: () => answer.discard(),
   });
   let saving: Promise<void> | null = null;

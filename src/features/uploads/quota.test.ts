@@ -91,3 +91,16 @@ test('a cancelled session takes nothing, whatever it had reserved ahead', async 
   assert.equal((await call(url, 'DELETE', TUS)).status, 204);
   assert.equal(await leftNow(), 100 * MB);
 });
+
+test('a plan has so many sessions that wait for bytes, and another one when one has ended', async () => {
+  const account = await app.createAccount({ plan: 'FREE' });
+  const { key } = await app.createKey({ account });
+  const open = () => app.request('POST', '/upload', { key, body: { filename: 'a.mp4', sizeBytes: 3 } });
+  const made = await Promise.all(Array.from({ length: PLANS.FREE.openUploads }, open));
+  for (const answer of made) answer.assertOk(201);
+  (await open()).assertError('QUOTA_EXCEEDED');
+  const again = { filename: 'a.mp4', sizeBytes: 3, videoId: made[0]?.string('data.videoId') };
+  (await app.request('POST', '/upload', { key, body: again })).assertOk(201);
+  (await app.request('DELETE', `/upload/${made[1]?.string('data.id')}`, { key })).assertOk(200);
+  (await open()).assertOk(201);
+});

@@ -54,6 +54,17 @@ export function lockOpenOf(tx: Tx, videoId: string): Promise<UploadRow[]> {
     .execute();
 }
 
+/** Sessions of the workspace that wait for bytes. */
+export async function countOpen(tx: Tx, workspaceId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('upload')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .where('ended_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 export function updateUpload(tx: Db, id: string, change: UploadChange): Promise<UploadRow> {
   return tx.updateTable('upload').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }

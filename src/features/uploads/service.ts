@@ -2,6 +2,7 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
+import { PLANS } from '../../kernel/plans.ts';
 import type { Visibility } from '../../kernel/visibility.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
@@ -153,8 +154,13 @@ async function open(
   if (sizeBytes !== null) rules.checkedSize('sizeBytes', sizeBytes);
   const origin = corsOrigin === null || corsOrigin === undefined ? null : rules.checkedOrigin(corsOrigin);
   await disk.admit(0);
-  await intake.lock(tx, { workspaceId, videoId });
+  const { plan } = await intake.lock(tx, { workspaceId, videoId });
   for (const row of await repository.lockOpenOf(tx, videoId)) await cancelRow(clock.now(), tx, row);
+  const { openUploads } = PLANS[plan];
+  if ((await repository.countOpen(tx, workspaceId)) >= openUploads) {
+    const message = `The plan allows ${openUploads} uploads at once: complete or cancel some.`;
+    throw new AppError('QUOTA_EXCEEDED', { message });
+  }
   await intake.hold.reserve(tx, { workspaceId, videoId }, sizeBytes ?? 0);
   const token = mintToken();
   return repository.insertUpload(tx, {

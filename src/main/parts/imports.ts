@@ -22,7 +22,9 @@ export const imports: Noun = {
   build(core) {
     return {
       routes: () => importRoutes({ imports: createImports(core), cursors: core.cursors }),
-      jobs: () => [{ job: importJob, concurrency: AT_ONCE, run: createImportRunner(core) }],
+      jobs: () => [
+        { job: importJob, concurrency: AT_ONCE, perGroup: AT_ONCE - 1, run: createImportRunner(core) },
+      ],
       consumers: createImportConsumers({
         ...core,
         videos: { videoProcessingCompleted, videoProcessingFailed, videoDeleted },

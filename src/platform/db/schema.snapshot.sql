@@ -620,6 +620,7 @@ create table upload (
   constraint upload_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX upload_open ON public.upload USING btree (expires_at) WHERE (ended_at IS NULL);
+CREATE INDEX upload_open_workspace ON public.upload USING btree (workspace_id) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX upload_token ON public.upload USING btree (token_hash);
 CREATE INDEX upload_uncleared ON public.upload USING btree (id) WHERE (has_bytes AND (ended_at IS NOT NULL));
 CREATE INDEX upload_video ON public.upload USING btree (video_id);
