@@ -20,8 +20,8 @@ const LAYERS = [
   'consumers',
   'jobs',
 ];
-/** What kind of test it is: of properties, on every store, without others beside it, of the long form. */
-const KINDS = ['property', 'store', 'alone', 'full'];
+/** What kind of test it is: of properties, without others beside it, of the long form. */
+const KINDS = ['property', 'alone', 'full'];
 
 /** File to the reason why it has another name. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
@@ -44,14 +44,14 @@ function fault(path: string): string | null {
   const layer = layers.length === 0 ? '' : `(?:[.](?:${layers.join('|')}))?`;
   const name = new RegExp(`^${WORD}${layer}(?:(?:[.](?:${KINDS.join('|')}))?[.]test)?[.]ts$`);
   if (!name.test(basename(path))) return `${path}: no name of ours`;
-  const [, subject] = /^(.*[.][a-z]+?)(?:[.](?:property|store|alone|full))?[.]test[.]ts$/.exec(path) ?? [];
+  const [, subject] = /^(.*[.][a-z]+?)(?:[.](?:property|alone|full))?[.]test[.]ts$/.exec(path) ?? [];
   const isLayer = subject !== undefined && layers.some((one) => subject.endsWith(`.${one}`));
   if (isLayer && !exists.has(`${subject}.ts`)) return `${path}: there is no ${basename(subject)}.ts`;
   return null;
 }
 
 test('the grammar of names refuses what it should', () => {
-  for (const path of ['src/features/videos/a.pages.ts', 'src/http/rate-limit.store.test.ts'])
+  for (const path of ['src/features/videos/a.pages.ts', 'src/http/rate-limit.alone.test.ts'])
     assert.equal(fault(path), null);
   for (const path of ['src/features/videos/a.utils.ts', 'src/http/a.service.ts', 'src/http/camelCase.ts'])
     assert.match(fault(path) ?? '', /no name of ours/);
