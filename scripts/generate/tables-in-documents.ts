@@ -30,6 +30,7 @@ const inBytes = (bytes: number) => (bytes < 1024 * GB ? `${bytes / GB} GB` : `${
 const LIMITS: Readonly<Record<keyof PlanLimits, [label: string, show: (plan: PlanLimits) => string]>> = {
   maxUploadHeight: ['Top rendition of a video', (plan) => `${plan.maxUploadHeight}p`],
   maxLiveHeight: ['Live resolution', (plan) => `${plan.maxLiveHeight}p`],
+  maxLiveKbps: ['Live bitrate', (plan) => `${plan.maxLiveKbps / 1000} Mbit/s`],
   concurrentStreams: ['Broadcasts at once', (plan) => String(plan.concurrentStreams)],
   storageBytes: ['Storage', (plan) => inBytes(plan.storageBytes)],
   openUploads: ['Uploads that wait for bytes', (plan) => String(plan.openUploads)],

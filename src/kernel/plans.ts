@@ -3,6 +3,8 @@ export type Plan = 'FREE' | 'STAR' | 'PRO' | 'VIP';
 /** What a plan includes (docs/api/plans.md). Heights are lines of the shorter side. */
 export interface PlanLimits {
   maxLiveHeight: number;
+  /** Of what an encoder sends, picture and sound. */
+  maxLiveKbps: number;
   /** The top rung of an uploaded video; a higher one is scaled down. */
   maxUploadHeight: number;
   concurrentStreams: number;
@@ -24,6 +26,7 @@ const GB = 2 ** 30;
 export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
   FREE: {
     maxLiveHeight: 720,
+    maxLiveKbps: 15_000,
     maxUploadHeight: 720,
     concurrentStreams: 1,
     storageBytes: 10 * GB,
@@ -36,6 +39,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
   },
   STAR: {
     maxLiveHeight: 1080,
+    maxLiveKbps: 30_000,
     maxUploadHeight: 1080,
     concurrentStreams: 2,
     storageBytes: 200 * GB,
@@ -48,6 +52,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
   },
   PRO: {
     maxLiveHeight: 1440,
+    maxLiveKbps: 60_000,
     maxUploadHeight: 2160,
     concurrentStreams: 5,
     storageBytes: 2 * 1024 * GB,
@@ -60,6 +65,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
   },
   VIP: {
     maxLiveHeight: 2160,
+    maxLiveKbps: 120_000,
     maxUploadHeight: 4320,
     concurrentStreams: 20,
     storageBytes: 20 * 1024 * GB,

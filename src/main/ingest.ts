@@ -1,5 +1,6 @@
 import type { StreamSignals } from '../features/streams/index.ts';
 import type { IngestHooks, StreamHealth } from '../media/contract/index.ts';
+import type { BitrateCeiling } from '../media/ingest/bitrate-ceiling.ts';
 import type { Simulator } from '../media/ingest/simulator.ts';
 import type { LiveManager } from '../media/live/live-manager.ts';
 import type { RecordingManager } from '../media/recording/recording-manager.ts';
@@ -57,10 +58,18 @@ export function publishRefused({ signals, log }: Pick<Deps, 'signals' | 'log'>):
 }
 
 /** What a packager measures, with what is wrong with the recording of the same publish. */
-export function reportHealth({ signals, recorder, log }: Pick<Deps, 'signals' | 'recorder' | 'log'>) {
+export function reportHealth({
+  signals,
+  recorder,
+  ceiling,
+  log,
+}: Pick<Deps, 'signals' | 'recorder' | 'log'> & { ceiling: BitrateCeiling }) {
   return (streamId: string, measured: StreamHealth): void => {
+    const issues = [...measured.issues];
     const issue = recorder.issue(streamId);
-    const health = issue === null ? measured : { ...measured, issues: [...measured.issues, issue] };
+    if (issue !== null) issues.push(issue);
+    if (ceiling.isOver(streamId)) issues.push('BITRATE_OVER_PLAN');
+    const health = { ...measured, issues };
     signals.reportHealth(streamId, health).catch((error: unknown) => {
       log.warn({ err: error, streamId }, 'the health of a signal could not be written');
     });

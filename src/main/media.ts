@@ -4,6 +4,7 @@ import { STREAM_DELETED_TOPIC, STREAM_TOPIC } from '../features/streams/index.ts
 import { type ScheduledTask, startSchedule } from '../jobs/schedule.ts';
 import { newId } from '../kernel/ids.ts';
 import { openFfmpeg } from '../media/ffmpeg/program.ts';
+import { createBitrateCeiling } from '../media/ingest/bitrate-ceiling.ts';
 import {
   type Certificate,
   createEmbeddedRtmp,
@@ -63,6 +64,7 @@ async function createMediaPlane(container: Container) {
     log,
     clock,
   });
+  const ceiling = createBitrateCeiling({ engine, onRefused: publishRefused({ signals, log }) });
   const live = createLiveManager({
     engine,
     liveDir: join(config.DATA_DIR, 'live'),
@@ -71,7 +73,7 @@ async function createMediaPlane(container: Container) {
     log,
     clock,
     onRefused: publishRefused({ signals, log }),
-    onHealth: reportHealth({ signals, recorder, log }),
+    onHealth: reportHealth({ signals, recorder, ceiling, log }),
   });
   const simulator = createSimulator({
     port: simulations.port,
@@ -80,7 +82,7 @@ async function createMediaPlane(container: Container) {
     rtmpPort: config.RTMP_PORT,
     log,
   });
-  return { nodeId, engine, recorder, live, simulator, certificate };
+  return { nodeId, engine, recorder, live, simulator, ceiling, certificate };
 }
 
 type MediaPlane = Awaited<ReturnType<typeof createMediaPlane>>;
@@ -95,7 +97,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   });
   const { signals, log } = container;
   const plane = await createMediaPlane(container);
-  const { nodeId, engine, live, recorder, simulator, certificate } = plane;
+  const { nodeId, engine, live, recorder, simulator, ceiling, certificate } = plane;
   await signals.nodeStarted(nodeId);
   await live.start();
   await recorder.recover();
@@ -109,6 +111,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     [
       { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
       { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
+      { name: 'bitrates', everyMs: HEARTBEAT_MS, run: () => ceiling.check() },
       { name: 'simulated signals', everyMs: HEARTBEAT_MS, run: () => simulator.sync() },
       { name: 'media gauges', everyMs: GAUGES_MS, run: async () => tellGauges(engine) },
       ...certificateTasks(container, certificate, engine),

@@ -25,7 +25,12 @@ async function told(streamId: string): Promise<unknown[]> {
   return rows.map(({ issues }) => issues);
 }
 
-const WORDS = ['UNSUPPORTED_CODEC', 'NO_TRANSCODE_CAPACITY', 'RESOLUTION_CHANGED'] as const;
+const WORDS = [
+  'UNSUPPORTED_CODEC',
+  'NO_TRANSCODE_CAPACITY',
+  'RESOLUTION_CHANGED',
+  'BITRATE_OVER_PLAN',
+] as const;
 for (const word of WORDS) {
   test(`${word}: the stream, its session and an event say so, also when the encoder has gone`, async () => {
     const { id, read, connect, end, sessions } = await createEncoderStream(app, key);

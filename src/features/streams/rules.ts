@@ -26,6 +26,7 @@ const REFUSALS: ReadonlySet<string> = new Set<RefusalIssue>([
   'NO_TRANSCODE_CAPACITY',
   'UNSUPPORTED_CODEC',
   'RESOLUTION_CHANGED',
+  'BITRATE_OVER_PLAN',
 ]);
 
 export function isRefusal(word: string | null): boolean {

@@ -187,7 +187,7 @@ export const StreamSession = named(
     error: Nullable(
       Type.String({
         description:
-          'DURATION_EXCEEDED: stopped at maxDurationSec. QUOTA_EXCEEDED: not recorded, or not to its end, the storage was full. UNSUPPORTED_CODEC, NO_TRANSCODE_CAPACITY, RESOLUTION_CHANGED: the encoder was cut off, as in the issues of health.',
+          'DURATION_EXCEEDED: stopped at maxDurationSec. QUOTA_EXCEEDED: not recorded, or not to its end, the storage was full. UNSUPPORTED_CODEC, NO_TRANSCODE_CAPACITY, RESOLUTION_CHANGED, BITRATE_OVER_PLAN: the encoder was cut off, as in the issues of health.',
       }),
     ),
   }),

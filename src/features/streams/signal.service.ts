@@ -2,7 +2,7 @@ import type { Events } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
-import { MAX_LIVE_FPS } from '../../kernel/plans.ts';
+import { MAX_LIVE_FPS, PLANS } from '../../kernel/plans.ts';
 import type {
   IngestEnd,
   IngestSession,
@@ -121,7 +121,13 @@ async function authorise({ db, guesses }: StreamSignalDeps, request: PublishRequ
   guesses.right(name);
   if (!found.enabled || found.suspended_at !== null) return null;
   const { maxHeight } = rules.livePlan(found.plan, found.mode);
-  return { streamId: found.id, maxHeight, maxFps: MAX_LIVE_FPS, latencyMode: found.latency_mode };
+  return {
+    streamId: found.id,
+    maxHeight,
+    maxFps: MAX_LIVE_FPS,
+    maxBitrateKbps: PLANS[found.plan].maxLiveKbps,
+    latencyMode: found.latency_mode,
+  };
 }
 
 async function publishStarted(deps: StreamSignalDeps, session: IngestSession): Promise<void> {

@@ -16,6 +16,8 @@ export interface PublishGrant {
   /** Lines of the shorter side: 720, 1080, 1440 or 2160. */
   maxHeight: number;
   maxFps: number;
+  /** What the encoder may send for long; no ceiling when absent. */
+  maxBitrateKbps?: number;
   /**
    * LOW cuts 1 s segments instead of 2 s (docs/decisions/live-packaging.md#one-ffmpeg-for-each-stream);
    * STANDARD when absent.

@@ -5,6 +5,7 @@
  * - `KEYFRAME_INTERVAL`: more than 4 s between keyframes; viewers are further behind.
  * - `NO_KEYFRAMES`: pictures are refreshed bit by bit, which players cannot begin with, so the top is a transcode.
  * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`, `RESOLUTION_CHANGED`: the publish was ended, it cannot be shown.
+ * - `BITRATE_OVER_PLAN`: more bits a second than the plan allows, for 10 s; after 10 s more the publish is ended.
  * - `PACKAGER_FAILED`: the packager was given up; the signal is kept, the preview is off.
  * - `RECORDING_FAILED`: the broadcast is to be recorded and is not; the recorder is tried again and again.
  * - `DISK_FULL`: it is not recorded because the server has no room; it goes on when there is.
@@ -21,7 +22,11 @@ export type LiveIssue =
   | 'DISK_FULL';
 
 /** Why a publish was ended by us. */
-export type RefusalIssue = 'NO_TRANSCODE_CAPACITY' | 'UNSUPPORTED_CODEC' | 'RESOLUTION_CHANGED';
+export type RefusalIssue =
+  | 'NO_TRANSCODE_CAPACITY'
+  | 'UNSUPPORTED_CODEC'
+  | 'RESOLUTION_CHANGED'
+  | 'BITRATE_OVER_PLAN';
 
 export interface StreamHealth {
   bitrateKbps: number;

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { ingestSession } from '../../../test/harness/factories.ts';
+import { type BitrateCeiling, createBitrateCeiling } from './bitrate-ceiling.ts';
+
+const grant = { streamId: 'str_a', maxHeight: 720, maxFps: 60, maxBitrateKbps: 15_000 };
+const session = { ...ingestSession('str_a'), grant };
+let ceiling: BitrateCeiling;
+let kbps: number;
+let nowMs: number;
+let told: string[];
+
+beforeEach(() => {
+  kbps = 0;
+  nowMs = 0;
+  told = [];
+  ceiling = createBitrateCeiling({
+    engine: {
+      list: () => [session],
+      stats: (sessionId) => ({
+        sessionId,
+        bytes: 0,
+        bitrateKbps: kbps,
+        fps: 30,
+        keyframeIntervalMs: null,
+        lastMediaAtMs: 0,
+      }),
+      kick: async (_id, reason) => void told.push(reason),
+    },
+    onRefused: async (_session, issue) => void told.push(issue),
+    now: () => nowMs,
+  });
+});
+
+/** So many seconds at this rate. */
+async function send(rate: number, seconds: number) {
+  kbps = rate;
+  for (let i = 0; i < seconds; i++) {
+    await ceiling.check();
+    nowMs += 1000;
+  }
+}
+
+test('who sends too much is warned after ten seconds, and cut off after twenty', async () => {
+  await send(15_000, 60);
+  assert.equal(ceiling.isOver('str_a'), false);
+  await send(15_001, 9);
+  assert.equal(ceiling.isOver('str_a'), false);
+  await send(15_001, 2);
+  assert.equal(ceiling.isOver('str_a'), true);
+  assert.equal(ceiling.isOver('str_b'), false);
+  assert.deepEqual(told, []);
+  await send(15_001, 10);
+  assert.deepEqual(told, ['BITRATE_OVER_PLAN', 'kicked']);
+});
+
+test('who sends less in time goes on', async () => {
+  await send(50_000, 15);
+  await send(10_000, 1);
+  assert.equal(ceiling.isOver('str_a'), false);
+  await send(50_000, 15);
+  assert.deepEqual(told, []);
+});
