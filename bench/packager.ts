@@ -74,7 +74,7 @@ async function bare(source: FlvSource, root: string, maxRungs: number): Promise<
     sourceTimeBase: ffmpeg.info.sourceTimeBase,
   });
   const startedMs = performance.now();
-  const child = spawnFfmpeg({ bin: ffmpeg.bin, args, log });
+  const child = spawnFfmpeg({ program: ffmpeg.bin, args, log });
   const tookMs = await untilListed(
     ladder.rungs.map((rung) => join(outDir, rung.name, 'index.m3u8')),
     startedMs,

@@ -8,21 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { RungPlan, SourceChunk, SourceInfo } from '../src/media/contract/index.ts';
-import { createTranscoder } from '../src/media/transcode/index.ts';
-import { createLogger } from '../src/platform/logger.ts';
-import { packetTimes } from '../test/transcode/sources.ts';
+import { packetTimes, testTranscoder } from '../test/transcode/sources.ts';
 import { median, report } from './support/report.ts';
 
 const run = promisify(execFile);
 const ROUNDS = 3;
 const THREADS = 2;
 const SECONDS = 20;
-const transcoder = createTranscoder({
-  ffmpeg: 'ffmpeg',
-  ffprobe: 'ffprobe',
-  threads: THREADS,
-  log: createLogger('silent'),
-});
+const transcoder = testTranscoder({ threads: THREADS });
 const signal = new AbortController().signal;
 const root = await mkdtemp(join(tmpdir(), 'bench-transcode-'));
 

@@ -9,7 +9,7 @@
 import { handOver } from './bootstrap/hand-over.mjs';
 import { installPackages, nodePath } from './bootstrap/packages.mjs';
 import { tryPeers } from './bootstrap/peers.mjs';
-import { ensureChromium, ensureCounterStore, ensureFfmpeg } from './bootstrap/programs.mjs';
+import { ensureChromium, ensureCounterStore, ensureFfmpeg, ensureSandbox } from './bootstrap/programs.mjs';
 import { Stop } from './bootstrap/stop.mjs';
 import { buildWeb } from './bootstrap/web.mjs';
 
@@ -30,7 +30,10 @@ function main([name = '', ...args]) {
   installPackages({ dev: needs('dev') });
   // A node of the API role alone never touches media.
   const media = /^$|all|media|worker/.test(name === 'start' ? (env.ROLES ?? '') : '');
-  if (needs('ffmpeg') && media) ensureFfmpeg(env);
+  if (needs('ffmpeg') && media) {
+    ensureFfmpeg(env);
+    ensureSandbox();
+  }
   if (needs('chromium')) env.CHROMIUM_PATH = ensureChromium(env);
   if (needs('store')) ensureCounterStore();
   if (needs('peers')) tryPeers(args.includes('--full'));

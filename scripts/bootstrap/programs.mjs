@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path';
 import { ROOT, Stop, stamp, stamped } from './stop.mjs';
 
 const STAMP = join(ROOT, '.cache/ffmpeg');
+const SANDBOX_STAMP = join(ROOT, '.cache/sandbox');
 const CHROMIUM = [
   'chromium',
   'chromium-browser',
@@ -50,6 +51,23 @@ function lackOf([ffmpeg, ffprobe]) {
     if (!new RegExp(`^ \\S+ ${codec} `, 'm').test(encoders)) return `this ffmpeg has no ${codec} encoder`;
   }
   return /^ +E\S* +hls /m.test(say(['-muxers'])) ? null : 'this ffmpeg has no hls muxer';
+}
+
+/**
+ * Bubblewrap, which shuts ffmpeg in on Linux. Where it is missing the platform says so and runs all the same, so it is
+ * tried to be installed once.
+ */
+export function ensureSandbox() {
+  if (process.platform !== 'linux' || find(['bwrap']) !== undefined || stamped(SANDBOX_STAMP, 'tried'))
+    return;
+  install(
+    'bubblewrap',
+    { apt: ['bubblewrap'], dnf: ['bubblewrap'] },
+    'no bubblewrap, in which ffmpeg cannot read but its input when a file takes it over',
+  );
+  stamp(SANDBOX_STAMP, 'tried');
+  if (find(['bwrap']) !== undefined) return;
+  process.stderr.write(`marquee: ffmpeg runs without a sandbox; ${advice('bubblewrap')}\n`);
 }
 
 /** Path of a Chromium or Chrome for the browser tests; installs one when it may. */

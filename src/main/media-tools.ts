@@ -1,5 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import { checkFfmpeg, type FfmpegInfo } from '../media/ffmpeg/check.ts';
+import { createGuard, type Guard } from '../media/ffmpeg/guard.ts';
+import { type Config, ConfigError } from '../platform/config.ts';
 
 /** ffmpeg does not come and go, and asking it takes a program. */
 const FRESH_MS = 60_000;
@@ -19,5 +21,22 @@ export function createToolCheck(ffmpeg: string, clock: Clock): ToolCheck {
     seen = await checkFfmpeg(ffmpeg, seen);
     seenAt = clock.ms();
     return seen;
+  };
+}
+
+/** Finds out once what this machine shuts ffmpeg in with. Rejects where the configuration demands more. */
+export function createGuardCheck(config: Config): () => Promise<Guard> {
+  const find = async () => {
+    const guard = await createGuard([config.FFMPEG_PATH, config.FFPROBE_PATH]);
+    if (guard.weakness === null || !config.REQUIRE_SANDBOX) return guard;
+    throw new ConfigError(`REQUIRE_SANDBOX is set, and ffmpeg has no sandbox here: ${guard.weakness}`);
+  };
+  let found: Promise<Guard> | null = null;
+  return () => {
+    found ??= find().catch((error: unknown) => {
+      found = null;
+      throw error;
+    });
+    return found;
   };
 }

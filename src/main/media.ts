@@ -40,8 +40,8 @@ async function nodeIdOf(dataDir: string): Promise<string> {
 
 /** Packagers and recorders of what the engine takes, as the configuration says. */
 async function createMediaPlane(container: Container) {
-  const { config, signals, simulations, recordings, store, log, clock, disk } = container;
-  const ffmpeg = await openFfmpeg(config.FFMPEG_PATH);
+  const { config, signals, simulations, recordings, store, log, clock, disk, guard } = container;
+  const ffmpeg = await openFfmpeg(config.FFMPEG_PATH, guard());
   const nodeId = await nodeIdOf(config.DATA_DIR);
   const certificate = await readCertificate(config);
   const engine = createEmbeddedRtmp({

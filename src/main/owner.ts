@@ -28,7 +28,11 @@ export async function createOwner({ config, accounts, apiKeys }: Container): Pro
 }
 
 /** What the operator reads on the first start; later starts print the addresses only. */
-export function banner(config: Container['config'], owner: Owner | null): string {
+export function banner(
+  config: Container['config'],
+  owner: Owner | null,
+  weakness: string | null = null,
+): string {
   const lines = [
     '',
     '  Marquee is running.',
@@ -36,6 +40,7 @@ export function banner(config: Container['config'], owner: Owner | null): string
     `  Pages and API   ${config.PUBLIC_URL}   (API at ${config.PUBLIC_URL}/api/v1)`,
     `  Encoders        ${config.RTMP_URL}   (the stream key is the last part)`,
     ...(config.RTMPS_URL === undefined ? [] : [`                  ${config.RTMPS_URL}`]),
+    ...(weakness === null ? [] : [`  No sandbox      ${weakness} (docs/guides/operating.md#sandbox)`]),
   ];
   if (owner !== null) {
     lines.push(

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { type CursorCodec, createCursorCodec } from '../kernel/cursor.ts';
 import type { BlobStore } from '../media/contract/index.ts';
+import type { Guard } from '../media/ffmpeg/guard.ts';
 import { createBlobStore } from '../media/storage/index.ts';
 import { type Bus, createBus } from '../platform/bus.ts';
 import type { Config } from '../platform/config.ts';
@@ -18,7 +19,7 @@ import { createOutbound, type Outbound } from '../platform/outbound/index.ts';
 import { createPasswords, type Passwords } from '../platform/passwords.ts';
 import { openRedis, type RedisStore } from '../platform/redis.ts';
 import { createSecrets, type Secrets } from '../platform/secrets.ts';
-import { createToolCheck, type ToolCheck } from './media-tools.ts';
+import { createGuardCheck, createToolCheck, type ToolCheck } from './media-tools.ts';
 
 /** What each process is given: the configuration, and what the first process found out for all. */
 export interface Settings {
@@ -57,6 +58,8 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   images: Images;
   passwords: Passwords;
   checkTools: ToolCheck;
+  /** What ffmpeg runs under. */
+  guard(): Promise<Guard>;
   /** For one encode of those that run at once. */
   encoderThreads: number;
   /** Jobs work here, each in a folder of its own; on the store's disk. */
@@ -111,6 +114,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     images: createImages(),
     passwords: createPasswords(),
     checkTools: createToolCheck(config.FFMPEG_PATH, clock),
+    guard: createGuardCheck(config),
     encoderThreads: encoderThreads(config),
     scratchDir: join(config.DATA_DIR, 'tmp'),
     platformHosts: [new URL(config.PUBLIC_URL).hostname, ...config.PLATFORM_HOSTS],

@@ -77,9 +77,10 @@ async function start(): Promise<void> {
   await maintainPartitions(container.sql, container.clock);
   const owner = await createOwner(container);
   warnOfPrivateAddresses(container);
+  const weakness = await findWeakness(container);
   await openMetrics(container);
   await startRoles(container, { type: 'init', databaseUrl, secretKey: secretKey.toString('hex') });
-  process.stdout.write(banner(config, owner));
+  process.stdout.write(banner(config, owner, weakness));
   // The bootstrap starts again what was ready once.
   process.send?.({ type: 'ready' });
 }
@@ -88,6 +89,14 @@ function warnOfPrivateAddresses({ config, log }: Container): void {
   const { WEBHOOK_ALLOW_PRIVATE: webhooks, FETCH_ALLOW_PRIVATE: fetches } = config;
   if (webhooks.length === 0 && fetches.length === 0) return;
   log.warn({ webhooks, fetches }, 'private addresses may be reached for users: for development only');
+}
+
+/** Of the guard around ffmpeg, where this process tree runs any; its walls are the operator's to raise. */
+async function findWeakness({ config, guard, log }: Container): Promise<string | null> {
+  if (!config.ROLES.some((role) => role !== 'api')) return null;
+  const { weakness } = await guard();
+  if (weakness !== null) log.warn({ reason: weakness }, 'ffmpeg runs without a sandbox');
+  return weakness;
 }
 
 async function startRoles(container: Container, init: MediaInit): Promise<void> {

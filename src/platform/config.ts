@@ -125,6 +125,10 @@ export const KEYS = {
   ),
   FFMPEG_PATH: text('The ffmpeg program, 5.1 or newer.', 'ffmpeg'),
   FFPROBE_PATH: text('The ffprobe program.', 'ffprobe'),
+  REQUIRE_SANDBOX: flag(
+    'Refuse to start where ffmpeg cannot be shut into a sandbox. See `docs/guides/operating.md`.',
+    false,
+  ),
   TRANSCODE_CONCURRENCY: {
     ...integer(
       'Videos that a worker encodes at once; 0 leaves all processing to other workers. Default: half of the cores.',
@@ -293,6 +297,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     LIVE_MAX_RUNGS: get('LIVE_MAX_RUNGS', KEYS.LIVE_MAX_RUNGS),
     FFMPEG_PATH: get('FFMPEG_PATH', KEYS.FFMPEG_PATH),
     FFPROBE_PATH: get('FFPROBE_PATH', KEYS.FFPROBE_PATH),
+    REQUIRE_SANDBOX: get('REQUIRE_SANDBOX', KEYS.REQUIRE_SANDBOX),
     TRANSCODE_CONCURRENCY:
       read(environment, 'TRANSCODE_CONCURRENCY', KEYS.TRANSCODE_CONCURRENCY) ??
       Math.max(1, Math.floor(availableParallelism() / 2)),

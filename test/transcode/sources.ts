@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { SourceInfo, Transcoder } from '../../src/media/contract/index.ts';
+import { createGuard, type Guard } from '../../src/media/ffmpeg/guard.ts';
 import { createTranscoder } from '../../src/media/transcode/index.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 
@@ -25,9 +26,18 @@ export async function make(dir: string, ...args: string[]): Promise<string> {
   return path;
 }
 
+let guard: Promise<Guard> | null = null;
+
+/** What this machine can shut programs in with; found out once for all tests of a file. */
+export function testGuard(): Promise<Guard> {
+  guard ??= createGuard();
+  return guard;
+}
+
 export function testTranscoder(options: Partial<Parameters<typeof createTranscoder>[0]> = {}): Transcoder {
   const log = createLogger('silent');
-  return createTranscoder({ ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', threads: 1, log, ...options });
+  const tools = { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', guard: testGuard, threads: 1, log };
+  return createTranscoder({ ...tools, ...options });
 }
 
 /** Presentation times of the packets of one kind, sorted, in seconds. */

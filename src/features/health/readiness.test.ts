@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
@@ -73,6 +75,28 @@ test('the ffmpeg of the node is named, with what it lacks', async () => {
   assert.match(version, /^n?\d+\.\d+|^N-/);
   assert.ok(Array.isArray(lacks));
   for (const word of lacks) assert.match(word, /^[A-Z_0-9]+$/);
+});
+
+test('an ffmpeg without a sandbox is told of', async () => {
+  // It starts where it finds a file that no sandbox shows.
+  const folder = await mkdtemp(join(tmpdir(), 'readiness-'));
+  const program = join(folder, 'ffmpeg');
+  const script = `#!/bin/sh\n[ -r ${folder}/needed ] && exec ffmpeg "$@"\n`;
+  await writeFile(join(folder, 'needed'), '');
+  await writeFile(program, script, { mode: 0o755 });
+  const env = { RTMP_PORT: String(rtmpPort), FFMPEG_PATH: program };
+  const other = await startTestApp({ clock, mediaRuns: () => true, env });
+  try {
+    const created = await other.createKey({ scope: 'READ_ONLY' });
+    const lacks = await until(async () => {
+      clock.advance(6000);
+      return (await other.request('GET', '/health/ready', { key: created.key })).at('data.ffmpeg.lacks');
+    });
+    assert.ok(Array.isArray(lacks) && lacks.includes('SANDBOX'), String(lacks));
+  } finally {
+    await other.close();
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('every part is tried out, for any key', async () => {

@@ -37,7 +37,7 @@ const Ffmpeg = named(
     lacks: Type.Array(
       Type.String({
         description:
-          'ENHANCED_RTMP: HEVC, AV1 and VP9 cannot be published (needs 6.1). OPUS_OVER_RTMP: nor can Opus (8.0). HDR_TONE_MAPPING: HDR videos keep their colours (needs zscale). ANIMATED_PREVIEWS: videos have none (needs libwebp).',
+          'ENHANCED_RTMP: HEVC, AV1 and VP9 cannot be published (needs 6.1). OPUS_OVER_RTMP: nor can Opus (8.0). HDR_TONE_MAPPING: HDR videos keep their colours (needs zscale). ANIMATED_PREVIEWS: videos have none (needs libwebp). SANDBOX: files of users are read with fewer walls around ffmpeg (needs bubblewrap).',
       }),
     ),
   }),

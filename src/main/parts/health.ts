@@ -63,8 +63,8 @@ function readiness(base: Base, { mediaRuns }: ApiRole): ReadinessCheck {
   };
   const ffmpeg = async () => {
     if (!isMediaHere && !encodesHere) return null;
-    const info = await checkTools();
-    return { version: info.version, lacks: lacksOf(info) };
+    const [info, { weakness }] = await Promise.all([checkTools(), base.guard()]);
+    return { version: info.version, lacks: [...lacksOf(info), ...(weakness === null ? [] : ['SANDBOX'])] };
   };
   const seen = databaseProbes({ ...base, deliveries: { oldestWaitSec, attemptsSince } });
   return createReadiness({

@@ -26,6 +26,7 @@ export function processingPart(needs: Needs): Built<{ processing: VideoProcessor
     transcoder: createTranscoder({
       ffmpeg: config.FFMPEG_PATH,
       ffprobe: config.FFPROBE_PATH,
+      guard: needs.guard,
       threads: encoderThreads,
       log,
     }),

@@ -25,6 +25,7 @@ export function recordingsPart(needs: Base & { intake: VideoIntake }): Built<{ r
           joiner: createRecordingJoiner({
             ffmpeg: config.FFMPEG_PATH,
             ffprobe: config.FFPROBE_PATH,
+            guard: needs.guard,
             threads: encoderThreads,
             log,
           }),

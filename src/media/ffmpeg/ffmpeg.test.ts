@@ -102,7 +102,7 @@ test('ffmpeg process: ends with its code and the tail of its log', async () => {
     'noisy',
     'i=0; while [ $i -lt 4000 ]; do echo "line $i ........................................" >&2; i=$((i+1)); done; exit 3',
   );
-  const exit = await spawnFfmpeg({ bin, args: [], log }).exited;
+  const exit = await spawnFfmpeg({ program: bin, args: [], log }).exited;
   assert.equal(exit.code, 3);
   assert.ok(exit.stderr.length <= 64 * 1024);
   assert.match(exit.stderr, /line 3999 /);
@@ -110,12 +110,12 @@ test('ffmpeg process: ends with its code and the tail of its log', async () => {
 
 test('ffmpeg process: arguments reach it as they are, no shell reads them', async () => {
   const bin = await program('echo', 'printf "%s|" "$@" >&2');
-  const exit = await spawnFfmpeg({ bin, args: ['a b', '$(id)', ';ls'], log }).exited;
+  const exit = await spawnFfmpeg({ program: bin, args: ['a b', '$(id)', ';ls'], log }).exited;
   assert.equal(exit.stderr, 'a b|$(id)|;ls|');
 });
 
 test('ffmpeg process: a program that is not there is an exit', async () => {
-  const started = spawnFfmpeg({ bin: join(dir, 'absent'), args: [], log });
+  const started = spawnFfmpeg({ program: join(dir, 'absent'), args: [], log });
   const exit = await started.exited;
   assert.match(exit.spawnError ?? '', /ENOENT/);
   assert.equal(started.pid, 0);
@@ -127,7 +127,7 @@ async function stubborn(name: string, ignored: string): Promise<FfmpegProcess> {
   const ready = join(dir, `${name}.ready`);
   const trap = ignored === '' ? '' : `trap "" ${ignored}`;
   const bin = await program(name, `${trap}\ntouch ${ready}\nwhile :; do sleep 0.05; done`);
-  const started = spawnFfmpeg({ bin, args: [], log });
+  const started = spawnFfmpeg({ program: bin, args: [], log });
   await eventually('the program runs', () => existsSync(ready));
   return started;
 }
@@ -149,7 +149,7 @@ for (const [name, ignored, signal, graceMs] of [
 test('ffmpeg process: progress blocks are handed over', async () => {
   const blocks: FfmpegProgress[] = [];
   const args = ['-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', '-f', 'null', '-'];
-  const exit = await spawnFfmpeg({ bin: 'ffmpeg', args, log, onProgress: (block) => blocks.push(block) })
+  const exit = await spawnFfmpeg({ program: 'ffmpeg', args, log, onProgress: (block) => blocks.push(block) })
     .exited;
   assert.equal(exit.code, 0);
   assert.equal(blocks.at(-1)?.done, true);

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { programEnvironment } from '../../platform/config.ts';
+import { findSandbox, type View } from './sandbox.ts';
 
 const run = promisify(execFile);
 
@@ -20,9 +21,21 @@ export interface ProgramLimits {
 
 /** Shuts a program that reads what a user has sent in (docs/decisions/hostile-files.md). */
 export interface Guard {
-  /** What is put before the program; each part replaces itself by the next, so the process id stays. */
-  prefix(limits: ProgramLimits): string[];
+  /** Why programs are shut in less well than they could be, in one line; null when they are not. */
+  readonly weakness: string | null;
+  start(program: string, limits: ProgramLimits, view: View): Promise<Launch>;
 }
+
+/** How a program is started under the guard: its own arguments follow. */
+export interface Launch {
+  /** Each part replaces itself by the next, so the process id stays up to the sandbox. */
+  command: readonly string[];
+  /** The process is the sandbox: it tells on `INFO_FD` what runs in it. */
+  isSandboxed: boolean;
+}
+
+/** Where the sandbox says which process it has started. */
+export const INFO_FD = 3;
 
 /** Containers that a user's file may be: nothing that names other files. */
 const FORMATS = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,avi,flv,mpeg,asf,ogg';
@@ -70,28 +83,53 @@ function readOnly(formats: string): string[] {
   return ['-protocol_whitelist', 'file,crypto,data', '-format_whitelist', formats];
 }
 
-/** Finds out which means of the system work here; those that do not are left out. */
-export async function createGuard(): Promise<Guard> {
-  const [nice, noNetwork, noNetworkAsUser, dieWithParent, limit] = await Promise.all(
-    [
-      ['nice', '-n', NICE],
-      ['unshare', '-n'],
-      ['unshare', '-r', '-n'],
-      // After unshare: a change of credentials would undo it.
-      ['setpriv', '--pdeathsig', 'KILL'],
-      ['prlimit', '--core=0'],
-    ].map(whereItWorks),
-  );
+/**
+ * Finds out which means of the system work here; those that do not are left out.
+ *
+ * @param programs that it will be asked for.
+ */
+export async function createGuard(programs: readonly string[] = []): Promise<Guard> {
+  const [sandbox, [nice, noNetwork, noNetworkAsUser, dieWithParent, limit]] = await Promise.all([
+    findSandbox(programs),
+    Promise.all(MEANS.map(whereItWorks)),
+  ]);
   const network = noNetwork ?? noNetworkAsUser ?? [];
+  const bounds = (limits: ProgramLimits) => [
+    ...(nice && !limits.isLive ? ['nice', '-n', limits.isUrgent ? NICE_URGENT : NICE] : []),
+    ...(limit ? [...limit, ...limitArgs(limits)] : []),
+  ];
+  if (typeof sandbox === 'string') {
+    return {
+      weakness: sandbox,
+      async start(program, limits) {
+        const alone = limits.isLive ? [] : network;
+        return {
+          command: [...alone, ...(dieWithParent ?? []), ...bounds(limits), program],
+          isSandboxed: false,
+        };
+      },
+    };
+  }
   return {
-    prefix: (limits) => [
-      ...(nice && !limits.isLive ? ['nice', '-n', limits.isUrgent ? NICE_URGENT : NICE] : []),
-      ...(limits.isLive ? [] : network),
-      ...(dieWithParent ?? []),
-      ...(limit ? [...limit, ...limitArgs(limits)] : []),
-    ],
+    weakness: null,
+    async start(program, limits, view) {
+      const inside = await sandbox.enter(program, view, limits.isLive ?? false);
+      return {
+        command: [...bounds(limits), 'bwrap', '--info-fd', String(INFO_FD), ...inside],
+        isSandboxed: true,
+      };
+    },
   };
 }
+
+const MEANS = [
+  ['nice', '-n', NICE],
+  ['unshare', '-n'],
+  ['unshare', '-r', '-n'],
+  // After unshare: a change of credentials would undo it.
+  ['setpriv', '--pdeathsig', 'KILL', '--no-new-privs'],
+  ['prlimit', '--core=0'],
+];
 
 function limitArgs({ memoryBytes, cpuSec, fileBytes }: ProgramLimits): string[] {
   return [

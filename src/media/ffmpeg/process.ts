@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { constants } from 'node:os';
+import { Readable } from 'node:stream';
 import { programEnvironment } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { INFO_FD, type Launch } from './guard.ts';
 import { createProgressParser, type FfmpegProgress } from './progress.ts';
 
 export interface SpawnFfmpegOptions {
-  /** A name on the PATH or an absolute path. */
-  bin: string;
+  /** A name on the PATH or an absolute path, or what a `Guard` made of it. */
+  program: string | Launch;
   args: string[];
   log: Logger;
-  /** A program and its arguments that become ffmpeg when they have done their part: those of a `Guard`. */
-  prefix?: readonly string[];
   /** The folder it runs in; ours by default. */
   cwd?: string;
   /** When given, `-progress pipe:1 -nostats` is put before the arguments. */
@@ -30,7 +30,7 @@ export interface FfmpegExit {
 }
 
 export interface FfmpegProcess {
-  /** 0 when it could not be started. */
+  /** Of ffmpeg or of the sandbox around it, which go together; 0 when it could not be started. */
   pid: number;
   /** Never rejects. */
   exited: Promise<FfmpegExit>;
@@ -44,37 +44,75 @@ export interface FfmpegProcess {
 
 const STDERR_RING_BYTES = 64 * 1024;
 const STOP_GRACE_MS = 5000;
+/** What ends a program. */
+const ENDING: readonly NodeJS.Signals[] = [
+  ...(['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE'] as const),
+  ...(['SIGKILL', 'SIGSEGV', 'SIGPIPE', 'SIGALRM', 'SIGTERM', 'SIGXCPU', 'SIGXFSZ', 'SIGSYS'] as const),
+];
 
 /**
  * Starts ffmpeg without a shell, with no standard input and nothing of our environment. Never throws: a failed
  * start is an exit.
  */
 export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
-  const { bin, log, onProgress, prefix = [] } = options;
+  const { program, log, onProgress } = options;
+  const { command, isSandboxed } =
+    typeof program === 'string' ? { command: [program], isSandboxed: false } : program;
   const args = onProgress ? ['-progress', 'pipe:1', '-nostats', ...options.args] : options.args;
   const onOutput = onProgress ? createProgressParser(onProgress) : options.onOutput;
-  const [program = bin, ...rest] = [...prefix, bin, ...args];
-  const child = spawn(program, rest, {
+  const [first = '', ...rest] = [...command, ...args];
+  const child = spawn(first, rest, {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: programEnvironment(),
-    stdio: ['ignore', onOutput ? 'pipe' : 'ignore', 'pipe'],
+    // The last is INFO_FD.
+    stdio: ['ignore', onOutput ? 'pipe' : 'ignore', 'pipe', ...(isSandboxed ? (['pipe'] as const) : [])],
   });
   const stderr = createTextRing(STDERR_RING_BYTES);
   readText(child.stderr, stderr.push);
   if (onOutput) readText(child.stdout, onOutput);
-  const exited = waitForExit(child, stderr.text);
+  const kill = isSandboxed ? sandboxKill(child) : (signal: NodeJS.Signals) => void child.kill(signal);
+  const exited = waitForExit(child, stderr.text, isSandboxed);
   void exited.then((exit) =>
     log.debug({ pid: child.pid, code: exit.code, signal: exit.signal }, 'ffmpeg exited'),
   );
   return {
     pid: child.pid ?? 0,
     exited,
-    kill: (signal) => void child.kill(signal),
-    stop: (graceMs = STOP_GRACE_MS) => stopChild(child, exited, graceMs),
+    kill,
+    stop: (graceMs = STOP_GRACE_MS) => stopChild(kill, exited, graceMs),
   };
 }
 
-function waitForExit(child: ChildProcess, stderr: () => string): Promise<FfmpegExit> {
+/**
+ * Sends signals into the sandbox, which does not hand them on. In there ffmpeg and the first process share a session
+ * of their own, and the kernel keeps all but SIGKILL from the first process.
+ */
+function sandboxKill(child: ChildProcess): (signal: NodeJS.Signals) => void {
+  let told = '';
+  readText(readableOf(child.stdio[INFO_FD]), (text) => {
+    told += text;
+  });
+  return (signal) => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const inner = Number(/"child-pid": *(\d+)/.exec(told)?.[1] ?? 0);
+    // With the sandbox goes all that is in it. Without a session in there, ffmpeg has not begun.
+    if (signal === 'SIGKILL' || inner === 0 || !sent(-inner, signal)) child.kill('SIGKILL');
+  };
+}
+
+function readableOf(stream: unknown): Readable | null {
+  return stream instanceof Readable ? stream : null;
+}
+
+function sent(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+function waitForExit(child: ChildProcess, stderr: () => string, isSandboxed: boolean): Promise<FfmpegExit> {
   return new Promise((resolve) => {
     child.once('error', (error) => {
       // Also emitted when a signal cannot be sent; then the process is still there and 'close' will come.
@@ -82,20 +120,25 @@ function waitForExit(child: ChildProcess, stderr: () => string): Promise<FfmpegE
         resolve({ code: null, signal: null, stderr: stderr(), spawnError: error.message });
       }
     });
-    child.once('close', (code, signal) => resolve({ code, signal, stderr: stderr() }));
+    child.once('close', (code, signal) => {
+      const inner = isSandboxed && code !== null ? signalOf(code) : null;
+      resolve({ code: inner === null ? code : null, signal: inner ?? signal, stderr: stderr() });
+    });
   });
 }
 
+/** The sandbox ends with 128 and the number of the signal that ended what is in it. */
+function signalOf(code: number): NodeJS.Signals | null {
+  return ENDING.find((name) => constants.signals[name] === code - 128) ?? null;
+}
+
 async function stopChild(
-  child: ChildProcess,
+  kill: (signal: NodeJS.Signals) => void,
   exited: Promise<FfmpegExit>,
   graceMs: number,
 ): Promise<FfmpegExit> {
-  child.kill('SIGINT');
-  const timers = [
-    setTimeout(() => child.kill('SIGTERM'), graceMs / 2),
-    setTimeout(() => child.kill('SIGKILL'), graceMs),
-  ];
+  kill('SIGINT');
+  const timers = [setTimeout(() => kill('SIGTERM'), graceMs / 2), setTimeout(() => kill('SIGKILL'), graceMs)];
   try {
     return await exited;
   } finally {

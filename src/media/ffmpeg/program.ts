@@ -9,8 +9,11 @@ export interface FfmpegProgram {
   guard: Guard;
 }
 
-/** @throws {Error} whose message is one line that says what is missing and what to do. */
-export async function openFfmpeg(bin: string): Promise<FfmpegProgram> {
-  const [info, guard] = await Promise.all([checkFfmpeg(bin), createGuard()]);
-  return { bin, info, guard };
+/**
+ * @param guard default: one of its own.
+ * @throws {Error} whose message is one line that says what is missing and what to do.
+ */
+export async function openFfmpeg(bin: string, guard?: Promise<Guard>): Promise<FfmpegProgram> {
+  const [info, found] = await Promise.all([checkFfmpeg(bin), guard ?? createGuard([bin])]);
+  return { bin, info, guard: found };
 }

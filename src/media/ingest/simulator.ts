@@ -37,7 +37,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 
   const begin = (signal: SimulatedSignal) => {
     const alias = `sim_${randomBytes(24).toString('base64url')}`;
-    const encoder = spawnFfmpeg({ bin: options.ffmpeg, args: encoderArgs(options.rtmpPort, alias), log });
+    const encoder = spawnFfmpeg({ program: options.ffmpeg, args: encoderArgs(options.rtmpPort, alias), log });
     const run = { ...signal, encoder, alias };
     runs.set(signal.streamId, run);
     void encoder.exited.then(async () => {

@@ -49,6 +49,7 @@ const EOF_WAIT_MS = 1000;
 /** Far above what two seconds take. */
 const SEGMENT_MAX_BYTES = 2 ** 30;
 const AAC_LC = 'mp4a.40.2';
+const NOT_STARTED: FfmpegExit = { code: 0, signal: null, stderr: '' };
 
 /** One supervised ffmpeg for one publish (docs/decisions/live-packaging.md): every run is a new epoch. */
 export function createPackager(options: PackagerOptions): Packager {
@@ -116,11 +117,13 @@ class SupervisedPackager implements Packager {
     const { composer, ffmpeg, log } = this.#options;
     try {
       const outDir = await composer.beginEpoch(epochInput(this.#options, this.#fps));
-      if (this.#stopped) return { code: 0, signal: null, stderr: '' };
+      if (this.#stopped) return NOT_STARTED;
       const { sourceTimeBase } = ffmpeg.info;
       const args = packagerArgs({ ...this.#options, outDir, sourceTimeBase });
-      const prefix = ffmpeg.guard.prefix(liveLimits(SEGMENT_MAX_BYTES));
-      this.#child = spawnFfmpeg({ bin: ffmpeg.bin, args, prefix, log });
+      const view = { reads: [], writes: outDir };
+      const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(SEGMENT_MAX_BYTES), view);
+      if (this.#stopped) return NOT_STARTED;
+      this.#child = spawnFfmpeg({ program, args, log });
       const exit = await this.#child.exited;
       this.#child = null;
       await composer.endEpoch();

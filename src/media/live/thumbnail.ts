@@ -1,4 +1,4 @@
-import { appendFile, copyFile, readFile, rename, rm, utimes } from 'node:fs/promises';
+import { appendFile, copyFile, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -38,12 +38,10 @@ export function createThumbnails({ ffmpeg, clock, log }: Options): Thumbnails {
     try {
       await copyFile(initFile, clip);
       await appendFile(clip, await readFile(file));
-      const { code, stderr } = await spawnFfmpeg({
-        bin: ffmpeg.bin,
-        args: pictureArgs(clip, picture),
-        prefix: ffmpeg.guard.prefix(LIMITS),
-        log,
-      }).exited;
+      // It writes this file and nothing else of the folder.
+      await writeFile(picture, '');
+      const program = await ffmpeg.guard.start(ffmpeg.bin, LIMITS, { reads: [clip], writes: picture });
+      const { code, stderr } = await spawnFfmpeg({ program, args: pictureArgs(clip, picture), log }).exited;
       if (code !== 0) throw new Error(stderr.trim().split('\n').at(-1) ?? 'ffmpeg failed');
       // Of the moment that it shows: viewers of a broadcast must not see what was before it.
       await utimes(picture, dateFromMs(startMs), dateFromMs(startMs));

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { testGuard } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { MediaFileError } from '../contract/index.ts';
 import { createRecordingJoiner } from './join.ts';
@@ -13,6 +14,7 @@ const run = promisify(execFile);
 const joiner = createRecordingJoiner({
   ffmpeg: 'ffmpeg',
   ffprobe: 'ffprobe',
+  guard: testGuard,
   threads: 1,
   log: createLogger('silent'),
 });

@@ -1,19 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
-import type { Logger } from '../../platform/logger.ts';
 import { MediaFileError, type RecordingJoiner } from '../contract/index.ts';
-import { createGuard, type Guard, inputGuard } from '../ffmpeg/guard.ts';
+import { inputGuard } from '../ffmpeg/guard.ts';
 import { runTool, type Tools } from '../transcode/run.ts';
 import { type PartFormat, readFormat } from './part-format.ts';
 
-export interface RecordingJoinerOptions {
-  ffmpeg: string;
-  ffprobe: string;
-  /** For the encoder, where parts differ. */
-  threads: number;
-  log: Logger;
-}
+/** `threads` are for the encoder, where parts differ. */
+export type RecordingJoinerOptions = Omit<Tools, 'stallMs'>;
 
 const PROBE_MS = 60_000;
 const STALL_MS = 120_000;
@@ -36,15 +30,7 @@ interface Part {
  * an encoder has come back with others, the tracks that differ are first encoded to those of the first part.
  */
 export function createRecordingJoiner(options: RecordingJoinerOptions): RecordingJoiner {
-  let guard: Promise<Guard> | null = null;
-  const tools: Tools = {
-    ...options,
-    guard: () => {
-      guard ??= createGuard();
-      return guard;
-    },
-    stallMs: STALL_MS,
-  };
+  const tools: Tools = { ...options, stallMs: STALL_MS };
   return {
     async join({ parts, maxSec, ...run }) {
       const readable: Part[] = [];
@@ -141,13 +127,14 @@ async function concat(tools: Tools, files: readonly string[], maxSec: number, ru
       ...['-map', '0', '-c', 'copy', '-t', String(maxSec), '-f', 'mp4', `file:${out}`],
     ],
     run,
+    files,
   );
   return out;
 }
 
-async function encode(tools: Tools, args: string[], run: Run): Promise<void> {
+async function encode(tools: Tools, args: string[], run: Run, reads: readonly string[] = []): Promise<void> {
   // Told of its progress, it is killed when it stands still.
-  await runTool(tools, { ...baseOf(run), program: 'ffmpeg', args, onProgress: () => {} });
+  await runTool(tools, { ...baseOf(run), program: 'ffmpeg', args, reads, onProgress: () => {} });
 }
 
 function baseOf({ dir, signal }: Run) {

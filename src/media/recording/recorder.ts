@@ -86,14 +86,16 @@ class SupervisedRecorder implements Recorder {
     const { ffmpeg, log, files, recordingId } = this.#options;
     try {
       const { part, path } = await files.create(recordingId);
+      // The file alone: parts of other accounts' broadcasts lie around it.
+      const view = { reads: [], writes: path };
+      const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(PART_MAX_BYTES), view);
       if (this.#stopped.signal.aborted) {
         files.close(part);
         return { code: 0, signal: null, stderr: '' };
       }
       files.announce(part, false);
       this.#child = spawnFfmpeg({
-        bin: ffmpeg.bin,
-        prefix: ffmpeg.guard.prefix(liveLimits(PART_MAX_BYTES)),
+        program,
         args: recorderArgs({ ...this.#options, file: path }),
         log,
         onProgress: ({ frame }) => {

@@ -91,6 +91,7 @@ export async function stitch(
     program: 'ffmpeg',
     cwd: outDir,
     args: stitchArgs(list, rung.name),
+    reads: chunks.map(({ file }) => file),
     limits: encodeLimits(source, []),
     signal,
     onProgress: (sec) => onProgress?.(Math.min(1, sec / source.durationSec)),

@@ -86,19 +86,24 @@ for (const [name, content] of TEXTS) {
     const path = await hostile(content());
     const out = join(dir, 'mine', 'out.mkv');
     const args = ['-nostdin', '-y', '-v', 'error', ...inputGuard(path), '-c', 'copy', out];
-    const exit = await spawnFfmpeg({ bin: 'ffmpeg', args, log: createLogger('silent') }).exited;
+    const exit = await spawnFfmpeg({ program: 'ffmpeg', args, log: createLogger('silent') }).exited;
     assert.notEqual(exit.code, 0);
     assert.deepEqual(await readdir(join(dir, 'mine')), ['upload']);
     assert.equal(hits, 0);
   });
 }
 
-/** The most memory that a child of this process has taken while `work` ran, in megabytes. */
+async function descendants(pid: string): Promise<string[]> {
+  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  const children = list.split(' ').filter((child) => child !== '');
+  return [...children, ...(await Promise.all(children.map(descendants))).flat()];
+}
+
+/** The most memory that a program under this process has taken while `work` ran, in megabytes. */
 async function peakOfChildren(work: () => Promise<unknown>): Promise<number> {
   let peak = 0;
-  const children = `/proc/self/task/${process.pid}/children`;
   const look = async () => {
-    for (const pid of (await readFile(children, 'utf8').catch(() => '')).split(' ')) {
+    for (const pid of await descendants(String(process.pid))) {
       const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
       peak = Math.max(peak, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024);
     }
@@ -152,17 +157,17 @@ test('hostile: 33 tracks', async () => {
 
 test('guard: a program under it has no network, no environment and its limits', async (t) => {
   const guard = await createGuard();
-  const prefix = guard.prefix({ memoryBytes: 2 ** 30, cpuSec: 7, fileBytes: 12_345, isUrgent: false });
-  if (!prefix.includes('unshare') || !prefix.includes('prlimit')) {
+  const limits = { memoryBytes: 2 ** 30, cpuSec: 7, fileBytes: 12_345, isUrgent: false };
+  const program = await guard.start('sh', limits, { reads: [], writes: null });
+  if (!program.command.includes('prlimit')) {
     t.skip('this system has not all of the means');
     return;
   }
   let output = '';
-  const script = 'env; ls /sys/class/net; cat /proc/self/limits; cat /proc/self/net/dev; nice';
+  const script = 'env; cat /proc/self/limits; cat /proc/self/net/dev; nice';
   const exit = await spawnFfmpeg({
-    bin: 'sh',
+    program,
     args: ['-c', script],
-    prefix,
     log: createLogger('silent'),
     onOutput: (text) => {
       output += text;

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDiskTrouble } from '../../platform/disk.ts';
-import type { Logger } from '../../platform/logger.ts';
 import {
   MediaFileError,
   type RenditionFiles,
@@ -11,7 +10,7 @@ import {
   type Transcoder,
 } from '../contract/index.ts';
 import { checkFfmpeg, type FfmpegAbilities } from '../ffmpeg/check.ts';
-import { createGuard, type ProgramLimits } from '../ffmpeg/guard.ts';
+import type { ProgramLimits } from '../ffmpeg/guard.ts';
 import { encodeChunk, split, stitch } from './chunks.ts';
 import { AUDIO, audioRendition, copiedRung, encodedRungs, sourceInput } from './command.ts';
 import { makeImages } from './images.ts';
@@ -21,12 +20,7 @@ import { probeFile } from './probe.ts';
 import { readRendition } from './rendition.ts';
 import { runTool, type Tools } from './run.ts';
 
-export interface TranscoderOptions {
-  ffmpeg: string;
-  ffprobe: string;
-  /** For each decoder and each encoder of a run. */
-  threads: number;
-  log: Logger;
+export interface TranscoderOptions extends Omit<Tools, 'stallMs'> {
   /**
    * A run whose media time does not grow for so long is killed and fails; 120 s when absent
    * (docs/decisions/transcoding.md#progress).
@@ -42,8 +36,7 @@ const STALL_MS = 120_000;
  */
 export function createTranscoder(options: TranscoderOptions): Transcoder {
   const { ffmpeg } = options;
-  const guard = once(createGuard);
-  const tools: Tools = { ...options, stallMs: options.stallMs ?? STALL_MS, guard };
+  const tools: Tools = { ...options, stallMs: options.stallMs ?? STALL_MS };
   const abilities = once(() => checkFfmpeg(ffmpeg));
   return {
     probe: (input, signal) => withFolder((dir) => probeFile(tools, { path: input, dir, signal })),

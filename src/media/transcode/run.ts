@@ -21,6 +21,8 @@ export interface ToolRun {
   args: string[];
   /** Its own folder: what it writes is relative to it. */
   cwd: string;
+  /** Files beside the inputs in `args` that it may read: what a list names. */
+  reads?: readonly string[];
   limits: ProgramLimits;
   /** It only looks at the file: what it gives up on is the file, unless the machine is to blame. */
   looks?: boolean;
@@ -36,6 +38,7 @@ export interface ToolRun {
 }
 
 const STALL_CHECKS = 4;
+const FILE = 'file:';
 
 /**
  * Runs one program under the guard to its end.
@@ -50,10 +53,11 @@ export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
   const guard = await tools.guard();
   const watch = createWatch(run, tools.stallMs);
   const { onOutput } = run;
+  const view = { reads: [...inputsOf(run.args), ...(run.reads ?? [])], writes: run.cwd };
+  const program = await guard.start(tools[run.program], run.limits, view);
   const child = spawnFfmpeg({
-    bin: tools[run.program],
+    program,
     args: run.args,
-    prefix: guard.prefix(run.limits),
     cwd: run.cwd,
     log: tools.log,
     ...(run.onProgress ? { onProgress: ({ outTimeMs }) => watch.progress(outTimeMs) } : {}),
@@ -69,6 +73,12 @@ export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
     `${run.program} failed`,
   );
   throw typeof failure === 'string' ? new Error(`${run.program} ${failure}`) : failure;
+}
+
+function inputsOf(args: readonly string[]): string[] {
+  return args.flatMap((arg, index) =>
+    args[index - 1] === '-i' && arg.startsWith(FILE) ? [arg.slice(FILE.length)] : [],
+  );
 }
 
 interface Watch {
@@ -123,7 +133,7 @@ function createWatch(run: ToolRun, stallMs: number): Watch {
 const EXIT_BY_SIGNAL = 255;
 /** Words of the system, of the means of the guard, and about our own arguments. */
 const NOT_THE_FILE =
-  /Cannot allocate memory|out of memory|Input\/output error|File too large|Too many open files|Resource temporarily unavailable|Permission denied|Operation not permitted|No such file or directory|Read-only file system|Stale file handle|Unrecognized option|Option (?:\S+ )?not found|Unknown (?:encoder|filter)|No such filter|Unable to parse|Error (?:parsing|splitting)|^(?:prlimit|setpriv|unshare|nice):/im;
+  /Cannot allocate memory|out of memory|Input\/output error|File too large|Too many open files|Resource temporarily unavailable|Permission denied|Operation not permitted|No such file or directory|Read-only file system|Stale file handle|Unrecognized option|Option (?:\S+ )?not found|Unknown (?:encoder|filter)|No such filter|Unable to parse|Error (?:parsing|splitting)|^(?:prlimit|setpriv|unshare|nice|bwrap):/im;
 
 /** What ended a program that nobody killed; null when it did its work. */
 function failureOf(exit: FfmpegExit, looks: boolean): Error | null {

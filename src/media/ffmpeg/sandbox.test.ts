@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { until } from '../../../test/harness/wait.ts';
+import { assertDecodes } from '../../../test/transcode/sources.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { createGuard } from './guard.ts';
+import { spawnFfmpeg } from './process.ts';
+import type { View } from './sandbox.ts';
+
+const log = createLogger('silent');
+const guard = await createGuard();
+const skip = guard.weakness === null ? false : `no sandbox here: ${guard.weakness}`;
+const LIMITS = { memoryBytes: 8 * 2 ** 30, cpuSec: 60, fileBytes: 2 ** 30 };
+const NOTHING: View = { reads: [], writes: null };
+
+let dir = '';
+let connections = 0;
+const server = createServer((socket) => {
+  connections += 1;
+  socket.destroy();
+});
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'sandbox-'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+});
+after(async () => {
+  server.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function fake(name: string, script: string): Promise<string> {
+  const path = join(dir, name);
+  await writeFile(path, `#!/bin/bash\n${script}\n`, { mode: 0o755 });
+  return path;
+}
+
+async function say(bin: string, view: View, isLive = false): Promise<string[]> {
+  let output = '';
+  const program = await guard.start(bin, { ...LIMITS, isLive }, view);
+  const exit = await spawnFfmpeg({
+    program,
+    args: [],
+    log,
+    onOutput: (text) => {
+      output += text;
+    },
+  }).exited;
+  assert.equal(exit.code, 0, exit.stderr);
+  return output.trim().split('\n');
+}
+
+test('sandbox: a program that was taken over reaches nothing but its input and output', {
+  skip,
+}, async () => {
+  const data = join(dir, 'data');
+  const mine = join(data, 'media/ws_1');
+  const theirs = join(data, 'media/ws_2');
+  const out = join(data, 'tmp/job');
+  for (const folder of [mine, theirs, out]) await mkdir(folder, { recursive: true });
+  const secret = join(data, 'secret.key');
+  const input = join(mine, 'upload');
+  const victim = join(theirs, 'upload');
+  for (const file of [secret, input, victim]) await writeFile(file, 'secret');
+  const { port }: AddressInfo = Object(server.address());
+  const attempts = {
+    'read its input': `cat ${input}`,
+    'write its output': `echo x > ${out}/made`,
+    'write its input': `echo x > ${input}`,
+    'read the secret key': `cat ${secret}`,
+    "read another account's file": `cat ${victim}`,
+    'see the folder of other accounts': `ls ${theirs}`,
+    'read the passwords of the system': 'cat /etc/shadow || cat /etc/passwd',
+    'read our environment': `cat /proc/${process.pid}/environ`,
+    'see other processes': 'ls /proc | grep -E "^[0-9]{3,}"',
+    'send us a signal': `kill -0 ${process.pid}`,
+    'open a socket': `exec 3<>/dev/tcp/127.0.0.1/${port}`,
+    'be root': '[ $(id -u) = 0 ]',
+    'hold a capability': "grep -E '^Cap(Prm|Eff|Bnd): *0*[1-9a-f]' /proc/self/status",
+    'gain privileges': "grep -E '^NoNewPrivs:.*0' /proc/self/status",
+    'become root in a namespace of its own': 'unshare --user --map-root-user true',
+    'mount something': 'mount -t tmpfs none /usr',
+    'write anywhere else': `touch /x /tmp/x /usr/bin/x ${dir}/x`,
+  };
+  const lines = Object.entries(attempts).map(([name, command]) => `(${command}) >&2 && echo "${name}"`);
+  const bin = await fake('taken-over', `${lines.join('\n')}\nexit 0`);
+  const allowed = ['read its input', 'write its output'];
+  assert.deepEqual(await say(bin, { reads: [input], writes: out }), allowed);
+  assert.equal(connections, 0);
+  assert.equal(await readFile(input, 'utf8'), 'secret');
+  // One that reads a broadcast has the network, because our feed is there, and nothing else more.
+  const live = await say(bin, { reads: [], writes: join(out, 'made') }, true);
+  assert.deepEqual(live, ['write its output', 'open a socket']);
+});
+
+test('sandbox: one file may be all that is written', { skip }, async () => {
+  const [made, other] = [join(dir, 'made'), join(dir, 'other')];
+  for (const file of [made, other]) await writeFile(file, 'before');
+  const bin = await fake('writer', `echo after > ${made}; echo after > ${other}; exit 0`);
+  await say(bin, { reads: [], writes: made });
+  assert.equal(await readFile(made, 'utf8'), 'after\n');
+  assert.equal(await readFile(other, 'utf8'), 'before');
+});
+
+async function encoder(name: string, output: string) {
+  const out = await mkdtemp(join(dir, `${name}-`));
+  const program = await guard.start('ffmpeg', LIMITS, { reads: [], writes: out });
+  const source = ['-v', 'error', '-re', '-f', 'lavfi', '-i', 'testsrc2=s=64x64:r=10', '-c:v', 'libx264'];
+  const args = [...source, '-preset', 'ultrafast', '-tune', 'zerolatency', '-flush_packets', '1', output];
+  return { path: join(out, output), started: spawnFfmpeg({ program, args, cwd: out, log }) };
+}
+
+test('sandbox: stop lets ffmpeg finish its file', { skip }, async () => {
+  const { path, started } = await encoder('stopped', 'x.mp4');
+  await until(async () => existsSync(path) && (await stat(path)).size > 2000, { message: 'some pictures' });
+  const exit = await started.stop(60_000);
+  assert.equal(exit.code, 255, exit.stderr);
+  await assertDecodes(path);
+});
+
+test('sandbox: stop before ffmpeg has begun ends it too', { skip }, async () => {
+  const { started } = await encoder('early', 'x.mp4');
+  const exit = await started.stop(3000);
+  assert.ok(exit.code !== 0 || exit.signal !== null);
+  assert.throws(() => process.kill(started.pid, 0), /ESRCH/);
+});
+
+for (const [name, ignored, signal] of [
+  ['willing', '', 'SIGINT'],
+  ['deaf-to-int', 'INT', 'SIGTERM'],
+  ['deaf', 'INT TERM', 'SIGKILL'],
+] as const) {
+  test(`sandbox: a ${name} program is stopped by ${signal}`, { skip }, async () => {
+    let isReady = false;
+    const trap = ignored === '' ? '' : `trap '' ${ignored}`;
+    const bin = await fake(name, `${trap}\necho ready\nwhile :; do sleep 0.05; done`);
+    const onOutput = () => {
+      isReady = true;
+    };
+    const started = spawnFfmpeg({
+      program: await guard.start(bin, LIMITS, NOTHING),
+      args: [],
+      log,
+      onOutput,
+    });
+    await until(() => isReady, { message: 'the program runs' });
+    const exit = await started.stop(name === 'willing' ? 20_000 : 3000);
+    assert.equal(exit.signal, signal);
+  });
+}
+
+test('sandbox: how a program ended is told as without one', { skip }, async () => {
+  for (const [script, expected] of [
+    ['exit 3', { code: 3, signal: null }],
+    ['kill -SEGV $$', { code: null, signal: 'SIGSEGV' }],
+  ] as const) {
+    const bin = await fake('ending', script);
+    const { code, signal } = await spawnFfmpeg({
+      program: await guard.start(bin, LIMITS, NOTHING),
+      args: [],
+      log,
+    }).exited;
+    assert.deepEqual({ code, signal }, expected);
+  }
+});
+
+test('guard: a program that does not start in the sandbox is named', { skip }, async () => {
+  const needed = join(dir, 'needed');
+  await writeFile(needed, '');
+  const bin = await fake('needs-more', `[ -r ${needed} ]`);
+  assert.match((await createGuard([bin])).weakness ?? '', /needs-more does not start in it/);
+  assert.equal((await createGuard(['ffmpeg', 'ffprobe', join(dir, 'absent')])).weakness, null);
+});
+
+test('guard: without bubblewrap it says so, and starts programs all the same', async (t) => {
+  const path = process.env.PATH;
+  process.env.PATH = dir;
+  t.after(() => {
+    process.env.PATH = path;
+  });
+  const poor = await createGuard();
+  assert.equal(poor.weakness, 'bubblewrap is not installed');
+  assert.deepEqual(await poor.start('ffmpeg', LIMITS, NOTHING), { command: ['ffmpeg'], isSandboxed: false });
+});
