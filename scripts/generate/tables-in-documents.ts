@@ -33,6 +33,7 @@ const LIMITS: Readonly<Record<keyof PlanLimits, [label: string, show: (plan: Pla
   maxLiveKbps: ['Live bitrate', (plan) => `${plan.maxLiveKbps / 1000} Mbit/s`],
   concurrentStreams: ['Broadcasts at once', (plan) => String(plan.concurrentStreams)],
   storageBytes: ['Storage', (plan) => inBytes(plan.storageBytes)],
+  encoders: ['Encoders connected at once', (plan) => String(plan.encoders)],
   openUploads: ['Uploads that wait for bytes', (plan) => String(plan.openUploads)],
   webhooks: ['Webhooks', (plan) => String(plan.webhooks)],
   apiKeys: ['API keys', (plan) => String(plan.apiKeys)],

@@ -8,6 +8,8 @@ export interface PlanLimits {
   /** The top rung of an uploaded video; a higher one is scaled down. */
   maxUploadHeight: number;
   concurrentStreams: number;
+  /** Encoders that are connected at once, on air or not: each is a packager. */
+  encoders: number;
   /** Of each workspace, as are those below. */
   storageBytes: number;
   /** Sessions that wait for bytes. */
@@ -29,6 +31,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     maxLiveKbps: 15_000,
     maxUploadHeight: 720,
     concurrentStreams: 1,
+    encoders: 2,
     storageBytes: 10 * GB,
     openUploads: 100,
     webhooks: 3,
@@ -42,6 +45,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     maxLiveKbps: 30_000,
     maxUploadHeight: 1080,
     concurrentStreams: 2,
+    encoders: 4,
     storageBytes: 200 * GB,
     openUploads: 500,
     webhooks: 10,
@@ -55,6 +59,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     maxLiveKbps: 60_000,
     maxUploadHeight: 2160,
     concurrentStreams: 5,
+    encoders: 10,
     storageBytes: 2 * 1024 * GB,
     openUploads: 2_000,
     webhooks: 25,
@@ -68,6 +73,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     maxLiveKbps: 120_000,
     maxUploadHeight: 4320,
     concurrentStreams: 20,
+    encoders: 40,
     storageBytes: 20 * 1024 * GB,
     openUploads: 10_000,
     webhooks: 100,

@@ -1,10 +1,12 @@
-import { type Events, nextSequence } from '../../events/index.ts';
+import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { IngestSession, RefusalIssue } from '../../media/contract/index.ts';
-import type { Db } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import { ANNOUNCED_MS, emitScheduled } from './emit.ts';
 import { streamHealthChanged } from './events.ts';
+import * as notices from './notices.repository.ts';
+import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 
 interface Deps {
@@ -23,7 +25,7 @@ const HEALTH_MS = 60_000;
 export async function reportHealth(deps: Deps, streamId: string, health: StreamHealth): Promise<void> {
   const { db, events, clock } = deps;
   const now = clock.now();
-  const said = await repository.writeHealth(db, streamId, JSON.stringify(health), now);
+  const said = await notices.writeHealth(db, streamId, JSON.stringify(health), now);
   const issues = [...new Set(health.issues)].sort();
   if (said === undefined || !isNews(said, issues, now)) return;
   await events.transaction(async (tx, append) => {
@@ -39,25 +41,35 @@ export async function reportHealth(deps: Deps, streamId: string, health: StreamH
 /** The issue is the last word on a signal that has gone: in `health`, on its session, and as an event at once. */
 export async function reportRefusal(deps: Deps, session: IngestSession, issue: RefusalIssue): Promise<void> {
   const { events, clock } = deps;
-  const { streamId, video, audio } = session;
   const now = clock.now();
   await events.transaction(async (tx, append) => {
-    const row = await repository.lockAnyStream(tx, streamId);
+    const row = await repository.lockAnyStream(tx, session.streamId);
     const open = await repository.findIngest(tx, session.sessionId);
     if (row === undefined || row.deleted_at !== null || open === undefined || open.ended_at !== null) return;
-    const { width = 0, height = 0, fps = 0 } = video ?? {};
-    const codec = video?.codec ?? audio?.codec ?? '';
-    const health: StreamHealth = { bitrateKbps: 0, fps, width, height, codec, issues: [issue] };
-    await repository.writeHealth(tx, streamId, JSON.stringify(health), now);
     if (row.current_session_id !== null) {
       await repository.updateSession(tx, row.current_session_id, { error: issue });
     }
-    if (row.health_said_issues.join() === issue) return;
-    await repository.updateStream(tx, streamId, { health_said_issues: [issue], health_said_at: now });
-    const sequence = await nextSequence(tx, 'stream', streamId);
-    const data = { streamId, healthy: false, issues: [issue], sequence };
-    await append(streamHealthChanged, row.workspace_id, data);
+    await emitRefusal(tx, append, row, { session, issue, now });
   });
+}
+
+/** Under the lock of the stream: `health`, and `stream.health_changed` unless that was the last word already. */
+export async function emitRefusal(
+  tx: Tx,
+  append: AppendEvent,
+  row: StreamRow,
+  { session, issue, now }: { session: IngestSession; issue: RefusalIssue; now: Date },
+): Promise<void> {
+  const { video, audio } = session;
+  const { width = 0, height = 0, fps = 0 } = video ?? {};
+  const codec = video?.codec ?? audio?.codec ?? '';
+  const health: StreamHealth = { bitrateKbps: 0, fps, width, height, codec, issues: [issue] };
+  await notices.keepRefusal(tx, row.id, JSON.stringify(health));
+  if (row.health_said_issues.join() === issue) return;
+  await repository.updateStream(tx, row.id, { health_said_issues: [issue], health_said_at: now });
+  const sequence = await nextSequence(tx, 'stream', row.id);
+  const data = { streamId: row.id, healthy: false, issues: [issue], sequence };
+  await append(streamHealthChanged, row.workspace_id, data);
 }
 
 function isNews(
@@ -72,7 +84,7 @@ function isNews(
 /** `stream.scheduled` 15 minutes before each planned start. */
 export async function announceUpcoming(deps: Deps, now: Date): Promise<void> {
   const horizon = dateFromMs(now.getTime() + ANNOUNCED_MS);
-  for (const { id } of await repository.upcomingStreams(deps.db, now, horizon)) {
+  for (const { id } of await notices.upcomingStreams(deps.db, now, horizon)) {
     await deps.events.transaction(async (tx, append) => {
       const row = await repository.lockAnyStream(tx, id);
       if (row === undefined || row.deleted_at !== null || row.scheduled_start_at === null) return;

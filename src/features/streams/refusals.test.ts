@@ -63,3 +63,21 @@ test('a refusal of a connection that was replaced says nothing of the new one', 
   await signals.publishRefused(old, 'UNSUPPORTED_CODEC');
   assert.equal(await read('health'), null);
 });
+
+test('ENCODERS_OVER_PLAN: one encoder more than the plan has is refused and told why, until another has gone', async () => {
+  const { key: mine } = await app.createKey({ account: await app.createAccount({ plan: 'FREE' }) });
+  const streams = await Promise.all([1, 2, 3].map(() => createEncoderStream(app, mine)));
+  const [first, second, third] = streams;
+  assert.ok(first && second && third);
+  const leaving = await first.connect();
+  await second.connect();
+  await assert.rejects(third.connect(), /no further encoder/);
+  assert.equal(await third.read('hasSignal'), false);
+  assert.deepEqual(Object(await third.read('health')).issues, ['ENCODERS_OVER_PLAN']);
+  assert.deepEqual(await told(third.id), [['ENCODERS_OVER_PLAN']]);
+  // A takeover is no further encoder.
+  await second.connect();
+  await first.end(leaving, 'unpublish');
+  await third.connect();
+  assert.equal(await third.read('hasSignal'), true);
+});

@@ -115,15 +115,24 @@ export function updateStream(tx: Tx, id: string, change: StreamChange): Promise<
   return tx.updateTable('stream').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }
 
-/** The workspace of a stream that starts by itself; undefined for any other stream. */
-export async function autoStartsIn(db: Db, streamId: string): Promise<string | undefined> {
+/** Undefined when there is no such stream. */
+export async function workspaceOfStream(db: Db, streamId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('stream')
     .select('workspace_id')
     .where('id', '=', streamId)
-    .where('auto_start', '=', true)
     .executeTakeFirst();
   return row?.workspace_id;
+}
+
+export async function countSignals(tx: Tx, workspaceId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('stream')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .where('has_signal', '=', true)
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 export async function countLive(tx: Tx, workspaceId: string): Promise<number> {
@@ -304,30 +313,6 @@ export async function touchIngests(
       ),
     )
     .returning(['id', 'kick_reason'])
-    .execute();
-}
-
-/** @returns what was last said of its health; undefined when it has no signal. */
-export function writeHealth(db: Db, streamId: string, health: string, now: Date) {
-  return db
-    .updateTable('stream')
-    .set({ health: sql`${health}::jsonb`, last_signal_at: now })
-    .where('id', '=', streamId)
-    .where('has_signal', '=', true)
-    .returning(['health_said_issues', 'health_said_at'])
-    .executeTakeFirst();
-}
-
-/** Streams whose planned start lies ahead, until `horizon`, and was not announced yet. */
-export async function upcomingStreams(db: Db, now: Date, horizon: Date): Promise<{ id: string }[]> {
-  return db
-    .selectFrom('stream')
-    .select('id')
-    .where('scheduled_start_at', '>', now)
-    .where('scheduled_start_at', '<=', horizon)
-    .where(sql<boolean>`schedule_said_for is distinct from scheduled_start_at`)
-    .where('deleted_at', 'is', null)
-    .limit(100)
     .execute();
 }
 

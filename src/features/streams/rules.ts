@@ -27,6 +27,7 @@ const REFUSALS: ReadonlySet<string> = new Set<RefusalIssue>([
   'UNSUPPORTED_CODEC',
   'RESOLUTION_CHANGED',
   'BITRATE_OVER_PLAN',
+  'ENCODERS_OVER_PLAN',
 ]);
 
 export function isRefusal(word: string | null): boolean {

@@ -18,7 +18,7 @@ import type { Guesses } from '../../platform/guesses.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
 import { admitRecording, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';
-import { announceUpcoming, reportHealth, reportRefusal } from './notices.service.ts';
+import { announceUpcoming, emitRefusal, reportHealth, reportRefusal } from './notices.service.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -132,14 +132,21 @@ async function authorise({ db, guesses }: StreamSignalDeps, request: PublishRequ
 
 async function publishStarted(deps: StreamSignalDeps, session: IngestSession): Promise<void> {
   const now = deps.clock.now();
+  let isRefused = false;
   await deps.events.transaction(async (tx, append) => {
     // The workspace before the stream, in the order of `Streams.start`: two orders would deadlock.
-    const starting = await repository.autoStartsIn(tx, session.streamId);
-    const account = starting === undefined ? undefined : await lockWorkspace(tx, starting);
+    const workspaceId = await repository.workspaceOfStream(tx, session.streamId);
+    if (workspaceId === undefined) throw new Error('the stream is gone');
+    const account = await lockWorkspace(tx, workspaceId);
     const row = await repository.lockAnyStream(tx, session.streamId);
     if (row === undefined || row.deleted_at !== null || !row.enabled)
       throw new Error('the stream is gone or disabled');
     if ((await repository.findIngest(tx, session.sessionId)) !== undefined) return;
+    if (!row.has_signal && (await repository.countSignals(tx, workspaceId)) >= PLANS[account.plan].encoders) {
+      await emitRefusal(tx, append, row, { session, issue: 'ENCODERS_OVER_PLAN', now });
+      isRefused = true;
+      return;
+    }
     const open = await repository.findOpenIngest(tx, row.id);
     if (open !== undefined) {
       await repository.updateIngest(tx, open.id, { ended_at: now, end_reason: 'replaced' });
@@ -155,9 +162,10 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
       audio: session.audio ?? null,
     });
     if (row.has_signal) return;
-    const concurrent = account === undefined ? 0 : rules.livePlan(account.plan, account.mode).concurrent;
+    const { concurrent } = rules.livePlan(account.plan, account.mode);
     await raiseSignal(deps, { tx, append, recorder: deps.recorder, now }, row, concurrent);
   });
+  if (isRefused) throw new Error('the plan allows no further encoder');
   deps.bus.publish(STREAM_TOPIC, session.streamId);
 }
 

@@ -6,6 +6,7 @@
  * - `NO_KEYFRAMES`: pictures are refreshed bit by bit, which players cannot begin with, so the top is a transcode.
  * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`, `RESOLUTION_CHANGED`: the publish was ended, it cannot be shown.
  * - `BITRATE_OVER_PLAN`: more bits a second than the plan allows, for 10 s; after 10 s more the publish is ended.
+ * - `ENCODERS_OVER_PLAN`: the plan allows no further encoder beside those that are connected; the publish was refused.
  * - `PACKAGER_FAILED`: the packager was given up; the signal is kept, the preview is off.
  * - `RECORDING_FAILED`: the broadcast is to be recorded and is not; the recorder is tried again and again.
  * - `DISK_FULL`: it is not recorded because the server has no room; it goes on when there is.
@@ -26,7 +27,8 @@ export type RefusalIssue =
   | 'NO_TRANSCODE_CAPACITY'
   | 'UNSUPPORTED_CODEC'
   | 'RESOLUTION_CHANGED'
-  | 'BITRATE_OVER_PLAN';
+  | 'BITRATE_OVER_PLAN'
+  | 'ENCODERS_OVER_PLAN';
 
 export interface StreamHealth {
   bitrateKbps: number;
