@@ -44,6 +44,7 @@ test('a test stream has a signal without an encoder, is watched, and loses it ag
   assert.deepEqual([...bytes.subarray(0, 2)], [0xff, 0xd8], 'a JPEG');
   await call('POST', `/streams/${id}/start`);
   assert.equal((await picture()).status, 404, 'what was before the broadcast is not shown');
+  await until(async () => (await picture()).ok, { timeoutMs: 15_000, message: 'a picture of the broadcast' });
   const master = `${platform.url}/live/${id}/master.m3u8`;
   await until(async () => (await fetch(master)).ok, { timeoutMs: 15_000, message: 'the playlist' });
   await call('POST', `/streams/${id}/simulate-signal`, { on: false });

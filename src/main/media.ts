@@ -148,7 +148,8 @@ function obeyHints(
       log.warn({ err: error, streamId }, 'the files of a deleted stream could not be removed');
     });
   });
-  bus.subscribe(STREAM_TOPIC, () => {
+  bus.subscribe(STREAM_TOPIC, (streamId) => {
+    live.changed(streamId);
     void recorder.sync();
     void simulator.sync();
     heartbeat().catch((error: unknown) => log.warn({ err: error }, 'the heartbeat failed'));

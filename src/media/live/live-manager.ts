@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
@@ -13,6 +13,7 @@ import type {
 } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { type Composer, openComposer } from './composer.ts';
+import { removeIdleFolders } from './idle-folders.ts';
 import { type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
 import { createPackager, type Packager } from './packager.ts';
 import { createThumbnails, type Thumbnails } from './thumbnail.ts';
@@ -46,6 +47,8 @@ export interface LiveManager {
   onMedia(session: IngestSession): void;
   /** Resolves when the packager has ended and the last segment is in the playlists. */
   onEnd(end: IngestEnd): Promise<void>;
+  /** Such as its going live: its picture is soon renewed. */
+  changed(streamId: string): void;
   /** null when nothing is published. */
   health(streamId: string): StreamHealth | null;
   /** The stream is gone or idle: ends its packager and deletes its files. */
@@ -108,7 +111,7 @@ class EntryManager implements LiveManager {
 
   async start(): Promise<void> {
     await mkdir(this.#options.liveDir, { recursive: true });
-    await removeIdleFolders(this.#options);
+    await removeIdleFolders(this.#options.liveDir, this.#options.clock.ms() - idleMsOf(this.#options));
     this.#ticker ??= setInterval(() => this.#check(), CHECK_MS);
   }
 
@@ -146,6 +149,11 @@ class EntryManager implements LiveManager {
     if (entry?.session?.sessionId !== end.sessionId) return;
     this.#leave(entry);
     await this.#inTurn(entry, () => endRun(entry));
+  }
+
+  changed(streamId: string): void {
+    const entry = this.#entries.get(streamId);
+    if (entry) this.#thumbnails.hurry(dirOf(this.#options, entry));
   }
 
   health(streamId: string): StreamHealth | null {
@@ -368,8 +376,10 @@ function hasLongKeyframes(options: LiveManagerOptions, entry: Entry): boolean {
 
 function isIdle(options: LiveManagerOptions, entry: Entry): boolean {
   if (entry.session || entry.running) return false;
-  return options.clock.ms() - entry.idleSinceMs > (options.idleMs ?? IDLE_MS);
+  return options.clock.ms() - entry.idleSinceMs > idleMsOf(options);
 }
+
+const idleMsOf = ({ idleMs = IDLE_MS }: LiveManagerOptions): number => idleMs;
 
 function healthOf(options: LiveManagerOptions, entry: Entry): StreamHealth | null {
   const { session, running } = entry;
@@ -386,15 +396,4 @@ function healthOf(options: LiveManagerOptions, entry: Entry): StreamHealth | nul
     codec: session.video?.codec ?? session.audio?.codec ?? '',
     issues,
   };
-}
-
-/** What a process before this one has left, and nobody came back to. */
-async function removeIdleFolders(options: LiveManagerOptions): Promise<void> {
-  const oldestMs = options.clock.ms() - (options.idleMs ?? IDLE_MS);
-  for (const entry of await readdir(options.liveDir, { withFileTypes: true })) {
-    if (!entry.isDirectory()) continue;
-    const folder = join(options.liveDir, entry.name);
-    const state = await stat(join(folder, 'state.json')).catch(() => stat(folder));
-    if (state.mtimeMs < oldestMs) await rm(folder, { recursive: true, force: true });
-  }
 }

@@ -20,17 +20,21 @@ interface Options {
 export interface Thumbnails {
   /** Looks whether one is due. @param dir of the stream. */
   look(dir: string, composer: Composer): void;
+  /** The next one does not wait for its turn: viewers of a broadcast see no picture of the time before it. */
+  hurry(dir: string): void;
   /** Another publish begins: its first picture does not wait, and the one of the last is gone. */
   forget(dir: string): Promise<void>;
 }
 
 const EVERY_MS = 30_000;
+/** By then a segment is finished that began after the call. */
+const HURRY_MS = 5000;
 const LIMITS: ProgramLimits = { memoryBytes: 4 * 2 ** 30, cpuSec: 20, fileBytes: 2 ** 26 };
 const WIDTH = 640;
 
 export function createThumbnails({ ffmpeg, clock, log }: Options): Thumbnails {
-  /** When the last one of a folder was begun. */
-  const takenMs = new Map<string, number>();
+  /** When the next one of a folder is due. */
+  const due = new Map<string, number>();
 
   const take = async (dir: string, { initFile, file, startMs }: LatestSegment) => {
     const clip = join(dir, '.thumbnail.mp4');
@@ -54,14 +58,18 @@ export function createThumbnails({ ffmpeg, clock, log }: Options): Thumbnails {
   return {
     look(dir, composer) {
       const now = clock.ms();
-      if (now - (takenMs.get(dir) ?? 0) < EVERY_MS) return;
+      if (now < (due.get(dir) ?? 0)) return;
       const latest = composer.latest();
       if (latest === null) return;
-      takenMs.set(dir, now);
+      due.set(dir, now + EVERY_MS);
       take(dir, latest).catch((error: unknown) => log.debug({ err: error, dir }, 'no thumbnail was taken'));
     },
+    hurry(dir) {
+      const dueMs = due.get(dir);
+      if (dueMs !== undefined) due.set(dir, Math.min(dueMs, clock.ms() + HURRY_MS));
+    },
     async forget(dir) {
-      takenMs.delete(dir);
+      due.delete(dir);
       await rm(join(dir, THUMBNAIL_FILE), { force: true });
     },
   };
