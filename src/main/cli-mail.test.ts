@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import { linkToken } from '../../test/auth/fixture.ts';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
+import { commandLine } from '../../test/harness/command-line.ts';
 import { until } from '../../test/harness/wait.ts';
 import { startWorker } from './worker.ts';
 
-const CLI = join(import.meta.dirname, 'cli.ts');
-const run = promisify(execFile);
 let app: TestApp;
 let key: string;
 let worker: ReturnType<typeof startWorker>;
@@ -24,19 +20,7 @@ after(async () => {
   await app.close();
 });
 
-async function marquee(...args: string[]): Promise<string> {
-  const { host, port, database, user, pass } = app.container.sql.options;
-  const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', CLI, ...args], {
-    env: {
-      PATH: process.env.PATH,
-      DATABASE_URL: `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`,
-      DATA_DIR: app.container.config.DATA_DIR,
-      // The key of the harness: the operator's command line shares the server's.
-      SECRET_KEY: Buffer.alloc(32, 5).toString('hex'),
-    },
-  });
-  return stdout;
-}
+const marquee = (...args: string[]) => commandLine(app, ...args);
 
 describe('the development mailbox', () => {
   it('takes what the worker finds, and the operator reads it there', async () => {

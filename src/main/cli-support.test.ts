@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
+import { commandLine } from '../../test/harness/command-line.ts';
 
-const CLI = join(import.meta.dirname, 'cli.ts');
-const run = promisify(execFile);
 let app: TestApp;
 
 before(async () => {
@@ -14,18 +10,7 @@ before(async () => {
 });
 after(() => app.close());
 
-async function marquee(...args: string[]): Promise<string> {
-  const { host, port, database, user, pass } = app.container.sql.options;
-  const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', CLI, ...args], {
-    env: {
-      PATH: process.env.PATH,
-      DATABASE_URL: `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`,
-      DATA_DIR: app.container.config.DATA_DIR,
-      SECRET_KEY: Buffer.alloc(32, 5).toString('hex'),
-    },
-  });
-  return stdout;
-}
+const marquee = (...args: string[]) => commandLine(app, ...args);
 const json = async (...args: string[]): Promise<unknown> => JSON.parse(await marquee(...args, '--json'));
 
 test('the operator lists, reads, answers, resolves and closes tickets', async () => {

@@ -39,6 +39,9 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
+/** Of every server that tests start in their process. */
+export const SECRET_KEY = Buffer.alloc(32, 5);
+
 interface AppOptions {
   /** Another node of the same platform, which shares its database and its files. Closed before that one. */
   beside?: TestApp;
@@ -68,7 +71,7 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
   const settings = {
     config,
     databaseUrl,
-    secretKey: Buffer.alloc(32, 5),
+    secretKey: SECRET_KEY,
     name: 'test',
     strictEvents: true,
     ...(options.clock === undefined ? {} : { clock: options.clock }),

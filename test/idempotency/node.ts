@@ -10,6 +10,7 @@ import { type Container, createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { Db } from '../../src/platform/db/index.ts';
 import { brokenConstraint } from '../../src/platform/db/index.ts';
+import { SECRET_KEY } from '../harness/app.ts';
 import { TestResponse } from '../harness/response.ts';
 
 /** What the handler of the test route does. */
@@ -137,7 +138,7 @@ export async function startTestNode({ databaseUrl, clock, env }: NodeOptions): P
   const container = await createContainer({
     config,
     databaseUrl,
-    secretKey: Buffer.alloc(32, 5),
+    secretKey: SECRET_KEY,
     name: 'test',
     ...(clock === undefined ? {} : { clock }),
   });
