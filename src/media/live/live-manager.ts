@@ -168,7 +168,8 @@ class EntryManager implements LiveManager {
       await endRun(entry, 0);
       await entry.composer?.close();
       entry.composer = null;
-      await rm(join(this.#options.liveDir, streamId), { recursive: true, force: true });
+      await this.#thumbnails.forget(dirOf(this.#options, entry));
+      await rm(dirOf(this.#options, entry), { recursive: true, force: true });
       // A publish that began meanwhile has queued its own work on this entry.
       if (!entry.session) this.#entries.delete(streamId);
     });
