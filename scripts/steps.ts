@@ -6,6 +6,9 @@ import { testStep } from './test-step.ts';
 /** A program of node_modules. */
 const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
 
+/** TypeScript 7 by its path: `tsc` is the 5 that openapi-typescript needs. */
+const TSC = '../typescript-7/bin/tsc';
+
 /** A step that is one program of node_modules. */
 function programStep(name: string, [program = '', ...args]: string[]): Step {
   return { name, run: () => runProgram([bin(program), ...args], 120_000) };
@@ -15,11 +18,11 @@ function programStep(name: string, [program = '', ...args]: string[]): Step {
 export function staticSteps(): Step[] {
   const timeoutMs = 120_000;
   const pages = existsSync(join(ROOT, 'web/tsconfig.json'))
-    ? [programStep('types of the pages', ['tsc', '-p', 'web'])]
+    ? [programStep('types of the pages', [TSC, '-p', 'web'])]
     : [];
   return [
     programStep('format and lint', ['biome', 'check', '--error-on-warnings', '.']),
-    programStep('types', ['tsc', '-p', '.']),
+    programStep('types', [TSC, '-p', '.']),
     ...pages,
     programStep('dead code', ['knip', '--no-progress']),
     ...testStep('dependency rules', ['test/dependency-rules/*.test.ts'], { concurrency: 1, timeoutMs }),
