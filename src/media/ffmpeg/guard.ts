@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { programEnvironment } from '../../platform/config.ts';
+import { FILE_DECODERS, LIVE_DECODERS, OPENED_FOR_SUBTITLES, OPENED_FOR_VIDEO } from './codecs.ts';
 import { findSandbox, type View } from './sandbox.ts';
 
 const run = promisify(execFile);
@@ -46,11 +47,6 @@ const NICE = '10';
 const NICE_URGENT = '3';
 const TRY_TIMEOUT_MS = 5000;
 
-/**
- * Decoders of what an encoder may publish: H.264, HEVC, AV1, VP9, AAC, Opus, MP3. Those of silence that we make are
- * no input of a user.
- */
-const LIVE_DECODERS = 'h264,hevc,av1,libdav1d,libaom-av1,vp9,libvpx-vp9,aac,opus,libopus,mp3,mp3float';
 /** Codecs pad the picture to whole blocks. */
 const BLOCK = 64;
 
@@ -69,18 +65,30 @@ export function liveGuard(url: string, picture: { width: number; height: number 
   ];
 }
 
-/** Options that stand before the input in every ffprobe and ffmpeg that reads a user's file. */
-export function inputGuard(path: string): string[] {
-  return [...readOnly(FORMATS), '-max_pixels', String(MAX_PIXELS), '-i', `file:${path}`];
+/** Options that stand before the input in every ffmpeg that reads a user's file. */
+export function inputGuard(path: string, decoders = FILE_DECODERS): string[] {
+  return [...fileOptions(decoders), '-i', `file:${path}`];
 }
 
-/** The same for a list of files that we wrote and that names Matroska files that we encoded. */
-export function concatGuard(listPath: string): string[] {
-  return [...readOnly('concat,matroska'), '-f', 'concat', '-safe', '0', '-i', `file:${listPath}`];
+function fileOptions(decoders: string): string[] {
+  return [...readOnly(FORMATS, decoders), '-max_pixels', String(MAX_PIXELS)];
 }
 
-function readOnly(formats: string): string[] {
-  return ['-protocol_whitelist', 'file,crypto,data', '-format_whitelist', formats];
+/** The same for ffprobe. */
+export function probeGuard(path: string): string[] {
+  const opened = ['-codec_whitelist:v', OPENED_FOR_VIDEO, '-codec_whitelist:s', OPENED_FOR_SUBTITLES];
+  return [...fileOptions(FILE_DECODERS), ...opened, '-i', `file:${path}`];
+}
+
+/** The same for a list that we wrote, of files of `format` that we made. */
+export function concatGuard(listPath: string, format: string, decoders: string): string[] {
+  const input = ['-f', 'concat', '-safe', '0', '-i', `file:${listPath}`];
+  return [...readOnly(`concat,${format}`, decoders), ...input];
+}
+
+function readOnly(formats: string, decoders: string): string[] {
+  const lists = ['-format_whitelist', formats, '-codec_whitelist', decoders];
+  return ['-protocol_whitelist', 'file,crypto,data', ...lists];
 }
 
 /**

@@ -2,6 +2,7 @@ import { appendFile, copyFile, readFile, rename, rm, utimes, writeFile } from 'n
 import { join } from 'node:path';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { LIVE_DECODERS } from '../ffmpeg/codecs.ts';
 import { inputGuard, type ProgramLimits } from '../ffmpeg/guard.ts';
 import { spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
@@ -77,7 +78,7 @@ export function createThumbnails({ ffmpeg, clock, log }: Options): Thumbnails {
 
 function pictureArgs(clip: string, picture: string): string[] {
   return [
-    ...['-v', 'error', '-nostdin', '-threads', '1', ...inputGuard(clip)],
+    ...['-v', 'error', '-nostdin', '-threads', '1', ...inputGuard(clip, LIVE_DECODERS)],
     ...['-map', '0:v:0', '-frames:v', '1', '-vf', `scale='min(${WIDTH},iw)':-2`],
     ...['-c:v', 'mjpeg', '-q:v', '5', '-pix_fmt', 'yuvj420p', '-f', 'mjpeg', '-y', `file:${picture}`],
   ];

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { MediaFileError, type RecordingJoiner } from '../contract/index.ts';
-import { inputGuard } from '../ffmpeg/guard.ts';
+import { LIVE_DECODERS } from '../ffmpeg/codecs.ts';
+import { concatGuard, inputGuard, probeGuard } from '../ffmpeg/guard.ts';
 import { runTool, type Tools } from '../transcode/run.ts';
 import { type PartFormat, readFormat } from './part-format.ts';
 
@@ -55,7 +56,7 @@ async function formatOf(tools: Tools, path: string, run: Run): Promise<PartForma
     await runTool(tools, {
       ...baseOf(run),
       program: 'ffprobe',
-      args: [...show, ...inputGuard(path)],
+      args: [...show, ...probeGuard(path)],
       timeoutMs: PROBE_MS,
       onOutput: (text) => {
         report += text;
@@ -79,7 +80,7 @@ async function alike(tools: Tools, parts: readonly Part[], first: Part, run: Run
   for (const [index, part] of parts.entries()) {
     const out = join(run.dir, `part-${index}.mp4`);
     const args = [
-      ...['-v', 'error', '-nostdin', '-y', ...inputGuard(part.path)],
+      ...['-v', 'error', '-nostdin', '-y', ...inputGuard(part.path, LIVE_DECODERS)],
       ...(part.format.audio === null && sound !== null ? SILENCE : []),
       ...(sameVideo ? ['-map', '0:v:0', '-c:v', 'copy'] : videoArgs(target, tools.threads)),
       ...audioArgs(part.format, sound, sameAudio),
@@ -91,8 +92,6 @@ async function alike(tools: Tools, parts: readonly Part[], first: Part, run: Run
   return made;
 }
 
-/** For the list that we write, of parts that our recorders have written. */
-const LIST_GUARD = ['-protocol_whitelist', 'file,crypto,data', '-format_whitelist', 'concat,mov,mp4'];
 const SILENCE = ['-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=stereo'];
 
 function videoArgs({ video: { width, height, frameRate } }: PartFormat, threads: number): string[] {
@@ -123,7 +122,7 @@ async function concat(tools: Tools, files: readonly string[], maxSec: number, ru
   await encode(
     tools,
     [
-      ...['-v', 'error', '-nostdin', '-y', ...LIST_GUARD, '-f', 'concat', '-safe', '0', '-i', `file:${list}`],
+      ...['-v', 'error', '-nostdin', '-y', ...concatGuard(list, 'mov,mp4', LIVE_DECODERS)],
       ...['-map', '0', '-c', 'copy', '-t', String(maxSec), '-f', 'mp4', `file:${out}`],
     ],
     run,

@@ -1,6 +1,7 @@
 import { MAX_DURATION_SEC, MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
 import type { LadderPlan, RungPlan, SourceInfo } from '../contract/index.ts';
 import type { FfmpegAbilities } from '../ffmpeg/check.ts';
+import { OWN_DECODERS } from '../ffmpeg/codecs.ts';
 import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
 import { type FilterInput, videoGraph } from './filters.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
@@ -156,7 +157,7 @@ export function splitArgs(source: SourceInfo, chunkSec: number): string[] {
 /** Joins what `encodedChunk` wrote; the list has exact durations. */
 export function stitchArgs(listPath: string, name: string): string[] {
   return [
-    ...['-nostdin', '-v', 'error', '-stats_period', '1', ...concatGuard(listPath)],
+    ...['-nostdin', '-v', 'error', '-stats_period', '1', ...concatGuard(listPath, 'matroska', OWN_DECODERS)],
     ...['-map', '0:v:0', '-c', 'copy', ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC)],
   ];
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
 import { MediaFileError } from '../contract/index.ts';
-import { inputGuard } from '../ffmpeg/guard.ts';
+import { inputGuard, probeGuard } from '../ffmpeg/guard.ts';
 import { damaged, fileFault, lineReader, runTool, type Tools } from './run.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 200 }));
@@ -68,7 +68,7 @@ export async function ffprobe(
     cwd: input.cwd,
     args: [
       ...['-v', 'error', '-analyzeduration', '20M', '-probesize', '20M'],
-      ...['-of', 'json=compact=1', '-show_entries', ENTRIES, ...inputGuard(input.path)],
+      ...['-of', 'json=compact=1', '-show_entries', ENTRIES, ...probeGuard(input.path)],
     ],
     limits: LIMITS,
     looks: true,

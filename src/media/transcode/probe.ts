@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { MediaFileError, type SourceInfo } from '../contract/index.ts';
+import { isReadSound, isReadVideo } from '../ffmpeg/codecs.ts';
 import { splitRefusal, topRefusal } from './eligibility.ts';
 import {
   aspectRatio,
@@ -12,7 +13,7 @@ import {
   startOf,
 } from './ffprobe.ts';
 import { frameRateOf } from './frame-rate.ts';
-import { fileFault, type Tools } from './run.ts';
+import { fileFault, notRead, type Tools } from './run.ts';
 import { type PacketScan, type ScanInput, scanPackets, type TrackScan } from './scan.ts';
 import { sniff } from './sniff.ts';
 
@@ -93,7 +94,8 @@ function chooseStreams(report: ProbeReport): { video: ProbedStream; sound: Probe
   if ((report.format.nb_streams ?? streams.length) > MAX_STREAMS) {
     throw new MediaFileError('UNSUPPORTED_FORMAT', `The file has more than ${MAX_STREAMS} tracks.`);
   }
-  const video = streams.find((stream) => stream.codec_type === 'video' && !isStill(stream));
+  const videos = streams.filter((stream) => stream.codec_type === 'video' && !isStill(stream));
+  const video = videos.find(({ codec_name = '' }) => isReadVideo(codec_name)) ?? videos[0];
   if (!video) throw new MediaFileError('NO_VIDEO_TRACK', 'The file holds no video.');
   const sounds = streams.filter(isReadableSound);
   const sound = sounds.find((stream) => stream.disposition?.default === 1) ?? sounds[0] ?? null;
@@ -107,8 +109,9 @@ function isStill({ disposition }: ProbedStream): boolean {
 
 function isReadableSound(stream: ProbedStream): boolean {
   const { codec_type, codec_name, channels, sample_rate } = stream;
-  const isKnown = codec_name !== undefined && codec_name !== 'unknown';
-  return codec_type === 'audio' && isKnown && (channels ?? 0) > 0 && Number(sample_rate) > 0;
+  return (
+    codec_type === 'audio' && isReadSound(codec_name ?? '') && (channels ?? 0) > 0 && Number(sample_rate) > 0
+  );
 }
 
 function checkPicture(video: ProbedStream, log: string): void {
@@ -116,6 +119,7 @@ function checkPicture(video: ProbedStream, log: string): void {
   if (codec_name === undefined || codec_name === 'unknown' || codec_tag_string === 'encv') {
     throw new MediaFileError('UNSUPPORTED_FORMAT', 'The video is coded in a way that cannot be read.');
   }
+  if (!isReadVideo(codec_name)) throw notRead(codec_name);
   if (width < 1 || height < 1) {
     throw fileFault(log) ?? new MediaFileError('CORRUPT_INPUT', 'The size of the picture cannot be found.');
   }

@@ -160,7 +160,7 @@ const DAMAGED = 'The file is damaged or incomplete.';
 const FILE_FAULTS: readonly [RegExp, MediaFileError['code'], string][] = [
   [/exceeds specified max pixel count/, 'UNSUPPORTED_FORMAT', 'The picture is larger than 7680 by 4320.'],
   [
-    /Format not on whitelist|not on whitelist/,
+    /(?:Format|Protocol .*) not on whitelist/,
     'UNSUPPORTED_FORMAT',
     'This is no video file that can be read.',
   ],
@@ -180,8 +180,18 @@ export function damaged(): MediaFileError {
   return new MediaFileError('CORRUPT_INPUT', DAMAGED);
 }
 
+/** The last that ffprobe says of a track whose decoder it may not open; of others it says so on the way. */
+const NO_DECODER = /Codec \((\S+)\) not on whitelist [^\n]*(?:\n +Last message repeated \d+ times)?\s*$/;
+
+export function notRead(codec: string): MediaFileError {
+  const message = `A track of the file is coded in ${codec}, which is not read. Export it as H.264 with AAC sound.`;
+  return new MediaFileError('UNSUPPORTED_FORMAT', message);
+}
+
 /** The file's own fault by the log of the program that failed on it; null when it may be ours. */
 export function fileFault(log: string): MediaFileError | null {
+  const codec = NO_DECODER.exec(log)?.[1];
+  if (codec !== undefined) return notRead(codec);
   const fault = FILE_FAULTS.find(([pattern]) => pattern.test(log));
   return fault ? new MediaFileError(fault[1], fault[2]) : null;
 }

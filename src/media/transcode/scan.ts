@@ -1,4 +1,4 @@
-import { inputGuard } from '../ffmpeg/guard.ts';
+import { probeGuard } from '../ffmpeg/guard.ts';
 import { lineReader, runTool, type Tools } from './run.ts';
 
 /** What the packets of a file tell; times in seconds on the file's own clock. */
@@ -60,7 +60,7 @@ export async function scanPackets(tools: Tools, input: ScanInput): Promise<Packe
       args: [
         ...['-v', 'error', '-of', 'compact=p=0:nk=1', '-show_entries'],
         'packet=stream_index,pts_time,dts_time,size,flags:packet_side_data=side_data_type',
-        ...inputGuard(input.path),
+        ...probeGuard(input.path),
       ],
       limits: { memoryBytes: 4 * 2 ** 30, cpuSec: LONG_BUDGET_MS / 1000, fileBytes: 0, isUrgent: true },
       looks: true,

@@ -1,0 +1,106 @@
+/**
+ * What may be decoded (docs/decisions/hostile-files.md#decoders). A codec is called as ffprobe calls it; behind it are the
+ * decoders that one build of ffmpeg or another has for it.
+ */
+
+const VIDEO: Readonly<Record<string, readonly string[]>> = {
+  h264: ['h264'],
+  hevc: ['hevc'],
+  av1: ['libdav1d', 'libgav1', 'libaom-av1', 'av1'],
+  vp8: ['vp8', 'libvpx'],
+  vp9: ['vp9', 'libvpx-vp9'],
+  // Cameras, discs and archives.
+  mpeg1video: ['mpeg1video'],
+  mpeg2video: ['mpeg2video'],
+  mpeg4: ['mpeg4'],
+  msmpeg4v2: ['msmpeg4v2'],
+  msmpeg4v3: ['msmpeg4'],
+  wmv1: ['wmv1'],
+  wmv2: ['wmv2'],
+  wmv3: ['wmv3'],
+  vc1: ['vc1'],
+  h263: ['h263'],
+  flv1: ['flv'],
+  vp6: ['vp6'],
+  vp6a: ['vp6a'],
+  vp6f: ['vp6f'],
+  theora: ['theora'],
+  dvvideo: ['dvvideo'],
+  mjpeg: ['mjpeg'],
+  // What editors hand over.
+  prores: ['prores'],
+  dnxhd: ['dnxhd'],
+  cfhd: ['cfhd'],
+  ffv1: ['ffv1'],
+  ffvhuff: ['ffvhuff'],
+  huffyuv: ['huffyuv'],
+  utvideo: ['utvideo'],
+  png: ['png'],
+  qtrle: ['qtrle'],
+  rawvideo: ['rawvideo'],
+  v210: ['v210'],
+};
+
+const SOUND: Readonly<Record<string, readonly string[]>> = {
+  aac: ['aac', 'libfdk_aac'],
+  aac_latm: ['aac_latm'],
+  mp3: ['mp3float', 'mp3'],
+  mp2: ['mp2', 'mp2float'],
+  ac3: ['ac3'],
+  eac3: ['eac3'],
+  dts: ['dca'],
+  truehd: ['truehd'],
+  opus: ['opus', 'libopus'],
+  vorbis: ['vorbis', 'libvorbis'],
+  flac: ['flac'],
+  alac: ['alac'],
+  wmav1: ['wmav1'],
+  wmav2: ['wmav2'],
+  wmapro: ['wmapro'],
+  amr_nb: ['amrnb', 'libopencore_amrnb'],
+  amr_wb: ['amrwb', 'libopencore_amrwb'],
+  adpcm_ima_qt: ['adpcm_ima_qt'],
+  adpcm_ima_wav: ['adpcm_ima_wav'],
+  adpcm_ms: ['adpcm_ms'],
+  adpcm_swf: ['adpcm_swf'],
+  nellymoser: ['nellymoser'],
+  speex: ['speex', 'libspeex'],
+  ...Object.fromEntries(
+    [
+      ...['alaw', 'mulaw', 'u8', 's8', 's16le', 's16be', 's24le', 's24be', 's32le', 's32be'],
+      ...['f32le', 'f32be', 'f64le', 'f64be', 'bluray', 'dvd'],
+    ].map((kind) => [`pcm_${kind}`, [`pcm_${kind}`]]),
+  ),
+};
+
+/** Of an uploaded or imported file. */
+export const FILE_DECODERS = [...Object.values(VIDEO), ...Object.values(SOUND)].flat().join(',');
+
+/** Of what an encoder may publish, and of what is recorded of it. */
+export const LIVE_DECODERS = ['h264', 'hevc', 'av1', 'vp9', 'aac', 'opus', 'mp3']
+  .flatMap((codec) => VIDEO[codec] ?? SOUND[codec] ?? [])
+  .join(',');
+
+/** Of what we have encoded for a moment, from one step to the next. */
+export const OWN_DECODERS = 'h264';
+
+/**
+ * ffprobe opens a decoder for each track and gives up on a file when it may not, so it may open those of cover art and
+ * subtitles. They are given nothing to decode.
+ */
+export const OPENED_FOR_VIDEO = `${FILE_DECODERS},bmp,gif,libwebp,webp,tiff`;
+export const OPENED_FOR_SUBTITLES = [
+  ...['ass', 'cc_dec', 'dvbsub', 'dvdsub', 'jacosub', 'libaribb24', 'libaribcaption', 'libzvbi_teletextdec'],
+  ...['microdvd', 'mov_text', 'mpl2', 'pgssub', 'pjs', 'realtext', 'sami', 'srt', 'ssa', 'stl', 'subrip'],
+  ...['subviewer', 'subviewer1', 'text', 'ttml', 'vplayer', 'webvtt', 'xsub'],
+].join(',');
+
+/** @param codec as ffprobe calls it. */
+export function isReadVideo(codec: string): boolean {
+  return Object.hasOwn(VIDEO, codec);
+}
+
+/** @param codec as ffprobe calls it. */
+export function isReadSound(codec: string): boolean {
+  return Object.hasOwn(SOUND, codec);
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { CURRENT_FFMPEG } from '../../../test/live/current-ffmpeg.ts';
+import { H264, make, pictures, testTranscoder, tone } from '../../../test/transcode/sources.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { FILE_DECODERS, OPENED_FOR_SUBTITLES } from '../ffmpeg/codecs.ts';
+import { inputGuard } from '../ffmpeg/guard.ts';
+import { spawnFfmpeg } from '../ffmpeg/process.ts';
+
+const run = promisify(execFile);
+const FFMPEGS = ['ffmpeg', CURRENT_FFMPEG].filter((bin) => bin === 'ffmpeg' || existsSync(bin));
+const transcoder = testTranscoder();
+
+let dir = '';
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'codecs-'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+/** Encoders of pictures and of sound, what ffprobe calls what they make, and a container that takes both. */
+const ACCEPTED: [video: string, audio: string, made: [string, string], container: string][] = [
+  ['libx264', 'aac', ['h264', 'aac'], 'mp4'],
+  ['libx265 -x265-params log-level=none', 'libmp3lame', ['hevc', 'mp3'], 'mp4'],
+  ['libsvtav1', 'libopus', ['av1', 'opus'], 'mp4'],
+  ['libvpx -deadline realtime', 'libvorbis', ['vp8', 'vorbis'], 'webm'],
+  ['libvpx-vp9 -deadline realtime', 'libopus', ['vp9', 'opus'], 'webm'],
+  ['mpeg1video', 'mp2', ['mpeg1video', 'mp2'], 'mpg'],
+  ['mpeg2video', 'ac3', ['mpeg2video', 'ac3'], 'ts'],
+  ['libx264', 'eac3', ['h264', 'eac3'], 'ts'],
+  ['libx264', 'aac -f mpegts -mpegts_flags latm', ['h264', 'aac_latm'], 'ts'],
+  ['mpeg4', 'adpcm_ima_wav', ['mpeg4', 'adpcm_ima_wav'], 'avi'],
+  ['msmpeg4v2', 'adpcm_ms', ['msmpeg4v2', 'adpcm_ms'], 'avi'],
+  ['msmpeg4', 'libmp3lame', ['msmpeg4v3', 'mp3'], 'avi'],
+  ['wmv1', 'wmav1', ['wmv1', 'wmav1'], 'wmv'],
+  ['wmv2', 'wmav2', ['wmv2', 'wmav2'], 'wmv'],
+  ['h263 -s 176x144', 'aac', ['h263', 'aac'], '3gp'],
+  ['flv', 'adpcm_swf -ar 44100', ['flv1', 'adpcm_swf'], 'flv'],
+  ['flv', 'nellymoser -ar 22050', ['flv1', 'nellymoser'], 'flv'],
+  ['libtheora', 'flac', ['theora', 'flac'], 'ogv'],
+  ['dvvideo -s 720x576 -pix_fmt yuv420p', 'pcm_s16le', ['dvvideo', 'pcm_s16le'], 'avi'],
+  ['mjpeg -pix_fmt yuvj420p', 'pcm_mulaw', ['mjpeg', 'pcm_mulaw'], 'avi'],
+  ['prores_ks -pix_fmt yuv422p10le', 'pcm_s24le', ['prores', 'pcm_s24le'], 'mov'],
+  ['dnxhd -profile:v dnxhr_lb -s 256x144 -pix_fmt yuv422p', 'alac', ['dnxhd', 'alac'], 'mov'],
+  ['cfhd -s 256x144 -pix_fmt yuv422p10le', 'pcm_s16be', ['cfhd', 'pcm_s16be'], 'mov'],
+  ['ffv1', 'dca -strict -2', ['ffv1', 'dts'], 'mkv'],
+  ['ffvhuff', 'truehd -strict -2 -ac 2', ['ffvhuff', 'truehd'], 'mkv'],
+  ['huffyuv -pix_fmt yuv422p', 'pcm_f32le', ['huffyuv', 'pcm_f32le'], 'mkv'],
+  ['utvideo', 'pcm_alaw', ['utvideo', 'pcm_alaw'], 'avi'],
+  ['png', 'pcm_s32be', ['png', 'pcm_s32be'], 'mov'],
+  ['qtrle -pix_fmt rgb24', 'adpcm_ima_qt', ['qtrle', 'adpcm_ima_qt'], 'mov'],
+  ['rawvideo -pix_fmt uyvy422', 'pcm_s24be', ['rawvideo', 'pcm_s24be'], 'mov'],
+  ['v210 -pix_fmt yuv422p10le', 'pcm_f64be', ['v210', 'pcm_f64be'], 'mov'],
+];
+
+for (const [video, audio, [videoCodec, audioCodec], container] of ACCEPTED) {
+  test(`codecs: ${videoCodec} with ${audioCodec} in ${container} is read`, async () => {
+    const codecs = ['-c:v', ...video.split(' '), '-c:a', ...audio.split(' ')];
+    const input = [...pictures('128x96', 25, 0.4), ...tone(0.4), '-shortest'];
+    const path = await make(dir, ...input, '-ac', '1', ...codecs, `${videoCodec}-${audioCodec}.${container}`);
+    const source = await transcoder.probe(path, AbortSignal.timeout(20_000));
+    assert.deepEqual([source.video.codec, source.audio?.codec], [videoCodec, audioCodec]);
+  });
+}
+
+const REFUSED: [what: string, decoder: string, args: string[]][] = [
+  ['pictures', 'cinepak', ['-c:v', 'cinepak', '-c:a', 'aac', 'cinepak.mov']],
+  ['pictures', 'zmbv', ['-c:v', 'zmbv', '-c:a', 'aac', 'zmbv.avi']],
+  ['pictures', 'jpeg2000', ['-c:v', 'jpeg2000', '-c:a', 'aac', 'jpeg2000.mov']],
+  ['pictures like those of cover art', 'gif', ['-c:v', 'gif', '-c:a', 'aac', 'gif.mkv']],
+  ['sound', 'wavpack', [...H264, '-c:a', 'wavpack', 'wavpack.mkv']],
+  ['a second sound', 'tta', ['-map', '0', '-map', '1', '-map', '1', ...H264, '-c:a:1', 'tta', 'tta.mkv']],
+];
+
+for (const [what, decoder, args] of REFUSED) {
+  test(`codecs: ${what} in ${decoder}: refused in words, and never decoded`, async () => {
+    const path = await make(dir, ...pictures('64x48', 10, 0.5), ...tone(0.5), ...args);
+    const refusal = transcoder.probe(path, AbortSignal.timeout(10_000));
+    await assert.rejects(refusal, {
+      name: 'MediaFileError',
+      code: 'UNSUPPORTED_FORMAT',
+      message: `A track of the file is coded in ${decoder}, which is not read. Export it as H.264 with AAC sound.`,
+    });
+    const decoded = ['-nostdin', '-v', 'error', ...inputGuard(path), '-map', '0', '-f', 'null', '-'];
+    for (const program of FFMPEGS) {
+      const exit = await spawnFfmpeg({ program, args: decoded, log: createLogger('silent') }).exited;
+      assert.notEqual(exit.code, 0);
+      assert.match(exit.stderr, new RegExp(`Codec \\(${decoder}\\) not on whitelist`));
+    }
+  });
+}
+
+test('codecs: cover art, subtitles, attachments and timecodes do not make a good file fail', async () => {
+  const subtitles = join(dir, 'in.srt');
+  await writeFile(subtitles, '1\n00:00:00,000 --> 00:00:01,000\nhello\n');
+  const av = await make(dir, ...pictures('64x48', 25, 1), ...tone(1), ...H264, '-c:a', 'aac', 'av.mp4');
+  const cover = (codec: string) =>
+    make(dir, ...pictures('32x32', 1, 1), '-frames:v', '1', '-c:v', codec, '-f', 'image2', `cover.${codec}`);
+  const [png, jpeg, gif, tiff, bmp] = await Promise.all(['png', 'mjpeg', 'gif', 'tiff', 'bmp'].map(cover));
+  const attach = (path = '', mimetype = '', index = 0) => [
+    ...['-attach', path, `-metadata:s:t:${index}`, `mimetype=${mimetype}`],
+    ...[`-metadata:s:t:${index}`, `filename=cover${index}`],
+  ];
+  const matroska = [
+    ...['-i', subtitles, ...['0', '1', '1', '1'].flatMap((input) => ['-map', input])],
+    ...['-c:s:0', 'srt', '-c:s:1', 'ass', '-c:s:2', 'webvtt', ...attach(png, 'image/png', 0)],
+    ...[...attach(jpeg, 'image/jpeg', 1), ...attach(gif, 'image/gif', 2), ...attach(tiff, 'image/tiff', 3)],
+    ...attach(subtitles, 'text/plain', 4),
+  ];
+  const mp4 = [
+    ...[png, jpeg, bmp].flatMap((path = '') => [
+      '-f',
+      'image2',
+      '-c:v',
+      path.split('.').at(-1) ?? '',
+      '-i',
+      path,
+    ]),
+    ...['-i', subtitles, ...['0', '1', '2', '3', '4'].flatMap((input) => ['-map', input])],
+    ...['-c:s', 'mov_text', ...[1, 2, 3].flatMap((index) => [`-disposition:v:${index}`, 'attached_pic'])],
+  ];
+  for (const [name, args, tracks] of [
+    ['extras.mkv', matroska, 'h264,aac,subrip,ass,webvtt,png,mjpeg,gif,tiff'],
+    ['extras.mp4', mp4, 'h264,aac,mov_text,png,mjpeg,bmp'],
+    ['extras.mov', ['-timecode', '01:00:00:00'], 'h264,aac'],
+  ] as const) {
+    const path = await make(dir, '-i', av, ...args, '-c:v', 'copy', '-c:a', 'copy', name);
+    const show = ['-v', 'error', '-show_entries', 'stream=codec_name', '-of', 'csv=p=0', path];
+    const { stdout } = await run('ffprobe', show);
+    assert.equal(
+      stdout
+        .match(/\w+/g)
+        ?.filter((codec) => codec !== 'unknown')
+        .join(),
+      tracks,
+    );
+    const source = await transcoder.probe(path, AbortSignal.timeout(20_000));
+    assert.deepEqual([source.video.codec, source.audio?.codec], ['h264', 'aac'], name);
+  }
+});
+
+test('codecs: every decoder of subtitles may be opened, and every name of the list is one of some ffmpeg', async () => {
+  const known = new Set<string>();
+  for (const bin of FFMPEGS) {
+    const { stdout } = await run(bin, ['-hide_banner', '-decoders'], { maxBuffer: 2 ** 20 });
+    for (const [, kind, name = ''] of stdout.matchAll(/^ ([VAS])[.FSXBD]{5} (\w[\w-]*)/gm)) {
+      known.add(name);
+      if (kind === 'S') assert.ok(OPENED_FOR_SUBTITLES.split(',').includes(name), name);
+    }
+  }
+  // Not in every distribution.
+  const rare = ['libgav1', 'libfdk_aac', 'libopencore_amrnb', 'libopencore_amrwb', 'libspeex'];
+  const unknown = FILE_DECODERS.split(',').filter((name) => !known.has(name) && !rare.includes(name));
+  assert.deepEqual(unknown, []);
+});
