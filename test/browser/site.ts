@@ -26,6 +26,8 @@ export interface TestSite {
   /** Videos that can be played. */
   recordings: VideoSnapshot[];
   broadcast: SimulatedBroadcast;
+  /** What players have told: `PLAY`, `TICK`… */
+  beacons: string[];
   close(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export async function startSite(): Promise<TestSite> {
   ]);
   const stream = testStream();
   const recordings: VideoSnapshot[] = [];
+  const beacons: string[] = [];
   const app = fastify();
   const assets = loadAssets({ dir: folder, log: createLogger('silent') });
   assets.register(app);
@@ -46,11 +49,17 @@ export async function startSite(): Promise<TestSite> {
     recordings: { get: async () => recordings[0]?.id },
     videos: { get: async (id) => recordings.find((video) => video.id === id) },
     access: createAccess({ entitlements: ownOnly, tokens: { read: () => null } }),
+    sessions: { mint: (id) => `${id}.session` },
     assets,
     clock: systemClock,
     publicUrl: 'https://video.example',
   })(app);
   broadcast.register(app);
+  app.post<{ Body: string }>('/playback/beacon', ({ body }, reply) => {
+    const { session, n, events } = JSON.parse(body);
+    beacons.push(`${n} ${session} ${events[0].type}`);
+    return reply.status(204).send();
+  });
   // A page of somebody else, as it is asked for by another name of this host.
   app.get<{ Params: { '*': string } }>('/framed/*', ({ params }, reply) =>
     reply
@@ -66,6 +75,7 @@ export async function startSite(): Promise<TestSite> {
     stream,
     recordings,
     broadcast,
+    beacons,
     close: async () => {
       app.server.closeAllConnections();
       await app.close();

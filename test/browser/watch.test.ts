@@ -22,6 +22,7 @@ beforeEach(() => {
   site.recordings.length = 0;
   site.broadcast.mode = 'off';
   site.broadcast.log.length = 0;
+  site.beacons.length = 0;
 });
 
 function goLive(): void {
@@ -169,6 +170,37 @@ test('a page opened while it is live plays at once, and waits through an empty p
     goLive();
     await reaches(page, 'live');
     await plays(page);
+  });
+});
+
+/** Makes 15 seconds between beacons half a second. */
+const HURRY = `(() => {
+  const { setInterval } = window;
+  window.setInterval = (run, ms) => setInterval.call(window, run, ms === 15000 ? 500 : ms);
+})()`;
+
+test('the player tells that it plays, every 15 seconds, that it is paused, and that it is closed', async () => {
+  goLive();
+  const told = () => site.beacons.map((beacon) => beacon.split(' ')[2]);
+  const tells = (...kinds: string[]) =>
+    until(() => kinds.join() === told().slice(-kinds.length).join(), { message: () => told().join() });
+  const options = { initScript: HURRY };
+  await withPage(
+    `/embed/${site.stream.id}`,
+    async ({ page }) => {
+      await plays(page);
+      await tells('PLAY', 'TICK', 'TICK');
+      await page.evaluate('document.querySelector("video").pause()');
+      await tells('PAUSE');
+      await page.evaluate('document.querySelector("video").play()');
+      await tells('PAUSE', 'PLAY', 'TICK');
+      await page.goto('about:blank');
+      await tells('END');
+    },
+    options,
+  );
+  site.beacons.forEach((beacon, index) => {
+    assert.ok(beacon.startsWith(`${index} ${site.stream.id}.session `), beacon);
   });
 });
 

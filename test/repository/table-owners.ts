@@ -29,6 +29,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   signing_key: 'features/auth',
   stream: 'features/streams',
   stream_session: 'features/streams',
+  stream_viewer: 'features/streams',
   support_message: 'features/support',
   support_ticket: 'features/support',
   transcode_node: 'features/videos',
@@ -42,7 +43,8 @@ export const OWNERS: Readonly<Record<string, string>> = {
   video_processing: 'features/videos',
   video_rendition: 'features/videos',
   video_view: 'features/videos',
-  viewer_count: 'features/streams',
+  viewer_salt: 'features/streams',
+  watched_stream: 'features/streams',
   webhook: 'features/webhooks',
   workspace: 'platform/db',
 };

@@ -1,5 +1,6 @@
 import './player.css';
 import { createPlayback, type Engine, type EngineEvent, type Phase, type Playback } from './playback.ts';
+import { createPresence, type Presence } from './presence.ts';
 import { probe } from './probe.ts';
 import { offerRecording } from './recording.ts';
 import { RenditionList } from './renditions.ts';
@@ -25,6 +26,7 @@ declare global {
  *
  * - `src`: the master playlist; 404 means that the broadcast is off.
  * - `live`: the broadcast was on when the page was made, so it is loaded without asking first; `ended`: it was over.
+ * - `session`: of this viewer, with which the player tells that it plays.
  * - `muted`: begin without sound (embedded players); otherwise only if the browser insists.
  * - `label`: title of the broadcast; `starts-at`: ISO time of the announced start.
  *
@@ -45,6 +47,7 @@ export class MarqueePlayer extends HTMLElement {
   #wantsPlay = false;
   /** Where a video goes on after a reconnection. */
   #positionSec = 0;
+  #presence: Presence | null = null;
   #withdrawRecording: (() => void) | null = null;
   readonly #renditions = new RenditionList();
 
@@ -88,6 +91,8 @@ export class MarqueePlayer extends HTMLElement {
     this.#offerRecording(false);
     this.#playback?.stop();
     this.#playback = null;
+    this.#presence?.stop();
+    this.#presence = null;
   }
 
   get #src(): string {
@@ -164,6 +169,7 @@ export class MarqueePlayer extends HTMLElement {
     };
     if (hls.canUseHls()) {
       const options = { startSec, isEager: this.#wantsPlay, renditions: this.#renditions };
+      this.#tellPresence(view.video);
       return hls.attachHls(view.video, this.#src, told, isVideo ? options : null);
     }
     const native = await import('./native-engine.ts');
@@ -198,8 +204,16 @@ export class MarqueePlayer extends HTMLElement {
     this.#withdrawRecording = panel && offerRecording(panel);
   }
 
+  /** A browser that fetches the playlists by itself is counted by them: it says another name there than here. */
+  #tellPresence(video: HTMLVideoElement): void {
+    const session = this.getAttribute('session');
+    if (session !== null) this.#presence ??= createPresence(video, session);
+  }
+
   #enter(phase: Phase): void {
     this.#phase = phase;
+    // Who waits for an encoder that is away is still there.
+    this.#presence?.show(phase === 'live' || phase === 'interrupted' || phase === 'reconnecting');
     this.#view?.show(phase, this.#startsAt);
     this.#offerRecording(phase === 'ended' && this.#kind === 'broadcast');
     this.dispatchEvent(new CustomEvent('marquee-phase', { bubbles: true, detail: phase }));

@@ -1,74 +1,135 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { newId } from '../../kernel/ids.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
+import { notFound } from '../../kernel/errors.ts';
+import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { ViewerNumbers } from './viewers.repository.ts';
 import * as repository from './viewers.repository.ts';
-import { createAudiences, type ViewerIdentity, WATCHING_MS } from './viewers.ts';
+import {
+  createPresence,
+  dayOf,
+  type Sign,
+  STAY_MAX_MS,
+  type Stay,
+  type ViewerIdentity,
+  type Watched,
+} from './viewers.ts';
 
 /** How often `flush` should run, in milliseconds. */
 export const VIEWER_FLUSH_MS = 5000;
-/** The counts of a process that has said nothing for so long are those of a dead one. */
-const NODE_FRESH_MS = WATCHING_MS + VIEWER_FLUSH_MS;
+/** Told, with the id of the stream, when its `current`, `peak` or `unique` have changed; at most at each flush. */
+const VIEWERS_TOPIC = 'viewers';
 
-/** The broadcast that a viewer watches. */
-export interface Watched {
-  id: string;
-  currentSessionId: string | null;
-}
+const BATCH = 2000;
+const SALT_BYTES = 32;
+const HASH_BYTES = 9;
+/** Two days of salts, and whoever the last broadcasts have left behind. */
+const KEPT_MS = 2 * DAY_MS;
 
 /**
- * `viewerCount`, `peakViewers` and `uniqueViewers`
- * (docs/decisions/views-and-viewers.md#viewers-of-a-broadcast). A viewer is a distinct address, user agent and
- * token that was given a media playlist in the last 15 seconds; previews do not count. Each api process counts
- * its own in memory and writes numbers only, which add up: a viewer whose requests are spread over several
- * processes counts in each, and after a restart everybody is a new unique viewer.
+ * Who watches: `viewerCount`, `peakViewers` and `uniqueViewers`
+ * (docs/decisions/views-and-viewers.md#viewers-of-a-broadcast). Signs are gathered in memory and written together;
+ * the database adds them up over all processes.
  */
 export interface Viewers {
-  seen(stream: Watched, viewer: ViewerIdentity): void;
-  /** Writes what was counted. Every five seconds; what fails is written the next time. */
+  /** A sign of a viewer who may watch the broadcast. */
+  seen(stream: Watched, viewer: ViewerIdentity, sign?: Sign): void;
+  /** Writes what was seen, and counts. Every five seconds; what fails is written the next time. */
   flush(): Promise<void>;
-  /** Takes this process's viewers out of the sums, before it ends. */
-  leave(): Promise<void>;
+  /**
+   * Now, and the highest and the distinct ones of the present session, or of the last one.
+   *
+   * @throws {AppError} NOT_FOUND.
+   */
+  read(streamId: string): Promise<ViewerNumbers>;
+  /** @returns the function that ends it. The listener is called with the id of a stream whose numbers have changed. */
+  onChanged(listener: (streamId: string) => void): () => void;
+  /** Forgets the salts of days that are over, and what they have hashed. Every hour. */
+  forget(): Promise<void>;
 }
 
-export function createViewers({ db, clock }: { db: Db; clock: Clock }): Viewers {
-  const nodeId = newId('nod');
-  const audiences = createAudiences();
-  /** What each stream's row says of this process; streams without viewers have no row. */
-  let written = new Map<string, number>();
-  /** Unique viewers that were added to the session of each stream. */
-  const added = new Map<string, { sessionId: string; unique: number }>();
+interface Deps {
+  db: Db;
+  bus: Bus;
+  clock: Clock;
+  secrets: Pick<Secrets, 'sign' | 'encrypt' | 'decrypt'>;
+}
 
-  const write = async (counts: repository.NodeCount[]) => {
-    const now = clock.now();
-    const freshSince = dateFromMs(now.getTime() - NODE_FRESH_MS);
-    await db.transaction().execute(async (tx) => {
-      await repository.writeCounts(tx, nodeId, counts, now);
-      const locked = await repository.lockCounted(tx);
-      if (locked.length === 0) return;
-      await repository.sumCounts(tx, locked, freshSince);
-      await repository.dropSpent(tx, locked, freshSince);
-    });
-    written = new Map(counts.filter(({ current }) => current > 0).map((one) => [one.streamId, one.current]));
+export function createViewers({ db, bus, clock, secrets }: Deps): Viewers {
+  const presence = createPresence((text) => secrets.sign('viewer', text));
+  const salts = createSalts({ db, secrets });
+
+  const write = async (stays: readonly Stay[], now: Date) => {
+    const saltOf = new Map<string, Buffer>();
+    for (const day of new Set(stays.map((stay) => stay.day))) saltOf.set(day, await salts.of(day));
+    const changed = new Set<string>();
+    for (let at = 0; at < stays.length; at += BATCH) {
+      const batch = stays.slice(at, at + BATCH);
+      const stored = batch.map((stay) => toStored(stay, saltOf.get(stay.day) ?? Buffer.alloc(0)));
+      for (const id of await repository.writeStays(db, stored, now)) changed.add(id);
+      presence.written(batch);
+    }
+    return changed;
   };
+  const count = (now: Date) =>
+    db.transaction().execute(async (tx) => {
+      const locked = await repository.lockWatched(tx);
+      if (locked.length === 0) return [];
+      const latest = dateFromMs(now.getTime() + STAY_MAX_MS);
+      const changed = await repository.countViewers(tx, locked, { now, latest });
+      await repository.dropSpent(tx, locked, now);
+      return changed;
+    });
 
   return {
-    seen: ({ id, currentSessionId }, viewer) => audiences.seen(id, currentSessionId, viewer, clock.ms()),
+    seen: (stream, viewer, sign = 'playlist') => presence.note(stream, viewer, sign, clock.ms()),
     async flush() {
-      const counts = audiences.count(clock.ms());
-      await write(counts.filter(({ streamId, current }) => current > 0 || written.has(streamId)));
-      for (const { streamId, sessionId, unique } of counts) {
-        if (sessionId === null) continue;
-        const before = added.get(streamId);
-        const known = before?.sessionId === sessionId ? before.unique : 0;
-        if (unique <= known) continue;
-        await repository.addUniqueViewers(db, sessionId, unique - known);
-        added.set(streamId, { sessionId, unique });
-      }
-      const counted = new Set(counts.map(({ streamId }) => streamId));
-      for (const streamId of added.keys()) if (!counted.has(streamId)) added.delete(streamId);
+      const now = clock.now();
+      const changed = await write(presence.unwritten(), now);
+      for (const id of await count(now)) changed.add(id);
+      presence.forget(now.getTime());
+      for (const id of changed) bus.publish(VIEWERS_TOPIC, id);
     },
-    async leave() {
-      await write([...written.keys()].map((streamId) => ({ streamId, current: 0 })));
+    async read(streamId) {
+      const numbers = await repository.readNumbers(db, streamId);
+      if (numbers === undefined) throw notFound();
+      return numbers;
     },
+    onChanged: (listener) => bus.subscribe(VIEWERS_TOPIC, listener),
+    async forget() {
+      const nowMs = clock.ms();
+      salts.forget();
+      await repository.dropOld(db, {
+        days: [dayOf(nowMs - DAY_MS), dayOf(nowMs), dayOf(nowMs + DAY_MS)],
+        from: dateFromMs(nowMs - KEPT_MS),
+        until: dateFromMs(nowMs + DAY_MS),
+      });
+    },
+  };
+}
+
+function toStored({ streamId, sessionId, day, who, hasBeacon, untilMs }: Stay, salt: Buffer) {
+  const text = JSON.stringify([streamId, sessionId, who]);
+  const viewer = createHmac('sha256', salt).update(text).digest().subarray(0, HASH_BYTES).toString('hex');
+  return { streamId, viewer, sessionId, day, hasBeacon, until: dateFromMs(untilMs) };
+}
+
+/** The salt of each day, shared by all processes; what this one knows is forgotten with the rest. */
+function createSalts({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) {
+  const known = new Map<string, Buffer>();
+  const context = (day: string) => `viewer-salt:${day}`;
+  return {
+    async of(day: string): Promise<Buffer> {
+      const salt = known.get(day);
+      if (salt !== undefined) return salt;
+      const fresh = secrets.encrypt(randomBytes(SALT_BYTES).toString('hex'), context(day));
+      const kept = secrets.decrypt(await repository.keepSalt(db, day, fresh), context(day));
+      const made = Buffer.from(kept, 'hex');
+      known.set(day, made);
+      return made;
+    },
+    forget: () => known.clear(),
   };
 }

@@ -2,191 +2,331 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
+import { until } from '../../../test/harness/wait.ts';
 import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
-import { createViewers } from './index.ts';
-import { createAudiences, DistinctCounter } from './viewers.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
-const anna = { ip: '203.0.113.1', userAgent: 'A', token: '' };
-
-describe('the count in memory', () => {
-  test('address, user agent and token each tell viewers apart; a repeat does not', () => {
-    const audiences = createAudiences();
-    const others = [
-      { ...anna, ip: '203.0.113.2' },
-      { ...anna, userAgent: 'B' },
-      { ...anna, token: '?token=x' },
-    ];
-    for (const viewer of [anna, ...others, anna, ...others]) audiences.seen('str_1', 'ses_1', viewer, 1000);
-    assert.deepEqual(audiences.count(1000), [
-      { streamId: 'str_1', sessionId: 'ses_1', current: 4, unique: 4 },
-    ]);
-  });
-
-  test('a viewer leaves 15 s after the last request and is not unique again', () => {
-    const audiences = createAudiences();
-    audiences.seen('str_1', 'ses_1', anna, 0);
-    audiences.seen('str_1', 'ses_1', { ...anna, ip: '::1' }, 5000);
-    audiences.seen('str_1', 'ses_1', anna, 10_000);
-    assert.equal(audiences.count(14_999)[0]?.current, 2);
-    assert.equal(audiences.count(20_000)[0]?.current, 1, 'who asked again is still there');
-    assert.equal(audiences.count(25_000)[0]?.current, 0);
-    audiences.seen('str_1', 'ses_1', anna, 30_000);
-    assert.deepEqual(audiences.count(30_000)[0], {
-      streamId: 'str_1',
-      sessionId: 'ses_1',
-      current: 1,
-      unique: 2,
-    });
-  });
-
-  test('a new session begins anew; one that comes after the viewers takes them', () => {
-    const audiences = createAudiences();
-    audiences.seen('str_1', null, anna, 0);
-    audiences.seen('str_1', 'ses_1', { ...anna, ip: '::1' }, 0);
-    assert.equal(audiences.count(0)[0]?.unique, 2);
-    audiences.seen('str_1', 'ses_2', anna, 0);
-    assert.deepEqual(audiences.count(0), [{ streamId: 'str_1', sessionId: 'ses_2', current: 1, unique: 1 }]);
-  });
-
-  test('a broadcast that nobody asks for is forgotten after an hour', () => {
-    const audiences = createAudiences();
-    audiences.seen('str_1', 'ses_1', anna, 0);
-    assert.equal(audiences.count(3_600_000)[0]?.current, 0);
-    assert.deepEqual(audiences.count(3_600_001), []);
-  });
-
-  test('distinct keys: exact up to the limit, a few percent above it, bounded always', () => {
-    const counter = new DistinctCounter(1000);
-    let key = 1;
-    const next = () => {
-      key = (key * 48_271) % 2_147_483_647;
-      return key;
-    };
-    for (let index = 0; index < 1000; index++) counter.add(next());
-    assert.equal(counter.estimate(), 1000);
-    for (let index = 1000; index < 100_000; index++) counter.add(next());
-    assert.ok(Math.abs(counter.estimate() - 100_000) < 10_000, `estimated ${counter.estimate()}`);
-  });
+let app: TestApp;
+/** Another node on the same database. */
+let beside: TestApp;
+let key: string;
+before(async () => {
+  const env = { TRUST_PROXY: '1' };
+  app = await startTestApp({ clock, env });
+  beside = await startTestApp({ clock, env, beside: app });
+  ({ key } = await app.createKey());
+});
+after(async () => {
+  await beside.close();
+  await app.close();
 });
 
-describe('what the API says of viewers', () => {
-  let app: TestApp;
-  let key: string;
-  before(async () => {
-    app = await startTestApp({ clock });
-    ({ key } = await app.createKey());
+interface Asker {
+  ip?: string;
+  userAgent?: string;
+  node?: TestApp;
+}
+
+const headers = ({ ip = '203.0.113.1', userAgent = 'A' }: Asker) => ({
+  'x-forwarded-for': ip,
+  'user-agent': userAgent,
+});
+const flush = async () => {
+  await app.container.viewers.flush();
+  await beside.container.viewers.flush();
+};
+const rows = () => app.container.sql<{ stream_id: string }[]>`select stream_id from stream_viewer`;
+
+async function liveStream(settings: object = {}) {
+  const stream = await createEncoderStream(app, key, settings);
+  const session = await stream.connect();
+  await stream.act('start');
+  // Without an encoder its playlist is empty, and answers at once.
+  await stream.end(session, 'unpublish');
+  return {
+    ...stream,
+    counts: async () => [await stream.read('viewerCount'), await stream.read('peakViewers')],
+    sessionCounts: async (index = 0) => {
+      const answer = await stream.sessions();
+      return [answer.at(`data.${index}.peakViewers`), answer.at(`data.${index}.uniqueViewers`)];
+    },
+    /** Asks as a player would. */
+    async ask(who: Asker = {}, query = '', path = 'src/index.m3u8') {
+      const url = `${(who.node ?? app).url}/live/${stream.id}/${path}${query}`;
+      const response = await fetch(url, { headers: headers(who) });
+      await response.arrayBuffer();
+      return response.status;
+    },
+    /** What the page gives to its player. */
+    async session(query = '') {
+      const page = await (await fetch(`${app.url}/embed/${stream.id}${query}`)).text();
+      return / session="([^"]*)"/.exec(page)?.[1] ?? '';
+    },
+  };
+}
+
+let n = 0;
+async function beacon(session: string, type: string, who: Asker = {}) {
+  const body = JSON.stringify({ session, n: n++, events: [{ type, positionSec: 1.5, at: clock.now() }] });
+  return send(body, who);
+}
+
+async function send(body: string, who: Asker = {}, type = 'text/plain;charset=UTF-8') {
+  const response = await fetch(`${(who.node ?? app).url}/playback/beacon`, {
+    method: 'POST',
+    headers: { ...headers(who), 'content-type': type },
+    body,
   });
-  after(() => app.close());
+  assert.equal(await response.text(), '');
+  return response.status;
+}
 
-  const liveStream = async (settings: object = {}) => {
-    const stream = await createEncoderStream(app, key, settings);
-    const session = await stream.connect();
-    await stream.act('start');
-    return {
-      ...stream,
-      session,
-      counts: async () => [await stream.read('viewerCount'), await stream.read('peakViewers')],
-      sessionCounts: async () => {
-        const answer = await stream.sessions();
-        return [answer.at('data.0.peakViewers'), answer.at('data.0.uniqueViewers')];
-      },
-    };
-  };
-  /** Asks as a player would; the stream has no segments, so its playlist is empty. */
-  const ask = async (path: string, userAgent: string) => {
-    const response = await fetch(app.url + path, { headers: { 'user-agent': userAgent } });
-    await response.arrayBuffer();
-    return response.status;
-  };
-  const flush = () => app.container.viewers.flush();
-
-  test('players of the media playlist count; the master, previews and refused ones do not', async () => {
+describe('players that ask for playlists', () => {
+  test('the media playlist counts; the master, previews and refused ones do not', async () => {
     const stream = await liveStream();
-    await stream.end(stream.session, 'unpublish');
-    assert.equal(await ask(`/live/${stream.id}/src/index.m3u8`, 'one'), 200);
-    assert.equal(await ask(`/live/${stream.id}/src/index.m3u8?token=guess`, 'one'), 200);
-    assert.equal(await ask(`/live/${stream.id}/src/index.m3u8`, 'two'), 200);
-    assert.equal(await ask(`/live/${stream.id}/master.m3u8`, 'three'), 200);
-    assert.equal(await ask(`/live/${stream.id}/1080/index.m3u8`, 'four'), 404);
+    assert.equal(await stream.ask({ userAgent: 'one' }), 200);
+    assert.equal(await stream.ask({ userAgent: 'one' }, '?token=guess'), 200);
+    assert.equal(await stream.ask({ userAgent: 'two' }), 200);
+    assert.equal(await stream.ask({ userAgent: 'three' }, '', 'master.m3u8'), 200);
+    assert.equal(await stream.ask({ userAgent: 'four' }, '', '1080/index.m3u8'), 404);
     await flush();
     assert.deepEqual(await stream.counts(), [2, 2]);
     assert.deepEqual(await stream.sessionCounts(), [2, 2]);
     clock.advance(15_000);
     await flush();
     assert.deepEqual(await stream.counts(), [0, 2], 'they have left');
+    assert.equal(await stream.ask({ userAgent: 'one' }), 200);
+    await flush();
+    assert.deepEqual(await stream.counts(), [1, 2]);
     await stream.act('stop');
-    assert.equal(await ask(`/live/${stream.id}/src/index.m3u8`, 'five'), 404);
+    assert.equal(await stream.ask({ userAgent: 'five' }), 404);
     await flush();
     assert.deepEqual(await stream.counts(), [0, 2]);
-    assert.deepEqual(await stream.sessionCounts(), [2, 2]);
+    assert.deepEqual(await stream.sessionCounts(), [2, 2], 'who comes back is not new');
   });
 
-  test('a stop ends the count at the next flush, and the next broadcast is counted by itself', async () => {
+  test('who goes from one node to another counts once', async () => {
     const stream = await liveStream();
-    const watched = async () => ({
-      id: stream.id,
-      currentSessionId: String(await stream.read('currentSessionId')),
-    });
-    app.container.viewers.seen(await watched(), anna);
+    await stream.ask({ ip: '203.0.113.1' });
+    await stream.ask({ ip: '203.0.113.2' });
+    await stream.ask({ ip: '203.0.113.2', node: beside });
+    await stream.ask({ ip: '203.0.113.3', node: beside });
     await flush();
+    await flush();
+    assert.deepEqual(await stream.counts(), [3, 3]);
+    assert.deepEqual(await stream.sessionCounts(), [3, 3]);
+    assert.deepEqual(await app.container.viewers.read(stream.id), { current: 3, peak: 3, unique: 3 });
+    // One node says nothing more: its viewers leave when their time is over, and the other one says so.
+    clock.advance(15_000);
+    await beside.container.viewers.flush();
+    assert.deepEqual(await stream.counts(), [0, 3]);
+  });
+
+  test('the next broadcast is counted by itself; a listener is told of every change', async () => {
+    const stream = await liveStream();
+    const told: string[] = [];
+    const end = beside.container.viewers.onChanged((id) => told.push(id));
+    await stream.ask();
+    await flush();
+    await until(() => told.includes(stream.id));
     assert.deepEqual(await stream.counts(), [1, 1]);
     await stream.act('stop');
     await flush();
     assert.deepEqual(await stream.counts(), [0, 1]);
+    const session = await stream.connect();
     clock.advance(1000);
     await stream.act('start');
-    const second = await watched();
-    for (const ip of ['::1', '::2', '::3']) app.container.viewers.seen(second, { ...anna, ip });
+    await stream.end(session, 'unpublish');
+    for (const ip of ['2001:db8:0:1::1', '2001:db8:0:2::1', '2001:db8:0:3::1', '2001:db8:0:3::2'])
+      await stream.ask({ ip });
     await flush();
-    const answer = await stream.sessions();
-    assert.deepEqual([answer.at('data.0.peakViewers'), answer.at('data.0.uniqueViewers')], [3, 3]);
-    assert.deepEqual([answer.at('data.1.peakViewers'), answer.at('data.1.uniqueViewers')], [1, 1]);
-  });
-
-  test('several api processes add up; one that leaves or dies takes its viewers with it', async () => {
-    const { db } = app.container;
-    const stream = await liveStream();
-    const watched = { id: stream.id, currentSessionId: String(await stream.read('currentSessionId')) };
-    const other = createViewers({ db, clock });
-    const dying = createViewers({ db, clock });
-    app.container.viewers.seen(watched, anna);
-    other.seen(watched, { ...anna, ip: '::1' });
-    dying.seen(watched, { ...anna, ip: '::2' });
-    await Promise.all([flush(), other.flush(), dying.flush()]);
-    await flush();
-    assert.deepEqual(await stream.counts(), [3, 3]);
-    assert.deepEqual(await stream.sessionCounts(), [3, 3]);
-    await other.leave();
-    assert.deepEqual(await stream.counts(), [2, 3]);
-    clock.advance(10_000);
-    app.container.viewers.seen(watched, anna);
-    clock.advance(10_000);
-    await flush();
-    assert.deepEqual(await stream.counts(), [1, 3], 'the silent process no longer counts');
-    const rows = await db
-      .selectFrom('viewer_count')
-      .select('current')
-      .where('stream_id', '=', stream.id)
-      .execute();
-    assert.deepEqual(
-      rows.map(({ current }) => current),
-      [1],
-      'nor is anything left of it',
-    );
+    end();
+    assert.deepEqual(await stream.sessionCounts(0), [3, 3], 'a block of IPv6 is one address');
+    assert.deepEqual(await stream.sessionCounts(1), [1, 1]);
   });
 
   test('a failed write is made up for by the next one', async () => {
     const stream = await liveStream();
-    const watched = { id: stream.id, currentSessionId: String(await stream.read('currentSessionId')) };
-    const { db, sql } = app.container;
-    const viewers = createViewers({ db, clock });
-    viewers.seen(watched, anna);
-    await sql`alter table viewer_count rename to out_of_reach`;
-    await assert.rejects(viewers.flush());
-    await sql`alter table out_of_reach rename to viewer_count`;
-    await viewers.flush();
+    await stream.ask();
+    const { sql } = app.container;
+    await sql`alter table stream_viewer rename to out_of_reach`;
+    await assert.rejects(app.container.viewers.flush());
+    await sql`alter table out_of_reach rename to stream_viewer`;
+    await flush();
     assert.deepEqual(await stream.counts(), [1, 1]);
     assert.deepEqual(await stream.sessionCounts(), [1, 1]);
+  });
+});
+
+describe('players that send beacons', () => {
+  test('a viewer who does both counts once, stays between beacons and leaves with END', async () => {
+    const stream = await liveStream();
+    const session = await stream.session();
+    assert.equal(await beacon(session, 'PLAY'), 204);
+    await stream.ask({ node: beside });
+    await flush();
+    assert.deepEqual(await stream.counts(), [1, 1]);
+    clock.advance(30_000);
+    await flush();
+    assert.deepEqual(await stream.counts(), [1, 1], 'a beacon may be lost');
+    assert.equal(await beacon(session, 'TICK', { node: beside }), 204);
+    await flush();
+    clock.advance(10_000);
+    await stream.ask();
+    await beacon(session, 'END');
+    await flush();
+    assert.deepEqual(await stream.counts(), [0, 1]);
+    // A player that is paused goes on asking for playlists.
+    await stream.ask();
+    await stream.ask({ node: beside });
+    await flush();
+    assert.deepEqual(await stream.counts(), [0, 1]);
+    assert.deepEqual(await stream.sessionCounts(), [1, 1]);
+  });
+
+  test('only those who were let in are counted, and only while they may watch', async () => {
+    const stream = await liveStream({ visibility: 'PRIVATE' });
+    const path = `/streams/${stream.id}/playback-tokens`;
+    const token = (await app.request('POST', path, { key, body: {} })).assertOk(201).string('data.token');
+    const session = await stream.session(`?token=${token}`);
+    assert.equal(await stream.session(), '', 'nobody is shown the page');
+    const other = await liveStream();
+    const open = await other.session();
+    await beacon(open.replace(other.id, stream.id), 'PLAY', { ip: '203.0.113.9' });
+    await beacon(`${session}x`, 'PLAY', { ip: '203.0.113.8' });
+    await beacon(session.slice(0, -43) + open.slice(-43), 'PLAY', { ip: '203.0.113.7' });
+    await flush();
+    assert.deepEqual(await stream.counts(), [0, 0]);
+    await beacon(session, 'PLAY');
+    await stream.ask({}, `?token=${token}`);
+    await flush();
+    assert.deepEqual(await stream.counts(), [1, 1]);
+
+    await beacon(open, 'PLAY');
+    await app.request('PATCH', `/streams/${other.id}`, { key, body: { visibility: 'PRIVATE' } });
+    await beacon(open, 'PLAY', { ip: '203.0.113.6' });
+    await flush();
+    assert.deepEqual(await other.counts(), [1, 1], 'it is private now');
+    clock.advance(8 * 86_400_000);
+    await beacon(session, 'PLAY');
+    await flush();
+    assert.deepEqual(await stream.counts(), [0, 1], 'a session ends after a week');
+  });
+
+  test('a stream of a suspended account counts nobody', async () => {
+    const suspended = await app.createKey();
+    const mine = key;
+    key = suspended.key;
+    const stream = await liveStream();
+    const session = await stream.session();
+    key = mine;
+    await app.container.sql`update account set suspended_at = now() where id = ${suspended.account.id}`;
+    await until(async () => (await stream.ask({}, '', 'master.m3u8')) === 404);
+    await beacon(session, 'PLAY');
+    await flush();
+    assert.deepEqual(await app.container.viewers.read(stream.id), { current: 0, peak: 0, unique: 0 });
+  });
+
+  test('garbage, 1 MB and what is no beacon are answered 204 and count nobody', async () => {
+    const stream = await liveStream();
+    const session = await stream.session();
+    const event = { type: 'PLAY', positionSec: 1, at: '2026-11-20T09:00:00Z' };
+    const whole = { session, n: 0, events: [event] };
+    for (const body of [
+      '',
+      '{',
+      'null',
+      '\0\xff',
+      '[]',
+      JSON.stringify({ ...whole, session: 7 }),
+      JSON.stringify({ ...whole, n: -1 }),
+      JSON.stringify({ ...whole, events: [] }),
+      JSON.stringify({ ...whole, events: [{ ...event, type: 'STAY' }] }),
+      JSON.stringify({ ...whole, filler: 'x'.repeat(1_048_576) }),
+      '['.repeat(10_000),
+    ]) {
+      assert.equal(await send(body), 204, body.slice(0, 40));
+      assert.equal(await send(body, {}, 'application/json'), 204, body.slice(0, 40));
+    }
+    assert.equal(await send(JSON.stringify(whole), {}, 'no/type at all;;'), 204);
+    const bare = await fetch(`${app.url}/playback/beacon`, { method: 'POST' });
+    assert.equal(bare.status, 204);
+    await flush();
+    assert.deepEqual(await stream.sessionCounts(), [0, 0]);
+    assert.equal(await send(JSON.stringify(whole), {}, 'application/json'), 204);
+    await flush();
+    assert.deepEqual(await stream.counts(), [1, 1]);
+  });
+
+  test('10,000 invented viewers of one address are a hundred', async () => {
+    const stream = await liveStream();
+    const session = await stream.session();
+    const { viewers } = app.container;
+    const watched = {
+      id: stream.id,
+      currentSessionId: String(await stream.read('currentSessionId')),
+      liveSince: clock.now(),
+    };
+    for (let index = 0; index < 10_000; index++) {
+      viewers.seen(watched, { ip: '198.51.100.1', userAgent: `bot ${index}`, token: '' }, 'beacon');
+    }
+    await beacon(session, 'PLAY', { ip: '198.51.100.2' });
+    await flush();
+    assert.deepEqual(await stream.counts(), [101, 101]);
+    assert.deepEqual(await stream.sessionCounts(), [101, 101]);
+  });
+});
+
+describe('time', () => {
+  test('midnight makes nobody new, and the salts of past days are gone with what they hashed', async () => {
+    const { viewers } = app.container;
+    clock.set('2027-03-01T23:59:50.000Z');
+    const stream = await liveStream();
+    await stream.ask();
+    await flush();
+    clock.set('2027-03-02T00:00:10.000Z');
+    await stream.ask();
+    await flush();
+    assert.deepEqual(await stream.counts(), [1, 1]);
+    assert.deepEqual(await stream.sessionCounts(), [1, 1]);
+    const { sql } = app.container;
+    const days = async () => (await sql`select day from viewer_salt order by day`).map(({ day }) => day);
+    await viewers.forget();
+    assert.deepEqual(await days(), ['2027-03-01']);
+    // A broadcast that is on for days takes another salt; for a moment everybody has two hashes.
+    clock.set('2027-03-02T23:59:58.000Z');
+    await stream.ask();
+    await flush();
+    clock.set('2027-03-03T00:00:02.000Z');
+    await stream.ask();
+    await flush();
+    assert.deepEqual(await stream.counts(), [1, 1]);
+    await viewers.forget();
+    assert.deepEqual(await days(), ['2027-03-02']);
+    clock.set('2027-03-06T00:00:00.000Z');
+    await viewers.forget();
+    assert.deepEqual(await days(), []);
+    assert.equal((await rows()).length, 0, 'nor is anything left of who watched');
+  });
+
+  test('a clock that jumps ahead and back leaves nobody behind', async () => {
+    clock.set('2027-04-01T12:00:00.000Z');
+    const stream = await liveStream();
+    clock.advance(3_600_000);
+    await stream.ask();
+    await flush();
+    assert.deepEqual(await stream.counts(), [1, 1]);
+    clock.advance(-3_600_000);
+    await flush();
+    assert.deepEqual(await stream.counts(), [0, 1], 'nobody stays for an hour');
+    await stream.ask();
+    await flush();
+    assert.deepEqual(await stream.counts(), [1, 1]);
+    clock.advance(15_000);
+    await flush();
+    assert.deepEqual(await stream.counts(), [0, 1]);
+    await stream.act('stop');
+    await flush();
+    assert.equal((await rows()).filter((row) => row.stream_id === stream.id).length, 0);
   });
 });

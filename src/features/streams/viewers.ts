@@ -1,15 +1,22 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { addressBlock } from '../../kernel/address.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/durations.ts';
 
-/** A viewer who has not asked for a media playlist for so long has left. */
-export const WATCHING_MS = 15_000;
-/** A broadcast that nobody has asked for in so long is forgotten; a viewer who comes later counts anew. */
-const FORGET_MS = 3_600_000;
-/** Viewers of one stream who are counted one by one; beyond, a sample of them is. */
-const COUNTED = 50_000;
-/** Nor can anybody make this process remember more than so many of one stream at once. */
-const WATCHING_MAX = 200_000;
-const SALT_BYTES = 16;
-const KEY_BYTES = 6;
+/** Players ask for a media playlist every two seconds, or four. */
+const PLAYLIST_MS = 15_000;
+/** Beacons come every 15 seconds; one of them may be lost. */
+const BEACON_MS = 35_000;
+/** Whoever is said to stay for longer was seen by a clock that was wrong. */
+export const STAY_MAX_MS = 60_000;
+/** A viewer's stay is written anew when it has grown by so much. */
+const STEP_MS = 5000;
+/** Whoever left so long ago is forgotten by this process; the database still knows them. */
+const FORGET_MS = 600_000;
+/** All that this process remembers at once, of all streams. */
+const VIEWERS_MAX = 200_000;
+/** Viewers that one address (and token) can bring to a stream in an hour. */
+const PER_ADDRESS = 100;
+const ADDRESSES_MAX = 200_000;
 
 /** What tells viewers apart. Nobody's identity: two behind one address with the same browser are one. */
 export interface ViewerIdentity {
@@ -19,104 +26,118 @@ export interface ViewerIdentity {
   token: string;
 }
 
-/** Who watches one broadcast through this process. */
-interface Audience {
-  /** The broadcast's session; null until the stream has had a signal. */
-  sessionId: string | null;
-  /** Of this broadcast alone and never stored, so that a hash says nothing outside of it. */
-  salt: Buffer;
-  /** When each was last seen, the longest unseen first. */
-  watching: Map<number, number>;
-  known: DistinctCounter;
-  seenAtMs: number;
+/** The broadcast that a viewer watches. */
+export interface Watched {
+  id: string;
+  /** Null until the stream has had a signal. */
+  currentSessionId: string | null;
+  liveSince: Date | null;
 }
 
-export interface AudienceCount {
+/** `playlist`: was given a media playlist. `beacon`: its player says that it plays; `gone`: that it does not. */
+export type Sign = 'playlist' | 'beacon' | 'gone';
+
+/** A stay to be written. */
+export interface Stay {
   streamId: string;
   sessionId: string | null;
-  current: number;
-  /** Distinct viewers of the session so far; exact up to 50 000, within about one percent above. */
-  unique: number;
+  /** `2026-11-20`: whose salt the viewer's hash takes. */
+  day: string;
+  /** A keyed hash, the same in every process. */
+  who: string;
+  hasBeacon: boolean;
+  untilMs: number;
 }
 
-/** Counts viewers in memory. */
-export interface Audiences {
-  /** A viewer was given a media playlist of the broadcast that this session belongs to. */
-  seen(streamId: string, sessionId: string | null, viewer: ViewerIdentity, nowMs: number): void;
-  /** Lets go of those who have left, and says what is left; a stream with nobody is said with 0. */
-  count(nowMs: number): AudienceCount[];
+interface Seen extends Stay {
+  /** What the database has. */
+  writtenMs: number;
 }
 
-export function createAudiences(): Audiences {
-  const audiences = new Map<string, Audience>();
-  const audienceOf = (streamId: string, sessionId: string | null): Audience => {
-    const known = audiences.get(streamId);
-    // A start before the encoder has no session yet; its viewers belong to the one that comes.
-    if (known !== undefined && known.sessionId === null) known.sessionId = sessionId;
-    if (known !== undefined && (sessionId === null || known.sessionId === sessionId)) return known;
-    const made: Audience = {
-      sessionId,
-      salt: randomBytes(SALT_BYTES),
-      watching: new Map(),
-      known: new DistinctCounter(),
-      seenAtMs: 0,
-    };
-    audiences.set(streamId, made);
-    return made;
+/** Remembers signs of viewers until they are written. */
+export interface Presence {
+  note(stream: Watched, viewer: ViewerIdentity, sign: Sign, nowMs: number): void;
+  /** Stays that the database does not know yet. */
+  unwritten(): Stay[];
+  written(stays: readonly Stay[]): void;
+  /** Lets go of those who have left. */
+  forget(nowMs: number): void;
+}
+
+/** @param sign a keyed hash, with a key that all processes have. */
+export function createPresence(sign: (text: string) => string): Presence {
+  const viewers = new Map<string, Seen>();
+  const newcomers = createNewcomers();
+
+  const meet = (key: string, stay: Stay, viewer: ViewerIdentity, nowMs: number) => {
+    if (viewers.size >= VIEWERS_MAX) return;
+    const from = JSON.stringify([stay.streamId, addressBlock(viewer.ip), viewer.token]);
+    if (newcomers.admits(sign(from), nowMs)) viewers.set(key, { ...stay, writtenMs: 0 });
   };
   return {
-    seen(streamId, sessionId, viewer, nowMs) {
-      const audience = audienceOf(streamId, sessionId);
-      audience.seenAtMs = nowMs;
-      const key = keyOf(viewer, audience.salt);
-      audience.known.add(key);
-      const { watching } = audience;
-      if (!watching.delete(key) && watching.size >= WATCHING_MAX) return;
-      watching.set(key, nowMs);
+    note({ id, currentSessionId, liveSince }, viewer, kind, nowMs) {
+      const { ip, userAgent, token } = viewer;
+      const who = sign(JSON.stringify([addressBlock(ip), userAgent, token]));
+      const key = `${id} ${currentSessionId} ${who}`;
+      const day = saltDay(liveSince, nowMs);
+      const hasBeacon = kind !== 'playlist';
+      const untilMs = kind === 'gone' ? nowMs : nowMs + (hasBeacon ? BEACON_MS : PLAYLIST_MS);
+      const known = viewers.get(key);
+      if (known === undefined) {
+        const stay = { streamId: id, sessionId: currentSessionId, day, who, hasBeacon, untilMs };
+        return meet(key, stay, viewer, nowMs);
+      }
+      if (known.hasBeacon && !hasBeacon) return;
+      // Kept in the order in which they leave.
+      viewers.delete(key);
+      const writtenMs = known.day === day ? known.writtenMs : 0;
+      viewers.set(key, { ...known, day, hasBeacon, untilMs, writtenMs });
     },
-    count(nowMs) {
-      return [...audiences].map(([streamId, audience]) => {
-        for (const [key, atMs] of audience.watching) {
-          if (atMs > nowMs - WATCHING_MS) break;
-          audience.watching.delete(key);
-        }
-        if (audience.seenAtMs <= nowMs - FORGET_MS) audiences.delete(streamId);
-        const { sessionId, watching, known } = audience;
-        return { streamId, sessionId, current: watching.size, unique: known.estimate() };
-      });
+    unwritten: () => [...viewers.values()].filter(isNews),
+    written(stays) {
+      for (const stay of stays) {
+        const seen = viewers.get(`${stay.streamId} ${stay.sessionId} ${stay.who}`);
+        if (seen !== undefined) seen.writtenMs = stay.untilMs;
+      }
+    },
+    forget(nowMs) {
+      for (const [key, { untilMs }] of viewers) {
+        // A clock that was wrong is no reason to keep anybody.
+        if (Math.abs(nowMs - untilMs) > FORGET_MS) viewers.delete(key);
+      }
     },
   };
 }
 
-function keyOf({ ip, userAgent, token }: ViewerIdentity, salt: Buffer): number {
-  const text = JSON.stringify([ip, userAgent, token]);
-  return createHmac('sha256', salt).update(text).digest().readUIntBE(0, KEY_BYTES);
+function isNews({ untilMs, writtenMs }: Seen): boolean {
+  // Who goes is written at once.
+  return untilMs < writtenMs || untilMs - writtenMs >= STEP_MS;
 }
 
-/**
- * Counts distinct keys in bounded memory (Wegman's adaptive sampling): when there are too many, only those
- * divisible by the next power of two are kept, and the number is scaled up by it.
- */
-export class DistinctCounter {
-  readonly #limit: number;
-  readonly #sample = new Set<number>();
-  #scale = 1;
+/** Counts who is new, so that one address cannot invent an audience. */
+function createNewcomers() {
+  const counts = new Map<string, number>();
+  let sinceMs = 0;
+  return {
+    admits(from: string, nowMs: number): boolean {
+      if (Math.abs(nowMs - sinceMs) >= HOUR_MS || counts.size >= ADDRESSES_MAX) {
+        counts.clear();
+        sinceMs = nowMs;
+      }
+      const count = (counts.get(from) ?? 0) + 1;
+      counts.set(from, count);
+      return count <= PER_ADDRESS;
+    },
+  };
+}
 
-  constructor(limit = COUNTED) {
-    this.#limit = limit;
-  }
+/** The day on which the broadcast began, while its salt is kept; so midnight makes nobody a new viewer. */
+export function saltDay(liveSince: Date | null, nowMs: number): string {
+  const since = Math.min(liveSince?.getTime() ?? nowMs, nowMs);
+  return dayOf(Math.max(since, nowMs - DAY_MS));
+}
 
-  /** @param key a uniformly distributed integer. */
-  add(key: number): void {
-    if (key % this.#scale !== 0) return;
-    this.#sample.add(key);
-    while (this.#sample.size > this.#limit) {
-      this.#scale *= 2;
-      for (const kept of this.#sample) if (kept % this.#scale !== 0) this.#sample.delete(kept);
-    }
-  }
-
-  estimate(): number {
-    return this.#sample.size * this.#scale;
-  }
+/** In UTC, `2026-11-20`. */
+export function dayOf(ms: number): string {
+  return dateFromMs(ms).toISOString().slice(0, 10);
 }

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import {
+  beaconPage,
   createAdmissions,
+  createPlaybackSessions,
   createSnapshots,
   createWatching,
   embeddableStream,
@@ -29,7 +31,7 @@ import { createVideoSnapshots } from '../../features/videos/index.ts';
 import { startSchedule } from '../../jobs/schedule.ts';
 import { createLiveFiles, createVideoFiles } from '../../media/playback/index.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { Built, Page, PageRole, Service } from '../part.ts';
+import { type Built, EVERY, type Page, type PageRole, type Service } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
 
@@ -65,16 +67,18 @@ export function playbackPart(needs: Needs): Built<Gives> {
       routes: () => playbackTokenRoutes({ ...snapshots, tokens, publicUrl: config.PUBLIC_URL }),
       pages: (role) => playbackPages(needs, { snapshots, viewers }, role),
       services: { api: () => countViewers(viewers, log) },
+      tasks: () => [{ name: 'viewer salts', everyMs: EVERY.hour, run: () => viewers.forget() }],
     },
   };
 }
 
 async function playbackPages(
-  { config, clock, store, platformHosts, access, playbackTokens: tokens }: Needs,
+  { config, clock, secrets, store, platformHosts, access, playbackTokens: tokens }: Needs,
   { snapshots: { streams, videos, recordings }, viewers }: Gives,
   { assets }: PageRole,
 ): Promise<Page[]> {
   const publicUrl = config.PUBLIC_URL;
+  const sessions = createPlaybackSessions({ secrets, clock });
   const admissions = createAdmissions({ videos, access, platformHosts });
   const liveFiles = createLiveFiles({ liveDir: join(config.DATA_DIR, 'live') });
   const videoFiles = createVideoFiles({ store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
@@ -82,7 +86,8 @@ async function playbackPages(
   const mediaOrigins = sample === null ? [] : [new URL(sample).origin];
   return [
     liveFilePages({ streams, access, files: liveFiles, viewers, watching: createWatching({ clock }), clock }),
-    liveWatchPages({ streams, recordings, videos, access, assets, clock, publicUrl }),
+    liveWatchPages({ streams, recordings, videos, access, sessions, assets, clock, publicUrl }),
+    beaconPage({ streams, sessions, viewers }),
     videoFilePages({ admissions, files: videoFiles }),
     videoWatchPages({ admissions, tokens, assets, publicUrl, platformHosts, mediaOrigins }),
     oembedPage({
@@ -100,6 +105,8 @@ function countViewers(viewers: Viewers, log: Logger): Service {
   return {
     stop: () => schedule.stop(),
     leave: () =>
-      viewers.leave().catch((error: unknown) => log.warn({ err: error }, 'the viewers were not taken out')),
+      viewers
+        .flush()
+        .catch((error: unknown) => log.warn({ err: error }, 'the last viewers were not written')),
   };
 }

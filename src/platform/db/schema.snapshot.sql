@@ -532,6 +532,16 @@ create table stream_session (
 );
 CREATE INDEX stream_session_list ON public.stream_session USING btree (stream_id, id DESC);
 
+create table stream_viewer (
+  stream_id text not null,
+  viewer bytea not null,
+  session_id text,
+  salt_day text not null,
+  has_beacon boolean not null,
+  present_until timestamp with time zone not null,
+  constraint stream_viewer_pkey PRIMARY KEY (stream_id, viewer)
+) with (fillfactor=80);
+
 create table support_message (
   id text not null,
   ticket_id text not null,
@@ -781,13 +791,16 @@ create table video_view (
 );
 CREATE INDEX video_view_counted ON public.video_view USING btree (counted_at);
 
-create table viewer_count (
+create table viewer_salt (
+  day text not null,
+  salt_encrypted bytea not null,
+  constraint viewer_salt_pkey PRIMARY KEY (day)
+);
+
+create table watched_stream (
   stream_id text not null,
-  node_id text not null,
-  current integer not null,
-  updated_at timestamp with time zone not null,
-  constraint viewer_count_pkey PRIMARY KEY (stream_id, node_id),
-  constraint viewer_count_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE
+  constraint watched_stream_pkey PRIMARY KEY (stream_id),
+  constraint watched_stream_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE
 );
 
 create table webhook (

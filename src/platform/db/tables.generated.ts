@@ -487,6 +487,15 @@ export interface StreamSessionTable {
   error: string | null;
 }
 
+export interface StreamViewerTable {
+  stream_id: string;
+  viewer: Uint8Array;
+  session_id: string | null;
+  salt_day: string;
+  has_beacon: boolean;
+  present_until: Date;
+}
+
 export interface SupportMessageTable {
   id: string;
   ticket_id: string;
@@ -663,11 +672,13 @@ export interface VideoViewTable {
   counted_at: Date;
 }
 
-export interface ViewerCountTable {
+export interface ViewerSaltTable {
+  day: string;
+  salt_encrypted: Uint8Array;
+}
+
+export interface WatchedStreamTable {
   stream_id: string;
-  node_id: string;
-  current: number;
-  updated_at: Date;
 }
 
 export interface WebhookTable {
@@ -734,6 +745,7 @@ export interface Database {
   signing_key: SigningKeyTable;
   stream: StreamTable;
   stream_session: StreamSessionTable;
+  stream_viewer: StreamViewerTable;
   support_message: SupportMessageTable;
   support_ticket: SupportTicketTable;
   transcode_node: TranscodeNodeTable;
@@ -747,7 +759,8 @@ export interface Database {
   video_processing: VideoProcessingTable;
   video_rendition: VideoRenditionTable;
   video_view: VideoViewTable;
-  viewer_count: ViewerCountTable;
+  viewer_salt: ViewerSaltTable;
+  watched_stream: WatchedStreamTable;
   webhook: WebhookTable;
   workspace: WorkspaceTable;
 }

@@ -2,14 +2,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { FileReply, LiveEnding, LiveFiles, LiveRequest } from '../../../media/contract/index.ts';
 import type { Access } from '../access.service.ts';
+import { tokenMark } from '../playback-sessions.ts';
 import { fileRequestOf, sendFile } from '../reply.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 import type { Watcher, Watching } from './watching.ts';
 
-/** Told of everybody who was given a media playlist of a broadcast. */
+/** Told of everybody who was given a media playlist of a broadcast, or whose player says that it plays. */
 export interface WatchedBy {
-  seen(stream: Pick<StreamSnapshot, 'id' | 'currentSessionId'>, viewer: Watcher): void;
+  seen(
+    stream: Pick<StreamSnapshot, 'id' | 'currentSessionId' | 'liveSince'>,
+    viewer: Watcher,
+    sign?: 'playlist' | 'beacon' | 'gone',
+  ): void;
 }
 
 interface Deps {
@@ -74,7 +79,7 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     // A player asks for media playlists again and again for as long as it plays.
     if (isWatching(request.params, answer) && !view.isPreview && view.ending === undefined) {
       const watcher = watcherOf(request, view.suffix);
-      viewers.seen(view.stream, watcher);
+      viewers.seen(view.stream, { ...watcher, token: tokenMark(view.suffix) });
       watching.seen(view.stream.id, watcher);
     }
     return sendFile(reply, answer);

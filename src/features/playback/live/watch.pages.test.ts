@@ -72,6 +72,7 @@ async function setUp(
         },
       },
     }),
+    sessions: { mint: (id, grant) => `${id}.${grant ?? 'open'}` },
     assets,
     clock: { ms: () => NOW.getTime(), now: () => NOW },
     publicUrl: 'https://video.example',
@@ -112,6 +113,14 @@ test('the watch page tells everything before any script runs', async (t) => {
     assert.ok(page.body.includes(part), part);
   }
   assert.ok(!page.body.includes('noindex'));
+});
+
+test('the player is given a session to tell its plays with, but not that of the owner', async (t) => {
+  const { get } = await setUp(t, { isLive: true, hasSignal: true });
+  const session = async (query: string) => / session="([^"]*)"/.exec((await get(query)).body)?.[1];
+  assert.equal(await session(`/watch/${ID}`), `${ID}.open`);
+  assert.equal(await session(`/embed/${ID}?token=playback`), `${ID}.playback`);
+  assert.equal(await session(`/watch/${ID}?token=preview`), undefined);
 });
 
 test('the policies: scripts and data from here alone; only the embed goes into frames', async (t) => {

@@ -8,6 +8,7 @@ import type { Grant } from '../access.rules.ts';
 import type { Access } from '../access.service.ts';
 import { creatorName, EMBED_SIZE, missingPages } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
+import type { PlaybackSessions } from '../playback-sessions.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
 import type { StreamSnapshot } from './snapshot.ts';
@@ -19,6 +20,7 @@ interface Deps {
   recordings: Snapshots<string>;
   videos: Snapshots<VideoSnapshot>;
   access: Access;
+  sessions: Pick<PlaybackSessions, 'mint'>;
   assets: WebAssets;
   clock: Clock;
   /** Without a slash at the end; canonical and shared addresses begin with it. */
@@ -68,6 +70,7 @@ async function viewOf(deps: Deps, request: WatchRequest): Promise<WatchView | nu
     isPreview: grant === 'preview',
     recordingUrl: await recordingUrl(deps, stream),
     playlist: `/live/${streamId}/master.m3u8${suffix}`,
+    session: grant === 'preview' ? null : deps.sessions.mint(streamId, grant, suffix),
     watchUrl,
     embedUrl: `${publicUrl}/embed/${streamId}`,
     picture: card === null ? null : { url: publicUrl + card, ...CARD_SIZE },

@@ -13,6 +13,8 @@ export interface WatchView extends MediaPage {
   recordingUrl: string | null;
   /** From the root of the site. */
   playlist: string;
+  /** With which the player tells that it plays; null where nobody is counted. */
+  session: string | null;
   /** The viewer is the owner, by a preview token. */
   isPreview: boolean;
 }
@@ -47,12 +49,12 @@ export function embedBody(view: WatchView): SafeHtml {
 
 /** The player's element, which shows the panel inside it until its script has taken over. */
 function player(view: WatchView, isEmbed: boolean): SafeHtml {
-  const { stream, showing, playlist, recordingUrl } = view;
+  const { stream, showing, playlist, recordingUrl, session } = view;
   const isOn = showing === 'live' || showing === 'preview';
   const startsAt = showing === 'scheduled' ? stream.scheduledStartAt : null;
   return html`<marquee-player src="${playlist}" label="${stream.title}"${isOn && html` live`}${isEmbed && html` muted`}${
     startsAt && html` starts-at="${startsAt.toISOString()}"`
-  } ${showing === 'ended' && html` ended`} data-phase="${isOn ? 'starting' : showing === 'ended' ? 'ended' : 'offline'}">
+  }${session && html` session="${session}"`} ${showing === 'ended' && html` ended`} data-phase="${isOn ? 'starting' : showing === 'ended' ? 'ended' : 'offline'}">
 <div class="player-panel">
 <p class="player-panel-state">${STATES[showing]}</p>
 <p class="player-panel-title" dir="auto"><bdi>${stream.title}</bdi></p>
