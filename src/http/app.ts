@@ -2,6 +2,7 @@ import './augment.ts';
 import cors from '@fastify/cors';
 import { type FastifyInstance, fastify } from 'fastify';
 import { AllowTable } from './allow-table.ts';
+import { EventStreams } from './event-stream.ts';
 import { mountRefusal, mountRoute } from './mount.ts';
 import { accessLog } from './plugins/access-log.ts';
 import { answerHeaders } from './plugins/answer-headers.ts';
@@ -119,15 +120,16 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   limits(app, ports);
   jsonBody(app);
   app.setErrorHandler(errorHandler(ports.log, ports.conflict));
+  const mounted = { ...ports, streams: new EventStreams(app, ports) };
 
   for (const route of routes) {
     assertNotice(route);
     allow.add(route.method, BASE_PATH + route.path);
-    if (route.upload === undefined) mountRoute(app, BASE_PATH, route, ports);
+    if (route.upload === undefined) mountRoute(app, BASE_PATH, route, mounted);
   }
   await app.register(async (scope) => {
     await acceptUploads(scope);
-    for (const route of routes) if (route.upload !== undefined) mountRoute(scope, BASE_PATH, route, ports);
+    for (const route of routes) if (route.upload !== undefined) mountRoute(scope, BASE_PATH, route, mounted);
   });
   for (const { method, path } of allow.shadowed()) mountRefusal(app, method, path);
   for (const page of options.pages) page(app);

@@ -15,6 +15,8 @@ export interface RequestContext<C extends Caller | null = Caller> {
   ip: string;
   /** Empty when the client names none. */
   userAgent: string;
+  /** The client asks for `text/event-stream`, where the endpoint has a tail. */
+  acceptsEvents: boolean;
   log: Logger;
   /** Present where the endpoint takes a file and one came. */
   upload?: UploadedFile;

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import type { Caller } from '../kernel/access.ts';
 import { AppError } from '../kernel/errors.ts';
-import type { Logger } from '../platform/logger.ts';
-import { EventStreams, type Tail } from './event-stream.ts';
+import type { RequestContext, UploadedFile } from './context.ts';
+import type { EventStreams, Tail } from './event-stream.ts';
 import { named } from './named.ts';
 import { answerOnce, idempotencyKeyOf } from './plugins/idempotency.ts';
 import { readUpload } from './plugins/upload.ts';
@@ -19,63 +20,87 @@ function isPage(value: unknown): value is Page<unknown> {
   return typeof value === 'object' && value !== null && 'items' in value && 'nextCursor' in value;
 }
 
+interface MountPorts extends HttpPorts {
+  streams: EventStreams;
+}
+
 /** Puts one declared endpoint on the wire: input check, handler, envelope. */
-export function mountRoute(app: FastifyInstance, base: string, route: Route, ports: HttpPorts): void {
-  if (route.reply.envelope === 'events') {
-    const streams = new EventStreams(app, ports, route.reply.perAccount);
-    mountEventStream(app, base, route, { streams, log: ports.log });
-    return;
-  }
+export function mountRoute(app: FastifyInstance, base: string, route: Route, ports: MountPorts): void {
   app.route({
     method: route.method,
     url: base + routerPath(route.path),
     config: { route },
-    schema: { response: { [route.reply.status]: envelopeSchema(route) } },
+    ...(route.reply.envelope === 'events'
+      ? {}
+      : { schema: { response: { [route.reply.status]: envelopeSchema(route) } } }),
     handler: async (request, reply) => {
       const key = route.idempotent ? idempotencyKeyOf(request.headers) : null;
-      const { caller, userTokenId, ip, id: requestId } = request;
+      const { caller } = request;
       const upload = route.upload === undefined ? null : await readUpload(request, route.upload);
       const body = upload === null ? request.body : upload.fields;
       const run = route.prepare({ params: request.params, query: request.query, body });
-      const userAgent = request.headers['user-agent'] ?? '';
-      const file = upload === null ? {} : { upload: upload.file };
-      const context = { requestId, caller, userTokenId, ip, userAgent, log: ports.log, ...file };
+      const context = contextOf(request, reply, route, ports, upload?.file);
       const handle = async () => {
         const result = await run(context);
         reply.status(route.reply.status);
         return envelope(route, request, reply, result);
       };
+      if (context.acceptsEvents) return openTail({ request, reply, route, ports, tail: await run(context) });
       if (key === null || caller === null) return handle();
       return answerOnce(ports, { key, caller, request, reply, handle });
     },
   });
 }
 
+function contextOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  route: Route,
+  { log }: MountPorts,
+  upload: UploadedFile | undefined,
+): RequestContext<Caller | null> {
+  const { caller, userTokenId, ip, id: requestId } = request;
+  const userAgent = request.headers['user-agent'] ?? '';
+  const isEither = route.reply.tail !== undefined;
+  if (isEither) reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
+  const acceptsEvents =
+    route.reply.envelope === 'events' || (isEither && prefersEvents(request.headers.accept));
+  const file = upload === undefined ? {} : { upload };
+  return { requestId, caller, userTokenId, ip, userAgent, acceptsEvents, log, ...file };
+}
+
+/** Named, and not less wanted than JSON (RFC 9110, 12.5.1). */
+function prefersEvents(accept = ''): boolean {
+  const wanted = new Map(
+    accept.split(',').map((range) => {
+      const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+      const quality = parameters.find((parameter) => parameter.startsWith('q='));
+      return [type, quality === undefined ? 1 : Number(quality.slice(2))];
+    }),
+  );
+  const events = wanted.get('text/event-stream') ?? 0;
+  return events > 0 && events >= (wanted.get('application/json') ?? 0);
+}
+
 function isTail(value: unknown): value is Tail {
   return typeof value === 'function';
 }
 
-function mountEventStream(
-  app: FastifyInstance,
-  base: string,
-  route: Route,
-  { streams, log }: { streams: EventStreams; log: Logger },
-): void {
-  app.route({
-    method: route.method,
-    url: base + routerPath(route.path),
-    config: { route },
-    handler: async (request, reply) => {
-      const { caller, userTokenId, ip, id: requestId } = request;
-      if (caller === null) throw new AppError('UNAUTHORIZED');
-      const run = route.prepare({ params: request.params, query: request.query, body: request.body });
-      const userAgent = request.headers['user-agent'] ?? '';
-      const tail = await run({ requestId, caller, userTokenId, ip, userAgent, log });
-      if (!isTail(tail)) throw new Error(`${route.operationId} must return a tail`);
-      await streams.open(request, reply, caller, tail);
-      return reply;
-    },
-  });
+interface OpenTail {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  route: Route;
+  ports: MountPorts;
+  tail: unknown;
+}
+
+async function openTail({ request, reply, route, ports, tail }: OpenTail): Promise<FastifyReply> {
+  const { caller } = request;
+  if (caller === null) throw new AppError('UNAUTHORIZED');
+  if (!isTail(tail)) throw new Error(`${route.operationId} must return a tail`);
+  const perAccount = route.reply.envelope === 'events' ? route.reply.perAccount : undefined;
+  await ports.streams.openForKey({ request, reply }, caller, perAccount, tail);
+  return reply;
 }
 
 function envelope(route: Route, request: FastifyRequest, reply: FastifyReply, result: unknown): object {

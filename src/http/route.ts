@@ -108,6 +108,11 @@ interface EnvelopedReply {
   list?: boolean;
   envelope?: 'data';
   description?: string;
+  /**
+   * The data of the main event, where `Accept: text/event-stream` opens a tail of the same: the handler returns a
+   * `Tail` when `context.acceptsEvents`.
+   */
+  tail?: TSchema;
 }
 
 /**
@@ -120,6 +125,7 @@ interface FlatReply {
   list?: false;
   envelope: 'flat';
   description?: string;
+  tail?: undefined;
 }
 
 /** Server-sent events (docs/decisions/event-streams.md): the handler returns a `Tail`. */
@@ -132,6 +138,7 @@ interface EventReply {
   /** Open at once on each account, beside what each key may have. */
   perAccount?: number;
   description?: string;
+  tail?: undefined;
 }
 
 /** A shape that is absent takes nothing. */

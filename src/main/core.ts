@@ -83,9 +83,9 @@ function buildMedia(base: Base, take: Take) {
     videosPart({ ...base, ...addresses, processing, intake, uploads, uploadSessions, videoPurge }),
   );
   const { recordings } = take(recordingsPart({ ...base, intake }));
-  const { signals, simulations } = take(streamsPart({ ...base, ...addresses, recordings }));
+  const live = take(streamsPart({ ...base, ...addresses, recordings }));
   const watching = take(playbackPart({ ...base, ...addresses, recordings }));
-  return { ...addresses, ...video, ...watching, intake, uploads, recordings, signals, simulations };
+  return { ...addresses, ...video, ...watching, ...live, intake, uploads, recordings };
 }
 
 /** What an optional noun may build on. */

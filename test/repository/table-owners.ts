@@ -28,6 +28,8 @@ export const OWNERS: Readonly<Record<string, string>> = {
   signal_simulation: 'features/streams',
   signing_key: 'features/auth',
   stream: 'features/streams',
+  stream_log: 'events',
+  stream_log_head: 'events',
   stream_session: 'features/streams',
   stream_viewer: 'features/streams',
   support_message: 'features/support',

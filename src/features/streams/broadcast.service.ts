@@ -33,14 +33,14 @@ export async function startLocked(
   row: StreamRow,
   concurrent: number,
 ): Promise<StreamRow> {
-  const { tx, append, now } = change;
+  const { tx, now } = change;
   if (row.is_live) return row;
   if (!row.enabled) throw new AppError('CONFLICT', { field: 'enabled', message: 'The stream is disabled.' });
   if ((await repository.countLive(tx, row.workspace_id)) >= concurrent) {
     throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${concurrent} broadcasts at once.` });
   }
   const sessionId = row.has_signal ? await openBroadcast(change, row) : row.current_session_id;
-  return commitTransition(tx, append, row, rules.start(stateOf(row), now), {
+  return commitTransition(change, row, rules.start(stateOf(row), now), {
     current_session_id: sessionId,
     live_since: now,
     updated_at: now,
@@ -115,7 +115,7 @@ export async function stopLocked(
   row: StreamRow,
   error: string | null = null,
 ): Promise<StreamRow> {
-  const { tx, append, now } = broadcast;
+  const { tx, now } = broadcast;
   const session =
     row.current_session_id === null ? undefined : await repository.findSession(tx, row.current_session_id);
   const wasBroadcast = session !== undefined && session.broadcast_started_at !== null;
@@ -128,5 +128,5 @@ export async function stopLocked(
     await endBroadcast(broadcast, session.id, now, error);
   }
   const change = row.is_live ? { live_since: null, updated_at: now } : {};
-  return commitTransition(tx, append, row, transition, change);
+  return commitTransition(broadcast, row, transition, change);
 }

@@ -17,5 +17,7 @@ export { createStreamSignals } from './signal.service.ts';
 export type { SignalSimulations } from './simulation.service.ts';
 export { createSignalSimulations } from './simulation.service.ts';
 export { createStreamSnapshots } from './snapshot.service.ts';
+export { createStreamStates } from './states.service.ts';
+export { streamTailRoutes } from './tails.routes.ts';
 export type { Viewers } from './viewers.service.ts';
 export { createViewers, VIEWER_FLUSH_MS } from './viewers.service.ts';

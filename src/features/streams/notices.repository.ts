@@ -1,14 +1,33 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 
-/** @returns what was last said of its health; undefined when it has no signal. */
-export function writeHealth(db: Db, streamId: string, health: string, now: Date) {
-  return db
+/** @returns the row, its health before, and what was last said of it; undefined when it has no signal. */
+export function writeHealth(tx: Tx, streamId: string, health: string, now: Date) {
+  return tx
     .updateTable('stream')
+    .from((eb) =>
+      eb
+        .selectFrom('stream')
+        .select(['id as locked_id', 'health as health_before'])
+        .where('id', '=', streamId)
+        .where('has_signal', '=', true)
+        .forNoKeyUpdate()
+        .as('before'),
+    )
     .set({ health: sql`${health}::jsonb`, last_signal_at: now })
-    .where('id', '=', streamId)
-    .where('has_signal', '=', true)
-    .returning(['health_said_issues', 'health_said_at'])
+    .whereRef('stream.id', '=', 'before.locked_id')
+    .returning([
+      'stream.id',
+      'stream.has_signal',
+      'stream.is_live',
+      'stream.enabled',
+      'stream.started_at',
+      'stream.ended_at',
+      'stream.health',
+      'stream.health_said_issues',
+      'stream.health_said_at',
+      'before.health_before',
+    ])
     .executeTakeFirst();
 }
 

@@ -8,6 +8,7 @@ import { streamHealthChanged } from './events.ts';
 import * as notices from './notices.repository.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
+import { logStatus } from './status.ts';
 
 interface Deps {
   db: Db;
@@ -25,7 +26,11 @@ const HEALTH_MS = 60_000;
 export async function reportHealth(deps: Deps, streamId: string, health: StreamHealth): Promise<void> {
   const { db, events, clock } = deps;
   const now = clock.now();
-  const said = await notices.writeHealth(db, streamId, JSON.stringify(health), now);
+  const said = await db.transaction().execute(async (tx) => {
+    const row = await notices.writeHealth(tx, streamId, JSON.stringify(health), now);
+    if (row !== undefined) await logStatus(tx, { ...row, health: row.health_before }, row, now);
+    return row;
+  });
   const issues = [...new Set(health.issues)].sort();
   if (said === undefined || !isNews(said, issues, now)) return;
   await events.transaction(async (tx, append) => {
@@ -65,6 +70,7 @@ export async function emitRefusal(
   const codec = video?.codec ?? audio?.codec ?? '';
   const health: StreamHealth = { bitrateKbps: 0, fps, width, height, codec, issues: [issue] };
   await notices.keepRefusal(tx, row.id, JSON.stringify(health));
+  await logStatus(tx, row, { ...row, health }, now);
   if (row.health_said_issues.join() === issue) return;
   await repository.updateStream(tx, row.id, { health_said_issues: [issue], health_said_at: now });
   const sequence = await nextSequence(tx, 'stream', row.id);

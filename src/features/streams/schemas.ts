@@ -205,6 +205,48 @@ export const StreamSession = named(
   },
 );
 
+const SAMPLE_ID = 'str_01kafe3n4pfx2v9yq6m8d7t5zr';
+
+export const StreamStatus = named(
+  'StreamStatusNow',
+  Type.Object({
+    streamId: IdOf('str'),
+    hasSignal: Type.Boolean(),
+    isLive: Type.Boolean(),
+    status: OneOf(STATUSES),
+    startedAt: Nullable(Instant),
+    endedAt: Nullable(Instant),
+    health: NullableObject(Health),
+    changed: Type.Array(Type.String(), {
+      description: 'The fields that changed; empty where it is no change.',
+    }),
+    at: Instant,
+  }),
+  {
+    streamId: SAMPLE_ID,
+    hasSignal: true,
+    isLive: true,
+    status: 'LIVE',
+    startedAt: '2026-11-20T09:00:00.000Z',
+    endedAt: null,
+    health: { bitrateKbps: 4520.5, fps: 30, width: 1920, height: 1080, codec: 'h264', issues: [] },
+    changed: ['isLive', 'status', 'startedAt'],
+    at: '2026-11-20T09:00:00.000Z',
+  },
+);
+
+export const StreamViewers = named(
+  'StreamViewers',
+  Type.Object({
+    streamId: IdOf('str'),
+    current: Type.Integer({ description: 'Who watches now.' }),
+    peak: Type.Integer({ description: 'The most at once in the current session.' }),
+    unique: Type.Integer({ description: 'Different viewers of the current session.' }),
+    at: Instant,
+  }),
+  { streamId: SAMPLE_ID, current: 132, peak: 180, unique: 412, at: '2026-11-20T09:00:00.000Z' },
+);
+
 export const SimulateSignalIn = named(
   'SignalSimulation',
   Type.Object({

@@ -16,6 +16,7 @@ import { streamDeleted, streamKeyRotated } from './events.ts';
 import type { ListedSession, StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
+import { logStatus } from './status.ts';
 
 /** Told whenever a stream's flags or its right to publish changed. */
 export const STREAM_TOPIC = 'streams';
@@ -186,6 +187,7 @@ export function createStreams(deps: StreamDeps): Streams {
         const updated = await repository.updateStream(tx, id, { ...columns(input), updated_at: now });
         if (!row.record) await admitLate({ tx, recorder }, updated);
         await emitUpdated(tx, append, row, updated, now);
+        await logStatus(tx, row, updated, now);
         return updated;
       }),
     async remove(workspaceId, id) {

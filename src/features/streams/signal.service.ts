@@ -176,7 +176,7 @@ async function raiseSignal(
   row: StreamRow,
   concurrent: number,
 ): Promise<void> {
-  const { tx, append, now } = change;
+  const { tx, now } = change;
   const wants = row.auto_start && !row.is_live && concurrent > 0;
   const starting = wants && (await repository.countLive(tx, row.workspace_id)) < concurrent;
   if (wants && !starting) {
@@ -194,7 +194,7 @@ async function raiseSignal(
     };
   }
   const sessionId = await openSession(change, row);
-  const up = await commitTransition(tx, append, row, transition, {
+  const up = await commitTransition(change, row, transition, {
     current_session_id: sessionId,
     last_signal_at: now,
     signal_lost_at: null,
@@ -253,7 +253,7 @@ async function endIngest(
     if (row.current_session_id !== null) {
       await repository.updateSession(tx, row.current_session_id, { signal_ended_at: now });
     }
-    await commitTransition(tx, append, row, rules.signalDown(stateOf(row), now), {
+    await commitTransition({ tx, append, now }, row, rules.signalDown(stateOf(row), now), {
       signal_lost_at: now,
       last_signal_at: now,
     });
@@ -286,7 +286,7 @@ async function tellDue(deps: StreamSignalDeps, id: string, now: Date): Promise<v
       const change = { tx, append, recorder: deps.recorder, now };
       await stopLocked(change, row, limit === 'duration' ? 'DURATION_EXCEEDED' : null);
     } else {
-      await commitTransition(tx, append, row, rules.tellBroadcast(stateOf(row), now));
+      await commitTransition({ tx, append, now }, row, rules.tellBroadcast(stateOf(row), now));
     }
   });
   deps.bus.publish(STREAM_TOPIC, id);

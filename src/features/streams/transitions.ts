@@ -4,6 +4,7 @@ import { streamBroadcastStarted, streamBroadcastStopped, streamEnded, streamLive
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import type { StreamEvent, StreamState, Transition } from './rules.ts';
+import { logStatus } from './status.ts';
 
 export function stateOf(row: StreamRow): StreamState {
   return {
@@ -19,10 +20,9 @@ export function stateOf(row: StreamRow): StreamState {
   };
 }
 
-/** Writes the new state and its events in the caller's transaction. */
+/** Writes the new state, its events and what tails show of it in the caller's transaction. */
 export async function commitTransition(
-  tx: Tx,
-  append: AppendEvent,
+  { tx, append, now }: { tx: Tx; append: AppendEvent; now: Date },
   row: StreamRow,
   transition: Transition,
   change: repository.StreamChange = {},
@@ -40,6 +40,7 @@ export async function commitTransition(
     broadcast_due_at: state.dueAt,
   });
   for (const event of events) await emit(append, row.workspace_id, event);
+  await logStatus(tx, row, updated, now);
   return updated;
 }
 

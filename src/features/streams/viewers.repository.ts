@@ -157,3 +157,21 @@ export function readNumbers(db: Db, streamId: string): Promise<ViewerNumbers | u
     .where('stream.deleted_at', 'is', null)
     .executeTakeFirst();
 }
+
+/** Viewers and health of streams that are there, for their tails. */
+export function findStates(db: Db, streamIds: readonly string[]) {
+  return db
+    .selectFrom('stream')
+    .leftJoin('stream_session', 'stream_session.id', 'stream.current_session_id')
+    .select([
+      'stream.id',
+      'stream.has_signal',
+      'stream.health',
+      'stream.viewer_count',
+      'stream_session.peak_viewers',
+      'stream_session.unique_viewers',
+    ])
+    .where((eb) => eb('stream.id', '=', eb.fn.any(eb.val(streamIds))))
+    .where('stream.deleted_at', 'is', null)
+    .execute();
+}

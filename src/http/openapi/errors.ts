@@ -56,7 +56,7 @@ export function errorsOf(route: Route): ErrorCode[] {
   if (route.originLock) codes.add('integration_domain_required').add('origin_not_allowed');
   if (route.deprecated !== undefined) codes.add(route.deprecated.code);
   if (route.idempotent) for (const code of IDEMPOTENCY_ERRORS) codes.add(code);
-  if (route.reply.envelope === 'events') codes.add('SSE_PER_KEY_CAP');
+  if (route.reply.envelope === 'events' || route.reply.tail !== undefined) codes.add('SSE_PER_KEY_CAP');
   if (route.method !== 'GET') codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
   return [...codes].sort((a, b) => ERRORS[a].status - ERRORS[b].status || (a < b ? -1 : 1));
 }

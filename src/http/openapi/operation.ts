@@ -50,7 +50,7 @@ export class Operations {
       ...of(route.query, 'query'),
       ...['RequestId', 'ApiVersion'].map((name) => refTo('parameters', name)),
       ...(route.idempotent ? [refTo('parameters', 'IdempotencyKey')] : []),
-      ...(route.reply.envelope === 'events' ? [refTo('parameters', 'LastEventId')] : []),
+      ...(isTailed(route) ? [refTo('parameters', 'LastEventId')] : []),
     ];
   }
 
@@ -78,30 +78,37 @@ export class Operations {
       headers: successHeaders(route),
       content: { 'application/json': { schema, examples: { default: { value: exampleOf(whole, true) } } } },
     };
+    if (reply.tail !== undefined) return this.#withTail(response, reply.tail);
     if (name === undefined || reply.description !== undefined) return response;
     const shared = [name, ...(reply.list === true ? ['List'] : []), ...variant(route)].join('');
     this.#successes.set(shared, response);
     return refTo('responses', shared);
   }
 
-  #tail(route: Route): Json {
-    const name = this.#schemas.nameOf(route.reply.schema) ?? 'object';
+  #withTail(response: Json & { description: string; content: Json }, tail: object): Json {
+    const events = this.#events(tail);
     return {
-      description: `A stream of server-sent events. The data of each \`event\` is JSON, an ${name}.`,
-      headers: successHeaders(route),
-      content: {
-        'text/event-stream': {
-          schema: { type: 'string' },
-          examples: {
-            default: {
-              value: `event: event\ndata: ${JSON.stringify(exampleOf(route.reply.schema, true))}\n\n`,
-            },
-          },
-        },
-      },
+      ...response,
+      description: `${response.description} With \`Accept: text/event-stream\`: ${events.description}`,
+      content: { ...response.content, ...events.content },
+    };
+  }
+
+  #tail({ reply, ...route }: Route): Json {
+    return { headers: successHeaders({ ...route, reply }), ...this.#events(reply.schema) };
+  }
+
+  #events(schema: object): { description: string; content: Json } {
+    const name = this.#schemas.nameOf(schema) ?? 'object';
+    const value = `event: event\ndata: ${JSON.stringify(exampleOf(schema, true))}\n\n`;
+    return {
+      description: `A stream of server-sent events. The data of each main event is JSON, of the shape ${name}.`,
+      content: { 'text/event-stream': { schema: { type: 'string' }, examples: { default: { value } } } },
     };
   }
 }
+
+const isTailed = ({ reply }: Route): boolean => reply.envelope === 'events' || reply.tail !== undefined;
 
 /** Headers tell the answers of one shape apart. */
 function variant({ auth, idempotent }: Route): string[] {

@@ -1,15 +1,21 @@
 import type { Recordings } from '../../features/recordings/index.ts';
+import { createStreamTails, type StreamTails } from '../../features/stream-tails/index.ts';
 import {
   createSignalSimulations,
   createStreamSignals,
+  createStreamStates,
   createStreams,
   type SignalSimulations,
+  STREAM_DELETED_TOPIC,
+  STREAM_TOPIC,
   type StreamSignals,
+  type Streams,
   streamRoutes,
+  streamTailRoutes,
 } from '../../features/streams/index.ts';
 import { MINUTE_SEC } from '../../kernel/durations.ts';
 import { createGuesses } from '../../platform/guesses.ts';
-import type { Built } from '../part.ts';
+import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
 
@@ -19,8 +25,15 @@ interface Needs extends Base, Pick<Addresses, 'streamLinks'> {
   recordings: Recordings;
 }
 
-export function streamsPart(needs: Needs): Built<{ signals: StreamSignals; simulations: SignalSimulations }> {
-  const { config, cursors, recordings: recorder, streamLinks: links } = needs;
+interface Gives {
+  signals: StreamSignals;
+  simulations: SignalSimulations;
+  streams: Streams;
+  streamTails: StreamTails;
+}
+
+export function streamsPart(needs: Needs): Built<Gives> {
+  const { config, clock, cursors, recordings: recorder, streamLinks: links } = needs;
   const streams = createStreams({ ...needs, recorder });
   const signals = createStreamSignals({
     ...needs,
@@ -29,11 +42,24 @@ export function streamsPart(needs: Needs): Built<{ signals: StreamSignals; simul
     graceMs: config.SIGNAL_GRACE_MS,
   });
   const simulations = createSignalSimulations({ ...needs, streams });
+  const states = createStreamStates(needs);
+  const tails = createStreamTails({
+    ...needs,
+    states,
+    topics: [STREAM_TOPIC],
+    deletedTopic: STREAM_DELETED_TOPIC,
+  });
   return {
-    gives: { signals, simulations },
+    gives: { signals, simulations, streams, streamTails: tails },
     part: {
-      routes: () => streamRoutes({ streams, simulations, links, cursors }),
-      tasks: () => [{ name: 'stream sweep', everyMs: SWEEP_MS, run: () => signals.sweep() }],
+      routes: () => [
+        ...streamRoutes({ streams, simulations, links, cursors }),
+        ...streamTailRoutes({ streams, tails, states, clock }),
+      ],
+      tasks: () => [
+        { name: 'stream sweep', everyMs: SWEEP_MS, run: () => signals.sweep() },
+        { name: 'log of the streams', everyMs: EVERY.minute, run: () => tails.prune() },
+      ],
     },
   };
 }

@@ -515,6 +515,29 @@ CREATE INDEX stream_live ON public.stream USING btree (workspace_id) WHERE is_li
 CREATE INDEX stream_scheduled ON public.stream USING btree (scheduled_start_at) WHERE (scheduled_start_at IS NOT NULL);
 CREATE INDEX stream_workspace ON public.stream USING btree (workspace_id, id DESC) WHERE (deleted_at IS NULL);
 
+create table stream_log (
+  stream_id text not null,
+  tail text not null,
+  seq bigint not null,
+  at timestamp with time zone not null,
+  event text not null,
+  body text,
+  constraint stream_log_pkey PRIMARY KEY (stream_id, tail, seq),
+  constraint stream_log_stream_id_tail_fkey FOREIGN KEY (stream_id, tail) REFERENCES stream_log_head(stream_id, tail) ON DELETE CASCADE,
+  constraint stream_log_tail_check CHECK ((tail = ANY (ARRAY['CHAT'::text, 'STATUS'::text])))
+);
+CREATE INDEX stream_log_age ON public.stream_log USING btree (tail, at);
+
+create table stream_log_head (
+  stream_id text not null,
+  tail text not null,
+  seq bigint not null,
+  at timestamp with time zone not null,
+  constraint stream_log_head_pkey PRIMARY KEY (stream_id, tail),
+  constraint stream_log_head_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
+  constraint stream_log_head_tail_check CHECK ((tail = ANY (ARRAY['CHAT'::text, 'STATUS'::text])))
+);
+
 create table stream_session (
   id text not null,
   stream_id text not null,

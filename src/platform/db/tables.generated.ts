@@ -54,6 +54,12 @@ export const VALUES = {
     record_visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
     chat_mode: ['OPEN', 'FOLLOWERS', 'TIER', 'OFF'],
   },
+  stream_log: {
+    tail: ['CHAT', 'STATUS'],
+  },
+  stream_log_head: {
+    tail: ['CHAT', 'STATUS'],
+  },
   support_message: {
     author: ['PARTNER', 'STAFF'],
   },
@@ -104,6 +110,8 @@ export type StreamVisibility = (typeof VALUES.stream.visibility)[number];
 export type StreamLatencyMode = (typeof VALUES.stream.latency_mode)[number];
 export type StreamRecordVisibility = (typeof VALUES.stream.record_visibility)[number];
 export type StreamChatMode = (typeof VALUES.stream.chat_mode)[number];
+export type StreamLogTail = (typeof VALUES.stream_log.tail)[number];
+export type StreamLogHeadTail = (typeof VALUES.stream_log_head.tail)[number];
 export type SupportMessageAuthor = (typeof VALUES.support_message.author)[number];
 export type SupportTicketCategory = (typeof VALUES.support_ticket.category)[number];
 export type SupportTicketPriority = (typeof VALUES.support_ticket.priority)[number];
@@ -474,6 +482,22 @@ export interface StreamTable {
   schedule_said_for: Date | null;
 }
 
+export interface StreamLogTable {
+  stream_id: string;
+  tail: StreamLogTail;
+  seq: number;
+  at: Date;
+  event: string;
+  body: string | null;
+}
+
+export interface StreamLogHeadTable {
+  stream_id: string;
+  tail: StreamLogHeadTail;
+  seq: number;
+  at: Date;
+}
+
 export interface StreamSessionTable {
   id: string;
   stream_id: string;
@@ -744,6 +768,8 @@ export interface Database {
   signal_simulation: SignalSimulationTable;
   signing_key: SigningKeyTable;
   stream: StreamTable;
+  stream_log: StreamLogTable;
+  stream_log_head: StreamLogHeadTable;
   stream_session: StreamSessionTable;
   stream_viewer: StreamViewerTable;
   support_message: SupportMessageTable;

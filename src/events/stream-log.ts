@@ -1,0 +1,123 @@
+import { sql } from 'kysely';
+import { dateFromMs } from '../kernel/clock.ts';
+import { MINUTE_MS } from '../kernel/durations.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
+import type { StreamLogTable } from '../platform/db/tables.generated.ts';
+
+/** The tails of a stream that are kept for a while (docs/decisions/event-streams.md#the-log-of-a-stream). */
+export type LoggedTail = StreamLogTable['tail'];
+
+/** Where a tail of a stream is: behind this entry. */
+export interface LogPosition {
+  seq: number;
+  atMs: number;
+}
+
+export interface LogEntry extends LogPosition {
+  event: string;
+  /** JSON; null where what it said was removed. */
+  body: string | null;
+}
+
+export interface LogPlace {
+  streamId: string;
+  tail: LoggedTail;
+}
+
+/** How far back a tail resumes: the newest `entries`, none older than `ageMs`. */
+export const LOG_KEPT: Readonly<Record<LoggedTail, { entries: number; ageMs: number }>> = {
+  CHAT: { entries: 1000, ageMs: 10 * MINUTE_MS },
+  STATUS: { entries: 100, ageMs: 60 * MINUTE_MS },
+};
+
+/**
+ * Appends an entry in the caller's transaction, which must hold a lock on the row of the stream, if only `for key
+ * share`: the locks are taken in this order.
+ *
+ * @param body given the position of the entry, and stored as JSON.
+ */
+export async function appendToLog(
+  tx: Tx,
+  { streamId, tail }: LogPlace,
+  event: string,
+  { body, at }: { body: (position: LogPosition) => object; at: Date },
+): Promise<LogPosition> {
+  const { rows } = await sql<{ seq: number; at: Date }>`
+    insert into stream_log_head as head (stream_id, tail, seq, at) values (${streamId}, ${tail}, 1, ${at})
+      on conflict (stream_id, tail)
+        do update set seq = head.seq + 1, at = greatest(head.at, excluded.at)
+      returning seq, at`.execute(tx);
+  const [head] = rows;
+  if (head === undefined) throw new Error(`nothing was appended to the log of ${streamId}`);
+  const position = { seq: head.seq, atMs: head.at.getTime() };
+  await tx
+    .insertInto('stream_log')
+    .values({ stream_id: streamId, tail, ...head, event, body: JSON.stringify(body(position)) })
+    .execute();
+  return position;
+}
+
+/** The last position of each place; one without an entry is left out. */
+export async function headsOf(
+  db: Db,
+  places: readonly LogPlace[],
+): Promise<(LogPlace & { position: LogPosition })[]> {
+  const { rows } = await sql<{ stream_id: string; tail: LoggedTail; seq: number; at: Date }>`
+    select head.stream_id, head.tail, head.seq, head.at
+      from unnest(${places.map(({ streamId }) => streamId)}::text[], ${places.map(({ tail }) => tail)}::text[])
+        as asked (stream_id, tail)
+      join stream_log_head head using (stream_id, tail)`.execute(db);
+  return rows.map(({ stream_id: streamId, tail, seq, at }) => ({
+    streamId,
+    tail,
+    position: { seq, atMs: at.getTime() },
+  }));
+}
+
+/** What follows each place, in order, at most `limit` entries for each. */
+export async function entriesAfter(
+  db: Db,
+  places: readonly (LogPlace & { seq: number })[],
+  limit: number,
+): Promise<(LogPlace & LogEntry)[]> {
+  const { rows } = await sql<Omit<LogEntry, 'atMs'> & { stream_id: string; tail: LoggedTail; at: Date }>`
+    select entry.*
+      from unnest(
+        ${places.map(({ streamId }) => streamId)}::text[],
+        ${places.map(({ tail }) => tail)}::text[],
+        ${places.map(({ seq }) => seq)}::bigint[]
+      ) as asked (stream_id, tail, seq)
+      cross join lateral (
+        select log.stream_id, log.tail, log.seq, log.at, log.event, log.body from stream_log log
+          where log.stream_id = asked.stream_id and log.tail = asked.tail and log.seq > asked.seq
+          order by log.seq limit ${limit}
+      ) entry`.execute(db);
+  return rows.map(({ stream_id: streamId, at, ...entry }) => ({ streamId, atMs: at.getTime(), ...entry }));
+}
+
+/** Is this exact entry in the log? */
+export async function isLogged(
+  db: Db,
+  { streamId, tail }: LogPlace,
+  position: LogPosition,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('stream_log')
+    .select('at')
+    .where('stream_id', '=', streamId)
+    .where('tail', '=', tail)
+    .where('seq', '=', position.seq)
+    .executeTakeFirst();
+  return row?.at.getTime() === position.atMs;
+}
+
+/** Removes what no tail resumes from any more; the last entry of each stays. */
+export async function pruneLog(db: Db, now: Date): Promise<void> {
+  for (const [tail, { entries, ageMs }] of Object.entries(LOG_KEPT)) {
+    const before = dateFromMs(now.getTime() - ageMs);
+    await sql`
+      delete from stream_log log using stream_log_head head
+        where head.stream_id = log.stream_id and head.tail = log.tail and log.tail = ${tail}
+          and log.seq < head.seq and (log.at < ${before} or log.seq <= head.seq - ${entries})`.execute(db);
+  }
+}

@@ -1,0 +1,125 @@
+import Type from 'typebox';
+import { reads } from '../../http/access.ts';
+import type { Tail } from '../../http/event-stream.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { IdParams } from '../../http/schema.ts';
+import { type Caller, holds } from '../../kernel/access.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { FollowOptions, StreamStates, StreamTails } from '../stream-tails/index.ts';
+import type { StreamRow } from './repository.ts';
+import { StreamStatus, StreamViewers } from './schemas.ts';
+import type { Streams } from './service.ts';
+import { statusOf } from './status.ts';
+
+const Id = IdParams('str', 'stream');
+const Resume = Type.Object({
+  lastEventId: Type.Optional(Type.String({ description: 'For clients that cannot send the header.' })),
+});
+
+interface Deps {
+  streams: Streams;
+  tails: Pick<StreamTails, 'follow'>;
+  states: StreamStates;
+  clock: Clock;
+}
+
+type Show = Pick<FollowOptions, 'name' | 'logs' | 'states'>;
+
+const STATUS: Show = { name: 'status', logs: ['STATUS'], states: [] };
+const VIEWERS: Show = { name: 'viewers', logs: [], states: ['viewers'] };
+
+/** `/streams/{id}/status`, `/viewers` and `/tail` (docs/api/tails.md). */
+export function streamTailRoutes(deps: Deps): Route[] {
+  const { streams } = deps;
+  /** @throws {AppError} NOT_FOUND, before anything is opened. */
+  const open = async ({ workspaceId }: Caller, id: string, show: Show) =>
+    tailOf(deps, await streams.get(workspaceId, id), show);
+  const always = (
+    name: 'status' | 'viewers',
+    schema: typeof StreamStatus | typeof StreamViewers,
+    show: Show,
+  ) =>
+    defineRoute({
+      ...reads('streams:read'),
+      operationId: `streams.${name}Tail`,
+      method: 'GET',
+      path: `/streams/{id}/${name}/tail`,
+      summary: `Follow the ${name} of a stream`,
+      description: `The same as \`GET /streams/{id}/${name}\` with \`Accept: text/event-stream\`, for clients that cannot set it.`,
+      params: Id,
+      query: Resume,
+      reply: { status: 200, schema, envelope: 'events' },
+      handler: ({ caller }, { params }) => open(caller, params.id, show),
+    });
+  return [
+    defineRoute({
+      ...reads('streams:read'),
+      operationId: 'streams.status',
+      method: 'GET',
+      path: '/streams/{id}/status',
+      summary: 'Get the status of a stream, or follow it',
+      params: Id,
+      query: Resume,
+      reply: { status: 200, schema: StreamStatus, tail: StreamStatus },
+      async handler({ caller, acceptsEvents }, { params }) {
+        if (acceptsEvents) return open(caller, params.id, STATUS);
+        return statusNow(deps, await streams.get(caller.workspaceId, params.id));
+      },
+    }),
+    always('status', StreamStatus, STATUS),
+    defineRoute({
+      ...reads('streams:read'),
+      operationId: 'streams.viewers',
+      method: 'GET',
+      path: '/streams/{id}/viewers',
+      summary: 'Get the viewers of a stream, or follow their number',
+      params: Id,
+      query: Resume,
+      reply: { status: 200, schema: StreamViewers, tail: StreamViewers },
+      async handler({ caller, acceptsEvents }, { params }) {
+        if (acceptsEvents) return open(caller, params.id, VIEWERS);
+        return viewersNow(deps, await streams.get(caller.workspaceId, params.id));
+      },
+    }),
+    always('viewers', StreamViewers, VIEWERS),
+    defineRoute({
+      ...reads('streams:read'),
+      operationId: 'streams.tail',
+      method: 'GET',
+      path: '/streams/{id}/tail',
+      summary: 'Follow everything about a stream in one connection',
+      description:
+        'Server-sent events of the status, the viewers and the health of a stream, and of its chat where the key ' +
+        'holds `chat:read`. One place of the 25 that a key has.',
+      params: Id,
+      query: Resume,
+      reply: { status: 200, schema: StreamStatus, envelope: 'events' },
+      handler: ({ caller }, { params }) =>
+        open(caller, params.id, {
+          name: 'stream',
+          logs: holds(caller, 'chat:read') ? ['STATUS', 'CHAT'] : ['STATUS'],
+          states: ['viewers', 'health'],
+        }),
+    }),
+  ];
+}
+
+function tailOf(deps: Deps, row: StreamRow, show: Show): Tail {
+  const { id, workspace_id: workspaceId, created_at: createdAt } = row;
+  const snapshot = async () => {
+    // Read again: it must not be older than what the tail begins with.
+    const now = await deps.streams.get(workspaceId, id).catch(() => row);
+    return [{ event: 'status', body: statusNow(deps, now) }];
+  };
+  const options = { streamId: id, createdAt, ...show };
+  return (out) => deps.tails.follow(show.logs.includes('STATUS') ? { ...options, snapshot } : options, out);
+}
+
+function statusNow({ clock }: Pick<Deps, 'clock'>, row: StreamRow) {
+  return { ...statusOf(row), changed: [], at: clock.now().toISOString() };
+}
+
+async function viewersNow({ states, clock }: Pick<Deps, 'states' | 'clock'>, { id }: StreamRow) {
+  const { viewers = { current: 0, peak: 0, unique: 0 } } = (await states([id])).get(id) ?? {};
+  return { streamId: id, ...viewers, at: clock.now().toISOString() };
+}
