@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { createTestDatabase } from '../test/harness/database.ts';
 import { type Artefact, FROM_DATABASE } from './generate/from-database.ts';
 import { ROOT } from './program.ts';
+import { apiTypesStep } from './steps.ts';
 
 async function write(artefacts: readonly Artefact[]): Promise<void> {
   for (const { path, build } of artefacts) {
@@ -25,4 +26,4 @@ try {
 } finally {
   await database.close();
 }
-process.exit(0);
+process.exit((await apiTypesStep().run()) === null ? 0 : 1);

@@ -9,6 +9,7 @@ export function landingPage({ assets }: { assets: WebAssets }): (app: FastifyIns
     heading: 'This is a Marquee server.',
     text: 'It takes live video from an encoder, shows it to viewers, and gives partners an API with signed webhooks. To watch, open the address that a creator gave you.',
     links: html`<ul class="links">
+<li><a class="button" href="/dashboard">Dashboard</a></li>
 <li><a class="button" href="/openapi.json">API description</a></li>
 <li><a class="button" href="/api/v1/health">Health</a></li>
 </ul>`,

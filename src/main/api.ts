@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { BASE_PATH, createApp } from '../http/app.ts';
 import { loadAssets } from '../http/assets.ts';
+import { dashboardPage } from '../http/dashboard.ts';
 import { prepareDrain } from '../http/drain.ts';
 import { landingPage } from '../http/landing.ts';
 import { openApiDocument } from '../http/openapi/document.ts';
@@ -32,7 +33,7 @@ export function apiRoutes({ parts }: Container, mediaRuns: () => boolean): Route
 
 async function pagesOf({ parts }: Container, role: PageRole): Promise<Page[]> {
   const pages = await Promise.all(parts.map((part) => part.pages?.(role) ?? []));
-  return [landingPage(role), ...pages.flat(), role.assets.register];
+  return [landingPage(role), dashboardPage(role), ...pages.flat(), role.assets.register];
 }
 
 /** What the request chain asks of the rest. */

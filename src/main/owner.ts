@@ -38,6 +38,7 @@ export function banner(
     '  Marquee is running.',
     '',
     `  Pages and API   ${config.PUBLIC_URL}   (API at ${config.PUBLIC_URL}/api/v1)`,
+    `  Dashboard       ${config.PUBLIC_URL}/dashboard`,
     `  Encoders        ${config.RTMP_URL}   (the stream key is the last part)`,
     ...(config.RTMPS_URL === undefined ? [] : [`                  ${config.RTMPS_URL}`]),
     ...(weakness === null ? [] : [`  No sandbox      ${weakness} (docs/guides/operating.md#sandbox)`]),

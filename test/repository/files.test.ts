@@ -118,7 +118,7 @@ test('every dependency is pinned to one version', () => {
 
 test('no file is long, but for those that are generated', { skip }, () => {
   const long = texts.filter(({ path, text }) => {
-    const isSource = /^(src|sdk|web|scripts|test|e2e|bench)\/.*[.](ts|mjs)$/.test(path);
+    const isSource = /^(src|sdk|web|scripts|test|e2e|bench)\/.*[.](tsx?|mjs)$/.test(path);
     return isSource && !path.endsWith('.generated.ts') && text.split('\n').length - 1 > LINES_MAX;
   });
   assert.deepEqual(

@@ -1,0 +1,86 @@
+/** A refusal of the API (docs/errors/README.md), or that there was no answer: `code` is then `API_AWAY`. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** Of the body, dotted: `items.0.videoId`. */
+  readonly field: string | null;
+  /** What support asks for; null when there was no answer. */
+  readonly requestId: string | null;
+  /** Everything that the error's body has. */
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(options: {
+    status: number;
+    code: string;
+    message: string;
+    field?: string | null;
+    requestId?: string | null;
+    details?: Record<string, unknown>;
+    cause?: unknown;
+  }) {
+    super(options.message, { cause: options.cause });
+    this.name = 'ApiError';
+    this.status = options.status;
+    this.code = options.code;
+    this.field = options.field ?? null;
+    this.requestId = options.requestId ?? null;
+    this.details = options.details ?? {};
+  }
+
+  /** Nobody answered: the request may be made again, and nothing typed is wrong. */
+  get isAway(): boolean {
+    return this.code === API_AWAY;
+  }
+}
+
+export const API_AWAY = 'API_AWAY';
+
+/** The error that a refusing response holds. Refusals of sign-in limits have a plain string instead of an object. */
+export async function readError(response: Response): Promise<ApiError> {
+  const requestId = response.headers.get('X-SVC-Request-Id');
+  const { status } = response;
+  const text = await response.text().catch(() => '');
+  const details = detailsOf(text);
+  if (details === null) {
+    const code = status === 429 ? 'RATE_LIMITED' : `HTTP_${status}`;
+    return new ApiError({ status, code, message: plainMessage(text) || response.statusText, requestId });
+  }
+  const { code, message, field } = details;
+  return new ApiError({
+    status,
+    code: typeof code === 'string' ? code : `HTTP_${status}`,
+    message: typeof message === 'string' ? message : '',
+    field: typeof field === 'string' ? field : null,
+    requestId,
+    details,
+  });
+}
+
+/** Whether the response is one of ours, and not that of a proxy before us. */
+export function isEnvelope(response: Response): boolean {
+  return response.headers.has('X-SVC-Request-Id');
+}
+
+function parsed(text: string): object {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? body : {};
+  } catch {
+    return {};
+  }
+}
+
+function errorOf(text: string): unknown {
+  return Reflect.get(parsed(text), 'error');
+}
+
+/** A challenge of the second factor stands beside the error, everything else in it. */
+function detailsOf(text: string): Record<string, unknown> | null {
+  const error = errorOf(text);
+  return typeof error === 'object' && error !== null ? { ...parsed(text), ...error } : null;
+}
+
+function plainMessage(text: string): string {
+  const error = errorOf(text);
+  return typeof error === 'string' ? error : '';
+}

@@ -1,0 +1,62 @@
+import { hashKey, MutationCache, QueryClient } from '@tanstack/react-query';
+import createFetchClient from 'openapi-fetch';
+import createClient from 'openapi-react-query';
+import type { paths } from './api.generated.ts';
+import type { ApiError } from './api-error.ts';
+import { onReturn } from './connection.ts';
+import { currentMode } from './mode.ts';
+import { BASE_URL } from './request.ts';
+import { showError } from './toasts.ts';
+import { send } from './transport.ts';
+
+/** What `send` makes of the document's answers: successes are returned, every refusal is thrown as one class. */
+type Calls = {
+  [Path in keyof paths]: {
+    [Method in keyof paths[Path]]: paths[Path][Method] extends { responses: infer Responses }
+      ? Omit<paths[Path][Method], 'responses'> & {
+          responses: Pick<Responses, keyof Responses & (200 | 201 | 202 | 204)> & {
+            default: { content: { 'application/json': ApiError } };
+          };
+        }
+      : paths[Path][Method];
+  };
+};
+
+/** Calls outside of React: `await api.POST('/streams', { body })`. Refusals are thrown as `ApiError`. */
+export const api = createFetchClient<Calls>({
+  baseUrl: BASE_URL,
+  fetch: send,
+  querySerializer: { array: { style: 'form', explode: false } },
+});
+
+/** Hooks: `$api.useQuery('get', '/me')`, `$api.useMutation('post', '/streams')`. */
+export const $api = createClient(api);
+
+declare module '@tanstack/react-query' {
+  interface Register {
+    defaultError: ApiError;
+    /** `errors: 'form'`: the form shows what is wrong (`app/form.ts`), so no toast does. */
+    mutationMeta: { errors?: 'form' };
+  }
+}
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Live and test are two worlds behind the same addresses.
+      queryKeyHashFn: (key) => hashKey([currentMode(), ...key]),
+      // Not left to the browser's idea of being online: the server may be on this machine.
+      networkMode: 'always',
+      staleTime: 10_000,
+      retry: (failures, error) => error.status >= 500 && failures < 2,
+    },
+    mutations: { networkMode: 'always' },
+  },
+  mutationCache: new MutationCache({
+    onError: (error, _variables, _result, mutation) => {
+      if (mutation.meta?.errors !== 'form') showError(error);
+    },
+  }),
+});
+
+onReturn(() => void queries.invalidateQueries());

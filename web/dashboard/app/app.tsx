@@ -1,0 +1,72 @@
+import { Center, Loader, MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { queries } from './api.ts';
+import { AwayBanner } from './away-banner.tsx';
+import { onReturn } from './connection.ts';
+import { styleNonce } from './nonce.ts';
+import { usePrompt } from './prompts.ts';
+import { router } from './router.tsx';
+import { loadSession } from './session.ts';
+import { theme, variables } from './theme.ts';
+import { Toasts } from './toasts.ts';
+
+const PromptDialogs = lazy(() => import('./prompt-dialogs.tsx'));
+
+export function App() {
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => styleNonce}
+    >
+      <QueryClientProvider client={queries}>
+        <AwayBanner />
+        <Pages />
+        <Suspense>
+          <Toasts />
+          <Prompts />
+        </Suspense>
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}
+
+/** The dialogs of the session, from the first time that one is needed. */
+function Prompts() {
+  const [wasNeeded, setNeeded] = useState(false);
+  const isOpen = usePrompt() !== null;
+  if (isOpen && !wasNeeded) setNeeded(true);
+  return wasNeeded && <PromptDialogs />;
+}
+
+/** The pages, as soon as it is known who is signed in. */
+function Pages() {
+  const { t } = useTranslation();
+  const [isKnown, setKnown] = useState(false);
+  useEffect(() => {
+    let done = false;
+    const load = () => {
+      if (done) return;
+      loadSession().then(
+        () => {
+          done = true;
+          setKnown(true);
+        },
+        // The banner says that the API is away, and tries again.
+        () => {},
+      );
+    };
+    load();
+    onReturn(load);
+  }, []);
+  if (isKnown) return <RouterProvider router={router} />;
+  return (
+    <Center mih="60vh">
+      <Loader aria-label={t('loading')} />
+    </Center>
+  );
+}

@@ -1,0 +1,6 @@
+import { auth } from '../pages/auth/index.ts';
+import { home } from '../pages/home/index.ts';
+import { limits } from '../pages/limits/index.ts';
+
+/** Every area, in the order of the navigation: its group first, then as they stand here. */
+export const areas = [auth, home, limits] as const;

@@ -1,0 +1,44 @@
+import { Store, useStore } from './store.ts';
+
+const RETRY_MS = 2000;
+const HEALTH = '/api/v1/health';
+
+/** Whether the API was away at the last try; while it is, it is asked every two seconds. */
+const away = new Store(false);
+const returned = new Set<() => void>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export function useIsAway(): boolean {
+  return useStore(away);
+}
+
+/** Runs when the API answers again. */
+export function onReturn(listener: () => void): void {
+  returned.add(listener);
+}
+
+/** A request had no answer. */
+export function noteAway(): void {
+  if (away.get()) return;
+  away.set(true);
+  timer = setTimeout(askAgain, RETRY_MS);
+}
+
+/** A request had an answer. */
+export function noteAnswer(): void {
+  if (!away.get()) return;
+  clearTimeout(timer);
+  away.set(false);
+  for (const listener of returned) listener();
+}
+
+/** Asks at once, and goes on asking while there is no answer. */
+export async function askAgain(): Promise<void> {
+  clearTimeout(timer);
+  const isBack = await fetch(HEALTH, { cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (isBack) return noteAnswer();
+  timer = setTimeout(askAgain, RETRY_MS);
+}

@@ -1,0 +1,24 @@
+import { ApiError } from './api-error.ts';
+import { errorWords } from './error-words.ts';
+import { showError } from './toasts.ts';
+
+interface ErrorForm {
+  getValues(): object;
+  setFieldError(path: string, error: string): void;
+  getInputNode(path: string): HTMLElement | null;
+}
+
+/**
+ * For `onError` of a form's mutation, whose `meta` is `{ errors: 'form' }`: the words go to the input that
+ * `error.field` names (or `fields` says for it), everything else to a toast.
+ */
+export function formErrors(form: ErrorForm, fields: Record<string, string> = {}): (error: unknown) => void {
+  return (error) => {
+    const named = error instanceof ApiError ? error.field : null;
+    const path = named === null ? null : (fields[named] ?? named);
+    const isOurs = path !== null && (path.split('.')[0] ?? '') in form.getValues();
+    if (!isOurs) return showError(error);
+    form.setFieldError(path, errorWords(error));
+    form.getInputNode(path)?.focus();
+  };
+}

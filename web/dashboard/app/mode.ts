@@ -1,0 +1,22 @@
+import { Store, useStore } from './store.ts';
+
+/** The workspace that this tab looks at; a request says it in `X-Workspace-Mode`. */
+export type Mode = 'live' | 'test';
+
+const KEY = 'marquee.mode';
+
+// Of the tab, not of the browser: two tabs may look at live and at test side by side.
+const store = new Store<Mode>(sessionStorage.getItem(KEY) === 'test' ? 'test' : 'live');
+
+export function currentMode(): Mode {
+  return store.get();
+}
+
+export function chooseMode(mode: Mode): void {
+  sessionStorage.setItem(KEY, mode);
+  store.set(mode);
+}
+
+export function useMode(): Mode {
+  return useStore(store);
+}

@@ -1,0 +1,25 @@
+import { Button, Stack, Text } from '@mantine/core';
+import { useRouter } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { PageHeader } from '../components/page-header.tsx';
+import { errorWords } from './error-words.ts';
+
+/** A page that could not be shown: its code did not come, or it is broken. */
+export function PageFailed({ error, reset }: { error: unknown; reset: () => void }) {
+  const { t } = useTranslation();
+  const router = useRouter();
+  return (
+    <Stack align="flex-start">
+      <PageHeader title={t('failed.title')} />
+      <Text>{errorWords(error)}</Text>
+      <Button
+        onClick={() => {
+          reset();
+          void router.invalidate();
+        }}
+      >
+        {t('failed.retry')}
+      </Button>
+    </Stack>
+  );
+}

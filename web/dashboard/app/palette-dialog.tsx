@@ -1,0 +1,50 @@
+import '@mantine/spotlight/styles.css';
+import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight';
+import { useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { SearchIcon } from '../components/icons.tsx';
+import type { Area } from './area.ts';
+import { areas } from './areas.ts';
+import { currentLanguage } from './i18n.ts';
+import { chooseMode } from './mode.ts';
+import { useSignOut } from './sign-out.ts';
+
+/** Everything by the keyboard: areas, what they offer, and the shell's own switches. `opened` counts how often it was asked for. */
+export default function PaletteDialog({ opened }: { opened: number }) {
+  const { t } = useTranslation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it opens whenever the count goes up.
+  useEffect(() => spotlight.open(), [opened]);
+  const router = useRouter();
+  const signOut = useSignOut();
+  const language = currentLanguage();
+  const go = (to: string) => void router.navigate({ to });
+  const all: readonly Area[] = areas;
+  const own: SpotlightActionData[] = [
+    { id: 'mode.live', label: t('palette.live'), onClick: () => chooseMode('live') },
+    { id: 'mode.test', label: t('palette.test'), onClick: () => chooseMode('test') },
+    { id: 'sign-out', label: t('panel.signOut'), onClick: signOut },
+  ];
+  const ofAreas = all.flatMap(({ id, label, to, actions = [] }): SpotlightActionData[] => [
+    ...(to === undefined ? [] : [{ id, label: label[language], onClick: () => go(to) }]),
+    ...actions.map((action) => ({
+      id: `${id}.${action.id}`,
+      label: action.label[language],
+      description: label[language],
+      onClick: () => go(action.to),
+    })),
+  ]);
+  return (
+    <Spotlight
+      actions={[...ofAreas, ...own]}
+      shortcut={null}
+      nothingFound={t('palette.nothing')}
+      highlightQuery
+      searchProps={{
+        leftSection: <SearchIcon />,
+        placeholder: t('palette.placeholder'),
+        'aria-label': t('palette.placeholder'),
+      }}
+    />
+  );
+}

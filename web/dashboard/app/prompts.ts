@@ -1,0 +1,40 @@
+import { Store, useStore } from './store.ts';
+
+/** What the user is asked for over the page, while calls wait for it. */
+export type Prompt = 'signIn' | 'password';
+
+interface Open {
+  prompt: Prompt;
+  answered: Promise<boolean>;
+  answer(done: boolean): void;
+}
+
+const open = new Store<Open | null>(null);
+
+export function usePrompt(): Open | null {
+  return useStore(open);
+}
+
+/**
+ * Shows the dialog, one for all calls that ask at a time.
+ *
+ * @returns whether the user did what was asked; false when the dialog was closed.
+ */
+export async function ask(prompt: Prompt): Promise<boolean> {
+  const current = open.get();
+  if (current?.prompt === prompt) return current.answered;
+  if (current !== null) {
+    await current.answered;
+    return ask(prompt);
+  }
+  const { promise: answered, resolve } = Promise.withResolvers<boolean>();
+  open.set({
+    prompt,
+    answered,
+    answer(done) {
+      open.set(null);
+      resolve(done);
+    },
+  });
+  return answered;
+}

@@ -1,0 +1,101 @@
+import { type ApiError, readError } from './api-error.ts';
+import { request } from './request.ts';
+import type { Shape } from './shape.ts';
+import { Store, useStore } from './store.ts';
+
+/** Who is signed in, as `GET /auth/session` says. */
+export interface Session {
+  user: Omit<Shape<'Me'>, 'key'>;
+  csrfToken: string;
+  accounts: { id: string; name: string | null; teamRole: string }[];
+  expiresAt: string;
+}
+
+export interface Registration {
+  email: string;
+  password: string;
+  name?: string;
+  inviteToken?: string;
+}
+
+const store = new Store<Session | null>(null);
+
+export function currentSession(): Session | null {
+  return store.get();
+}
+
+export function useSession(): Session | null {
+  return useStore(store);
+}
+
+/** The session of a page that nobody sees without one. @throws {Error} on other pages. */
+export function useSignedIn(): Session {
+  const session = useStore(store);
+  if (session === null) throw new Error('this page needs a session');
+  return session;
+}
+
+/** Asks who is signed in. @returns null when nobody is. @throws {ApiError} when the API is away. */
+export async function loadSession(): Promise<Session | null> {
+  const response = await call('GET', '/auth/session');
+  if (response.status === 401) store.set(null);
+  else store.set(await dataOf<Session>(response));
+  return store.get();
+}
+
+/** @throws {ApiError} INVALID_CREDENTIALS; SECOND_FACTOR_REQUIRED, whose `details.challengeId` goes to `enterCode`. */
+export async function signIn(email: string, password: string): Promise<void> {
+  store.set(await dataOf<Session>(await call('POST', '/auth/session', { email, password })));
+}
+
+/** The code of an app, or a recovery code. */
+export async function enterCode(challengeId: string, code: string): Promise<void> {
+  store.set(await dataOf<Session>(await call('POST', '/auth/session/2fa', { challengeId, code })));
+}
+
+export async function register(registration: Registration): Promise<void> {
+  store.set(await dataOf<Session>(await call('POST', '/auth/session/register', { ...registration })));
+}
+
+export async function signOut(): Promise<void> {
+  const response = await call('DELETE', '/auth/session');
+  // Without a session one is signed out already.
+  if (!response.ok && response.status !== 401) throw await readError(response);
+  store.set(null);
+}
+
+/** Forgets who was signed in, without telling the API. */
+export function forgetSession(): void {
+  store.set(null);
+}
+
+/** The password again, for acts that want it to be fresh. */
+export async function confirmPassword(password: string): Promise<void> {
+  await dataOf(await call('POST', '/auth/session/password', { password }));
+}
+
+/** Mails the verification link again. */
+export async function resendVerification(): Promise<void> {
+  await dataOf(await call('POST', '/auth/session/verification'));
+}
+
+/** Whether strangers may sign up here: to all, to those with an invitation, to nobody. */
+export async function loadRegistration(): Promise<{
+  mode: 'open' | 'invite' | 'closed';
+  termsUrl?: string | null;
+}> {
+  return dataOf(await call('GET', '/auth/registration'));
+}
+
+function call(method: string, path: string, body?: object): Promise<Response> {
+  return request(method, path, { csrfToken: store.get()?.csrfToken ?? null, body });
+}
+
+async function dataOf<T>(response: Response): Promise<T> {
+  if (!response.ok) {
+    const error: ApiError = await readError(response);
+    throw error;
+  }
+  const { data }: { data: T } = await response.json();
+  return data;
+}

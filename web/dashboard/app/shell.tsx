@@ -1,0 +1,103 @@
+import { ActionIcon, AppShell, Box, Burger, Group, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Outlet, useLocation } from '@tanstack/react-router';
+import { Fragment, Suspense, useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Brand } from '../components/brand.tsx';
+import { SearchIcon } from '../components/icons.tsx';
+import { NavLinkTo } from '../components/links.tsx';
+import { PageSkeleton } from '../components/skeletons.tsx';
+import { AccountPanel } from './account-panel.tsx';
+import { type Area, GROUPS } from './area.ts';
+import { areas } from './areas.ts';
+import { currentLanguage } from './i18n.ts';
+import { useMode } from './mode.ts';
+import { ModeSwitch } from './mode-switch.tsx';
+import { openPalette, Palette } from './palette.ts';
+
+/** What stands around every page of a signed-in user. */
+export function Shell() {
+  const { t } = useTranslation();
+  const mode = useMode();
+  const [isOpen, menu] = useDisclosure();
+  const { pathname } = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when the address changes.
+  useEffect(menu.close, [pathname]);
+  return (
+    <AppShell
+      header={{ height: 60 }}
+      navbar={{ width: 240, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding="md"
+    >
+      <a className="skip-link" href="#main">
+        {t('skip')}
+      </a>
+      <AppShell.Header data-mode={mode}>
+        <Group h="100%" px="xs" justify="space-between" wrap="nowrap" gap="xs">
+          <Group gap="xs" wrap="nowrap">
+            <Burger
+              opened={isOpen}
+              onClick={menu.toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={t('navigation.toggle')}
+              aria-expanded={isOpen}
+            />
+            <Box visibleFrom="sm">
+              <Brand />
+            </Box>
+          </Group>
+          <Group gap={4} wrap="nowrap">
+            <ModeSwitch />
+            <ActionIcon
+              aria-label={t('palette.open')}
+              aria-keyshortcuts="Control+K Meta+K"
+              onClick={openPalette}
+            >
+              <SearchIcon />
+            </ActionIcon>
+            <AccountPanel />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm" className="navigation" aria-label={t('navigation.label')}>
+        <Navigation />
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1}>
+        <Suspense fallback={<PageSkeleton />}>
+          {/* Another workspace is another page: nothing of the one before stays on it. */}
+          <Outlet key={mode} />
+        </Suspense>
+      </AppShell.Main>
+      <Suspense>
+        <Palette />
+      </Suspense>
+    </AppShell>
+  );
+}
+
+function Navigation() {
+  const { t } = useTranslation();
+  const language = currentLanguage();
+  const all: readonly Area[] = areas;
+  return GROUPS.map((group) => {
+    const members = all.filter((area) => area.group === group);
+    if (members.length === 0) return null;
+    return (
+      <Fragment key={group}>
+        <Text size="xs" c="dimmed" fw={600} px="sm" pt="sm">
+          {t(`navigation.${group}`)}
+        </Text>
+        {members.map(({ id, to, label, Icon }) => (
+          <NavLinkTo
+            key={id}
+            to={to ?? '/'}
+            activeOptions={{ exact: to === '/' }}
+            label={label[language]}
+            leftSection={Icon && <Icon />}
+          />
+        ))}
+      </Fragment>
+    );
+  });
+}

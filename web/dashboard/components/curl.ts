@@ -1,0 +1,18 @@
+import { BASE_URL } from '../app/request.ts';
+
+/** A command line of the API as whoever reads it can run it: their key stands in `$MARQUEE_KEY`. */
+export function curlLine(
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
+  path: string,
+  body?: object,
+): string {
+  const parts = [
+    `curl -s${method === 'GET' ? '' : ` -X ${method}`} ${window.location.origin}${BASE_URL}${path}`,
+    '-H "Authorization: Bearer $MARQUEE_KEY"',
+  ];
+  if (body !== undefined) {
+    const json = JSON.stringify(body).replaceAll("'", "'\\''");
+    parts.push("-H 'Content-Type: application/json'", `-d '${json}'`);
+  }
+  return parts.join(' \\\n  ');
+}

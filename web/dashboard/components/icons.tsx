@@ -1,0 +1,27 @@
+/** A line drawing of 24 by 24 units that says nothing to a screen reader: words stand beside it. */
+export function Icon({ d, size = 20 }: { d: string; size?: number }) {
+  return (
+    <svg
+      width={size}
+      height={size}
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.8"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+      focusable="false"
+    >
+      <path d={d} />
+    </svg>
+  );
+}
+
+export const HomeIcon = () => <Icon d="M4 11l8-7 8 7M6 9.5V20h12V9.5M10 20v-6h4v6" />;
+export const GaugeIcon = () => <Icon d="M4 18a9 9 0 1 1 16 0M12 14l4-5M12 14h.01" />;
+export const CopyIcon = () => <Icon d="M9 9h11v11H9zM5 15H4V4h11v1" />;
+export const CheckIcon = () => <Icon d="M5 12.5l4.5 4.5L19 7" />;
+export const SearchIcon = () => <Icon d="M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4" />;
+export const UserIcon = () => <Icon d="M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4.5 20a7.5 7.5 0 0 1 15 0" />;
+export const WarningIcon = () => <Icon d="M12 4l9.5 16h-19zM12 10v4M12 17h.01" />;

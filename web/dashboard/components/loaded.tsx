@@ -1,0 +1,39 @@
+import { Alert, Button, Code, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ApiError } from '../app/api-error.ts';
+import { errorWords } from '../app/error-words.ts';
+import { WarningIcon } from './icons.tsx';
+import { RowsSkeleton } from './skeletons.tsx';
+
+interface Query<T> {
+  data: T | undefined;
+  error: ApiError | null;
+  refetch: () => unknown;
+}
+
+/** What a query brought; a skeleton until then, and what went wrong where nothing came. Old data stay in sight. */
+export function Loaded<T>({ query, children }: { query: Query<T>; children: (data: T) => ReactNode }) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.error !== null) return <LoadFailed error={query.error} onRetry={query.refetch} />;
+  return <RowsSkeleton />;
+}
+
+export function LoadFailed({ error, onRetry }: { error: ApiError; onRetry: () => unknown }) {
+  const { t } = useTranslation();
+  return (
+    <Alert color="red" icon={<WarningIcon />} title={errorWords(error)}>
+      <Stack align="flex-start" gap="xs">
+        <Code>{error.code}</Code>
+        {error.requestId !== null && (
+          <Text size="xs" className="breaks">
+            {t('requestId', { requestId: error.requestId })}
+          </Text>
+        )}
+        <Button variant="default" onClick={() => void onRetry()}>
+          {t('failed.retry')}
+        </Button>
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,40 @@
+import { Alert, Button, Checkbox, Stack, Text } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { CopyField } from './copy-field.tsx';
+import { WarningIcon } from './icons.tsx';
+
+/** A secret that is shown this once. It goes on only after "I stored it"; leaving the page before is asked about. */
+export function SecretOnce({
+  label,
+  value,
+  onStored,
+}: {
+  label: string;
+  value: string;
+  onStored: () => void;
+}) {
+  const { t } = useTranslation();
+  const [isStored, setStored] = useState(false);
+  useEffect(() => {
+    const guard = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', guard);
+    return () => window.removeEventListener('beforeunload', guard);
+  }, []);
+  return (
+    <Alert color="yellow" icon={<WarningIcon />} title={t('secret.title')}>
+      <Stack>
+        <Text size="sm">{t('secret.text')}</Text>
+        <CopyField label={label} value={value} />
+        <Checkbox
+          label={t('secret.stored')}
+          checked={isStored}
+          onChange={(event) => setStored(event.currentTarget.checked)}
+        />
+        <Button disabled={!isStored} onClick={onStored}>
+          {t('secret.done')}
+        </Button>
+      </Stack>
+    </Alert>
+  );
+}

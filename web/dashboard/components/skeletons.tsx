@@ -1,0 +1,25 @@
+import { Skeleton, Stack } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+
+/** The outline of a page whose code is on its way. */
+export function PageSkeleton() {
+  return (
+    <Stack>
+      <Skeleton height={36} width="40%" />
+      <RowsSkeleton />
+    </Stack>
+  );
+}
+
+/** The outline of a list or a form. */
+export function RowsSkeleton({ rows = 4 }: { rows?: number }) {
+  const { t } = useTranslation();
+  return (
+    <Stack role="status" aria-label={t('loading')}>
+      {Array.from({ length: rows }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows that are all the same.
+        <Skeleton key={row} height={44} />
+      ))}
+    </Stack>
+  );
+}

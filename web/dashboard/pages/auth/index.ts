@@ -1,0 +1,52 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { defineArea } from '../../app/area.ts';
+import { publicRoute } from '../../app/routes.ts';
+import { currentSession } from '../../app/session.ts';
+
+/** Where to go after the sign-in: an address of the dashboard, and of nobody else. */
+function nextOf(search: Record<string, unknown>): { next?: string } {
+  const { next } = search;
+  return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {};
+}
+
+function leaveWhenSignedIn({ search }: { search: { next?: string } }): void {
+  const session = currentSession();
+  if (session === null) return;
+  throw redirect({ href: session.user.emailVerified ? (search.next ?? '/') : '/check-mail' });
+}
+
+const signInRoute = createRoute({
+  getParentRoute: () => publicRoute,
+  path: '/sign-in',
+  validateSearch: nextOf,
+  beforeLoad: leaveWhenSignedIn,
+  component: lazyRouteComponent(() => import('./sign-in-page.tsx'), 'SignInPage'),
+});
+
+const signUpRoute = createRoute({
+  getParentRoute: () => publicRoute,
+  path: '/sign-up',
+  validateSearch: (search): { next?: string; invite?: string } => ({
+    ...nextOf(search),
+    ...(typeof search.invite === 'string' ? { invite: search.invite } : {}),
+  }),
+  beforeLoad: leaveWhenSignedIn,
+  component: lazyRouteComponent(() => import('./sign-up-page.tsx'), 'SignUpPage'),
+});
+
+const checkMailRoute = createRoute({
+  getParentRoute: () => publicRoute,
+  path: '/check-mail',
+  beforeLoad: () => {
+    const session = currentSession();
+    if (session === null) throw redirect({ href: '/sign-in' });
+    if (session.user.emailVerified) throw redirect({ href: '/' });
+  },
+  component: lazyRouteComponent(() => import('./check-mail-page.tsx'), 'CheckMailPage'),
+});
+
+export const auth = defineArea({
+  id: 'auth',
+  label: { en: 'Sign in', de: 'Anmelden' },
+  routes: [signInRoute, signUpRoute, checkMailRoute],
+});

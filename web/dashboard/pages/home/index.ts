@@ -1,0 +1,19 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { defineArea } from '../../app/area.ts';
+import { workspaceRoute } from '../../app/routes.ts';
+import { HomeIcon } from '../../components/icons.tsx';
+
+const homeRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/',
+  component: lazyRouteComponent(() => import('./home-page.tsx'), 'HomePage'),
+});
+
+export const home = defineArea({
+  id: 'home',
+  label: { en: 'Home', de: 'Start' },
+  group: 'content',
+  to: '/',
+  Icon: HomeIcon,
+  routes: [homeRoute],
+});
