@@ -229,12 +229,14 @@ describe('partitions', () => {
     assert.equal(await partitionOf(await appendAt('2026-11-21T23:59:59.999Z')), 'event_20261121');
 
     clock.set('2026-12-20T00:00:00Z');
+    // Other tables are kept for as long as their own tests say.
+    const ours = (all: string[]) => all.filter((name) => /^(event|delivery_log)_/.test(name));
     const unchanged = await maintainPartitions(database.sql, clock);
-    assert.deepEqual(unchanged.dropped, []);
+    assert.deepEqual(ours(unchanged.dropped), []);
     clock.set('2026-12-21T00:00:00Z');
     const { made: madeNow, dropped } = await maintainPartitions(database.sql, clock);
-    assert.deepEqual(dropped, ['event_20261120', 'delivery_log_20261120']);
-    assert.deepEqual(madeNow, ['event_20261224', 'delivery_log_20261224']);
+    assert.deepEqual(ours(dropped), ['event_20261120', 'delivery_log_20261120']);
+    assert.deepEqual(ours(madeNow), ['event_20261224', 'delivery_log_20261224']);
     assert.equal(await partitionOf(early), undefined);
     assert.equal(await partitionOf(late), 'event_20261224');
     assert.deepEqual(await maintainPartitions(database.sql, clock), { made: [], dropped: [] });

@@ -2,16 +2,20 @@ import type { Sql, TransactionSql } from 'postgres';
 import { type Clock, dateFromMs } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/durations.ts';
 
-const TABLES = ['event', 'delivery_log'] as const;
+const TABLES = [
+  // docs/decisions/events-and-deliveries.md#the-event-log
+  { table: 'event', keptDays: 30 },
+  { table: 'delivery_log', keptDays: 30 },
+  // docs/decisions/request-log.md
+  { table: 'request_log', keptDays: 7 },
+] as const;
 const DAYS_AHEAD = 3;
-/** How long events and delivery rows are kept (docs/decisions/events-and-deliveries.md#the-event-log). */
-const KEPT_DAYS = 30;
 /** Any constant: one process at a time changes partitions. */
 const LOCK = 7_220_413;
 
 /**
- * Makes the day partitions of today and the next three days, and drops those older than 30 days. Safe to run
- * at any time from any number of processes.
+ * Makes the day partitions of today and the next three days, and drops those that are older than their table is
+ * kept. Safe to run at any time from any number of processes.
  *
  * @returns the names of the partitions made and dropped now.
  */
@@ -26,7 +30,7 @@ export async function maintainPartitions(
     await tx`select pg_advisory_xact_lock(${LOCK})`;
     const made: string[] = [];
     const dropped: string[] = [];
-    for (const table of TABLES) {
+    for (const { table, keptDays } of TABLES) {
       const existing = await partitionsOf(tx, table);
       for (let day = today; day <= today + DAYS_AHEAD; day++) {
         const name = `${table}_${dayName(day)}`;
@@ -34,12 +38,12 @@ export async function maintainPartitions(
         await makePartition(tx, table, name, day);
         made.push(name);
       }
-      const oldest = `${table}_${dayName(today - KEPT_DAYS)}`;
+      const oldest = `${table}_${dayName(today - keptDays)}`;
       for (const name of existing.filter((one) => /_\d{8}$/.test(one) && one < oldest)) {
         await tx`drop table ${tx(name)}`;
         dropped.push(name);
       }
-      const limit = dateFromMs((today - KEPT_DAYS) * DAY_MS);
+      const limit = dateFromMs((today - keptDays) * DAY_MS);
       await tx`delete from ${tx(`${table}_default`)} where created_at < ${limit}`;
     }
     return { made, dropped };

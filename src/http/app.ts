@@ -15,6 +15,7 @@ import { originLock } from './plugins/origin-lock.ts';
 import { policy } from './plugins/policy.ts';
 import { rateLimit } from './plugins/rate-limit.ts';
 import { requestId, requestIdOf } from './plugins/request-id.ts';
+import { requestLog } from './plugins/request-log.ts';
 import { routableUrl, unroutable } from './plugins/unroutable.ts';
 import { acceptUploads } from './plugins/upload.ts';
 import { version, versionHeader } from './plugins/version.ts';
@@ -100,6 +101,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   versionHeader(app);
   answerHeaders(app, BASE_PATH);
   accessLog(app, ports);
+  requestLog(app, BASE_PATH, ports);
   await app.register(cors, {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],

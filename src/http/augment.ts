@@ -1,5 +1,5 @@
 import type { Caller } from '../kernel/access.ts';
-import type { AppError } from '../kernel/errors.ts';
+import type { AppError, ErrorCode } from '../kernel/errors.ts';
 import type { Route } from './route.ts';
 
 declare module 'fastify' {
@@ -15,6 +15,8 @@ declare module 'fastify' {
     rawBody: string | null;
     /** The policy refuses, unless the request turns out to be about the caller's own key. */
     heldRefusal: AppError | null;
+    /** `error.code` of the answer; null where there was no error. */
+    errorCode: ErrorCode | null;
     /** The endpoint has reached its sunset. */
     gone: AppError | null;
   }

@@ -71,6 +71,7 @@ async function open() {
       clock: systemClock,
       log,
       accessLog: log,
+      requestLog: { note: () => {} },
     },
     routes: [route],
     pages: [],

@@ -5,6 +5,7 @@ import { AppError } from '../kernel/errors.ts';
 import type { Lease } from '../platform/leases.ts';
 import { type EventWriter, OpenStream } from './open-stream.ts';
 import { originHost, sentKey } from './plugins/authenticate.ts';
+import { noteRequest } from './plugins/request-log.ts';
 import type { HttpPorts } from './ports.ts';
 
 export type { EventWriter, StreamEvent } from './open-stream.ts';
@@ -19,7 +20,7 @@ const CHECK_PAUSE_MS = 1000;
 /** What the client is told to wait when there are too many streams. */
 const CAP_RETRY_SEC = 5;
 
-type Ports = Pick<HttpPorts, 'keys' | 'leases' | 'clock' | 'log'>;
+type Ports = Pick<HttpPorts, 'keys' | 'leases' | 'clock' | 'log' | 'requestLog'>;
 
 /** So many may be open at once under a name, on all nodes. */
 export interface Place {
@@ -114,6 +115,8 @@ export class EventStreams {
     const requestId = request.id;
     try {
       reply.hijack();
+      // Now, and not in an hour: whoever looks for it has it open.
+      noteRequest(this.#ports.requestLog, request, { status: 200, ms: reply.elapsedTime });
       if (stream.begin(reply.getHeaders(), request.method === 'HEAD')) await tail(stream);
     } catch (error) {
       this.#ports.log.error({ err: error, requestId }, 'an event stream failed');

@@ -23,6 +23,7 @@ export interface HttpPorts {
   log: Logger;
   /** One line for each answered request. */
   accessLog: Pick<Logger, 'info'>;
+  requestLog: RequestRecorder;
 }
 
 export interface KeyVerifier {
@@ -60,6 +61,27 @@ export interface RequestCounters {
   dayCount(keyId: string): Promise<WindowCount>;
   /** The counter of the endpoints' own caps, one for each length of window. */
   window(windowSec: number): Counter;
+}
+
+/** A request of a caller who is known, as its caller may see it later. */
+export interface AnsweredRequest {
+  requestId: string;
+  workspaceId: string;
+  /** Null where no key was needed. */
+  keyId: string | null;
+  method: string;
+  /** As it was sent, without its query and without secrets. */
+  path: string;
+  status: number;
+  /** `error.code` of the answer; null where there was no error. */
+  code: string | null;
+  /** Until it was answered. */
+  ms: number;
+}
+
+export interface RequestRecorder {
+  /** It never waits and never throws. */
+  note(request: AnsweredRequest): void;
 }
 
 export interface RequestMetrics {

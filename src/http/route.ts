@@ -92,6 +92,8 @@ interface Policy {
   /** A request without a body is one with an empty object. */
   optionalBody?: true;
   upload?: Upload;
+  /** Programs ask for it over and over: the request log leaves its successes out. */
+  isPolled?: true;
   deprecated?: Deprecation;
   reply: Reply;
   /** Codes beyond those that the policy and the shapes imply. A path with a parameter implies NOT_FOUND. */

@@ -49,6 +49,7 @@ async function seen(setting: string, forwarded: string | undefined, peer = '10.0
       clock: systemClock,
       log,
       accessLog: log,
+      requestLog: { note: () => {} },
     },
     routes: [whoAmI],
     pages: [],

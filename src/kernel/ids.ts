@@ -27,7 +27,8 @@ export type IdPrefix =
   | 'pli'
   | 'rec'
   | 'tkt'
-  | 'tkm';
+  | 'tkm'
+  | 'req';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

@@ -58,6 +58,7 @@ function httpPorts(container: Container): HttpPorts {
     clock,
     log,
     accessLog: createAccessLogger(config.LOG_LEVEL, { process: 'api' }),
+    requestLog: container.requestLog,
   };
 }
 

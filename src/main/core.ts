@@ -23,6 +23,7 @@ import { platformPart } from './parts/platform.ts';
 import { playbackPart } from './parts/playback.ts';
 import { processingPart } from './parts/processing.ts';
 import { recordingReady, recordingsPart } from './parts/recordings.ts';
+import { requestLogPart } from './parts/request-log.ts';
 import { streamsPart } from './parts/streams.ts';
 import { uploadsPart } from './parts/uploads.ts';
 import { videosPart } from './parts/videos.ts';
@@ -58,8 +59,9 @@ export function buildCore(base: Base) {
   const people = buildPeople(base, take);
   const { failureWatch } = take(webhooksPart({ ...base, ...people }));
   const media = buildMedia(base, take);
+  const { requestLog } = take(requestLogPart(base));
   parts.push(eventLogPart(base), healthPart(base), profilesPart({ ...base, ...people }), platformPart(base));
-  return { core: { ...base, ...people, ...media, failureWatch }, parts };
+  return { core: { ...base, ...people, ...media, failureWatch, requestLog }, parts };
 }
 
 /** Accounts, and who may act for them. */

@@ -79,6 +79,7 @@ export const KEYS = {
   TRUST_PROXY: trustProxy,
   LIVEMODE: flag('`livemode` of every event: whether this is the production platform.', false),
   LOG_LEVEL: logLevel,
+  REQUEST_LOG: flag('Keep what was requested with each key for 7 days (`GET /me/requests`).', true),
   SMTP_URL: url(
     'Mail server, with user and password where it wants them. Unset: mails stay in the development mailbox (`marquee mail list`).',
     ['smtp:', 'smtps:'],
@@ -282,6 +283,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     TRUST_PROXY: get('TRUST_PROXY', KEYS.TRUST_PROXY),
     LIVEMODE: get('LIVEMODE', KEYS.LIVEMODE),
     LOG_LEVEL: get('LOG_LEVEL', KEYS.LOG_LEVEL),
+    REQUEST_LOG: get('REQUEST_LOG', KEYS.REQUEST_LOG),
     METRICS_PORT: read(environment, 'METRICS_PORT', KEYS.METRICS_PORT),
     SMTP_URL: read(environment, 'SMTP_URL', KEYS.SMTP_URL),
     MAIL_FROM:

@@ -8,6 +8,8 @@ export interface Metrics {
   eventRefused(type: string): void;
   delivery(outcome: string, seconds: number): void;
   deliveriesLost(count: number): void;
+  /** Rows of the request log that were dropped. */
+  requestsUnrecorded(count: number): void;
   /** One ended try of a job. */
   job(queue: string, outcome: string, seconds: number): void;
   jobDepths(depths: readonly { name: string; waiting: number; active: number }[]): void;
@@ -50,6 +52,11 @@ export function createMetrics(): Metrics {
     help: 'Attempts whose job another worker had taken over.',
     registers,
   });
+  const unrecorded = new Counter({
+    name: 'marquee_request_log_dropped_total',
+    help: 'Rows of the request log that were dropped: the database was slow or away.',
+    registers,
+  });
   const jobs = new Histogram({
     name: 'marquee_job_duration_seconds',
     help: 'Ended tries of jobs by outcome.',
@@ -73,6 +80,7 @@ export function createMetrics(): Metrics {
       requests.observe({ operation, method, status }, seconds),
     eventRefused: (type) => refused.inc({ type }),
     delivery: (outcome, seconds) => deliveries.observe({ outcome }, seconds),
+    requestsUnrecorded: (count) => unrecorded.inc(count),
     deliveriesLost: (count) => lost.inc(count),
     job: (queue, outcome, seconds) => jobs.observe({ queue, outcome }, seconds),
     jobDepths(depths) {

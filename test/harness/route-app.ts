@@ -37,6 +37,7 @@ export async function createRouteApp(container: Container, routes: readonly Rout
     clock,
     log,
     accessLog: log,
+    requestLog: { note: () => {} },
   };
   const app = await createApp({ ports, routes, pages: [], trustProxy: false });
   return {

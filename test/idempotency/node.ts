@@ -164,6 +164,7 @@ export async function startTestNode({ databaseUrl, clock, env }: NodeOptions): P
       clock: container.clock,
       log,
       accessLog: log,
+      requestLog: { note: () => {} },
     },
     routes: thingRoutes(container, runs),
     pages: [],

@@ -23,6 +23,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   recording: 'features/recordings',
   recording_part: 'features/recordings',
   recovery_code: 'features/auth',
+  request_log: 'features/request-log',
   sign_in_challenge: 'features/auth',
   sign_in_place: 'features/auth',
   signal_simulation: 'features/streams',

@@ -87,6 +87,7 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       method: 'GET',
       path: '/health',
       summary: 'Is the service up?',
+      isPolled: true,
       description: 'DEGRADED still answers 200; 503 SERVICE_UNAVAILABLE while the database is out of reach.',
       reply: { status: 200, schema: Health },
       errors: ['SERVICE_UNAVAILABLE'],
@@ -102,6 +103,7 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       method: 'GET',
       path: '/health/ready',
       summary: 'How are the parts of the service?',
+      isPolled: true,
       description:
         'Each part is tried out, at most once in five seconds. Always 200: read the statuses. A part whose probe fails or takes a second is DOWN.',
       reply: { status: 200, schema: Ready },

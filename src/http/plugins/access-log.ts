@@ -1,24 +1,20 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { HttpPorts } from '../ports.ts';
 
-/**
- * One line and one observation for each answered request. The path is logged without its query, and as its
- * pattern where a parameter called `token` makes it a secret; elsewhere nothing in it that could be one is.
- */
+/** One line and one observation for each answered request. */
 export function accessLog(app: FastifyInstance, ports: Pick<HttpPorts, 'accessLog' | 'metrics'>): void {
   app.addHook('onResponse', (request, reply, done) => {
     const operation = request.routeOptions.config.route?.operationId ?? 'other';
     const ms = reply.elapsedTime;
-    const pattern = request.routeOptions.url ?? '';
     ports.metrics.observe(operation, request.method, reply.statusCode, ms / 1000);
     ports.accessLog.info(
       {
         requestId: request.id,
         operation,
         method: request.method,
-        path: /:token\b/.test(pattern) ? pattern : openly(request.url),
+        path: openPath(request),
         status: reply.statusCode,
-        ms: Math.round(ms * 10) / 10,
+        ms: roundedMs(ms),
         keyId: request.caller?.keyId,
       },
       'request',
@@ -31,7 +27,18 @@ export function accessLog(app: FastifyInstance, ports: Pick<HttpPorts, 'accessLo
 const SECRET = /[\w-]{40,}/g;
 const MOST_LOGGED = 500;
 
-function openly(url: string): string {
-  const [path = ''] = url.split('?', 1);
+/**
+ * The path without its query, and as its pattern where a parameter called `token` makes it a secret; elsewhere
+ * nothing in it that could be one is left.
+ */
+export function openPath({ originalUrl, routeOptions }: FastifyRequest): string {
+  const pattern = routeOptions.url ?? '';
+  if (/:token\b/.test(pattern)) return pattern;
+  const [path = ''] = originalUrl.split('?', 1);
   return path.replace(SECRET, '*').slice(0, MOST_LOGGED);
+}
+
+/** To tenths. */
+export function roundedMs(ms: number): number {
+  return Math.round(ms * 10) / 10;
 }

@@ -1,14 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 
+export function isBelow(basePath: string, url: string): boolean {
+  return url.startsWith(basePath) && /^(?:[/?#]|$)/.test(url.slice(basePath.length));
+}
+
 /**
  * What no cache may keep and no browser may guess about: every answer is of the type that it says, and those of the
  * API are for the holder of a key alone, many with a secret in them (docs/decisions/errors.md#answers-are-not-kept).
  */
 export function answerHeaders(app: FastifyInstance, basePath: string): void {
-  const isApi = (url: string) => url.startsWith(basePath) && /^(?:[/?#]|$)/.test(url.slice(basePath.length));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Content-Type-Options', 'nosniff');
-    if (isApi(request.originalUrl)) reply.header('Cache-Control', 'no-store');
+    if (isBelow(basePath, request.originalUrl)) reply.header('Cache-Control', 'no-store');
     done();
   });
 }

@@ -42,6 +42,7 @@ export function errorHandler(log: Logger, conflict: (error: unknown) => AppError
     } else {
       logRefusal(log, failure, request.id);
     }
+    request.errorCode = failure.code;
     return reply.status(failure.status).headers(failure.headers).send(failure.body());
   };
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../kernel/access.ts';
-import { AppError } from '../../kernel/errors.ts';
+import { AppError, type ErrorCode } from '../../kernel/errors.ts';
 import type { IdempotentOutcome, StoredResponse } from '../../platform/db/idempotency.ts';
 import type { HttpPorts } from '../ports.ts';
 import { logRefusal, toAppError } from './errors.ts';
@@ -70,6 +70,7 @@ export async function answerOnce(ports: Ports, call: IdempotentCall): Promise<Fa
   reply.header(STATE_HEADER, outcome.kind);
   if (outcome.kind === 'replayed') reply.header(REPLAY_HEADER, 'true');
   const { status, body } = outcome.response;
+  if (outcome.kind === 'replayed') request.errorCode = codeOf(outcome.response);
   return reply.status(status).header('Content-Type', JSON_TYPE).send(body);
 }
 
@@ -77,6 +78,13 @@ export async function answerOnce(ports: Ports, call: IdempotentCall): Promise<Fa
 function fingerprintOf(request: FastifyRequest): Uint8Array {
   const mediaType = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   return Buffer.from(hash('sha256', `${mediaType}\n${request.rawBody ?? ''}`, 'hex'), 'hex');
+}
+
+/** Of a stored refusal, whose text `respond` wrote. */
+function codeOf({ status, body }: StoredResponse): ErrorCode | null {
+  if (status < 400) return null;
+  const { error }: { error: ErrorCode | { code: ErrorCode } } = JSON.parse(body);
+  return typeof error === 'string' ? error : error.code;
 }
 
 /** The response as text, so that what is stored is what is sent. */
@@ -89,6 +97,7 @@ async function respond(ports: Ports, { request, reply, handle }: IdempotentCall)
     const failure = toAppError(error, ports.conflict);
     if (failure.status >= 500 || failure.status === 429) throw error;
     logRefusal(ports.log, failure, request.id);
+    request.errorCode = failure.code;
     reply.headers(failure.headers);
     return { status: failure.status, body: JSON.stringify(failure.body()) };
   }

@@ -418,6 +418,38 @@ create table recovery_code (
   constraint recovery_code_pkey PRIMARY KEY (account_id, hash)
 );
 
+create table request_log (
+  id text not null,
+  workspace_id text not null,
+  request_id uuid not null,
+  key_id text,
+  method text not null,
+  path text not null,
+  status smallint not null,
+  code text,
+  ms double precision not null,
+  created_at timestamp with time zone not null,
+  constraint request_log_pkey PRIMARY KEY (workspace_id, id, created_at)
+) partition by RANGE (created_at);
+CREATE INDEX request_log_errors ON ONLY public.request_log USING btree (workspace_id, id) WHERE (status >= 400);
+CREATE INDEX request_log_request ON ONLY public.request_log USING btree (request_id);
+
+create table request_log_default (
+  id text not null,
+  workspace_id text not null,
+  request_id uuid not null,
+  key_id text,
+  method text not null,
+  path text not null,
+  status smallint not null,
+  code text,
+  ms double precision not null,
+  created_at timestamp with time zone not null,
+  constraint request_log_default_pkey PRIMARY KEY (workspace_id, id, created_at)
+) partition of request_log DEFAULT;
+CREATE INDEX request_log_default_request_id_idx ON public.request_log_default USING btree (request_id);
+CREATE INDEX request_log_default_workspace_id_id_idx ON public.request_log_default USING btree (workspace_id, id) WHERE (status >= 400);
+
 create table sign_in_challenge (
   id text not null,
   account_id text not null,

@@ -407,6 +407,19 @@ export interface RecoveryCodeTable {
   used_at: Date | null;
 }
 
+export interface RequestLogTable {
+  id: string;
+  workspace_id: string;
+  request_id: string;
+  key_id: string | null;
+  method: string;
+  path: string;
+  status: number;
+  code: string | null;
+  ms: number;
+  created_at: Date;
+}
+
 export interface SignInChallengeTable {
   id: string;
   account_id: string;
@@ -763,6 +776,7 @@ export interface Database {
   recording: RecordingTable;
   recording_part: RecordingPartTable;
   recovery_code: RecoveryCodeTable;
+  request_log: RequestLogTable;
   sign_in_challenge: SignInChallengeTable;
   sign_in_place: SignInPlaceTable;
   signal_simulation: SignalSimulationTable;

@@ -1,0 +1,101 @@
+import { DAY_MS } from '../../kernel/durations.ts';
+import { badRequest } from '../../kernel/errors.ts';
+
+/** How long rows can be read (docs/api/requests.md). */
+export const KEPT_MS = 7 * DAY_MS;
+
+const WINDOW_MS = 10_000;
+/** Of one key in each window. */
+const ALL_SUCCESSES = 10;
+const ONE_SUCCESS_IN = 10;
+/** Of all keys together: what it costs stays small however many there are (docs/decisions/request-log.md#what-it-costs). */
+const ALL_SUCCESSES_OF_NODE = 1000;
+/** More than any key's limit lets through: beyond are the refusals of a flood. */
+const ALL_ERRORS = 2000;
+const ONE_ERROR_IN = 100;
+
+interface Counts {
+  successes: number;
+  errors: number;
+}
+
+/**
+ * Which requests are recorded (docs/api/requests.md#what-is-in-it): of one key the first ten successes in ten
+ * seconds and every tenth of the others, or of all where a node has many keys; every error, but for floods.
+ */
+export class Sampler {
+  readonly #counts = new Map<string, Counts>();
+  #window = -1;
+  /** Successes that were recorded because their key had few. */
+  #few = 0;
+
+  /** @param group whose requests are counted together. */
+  admits(group: string, isError: boolean, nowMs: number): boolean {
+    const window = Math.floor(nowMs / WINDOW_MS);
+    // It holds those that called within one window, and no more.
+    if (window !== this.#window) {
+      this.#counts.clear();
+      this.#few = 0;
+    }
+    this.#window = window;
+    let counts = this.#counts.get(group);
+    if (counts === undefined) {
+      counts = { successes: 0, errors: 0 };
+      this.#counts.set(group, counts);
+    }
+    return isError ? this.#admitsError(counts) : this.#admitsSuccess(counts);
+  }
+
+  #admitsError(counts: Counts): boolean {
+    counts.errors += 1;
+    return counts.errors <= ALL_ERRORS || counts.errors % ONE_ERROR_IN === 0;
+  }
+
+  #admitsSuccess(counts: Counts): boolean {
+    counts.successes += 1;
+    if (counts.successes % ONE_SUCCESS_IN === 0) return true;
+    if (counts.successes > ALL_SUCCESSES || this.#few >= ALL_SUCCESSES_OF_NODE) return false;
+    this.#few += 1;
+    return true;
+  }
+}
+
+/** Both ends included. */
+export interface StatusRange {
+  from: number;
+  to: number;
+}
+
+/**
+ * `404`, `4xx` and `errors`, comma-separated.
+ *
+ * @throws {AppError} BAD_REQUEST, field `status`.
+ */
+export function parseStatuses(text: string): StatusRange[] {
+  return text.split(',').map((item) => parseStatus(item.trim()));
+}
+
+function parseStatus(text: string): StatusRange {
+  if (text === 'errors') return { from: 400, to: 599 };
+  const [, family, digits] = /^([1-5])(xx|\d\d)$/i.exec(text) ?? [];
+  if (family === undefined || digits === undefined) {
+    throw badRequest('status', 'A status is a number such as 404, a family such as 4xx, or "errors".');
+  }
+  const start = Number(family) * 100;
+  if (/x/i.test(digits)) return { from: start, to: start + 99 };
+  return { from: start + Number(digits), to: start + Number(digits) };
+}
+
+export interface PathFilter {
+  text: string;
+  isPrefix: boolean;
+}
+
+/** A path with or without the base URL's; `*` at the end stands for anything. */
+export function parsePath(text: string, basePath: string): PathFilter {
+  const isPrefix = text.endsWith('*');
+  const path = isPrefix ? text.slice(0, -1) : text;
+  const isWhole = path === basePath || path.startsWith(`${basePath}/`);
+  const below = path.startsWith('/') ? path : `/${path}`;
+  return { text: isWhole ? path : basePath + below, isPrefix };
+}

@@ -1,0 +1,70 @@
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { badRequest } from '../../kernel/errors.ts';
+import { isUuidV4 } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db } from '../../platform/db/index.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { createRecorder, type RecordedRequest, type Recorder } from './recorder.ts';
+import type { RequestRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { KEPT_MS, parsePath, parseStatuses } from './rules.ts';
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  log: Pick<Logger, 'warn'>;
+  /** The path of the base URL. */
+  basePath: string;
+  /** False: nothing is recorded. */
+  isOn: boolean;
+  /** So many rows are lost. */
+  onDropped(count: number): void;
+}
+
+/** Filters as they are sent. */
+export interface RequestQuery {
+  requestId?: string;
+  status?: string;
+  path?: string;
+  keyId?: string;
+  from?: string;
+  to?: string;
+}
+
+export interface RequestLog extends Recorder {
+  /** Of the last 7 days. @throws {AppError} BAD_REQUEST that names the filter. */
+  list(workspaceId: string, query: RequestQuery, page: PageRequest): Promise<RequestRow[]>;
+}
+
+const toDate = (instant: string) => dateFromMs(Temporal.Instant.from(instant).epochMilliseconds);
+
+export function createRequestLog({ db, clock, log, basePath, isOn, onDropped }: Deps): RequestLog {
+  const write = (rows: readonly RecordedRequest[]) => repository.insertRequests(db, rows);
+  const recorder = createRecorder({ write, clock, log, onDropped });
+  return {
+    ...recorder,
+    note(request) {
+      if (isOn) recorder.note(request);
+    },
+    async list(workspaceId, { requestId, status, path, keyId, from, to }, page) {
+      if (requestId !== undefined && !isUuidV4(requestId)) {
+        throw badRequest('requestId', 'A request id is a UUID, as X-SVC-Request-Id has it.');
+      }
+      const begin = from === undefined ? null : toDate(from);
+      const end = to === undefined ? undefined : toDate(to);
+      if (begin !== null && end !== undefined && begin >= end) {
+        throw badRequest('to', 'to is after from.');
+      }
+      const kept = dateFromMs(clock.ms() - KEPT_MS);
+      const filter = {
+        requestId,
+        statuses: status === undefined ? undefined : parseStatuses(status),
+        path: path === undefined ? undefined : parsePath(path, basePath),
+        keyId,
+        from: begin !== null && begin > kept ? begin : kept,
+        to: end,
+      };
+      return repository.listRequests(db, workspaceId, filter, page);
+    },
+  };
+}

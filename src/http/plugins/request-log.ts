@@ -1,0 +1,47 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { HttpPorts, RequestRecorder } from '../ports.ts';
+import { openPath, roundedMs } from './access-log.ts';
+import { isBelow } from './answer-headers.ts';
+
+/**
+ * Hands what was answered to a known caller to the request log (docs/api/requests.md#what-is-in-it). What is noted
+ * is what the access log has, and so holds no secret: no query, no header, no body.
+ */
+export function requestLog(
+  app: FastifyInstance,
+  basePath: string,
+  ports: Pick<HttpPorts, 'requestLog'>,
+): void {
+  app.decorateRequest('errorCode', null);
+  app.addHook('onResponse', (request, reply, done) => {
+    if (isNoted(request, reply.statusCode) && isBelow(basePath, request.originalUrl)) {
+      noteRequest(ports.requestLog, request, { status: reply.statusCode, ms: reply.elapsedTime });
+    }
+    done();
+  });
+}
+
+/** An event stream was noted when it was opened. */
+function isNoted({ routeOptions }: FastifyRequest, status: number): boolean {
+  const { route } = routeOptions.config;
+  return status >= 400 || (route?.isPolled !== true && route?.reply.envelope !== 'events');
+}
+
+interface Answer {
+  status: number;
+  /** Until it began. */
+  ms: number;
+}
+
+/** Nothing where the caller is not known. */
+export function noteRequest(recorder: RequestRecorder, request: FastifyRequest, answer: Answer): void {
+  const { caller, errorCode: code, id: requestId, method } = request;
+  if (caller === null) return;
+  const { keyId, workspaceId } = caller;
+  const path = openPath(request);
+  recorder.note({
+    ...{ requestId, workspaceId, keyId, method, path, code },
+    status: answer.status,
+    ms: roundedMs(answer.ms),
+  });
+}
