@@ -46,18 +46,18 @@ async function startOwn(): Promise<Server> {
   const main = join(import.meta.dirname, '../test/rtmp/engine-main.ts');
   // As the media process is started.
   const child = fork(main, { execArgv: ['--max-semi-space-size=1'] });
-  const readUrls: string[] = [];
+  const readPorts: number[] = [];
   let port = 0;
   child.on('message', (message) => {
     if (typeof message !== 'object' || message === null) return;
     if ('port' in message && typeof message.port === 'number') port = message.port;
-    if ('readUrl' in message && typeof message.readUrl === 'string') readUrls.push(message.readUrl);
+    if ('readPort' in message && typeof message.readPort === 'number') readPorts.push(message.readPort);
   });
   await until(() => port > 0, { timeoutMs: 10_000 });
   return {
     pid: child.pid ?? -1,
     publishUrl: (index) => `rtmp://127.0.0.1:${port}/live/key-${index}`,
-    readUrl: (index) => readUrls[index] ?? '',
+    readUrl: (index) => (readPorts[index] === undefined ? '' : `tcp://127.0.0.1:${readPorts[index]}`),
     stop: () => end(child),
   };
 }

@@ -66,7 +66,6 @@ async function bare(source: FlvSource, root: string, maxRungs: number): Promise<
   const outDir = await mkdtemp(join(root, 'bare-'));
   for (const rung of ladder.rungs) await mkdir(join(outDir, rung.name));
   const args = packagerArgs({
-    inputUrl: source.url,
     plan: ladder,
     source: null,
     segmentSeconds: SEGMENT_SECONDS,
@@ -74,7 +73,12 @@ async function bare(source: FlvSource, root: string, maxRungs: number): Promise<
     sourceTimeBase: ffmpeg.info.sourceTimeBase,
   });
   const startedMs = performance.now();
-  const child = spawnFfmpeg({ program: ffmpeg.bin, args, log });
+  const child = spawnFfmpeg({
+    program: ffmpeg.bin,
+    args,
+    log,
+    input: (stdin) => source.feed(null, stdin),
+  });
   const tookMs = await untilListed(
     ladder.rungs.map((rung) => join(outDir, rung.name, 'index.m3u8')),
     startedMs,
@@ -86,7 +90,7 @@ async function bare(source: FlvSource, root: string, maxRungs: number): Promise<
 
 async function packaged(source: FlvSource, root: string, maxRungs: number, round: number): Promise<number> {
   const manager = createLiveManager({
-    engine: { readUrl: () => source.url, stats: () => null, kick: async () => {} },
+    engine: { feed: source.feed, stats: () => null, kick: async () => {} },
     liveDir: join(root, 'live'),
     ffmpeg,
     maxRungs,

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Writable } from 'node:stream';
 
 export interface FlvSourceOptions {
   width?: number;
@@ -14,9 +13,9 @@ export interface FlvSourceOptions {
   extraArgs?: string[];
 }
 
-/** A stand-in for the ingest: every GET is answered with a live FLV of its own, made in real time. */
+/** A stand-in for the ingest: every reader gets a live FLV of its own, made in real time. */
 export interface FlvSource {
-  url: string;
+  feed(this: void, session: unknown, reader: Writable): void;
   /** Changes what the next reader gets. */
   use(options: FlvSourceOptions): void;
   /** Ends all readers cleanly, as the end of a publish does. */
@@ -27,36 +26,23 @@ export interface FlvSource {
 export async function startFlvSource(initial: FlvSourceOptions = {}): Promise<FlvSource> {
   let options = initial;
   const generators = new Set<ChildProcess>();
-  const server = createServer((_request, response) => {
-    const generator = spawn('ffmpeg', generatorArgs(options), { stdio: ['ignore', 'pipe', 'ignore'] });
-    generators.add(generator);
-    generator.once('close', () => generators.delete(generator));
-    response.writeHead(200, { 'content-type': 'video/x-flv' });
-    generator.stdout.pipe(response);
-    response.once('close', () => generator.kill('SIGKILL'));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (!isAddressInfo(address)) throw new Error('the source has no port');
   const endReaders = (): void => {
     for (const generator of generators) generator.kill('SIGKILL');
   };
   return {
-    url: `http://127.0.0.1:${address.port}/int/test.flv`,
+    feed: (_session, reader) => {
+      const generator = spawn('ffmpeg', generatorArgs(options), { stdio: ['ignore', 'pipe', 'ignore'] });
+      generators.add(generator);
+      generator.once('close', () => generators.delete(generator));
+      generator.stdout.pipe(reader);
+      reader.once('close', () => generator.kill('SIGKILL'));
+    },
     use: (next) => {
       options = next;
     },
     endReaders,
-    close: async () => {
-      endReaders();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: async () => endReaders(),
   };
-}
-
-function isAddressInfo(address: AddressInfo | string | null): address is AddressInfo {
-  return typeof address === 'object' && address !== null;
 }
 
 function generatorArgs(options: FlvSourceOptions): string[] {

@@ -1,4 +1,5 @@
 /** An engine in a process of its own, for tests that measure its memory or prove that it lives. */
+import { type AddressInfo, createServer } from 'node:net';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createEmbeddedRtmp } from '../../src/media/ingest/embedded-rtmp.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -15,7 +16,12 @@ const engine = createEmbeddedRtmp({
 await engine.start({
   authorise: grantByName,
   onStart: async (session) => {
-    process.send?.({ readUrl: engine.readUrl(session) });
+    // Readers are in other processes here.
+    const server = createServer((socket) => engine.feed(session, socket));
+    server.listen(0, '127.0.0.1', () => {
+      const { port }: AddressInfo = Object(server.address());
+      process.send?.({ readPort: port });
+    });
   },
   onMedia: () => {},
   onRefused: async () => {},

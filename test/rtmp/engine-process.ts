@@ -7,8 +7,8 @@ export interface EngineProcess {
   port: number;
   /** Resident memory after a garbage collection. */
   rssBytes(): Promise<number>;
-  /** Addresses of the publishes that have started, in their order. */
-  readUrls: string[];
+  /** Ports of loopback that give the publishes that have started, in their order. */
+  readPorts: number[];
   alive(): boolean;
 }
 
@@ -23,17 +23,17 @@ export async function startEngineProcess(t: TestContext): Promise<EngineProcess>
   });
   const ports: number[] = [];
   const sizes: number[] = [];
-  const readUrls: string[] = [];
+  const readPorts: number[] = [];
   child.on('message', (message) => {
     if (typeof message !== 'object' || message === null) return;
     if ('port' in message && typeof message.port === 'number') ports.push(message.port);
     if ('rssBytes' in message && typeof message.rssBytes === 'number') sizes.push(message.rssBytes);
-    if ('readUrl' in message && typeof message.readUrl === 'string') readUrls.push(message.readUrl);
+    if ('readPort' in message && typeof message.readPort === 'number') readPorts.push(message.readPort);
   });
   const port = await until(() => ports[0], { timeoutMs: 10_000, message: 'the engine process' });
   return {
     port,
-    readUrls,
+    readPorts,
     alive: () => child.exitCode === null && child.signalCode === null,
     rssBytes: async () => {
       const known = sizes.length;

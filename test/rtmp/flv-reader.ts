@@ -1,12 +1,12 @@
-import { get, type IncomingMessage } from 'node:http';
+import { type Duplex, Transform } from 'node:stream';
+import type { IngestEngine, IngestSession } from '../../src/media/contract/index.ts';
 import { type FlvTag, parseFlv } from './media.ts';
 
 export interface FlvReader {
-  status: number;
   tags(): FlvTag[];
   /** Bit 0 video, bit 2 audio; null before the file header. */
   flags(): number | null;
-  /** Stops reading from the socket, as a stuck process does. */
+  /** Stops reading, as a stuck process does. */
   pause(): void;
   resume(): void;
   /** Resolves at the end: true for a clean end of file. */
@@ -14,25 +14,32 @@ export interface FlvReader {
   destroy(): void;
 }
 
-/** Opens an engine's `readUrl` without ffmpeg. */
-export async function openFlv(url: string): Promise<FlvReader> {
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(url, { agent: false }, resolve).on('error', reject);
-  });
+/** Reads a publish without ffmpeg. */
+export function openFlv(engine: Pick<IngestEngine, 'feed'>, session: IngestSession): FlvReader {
+  // What has been taken is written over, as by a pipe of the system.
+  const pipe = new Transform({ transform: (chunk, _encoding, done) => done(null, Buffer.from(chunk)) });
+  engine.feed(session, pipe);
+  return readFlv(pipe);
+}
+
+export function readFlv(source: Duplex): FlvReader {
   const chunks: Buffer[] = [];
-  response.on('data', (chunk: Buffer) => chunks.push(chunk));
-  response.on('error', () => {});
+  let isClean = false;
+  source.on('data', (chunk: Buffer) => chunks.push(chunk));
+  source.on('error', () => {});
+  source.on('end', () => {
+    isClean = true;
+  });
   const ended = new Promise<boolean>((resolve) => {
-    response.on('close', () => resolve(response.complete));
+    source.on('close', () => resolve(isClean));
   });
   const bytes = () => Buffer.concat(chunks);
   return {
-    status: response.statusCode ?? 0,
     tags: () => (bytes().length < 13 ? [] : parseFlv(bytes()).tags),
     flags: () => (bytes().length < 13 ? null : parseFlv(bytes()).flags),
-    pause: () => void response.pause(),
-    resume: () => void response.resume(),
+    pause: () => void source.pause(),
+    resume: () => void source.resume(),
     ended,
-    destroy: () => void response.destroy(),
+    destroy: () => void source.destroy(),
   };
 }

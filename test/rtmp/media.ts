@@ -45,17 +45,3 @@ export function parseFlv(bytes: Buffer): { flags: number; tags: FlvTag[] } {
   }
   return { flags: bytes.readUInt8(4), tags };
 }
-
-/** The content of an HTTP body in whole chunks (RFC 9112, 7.1). */
-export function dechunk(body: Buffer): Buffer {
-  const parts: Buffer[] = [];
-  for (let at = 0; at < body.length; ) {
-    const lineEnd = body.indexOf('\r\n', at);
-    const length = Number.parseInt(body.toString('latin1', at, lineEnd), 16);
-    const end = lineEnd + 2 + length;
-    if (body.toString('latin1', end, end + 2) !== '\r\n') throw new Error('broken HTTP chunk');
-    parts.push(body.subarray(lineEnd + 2, end));
-    at = end + 2;
-  }
-  return Buffer.concat(parts);
-}

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { RefusalIssue } from './live.ts';
 
 export type IngestProtocol = 'rtmp' | 'rtmps' | 'srt' | 'whip';
@@ -117,8 +118,12 @@ export interface IngestEngine {
   start(hooks: IngestHooks): Promise<void>;
   /** Ends every publish (`shutdown`) and closes the listeners. */
   stop(): Promise<void>;
-  /** What ffmpeg opens to read the live media: HTTP-FLV on loopback for the embedded engine. */
-  readUrl(session: IngestSession): string;
+  /**
+   * Writes the publish to `reader` as FLV, from its last keyframe on, and ends it with the publish; at once where there
+   * is no such publish. A reader that is slow loses frames. Mostly it is the standard input of an ffmpeg, which so
+   * needs no network.
+   */
+  feed(session: IngestSession, reader: Writable): void;
   kick(sessionId: string, reason: IngestEndReason): Promise<void>;
   /** Sessions that are publishing now; for reconciliation after a restart. */
   list(): IngestSession[];

@@ -38,7 +38,7 @@ test('the current ffmpeg packages a live signal in two renditions', {
   const source = await startFlvSource({ width: 640, height: 480 });
   const liveDir = await mkdtemp(join(dir, 'live-'));
   const manager = createLiveManager({
-    engine: { readUrl: () => source.url, stats: () => null, kick: async () => {} },
+    engine: { feed: source.feed, stats: () => null, kick: async () => {} },
     liveDir,
     ffmpeg: await openFfmpeg(CURRENT_FFMPEG),
     maxRungs: 1,

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../../test/live/poll.ts';
 import { createLogger } from '../../platform/logger.ts';
@@ -145,6 +146,20 @@ for (const [name, ignored, signal, graceMs] of [
     assert.throws(() => process.kill(started.pid, 0), /ESRCH/);
   });
 }
+
+test('ffmpeg process: one that waits for its input is stopped at once, and finishes its file', async () => {
+  let stdin: Writable | null = null;
+  const input = (pipe: Writable) => {
+    stdin = pipe;
+  };
+  const args = ['-v', 'error', '-nostdin', '-f', 'live_flv', '-i', 'pipe:0', '-f', 'null', '-'];
+  const startedMs = performance.now();
+  const started = spawnFfmpeg({ program: 'ffmpeg', args, log, input });
+  await eventually('the pipe', () => stdin !== null);
+  await started.stop(20_000);
+  assert.ok(performance.now() - startedMs < 5000);
+  assert.throws(() => process.kill(started.pid, 0), /ESRCH/);
+});
 
 test('ffmpeg process: progress blocks are handed over', async () => {
   const blocks: FfmpegProgress[] = [];

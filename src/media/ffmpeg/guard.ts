@@ -16,7 +16,7 @@ export interface ProgramLimits {
   fileBytes: number;
   /** Somebody waits for it: it goes before the long runs, which make way for everything. */
   isUrgent?: boolean;
-  /** It reads a feed from loopback and must keep up with it: it keeps its priority and the network. */
+  /** It reads a feed and must keep up with it: it keeps its priority. */
   isLive?: boolean;
 }
 
@@ -51,17 +51,16 @@ const TRY_TIMEOUT_MS = 5000;
 const BLOCK = 64;
 
 /**
- * Options that stand before the input of every ffmpeg that reads a publish from our loopback feed. A picture that
+ * Options that stand before the input of every ffmpeg that reads a publish, from its standard input. A picture that
  * grows behind the back of the header is not decoded.
  */
-export function liveGuard(url: string, picture: { width: number; height: number } | null): string[] {
+export function liveGuard(picture: { width: number; height: number } | null): string[] {
   const size = picture !== null && picture.width > 0 ? picture : null;
   const maxPixels = size === null ? MAX_PIXELS : (size.width + BLOCK) * (size.height + BLOCK);
   return [
-    ...['-protocol_whitelist', 'http,tcp', '-format_whitelist', 'live_flv,flv'],
+    ...['-protocol_whitelist', 'pipe', '-format_whitelist', 'live_flv,flv'],
     ...['-codec_whitelist', LIVE_DECODERS, '-max_pixels', String(maxPixels)],
-    // A source that goes silent or away must end the process, also when nobody is left to stop it.
-    ...['-rw_timeout', '15000000', '-f', 'live_flv', '-i', url],
+    ...['-f', 'live_flv', '-i', 'pipe:0'],
   ];
 }
 
@@ -110,9 +109,8 @@ export async function createGuard(programs: readonly string[] = []): Promise<Gua
     return {
       weakness: sandbox,
       async start(program, limits) {
-        const alone = limits.isLive ? [] : network;
         return {
-          command: [...alone, ...(dieWithParent ?? []), ...bounds(limits), program],
+          command: [...network, ...(dieWithParent ?? []), ...bounds(limits), program],
           isSandboxed: false,
         };
       },
@@ -121,7 +119,7 @@ export async function createGuard(programs: readonly string[] = []): Promise<Gua
   return {
     weakness: null,
     async start(program, limits, view) {
-      const inside = await sandbox.enter(program, view, limits.isLive ?? false);
+      const inside = await sandbox.enter(program, view);
       return {
         command: [...bounds(limits), 'bwrap', '--info-fd', String(INFO_FD), ...inside],
         isSandboxed: true,

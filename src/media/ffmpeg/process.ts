@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { Readable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { programEnvironment } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { INFO_FD, type Launch } from './guard.ts';
@@ -13,6 +13,8 @@ export interface SpawnFfmpegOptions {
   log: Logger;
   /** The folder it runs in; ours by default. */
   cwd?: string;
+  /** Fills its standard input, which it has only then, and ends it. */
+  input?: (stdin: Writable) => void;
   /** When given, `-progress pipe:1 -nostats` is put before the arguments. */
   onProgress?: (progress: FfmpegProgress) => void;
   /** What it prints, piece by piece; not together with `onProgress`. */
@@ -35,8 +37,8 @@ export interface FfmpegProcess {
   /** Never rejects. */
   exited: Promise<FfmpegExit>;
   /**
-   * SIGINT (ffmpeg finishes its files), SIGTERM after half of `graceMs`, SIGKILL after all of it: an ffmpeg
-   * that is blocked in a network read ignores the first two (docs/decisions/live-packaging.md#supervision).
+   * The end of its input and SIGINT (ffmpeg finishes its files), SIGTERM after half of `graceMs`, SIGKILL after all
+   * of it (docs/decisions/live-packaging.md#supervision).
    */
   stop(graceMs?: number): Promise<FfmpegExit>;
   kill(signal: NodeJS.Signals): void;
@@ -51,7 +53,7 @@ const ENDING: readonly NodeJS.Signals[] = [
 ];
 
 /**
- * Starts ffmpeg without a shell, with no standard input and nothing of our environment. Never throws: a failed
+ * Starts ffmpeg without a shell and with nothing of our environment. Never throws: a failed
  * start is an exit.
  */
 export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
@@ -65,8 +67,19 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: programEnvironment(),
     // The last is INFO_FD.
-    stdio: ['ignore', onOutput ? 'pipe' : 'ignore', 'pipe', ...(isSandboxed ? (['pipe'] as const) : [])],
+    stdio: [
+      options.input ? 'pipe' : 'ignore',
+      onOutput ? 'pipe' : 'ignore',
+      'pipe',
+      ...(isSandboxed ? (['pipe'] as const) : []),
+    ],
   });
+  const { stdin } = child;
+  if (stdin) {
+    // That it has gone is told by the exit.
+    stdin.on('error', () => {});
+    options.input?.(stdin);
+  }
   const stderr = createTextRing(STDERR_RING_BYTES);
   readText(child.stderr, stderr.push);
   if (onOutput) readText(child.stdout, onOutput);
@@ -79,7 +92,11 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
     pid: child.pid ?? 0,
     exited,
     kill,
-    stop: (graceMs = STOP_GRACE_MS) => stopChild(kill, exited, graceMs),
+    stop: (graceMs = STOP_GRACE_MS) => {
+      // Who waits for its input hears no signal.
+      stdin?.destroy();
+      return stopChild(kill, exited, graceMs);
+    },
   };
 }
 

@@ -17,7 +17,7 @@ export interface View {
 /** Bubblewrap, where it works: docs/decisions/hostile-files.md has what it takes away. */
 export interface Sandbox {
   /** Arguments of bubblewrap, with the program at their end. */
-  enter(program: string, view: View, hasNetwork: boolean): Promise<string[]>;
+  enter(program: string, view: View): Promise<string[]>;
 }
 
 /** Programs and libraries of the system, and what the loader asks. Nothing in them is of a user or of ours. */
@@ -33,7 +33,7 @@ const NOBODY = '65534';
 /** No rights, no other processes, and an end with its parent; signals reach it as its session alone. */
 const BASE = [
   ...['--unshare-user', '--uid', NOBODY, '--gid', NOBODY, '--cap-drop', 'ALL'],
-  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net', '--unshare-cgroup-try'],
   ...['--die-with-parent', '--new-session'],
   ...SYSTEM.flatMap((path) => ['--ro-bind-try', path, path]),
   ...DEVICES.flatMap((path) => ['--dev-bind', path, path]),
@@ -48,7 +48,7 @@ const TRY_TIMEOUT_MS = 20_000;
  */
 export async function findSandbox(programs: readonly string[]): Promise<Sandbox | string> {
   const [plain, ...extras] = await Promise.all([
-    complaint([...BASE, '--unshare-net', '--remount-ro', '/', 'true']),
+    complaint([...BASE, '--remount-ro', '/', 'true']),
     ...EXTRAS.map((extra) => complaint([...BASE, ...extra, 'true'])),
   ]);
   if (plain !== null) return plain;
@@ -60,7 +60,7 @@ export async function findSandbox(programs: readonly string[]): Promise<Sandbox 
 /** Why a program that is there does not start in it; null when it does. */
 async function refusal(sandbox: Sandbox, program: string): Promise<string | null> {
   if ((await findProgram(program)) === null) return null;
-  const entered = await sandbox.enter(program, { reads: [], writes: null }, false);
+  const entered = await sandbox.enter(program, { reads: [], writes: null });
   const reason = await complaint([...entered, '-version']);
   return reason === null ? null : `${program} does not start in it: ${reason}`;
 }
@@ -74,10 +74,10 @@ function createSandbox(base: readonly string[]): Sandbox {
     return files;
   };
   return {
-    async enter(program, { reads, writes }, hasNetwork) {
+    async enter(program, { reads, writes }) {
       const { bin, ownFiles } = await filesOf(program);
       return [
-        ...[...base, ...(hasNetwork ? [] : ['--unshare-net'])],
+        ...base,
         ...ownFiles.flatMap((path) => ['--ro-bind-try', path, path]),
         ...(writes === null ? [] : ['--bind', writes, writes]),
         // Behind the folder: what is to be read may lie in it.

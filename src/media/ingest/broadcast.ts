@@ -1,7 +1,7 @@
 import { FlvTagType, flvHeader, samePayload } from './flv.ts';
 import { GopCache, type GopLimits } from './gop-cache.ts';
 
-/** Where a reader's bytes go; they are HTTP chunks (`flv.ts`). */
+/** Where a reader's bytes go. */
 export interface FlvSink {
   /** The bytes stay as they are until `queuedBytes` has been 0, and may change then. */
   write(bytes: Buffer): void;

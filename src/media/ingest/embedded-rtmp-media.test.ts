@@ -54,19 +54,20 @@ test('figures: bytes, keyframe interval, last media', async (t) => {
   assert.equal(ingest.engine.stats('ing_unknown'), null);
 });
 
-test('readers: an unknown session is 404, a known one ends cleanly with the publish', async (t) => {
+test('readers: an unknown session is at its end, a known one ends cleanly with the publish', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   const [session] = ingest.sessions('start');
   assert.ok(session);
-  const missing = await openFlv(ingest.engine.readUrl({ ...session, sessionId: 'ing_none' }));
-  assert.equal(missing.status, 404);
-  const early = await openFlv(ingest.engine.readUrl(session));
+  const missing = openFlv(ingest.engine, { ...session, sessionId: 'ing_none' });
+  assert.equal(await missing.ended, true);
+  assert.equal(missing.flags(), null);
+  const early = openFlv(ingest.engine, session);
   sendHeaders(client);
   client.media('video', 0, videoFrame(true, 700));
   client.media('video', 40, videoFrame(false, 300));
   await until(() => early.tags().length === 4);
-  const late = await openFlv(ingest.engine.readUrl(session));
+  const late = openFlv(ingest.engine, session);
   await until(() => late.tags().length === 4);
   client.command(1, 'deleteStream', 6, [null, 1]);
   assert.deepEqual(await Promise.all([early.ended, late.ended]), [true, true]);
@@ -89,7 +90,7 @@ test('timestamps above 24 and 31 bits reach the reader whole', async (t) => {
   const client = await openPublisher(t, ingest.port, 'key-a');
   const [session] = ingest.sessions('start');
   assert.ok(session);
-  const reader = await openFlv(ingest.engine.readUrl(session));
+  const reader = openFlv(ingest.engine, session);
   const times = [0xfffffe, 0xffffff, 0x1000000, 0x7fffffff, 0x80000000, 0xfffffff0];
   client.media('video', 0xfffff0, videoHeader(AVC_360P30));
   for (const at of times) client.media('video', at, videoFrame(true, 500));
@@ -108,8 +109,8 @@ test('a reader that dies disturbs neither the publish nor the other readers', as
   sendHeaders(client);
   client.media('video', 0, videoFrame(true));
   await until(() => ingest.sessions('media').length === 1);
-  const dying = await openFlv(ingest.engine.readUrl(session));
-  const other = await openFlv(ingest.engine.readUrl(session));
+  const dying = openFlv(ingest.engine, session);
+  const other = openFlv(ingest.engine, session);
   dying.destroy();
   for (let at = 40; at <= 4000; at += 40) client.media('video', at, videoFrame(false, 20_000));
   await until(() => other.tags().at(-1)?.timestamp === 4000);

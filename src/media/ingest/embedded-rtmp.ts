@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -14,7 +15,7 @@ import type {
   PublishRequest,
 } from '../contract/index.ts';
 import { Broadcast } from './broadcast.ts';
-import { FlvServer } from './flv-server.ts';
+import { feed } from './flv-feed.ts';
 import { close, listen } from './listen.ts';
 import { PublishSession } from './publish-session.ts';
 import { type ConnectionHost, plainAddress, RtmpConnection } from './rtmp/connection.ts';
@@ -49,8 +50,6 @@ export interface EmbeddedRtmpOptions {
   host: string;
   /** 0 takes any free port; see `port`. */
   port: number;
-  /** Loopback port of the HTTP-FLV readers; any free one unless given. */
-  readPort?: number;
   nodeId: string;
   log: Logger;
   clock: Clock;
@@ -78,7 +77,6 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   #limits: IngestLimits;
   #log: Logger;
   #hooks: IngestHooks | null = null;
-  #flv: FlvServer;
   #servers: Server[] = [];
   #secure: TlsServer | undefined;
   #sockets = new Set<Socket>();
@@ -89,26 +87,24 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   /** The last step in the queue of publishes that open on a stream, one at a time. */
   #opening = new Map<string, Promise<unknown>>();
   #timer: NodeJS.Timeout | undefined;
-  #ports = { rtmp: 0, rtmps: 0, read: 0 };
+  #ports = { rtmp: 0, rtmps: 0 };
 
   constructor(options: EmbeddedRtmpOptions) {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#log = options.log;
-    this.#flv = new FlvServer(options.log);
   }
 
   /** Bound ports, known after `start`; `rtmps` is 0 without TLS. */
-  get ports(): { rtmp: number; rtmps: number; read: number } {
+  get ports(): { rtmp: number; rtmps: number } {
     return { ...this.#ports };
   }
 
   /** @throws the listener's error (EADDRINUSE, EACCES); nothing is left listening then. */
   async start(hooks: IngestHooks): Promise<void> {
     this.#hooks = hooks;
-    const { host, port, tls, readPort } = this.#options;
+    const { host, port, tls } = this.#options;
     try {
-      this.#ports.read = await this.#flv.start(readPort ?? 0);
       const plain = createServer((socket) => this.#onConnection(socket, 'rtmp'));
       this.#ports.rtmp = await this.#listen(plain, host, port);
       if (tls !== undefined) {
@@ -144,11 +140,13 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     await withTimeout(Promise.all(ends), this.#limits.hookMs, null);
     for (const connection of this.#connections) connection.destroy();
     for (const socket of this.#sockets) socket.destroy();
-    await Promise.all([...closed, this.#flv.stop()]);
+    await Promise.all(closed);
   }
 
-  readUrl(session: IngestSession): string {
-    return `http://127.0.0.1:${this.#ports.read}/int/${session.sessionId}.flv`;
+  feed({ sessionId }: IngestSession, reader: Writable): void {
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined) reader.end();
+    else feed(session.broadcast, reader);
   }
 
   async kick(sessionId: string, reason: IngestEndReason): Promise<void> {
@@ -263,16 +261,14 @@ export class EmbeddedRtmpEngine implements IngestEngine {
         if (reason !== 'unpublish' && reason !== 'closed') connection.dismiss(reason);
       },
     });
+    // Readable already within the start hook, which may begin a packager.
     this.#sessions.set(sessionId, session);
     this.#byStream.set(grant.streamId, session);
-    // Readable already within the start hook, which may begin a packager.
-    this.#flv.add(sessionId, session.broadcast);
     return (await session.start(this.#limits.hookMs)) ? session : null;
   }
 
   #forget(session: PublishSession): void {
     this.#sessions.delete(session.sessionId);
-    this.#flv.remove(session.sessionId);
     if (this.#byStream.get(session.streamId) === session) this.#byStream.delete(session.streamId);
   }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { until } from '../../../test/harness/wait.ts';
 import { openFlv } from '../../../test/rtmp/flv-reader.ts';
@@ -12,8 +13,9 @@ import { type Publisher, type PublisherOptions, startPublisher } from '../../../
 
 const TOOL_TIMEOUT_MS = 20_000;
 
-async function run(t: TestContext, tool: string, args: string[]) {
-  const child = spawn(tool, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+async function run(t: TestContext, tool: string, args: string[], feed: (stdin: Writable) => void) {
+  const child = spawn(tool, args, { stdio: 'pipe' });
+  feed(child.stdin);
   const force = setTimeout(() => child.kill('SIGKILL'), TOOL_TIMEOUT_MS);
   t.after(() => {
     clearTimeout(force);
@@ -45,15 +47,18 @@ test('ffmpeg publishes, ffprobe and ffmpeg read, and both ends are clean', async
   const ingest = await startIngest(t);
   const publisher = publish(t, ingest, 'key-a', { seconds: 4, width: 640, height: 360, fps: 30 });
   const session = await started(ingest);
-  const url = ingest.engine.readUrl(session);
+  const input = ['-f', 'live_flv', '-i', 'pipe:0'];
+  const read = (tool: string, ...args: string[]) =>
+    run(t, tool, args, (stdin) => ingest.engine.feed(session, stdin));
   const folder = await mkdtemp(join(tmpdir(), 'ingest-'));
   t.after(() => rm(folder, { recursive: true }));
   const file = join(folder, 'copy.mp4');
-  const copy = run(t, 'ffmpeg', ['-v', 'error', '-nostdin', '-f', 'live_flv', '-i', url, '-c', 'copy', file]);
-  const probe = await run(t, 'ffprobe', [
-    ...['-v', 'error', '-f', 'live_flv', '-show_entries', 'stream=codec_name,width,height,sample_rate'],
-    ...['-of', 'compact=p=0:nk=1', url],
-  ]);
+  const copy = read('ffmpeg', '-v', 'error', '-nostdin', ...input, '-c', 'copy', file);
+  const probe = await read(
+    'ffprobe',
+    ...['-v', 'error', '-show_entries', 'stream=codec_name,width,height,sample_rate'],
+    ...['-of', 'compact=p=0:nk=1', ...input],
+  );
   assert.deepEqual(probe.stdout.trim().split('\n'), ['h264|640|360', 'aac|48000']);
   assert.equal((await publisher.exited).code, 0);
   // Newer versions call the end of a live input an error, and end well all the same.
@@ -73,7 +78,7 @@ test('a reader that comes in the middle has a decodable frame at once', async (t
   const session = await started(ingest);
   await until(() => (ingest.engine.stats(session.sessionId)?.bytes ?? 0) > 50_000, { timeoutMs: 10_000 });
   const at = performance.now();
-  const reader = await openFlv(ingest.engine.readUrl(session));
+  const reader = openFlv(ingest.engine, session);
   t.after(() => reader.destroy());
   await until(() =>
     reader.tags().some((tag) => tag.type === 9 && tag.payload[0] === 0x17 && tag.payload[1] === 1),
@@ -97,7 +102,7 @@ test('an encoder that is killed is reported at once and readers end', async (t) 
   const publisher = publish(t, ingest, 'key-a');
   const session = await started(ingest);
   await until(() => ingest.sessions('media').length === 1);
-  const reader = await openFlv(ingest.engine.readUrl(session));
+  const reader = openFlv(ingest.engine, session);
   const at = performance.now();
   publisher.kill('SIGKILL');
   await until(() => ingest.ends().length === 1);
@@ -131,7 +136,7 @@ test('a stopped encoder is replaced by the same key at once, or ends as idle', a
 test('ffmpeg publishes and reads across the 24-bit timestamp', async (t) => {
   const ingest = await startIngest(t);
   const publisher = publish(t, ingest, 'key-a', { seconds: 3, extraArgs: ['-output_ts_offset', '16776.2'] });
-  const reader = await openFlv(ingest.engine.readUrl(await started(ingest)));
+  const reader = openFlv(ingest.engine, await started(ingest));
   assert.equal((await publisher.exited).code, 0);
   assert.equal(await reader.ended, true);
   const times = reader

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../test/harness/wait.ts';
 import { RtmpClient } from '../../../test/rtmp/client.ts';
 import { type EngineProcess, startEngineProcess } from '../../../test/rtmp/engine-process.ts';
-import { openFlv } from '../../../test/rtmp/flv-reader.ts';
+import { readFlv } from '../../../test/rtmp/flv-reader.ts';
 import { AVC_360P30, videoFrame, videoHeader } from '../../../test/rtmp/media.ts';
 
 const CORPUS = new URL('../../../test/fuzz-corpus/rtmp/', import.meta.url);
@@ -71,7 +72,7 @@ test('the fuzz corpus, each file as it is', async (t) => {
     assert.ok(engine.alive(), `alive after ${name}`);
   }
   await assertServes(engine);
-  const recorded = engine.readUrls.length;
+  const recorded = engine.readPorts.length;
   assert.ok(recorded >= 8, 'recorded publishes and attacks past the key check did start');
 });
 
@@ -175,8 +176,8 @@ test('a reader that is stuck does not grow the server', async (t) => {
   const client = await RtmpClient.connected(engine.port);
   t.after(() => client.destroy());
   assert.equal(await client.publish('key-a'), 'NetStream.Publish.Start');
-  const url = await until(() => engine.readUrls[0]);
-  const stuck = await openFlv(url);
+  const port = await until(() => engine.readPorts[0]);
+  const stuck = readFlv(connect(port, '127.0.0.1'));
   t.after(() => stuck.destroy());
   stuck.pause();
   client.setChunkSize(65536);

@@ -3,8 +3,6 @@ import { liveGuard } from '../ffmpeg/guard.ts';
 import type { LadderPlan, Rung } from './ladder.ts';
 
 export interface PackagerCommandInput {
-  /** What `IngestEngine.readUrl` gave. */
-  inputUrl: string;
   plan: LadderPlan;
   /** The picture that was announced; null without one. */
   source: { width: number; height: number } | null;
@@ -51,7 +49,7 @@ function inputArgs(input: PackagerCommandInput): string[] {
   return [
     ...['-v', 'warning', '-nostdin', '-fflags', '+genpts'],
     ...['-analyzeduration', '1500000', '-probesize', '1000000'],
-    ...liveGuard(input.inputUrl, input.source),
+    ...liveGuard(input.source),
     ...(silent ? ['-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=stereo'] : []),
   ];
 }

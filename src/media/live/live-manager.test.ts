@@ -35,7 +35,7 @@ async function fixture(changes: Partial<LiveManagerOptions> = {}): Promise<Fixtu
   const stats: Fixture['stats'] = { value: null };
   const manager = createLiveManager({
     engine: {
-      readUrl: () => source.url,
+      feed: (session, reader) => source.feed(session, reader),
       stats: () => stats.value,
       kick: async (sessionId) => void kicked.push(sessionId),
     },
@@ -220,7 +220,7 @@ test('live: a publish that was refused and ended leaves the way free for the nex
   const told: string[] = [];
   const { manager, session, slots, source } = await fixture({
     engine: {
-      readUrl: () => source.url,
+      feed: (session, reader) => source.feed(session, reader),
       stats: () => null,
       kick: (sessionId, reason) => manager.onEnd({ sessionId, streamId: 's1', reason, bytes: 0 }),
     },

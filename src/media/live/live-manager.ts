@@ -19,7 +19,7 @@ import { createPackager, type Packager } from './packager.ts';
 import { createThumbnails, type Thumbnails } from './thumbnail.ts';
 
 export interface LiveManagerOptions {
-  engine: Pick<IngestEngine, 'readUrl' | 'stats' | 'kick'>;
+  engine: Pick<IngestEngine, 'feed' | 'stats' | 'kick'>;
   /** Playlists and segments live in `<liveDir>/<streamId>`. */
   liveDir: string;
   ffmpeg: FfmpegProgram;
@@ -336,7 +336,7 @@ async function newPackager(
   const { streamId } = entry;
   return createPackager({
     ffmpeg: options.ffmpeg,
-    inputUrl: options.engine.readUrl(session),
+    feed: (stdin) => options.engine.feed(session, stdin),
     plan,
     source: session.video ?? null,
     audioCodec: session.audio?.codec ?? '',

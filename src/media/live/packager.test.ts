@@ -59,7 +59,7 @@ async function fixture(
   assert.ok(result.ok);
   const packager = createPackager({
     ffmpeg: testFfmpeg,
-    inputUrl: flv.url,
+    feed: (stdin) => flv.feed(null, stdin),
     plan: result.plan,
     source: { width, height },
     audioCodec: 'mp4a.40.2',
@@ -262,7 +262,7 @@ test('packager: gives up after ten failures, having waited between them', async 
   const { packager, playlist } = await fixture(
     {},
     {},
-    { inputUrl: 'http://127.0.0.1:9/none.flv', backoffMs: [1], onGiveUp: () => (givenUp += 1) },
+    { feed: (stdin) => stdin.end(), backoffMs: [1], onGiveUp: () => (givenUp += 1) },
   );
   packager.start();
   await eventually('giving up', () => givenUp === 1);

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { liveLimits } from '../ffmpeg/limits.ts';
@@ -9,7 +10,8 @@ import type { LadderPlan } from './ladder.ts';
 
 export interface PackagerOptions {
   ffmpeg: FfmpegProgram;
-  inputUrl: string;
+  /** Gives one run the publish, from its last keyframe on. */
+  feed: (stdin: Writable) => void;
   plan: LadderPlan;
   /** The picture that was announced; null without one. */
   source: { width: number; height: number } | null;
@@ -123,7 +125,7 @@ class SupervisedPackager implements Packager {
       const view = { reads: [], writes: outDir };
       const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(SEGMENT_MAX_BYTES), view);
       if (this.#stopped) return NOT_STARTED;
-      this.#child = spawnFfmpeg({ program, args, log });
+      this.#child = spawnFfmpeg({ program, args, log, input: this.#options.feed });
       const exit = await this.#child.exited;
       this.#child = null;
       await composer.endEpoch();

@@ -2,8 +2,6 @@ import type { AudioInfo, VideoInfo } from '../contract/index.ts';
 import { liveGuard } from '../ffmpeg/guard.ts';
 
 export interface RecorderCommandInput {
-  /** What `IngestEngine.readUrl` gave. */
-  inputUrl: string;
   video: VideoInfo;
   audio: AudioInfo | undefined;
   file: string;
@@ -19,12 +17,12 @@ const MAX_FRAGMENT_MICROSECONDS = 5_000_000;
  * Arguments of one recorder run (docs/decisions/recordings.md), without the program's name. The file is
  * fragmented MP4: at any moment it can be read up to its last whole fragment.
  */
-export function recorderArgs({ inputUrl, video, audio, file }: RecorderCommandInput): string[] {
+export function recorderArgs({ video, audio, file }: RecorderCommandInput): string[] {
   return [
     ...['-v', 'warning', '-nostdin', '-y', '-fflags', '+genpts'],
     // The frame rate is not asked for: that would take a second and a half of the broadcast.
     ...['-analyzeduration', '1500000', '-probesize', '1000000', '-fpsprobesize', '0'],
-    ...liveGuard(inputUrl, video),
+    ...liveGuard(video),
     ...['-map', '0:v:0', ...(audio === undefined ? [] : ['-map', '0:a:0'])],
     ...['-c:v', 'copy', ...(isHevc(video.codec) ? ['-tag:v', 'hvc1'] : [])],
     ...audioArgs(audio),

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -10,7 +11,8 @@ import type { PartFiles } from './part-files.ts';
 
 export interface RecorderOptions {
   ffmpeg: FfmpegProgram;
-  inputUrl: string;
+  /** Gives one run the publish, from its last keyframe on. */
+  feed: (stdin: Writable) => void;
   video: VideoInfo;
   audio: AudioInfo | undefined;
   recordingId: string;
@@ -98,6 +100,7 @@ class SupervisedRecorder implements Recorder {
         program,
         args: recorderArgs({ ...this.#options, file: path }),
         log,
+        input: this.#options.feed,
         onProgress: ({ frame }) => {
           if (this.#recording || !frame) return;
           this.#recording = true;

@@ -77,7 +77,7 @@ async function setUp(t: TestContext) {
   const dir = join(root, 'rec');
   const store = createDiskStore(join(root, 'media'));
   const manager: RecordingManager = createRecordingManager({
-    engine: { list: () => live, readUrl: () => source.url },
+    engine: { list: () => live, feed: source.feed },
     port,
     store,
     disk,

@@ -15,7 +15,7 @@ import { createPartFiles, type PartFiles } from './part-files.ts';
 import { type Recorder, type RecorderOptions, startRecorder } from './recorder.ts';
 
 export interface RecordingManagerOptions {
-  engine: Pick<IngestEngine, 'list' | 'readUrl'>;
+  engine: Pick<IngestEngine, 'list' | 'feed'>;
   port: RecordingPort;
   store: Pick<BlobStore, 'putFile' | 'head'>;
   /** Nothing is recorded while it has none. */
@@ -167,7 +167,7 @@ class WantedRecordings implements RecordingManager {
     const { streamId, sessionId, audio } = session;
     return {
       ffmpeg,
-      inputUrl: engine.readUrl(session),
+      feed: (stdin) => engine.feed(session, stdin),
       video,
       audio,
       recordingId,

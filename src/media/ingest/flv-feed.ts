@@ -1,0 +1,43 @@
+import type { Writable } from 'node:stream';
+import type { Broadcast, FlvSink } from './broadcast.ts';
+
+/** Time for a reader to take the last bytes after the end of a publish. */
+const DRAIN_MS = 5000;
+/** Frames are gathered for so long: waking a reader for each costs more than all else here. */
+const HOLD_MS = 50;
+
+/** Writes a publish to `reader`, mostly the standard input of an ffmpeg, until either of them ends. */
+export function feed(broadcast: Broadcast, reader: Writable): void {
+  // A reader that has gone is no fault: it is told by its end.
+  reader.on('error', () => {});
+  const detach = broadcast.attach(sinkOf(reader));
+  reader.once('close', detach);
+}
+
+function sinkOf(reader: Writable): FlvSink {
+  let held = false;
+  let timer: NodeJS.Timeout | null = null;
+  const flush = () => {
+    if (!held) return;
+    held = false;
+    reader.uncork();
+  };
+  return {
+    write: (bytes) => void reader.write(bytes),
+    hold() {
+      if (held) return;
+      held = true;
+      reader.cork();
+      if (timer === null) timer = setTimeout(flush, HOLD_MS).unref();
+      else timer.refresh();
+    },
+    flush,
+    queuedBytes: () => reader.writableLength,
+    end: () => {
+      flush();
+      reader.end();
+      const force = setTimeout(() => reader.destroy(), DRAIN_MS);
+      reader.once('close', () => clearTimeout(force));
+    },
+  };
+}
