@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
@@ -50,10 +51,22 @@ function publish(streamKey: string): Publisher {
   return publisher;
 }
 
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
 /** An encoder that tries again until the port answers. */
 function publishAgain(streamKey: string): Promise<Publisher> {
   return until(
     async () => {
+      // On a busy machine an encoder that is refused may run for longer than that.
+      if (!(await answers(platform.rtmpPort))) return false;
       const publisher = publish(streamKey);
       const early = await Promise.race([
         publisher.exited.then(() => 'refused'),
@@ -61,7 +74,7 @@ function publishAgain(streamKey: string): Promise<Publisher> {
       ]);
       return early === 'running' && publisher;
     },
-    { timeoutMs: 10_000 },
+    { timeoutMs: 10_000, message: 'the encoder is taken again' },
   );
 }
 

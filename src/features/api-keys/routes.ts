@@ -99,6 +99,8 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get a key',
+      description:
+        'A live key sees those of both modes, a test key only test ones. The secret is not shown again.',
       params: Id,
       reply: { status: 200, schema: ApiKey },
       handler: async ({ caller }, { params }) =>

@@ -59,6 +59,8 @@ export function authRoutes({ signIn }: { signIn: SignIn }): Route[] {
       method: 'POST',
       path: '/auth/login',
       summary: 'Sign a user in',
+      description:
+        'Answers a token for `X-User-Token`, or 401 `SECOND_FACTOR_REQUIRED` with a challenge. A wrong password and an unknown address get the same 401.',
       limits: LOGIN_CAPS,
       body: LoginIn,
       reply: { status: 200, schema: SignedIn, envelope: 'flat' },
@@ -114,6 +116,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
       method: 'GET',
       path,
       summary: 'Is the second factor on?',
+      description: 'Says whether it is on and how many recovery codes are left.',
       reply: { status: 200, schema: TwoFactorState },
       handler: ({ caller }) => twoFactor.state(caller.accountId),
     }),

@@ -37,6 +37,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       method: 'GET',
       path,
       summary: 'List integration domains',
+      description: 'With the proof that is asked for each and when it was last seen.',
       query: listQuery({}),
       reply: { status: 200, schema: IntegrationDomain, list: true },
       async handler({ caller }, { query }) {
@@ -51,6 +52,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get an integration domain',
+      description: 'With what to publish to prove it, by DNS or as a file.',
       params: Id,
       reply: { status: 200, schema: IntegrationDomain },
       handler: async ({ caller }, { params }) =>

@@ -62,6 +62,8 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/me/events',
       summary: 'List the events of the last 30 days',
+      description:
+        'Those of the mode of the key, as webhooks get them. Each stays for 30 days, whether or not a webhook took it.',
       query: listQuery({ type: types }),
       reply: { status: 200, schema: EventOut, list: true },
       async handler({ caller }, { query }) {
@@ -114,6 +116,7 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/me/events/{eventId}',
       summary: 'Get an event of the last 30 days',
+      description: 'The same body that webhooks get.',
       params: EventId,
       reply: { status: 200, schema: EventOut },
       handler: async ({ caller }, { params }) =>

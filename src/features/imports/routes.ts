@@ -38,6 +38,7 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/imports',
       summary: 'List imports',
+      description: 'With the progress of those that are under way.',
       query: listQuery({
         status: CommaList(VALUES.import.status),
         provider: CommaList(VALUES.import.provider),
@@ -59,6 +60,7 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/imports/{id}',
       summary: 'Get an import',
+      description: 'With its state and how much has come. `error` says why a FAILED one failed.',
       handler: async ({ caller }, { params }) => toImport(await imports.get(caller.workspaceId, params.id)),
     }),
     defineRoute({

@@ -49,6 +49,7 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
       method: 'GET',
       path: `${path}/unread-count`,
       summary: 'Count the unread notifications',
+      description: 'Of the last 90 days, for a badge.',
       reply: { status: 200, schema: UnreadCount },
       handler: async ({ caller }) => ({ count: await notifications.countUnread(caller.accountId) }),
     }),
@@ -74,6 +75,7 @@ function preferenceRoutes({ notifications }: Deps): Route[] {
       method: 'GET',
       path: `${path}/preferences`,
       summary: 'Which notifications go over which channel?',
+      description: 'The defaults for mail and in-app, and the types that differ from them.',
       reply: { status: 200, schema: Preferences },
       handler: ({ caller }) => notifications.preferences(caller.accountId),
     }),
@@ -100,6 +102,7 @@ function singleRoutes({ notifications }: Deps): Route[] {
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get a notification',
+      description: 'Those of the last 90 days. Reading it here does not mark it as read.',
       params: Id,
       reply: { status: 200, schema: Notification },
       handler: async ({ caller }, { params }) =>
@@ -123,6 +126,7 @@ function singleRoutes({ notifications }: Deps): Route[] {
       method: 'DELETE',
       path: `${path}/{id}`,
       summary: 'Delete a notification',
+      description: 'For the whole account. It cannot be undone.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {

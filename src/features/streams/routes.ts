@@ -29,13 +29,24 @@ interface Deps {
   cursors: CursorCodec;
 }
 
+const START = {
+  summary: 'Go live',
+  description:
+    'Raises `isLive`, with or without a signal: viewers may watch from here on. Again, it changes nothing. 403 when as many broadcasts are on as the plan has, 409 when the stream is disabled.',
+};
+const STOP = {
+  summary: 'End the broadcast',
+  description:
+    'Lowers `isLive`: the master playlist is 404 at once, and who was watching gets the rest for at most 15 seconds. The encoder stays connected. `stop` and `end` are the same.',
+};
+
 /** `/streams` (docs/api/streams.md#states). */
 export function streamRoutes({ streams, simulations, links, cursors }: Deps): Route[] {
   const out = (caller: Caller, row: ShownStream, streamKey: string | null = null) =>
     toStream(row, { mode: caller.mode, links, streamKey });
   const action = (
     name: 'start' | 'stop' | 'end',
-    summary: string,
+    { summary, description }: { summary: string; description: string },
     run: (workspaceId: string, id: string) => Promise<ShownStream>,
   ) =>
     defineRoute({
@@ -44,6 +55,7 @@ export function streamRoutes({ streams, simulations, links, cursors }: Deps): Ro
       method: 'POST',
       path: `/streams/{id}/${name}`,
       summary,
+      description,
       params: Id,
       reply: { status: 200, schema: Stream },
       errors: name === 'start' ? ['QUOTA_EXCEEDED', 'CONFLICT'] : [],
@@ -57,6 +69,8 @@ export function streamRoutes({ streams, simulations, links, cursors }: Deps): Ro
       method: 'POST',
       path: '/streams',
       summary: 'Create a stream',
+      description:
+        'With its `streamKey`: an encoder publishes to `ingest.rtmpUrl`, a slash and that key. PUBLIC unless you say otherwise, and watched by nobody before `start`.',
       idempotent: true,
       body: StreamIn,
       reply: { status: 201, schema: Stream },
@@ -71,6 +85,7 @@ export function streamRoutes({ streams, simulations, links, cursors }: Deps): Ro
       method: 'GET',
       path: '/streams',
       summary: 'List streams',
+      description: '`streamKey` is null in lists.',
       query: listQuery({
         isLive: Type.Optional(Type.Boolean({ description: 'Absent means both.' })),
         hasSignal: Type.Optional(Type.Boolean({ description: 'Absent means both.' })),
@@ -90,6 +105,8 @@ export function streamRoutes({ streams, simulations, links, cursors }: Deps): Ro
       method: 'GET',
       path: '/streams/{id}',
       summary: 'Get a stream',
+      description:
+        'With both flags, the health of the signal and the number of viewers. `streamKey` is shown to keys that may write streams.',
       params: Id,
       reply: { status: 200, schema: Stream },
       async handler({ caller }, { params }) {
@@ -103,6 +120,8 @@ export function streamRoutes({ streams, simulations, links, cursors }: Deps): Ro
       method: 'PATCH',
       path: '/streams/{id}',
       summary: 'Change a stream',
+      description:
+        'Members that are left out stay as they are; null empties what may be empty. Neither flag can be set here.',
       params: Id,
       body: StreamPatch,
       reply: { status: 200, schema: Stream },
@@ -125,9 +144,9 @@ export function streamRoutes({ streams, simulations, links, cursors }: Deps): Ro
         return { id: params.id, deleted: true };
       },
     }),
-    action('start', 'Go live', streams.start),
-    action('stop', 'End the broadcast', streams.stop),
-    action('end', 'End the broadcast', streams.stop),
+    action('start', START, streams.start),
+    action('stop', STOP, streams.stop),
+    action('end', STOP, streams.stop),
     defineRoute({
       ...writes('streams:write'),
       operationId: 'streams.rotateKey',
@@ -166,6 +185,8 @@ export function streamRoutes({ streams, simulations, links, cursors }: Deps): Ro
       method: 'GET',
       path: '/streams/{id}/sessions',
       summary: 'List the sessions of a stream',
+      description:
+        'A session is one time with a signal, and goes on over gaps within `reconnectWindowSec`. `error` says why it was ended or not recorded.',
       params: Id,
       query: listQuery({}),
       reply: { status: 200, schema: StreamSession, list: true },

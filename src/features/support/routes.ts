@@ -81,6 +81,7 @@ function singleRoutes({ support }: Deps): Route[] {
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get a support ticket with its messages',
+      description: 'The messages of both sides, oldest first.',
       params: Id,
       reply: { status: 200, schema: TicketWithMessages },
       async handler({ caller }, { params }) {

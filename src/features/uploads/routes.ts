@@ -40,6 +40,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       method: 'GET',
       path: '/upload',
       summary: 'List uploads',
+      description: '`uploadUrl`, which takes bytes without a key, is null for keys that may not write.',
       query: listQuery({
         status: CommaList(VALUES.upload.status),
       }),
@@ -57,6 +58,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       method: 'GET',
       path: '/upload/{id}',
       summary: 'Get an upload',
+      description: '`receivedBytes` is what is stored durably: an interrupted transfer goes on from there.',
       params: Id,
       reply: { status: 200, schema: Upload },
       handler: async ({ caller }, { params }) =>

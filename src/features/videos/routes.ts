@@ -57,6 +57,8 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       method: 'GET',
       path: '/videos',
       summary: 'List videos',
+      description:
+        'Every video of the workspace but deleted ones, in whatever state. `q` looks for a part of the title.',
       query: listQuery({
         status: CommaList(VALUES.video.status),
         visibility: CommaList(VISIBILITIES),
@@ -83,6 +85,8 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       method: 'GET',
       path: '/videos/{id}',
       summary: 'Get a video',
+      description:
+        'With its state, its renditions, captions and chapters. `playbackUrl` is there as soon as one rendition can be played.',
       handler: async ({ caller }, { params }) => out(caller, await videos.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
@@ -92,6 +96,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       method: 'PATCH',
       path: '/videos/{id}',
       summary: 'Change a video',
+      description: 'Members that are left out stay as they are; null empties what may be empty.',
       body: VideoPatch,
       handler: async ({ caller }, { params, body }) =>
         out(caller, await videos.update(caller.workspaceId, params.id, body)),

@@ -72,6 +72,8 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/me/webhooks',
       summary: 'List webhooks',
+      description:
+        'Those of the mode of the key, each with its statistics. The signing secret is in no list.',
       query: ListQuery,
       reply: { status: 200, schema: Webhook, list: true },
       async handler({ caller }, { query }) {
@@ -86,6 +88,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/me/webhooks/events',
       summary: 'List the event types',
+      description: 'The names of all types that a webhook can subscribe to.',
       reply: { status: 200, schema: EventTypes },
       handler: async () => webhooks.eventTypes(),
     }),
@@ -95,6 +98,8 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/me/webhooks/{id}',
       summary: 'Get a webhook with its statistics',
+      description:
+        'Deliveries and failures so far, failures in a row, and the last answer of the receiver. The signing secret is not shown again.',
       params: Id,
       reply: { status: 200, schema: Webhook },
       handler: async ({ caller }, { params }) =>
@@ -149,6 +154,8 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/me/webhooks/{id}/deliveries',
       summary: 'List the delivery attempts of the last 30 days',
+      description:
+        'An entry is one attempt, with status, answer and latency. What still waits for an attempt is under `pending`.',
       params: Id,
       query: listQuery(deliveryFilters, MAX_DELIVERIES),
       reply: { status: 200, schema: WebhookDelivery, list: true },
@@ -199,6 +206,8 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       method: 'POST',
       path: '/me/webhooks/{id}/simulate',
       summary: 'Render and sign a delivery without sending it',
+      description:
+        'Answers the request as a receiver would get it, with its signature, and whether this webhook would get it at all.',
       params: Id,
       body: SimulateIn,
       reply: { status: 200, schema: Simulation },

@@ -52,6 +52,7 @@ export function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/videos/{id}/captions',
       summary: 'List the captions of a video',
+      description: 'One for each language, with the address of its WebVTT file.',
       params: Id,
       query: Type.Object({
         ...listQuery({}).properties,
