@@ -135,9 +135,9 @@ async function activeKeys({ dataDir }: RunningPlatform): Promise<void> {
   const perDay = counters({ name: 'day', window: 'day', withoutStore: 'open' });
   const before = heapMegabytes();
   for (const key of keys) {
-    const { keyId } = await apiKeys.verify(key, { ip: '127.0.0.1', origin: undefined });
-    await perMinute.hit(keyId);
-    await perDay.hit(keyId);
+    const { actor } = await apiKeys.verify(key, { ip: '127.0.0.1', origin: undefined });
+    await perMinute.hit(actor.id);
+    await perDay.hit(actor.id);
   }
   report({
     name: `Memory of ${KEYS} active API keys`,

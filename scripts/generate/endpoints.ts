@@ -9,11 +9,17 @@ const OPERATION = /operationId: (?:'(?<name>[^']+)'|`(?<template>[^`]+)`)/g;
 const GATES: Record<Gate, string> = {
   'finance-read': '`FULL_ACCESS` or `finance:read`',
   'finance-write': '`FULL_ACCESS` or `finance:write`',
-  owner: '`FULL_ACCESS` or `X-User-Token`',
-  user: '`X-User-Token`',
-  admin: 'no key is enough',
+  owner: '`FULL_ACCESS`, `X-User-Token` or a session',
+  user: '`X-User-Token` or a session',
+  'session-owner': 'a session: no key is enough',
+  admin: "an administrator's session: no key is enough",
 };
-const KEYS: Record<Route['auth'], string> = { key: 'yes', public: 'optional', none: 'not read' };
+const KEYS: Record<Route['auth'], string> = {
+  key: 'yes',
+  session: 'a session',
+  public: 'optional',
+  none: 'not read',
+};
 
 /** Every endpoint with its policy and the file that declares it, a table for each resource. */
 export function endpointTables(routes: readonly Route[]): string {
@@ -32,7 +38,7 @@ ${own.map((route) => row(route, sourceOf(route.operationId))).join('\n')}
   return `<!-- Written by npm run generate from the declarations of the routes. -->
 # Endpoints
 
-Paths are below \`/api/v1\`. "Key" says whether an API key is needed. "Asks for" is what the key must hold:
+Paths are below \`/api/v1\`. "Key" says whether an API key is needed; where it is, a session of the dashboard does as well. "Asks for" is what the key must hold:
 any key does, a permission where it has a list of them (\`:write\` includes \`:read\`, see [API keys](guides/api-keys.md)), or the rule of
 the surface; writing takes a key that is not \`READ_ONLY\` unless the row says otherwise. "Limits" are those of the
 endpoint, beside the key's own; endpoints with the same name in brackets count together.
@@ -54,7 +60,7 @@ function row(route: Route, source: string): string {
 }
 
 function policyOf(route: Route): string {
-  const { permission, gate, writes, onlyMode, ownKey, originLock } = route;
+  const { permission, gate, writes, onlyMode, ownKey, originLock, freshPassword, ownOrigin } = route;
   const asks = [
     ...(permission === null ? [] : [`\`${permission}\``]),
     ...(gate === null ? [] : [GATES[gate]]),
@@ -62,6 +68,8 @@ function policyOf(route: Route): string {
     ...(onlyMode === undefined ? [] : [`a ${onlyMode} key`]),
     ...(ownKey === undefined ? [] : ['or the key that it is about']),
     ...(originLock ? ['a verified origin'] : []),
+    ...(freshPassword === true ? ["a session's password"] : []),
+    ...(ownOrigin === true ? ['a page of the platform'] : []),
   ];
   return asks.length === 0 && route.auth === 'key' ? 'any' : asks.join(', ');
 }

@@ -4,7 +4,7 @@ import type { Gate } from './route.ts';
 type Reading = Extract<Permission, `${string}:read`>;
 type Writing = Extract<Permission, `${string}:write`>;
 
-/** Open to every key; a READ_ONLY one may not write. */
+/** Open to every key; a READ_ONLY one may not write. A session of the dashboard acts as a FULL_ACCESS key does. */
 export const anyKey = { auth: 'key', permission: null, gate: null } as const;
 
 /** Needs a key that holds the permission. */
@@ -21,6 +21,9 @@ export function writes(permission: Writing) {
 export function gated(gate: Gate) {
   return { auth: 'key', permission: null, gate } as const;
 }
+
+/** About the session of the dashboard that asks: no key is read, and the address need not be confirmed. */
+export const signedIn = { auth: 'session', permission: null, gate: null } as const;
 
 /** Works without a key; one that comes is checked, and counted. */
 export const open = { auth: 'public', permission: null, gate: null } as const;

@@ -117,7 +117,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const allow = new AllowTable();
   unroutable(app, { withdrawn: WITHDRAWN, allowed: (path) => allow.methods(path) });
   userToken(app, ports);
-  policy(app);
+  policy(app, ports);
   originLock(app, ports);
   limits(app, ports);
   jsonBody(app);

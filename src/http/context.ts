@@ -6,6 +6,13 @@ export interface UploadedFile {
   bytes: Buffer;
 }
 
+/** The cookie of the dashboard's session. */
+export interface SessionKeeper {
+  /** The answer has the browser keep it, or drop it. */
+  keep(token: string): void;
+  drop(): void;
+}
+
 /** What a handler gets besides its validated input. */
 export interface RequestContext<C extends Caller | null = Caller> {
   requestId: string;
@@ -18,6 +25,7 @@ export interface RequestContext<C extends Caller | null = Caller> {
   /** The client asks for `text/event-stream`, where the endpoint has a tail. */
   acceptsEvents: boolean;
   log: Logger;
+  session: SessionKeeper;
   /** Present where the endpoint takes a file and one came. */
   upload?: UploadedFile;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import Type from 'typebox';
+import { noSessions } from '../../test/harness/no-sessions.ts';
 import { until } from '../../test/harness/wait.ts';
 import type { Caller } from '../kernel/access.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -17,7 +18,7 @@ const HEARTBEAT_MS = 15_000;
 const caller: Caller = {
   workspaceId: 'wsp_1',
   accountId: 'usr_1',
-  keyId: 'key_1',
+  actor: { kind: 'key', id: 'key_1' },
   scope: 'READ_ONLY',
   permissions: [],
   mode: 'live',
@@ -57,6 +58,7 @@ async function open() {
     ports: {
       keys: { verify: () => verify(), onChanged: () => {} },
       verifyUserToken: unused,
+      sessions: noSessions,
       counters: {
         perMinute: window,
         perDay: window,
@@ -163,18 +165,21 @@ test('the places of an account are shared by its keys, and the answer says which
     verify = () => ({ ...caller, ...who });
     return fetch(url, { headers: { 'x-api-key': 'pk_x' } });
   };
-  const others = [await as({ keyId: 'key_2' }), await as({ keyId: 'key_2' })];
-  const refused = await as({ keyId: 'key_3' });
+  const others = [
+    await as({ actor: { kind: 'key', id: 'key_2' } }),
+    await as({ actor: { kind: 'key', id: 'key_2' } }),
+  ];
+  const refused = await as({ actor: { kind: 'key', id: 'key_3' } });
   assert.equal(refused.status, 429);
   assert.match(await refused.text(), /"SSE_PER_KEY_CAP".*This account has 3 open/);
-  others.push(await as({ keyId: 'key_9', accountId: 'usr_2' }));
+  others.push(await as({ actor: { kind: 'key', id: 'key_9' }, accountId: 'usr_2' }));
   assert.deepEqual(
     others.map(({ status }) => status),
     [200, 200, 200],
   );
   await response.body?.cancel();
   await until(async () => {
-    const again = await as({ keyId: 'key_3' });
+    const again = await as({ actor: { kind: 'key', id: 'key_3' } });
     others.push(again);
     return again.status === 200;
   });

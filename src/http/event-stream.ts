@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../kernel/access.ts';
 import { AppError } from '../kernel/errors.ts';
 import type { Lease } from '../platform/leases.ts';
-import { type EventWriter, OpenStream } from './open-stream.ts';
-import { originHost, sentKey } from './plugins/authenticate.ts';
+import { type Ended, type EventWriter, OpenStream } from './open-stream.ts';
+import { identify } from './plugins/authenticate.ts';
 import { noteRequest } from './plugins/request-log.ts';
 import type { HttpPorts } from './ports.ts';
 
@@ -13,14 +13,14 @@ export type { EventWriter, StreamEvent } from './open-stream.ts';
 /** Writes until `out` is over: what the handler of an event stream returns. */
 export type Tail = (out: EventWriter) => Promise<void>;
 
-/** Open event streams of one API key, all kinds together (docs/api/conventions.md#rate-limits). */
+/** Open event streams of one API key or session, all kinds together (docs/api/conventions.md#rate-limits). */
 export const MAX_STREAMS_PER_KEY = 25;
 const HEARTBEAT_SEC = 15;
 const CHECK_PAUSE_MS = 1000;
 /** What the client is told to wait when there are too many streams. */
 const CAP_RETRY_SEC = 5;
 
-type Ports = Pick<HttpPorts, 'keys' | 'leases' | 'clock' | 'log' | 'requestLog'>;
+type Ports = Pick<HttpPorts, 'keys' | 'sessions' | 'leases' | 'clock' | 'log' | 'requestLog'>;
 
 /** So many may be open at once under a name, on all nodes. */
 export interface Place {
@@ -36,6 +36,8 @@ interface Opening {
   places: readonly Place[];
   /** May the client go on? Throws an AppError of 401 or 403 when not. */
   check: () => unknown;
+  /** What the client is told when it may not. */
+  ended: Ended;
 }
 
 /**
@@ -55,39 +57,40 @@ export class EventStreams {
   constructor(app: FastifyInstance, ports: Ports) {
     this.#ports = ports;
     ports.keys.onChanged(() => this.#check());
+    ports.sessions.onChanged(() => this.#check());
     app.addHook('preClose', async () => {
       for (const stream of this.#open) stream.bye('SHUTDOWN', true);
     });
   }
 
   /**
-   * Open event streams with an API key.
+   * Open event streams with an API key, or the session of the dashboard.
    *
    * @param perAccount open at once on each account, beside what each key may have.
    * @throws {AppError} SSE_PER_KEY_CAP.
    */
   openForKey(
     { request, reply }: Pick<Opening, 'request' | 'reply'>,
-    { keyId, accountId }: Caller,
+    { actor, accountId }: Caller,
     perAccount: number | undefined,
     tail: Tail,
   ): Promise<void> {
-    const { headers, ip } = request;
-    const key = sentKey(headers) ?? '';
-    const origin = originHost(headers);
+    const { headers, ip, method } = request;
+    const isKey = actor.kind === 'key';
     const places = [
       {
-        name: `sse:${keyId}`,
+        name: `sse:${actor.id}`,
         max: MAX_STREAMS_PER_KEY,
-        message: `This API key has ${MAX_STREAMS_PER_KEY} open event streams, its maximum.`,
+        message: `This ${isKey ? 'API key' : 'session'} has ${MAX_STREAMS_PER_KEY} open event streams, its maximum.`,
       },
     ];
     if (perAccount !== undefined) {
       const message = `This account has ${perAccount} open event streams of this kind, its maximum.`;
       places.push({ name: `sse-account:${accountId}`, max: perAccount, message });
     }
-    const check = () => this.#ports.keys.verify(key, { ip, origin });
-    return this.open({ request, reply, places, check }, tail);
+    const check = () => identify(this.#ports, { headers, ip, method });
+    const ended = isKey ? 'KEY_REVOKED' : 'SESSION_ENDED';
+    return this.open({ request, reply, places, check, ended }, tail);
   }
 
   /**
@@ -95,7 +98,7 @@ export class EventStreams {
    *
    * @throws {AppError} SSE_PER_KEY_CAP before a byte was sent.
    */
-  async open({ request, reply, places, check }: Opening, tail: Tail): Promise<void> {
+  async open({ request, reply, places, check, ended }: Opening, tail: Tail): Promise<void> {
     const leases = await this.#take(places);
     const turn = this.#turns[this.#turn];
     const stream: OpenStream = new OpenStream({
@@ -103,6 +106,7 @@ export class EventStreams {
       request,
       reply,
       check,
+      ended,
       onOver: () => {
         this.#open.delete(stream);
         turn?.delete(stream);

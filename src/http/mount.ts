@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Caller } from '../kernel/access.ts';
 import { AppError } from '../kernel/errors.ts';
-import type { RequestContext, UploadedFile } from './context.ts';
+import type { RequestContext, SessionKeeper, UploadedFile } from './context.ts';
 import type { EventStreams, Tail } from './event-stream.ts';
 import { named } from './named.ts';
 import { answerOnce, idempotencyKeyOf } from './plugins/idempotency.ts';
@@ -56,7 +56,7 @@ function contextOf(
   request: FastifyRequest,
   reply: FastifyReply,
   route: Route,
-  { log }: MountPorts,
+  ports: MountPorts,
   upload: UploadedFile | undefined,
 ): RequestContext<Caller | null> {
   const { caller, userTokenId, ip, id: requestId } = request;
@@ -66,7 +66,15 @@ function contextOf(
   const acceptsEvents =
     route.reply.envelope === 'events' || (isEither && prefersEvents(request.headers.accept));
   const file = upload === undefined ? {} : { upload };
-  return { requestId, caller, userTokenId, ip, userAgent, acceptsEvents, log, ...file };
+  const session = sessionKeeper(ports, reply);
+  return { requestId, caller, userTokenId, ip, userAgent, acceptsEvents, log: ports.log, session, ...file };
+}
+
+function sessionKeeper({ sessions }: Pick<HttpPorts, 'sessions'>, reply: FastifyReply): SessionKeeper {
+  return {
+    keep: (token) => void reply.header('Set-Cookie', sessions.cookie.keep(token)),
+    drop: () => void reply.header('Set-Cookie', sessions.cookie.drop()),
+  };
 }
 
 /** Named, and not less wanted than JSON (RFC 9110, 12.5.1). */

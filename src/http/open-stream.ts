@@ -33,7 +33,9 @@ export interface EventWriter {
   bye(reason: ByeReason, reconnect: boolean): void;
 }
 
-export type ByeReason = 'LIFETIME' | 'SHUTDOWN' | 'KEY_REVOKED' | 'STREAM_DELETED';
+/** What its client asks by is not good any more. */
+export type Ended = 'KEY_REVOKED' | 'SESSION_ENDED';
+export type ByeReason = 'LIFETIME' | 'SHUTDOWN' | 'STREAM_DELETED' | Ended;
 
 const RETRY_MS = 3000;
 const LIFETIME_SEC = 3600;
@@ -46,6 +48,8 @@ export interface OpenStreamOptions {
   reply: FastifyReply;
   /** May the client go on? Throws an AppError of 401 or 403 when not. */
   check: () => unknown;
+  /** What the client is told when it may not. */
+  ended: Ended;
   onOver: () => void;
 }
 
@@ -57,6 +61,7 @@ export class OpenStream implements EventWriter {
   readonly over: Promise<void>;
   readonly #raw: FastifyReply['raw'];
   readonly #check: () => unknown;
+  readonly #ended: Ended;
   readonly #openedAt = performance.now();
   readonly #onOver: () => void;
   #isOver = false;
@@ -65,11 +70,12 @@ export class OpenStream implements EventWriter {
   #waiting: string[] | null = null;
   #dropped = 0;
 
-  constructor({ ports, request, reply, check, onOver }: OpenStreamOptions) {
+  constructor({ ports, request, reply, check, ended, onOver }: OpenStreamOptions) {
     this.lastEventId = lastEventIdOf(request);
     this.serverTime = ports.clock.now().toISOString();
     this.#raw = reply.raw;
     this.#check = check;
+    this.#ended = ended;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.over = promise;
     this.#onOver = () => {
@@ -150,7 +156,7 @@ export class OpenStream implements EventWriter {
     await this.check();
   }
 
-  /** Ends the stream if its key is not good any more. */
+  /** Ends the stream if its key or session is not good any more. */
   async check(): Promise<void> {
     if (this.#isOver) return;
     try {
@@ -159,7 +165,7 @@ export class OpenStream implements EventWriter {
       // Only what the key check itself says ends the stream: a database that is away does not, nor a neighbour who
       // guesses keys.
       if (error instanceof AppError && (error.status === 401 || error.status === 403))
-        this.bye('KEY_REVOKED', false);
+        this.bye(this.#ended, false);
     }
   }
 

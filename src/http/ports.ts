@@ -1,16 +1,20 @@
-import type { Caller } from '../kernel/access.ts';
+import type { Caller, Mode, SessionActor } from '../kernel/access.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { AppError } from '../kernel/errors.ts';
+import type { Plan } from '../kernel/plans.ts';
 import type { Counter, WindowCount } from '../platform/counters.ts';
 import type { Idempotency } from '../platform/db/idempotency.ts';
 import type { Leases } from '../platform/leases.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { OwnOrigin } from './own-origin.ts';
+import type { SessionCookie } from './session-cookie.ts';
 
 /** What the wire needs from the rest of the program; the composition root fills it. */
 export interface HttpPorts {
   keys: KeyVerifier;
   /** @returns whose a valid user token is, and its id; null for any other. */
   verifyUserToken(token: string): Promise<{ accountId: string; tokenId: string } | null>;
+  sessions: Sessions;
   counters: RequestCounters;
   idempotency: Pick<Idempotency, 'once'>;
   /** Counts open event streams. */
@@ -38,6 +42,30 @@ export interface KeyVerifier {
   onChanged(listener: () => void): void;
 }
 
+/** A sign-in to the dashboard that is good. */
+export interface Session extends Pick<SessionActor, 'id' | 'role' | 'passwordCheckedMs'> {
+  accountId: string;
+  plan: Plan;
+  emailVerified: boolean;
+  /** The ids of the account's workspaces. */
+  workspaces: Readonly<Record<Mode, string>>;
+}
+
+/** The sessions of the dashboard, and what proves that its own pages ask (docs/decisions/authentication.md#sessions). */
+export interface Sessions {
+  cookie: SessionCookie;
+  isOwnOrigin: OwnOrigin;
+  /**
+   * @param token the value of the cookie.
+   * @returns at once when the session is known here, otherwise a promise; null when it is unknown, ended or over, or
+   * of a suspended account.
+   */
+  verify(token: string, from: { ip: string; userAgent: string }): Session | null | Promise<Session | null>;
+  isCsrfToken(sessionId: string, sent: string): boolean;
+  /** Calls it when what was known of sessions may not hold any more. */
+  onChanged(listener: () => void): void;
+}
+
 export interface OriginLock {
   /**
    * May a page of this origin make checkout and payment calls for the workspace?
@@ -53,12 +81,12 @@ export interface OriginLock {
 }
 
 export interface RequestCounters {
-  /** Counts one request in the key's current 60-second window (docs/api/conventions.md#rate-limits). */
-  perMinute(keyId: string): Promise<WindowCount>;
-  /** Counts one request in the key's current UTC day. */
-  perDay(keyId: string): Promise<WindowCount>;
-  /** The count of the key's current UTC day as it stands. */
-  dayCount(keyId: string): Promise<WindowCount>;
+  /** Counts one request in the 60-second window of a key or session (docs/api/conventions.md#rate-limits). */
+  perMinute(actorId: string): Promise<WindowCount>;
+  /** Counts one request in its current UTC day. */
+  perDay(actorId: string): Promise<WindowCount>;
+  /** The count of its current UTC day as it stands. */
+  dayCount(actorId: string): Promise<WindowCount>;
   /** The counter of the endpoints' own caps, one for each length of window. */
   window(windowSec: number): Counter;
 }

@@ -1,17 +1,20 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import Type from 'typebox';
-import type { Caller, Mode, Permission } from '../kernel/access.ts';
+import type { Caller, Mode, Permission, SessionActor } from '../kernel/access.ts';
 import { AppError, type ErrorCode } from '../kernel/errors.ts';
 import type { RequestContext } from './context.ts';
 import { compileInput } from './validation.ts';
 
-/** `key`: an API key is needed. `public`: a key only attributes. `none`: no key is read. */
-export type Auth = 'key' | 'public' | 'none';
 /**
- * Surfaces with a rule of their own, decided before scope and permission
+ * `key`: an API key is needed, or a session of the dashboard. `session`: the session itself, no key is read.
+ * `public`: they only attribute. `none`: neither is read.
+ */
+export type Auth = 'key' | 'session' | 'public' | 'none';
+/**
+ * Surfaces with a rule of their own; `session-owner` and `admin` are for people, never for keys. Decided before scope and permission
  * (docs/decisions/authority.md#which-refusal-comes-first).
  */
-export type Gate = 'finance-read' | 'finance-write' | 'owner' | 'user' | 'admin';
+export type Gate = 'finance-read' | 'finance-write' | 'owner' | 'user' | 'session-owner' | 'admin';
 
 /** One cap of an endpoint beside the key's general limit (docs/api/conventions.md#rate-limits). */
 export interface Limit {
@@ -75,6 +78,10 @@ interface Policy {
    * simulated.
    */
   onlyMode?: Mode;
+  /** A session has to have confirmed its password a moment ago (docs/api/authentication.md#sessions). */
+  freshPassword?: true;
+  /** Only pages of the platform may call it: it signs a browser in. */
+  ownOrigin?: true;
   /** Caps of this endpoint, checked in order; the first that is reached refuses and the rest do not count. */
   limits?: readonly Limit[];
   /** Accepts Idempotency-Key (docs/api/conventions.md#idempotency). */
@@ -160,6 +167,14 @@ type PublicSpec<P extends TObject, Q extends TObject, B extends TSchema> = Spec<
   handler(context: RequestContext<Caller | null>, input: Input<P, Q, B>): Promise<unknown>;
 };
 
+/** The caller of an endpoint that people alone reach. */
+export type SessionCaller = Caller & { actor: SessionActor };
+
+type SessionSpec<P extends TObject, Q extends TObject, B extends TSchema> = Spec<P, Q, B> & {
+  auth: 'session';
+  handler(context: RequestContext<SessionCaller>, input: Input<P, Q, B>): Promise<unknown>;
+};
+
 interface Input<P extends TObject, Q extends TObject, B extends TSchema> {
   params: Static<P>;
   query: Static<Q>;
@@ -220,8 +235,8 @@ function compileShapes(shapes: ReturnType<typeof withDefaults<AnySpec>>) {
 }
 
 /**
- * Declares one endpoint that needs an API key. The handler returns `data`, or a `Page` where `reply.list`
- * is set. The declaration feeds validation, serialisation, policy, 405 `Allow`, metrics and OpenAPI.
+ * Declares one endpoint that needs an API key or a session. The handler returns `data`, or a `Page` where
+ * `reply.list` is set. The declaration feeds validation, serialisation, policy, 405 `Allow`, metrics and OpenAPI.
  */
 export function defineRoute<
   P extends TObject = typeof NoParams,
@@ -239,6 +254,28 @@ export function defineRoute(spec: KeySpec<TObject, TObject, TSchema>): Route {
         const { caller } = context;
         if (caller === null) throw new AppError('UNAUTHORIZED');
         return spec.handler({ ...context, caller }, input);
+      };
+    },
+  };
+}
+
+/** Declares one endpoint about the session of the dashboard that asks (docs/api/authentication.md#sessions). */
+export function defineSessionRoute<
+  P extends TObject = typeof NoParams,
+  Q extends TObject = typeof NoQuery,
+  B extends TSchema = typeof NoBody,
+>(spec: SessionSpec<P, Q, B>): Route;
+export function defineSessionRoute(spec: SessionSpec<TObject, TObject, TSchema>): Route {
+  const route = withDefaults(spec);
+  const read = compileShapes(route);
+  return {
+    ...route,
+    prepare(raw) {
+      const input = read(raw);
+      return async (context) => {
+        const { caller } = context;
+        if (caller?.actor.kind !== 'session') throw new AppError('UNAUTHORIZED');
+        return spec.handler({ ...context, caller: { ...caller, actor: caller.actor } }, input);
       };
     },
   };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import Type from 'typebox';
+import { noSessions } from '../../test/harness/no-sessions.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { ConfigError, loadConfig, type TrustProxy } from '../platform/config.ts';
 import { createLogger } from '../platform/logger.ts';
@@ -35,6 +36,7 @@ async function seen(setting: string, forwarded: string | undefined, peer = '10.0
     ports: {
       keys: { verify: unused, onChanged: () => {} },
       verifyUserToken: unused,
+      sessions: noSessions,
       counters: {
         perMinute: unused,
         perDay: unused,

@@ -43,11 +43,29 @@ export interface Authority {
   permissions: readonly string[];
 }
 
-/** Whom an API key stands for; every service takes it, or its `workspaceId`, first. */
+/** An API key, which a program holds. */
+export interface KeyActor {
+  kind: 'key';
+  id: string;
+}
+
+/** A person who has signed in to the dashboard (docs/decisions/authentication.md#sessions). */
+export interface SessionActor {
+  kind: 'session';
+  id: string;
+  /** The role of the account on the platform. */
+  role: 'USER' | 'ADMIN';
+  /** When the password was last checked, epoch milliseconds. */
+  passwordCheckedMs: number;
+}
+
+export type Actor = KeyActor | SessionActor;
+
+/** Who acts, and for whom; every service takes it, or its `workspaceId`, first. */
 export interface Caller extends Authority {
   workspaceId: string;
   accountId: string;
-  keyId: string;
+  actor: Actor;
   mode: Mode;
   plan: Plan;
   rateLimitPerMinute: number;
@@ -68,6 +86,11 @@ export function holds({ scope, permissions }: Authority, permission: Permission)
     permissions.includes(`${noun}:*`) ||
     (action === 'read' && permissions.includes(`${noun}:write`))
   );
+}
+
+/** The id of the key that acts; null where a person does. */
+export function keyIdOf({ actor }: Pick<Caller, 'actor'>): string | null {
+  return actor.kind === 'key' ? actor.id : null;
 }
 
 /** May the key do what the permission names, writes included? */

@@ -37,7 +37,7 @@ export const ERRORS = {
     status: 401,
     message: 'Send an API key as "Authorization: Bearer <key>" or "X-API-Key".',
     description:
-      'No API key came. A key in the query string is never read, and another `Authorization` scheme than `Bearer` counts as none.',
+      'No API key came, and no session of the dashboard that is good. A key in the query string is never read, and another `Authorization` scheme than `Bearer` counts as none. A session ends with a sign-out, 14 days after its last use and 90 days after its sign-in.',
   },
   INVALID_KEY_FORMAT: {
     status: 401,
@@ -91,7 +91,7 @@ export const ERRORS = {
     status: 403,
     message: 'This API key lacks a permission.',
     description:
-      'The key has a list of permissions and the one that the message names is not in it. Writing includes reading (`videos:write` allows what `videos:read` does); `videos:*` and `*` include both. A key with an empty list has everything outside finance. Settings of the whole account, such as the embed allow-list, the notification preferences and the second factor, are changed with a live key: one of the test mode gets this code, too.',
+      'The key has a list of permissions and the one that the message names is not in it. Writing includes reading (`videos:write` allows what `videos:read` does); `videos:*` and `*` include both. A key with an empty list has everything outside finance. Settings of the whole account, such as the embed allow-list, the notification preferences and the second factor, are changed with a live key, or by a session in live mode: in the test mode they get this code, too.',
   },
   FINANCIAL_SCOPE_REQUIRED: {
     status: 403,
@@ -115,7 +115,7 @@ export const ERRORS = {
     status: 403,
     message: 'The e-mail address of the account is not verified.',
     description:
-      'Keys of an account work once its e-mail address is confirmed by the link that was sent there. The link can be asked for again on the page `/verify-email`.',
+      'Keys and sessions of an account work once its e-mail address is confirmed by the link that was sent there. The link can be asked for again on the page `/verify-email`.',
   },
   IP_NOT_ALLOWED: {
     status: 403,
@@ -133,7 +133,25 @@ export const ERRORS = {
     status: 403,
     message: 'This endpoint is for administrators.',
     description:
-      'No API key, whatever its scope, reaches this endpoint. It belongs to the dashboard of the operator.',
+      'No API key, whatever its scope, reaches this endpoint: it wants a person who has signed in to the dashboard, and some want an administrator of the platform.',
+  },
+  CSRF_REJECTED: {
+    status: 403,
+    message: 'This call does not come from a page of this platform.',
+    description:
+      'A session of the dashboard changes something only for the own pages of the platform: `Origin` names one of its hosts, and `X-CSRF-Token` is the `csrfToken` of `GET /auth/session`. Signing in wants such an `Origin`, too. Programs use an API key, which needs neither.',
+  },
+  PASSWORD_REQUIRED: {
+    status: 403,
+    message: 'Confirm your password first.',
+    description:
+      'What this does outlives a session, so a session has to have confirmed the password within the last ten minutes; signing in counts. Send it to `POST /auth/session/password` and try again. API keys are never asked.',
+  },
+  REGISTRATION_CLOSED: {
+    status: 403,
+    message: 'Nobody can register here without an invitation.',
+    description:
+      'The operator of this platform makes the accounts, or invites to make one (`REGISTRATION`): `inviteToken` is missing, unknown, used, expired, or of another address.',
   },
   QUOTA_EXCEEDED: {
     status: 403,

@@ -8,6 +8,7 @@ export type IdPrefix =
   | 'usr'
   | 'wsp'
   | 'key'
+  | 'uss'
   | 'str'
   | 'ses'
   | 'ing'

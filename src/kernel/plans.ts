@@ -1,4 +1,5 @@
-export type Plan = 'FREE' | 'STAR' | 'PRO' | 'VIP';
+export const PLAN_NAMES = ['FREE', 'STAR', 'PRO', 'VIP'] as const;
+export type Plan = (typeof PLAN_NAMES)[number];
 
 /** What a plan includes (docs/api/plans.md). Heights are lines of the shorter side. */
 export interface PlanLimits {

@@ -6,8 +6,10 @@ import { dashboardPage } from '../http/dashboard.ts';
 import { prepareDrain } from '../http/drain.ts';
 import { landingPage } from '../http/landing.ts';
 import { openApiDocument } from '../http/openapi/document.ts';
+import { createOwnOrigin } from '../http/own-origin.ts';
 import type { HttpPorts } from '../http/ports.ts';
 import type { Route } from '../http/route.ts';
+import { createSessionCookie } from '../http/session-cookie.ts';
 import { staticAnswer } from '../http/static-answer.ts';
 import { AppError } from '../kernel/errors.ts';
 import { brokenConstraint, sqlState } from '../platform/db/index.ts';
@@ -44,6 +46,11 @@ function httpPorts(container: Container): HttpPorts {
   return {
     keys: apiKeys,
     verifyUserToken: auth.tokens.verify,
+    sessions: {
+      ...auth.sessions,
+      cookie: createSessionCookie(config.PUBLIC_URL),
+      isOwnOrigin: createOwnOrigin({ publicUrl: config.PUBLIC_URL, hosts: container.platformHosts }),
+    },
     counters: {
       perMinute: (key) => perMinute.hit(key),
       perDay: (key) => perDay.hit(key),

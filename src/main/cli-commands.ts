@@ -100,6 +100,17 @@ const accountList: Command = {
   },
 };
 
+const accountInvite: Command = {
+  usage: 'account invite --email E',
+  async run({ auth }, values) {
+    const { expiresAt, ...invite } = await auth.registration.invite(required(values, 'email'));
+    return {
+      data: { ...invite, expiresAt: expiresAt.toISOString() },
+      text: `${invite.url}   (for ${invite.email}, once, until ${expiresAt.toISOString()})`,
+    };
+  },
+};
+
 function accountChange(
   verb: string,
   done: string,
@@ -215,6 +226,7 @@ const migrateCommand: Command = {
 const coreCommands: readonly [name: string, command: Command][] = [
   ['account create', accountCreate],
   ['account list', accountList],
+  ['account invite', accountInvite],
   [
     'account suspend',
     accountChange('suspend', 'suspended', ({ accounts }, email) => accounts.suspend(email)),

@@ -24,6 +24,7 @@ import { playbackPart } from './parts/playback.ts';
 import { processingPart } from './parts/processing.ts';
 import { recordingReady, recordingsPart } from './parts/recordings.ts';
 import { requestLogPart } from './parts/request-log.ts';
+import { sessionsPart } from './parts/sessions.ts';
 import { streamsPart } from './parts/streams.ts';
 import { uploadsPart } from './parts/uploads.ts';
 import { videosPart } from './parts/videos.ts';
@@ -60,7 +61,13 @@ export function buildCore(base: Base) {
   const { failureWatch } = take(webhooksPart({ ...base, ...people }));
   const media = buildMedia(base, take);
   const { requestLog } = take(requestLogPart(base));
-  parts.push(eventLogPart(base), healthPart(base), profilesPart({ ...base, ...people }), platformPart(base));
+  const { profiles } = take(profilesPart({ ...base, ...people }));
+  parts.push(
+    eventLogPart(base),
+    healthPart(base),
+    sessionsPart({ ...base, ...people, profiles }),
+    platformPart(base),
+  );
   return { core: { ...base, ...people, ...media, failureWatch, requestLog }, parts };
 }
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { toHostname } from '../kernel/hostname.ts';
+import { PLAN_NAMES, type Plan } from '../kernel/plans.ts';
 import type { DiskReserve } from './disk.ts';
 
 /** One key of the configuration: how its text becomes a value, and what the README's table says of it. */
@@ -82,6 +83,32 @@ export const roles: Key<Role[]> = {
     });
   },
 };
+
+const REGISTRATIONS = ['open', 'invite', 'closed'] as const;
+export type RegistrationMode = (typeof REGISTRATIONS)[number];
+
+export const registration: Key<RegistrationMode> = {
+  description:
+    'Who may register in the dashboard: `open`, `invite` (who has a link of `marquee account invite`) or `closed`. Default: `open` where `PUBLIC_URL` is this machine, else `invite`. Partners register with `POST /auth/register` all the same.',
+  fallback: null,
+  parse: (value) => {
+    const mode = REGISTRATIONS.find((known) => known === value);
+    if (mode === undefined) throw new Error('must be open, invite or closed');
+    return mode;
+  },
+};
+
+export function plan(description: string, fallback: Plan): Key<Plan> {
+  return {
+    description,
+    fallback,
+    parse: (value) => {
+      const found = PLAN_NAMES.find((known) => known === value);
+      if (found === undefined) throw new Error(`must be one of ${PLAN_NAMES.join(', ')}`);
+      return found;
+    },
+  };
+}
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 

@@ -12,7 +12,10 @@ import {
   logLevel,
   nameServers,
   password,
+  plan,
   port,
+  type RegistrationMode,
+  registration,
   retrySeconds,
   roles,
   secretKey,
@@ -23,7 +26,7 @@ import {
 
 import type { DiskReserve } from './disk.ts';
 
-export type { TrustProxy } from './config-kinds.ts';
+export type { RegistrationMode, TrustProxy } from './config-kinds.ts';
 
 /** Every variable the program reads, in the order of the README's table. */
 export const KEYS = {
@@ -92,6 +95,15 @@ export const KEYS = {
       return value;
     },
   },
+  REGISTRATION: registration,
+  DEFAULT_PLAN: plan(
+    'Plan of accounts that are registered, in the dashboard or with `POST /auth/register`.',
+    'FREE',
+  ),
+  TERMS_URL: url('Address of the terms that people agree to when they register in the dashboard.', [
+    'http:',
+    'https:',
+  ]),
   METRICS_PORT: {
     ...port('Prometheus metrics on 127.0.0.1. Default 9464, or a free port when that is taken.', 9464),
     fallback: null,
@@ -201,6 +213,8 @@ type Derived =
   | 'ACCEL_REDIRECT_PREFIX'
   | 'TRANSCODE_CONCURRENCY'
   | 'SMTP_URL'
+  | 'REGISTRATION'
+  | 'TERMS_URL'
   | 'MAIL_FROM'
   | 'DISK_RESERVE'
   | 'S3_BUCKET'
@@ -211,6 +225,8 @@ type Derived =
 /** The frozen configuration. Keys without a default are undefined when unset. */
 export type Config = Omit<Values, Derived> & {
   readonly PUBLIC_URL: string;
+  readonly REGISTRATION: RegistrationMode;
+  readonly TERMS_URL: string | undefined;
   readonly RTMP_URL: string;
   /** Undefined where encoders cannot use TLS. */
   readonly RTMPS_URL: string | undefined;
@@ -286,6 +302,11 @@ export function loadConfig(environment: Environment = process.env): Config {
     REQUEST_LOG: get('REQUEST_LOG', KEYS.REQUEST_LOG),
     METRICS_PORT: read(environment, 'METRICS_PORT', KEYS.METRICS_PORT),
     SMTP_URL: read(environment, 'SMTP_URL', KEYS.SMTP_URL),
+    REGISTRATION:
+      read(environment, 'REGISTRATION', KEYS.REGISTRATION) ??
+      (isLoopback(new URL(publicUrl).hostname) ? 'open' : 'invite'),
+    DEFAULT_PLAN: get('DEFAULT_PLAN', KEYS.DEFAULT_PLAN),
+    TERMS_URL: read(environment, 'TERMS_URL', KEYS.TERMS_URL),
     MAIL_FROM:
       read(environment, 'MAIL_FROM', KEYS.MAIL_FROM) ?? `Marquee <no-reply@${new URL(publicUrl).hostname}>`,
     RTMP_PORT: rtmpPort,
@@ -318,6 +339,8 @@ export function loadConfig(environment: Environment = process.env): Config {
     BOOTSTRAP_API_KEY: read(environment, 'BOOTSTRAP_API_KEY', KEYS.BOOTSTRAP_API_KEY),
   });
 }
+
+const isLoopback = (host: string) => /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
 function readSecretKey(environment: Environment) {
   const key = read(environment, 'SECRET_KEY', KEYS.SECRET_KEY);

@@ -39,9 +39,12 @@ export function newAddress(): string {
   return `10.${(count >> 16) & 255}.${(count >> 8) & 255}.${count & 255}`;
 }
 
-export async function startAuthFixture(clock?: Clock): Promise<AuthFixture> {
+export async function startAuthFixture(
+  clock?: Clock,
+  env: Record<string, string> = {},
+): Promise<AuthFixture> {
   const app = await startTestApp({
-    env: { TRUST_PROXY: 'true' },
+    env: { TRUST_PROXY: 'true', ...env },
     ...(clock === undefined ? {} : { clock }),
   });
   const { accounts, auth, mailbox } = app.container;

@@ -40,6 +40,7 @@ export interface Operation {
   responses: Record<string, Response>;
   /** The success is a stream of events without end. */
   isTail: boolean;
+  /** Neither public nor for people alone. */
   needsKey: boolean;
 }
 
@@ -82,8 +83,11 @@ function toOperation(path: string, method: string, raw: RawOperation): Operation
     bodyRequired: raw.requestBody?.required ?? false,
     responses: raw.responses,
     isTail: success !== undefined && 'text/event-stream' in success.content,
+    // The default is that of the document: a key, or a session.
     needsKey:
-      raw.security?.every((one) => Object.keys(one).length > 0) !== false && raw.security?.length !== 0,
+      raw.security === undefined ||
+      (raw.security.every((one) => Object.keys(one).length > 0) &&
+        raw.security.some((one) => 'bearer' in one)),
   };
 }
 

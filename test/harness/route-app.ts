@@ -2,6 +2,7 @@ import { createApp } from '../../src/http/app.ts';
 import type { HttpPorts } from '../../src/http/ports.ts';
 import type { Route } from '../../src/http/route.ts';
 import type { Container } from '../../src/main/container.ts';
+import { noSessions } from './no-sessions.ts';
 import { TestResponse } from './response.ts';
 
 /** The request chain with routes of a test's own, on the parts of a test app; nothing listens. */
@@ -22,6 +23,7 @@ export async function createRouteApp(container: Container, routes: readonly Rout
   const ports: HttpPorts = {
     keys: apiKeys,
     verifyUserToken: async () => null,
+    sessions: noSessions,
     counters: {
       perMinute: (key) => perMinute.hit(key),
       perDay: (key) => perDay.hit(key),

@@ -11,6 +11,7 @@ import { loadConfig } from '../../src/platform/config.ts';
 import type { Db } from '../../src/platform/db/index.ts';
 import { brokenConstraint } from '../../src/platform/db/index.ts';
 import { SECRET_KEY } from '../harness/app.ts';
+import { noSessions } from '../harness/no-sessions.ts';
 import { TestResponse } from '../harness/response.ts';
 
 /** What the handler of the test route does. */
@@ -150,6 +151,7 @@ export async function startTestNode({ databaseUrl, clock, env }: NodeOptions): P
     ports: {
       keys: apiKeys,
       verifyUserToken: async () => null,
+      sessions: noSessions,
       counters: {
         perMinute: (key) => perMinute.hit(key),
         perDay: (key) => perDay.hit(key),

@@ -24,6 +24,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   recording_part: 'features/recordings',
   recovery_code: 'features/auth',
   request_log: 'features/request-log',
+  registration_invite: 'features/auth',
   sign_in_challenge: 'features/auth',
   sign_in_place: 'features/auth',
   signal_simulation: 'features/streams',
@@ -38,6 +39,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   transcode_node: 'features/videos',
   two_factor: 'features/auth',
   upload: 'features/uploads',
+  user_session: 'features/auth',
   user_token: 'features/auth',
   video: 'features/videos',
   video_caption: 'features/videos',
@@ -65,6 +67,16 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reader: 'platform/db',
     tables: ['account'],
     reason: 'the owner read itself: whose a workspace is, under its lock',
+  },
+  {
+    reader: 'features/auth',
+    tables: ['account', 'workspace'],
+    reason: 'a session is verified with the standing and workspaces of its account in one statement',
+  },
+  {
+    reader: 'features/api-keys',
+    tables: ['user_session'],
+    reason: 'a session that was ended makes no key: looked at in the transaction of the key',
   },
   {
     reader: 'features/api-keys',

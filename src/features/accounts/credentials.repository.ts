@@ -41,7 +41,7 @@ export async function replaceHash(db: Db, id: string, from: string, to: string):
     .execute();
 }
 
-/** A new password: every user token made so far is void. */
+/** A new password: every user token and session made so far is void. */
 export async function changePassword(tx: Tx, id: string, hash: string): Promise<void> {
   await tx
     .updateTable('account')

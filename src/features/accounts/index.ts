@@ -7,5 +7,6 @@
 export { avatarPages } from './avatar.pages.ts';
 export { createProfiles, type Profiles } from './profile.service.ts';
 export { meRoutes } from './routes.ts';
+export { Profile, toProfile } from './schemas.ts';
 export type { AccountInput, Accounts } from './service.ts';
 export { createAccounts } from './service.ts';

@@ -9,6 +9,7 @@ import { AVATAR_MAX_BYTES, type Profiles } from './profile.service.ts';
 import {
   Avatar,
   AvatarIn,
+  type CallingKeyRow,
   EmbedAllowlist,
   EmbedAllowlistIn,
   Me,
@@ -20,8 +21,8 @@ import {
 
 interface Deps {
   profiles: Profiles;
-  /** @returns what the key of the caller is called, and when it ends. */
-  keyOf(caller: Caller): Promise<{ name: string; expiresAt: Date | null }>;
+  /** @returns null where a person asks. */
+  keyOf(caller: Caller): Promise<CallingKeyRow | null>;
   hasTwoFactor(accountId: string): Promise<boolean>;
   publicUrl: string;
 }

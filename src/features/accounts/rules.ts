@@ -14,9 +14,12 @@ export function normaliseEmail(email: string): string {
   return normal;
 }
 
+/** In characters. */
+export const PASSWORD_MIN = 12;
+
 /** Length is the only rule (docs/api/authentication.md#registration). @throws {AppError} WEAK_PASSWORD. */
 export function assertPassword(password: string): void {
-  if ([...password].length < 12) throw new AppError('WEAK_PASSWORD', { field: 'password' });
+  if ([...password].length < PASSWORD_MIN) throw new AppError('WEAK_PASSWORD', { field: 'password' });
 }
 
 /** Trimmed, at most 120 characters (docs/api/authentication.md#registration); blank is none. */

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { named } from '../../http/named.ts';
-import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { IdOf, Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { type Caller, MODES, SCOPES } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ProfileRow } from './profile.repository.ts';
@@ -8,55 +8,61 @@ import type { ProfileRow } from './profile.repository.ts';
 named('Plan', OneOf(VALUES.account.plan));
 named('EmbedMode', OneOf(VALUES.account.embed_mode));
 
-export const Me = named(
-  'Me',
-  Type.Object({
-    id: IdOf('usr'),
-    email: Type.String(),
-    emailVerified: Type.Boolean(),
-    name: Nullable(Type.String()),
-    username: Type.String(),
-    role: OneOf(VALUES.account.role),
-    plan: OneOf(VALUES.account.plan),
-    avatarUrl: Nullable(Type.String()),
-    bio: Nullable(Type.String()),
-    locale: Type.String(),
-    timezone: Type.String(),
-    twoFactorEnabled: Type.Boolean(),
-    createdAt: Instant,
-    key: Type.Object({
-      id: IdOf('key'),
-      name: Type.String(),
-      scope: OneOf(SCOPES),
-      permissions: Type.Array(Type.String()),
-      mode: OneOf(MODES),
-      expiresAt: Nullable(Instant),
-    }),
-  }),
-  {
-    id: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr',
-    email: 'ada@example.com',
-    emailVerified: true,
-    name: 'Ada Lovelace',
-    username: 'ada',
-    role: 'USER',
-    plan: 'PRO',
-    avatarUrl: 'https://video.example.com/avatars/ava_01kafe3n4pfx2v9yq6m8d7t5zr.webp',
-    bio: null,
-    locale: 'en-GB',
-    timezone: 'Europe/London',
-    twoFactorEnabled: false,
-    createdAt: '2026-11-20T09:00:00.000Z',
-    key: {
-      id: 'key_01kafe3n4pfx2v9yq6m8d7t5zr',
-      name: 'Backend',
-      scope: 'STANDARD',
-      permissions: [],
-      mode: 'live',
-      expiresAt: null,
-    },
+const profile = {
+  id: IdOf('usr'),
+  email: Type.String(),
+  emailVerified: Type.Boolean(),
+  name: Nullable(Type.String()),
+  username: Type.String(),
+  role: OneOf(VALUES.account.role),
+  plan: OneOf(VALUES.account.plan),
+  avatarUrl: Nullable(Type.String()),
+  bio: Nullable(Type.String()),
+  locale: Type.String(),
+  timezone: Type.String(),
+  twoFactorEnabled: Type.Boolean(),
+  createdAt: Instant,
+};
+
+const EXAMPLE = {
+  id: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr',
+  email: 'ada@example.com',
+  emailVerified: true,
+  name: 'Ada Lovelace',
+  username: 'ada',
+  role: 'USER' as const,
+  plan: 'PRO' as const,
+  avatarUrl: 'https://video.example.com/avatars/ava_01kafe3n4pfx2v9yq6m8d7t5zr.webp',
+  bio: null,
+  locale: 'en-GB',
+  timezone: 'Europe/London',
+  twoFactorEnabled: false,
+  createdAt: '2026-11-20T09:00:00.000Z',
+};
+
+/** The account as a session of its owner sees it. */
+export const Profile = named('Profile', Type.Object(profile), EXAMPLE);
+
+const CallingKey = Type.Object({
+  id: IdOf('key'),
+  name: Type.String(),
+  scope: OneOf(SCOPES),
+  permissions: Type.Array(Type.String()),
+  mode: OneOf(MODES),
+  expiresAt: Nullable(Instant),
+});
+
+export const Me = named('Me', Type.Object({ ...profile, key: NullableObject(CallingKey) }), {
+  ...EXAMPLE,
+  key: {
+    id: 'key_01kafe3n4pfx2v9yq6m8d7t5zr',
+    name: 'Backend',
+    scope: 'STANDARD',
+    permissions: [],
+    mode: 'live',
+    expiresAt: null,
   },
-);
+});
 
 export const MePatch = named(
   'MeUpdate',
@@ -117,16 +123,11 @@ export const EmbedAllowlist = named(
 
 /** What `GET /me` tells beside the profile. */
 interface Beside {
-  caller: Caller;
-  key: { name: string; expiresAt: Date | null };
   twoFactorEnabled: boolean;
   publicUrl: string;
 }
 
-export function toMe(
-  row: ProfileRow,
-  { caller, key, twoFactorEnabled, publicUrl }: Beside,
-): Static<typeof Me> {
+export function toProfile(row: ProfileRow, { twoFactorEnabled, publicUrl }: Beside): Static<typeof Profile> {
   return {
     id: row.id,
     email: row.email,
@@ -141,8 +142,19 @@ export function toMe(
     timezone: row.timezone,
     twoFactorEnabled,
     createdAt: row.created_at.toISOString(),
+  };
+}
+
+/** @param key of the caller; null where a person asks. */
+export function toMe(
+  row: ProfileRow,
+  { caller, key, ...beside }: Beside & { caller: Caller; key: CallingKeyRow | null },
+): Static<typeof Me> {
+  if (key === null) return { ...toProfile(row, beside), key };
+  return {
+    ...toProfile(row, beside),
     key: {
-      id: caller.keyId,
+      id: key.id,
       name: key.name,
       scope: caller.scope,
       permissions: [...caller.permissions],
@@ -150,6 +162,12 @@ export function toMe(
       expiresAt: key.expiresAt?.toISOString() ?? null,
     },
   };
+}
+
+export interface CallingKeyRow {
+  id: string;
+  name: string;
+  expiresAt: Date | null;
 }
 
 function avatarUrl({ avatar_id: id }: ProfileRow, publicUrl: string): string | null {

@@ -37,6 +37,7 @@ export interface Accounts {
   create(input: AccountInput, also?: (tx: Tx, account: NewIdentity) => Promise<void>): Promise<NewIdentity>;
   /** The hash of a password that a user chose. @throws {AppError} WEAK_PASSWORD. */
   hashPassword(password: string): Promise<string>;
+  passwordMinLength: number;
   /** What signing in reads and writes of an account. */
   credentials: typeof credentials;
   list(): Promise<repository.AccountSummary[]>;
@@ -76,6 +77,7 @@ export function createAccounts(deps: Deps): Accounts {
       rules.assertPassword(password);
       return deps.passwords.hash(password);
     },
+    passwordMinLength: rules.PASSWORD_MIN,
     credentials,
     list: () => repository.listAccounts(db),
     async byEmail(email) {

@@ -140,7 +140,7 @@ function mayUse({ scope, permissions: held, mode }: KeyGrant, surface: (typeof S
   const caller = {
     workspaceId: '',
     accountId: '',
-    keyId: '',
+    actor: { kind: 'key', id: '' },
     plan: 'VIP',
     rateLimitPerMinute: 1,
     dailyQuota: null,

@@ -1,3 +1,4 @@
+import type { Actor } from '../../kernel/access.ts';
 import { type Counter, counterKey } from '../../platform/counters.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import * as repository from './repository.ts';
@@ -9,9 +10,15 @@ export interface MailOutbox {
 
 type ToldKey = Pick<repository.KeyRow, 'account_id' | 'name' | 'scope' | 'mode' | 'last4'>;
 
-/** Tells owners what was done with their keys by a key: whoever has stolen one makes another first. */
+/** What was done with a key, and who did it. */
+interface Done {
+  what: 'created' | 'rotated';
+  by: Actor['kind'];
+}
+
+/** Tells owners what was done with their keys: whoever has stolen a key or a session makes another key first. */
 export interface KeyNotices {
-  told(tx: Tx, what: 'created' | 'rotated', key: ToldKey): Promise<void>;
+  told(tx: Tx, done: Done, key: ToldKey): Promise<void>;
 }
 
 /** Nobody's mailbox is filled by a script that rotates. */
@@ -25,16 +32,23 @@ interface Deps {
 
 export function createKeyNotices({ mailbox, counter }: Deps): KeyNotices {
   return {
-    async told(tx, what, key) {
+    async told(tx, done, key) {
       const to = await repository.findOwnerAddress(tx, key.account_id);
       if (to === undefined) return;
       const { count } = await counter.hit(counterKey(`key-mail:${key.account_id}`));
-      if (count <= MAILS_PER_HOUR) await mailbox.enqueue(tx, { to, ...wordsOf(what, key) });
+      if (count <= MAILS_PER_HOUR) await mailbox.enqueue(tx, { to, ...wordsOf(done, key) });
     },
   };
 }
 
-function wordsOf(what: 'created' | 'rotated', { name, scope, mode, last4 }: ToldKey) {
+/** What to do where it was somebody else. */
+const LOST: Record<Actor['kind'], string> = {
+  key: 'If neither you nor a service of yours did it, revoke the key, and the one that it was done with.',
+  session:
+    'It was done in the dashboard. If it was not you, revoke the key and choose a new password at once.',
+};
+
+function wordsOf({ what, by }: Done, { name, scope, mode, last4 }: ToldKey) {
   const isNew = what === 'created';
   return {
     kind: `api-key-${what}`,
@@ -43,7 +57,7 @@ function wordsOf(what: 'created' | 'rotated', { name, scope, mode, last4 }: Told
 
 ${name} (${scope}, ${mode}), which ends in ${last4}
 
-If neither you nor a service of yours did it, revoke the key, and the one that it was done with.
+${LOST[by]}
 `,
   };
 }

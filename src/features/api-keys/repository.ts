@@ -168,6 +168,18 @@ export function lockKey(tx: Tx, owner: KeyOwner, id: string): Promise<KeyRow | u
   return ownedKeys(tx, owner).where('api_key.id', '=', id).forUpdate('api_key').executeTakeFirst();
 }
 
+/** @returns whether the session is there; it cannot end before the transaction does. */
+export async function lockSession(tx: Tx, accountId: string, id: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('user_session')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .forShare()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export function listOwnKeys(db: Db, owner: KeyOwner, page: PageRequest): Promise<KeyRow[]> {
   return ownedKeys(db, owner)
     .where(pageCondition(page, 'api_key.id', 'api_key.created_at'))

@@ -3,7 +3,7 @@ import { anyKey, gated } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
-import type { Caller } from '../../kernel/access.ts';
+import { type Caller, keyIdOf } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { ApiKey, ApiKeyIn, ApiKeyWithSecret, RotateIn, toApiKey } from './schemas.ts';
@@ -40,6 +40,7 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
   };
   const removal = {
     ...gated('owner'),
+    freshPassword: true,
     method: 'DELETE',
     summary: 'Revoke a key',
     description:
@@ -50,18 +51,19 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
   return [
     defineRoute({
       ...gated('owner'),
+      freshPassword: true,
       operationId: 'apiKeys.create',
       method: 'POST',
       path,
       summary: 'Mint a key',
       description:
-        'It can hold nothing that the minting key does not hold. The key itself is in this answer alone.',
+        'It can hold nothing that the minting key does not hold. One that a session makes allows 10,000 requests a minute, one that a key makes 1,000. The key itself is in this answer alone.',
       body: ApiKeyIn,
       reply: { status: 201, schema: ApiKeyWithSecret },
       errors: ['MINT_CEILING_EXCEEDED', 'QUOTA_EXCEEDED'],
       async handler({ caller }, { body }) {
         const { row, key } = await apiKeys.mint(caller, body);
-        return { ...toApiKey(row, caller.keyId), key };
+        return { ...toApiKey(row, keyIdOf(caller)), key };
       },
     }),
     defineRoute({
@@ -70,13 +72,14 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       method: 'GET',
       path,
       summary: 'List keys',
-      description: 'A live key lists the keys of both modes, a test key test keys only. Revoked ones too.',
+      description:
+        'A live key lists the keys of both modes, a test key test keys only, a session likewise. Revoked ones too.',
       query: ListQuery,
       reply: { status: 200, schema: ApiKey, list: true },
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `api-keys:${caller.workspaceId}`, query);
         const rows = await apiKeys.listOwn(caller, list.request);
-        return list.page(rows, (row) => toApiKey(row, caller.keyId));
+        return list.page(rows, (row) => toApiKey(row, keyIdOf(caller)));
       },
     }),
     defineRoute({
@@ -104,7 +107,7 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       params: Id,
       reply: { status: 200, schema: ApiKey },
       handler: async ({ caller }, { params }) =>
-        toApiKey(await apiKeys.getOwn(caller, params.id), caller.keyId),
+        toApiKey(await apiKeys.getOwn(caller, params.id), keyIdOf(caller)),
     }),
     defineRoute({
       ...removal,
@@ -116,6 +119,7 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
     }),
     defineRoute({
       ...gated('owner'),
+      freshPassword: true,
       operationId: 'apiKeys.rotate',
       method: 'POST',
       path: `${path}/{id}/rotate`,
@@ -128,7 +132,7 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       errors: ['CONFLICT', 'MINT_CEILING_EXCEEDED'],
       async handler({ caller }, { params, body }) {
         const { row, key } = await apiKeys.rotate(caller, params.id, body.overlapSec);
-        return { ...toApiKey(row, caller.keyId), key };
+        return { ...toApiKey(row, keyIdOf(caller)), key };
       },
     }),
   ];

@@ -28,7 +28,7 @@ export const ApiKeyIn = named(
       description: meaning,
       default: [],
     }),
-    mode: Type.Optional(OneOf(MODES, { description: 'Default: that of the minting key.' })),
+    mode: Type.Optional(OneOf(MODES, { description: 'Default: that of the minting key or session.' })),
     ipAllowlist: Type.Unsafe<string[]>({ ...ipAllowlist, default: [] }),
     domainAllowlist: Type.Unsafe<string[]>({ ...domainAllowlist, default: [] }),
     expiresAt: Type.Unsafe<string | null>({
@@ -90,7 +90,7 @@ const fields = {
   lastUsedIp: Nullable(Type.String()),
   createdAt: Instant,
   revokedAt: Nullable(Instant),
-  createdByKeyId: Nullable(Type.String({ description: 'Null for keys that the operator made.' })),
+  createdByKeyId: Nullable(Type.String({ description: 'Null for keys that a person or the operator made.' })),
   isCurrent: Type.Boolean({ description: 'It is the key of this request.' }),
 };
 
@@ -120,7 +120,7 @@ export const RotateIn = named(
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-export function toApiKey(row: KeyRow, currentId: string): Static<typeof ApiKey> {
+export function toApiKey(row: KeyRow, currentId: string | null): Static<typeof ApiKey> {
   return {
     id: row.id,
     name: row.name,

@@ -34,7 +34,7 @@ describe('create', () => {
     assert.deepEqual(await verify(key), {
       workspaceId: account.live,
       accountId: account.id,
-      keyId: id,
+      actor: { kind: 'key', id },
       scope: 'STANDARD',
       permissions: [],
       mode: 'live',

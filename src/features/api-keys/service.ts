@@ -1,5 +1,5 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
-import type { Caller, Mode, Scope } from '../../kernel/access.ts';
+import { type Caller, keyIdOf, type Mode, type Scope } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
@@ -58,8 +58,8 @@ export interface MintInput {
   dailyQuota: number | null;
 }
 
-/** The key that acts. A live one sees the keys of both workspaces, a test one those of its own. */
-export type ActingKey = Pick<Caller, 'accountId' | 'workspaceId' | 'keyId' | 'mode' | 'plan'>;
+/** Who acts. In live mode that is the keys of both workspaces, in test mode those of its own. */
+export type Acting = Pick<Caller, 'accountId' | 'workspaceId' | 'actor' | 'mode' | 'plan'>;
 
 /** A key with its secret, which is shown here and never again. */
 interface MadeKey {
@@ -67,7 +67,7 @@ interface MadeKey {
   key: string;
 }
 
-/** Each id is looked up among the keys that the acting one sees: NOT_FOUND otherwise. */
+/** Each id is looked up among the keys that who acts sees: NOT_FOUND otherwise. */
 export interface ApiKeys extends KeyVerifier {
   /**
    * For the operator: a key for an account's workspace, without plan limit or ceiling.
@@ -80,17 +80,17 @@ export interface ApiKeys extends KeyVerifier {
   /** For the operator. @throws {AppError} NOT_FOUND. */
   revoke(id: string): Promise<void>;
   /** @throws {AppError} BAD_REQUEST naming the malformed input, MINT_CEILING_EXCEEDED, QUOTA_EXCEEDED. */
-  mint(by: ActingKey, input: MintInput): Promise<MadeKey>;
-  listOwn(by: ActingKey, page: PageRequest): Promise<KeyRow[]>;
-  getOwn(by: ActingKey, id: string): Promise<KeyRow>;
+  mint(by: Acting, input: MintInput): Promise<MadeKey>;
+  listOwn(by: Acting, page: PageRequest): Promise<KeyRow[]>;
+  getOwn(by: Acting, id: string): Promise<KeyRow>;
   /** Refused at once on this node, everywhere within 5 s. Revoking again changes nothing. */
-  revokeOwn(by: ActingKey, id: string): Promise<void>;
+  revokeOwn(by: Acting, id: string): Promise<void>;
   /**
    * A new secret for the same key. The old one is good for `overlapSec` more.
    *
    * @throws {AppError} MINT_CEILING_EXCEEDED for a key that holds more; CONFLICT when it is revoked or expired.
    */
-  rotate(by: ActingKey, id: string, overlapSec: number): Promise<MadeKey>;
+  rotate(by: Acting, id: string, overlapSec: number): Promise<MadeKey>;
   /** Announces keys that are about to expire. */
   announceExpiring(): Promise<void>;
   /** Writes down the last uses. */
@@ -122,7 +122,7 @@ export function createApiKeys(deps: Deps): ApiKeys {
     });
     verifier.forget();
   };
-  const getOwn = async (by: ActingKey, id: string) => {
+  const getOwn = async (by: Acting, id: string) => {
     const row = await repository.findKey(db, ownerOf(by), id);
     if (row === undefined) throw notFound();
     return row;
@@ -147,7 +147,7 @@ export function createApiKeys(deps: Deps): ApiKeys {
   };
 }
 
-function ownerOf({ accountId, workspaceId, mode }: ActingKey): KeyOwner {
+function ownerOf({ accountId, workspaceId, mode }: Acting): KeyOwner {
   return { accountId, workspaceId: mode === 'live' ? null : workspaceId };
 }
 
@@ -226,7 +226,7 @@ function grantOf(row: KeyRow): KeyGrant {
 }
 
 /** What is asked for, checked for itself: the ceiling comes after. */
-function parseMint(by: ActingKey, input: MintInput, nowMs: number): KeyGrant {
+function parseMint(by: Acting, input: MintInput, nowMs: number): KeyGrant {
   rules.assertPermissions(input.scope, input.permissions);
   assertRestrictions(input.ipAllowlist, input.domainAllowlist);
   const expiresAt =
@@ -237,7 +237,7 @@ function parseMint(by: ActingKey, input: MintInput, nowMs: number): KeyGrant {
   return { ...input, mode: input.mode ?? by.mode, expiresAt };
 }
 
-async function mint({ db, events, clock, notices }: Deps, by: ActingKey, input: MintInput): Promise<MadeKey> {
+async function mint({ db, events, clock, notices }: Deps, by: Acting, input: MintInput): Promise<MadeKey> {
   const wanted = parseMint(by, input, clock.ms());
   const limit = PLANS[by.plan].apiKeys;
   const key = rules.newKey();
@@ -245,7 +245,7 @@ async function mint({ db, events, clock, notices }: Deps, by: ActingKey, input: 
   await events.transaction(async (tx, append) => {
     const workspaceId = await workspaceOf(tx, by.accountId, wanted.mode);
     await lockWorkspace(tx, workspaceId);
-    assertBelowCeiling(grantOf(await actingRow(tx, by)), wanted);
+    assertBelowCeiling(await actingGrant(tx, by), wanted);
     if ((await repository.countUsableKeys(tx, workspaceId, clock.now())) >= limit) {
       throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${limit} API keys.` });
     }
@@ -259,45 +259,59 @@ async function mint({ db, events, clock, notices }: Deps, by: ActingKey, input: 
       permissions: [...wanted.permissions],
       ip_allowlist: [...wanted.ipAllowlist],
       domain_allowlist: [...wanted.domainAllowlist],
-      rate_limit_per_minute: MINTED_RATE_LIMIT,
+      rate_limit_per_minute: by.actor.kind === 'key' ? MINTED_RATE_LIMIT : DASHBOARD_RATE_LIMIT,
       daily_quota: wanted.dailyQuota,
       expires_at: wanted.expiresAt,
-      created_by_key_id: by.keyId,
+      created_by_key_id: keyIdOf(by),
       created_at: clock.now(),
     };
     await repository.insertKey(tx, row);
     await emit(tx, append, apiKeyCreated, { ...row, mode: wanted.mode });
-    await notices.told(tx, 'created', { ...row, mode: wanted.mode });
+    await notices.told(tx, { what: 'created', by: by.actor.kind }, { ...row, mode: wanted.mode });
   });
   return { row: await mustFind(db, by, id), key };
 }
 
-/** As it is now: a key that was revoked a moment ago makes no other. */
-async function actingRow(tx: Tx, by: ActingKey): Promise<KeyRow> {
-  const row = await repository.lockKey(tx, ownerOf(by), by.keyId);
+/** As it is now: a key that was revoked a moment ago, or a session that was ended, makes no other. */
+async function actingGrant(tx: Tx, by: Acting): Promise<KeyGrant> {
+  if (by.actor.kind === 'session') {
+    if (!(await repository.lockSession(tx, by.accountId, by.actor.id))) throw new AppError('UNAUTHORIZED');
+    return { ...OWNER_GRANT, mode: by.mode };
+  }
+  const row = await repository.lockKey(tx, ownerOf(by), by.actor.id);
   if (row === undefined || row.revoked_at !== null) throw new AppError('KEY_DISABLED');
-  return row;
+  return grantOf(row);
 }
 
-async function mustFind(db: Db, by: ActingKey, id: string): Promise<KeyRow> {
+/** What a session of the owner can hand on, in its mode. */
+const OWNER_GRANT = {
+  scope: 'FULL_ACCESS',
+  permissions: [],
+  expiresAt: null,
+  ipAllowlist: [],
+  domainAllowlist: [],
+  dailyQuota: null,
+} as const;
+
+async function mustFind(db: Db, by: Acting, id: string): Promise<KeyRow> {
   const row = await repository.findKey(db, { accountId: by.accountId, workspaceId: null }, id);
   if (row === undefined) throw notFound();
   return row;
 }
 
-async function rotate({ db, events, clock, notices }: Deps, by: ActingKey, id: string, overlapSec: number) {
+async function rotate({ db, events, clock, notices }: Deps, by: Acting, id: string, overlapSec: number) {
   const key = rules.newKey();
   await events.transaction(async (tx) => {
     const row = await repository.lockKey(tx, ownerOf(by), id);
     if (row === undefined) throw notFound();
-    if (id !== by.keyId) assertBelowCeiling(grantOf(await actingRow(tx, by)), grantOf(row));
+    if (id !== by.actor.id) assertBelowCeiling(await actingGrant(tx, by), grantOf(row));
     const now = clock.ms();
     if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)) {
       throw new AppError('CONFLICT', { message: 'The key is revoked or expired.' });
     }
     const secret = secretOf(key);
     await repository.replaceSecret(tx, row, secret, dateFromMs(now + overlapSec * 1000));
-    await notices.told(tx, 'rotated', { ...row, last4: secret.last4 });
+    await notices.told(tx, { what: 'rotated', by: by.actor.kind }, { ...row, last4: secret.last4 });
   });
   return { row: await mustFind(db, by, id), key };
 }

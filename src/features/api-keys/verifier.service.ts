@@ -76,7 +76,7 @@ export function createKeyVerifier({ db, clock, bus, usage, guesses }: Deps): Key
   };
   const use = ({ grant, verified }: CachedKey, from: From) => {
     rules.assertUsable(grant, from, clock.ms());
-    usage.note(verified.keyId, from.ip);
+    usage.note(verified.actor.id, from.ip);
     return verified;
   };
 
@@ -96,7 +96,7 @@ function toCached(row: repository.GrantRow, until: number): CachedKey {
     verified: {
       workspaceId: row.workspace_id,
       accountId: row.account_id,
-      keyId: row.id,
+      actor: { kind: 'key', id: row.id },
       scope: row.scope,
       permissions: row.permissions,
       mode: row.mode,

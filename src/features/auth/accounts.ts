@@ -1,3 +1,4 @@
+import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 
 /** What a sign-in decides on. */
@@ -22,7 +23,7 @@ export interface CredentialStore {
   ): Promise<Pick<AccountCredentials, 'token_epoch' | 'suspended_at'> | undefined>;
   /** Replaces the hash of an unchanged password; nothing when the password has been changed meanwhile. */
   replaceHash(db: Db, id: string, from: string, to: string): Promise<void>;
-  /** A new password: every user token made so far is void. */
+  /** A new password: every user token and session made so far is void. */
   changePassword(tx: Tx, id: string, hash: string): Promise<void>;
   /** @returns whether the account still has this address. */
   markVerified(tx: Tx, id: string, email: string, at: Date): Promise<boolean>;
@@ -30,9 +31,16 @@ export interface CredentialStore {
 
 /** Accounts as sign-in needs them. */
 export interface AccountMaker {
+  passwordMinLength: number;
   /** @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS. */
   create(
-    input: { email: string; password: string; name?: string | null | undefined; verified: boolean },
+    input: {
+      email: string;
+      password: string;
+      name?: string | null | undefined;
+      plan: Plan;
+      verified: boolean;
+    },
     also: (tx: Tx, account: { id: string; email: string }) => Promise<void>,
   ): Promise<{ id: string }>;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import type { Plan } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Counter } from '../../platform/counters.ts';
 import type { Db } from '../../platform/db/index.ts';
@@ -7,9 +8,14 @@ import type { Passwords } from '../../platform/passwords.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { AccountMaker, CredentialStore } from './accounts.ts';
 import { createLoginBackoff } from './backoff.ts';
+import { createIdentities } from './identities.service.ts';
 import { createMailLinks, type MailLinks, type MailOutbox } from './links.service.ts';
 import { createSignInPlaces, type SignInPlaces } from './places.service.ts';
+import { createRegistration, type Registration, type RegistrationMode } from './registration.service.ts';
 import { createSignIn, type SignIn } from './service.ts';
+import { createSessionSignIn, type SessionSignIn } from './session-sign-in.service.ts';
+import { createSessions, type Sessions } from './sessions.service.ts';
+import { createSignIns } from './sign-ins.ts';
 import { createUserTokens, type UserTokens } from './tokens.service.ts';
 import { createTwoFactor, type TwoFactor } from './two-factor.service.ts';
 
@@ -19,6 +25,9 @@ export interface Auth {
   twoFactor: TwoFactor;
   links: MailLinks;
   places: SignInPlaces;
+  sessions: Sessions;
+  sessionSignIn: SessionSignIn;
+  registration: Registration;
 }
 
 interface Deps {
@@ -42,16 +51,30 @@ interface Deps {
   onAccountsChanged(listener: () => void): void;
   /** The issuer of tokens, and what links begin with. */
   publicUrl: string;
+  /** Of who registers. */
+  defaultPlan: Plan;
+  /** Who may register in the dashboard. */
+  registrationMode: RegistrationMode;
+  termsUrl: string | null;
 }
 
 /** The parts of the feature, each knowing those it needs. */
 export function createAuth(deps: Deps): Auth {
   const { credentials, hashPassword } = deps.accounts;
   const tokens = createUserTokens({ ...deps, credentials, issuer: deps.publicUrl });
-  const twoFactor = createTwoFactor({ ...deps, credentials, tokens });
-  const links = createMailLinks({ ...deps, credentials, hashPassword, tokens });
+  const sessions = createSessions(deps);
+  const signIns = createSignIns({ tokens, sessions });
+  const twoFactor = createTwoFactor({ ...deps, credentials, signIns });
+  const links = createMailLinks({ ...deps, credentials, hashPassword, signIns });
   const places = createSignInPlaces(deps);
   const backoff = createLoginBackoff(deps.caps);
-  const signIn = createSignIn({ ...deps, credentials, tokens, places, twoFactor, links, backoff });
-  return { signIn, tokens, twoFactor, links, places };
+  const identities = createIdentities({ ...deps, credentials, twoFactor, links, backoff });
+  const signIn = createSignIn({ identities, tokens, places });
+  const registration = createRegistration({
+    ...deps,
+    mode: deps.registrationMode,
+    passwordMinLength: deps.accounts.passwordMinLength,
+  });
+  const sessionSignIn = createSessionSignIn({ ...deps, identities, sessions, places, registration });
+  return { signIn, tokens, twoFactor, links, places, sessions, sessionSignIn, registration };
 }

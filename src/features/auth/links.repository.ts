@@ -48,14 +48,13 @@ export async function voidTokens(tx: Tx, accountId: string, purpose: LinkPurpose
 }
 
 export async function countTokens(db: Db, accountId: string, purpose: LinkPurpose, since: Date) {
-  const row = await db
+  return db
     .selectFrom('email_token')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min<Date | null>('created_at').as('oldest')])
     .where('account_id', '=', accountId)
     .where('purpose', '=', purpose)
     .where('created_at', '>', since)
     .executeTakeFirstOrThrow();
-  return row.count;
 }
 
 export async function insertRequest(db: Db, purpose: LinkPurpose, email: string, now: Date): Promise<void> {

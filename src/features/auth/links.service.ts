@@ -1,12 +1,13 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { HOUR_MS } from '../../kernel/durations.ts';
+import { AppError, tooMany } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { EmailTokenPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import type { CredentialStore } from './accounts.ts';
 import * as repository from './links.repository.ts';
 import { passwordChangedMail, resetMail, verifyMail } from './mails.ts';
 import * as rules from './rules.ts';
-import type { UserTokens } from './tokens.service.ts';
+import { NOTHING, type SignIns } from './sign-ins.ts';
 import { deleteChallengesOf } from './two-factor.repository.ts';
 
 /**
@@ -20,6 +21,12 @@ export interface MailLinks {
   request(purpose: LinkPurpose, email: string): Promise<void>;
   /** Turns what was asked for into mails, where there is an account; the worker calls it. */
   sendRequested(): Promise<void>;
+  /**
+   * Sends the link that confirms the address once more.
+   *
+   * @throws {AppError} CONFLICT when it is confirmed; RATE_LIMITED after three in an hour.
+   */
+  sendAgain(accountId: string): Promise<void>;
   isUsable(purpose: LinkPurpose, token: string): Promise<boolean>;
   /** @returns false when the link is unknown, used or expired. */
   verifyEmail(token: string): Promise<boolean>;
@@ -54,7 +61,7 @@ interface Deps {
   credentials: CredentialStore;
   clock: Clock;
   mailbox: MailOutbox;
-  tokens: Pick<UserTokens, 'endAll'>;
+  signIns: Pick<SignIns, 'endAll'>;
   /** @throws {AppError} WEAK_PASSWORD. */
   hashPassword(password: string): Promise<string>;
   /** An account has changed in what its API keys depend on. */
@@ -75,8 +82,9 @@ export function createMailLinks(deps: Deps): MailLinks {
         if (!(await db.transaction().execute((tx) => answerRequest(deps, tx)))) return;
       }
     },
+    sendAgain: (accountId) => db.transaction().execute((tx) => sendAgain(deps, tx, accountId)),
     async isUsable(purpose, token) {
-      const row = await repository.findUsable(db, rules.hashLinkToken(token), purpose, clock.now());
+      const row = await repository.findUsable(db, rules.hashSecret(token), purpose, clock.now());
       return row !== undefined;
     },
     async verifyEmail(token) {
@@ -93,7 +101,7 @@ export function createMailLinks(deps: Deps): MailLinks {
 }
 
 function takeLink({ clock }: Deps, tx: Tx, purpose: LinkPurpose, token: string) {
-  return repository.takeToken(tx, rules.hashLinkToken(token), purpose, clock.now());
+  return repository.takeToken(tx, rules.hashSecret(token), purpose, clock.now());
 }
 
 async function sendLink(
@@ -102,9 +110,9 @@ async function sendLink(
   purpose: LinkPurpose,
   { id, email }: { id: string; email: string },
 ): Promise<void> {
-  const token = rules.newLinkToken();
+  const token = rules.newSecret();
   await repository.insertToken(tx, {
-    hash: rules.hashLinkToken(token),
+    hash: rules.hashSecret(token),
     account_id: id,
     purpose,
     email,
@@ -115,6 +123,17 @@ async function sendLink(
   await mailbox.enqueue(tx, purpose === 'VERIFY_EMAIL' ? verifyMail(email, link) : resetMail(email, link));
 }
 
+async function sendAgain(deps: Deps, tx: Tx, accountId: string): Promise<void> {
+  const account = await deps.credentials.findById(tx, accountId);
+  if (account === undefined || account.email_verified_at !== null) {
+    throw new AppError('CONFLICT', { message: 'The address is confirmed already.' });
+  }
+  const since = deps.clock.ms() - HOUR_MS;
+  const { count, oldest } = await repository.countTokens(tx, accountId, 'VERIFY_EMAIL', dateFromMs(since));
+  if (count >= LINKS_PER_HOUR) throw tooMany('RATE_LIMITED', (oldest?.getTime() ?? since) - since);
+  await sendLink(deps, tx, 'VERIFY_EMAIL', account);
+}
+
 /** @returns false when there is nothing left to answer. */
 async function answerRequest(deps: Deps, tx: Tx): Promise<boolean> {
   const request = await repository.takeRequest(tx);
@@ -123,14 +142,14 @@ async function answerRequest(deps: Deps, tx: Tx): Promise<boolean> {
   if (account === undefined || account.suspended_at !== null) return true;
   if (request.purpose === 'VERIFY_EMAIL' && account.email_verified_at !== null) return true;
   const since = dateFromMs(deps.clock.ms() - HOUR_MS);
-  const sent = await repository.countTokens(tx, account.id, request.purpose, since);
+  const { count: sent } = await repository.countTokens(tx, account.id, request.purpose, since);
   if (sent < LINKS_PER_HOUR) await sendLink(deps, tx, request.purpose, account);
   return true;
 }
 
 async function resetPassword(deps: Deps, token: string, password: string): Promise<boolean> {
   const { db, clock, credentials, mailbox, publicUrl } = deps;
-  const hash = rules.hashLinkToken(token);
+  const hash = rules.hashSecret(token);
   // Looked up first: hashing a password is too costly for whoever has no link.
   const usable = await repository.findUsable(db, hash, 'RESET_PASSWORD', clock.now());
   if (usable === undefined) return false;
@@ -143,7 +162,7 @@ async function resetPassword(deps: Deps, token: string, password: string): Promi
     await credentials.markVerified(tx, link.account_id, link.email, clock.now());
     await repository.voidTokens(tx, link.account_id, 'RESET_PASSWORD', clock.now());
     await deleteChallengesOf(tx, link.account_id);
-    await deps.tokens.endAll(tx, link.account_id, null);
+    await deps.signIns.endAll(tx, link.account_id, NOTHING);
     await mailbox.enqueue(tx, passwordChangedMail(link.email, `${publicUrl}/forgot-password`));
     return true;
   });

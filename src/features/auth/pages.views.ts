@@ -100,11 +100,17 @@ export function expired(purpose: LinkPurpose): Page {
 
 export function done(purpose: LinkPurpose): Page {
   return purpose === 'VERIFY_EMAIL'
-    ? page(200, 'Your address is confirmed', html`<p>API keys of your account work from now on.</p>`)
+    ? page(
+        200,
+        'Your address is confirmed',
+        html`<p>API keys of your account work from now on.</p>
+<p><a class="button" href="/dashboard/welcome">Make your first key</a></p>`,
+      )
     : page(
         200,
         'Your password is changed',
-        html`<p>You were signed out everywhere. Sign in with the new password.</p>`,
+        html`<p>You were signed out everywhere.</p>
+<p><a class="button" href="/dashboard">Sign in with the new password</a></p>`,
       );
 }
 

@@ -1,4 +1,5 @@
 import { anyKey, gated } from '../../http/access.ts';
+import type { RequestContext } from '../../http/context.ts';
 import { defineRoute, type Limit, type Route } from '../../http/route.ts';
 import { Deleted } from '../../http/schema.ts';
 import { HOUR_SEC } from '../../kernel/durations.ts';
@@ -16,6 +17,8 @@ import {
   TwoFactorState,
 } from './schemas.ts';
 import type { SignIn } from './service.ts';
+import type { Sessions } from './sessions.service.ts';
+import type { Kept } from './sign-ins.ts';
 import type { TwoFactor } from './two-factor.service.ts';
 
 const QUARTER_SEC = 900;
@@ -28,15 +31,21 @@ function caps(bucket: string, perIp: number, perKey: number): readonly Limit[] {
   ];
 }
 
-const LOGIN_CAPS = caps('login', 10, 100);
-const REGISTER_CAPS = caps('register', 5, 20);
+export const LOGIN_CAPS = caps('login', 10, 100);
+export const REGISTER_CAPS = caps('register', 5, 20);
 /** Each of these checks a password or a code, so each is one more way to guess it. */
 const GUESS_CAPS: readonly Limit[] = [
   { bucket: 'two-factor', per: 'key', max: 30, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
 ];
 
 /** `/auth/*` (docs/api/authentication.md): nothing of the key's workspace changes. */
-export function authRoutes({ signIn }: { signIn: SignIn }): Route[] {
+export function authRoutes({
+  signIn,
+  sessions,
+}: {
+  signIn: SignIn;
+  sessions: Pick<Sessions, 'end'>;
+}): Route[] {
   return [
     defineRoute({
       ...anyKey,
@@ -94,18 +103,28 @@ export function authRoutes({ signIn }: { signIn: SignIn }): Route[] {
       path: '/auth/logout',
       summary: 'Sign a user out',
       description:
-        'Ends the user token that is sent with it: refused at once on this node, within 5 seconds on every other. The key works on.',
+        'Ends the user token that is sent with it, or the session of the dashboard that asks: refused at once on this node, within 5 seconds on every other. The key works on.',
       reply: { status: 200, schema: SignedOut },
-      async handler({ caller: { accountId }, userTokenId: tokenId }) {
+      async handler({ caller: { accountId, actor }, userTokenId: tokenId, session }) {
         if (tokenId !== null) await signIn.logout({ accountId, tokenId });
+        if (actor.kind === 'session') {
+          await sessions.end(accountId, actor.id);
+          session.drop();
+        }
         return { signedOut: true };
       },
     }),
   ];
 }
 
+/** What a change of the second factor does not end. */
+function actingOf({ caller: { actor }, userTokenId }: RequestContext): Kept {
+  return { tokenId: userTokenId, sessionId: actor.kind === 'session' ? actor.id : null };
+}
+
 /**
- * `/me/two-factor` (docs/api/authentication.md#second-factor): acts of the user, so they need `X-User-Token`.
+ * `/me/two-factor` (docs/api/authentication.md#second-factor): acts of the user, so they need `X-User-Token` or
+ * a session.
  */
 export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[] {
   const path = '/me/two-factor';
@@ -141,13 +160,13 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
       method: 'POST',
       path: `${path}/confirm`,
       summary: 'Turn the second factor on',
-      description: 'Every other user token of the account ends, and its owner is told by mail.',
+      description: 'Every other user token and session of the account ends, and its owner is told by mail.',
       limits: GUESS_CAPS,
       body: ConfirmIn,
       reply: { status: 200, schema: RecoveryCodes },
       errors: ['INVALID_CREDENTIALS', 'CONFLICT'],
-      handler: async ({ caller, userTokenId }, { body }) => ({
-        recoveryCodes: await twoFactor.confirm(caller.accountId, body.code, userTokenId),
+      handler: async (context, { body }) => ({
+        recoveryCodes: await twoFactor.confirm(context.caller.accountId, body.code, actingOf(context)),
       }),
     }),
     defineRoute({
@@ -158,14 +177,15 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
       path,
       summary: 'Turn the second factor off',
       description:
-        'Every other user token of the account ends, and its owner is told by mail. The `id` of the answer is that of the account.',
+        'Every other user token and session of the account ends, and its owner is told by mail. The `id` of the answer is that of the account.',
       limits: GUESS_CAPS,
       body: DisableIn,
       reply: { status: 200, schema: Deleted },
       errors: ['INVALID_CREDENTIALS', 'NOT_FOUND', 'SERVICE_UNAVAILABLE'],
-      async handler({ caller, userTokenId }, { body }) {
-        await twoFactor.disable(caller.accountId, body, userTokenId);
-        return { id: caller.accountId, deleted: true };
+      async handler(context, { body }) {
+        const { accountId } = context.caller;
+        await twoFactor.disable(accountId, body, actingOf(context));
+        return { id: accountId, deleted: true };
       },
     }),
   ];

@@ -31,12 +31,12 @@ export function normaliseCode(code: string): string {
   return code.slice(0, 64).replace(/[\s-]/g, '').toLowerCase();
 }
 
-/** The secret part of a link in a mail: 256 random bits. */
-export function newLinkToken(): string {
+/** The secret part of a link in a mail or of a cookie: 256 random bits, 43 characters. */
+export function newSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
 /** What is stored of it. */
-export function hashLinkToken(token: string): Buffer {
+export function hashSecret(token: string): Buffer {
   return Buffer.from(hash('sha256', token, 'hex'), 'hex');
 }

@@ -38,7 +38,7 @@ describe('POST /auth/register', () => {
     await fixture.post('/auth/register', key, { email, password: PASSWORD });
     const account = await fixture.app.container.accounts.byEmail(email);
     assert.equal(account.email_verified_at, null);
-    assert.equal(account.plan, 'VIP');
+    assert.equal(account.plan, 'FREE');
     const own = await fixture.app.container.apiKeys.create({ email, scope: 'FULL_ACCESS' });
     (await fixture.app.request('GET', '/streams', { key: own.key })).assertError('EMAIL_NOT_VERIFIED');
   });

@@ -7,6 +7,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { CredentialStore } from './accounts.ts';
+import { type Checked, createMemory } from './memory.ts';
 import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
 import * as repository from './tokens.repository.ts';
 
@@ -52,9 +53,6 @@ const AUDIENCE = 'marquee:user';
 /** Far above what we issue; nothing longer is worth parsing. */
 const MAX_LENGTH = 2048;
 const EPOCH_CLAIM = 'epoch';
-/** What has ended is refused on every node within this time even when the hint of it is lost. */
-const CACHE_MS = 5_000;
-const CACHE_ENTRIES = 20_000;
 const CHANGED_TOPIC = 'user-tokens';
 
 interface Deps {
@@ -73,7 +71,7 @@ interface Deps {
 export function createUserTokens(deps: Deps): UserTokens {
   const { db, clock, bus } = deps;
   const keys = createSigningKeys({ ...deps, tokenSec: LIFE_SEC });
-  const known = createKnownTokens(deps);
+  const known = createMemory<UserToken>(deps, CHANGED_TOPIC);
   const issuer = { ...deps, keys };
 
   return {
@@ -91,7 +89,8 @@ export function createUserTokens(deps: Deps): UserTokens {
     },
     async verify(token) {
       if (token.length > MAX_LENGTH) return null;
-      return known.get(token) ?? known.read(token, () => verify(issuer, token));
+      const name = hash('sha256', token, 'base64');
+      return known.get(name) ?? known.read(name, () => verify(issuer, token));
     },
     async end({ accountId, tokenId }) {
       await repository.deleteToken(db, accountId, tokenId);
@@ -148,7 +147,7 @@ async function claimsOf({ keys, issuer, clock }: Issuer, token: string) {
   }
 }
 
-async function verify(issuer: Issuer, token: string): Promise<VerifiedToken | null> {
+async function verify(issuer: Issuer, token: string): Promise<Checked<UserToken> | null> {
   const { db, credentials } = issuer;
   const { sub: accountId, jti: tokenId, exp, [EPOCH_CLAIM]: epoch } = (await claimsOf(issuer, token)) ?? {};
   if (typeof accountId !== 'string' || typeof tokenId !== 'string' || exp === undefined) return null;
@@ -157,42 +156,6 @@ async function verify(issuer: Issuer, token: string): Promise<VerifiedToken | nu
     repository.hasToken(db, accountId, tokenId),
   ]);
   if (!isThere || account === undefined || account.suspended_at !== null) return null;
-  return epoch === account.token_epoch ? { accountId, tokenId, expiresAtMs: exp * 1000 } : null;
-}
-
-interface VerifiedToken extends UserToken {
-  expiresAtMs: number;
-}
-
-/** Tokens that were good a moment ago. */
-function createKnownTokens({ clock, bus, onAccountsChanged }: Deps) {
-  const cache = new Map<string, { token: UserToken; untilMs: number }>();
-  // A token that is being checked while something changes must not be remembered as it was.
-  let changes = 0;
-  const clear = () => {
-    changes += 1;
-    cache.clear();
-  };
-  bus.subscribe(CHANGED_TOPIC, clear);
-  onAccountsChanged(clear);
-  const keyOf = (token: string) => hash('sha256', token, 'base64');
-  return {
-    get(token: string): UserToken | undefined {
-      const found = cache.get(keyOf(token));
-      return found !== undefined && found.untilMs > clock.ms() ? found.token : undefined;
-    },
-    async read(token: string, check: () => Promise<VerifiedToken | null>): Promise<UserToken | null> {
-      const seen = changes;
-      const verified = await check();
-      if (verified === null) return null;
-      const { accountId, tokenId, expiresAtMs } = verified;
-      const entry = {
-        token: { accountId, tokenId },
-        untilMs: Math.min(clock.ms() + CACHE_MS, expiresAtMs),
-      };
-      if (cache.size >= CACHE_ENTRIES) cache.clear();
-      if (seen === changes) cache.set(keyOf(token), entry);
-      return entry.token;
-    },
-  };
+  if (epoch !== account.token_epoch) return null;
+  return { value: { accountId, tokenId }, untilMs: exp * 1000 };
 }

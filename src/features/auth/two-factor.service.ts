@@ -9,7 +9,7 @@ import type { CredentialStore } from './accounts.ts';
 import type { MailOutbox } from './links.service.ts';
 import { twoFactorMail } from './mails.ts';
 import * as rules from './rules.ts';
-import type { UserTokens } from './tokens.service.ts';
+import type { Kept, SignIns } from './sign-ins.ts';
 import * as totp from './totp.ts';
 import * as repository from './two-factor.repository.ts';
 
@@ -26,19 +26,19 @@ export interface TwoFactor {
    */
   enrol(accountId: string, password: string): Promise<{ secret: string; otpauthUrl: string }>;
   /**
-   * Turns the second factor on, ends every other user token and tells the owner.
+   * Turns the second factor on, ends every other user token and session, and tells the owner.
    *
-   * @param keep the id of the user token that acts.
+   * @param keep what acts.
    * @returns the recovery codes, which are never shown again.
    * @throws {AppError} INVALID_CREDENTIALS, CONFLICT when there is nothing to confirm.
    */
-  confirm(accountId: string, code: string, keep: string | null): Promise<string[]>;
+  confirm(accountId: string, code: string, keep: Kept): Promise<string[]>;
   /**
    * Turns it off, likewise.
    *
    * @throws {AppError} INVALID_CREDENTIALS, NOT_FOUND when the second factor is off.
    */
-  disable(accountId: string, input: { password: string; code: string }, keep: string | null): Promise<void>;
+  disable(accountId: string, input: { password: string; code: string }, keep: Kept): Promise<void>;
   /**
    * @returns null when the account has no second factor, else what to answer a right password with.
    * @throws {AppError} SECOND_FACTOR_UNAVAILABLE.
@@ -60,7 +60,7 @@ interface Deps {
   credentials: Pick<CredentialStore, 'findById'>;
   passwords: Pick<Passwords, 'verify'>;
   secrets: Pick<Secrets, 'encrypt' | 'decrypt' | 'sign'>;
-  tokens: Pick<UserTokens, 'endAll' | 'forget'>;
+  signIns: SignIns;
   mailbox: MailOutbox;
   clock: Clock;
   publicUrl: string;
@@ -90,7 +90,7 @@ export function createTwoFactor(deps: Deps): TwoFactor {
         await changed(deps, tx, { accountId, keep, isOn: true });
         return made;
       });
-      deps.tokens.forget();
+      deps.signIns.forget();
       return codes;
     },
     async disable(accountId, { password, code }, keep) {
@@ -102,7 +102,7 @@ export function createTwoFactor(deps: Deps): TwoFactor {
         await repository.remove(tx, accountId);
         await changed(deps, tx, { accountId, keep, isOn: false });
       });
-      deps.tokens.forget();
+      deps.signIns.forget();
     },
     challenge: (accountId) =>
       startChallenge(deps, accountId).catch((error: unknown) => {
@@ -137,11 +137,11 @@ async function enable(deps: Deps, tx: Tx, accountId: string, code: string): Prom
 
 /** Whoever signed in under the other rule is signed out, and the owner is told. */
 async function changed(
-  { tokens, credentials, mailbox, publicUrl }: Deps,
+  { signIns, credentials, mailbox, publicUrl }: Deps,
   tx: Tx,
-  { accountId, keep, isOn }: { accountId: string; keep: string | null; isOn: boolean },
+  { accountId, keep, isOn }: { accountId: string; keep: Kept; isOn: boolean },
 ): Promise<void> {
-  await tokens.endAll(tx, accountId, keep);
+  await signIns.endAll(tx, accountId, keep);
   const account = await credentials.findById(tx, accountId);
   if (account === undefined || account.email_verified_at === null) return;
   await mailbox.enqueue(tx, twoFactorMail(account.email, isOn, `${publicUrl}/forgot-password`));

@@ -16,6 +16,7 @@ const KEY_ERRORS: readonly ErrorCode[] = [
   'IP_NOT_ALLOWED',
   'DOMAIN_NOT_ALLOWED',
 ];
+const SESSION_ERRORS: readonly ErrorCode[] = ['UNAUTHORIZED', 'NOT_FOUND'];
 const IDEMPOTENCY_ERRORS: readonly ErrorCode[] = [
   'INVALID_IDEMPOTENCY_KEY',
   'IDEMPOTENCY_IN_FLIGHT',
@@ -26,6 +27,7 @@ const GATE_ERRORS: Record<NonNullable<Route['gate']>, ErrorCode> = {
   'finance-write': 'FINANCIAL_SCOPE_REQUIRED',
   owner: 'OWNER_SCOPE_REQUIRED',
   user: 'INVALID_USER_TOKEN',
+  'session-owner': 'ADMIN_ONLY',
   admin: 'ADMIN_ONLY',
 };
 /** What has nothing to do with the endpoint: even before a path is known. */
@@ -48,6 +50,9 @@ const USUAL: readonly ErrorCode[] = [
 export function errorsOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>([...ANY_REQUEST, ...route.errors]);
   if (route.auth === 'key') for (const code of KEY_ERRORS) codes.add(code);
+  if (takesSession(route)) for (const code of SESSION_ERRORS) codes.add(code);
+  if (route.ownOrigin === true || (takesSession(route) && route.method !== 'GET')) codes.add('CSRF_REJECTED');
+  if (route.freshPassword === true) codes.add('PASSWORD_REQUIRED');
   if (route.auth !== 'none') codes.add('RATE_LIMITED').add('DAILY_QUOTA_EXCEEDED');
   if (route.gate !== null) codes.add(GATE_ERRORS[route.gate]);
   if (asksForScope(route)) codes.add('INSUFFICIENT_SCOPE');
@@ -61,9 +66,15 @@ export function errorsOf(route: Route): ErrorCode[] {
   return [...codes].sort((a, b) => ERRORS[a].status - ERRORS[b].status || (a < b ? -1 : 1));
 }
 
+/** `X-Account-Id` can name an account that is not there, whatever the path. */
+function takesSession({ auth }: Route): boolean {
+  return auth === 'key' || auth === 'session';
+}
+
 /** The owner's gate decides about the scope itself. */
 function asksForScope({ auth, gate, writes, method }: Route): boolean {
-  return auth === 'key' && gate !== 'owner' && (writes ?? method !== 'GET');
+  if (gate === 'owner' || gate === 'session-owner' || gate === 'admin') return false;
+  return auth === 'key' && (writes ?? method !== 'GET');
 }
 
 /** The refusals of the document: one response for each set of codes of a status, whatever endpoints share it. */

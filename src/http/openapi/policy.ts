@@ -16,6 +16,13 @@ export const SECURITY_SCHEMES: Record<string, Json> = {
     name: 'X-API-Key',
     description: 'The same API key in a header of its own, for clients that cannot set `Authorization`.',
   },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-session',
+    description:
+      'The cookie of a sign-in to the dashboard (`POST /auth/session`), for the pages of the platform alone; over plain http it is called `session`. It acts as a FULL_ACCESS key of its account. Whatever is no GET needs the own `Origin` and `X-CSRF-Token` (`csrfToken` of `GET /auth/session`). `X-Workspace-Mode: live|test` chooses the workspace, live by default. A key that is sent as well wins.',
+  },
   userToken: {
     type: 'apiKey',
     in: 'header',
@@ -30,39 +37,46 @@ const KEY_AND_USER = [
   { bearer: [], userToken: [] },
   { apiKey: [], userToken: [] },
 ];
+const SESSION = [{ session: [] }];
 /** The security of endpoints that say nothing else. */
-export const DEFAULT_SECURITY: Json[] = [...KEY, ...KEY_AND_USER];
+export const DEFAULT_SECURITY: Json[] = [...KEY, ...KEY_AND_USER, ...SESSION];
 
 /** The `security` of an operation where it is not the default. */
 export function securityOf({ auth, gate }: Pick<Route, 'auth' | 'gate'>): { security?: Json[] } {
   if (auth === 'none') return { security: [] };
-  if (auth === 'public') return { security: [{}, ...KEY] };
-  return gate === 'user' ? { security: KEY_AND_USER } : {};
+  if (auth === 'public') return { security: [{}, ...KEY, ...SESSION] };
+  if (auth === 'session' || gate === 'session-owner' || gate === 'admin') return { security: SESSION };
+  return gate === 'user' ? { security: [...KEY_AND_USER, ...SESSION] } : {};
 }
 
 const GATES: Record<Gate, string> = {
   'finance-read': 'Needs a key of scope FULL_ACCESS, or one with the permission `finance:read`.',
   'finance-write': 'Needs a key of scope FULL_ACCESS, or one with the permission `finance:write`.',
-  owner: 'Needs a key of scope FULL_ACCESS, or the user token of the owner.',
-  user: 'Needs the user token of the owner.',
-  admin: 'Needs an administrator.',
+  owner: 'Needs a key of scope FULL_ACCESS, the user token of the owner, or a session.',
+  user: 'Needs the user token of the owner, or a session.',
+  'session-owner': 'Needs a session: no API key will do.',
+  admin: 'Needs the session of an administrator: no API key will do.',
 };
 
 /** What the policy of an endpoint asks for, in words. */
 export function policyText(route: Route): string {
-  const { auth, gate, permission, limits = [], idempotent, originLock } = route;
+  const { auth, gate, permission, freshPassword, ownOrigin, limits = [], idempotent, originLock } = route;
   const access =
     auth === 'none'
       ? ['Takes no key.']
       : auth === 'public'
         ? ['Works without a key.']
-        : [
-            ...(gate === null ? [] : [GATES[gate]]),
-            ...(permission === null ? [] : [`Needs the permission \`${permission}\`.`]),
-            ...(gate === null && permission === null ? ['Any key will do.'] : []),
-          ];
+        : auth === 'session'
+          ? ['Needs a session: no key is read.']
+          : [
+              ...(gate === null ? [] : [GATES[gate]]),
+              ...(permission === null ? [] : [`Needs the permission \`${permission}\`.`]),
+              ...(gate === null && permission === null ? ['Any key will do.'] : []),
+            ];
   return [
     ...access,
+    ...(ownOrigin === true ? ['Only for pages of the platform.'] : []),
+    ...(freshPassword === true ? ['A session has to have confirmed its password within ten minutes.'] : []),
     ...limits.map(limitText),
     ...(idempotent ? ['Takes an `Idempotency-Key`.'] : []),
     ...(originLock ? ['Only from a verified integration domain.'] : []),

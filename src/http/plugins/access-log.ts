@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Caller } from '../../kernel/access.ts';
 import type { HttpPorts } from '../ports.ts';
 
 /** One line and one observation for each answered request. */
@@ -15,12 +16,18 @@ export function accessLog(app: FastifyInstance, ports: Pick<HttpPorts, 'accessLo
         path: openPath(request),
         status: reply.statusCode,
         ms: roundedMs(ms),
-        keyId: request.caller?.keyId,
+        ...actorOf(request.caller),
       },
       'request',
     );
     done();
   });
+}
+
+function actorOf(caller: Caller | null): { keyId?: string; sessionId?: string } {
+  if (caller === null) return {};
+  const { kind, id } = caller.actor;
+  return kind === 'key' ? { keyId: id } : { sessionId: id };
 }
 
 /** Longer than every id: a key or a token at an address that is almost right. */

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Caller } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { HttpPorts } from '../ports.ts';
+import { type Asking, assertOwnOrigin, verifySession } from './session.ts';
 import { isUnroutable } from './unroutable.ts';
 
 /**
@@ -21,37 +22,47 @@ export function originHost(headers: FastifyRequest['headers']): string | undefin
   return origin !== undefined && URL.canParse(origin) ? new URL(origin).hostname : undefined;
 }
 
-type Ports = Pick<HttpPorts, 'keys' | 'verifyUserToken'>;
+type Ports = Pick<HttpPorts, 'keys' | 'verifyUserToken' | 'sessions'>;
 
-function verifyKey(ports: Ports, request: FastifyRequest): Caller | Promise<Caller> {
+/**
+ * Who asks: the key, else the session of the dashboard.
+ *
+ * @throws {AppError} the 401 or 403 of the check (docs/api/authentication.md#the-key).
+ */
+export function identify(ports: Pick<Ports, 'keys' | 'sessions'>, request: Asking): Caller | Promise<Caller> {
   const key = sentKey(request.headers);
-  if (key === null) throw new AppError('UNAUTHORIZED');
+  if (key === null) return verifySession(ports, request, ports.sessions.cookie.read(request.headers), false);
   if (!key.startsWith('pk_')) throw new AppError('INVALID_KEY_FORMAT');
   return ports.keys.verify(key, { ip: request.ip, origin: originHost(request.headers) });
 }
 
-/** Public paths, and paths that do not exist, take a valid key as attribution and ignore any other. */
+/** Public paths, and paths that do not exist, take a valid key or session as attribution and ignore any other. */
 async function attribute(ports: Ports, request: FastifyRequest): Promise<void> {
-  if (sentKey(request.headers) === null) return;
+  const { headers } = request;
+  if (sentKey(headers) === null && ports.sessions.cookie.read(headers) === null) return;
   try {
-    request.caller = await verifyKey(ports, request);
+    request.caller = await identify(ports, request);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
   }
 }
 
-/** Turns the key into the caller: the key, then its restrictions (docs/api/authentication.md#the-key). */
+/** Turns the key, with its restrictions, or the session into the caller (docs/api/authentication.md#the-key). */
 export function authenticate(app: FastifyInstance, ports: Ports): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('userTokenId', null);
   const run = (request: FastifyRequest): Promise<void> | undefined => {
     const { route } = request.routeOptions.config;
     const auth = isUnroutable(request) ? 'public' : (route?.auth ?? 'none');
-    if (auth === 'none') return undefined;
     if (auth === 'public') return attribute(ports, request);
-    const caller = verifyKey(ports, request);
+    if (route?.ownOrigin === true) assertOwnOrigin(ports, request);
+    if (auth === 'none') return undefined;
+    const caller =
+      auth === 'session'
+        ? verifySession(ports, request, ports.sessions.cookie.read(request.headers), true)
+        : identify(ports, request);
     if (caller instanceof Promise) return admit(request, caller);
-    // A key seen a moment ago: nothing to wait for.
+    // Seen a moment ago: nothing to wait for.
     request.caller = caller;
     return undefined;
   };

@@ -47,7 +47,7 @@ export async function answerOnce(ports: Ports, call: IdempotentCall): Promise<Fa
   let ran = false;
   const claim = {
     workspaceId: caller.workspaceId,
-    scope: [caller.keyId, request.method, request.url.split('?', 1)[0] ?? '', key],
+    scope: [caller.actor.id, request.method, request.url.split('?', 1)[0] ?? '', key],
     fingerprint: fingerprintOf(request),
   };
   let outcome: IdempotentOutcome;

@@ -35,9 +35,9 @@ async function count(ports: Ports, limit: Limit, subject: string): Promise<void>
   if (window.count > max) throw tooMany(limit.refusal, window.resetInMs);
 }
 
-/** Null where a key is counted and none came, as on public endpoints. */
+/** Null where a key is counted and none came, as on public endpoints. A session counts as a key does. */
 function subjectOf({ per, param }: Limit, request: FastifyRequest): string | null {
-  const who = per === 'ip' ? addressBlock(request.ip) : request.caller?.keyId;
+  const who = per === 'ip' ? addressBlock(request.ip) : request.caller?.actor.id;
   if (who === undefined) return null;
   return param === undefined ? who : `${who}:${paramOf(request.params, param)}`;
 }

@@ -11,7 +11,7 @@ function caller(scope: Scope, permissions: string[] = []): Caller {
   return {
     workspaceId: 'wsp_1',
     accountId: 'usr_1',
-    keyId: 'key_1',
+    actor: { kind: 'key', id: 'key_1' },
     scope,
     permissions,
     mode: 'live',
@@ -142,12 +142,35 @@ describe('the scope matrix', () => {
   });
 });
 
+describe('a session of the dashboard', () => {
+  const session = (role: 'USER' | 'ADMIN'): Caller => ({
+    ...caller('FULL_ACCESS'),
+    actor: { kind: 'session', id: 'uss_1', role, passwordCheckedMs: 0 },
+  });
+  const gates: readonly Gate[] = ['finance-read', 'finance-write', 'owner', 'user', 'session-owner'];
+  for (const gate of gates) {
+    test(`of the owner passes ${gate}`, () => {
+      assert.equal(verdict({ gate, permission: null }, 'POST', session('USER')), 'ok');
+    });
+  }
+  test('passes admin where its account is an administrator', () => {
+    assert.equal(verdict({ gate: 'admin', permission: null }, 'GET', session('ADMIN')), 'ok');
+    assert.equal(verdict({ gate: 'admin', permission: null }, 'GET', session('USER')), 'ADMIN_ONLY');
+  });
+  test('is what no key is, whatever comes with it', () => {
+    for (const gate of ['session-owner', 'admin'] as const) {
+      assert.equal(verdict({ gate, permission: null }, 'GET', caller('FULL_ACCESS'), true), 'ADMIN_ONLY');
+    }
+  });
+});
+
 /** The gate decides before the scope does. */
 const GATE_REFUSAL = {
   'finance-read': 'FINANCIAL_SCOPE_REQUIRED',
   'finance-write': 'FINANCIAL_SCOPE_REQUIRED',
   owner: 'OWNER_SCOPE_REQUIRED',
   user: 'INVALID_USER_TOKEN',
+  'session-owner': 'ADMIN_ONLY',
   admin: 'ADMIN_ONLY',
 } as const satisfies Record<Gate, ErrorCode>;
 

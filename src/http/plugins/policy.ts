@@ -1,10 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Caller, holds, type Mode } from '../../kernel/access.ts';
+import { type Caller, holds, keyIdOf, type Mode } from '../../kernel/access.ts';
+import { MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError } from '../../kernel/errors.ts';
+import type { HttpPorts } from '../ports.ts';
 import type { Gate, Route } from '../route.ts';
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const FINANCE = { 'finance-read': 'finance:read', 'finance-write': 'finance:write' } as const;
+
+/** So long a checked password is good for what wants one. */
+export const FRESH_PASSWORD_MS = 10 * MINUTE_MS;
 
 const NO_USER_TOKEN = 'This is an act of the user: send the token of a sign-in as X-User-Token.';
 
@@ -37,14 +42,19 @@ export function assertAllowed(
 }
 
 const OTHER_MODE: Record<Mode, string> = {
-  live: 'A setting of the account needs a live key.',
-  test: 'Nothing is simulated for live keys: use a test key.',
+  live: 'A setting of the account needs a live key, or a session in live mode.',
+  test: 'Nothing is simulated in live mode: use a test key, or a session in test mode.',
 };
 
 function assertGate(gate: Gate, caller: Caller, hasUserToken: boolean): void {
-  if (gate === 'admin') throw new AppError('ADMIN_ONLY');
+  const { actor } = caller;
+  const isPerson = actor.kind === 'session';
+  if (gate === 'admin' || gate === 'session-owner') {
+    if (!isPerson || (gate === 'admin' && actor.role !== 'ADMIN')) throw new AppError('ADMIN_ONLY');
+    return;
+  }
   if (gate === 'user') {
-    if (!hasUserToken) throw new AppError('INVALID_USER_TOKEN', { message: NO_USER_TOKEN });
+    if (!isPerson && !hasUserToken) throw new AppError('INVALID_USER_TOKEN', { message: NO_USER_TOKEN });
     return;
   }
   if (gate === 'owner') {
@@ -58,17 +68,24 @@ function assertGate(gate: Gate, caller: Caller, hasUserToken: boolean): void {
   }
 }
 
+/** @throws {AppError} PASSWORD_REQUIRED. */
+function assertFresh({ freshPassword }: Route, { actor }: Caller, nowMs: number): void {
+  if (freshPassword !== true || actor.kind === 'key') return;
+  if (nowMs - actor.passwordCheckedMs >= FRESH_PASSWORD_MS) throw new AppError('PASSWORD_REQUIRED');
+}
+
 /**
- * Refuses what the key may not do, before the body is read; where a key may act on itself and the body can name
+ * Refuses what the caller may not do, before the body is read; where a key may act on itself and the body can name
  * it, after.
  */
-export function policy(app: FastifyInstance): void {
+export function policy(app: FastifyInstance, { clock }: Pick<HttpPorts, 'clock'>): void {
   app.decorateRequest('heldRefusal', null);
   app.addHook('onRequest', (request, _reply, done) => {
     const { route } = request.routeOptions.config;
     if (route === undefined || request.caller === null) return done();
     try {
       assertAllowed(route, request.method, request.caller, request.userTokenId !== null);
+      assertFresh(route, request.caller, clock.ms());
       done();
     } catch (error) {
       if (route.ownKey === undefined || !(error instanceof AppError)) {
@@ -82,13 +99,13 @@ export function policy(app: FastifyInstance): void {
     const { heldRefusal, routeOptions, caller } = request;
     const { route } = routeOptions.config;
     if (heldRefusal === null || route?.ownKey === undefined) return done();
-    done(namesOnly(caller?.keyId, request, route.ownKey) ? undefined : heldRefusal);
+    done(namesOnly(caller && keyIdOf(caller), request, route.ownKey) ? undefined : heldRefusal);
   });
 }
 
 /** True of a request that names no key at all, too: its shape is what refuses it. */
 function namesOnly(
-  keyId: string | undefined,
+  keyId: string | null,
   request: FastifyRequest,
   { in: parts, name }: NonNullable<Route['ownKey']>,
 ): boolean {

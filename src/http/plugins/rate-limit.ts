@@ -7,7 +7,7 @@ import type { HttpPorts } from '../ports.ts';
 type Ports = Pick<HttpPorts, 'counters' | 'clock'>;
 
 /**
- * The general per-minute limit of a key and its daily quota, and the headers of
+ * The general per-minute limit of a key or session and the daily quota of a key, and the headers of
  * docs/api/conventions.md#rate-limits.
  */
 export function rateLimit(app: FastifyInstance, ports: Ports): void {
@@ -17,7 +17,7 @@ export function rateLimit(app: FastifyInstance, ports: Ports): void {
     reply.header('Svc-Key-Mode', caller.mode);
     // The time before the count: the end of a window never seems later than it is.
     const now = ports.clock.ms();
-    const window = await ports.counters.perMinute(caller.keyId);
+    const window = await ports.counters.perMinute(caller.actor.id);
     announce(reply, 'X-RateLimit', caller.rateLimitPerMinute, window, now);
     const overMinute = window.count > caller.rateLimitPerMinute;
     await countDay(reply, ports, caller, !overMinute);
@@ -27,10 +27,10 @@ export function rateLimit(app: FastifyInstance, ports: Ports): void {
 
 /** @param counts false for a request that is refused already: it shows the quota and uses none of it. */
 async function countDay(reply: FastifyReply, ports: Ports, caller: Caller, counts: boolean): Promise<void> {
-  const { keyId, dailyQuota } = caller;
+  const { actor, dailyQuota } = caller;
   if (dailyQuota === null) return;
   const now = ports.clock.ms();
-  const day = await (counts ? ports.counters.perDay(keyId) : ports.counters.dayCount(keyId));
+  const day = await (counts ? ports.counters.perDay(actor.id) : ports.counters.dayCount(actor.id));
   announce(reply, 'X-RateLimit-Daily', dailyQuota, day, now);
   if (counts && day.count > dailyQuota) throw tooMany('DAILY_QUOTA_EXCEEDED', day.resetInMs);
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { keyIdOf } from '../../kernel/access.ts';
 import type { HttpPorts, RequestRecorder } from '../ports.ts';
 import { openPath, roundedMs } from './access-log.ts';
 import { isBelow } from './answer-headers.ts';
@@ -37,7 +38,8 @@ interface Answer {
 export function noteRequest(recorder: RequestRecorder, request: FastifyRequest, answer: Answer): void {
   const { caller, errorCode: code, id: requestId, method } = request;
   if (caller === null) return;
-  const { keyId, workspaceId } = caller;
+  const keyId = keyIdOf(caller);
+  const { workspaceId } = caller;
   const path = openPath(request);
   recorder.note({
     ...{ requestId, workspaceId, keyId, method, path, code },

@@ -4,10 +4,12 @@ import {
   createAccounts,
   createProfiles,
   meRoutes,
+  type Profiles,
 } from '../../features/accounts/index.ts';
 import type { ApiKeys } from '../../features/api-keys/index.ts';
 import type { Auth } from '../../features/auth/index.ts';
-import type { Built, Part } from '../part.ts';
+import { keyIdOf } from '../../kernel/access.ts';
+import type { Built } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
 export function accountsPart(base: Base): Built<{ accounts: Accounts }> {
@@ -15,20 +17,23 @@ export function accountsPart(base: Base): Built<{ accounts: Accounts }> {
 }
 
 /** What partners see and change of their own account: it tells of the key that asks, and of how one signs in. */
-export function profilesPart(base: Base & { apiKeys: ApiKeys; auth: Auth }): Part {
+export function profilesPart(base: Base & { apiKeys: ApiKeys; auth: Auth }): Built<{ profiles: Profiles }> {
   const { apiKeys, auth, config } = base;
   const profiles = createProfiles(base);
-  return {
+  const part = {
     routes: () =>
       meRoutes({
         profiles,
         keyOf: async (caller) => {
-          const { name, expires_at: expiresAt } = await apiKeys.getOwn(caller, caller.keyId);
-          return { name, expiresAt };
+          const id = keyIdOf(caller);
+          if (id === null) return null;
+          const { name, expires_at: expiresAt } = await apiKeys.getOwn(caller, id);
+          return { id, name, expiresAt };
         },
         hasTwoFactor: async (accountId) => (await auth.twoFactor.state(accountId)).enabled,
         publicUrl: config.PUBLIC_URL,
       }),
     pages: () => [avatarPages({ profiles })],
   };
+  return { part, gives: { profiles } };
 }

@@ -18,8 +18,11 @@ export function authPart(needs: Needs): Built<{ auth: Auth }> {
     onAccountChanged: () => apiKeys.forget(),
     onAccountsChanged: apiKeys.onChanged,
     publicUrl: config.PUBLIC_URL,
+    defaultPlan: config.DEFAULT_PLAN,
+    registrationMode: config.REGISTRATION,
+    termsUrl: config.TERMS_URL ?? null,
   });
-  const { links, places, tokens, twoFactor } = auth;
+  const { links, places, registration, sessions, tokens, twoFactor } = auth;
   return {
     gives: { auth },
     part: {
@@ -32,7 +35,8 @@ export function authPart(needs: Needs): Built<{ auth: Auth }> {
           name: 'sign-in clean-up',
           everyMs: EVERY.hour,
           run: async () => {
-            await Promise.all([links.cleanUp(), twoFactor.cleanUp(), tokens.cleanUp(), places.cleanUp()]);
+            const kept = [links, twoFactor, tokens, places, sessions, registration];
+            await Promise.all(kept.map((one) => one.cleanUp()));
           },
         },
       ],

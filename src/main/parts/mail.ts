@@ -1,4 +1,4 @@
-import { createMailbox, createMailSender, type Mailbox } from '../../features/mail/index.ts';
+import { createMailbox, createMailSender, type Mailbox, mailRoutes } from '../../features/mail/index.ts';
 import { createMailer, type Mailer } from '../../platform/mailer.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
@@ -10,6 +10,7 @@ export function mailPart(base: Base): Built<{ mailbox: Mailbox }> {
   return {
     gives: { mailbox },
     part: {
+      routes: () => mailRoutes({ mailbox, isSent: config.SMTP_URL !== undefined }),
       tasks() {
         mailer = config.SMTP_URL === undefined ? null : createMailer(config.SMTP_URL, config.MAIL_FROM);
         const sender = createMailSender({ ...base, mailer });

@@ -418,6 +418,15 @@ create table recovery_code (
   constraint recovery_code_pkey PRIMARY KEY (account_id, hash)
 );
 
+create table registration_invite (
+  hash bytea not null,
+  email text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint registration_invite_pkey PRIMARY KEY (hash)
+);
+
 create table request_log (
   id text not null,
   workspace_id text not null,
@@ -691,6 +700,23 @@ CREATE INDEX upload_uncleared ON public.upload USING btree (id) WHERE (has_bytes
 CREATE INDEX upload_video ON public.upload USING btree (video_id);
 CREATE INDEX upload_whole ON public.upload USING btree (id) WHERE ((ended_at IS NULL) AND (received_bytes = size_bytes));
 CREATE INDEX upload_workspace ON public.upload USING btree (workspace_id, id DESC);
+
+create table user_session (
+  id text not null,
+  account_id text not null,
+  hash bytea not null,
+  token_epoch integer not null,
+  created_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  password_checked_at timestamp with time zone not null,
+  ip text,
+  user_agent text not null,
+  constraint user_session_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint user_session_pkey PRIMARY KEY (id)
+);
+CREATE INDEX user_session_account ON public.user_session USING btree (account_id, id);
+CREATE UNIQUE INDEX user_session_hash ON public.user_session USING btree (hash);
+CREATE INDEX user_session_seen ON public.user_session USING btree (last_seen_at);
 
 create table user_token (
   id text not null,

@@ -407,6 +407,14 @@ export interface RecoveryCodeTable {
   used_at: Date | null;
 }
 
+export interface RegistrationInviteTable {
+  hash: Uint8Array;
+  email: string;
+  created_at: Date;
+  expires_at: Date;
+  used_at: Date | null;
+}
+
 export interface RequestLogTable {
   id: string;
   workspace_id: string;
@@ -596,6 +604,18 @@ export interface UploadTable {
   has_bytes: Generated<boolean>;
 }
 
+export interface UserSessionTable {
+  id: string;
+  account_id: string;
+  hash: Uint8Array;
+  token_epoch: number;
+  created_at: Date;
+  last_seen_at: Date;
+  password_checked_at: Date;
+  ip: string | null;
+  user_agent: string;
+}
+
 export interface UserTokenTable {
   id: string;
   account_id: string;
@@ -776,6 +796,7 @@ export interface Database {
   recording: RecordingTable;
   recording_part: RecordingPartTable;
   recovery_code: RecoveryCodeTable;
+  registration_invite: RegistrationInviteTable;
   request_log: RequestLogTable;
   sign_in_challenge: SignInChallengeTable;
   sign_in_place: SignInPlaceTable;
@@ -791,6 +812,7 @@ export interface Database {
   transcode_node: TranscodeNodeTable;
   two_factor: TwoFactorTable;
   upload: UploadTable;
+  user_session: UserSessionTable;
   user_token: UserTokenTable;
   video: VideoTable;
   video_caption: VideoCaptionTable;

@@ -1,0 +1,56 @@
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { MINUTE_MS } from '../../kernel/durations.ts';
+import type { AccountCredentials } from './accounts.ts';
+import type { Identities, NewIdentity } from './identities.service.ts';
+import type { SignInPlaces } from './places.service.ts';
+import type { Registration } from './registration.service.ts';
+import type { From, Sessions } from './sessions.service.ts';
+
+/** A session that has just begun. */
+export interface StartedSession {
+  id: string;
+  accountId: string;
+  /** The value of its cookie. */
+  token: string;
+}
+
+/** Sign-ins to the dashboard; they fail as those of `Identities` do. */
+export interface SessionSignIn {
+  /** @throws {AppError} REGISTRATION_CLOSED, too. */
+  register(input: NewIdentity & { inviteToken?: string | undefined }, from: From): Promise<StartedSession>;
+  signIn(input: { email: string; password: string }, from: From): Promise<StartedSession>;
+  completeSignIn(input: { challengeId: string; code: string }, from: From): Promise<StartedSession>;
+  /** @returns until when the session may do what wants a password. */
+  confirmPassword(session: { accountId: string; id: string }, password: string): Promise<Date>;
+}
+
+const CONFIRMED_MS = 10 * MINUTE_MS;
+
+interface Deps {
+  identities: Identities;
+  sessions: Pick<Sessions, 'start' | 'notePassword'>;
+  places: Pick<SignInPlaces, 'note'>;
+  registration: Pick<Registration, 'admit'>;
+  clock: Clock;
+}
+
+export function createSessionSignIn(deps: Deps): SessionSignIn {
+  const { identities, sessions, places, registration, clock } = deps;
+  const start = async (account: AccountCredentials, from: From): Promise<StartedSession> => {
+    const begun = await sessions.start(account, from, (tx) => places.note(tx, account, from.ip));
+    return { ...begun, accountId: account.id };
+  };
+  return {
+    async register(input, from) {
+      const take = await registration.admit(input);
+      return start(await identities.make(input, take), from);
+    },
+    signIn: async (input, from) => start(await identities.byPassword(input), from),
+    completeSignIn: async (input, from) => start(await identities.byCode(input), from),
+    async confirmPassword({ accountId, id }, password) {
+      await identities.confirmPassword(accountId, password);
+      await sessions.notePassword(id);
+      return dateFromMs(clock.ms() + CONFIRMED_MS);
+    },
+  };
+}

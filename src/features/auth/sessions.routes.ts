@@ -1,0 +1,228 @@
+import type { TObject } from 'typebox';
+import { keyless, signedIn } from '../../http/access.ts';
+import type { RequestContext } from '../../http/context.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { definePublicRoute, defineSessionRoute, type Limit, type Route } from '../../http/route.ts';
+import { Deleted, IdParams } from '../../http/schema.ts';
+import type { Caller } from '../../kernel/access.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import { HOUR_SEC } from '../../kernel/durations.ts';
+import type { MailLinks } from './links.service.ts';
+import type { Registration } from './registration.service.ts';
+import { LOGIN_CAPS, REGISTER_CAPS } from './routes.ts';
+import { LoginIn, SecondFactorIn, SignedOut } from './schemas.ts';
+import type { SessionSignIn, StartedSession } from './session-sign-in.service.ts';
+import {
+  currentSession,
+  OpenSession,
+  PasswordConfirmed,
+  PasswordIn,
+  RegistrationTerms,
+  SessionRegisterIn,
+  toSession,
+  VerificationSent,
+} from './sessions.schemas.ts';
+import type { Sessions } from './sessions.service.ts';
+
+interface Deps {
+  sessions: Sessions;
+  sessionSignIn: SessionSignIn;
+  registration: Registration;
+  links: Pick<MailLinks, 'sendAgain'>;
+  cursors: CursorCodec;
+  /** The account as its owner sees it. */
+  user: {
+    schema: TObject;
+    of(accountId: string): Promise<{ name: string | null; username: string }>;
+  };
+}
+
+const ofAddress = (caps: readonly Limit[]) => caps.filter(({ per }) => per === 'ip');
+/** It checks a password, so it is one more way to guess it. */
+const PASSWORD_CAPS: readonly Limit[] = [
+  { bucket: 'session-password', per: 'key', max: 30, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
+];
+const Id = IdParams('uss', 'session');
+const path = '/auth/session';
+const SIGNS_IN = 'The cookie of the session comes with the answer.';
+
+/** The session of the dashboard (docs/api/authentication.md#sessions). */
+export function sessionRoutes(deps: Deps): Route[] {
+  return [...signInRoutes(deps), ...currentRoutes(deps), ...listRoutes(deps)];
+}
+
+async function describe({ sessions, user }: Deps, id: string, accountId: string) {
+  const [owner, expiresAt] = await Promise.all([user.of(accountId), sessions.expiresAt(accountId, id)]);
+  return {
+    user: owner,
+    csrfToken: sessions.csrfToken(id),
+    accounts: [{ id: accountId, name: owner.name ?? owner.username, teamRole: 'OWNER' }],
+    expiresAt: expiresAt.toISOString(),
+  };
+}
+
+function signInRoutes(deps: Deps): Route[] {
+  const { sessionSignIn, registration, user } = deps;
+  const schema = currentSession(user.schema);
+  const begin = async ({ session }: RequestContext<Caller | null>, started: StartedSession) => {
+    session.keep(started.token);
+    return describe(deps, started.id, started.accountId);
+  };
+  return [
+    definePublicRoute({
+      ...keyless,
+      operationId: 'auth.registrationTerms',
+      method: 'GET',
+      path: '/auth/registration',
+      summary: 'Who may register in the dashboard?',
+      reply: { status: 200, schema: RegistrationTerms },
+      handler: async () => registration.terms(),
+    }),
+    definePublicRoute({
+      ...keyless,
+      ownOrigin: true,
+      operationId: 'auth.startSession',
+      method: 'POST',
+      path,
+      summary: 'Sign in to the dashboard',
+      description: SIGNS_IN,
+      limits: ofAddress(LOGIN_CAPS),
+      body: LoginIn,
+      reply: { status: 201, schema },
+      errors: [
+        'INVALID_CREDENTIALS',
+        'SECOND_FACTOR_REQUIRED',
+        'SECOND_FACTOR_UNAVAILABLE',
+        'SERVICE_UNAVAILABLE',
+      ],
+      handler: async (context, { body }) => begin(context, await sessionSignIn.signIn(body, context)),
+    }),
+    definePublicRoute({
+      ...keyless,
+      ownOrigin: true,
+      operationId: 'auth.startSessionSecondFactor',
+      method: 'POST',
+      path: `${path}/2fa`,
+      summary: 'Complete a sign-in to the dashboard with the second factor',
+      description: `Five tries for each challenge, within 300 seconds. ${SIGNS_IN}`,
+      limits: ofAddress(LOGIN_CAPS),
+      body: SecondFactorIn,
+      reply: { status: 201, schema },
+      errors: ['INVALID_CREDENTIALS'],
+      handler: async (context, { body }) => begin(context, await sessionSignIn.completeSignIn(body, context)),
+    }),
+    definePublicRoute({
+      ...keyless,
+      ownOrigin: true,
+      operationId: 'auth.registerSession',
+      method: 'POST',
+      path: `${path}/register`,
+      summary: 'Make an account and sign in to the dashboard',
+      description: `The address has to be confirmed by the link in a mail; until then the session is good for \`/auth/session\` alone. ${SIGNS_IN}`,
+      limits: ofAddress(REGISTER_CAPS),
+      body: SessionRegisterIn,
+      reply: { status: 201, schema },
+      errors: [
+        'INVALID_EMAIL',
+        'WEAK_PASSWORD',
+        'EMAIL_EXISTS',
+        'REGISTRATION_CLOSED',
+        'SERVICE_UNAVAILABLE',
+      ],
+      handler: async (context, { body }) => begin(context, await sessionSignIn.register(body, context)),
+    }),
+  ];
+}
+
+function currentRoutes(deps: Deps): Route[] {
+  const { sessions, sessionSignIn, links, user } = deps;
+  return [
+    defineSessionRoute({
+      ...signedIn,
+      operationId: 'auth.getSession',
+      method: 'GET',
+      path,
+      summary: 'Who has signed in to the dashboard?',
+      reply: { status: 200, schema: currentSession(user.schema) },
+      handler: ({ caller }) => describe(deps, caller.actor.id, caller.accountId),
+    }),
+    defineSessionRoute({
+      ...signedIn,
+      operationId: 'auth.endSession',
+      method: 'DELETE',
+      path,
+      summary: 'Sign out of the dashboard',
+      description:
+        'Refused at once on this node, within 5 seconds on every other. Other sessions, and keys, work on.',
+      reply: { status: 200, schema: SignedOut },
+      async handler({ caller, session }) {
+        await sessions.end(caller.accountId, caller.actor.id);
+        session.drop();
+        return { signedOut: true };
+      },
+    }),
+    defineSessionRoute({
+      ...signedIn,
+      operationId: 'auth.confirmPassword',
+      method: 'POST',
+      path: `${path}/password`,
+      summary: 'Confirm the password',
+      description: 'Good for ten minutes of what answers `PASSWORD_REQUIRED`. Signing in counts too.',
+      limits: PASSWORD_CAPS,
+      body: PasswordIn,
+      reply: { status: 200, schema: PasswordConfirmed },
+      errors: ['INVALID_CREDENTIALS', 'SERVICE_UNAVAILABLE'],
+      async handler({ caller: { accountId, actor } }, { body }) {
+        const until = await sessionSignIn.confirmPassword({ accountId, id: actor.id }, body.password);
+        return { confirmedUntil: until.toISOString() };
+      },
+    }),
+    defineSessionRoute({
+      ...signedIn,
+      operationId: 'auth.sendVerification',
+      method: 'POST',
+      path: `${path}/verification`,
+      summary: 'Mail the link again that confirms the address',
+      description: 'At most three links in an hour. 409 when the address is confirmed.',
+      reply: { status: 200, schema: VerificationSent },
+      errors: ['CONFLICT'],
+      async handler({ caller }) {
+        await links.sendAgain(caller.accountId);
+        return { sent: true };
+      },
+    }),
+  ];
+}
+
+function listRoutes({ sessions, cursors }: Deps): Route[] {
+  return [
+    defineSessionRoute({
+      ...signedIn,
+      operationId: 'auth.listSessions',
+      method: 'GET',
+      path: '/auth/sessions',
+      summary: 'List the sessions of the account',
+      query: listQuery({}),
+      reply: { status: 200, schema: OpenSession, list: true },
+      async handler({ caller: { accountId, actor } }, { query }) {
+        const list = new ListReader(cursors, `sessions:${accountId}`, query);
+        return list.page(await sessions.list(accountId, list.request), (row) => toSession(row, actor.id));
+      },
+    }),
+    defineSessionRoute({
+      ...signedIn,
+      operationId: 'auth.endSessionById',
+      method: 'DELETE',
+      path: '/auth/sessions/{id}',
+      summary: 'End a session',
+      description: 'Refused at once on this node, within 5 seconds on every other.',
+      params: Id,
+      reply: { status: 200, schema: Deleted },
+      async handler({ caller, session }, { params: { id } }) {
+        await sessions.end(caller.accountId, id);
+        if (id === caller.actor.id) session.drop();
+        return { id, deleted: true };
+      },
+    }),
+  ];
+}

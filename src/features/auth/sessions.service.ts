@@ -1,0 +1,189 @@
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
+import { AppError, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Plan } from '../../kernel/plans.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { AccountCredentials } from './accounts.ts';
+import { type Checked, createMemory } from './memory.ts';
+import { hashSecret, newSecret } from './rules.ts';
+import type { SessionRow } from './sessions.repository.ts';
+import * as repository from './sessions.repository.ts';
+
+/** A sign-in to the dashboard that is good. */
+export interface Session {
+  id: string;
+  accountId: string;
+  role: 'USER' | 'ADMIN';
+  plan: Plan;
+  emailVerified: boolean;
+  passwordCheckedMs: number;
+  workspaces: Readonly<Record<'live' | 'test', string>>;
+}
+
+/** Where a request comes from. */
+export interface From {
+  ip: string;
+  userAgent: string;
+}
+
+/** The cookies of the dashboard (docs/decisions/authentication.md#sessions). */
+export interface Sessions {
+  /**
+   * @param also what belongs to the same transaction.
+   * @returns its id, and the token of its cookie, which is kept nowhere.
+   */
+  start(
+    account: Pick<AccountCredentials, 'id' | 'token_epoch'>,
+    from: From,
+    also: (tx: Tx) => Promise<void>,
+  ): Promise<{ id: string; token: string }>;
+  /**
+   * At once when it was seen within 5 s.
+   *
+   * @returns null when the token is unknown, ended or over, of a suspended account, or older than the account's last
+   * change of password.
+   */
+  verify(token: string, from: From): Session | null | Promise<Session | null>;
+  /** What its pages send back to prove that they are ours. */
+  csrfToken(id: string): string;
+  isCsrfToken(id: string, sent: string): boolean;
+  /** When it ends unless it is used. @throws {AppError} UNAUTHORIZED when it has ended meanwhile. */
+  expiresAt(accountId: string, id: string): Promise<Date>;
+  list(accountId: string, page: PageRequest): Promise<SessionRow[]>;
+  /** Refused at once on this node, within 5 s on every other. @throws {AppError} NOT_FOUND. */
+  end(accountId: string, id: string): Promise<void>;
+  /** Ends every session of the account but `keep`. Call `forget` after the commit. */
+  endAll(tx: Tx, accountId: string, keep: string | null): Promise<void>;
+  /** The password was checked just now. */
+  notePassword(id: string): Promise<void>;
+  /** What is remembered of sessions is read again, on every node. */
+  forget(): void;
+  /** Calls it after each change of sessions. */
+  onChanged(listener: () => void): void;
+  /** Drops what is over. */
+  cleanUp(): Promise<void>;
+}
+
+const IDLE_MS = 14 * DAY_MS;
+const LIFE_MS = 90 * DAY_MS;
+/** A use is written down at most so often. */
+const NOTED_MS = 5 * MINUTE_MS;
+/** Of one account; the next sign-in ends the oldest. */
+const MOST = 100;
+const MOST_OF_AGENT = 300;
+const CHANGED_TOPIC = 'user-sessions';
+const CSRF = 'session csrf';
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  secrets: Pick<Secrets, 'sign' | 'verify'>;
+  bus: Pick<Bus, 'publish' | 'subscribe'>;
+  /** Calls it when an account may have changed. */
+  onAccountsChanged(listener: () => void): void;
+}
+
+export function createSessions(deps: Deps): Sessions {
+  const { db, clock, secrets, bus } = deps;
+  const known = createMemory<Session>(deps, CHANGED_TOPIC);
+  return {
+    async start(account, from, also) {
+      const id = newId('uss');
+      const token = newSecret();
+      await db.transaction().execute(async (tx) => {
+        await repository.insertSession(tx, newRow(account, { id, token }, from, clock.now()));
+        await repository.deleteSurplus(tx, account.id, MOST);
+        await also(tx);
+      });
+      return { id, token };
+    },
+    verify(token, from) {
+      const hash = hashSecret(token);
+      const name = hash.toString('base64');
+      return known.get(name) ?? known.read(name, () => check(deps, hash, from));
+    },
+    csrfToken: (id) => secrets.sign(CSRF, id),
+    isCsrfToken: (id, sent) => secrets.verify(CSRF, id, sent),
+    async expiresAt(accountId, id) {
+      const row = await repository.findSession(db, accountId, id);
+      if (row === undefined) throw new AppError('UNAUTHORIZED');
+      return dateFromMs(endOf(row));
+    },
+    list: (accountId, page) => repository.listSessions(db, accountId, alive(clock), page),
+    async end(accountId, id) {
+      if (!(await repository.deleteSession(db, accountId, id))) throw notFound();
+      bus.publish(CHANGED_TOPIC);
+    },
+    endAll: (tx, accountId, keep) => repository.deleteSessionsOf(tx, accountId, keep),
+    async notePassword(id) {
+      await repository.setPasswordChecked(db, id, clock.now());
+      bus.publish(CHANGED_TOPIC);
+    },
+    forget: () => bus.publish(CHANGED_TOPIC),
+    onChanged: (listener) => void bus.subscribe(CHANGED_TOPIC, listener),
+    cleanUp: () => repository.deleteOver(db, alive(clock)),
+  };
+}
+
+function newRow(
+  { id: accountId, token_epoch: epoch }: Pick<AccountCredentials, 'id' | 'token_epoch'>,
+  { id, token }: { id: string; token: string },
+  from: From,
+  now: Date,
+): SessionRow {
+  return {
+    id,
+    account_id: accountId,
+    hash: hashSecret(token),
+    token_epoch: epoch,
+    created_at: now,
+    last_seen_at: now,
+    password_checked_at: now,
+    ip: plainAddress(from.ip),
+    user_agent: from.userAgent.slice(0, MOST_OF_AGENT),
+  };
+}
+
+const plainAddress = (ip: string) => ip.replace(/^::ffff:(?=\d+\.)/i, '');
+
+function endOf(row: Pick<SessionRow, 'created_at' | 'last_seen_at'>): number {
+  return Math.min(row.created_at.getTime() + LIFE_MS, row.last_seen_at.getTime() + IDLE_MS);
+}
+
+function alive(clock: Clock): repository.Alive {
+  const now = clock.ms();
+  return { seenAfter: dateFromMs(now - IDLE_MS), createdAfter: dateFromMs(now - LIFE_MS) };
+}
+
+async function check({ db, clock }: Deps, hash: Buffer, from: From): Promise<Checked<Session> | null> {
+  const row = await repository.findByHash(db, hash);
+  const now = clock.ms();
+  if (row === undefined || row.suspended_at !== null || row.token_epoch !== row.account_epoch) return null;
+  if (endOf(row) <= now) return null;
+  const isNoted = now - row.last_seen_at.getTime() < NOTED_MS;
+  if (!isNoted) {
+    const use = {
+      at: clock.now(),
+      ip: plainAddress(from.ip),
+      userAgent: from.userAgent.slice(0, MOST_OF_AGENT),
+    };
+    await repository.noteUse(db, row.id, use, dateFromMs(now - NOTED_MS));
+  }
+  return { value: toSession(row), untilMs: endOf(isNoted ? row : { ...row, last_seen_at: clock.now() }) };
+}
+
+function toSession(row: repository.GrantRow): Session {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    role: row.role,
+    plan: row.plan,
+    emailVerified: row.email_verified_at !== null,
+    passwordCheckedMs: row.password_checked_at.getTime(),
+    workspaces: { live: row.live_id, test: row.test_id },
+  };
+}

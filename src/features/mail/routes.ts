@@ -1,0 +1,52 @@
+import { gated } from '../../http/access.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { IdParams } from '../../http/schema.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { Mail, MailWithText, toMail } from './schemas.ts';
+import type { Mailbox } from './service.ts';
+
+const path = '/admin/mails';
+const NEWEST = 100;
+
+interface Deps {
+  mailbox: Pick<Mailbox, 'list' | 'get'>;
+  /** A mail server takes the mails: there is no development mailbox. */
+  isSent: boolean;
+}
+
+/** `/admin/mails` (docs/api/authentication.md#mails-without-a-server). */
+export function mailRoutes({ mailbox, isSent }: Deps): Route[] {
+  const assertKept = () => {
+    if (isSent) throw notFound();
+  };
+  return [
+    defineRoute({
+      ...gated('admin'),
+      operationId: 'mails.list',
+      method: 'GET',
+      path,
+      summary: 'List the mails of the development mailbox',
+      description: 'The newest hundred. 404 where a mail server takes them (`SMTP_URL`).',
+      reply: { status: 200, schema: Mail, list: true },
+      errors: ['NOT_FOUND'],
+      async handler() {
+        assertKept();
+        return { items: (await mailbox.list()).map(toMail), nextCursor: null, limit: NEWEST };
+      },
+    }),
+    defineRoute({
+      ...gated('admin'),
+      operationId: 'mails.get',
+      method: 'GET',
+      path: `${path}/{id}`,
+      summary: 'Read a mail of the development mailbox',
+      params: IdParams('mail', 'mail'),
+      reply: { status: 200, schema: MailWithText },
+      async handler(_context, { params }) {
+        assertKept();
+        const { text, ...mail } = await mailbox.get(params.id);
+        return { ...toMail(mail), text };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,34 @@
+import Type, { type Static } from 'typebox';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { StoredMail } from './service.ts';
+
+const fields = {
+  id: IdOf('mail'),
+  kind: Type.String({ description: 'What it is about, such as `verify-email`.' }),
+  to: Type.String(),
+  subject: Type.String(),
+  status: OneOf(VALUES.mail.status),
+  createdAt: Instant,
+};
+
+const EXAMPLE = {
+  id: 'mail_01kafe3n4pfx2v9yq6m8d7t5zr',
+  kind: 'verify-email',
+  to: 'ada@example.com',
+  subject: 'Confirm your e-mail address',
+  status: 'KEPT' as const,
+  createdAt: '2026-11-20T09:00:00.000Z',
+};
+
+export const Mail = named('Mail', Type.Object(fields), EXAMPLE);
+
+export const MailWithText = named('MailWithText', Type.Object({ ...fields, text: Nullable(Type.String()) }), {
+  ...EXAMPLE,
+  text: 'Somebody, hopefully you, made a Marquee account with this address.',
+});
+
+export function toMail({ id, kind, to, subject, status, createdAt }: StoredMail): Static<typeof Mail> {
+  return { id, kind, to, subject, status, createdAt: createdAt.toISOString() };
+}
