@@ -1,4 +1,4 @@
-import type { StreamSignals } from '../features/streams/index.ts';
+import type { HealthSeries, StreamSignals } from '../features/streams/index.ts';
 import type { IngestHooks, StreamHealth } from '../media/contract/index.ts';
 import type { BitrateCeiling } from '../media/ingest/bitrate-ceiling.ts';
 import type { Simulator } from '../media/ingest/simulator.ts';
@@ -62,14 +62,16 @@ export function reportHealth({
   signals,
   recorder,
   ceiling,
+  healthSeries,
   log,
-}: Pick<Deps, 'signals' | 'recorder' | 'log'> & { ceiling: BitrateCeiling }) {
+}: Pick<Deps, 'signals' | 'recorder' | 'log'> & { ceiling: BitrateCeiling; healthSeries: HealthSeries }) {
   return (streamId: string, measured: StreamHealth): void => {
     const issues = [...measured.issues];
     const issue = recorder.issue(streamId);
     if (issue !== null) issues.push(issue);
     if (ceiling.isOver(streamId)) issues.push('BITRATE_OVER_PLAN');
     const health = { ...measured, issues };
+    healthSeries.add(streamId, health);
     signals.reportHealth(streamId, health).catch((error: unknown) => {
       log.warn({ err: error, streamId }, 'the health of a signal could not be written');
     });

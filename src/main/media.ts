@@ -22,6 +22,7 @@ import type { MediaInit, MediaMessage } from './media-process.ts';
 
 const HEARTBEAT_MS = 1000;
 const GAUGES_MS = 5000;
+const HEALTH_MS = 5000;
 const CERTIFICATE_MS = 10_000;
 
 function tell(message: MediaMessage): void {
@@ -40,7 +41,8 @@ async function nodeIdOf(dataDir: string): Promise<string> {
 
 /** Packagers and recorders of what the engine takes, as the configuration says. */
 async function createMediaPlane(container: Container) {
-  const { config, signals, simulations, recordings, store, log, clock, disk, guard } = container;
+  const { config, signals, healthSeries, simulations, recordings, store, log, clock, disk, guard } =
+    container;
   const ffmpeg = await openFfmpeg(config.FFMPEG_PATH, guard());
   const nodeId = await nodeIdOf(config.DATA_DIR);
   const certificate = await readCertificate(config);
@@ -73,7 +75,7 @@ async function createMediaPlane(container: Container) {
     log,
     clock,
     onRefused: publishRefused({ signals, log }),
-    onHealth: reportHealth({ signals, recorder, ceiling, log }),
+    onHealth: reportHealth({ signals, recorder, ceiling, healthSeries, log }),
   });
   const simulator = createSimulator({
     port: simulations.port,
@@ -95,7 +97,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     secretKey: Buffer.from(init.secretKey, 'hex'),
     name: 'media',
   });
-  const { signals, log } = container;
+  const { signals, healthSeries, log } = container;
   const plane = await createMediaPlane(container);
   const { nodeId, engine, live, recorder, simulator, ceiling, certificate } = plane;
   await signals.nodeStarted(nodeId);
@@ -113,6 +115,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
       { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
       { name: 'bitrates', everyMs: HEARTBEAT_MS, run: () => ceiling.check() },
       { name: 'simulated signals', everyMs: HEARTBEAT_MS, run: () => simulator.sync() },
+      { name: 'health series', everyMs: HEALTH_MS, run: () => healthSeries.flush() },
       { name: 'media gauges', everyMs: GAUGES_MS, run: async () => tellGauges(engine) },
       ...certificateTasks(container, certificate, engine),
     ],

@@ -30,6 +30,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   signal_simulation: 'features/streams',
   signing_key: 'features/auth',
   stream: 'features/streams',
+  stream_health_point: 'features/streams',
   stream_log: 'events',
   stream_log_head: 'events',
   stream_session: 'features/streams',

@@ -2,6 +2,20 @@
 const ISSUES: Record<string, string> = {
   KEYFRAME_INTERVAL: 'More than 4 s between keyframes: set the keyframe interval of the encoder to 2 s.',
   NO_KEYFRAMES: 'The encoder sends no keyframes: turn intra refresh off and set a keyframe interval of 2 s.',
+  LATENCY_LIMITED:
+    'Low latency is on, and keyframes are more than 1 s apart: set the keyframe interval of the encoder to 1 s.',
+  BITRATE_LOW:
+    'Too few bits for so large a picture: raise the bitrate of the encoder, or send a smaller picture.',
+  BITRATE_UNSTABLE:
+    'The signal comes in fits and starts: lower the bitrate, use a cable instead of Wi-Fi, rate control CBR.',
+  BITRATE_OVER_PLAN: 'More bits than your plan allows: lower the bitrate, or the encoder is cut off.',
+  FRAMES_DROPPED: 'Many frames are missing: lower the resolution, frame rate or bitrate of the encoder.',
+  TIMESTAMP_JUMP: 'The clock of the encoder jumped. Restart it if that happens again.',
+  AV_DRIFT: 'Sound and picture come apart: use 48 kHz everywhere, and restart the encoder.',
+  TRANSCODE_LAG: 'The platform encodes more slowly than the signal comes. Tell the operator.',
+  ENCODERS_OVER_PLAN: 'The encoder was refused: as many are connected as your plan has.',
+  DISK_FULL: 'The broadcast is not being recorded: the server has no room. Tell the operator.',
+  NO_MEASUREMENT: 'Nothing has been measured for 12 s: look at the connection of the encoder.',
   RESOLUTION_CAPPED: 'Larger than your plan has: the picture is scaled down.',
   FRAME_RATE_CAPPED: 'More than 60 frames a second: the rate is reduced.',
   CODEC_TRANSCODED: 'Not 8-bit H.264: it is encoded anew. Send H.264, profile Main or High.',

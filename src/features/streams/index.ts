@@ -7,6 +7,8 @@
  */
 export { emitRecordingReady } from './emit.ts';
 export { streamEvents } from './events.ts';
+export type { HealthSeries } from './health.service.ts';
+export { createHealthSeries } from './health.service.ts';
 export { refuseRecording } from './repository.ts';
 export { streamRoutes } from './routes.ts';
 export type { StreamLinks } from './schemas.ts';

@@ -26,13 +26,14 @@ export function writeHealth(tx: Tx, streamId: string, health: string, now: Date)
       'stream.health',
       'stream.health_said_issues',
       'stream.health_said_at',
+      'stream.health_due_at',
       'before.health_before',
     ])
     .executeTakeFirst();
 }
 
-/** The last word on a signal that goes, or that was not let in. */
-export async function keepRefusal(tx: Tx, streamId: string, health: string): Promise<void> {
+/** What was not measured: the last word on a signal that goes, or that was not let in. */
+export async function keepHealth(tx: Db, streamId: string, health: string): Promise<void> {
   await tx
     .updateTable('stream')
     .set({ health: sql`${health}::jsonb` })

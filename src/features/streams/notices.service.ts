@@ -5,6 +5,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import { ANNOUNCED_MS, emitScheduled } from './emit.ts';
 import { streamHealthChanged } from './events.ts';
+import * as health from './health.repository.ts';
 import * as notices from './notices.repository.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -18,32 +19,113 @@ interface Deps {
 
 /** `stream.health_changed` comes at most so often (docs/api/events.md). */
 const HEALTH_MS = 60_000;
+/** Measurements come every five seconds: whoever sends none for so long is out of reach. */
+const UNMEASURED_MS = 12_000;
+const UNMEASURED = 'NO_MEASUREMENT';
 
-/**
- * Keeps the last measurement, and tells when the issues are others than those last told of. A change within
- * the minute is told with the first measurement after it.
- */
-export async function reportHealth(deps: Deps, streamId: string, health: StreamHealth): Promise<void> {
-  const { db, events, clock } = deps;
-  const now = clock.now();
-  const said = await db.transaction().execute(async (tx) => {
-    const row = await notices.writeHealth(tx, streamId, JSON.stringify(health), now);
+/** What was last told of the health, and when a change that came too soon has to be. */
+type Said = Pick<StreamRow, 'health_said_issues' | 'health_said_at' | 'health_due_at'>;
+
+/** Keeps the last measurement, and tells when the issues are others than those last told of. */
+export async function reportHealth(deps: Deps, streamId: string, measured: StreamHealth): Promise<void> {
+  const now = deps.clock.now();
+  const said = await deps.db.transaction().execute(async (tx) => {
+    const row = await notices.writeHealth(tx, streamId, JSON.stringify(measured), now);
     if (row !== undefined) await logStatus(tx, { ...row, health: row.health_before }, row, now);
     return row;
   });
-  const issues = [...new Set(health.issues)].sort();
-  if (said === undefined || !isNews(said, issues, now)) return;
+  if (said !== undefined && !isTold(said, measured.issues, now)) await tellHealth(deps, streamId, now);
+}
+
+/** Nothing is to be written: it was told, or is going to be when its time has come. */
+function isTold(said: Said, issues: readonly string[], now: Date): boolean {
+  if (isSame(said, issues)) return said.health_due_at === null;
+  return said.health_due_at !== null && said.health_due_at > now && !mayTell(said, now);
+}
+
+function isSame(said: Said, issues: readonly string[]): boolean {
+  return said.health_said_issues.join() === wordsOf(issues).join();
+}
+
+function wordsOf(issues: readonly string[]): string[] {
+  return [...new Set(issues)].sort();
+}
+
+/** Also when the clock was set back. */
+function mayTell({ health_said_at: at }: Said, now: Date): boolean {
+  return at === null || Math.abs(now.getTime() - at.getTime()) >= HEALTH_MS;
+}
+
+async function tellHealth({ events }: Deps, streamId: string, now: Date): Promise<void> {
   await events.transaction(async (tx, append) => {
     const row = await repository.lockAnyStream(tx, streamId);
-    if (row === undefined || row.deleted_at !== null || !isNews(row, issues, now)) return;
-    await repository.updateStream(tx, streamId, { health_said_issues: issues, health_said_at: now });
-    const sequence = await nextSequence(tx, 'stream', streamId);
-    const data = { streamId, healthy: issues.length === 0, issues, sequence };
-    await append(streamHealthChanged, row.workspace_id, data);
+    if (row !== undefined) await tellLocked(tx, append, row, now);
   });
 }
 
-/** The issue is the last word on a signal that has gone: in `health`, on its session, and as an event at once. */
+/**
+ * Under the lock of the stream: says what its health is where that is news, and the minute since the last word is
+ * over; otherwise remembers when to look again, so that a receiver is never left with what is not true any more.
+ */
+async function tellLocked(tx: Tx, append: AppendEvent, row: StreamRow, now: Date): Promise<void> {
+  const issues = wordsOf(row.health?.issues ?? row.health_said_issues);
+  if (row.deleted_at !== null || isSame(row, issues)) {
+    if (row.health_due_at !== null) await repository.updateStream(tx, row.id, { health_due_at: null });
+    return;
+  }
+  if (!mayTell(row, now)) {
+    const dueMs = Math.min(row.health_said_at?.getTime() ?? 0, now.getTime()) + HEALTH_MS;
+    await repository.updateStream(tx, row.id, { health_due_at: dateFromMs(dueMs) });
+    return;
+  }
+  const change = { health_said_issues: issues, health_said_at: now, health_due_at: null };
+  await repository.updateStream(tx, row.id, change);
+  const sequence = await nextSequence(tx, 'stream', row.id);
+  const data = { streamId: row.id, healthy: issues.length === 0, issues, sequence };
+  await append(streamHealthChanged, row.workspace_id, data);
+}
+
+/** What nobody measures any more is not healthy; and changes whose minute is over are told. */
+export async function sweepHealth(deps: Deps, now: Date): Promise<void> {
+  const { db } = deps;
+  const deadline = dateFromMs(now.getTime() - UNMEASURED_MS);
+  for (const { id } of await health.unmeasured(db, deadline, UNMEASURED)) {
+    await missHealth(deps, id, { deadline, now });
+  }
+  for (const { id } of await health.dueHealth(db, now)) await tellHealth(deps, id, now);
+}
+
+async function missHealth(
+  { events }: Deps,
+  streamId: string,
+  { deadline, now }: { deadline: Date; now: Date },
+) {
+  await events.transaction(async (tx, append) => {
+    const row = await repository.lockAnyStream(tx, streamId);
+    // Measured meanwhile, or gone.
+    if (!row?.has_signal || row.last_signal_at === null || row.last_signal_at >= deadline) return;
+    const last = unmeasured(row.health);
+    await notices.keepHealth(tx, streamId, JSON.stringify(last));
+    await logStatus(tx, row, { ...row, health: last }, now);
+    await tellLocked(tx, append, { ...row, health: last }, now);
+  });
+}
+
+function unmeasured(last: StreamHealth | null): StreamHealth {
+  const { width = 0, height = 0, codec = '' } = last ?? {};
+  return { ...NOTHING, width, height, codec, issues: [UNMEASURED] };
+}
+
+const NOTHING = {
+  bitrateKbps: 0,
+  fps: 0,
+  keyframeIntervalSec: null,
+  droppedFrames: 0,
+  lateFrames: 0,
+  avDriftMs: null,
+};
+
+/** The issue is the last word on a signal that has gone: in `health`, on its session, and as an event. */
 export async function reportRefusal(deps: Deps, session: IngestSession, issue: RefusalIssue): Promise<void> {
   const { events, clock } = deps;
   const now = clock.now();
@@ -68,23 +150,10 @@ export async function emitRefusal(
   const { video, audio } = session;
   const { width = 0, height = 0, fps = 0 } = video ?? {};
   const codec = video?.codec ?? audio?.codec ?? '';
-  const health: StreamHealth = { bitrateKbps: 0, fps, width, height, codec, issues: [issue] };
-  await notices.keepRefusal(tx, row.id, JSON.stringify(health));
-  await logStatus(tx, row, { ...row, health }, now);
-  if (row.health_said_issues.join() === issue) return;
-  await repository.updateStream(tx, row.id, { health_said_issues: [issue], health_said_at: now });
-  const sequence = await nextSequence(tx, 'stream', row.id);
-  const data = { streamId: row.id, healthy: false, issues: [issue], sequence };
-  await append(streamHealthChanged, row.workspace_id, data);
-}
-
-function isNews(
-  said: { health_said_issues: string[]; health_said_at: Date | null },
-  issues: readonly string[],
-  now: Date,
-): boolean {
-  const last = said.health_said_at?.getTime() ?? 0;
-  return said.health_said_issues.join() !== issues.join() && now.getTime() - last >= HEALTH_MS;
+  const last: StreamHealth = { ...NOTHING, fps, width, height, codec, issues: [issue] };
+  await notices.keepHealth(tx, row.id, JSON.stringify(last));
+  await logStatus(tx, row, { ...row, health: last }, now);
+  await tellLocked(tx, append, { ...row, health: last }, now);
 }
 
 /** `stream.scheduled` 15 minutes before each planned start. */

@@ -39,7 +39,8 @@ for (const word of WORDS) {
     await signals.publishRefused(session, word);
     await end(session, 'kicked');
     assert.equal(await read('hasSignal'), false);
-    assert.deepEqual(await read('health'), { bitrateKbps: 0, ...video, issues: [word] });
+    const unknown = { keyframeIntervalSec: null, droppedFrames: 0, lateFrames: 0, avDriftMs: null };
+    assert.deepEqual(await read('health'), { bitrateKbps: 0, ...video, ...unknown, issues: [word] });
     assert.equal((await sessions()).at('data.0.error'), word);
     assert.deepEqual(await told(id), [[word]]);
 

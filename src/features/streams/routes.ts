@@ -6,6 +6,8 @@ import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
 import { type Caller, mayWrite } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
+import { StreamHealthHour, toHealthHour } from './health.schemas.ts';
+import type { HealthSeries } from './health.service.ts';
 import type { ShownStream } from './repository.ts';
 import {
   SimulateSignalIn,
@@ -25,6 +27,7 @@ const Id = IdParams('str', 'stream');
 interface Deps {
   streams: Streams;
   simulations: SignalSimulations;
+  healthSeries: Pick<HealthSeries, 'read'>;
   links: StreamLinks;
   cursors: CursorCodec;
 }
@@ -41,7 +44,7 @@ const STOP = {
 };
 
 /** `/streams` (docs/api/streams.md#states). */
-export function streamRoutes({ streams, simulations, links, cursors }: Deps): Route[] {
+export function streamRoutes({ streams, simulations, healthSeries, links, cursors }: Deps): Route[] {
   const out = (caller: Caller, row: ShownStream, streamKey: string | null = null) =>
     toStream(row, { mode: caller.mode, links, streamKey });
   const action = (
@@ -178,6 +181,20 @@ export function streamRoutes({ streams, simulations, links, cursors }: Deps): Ro
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
       handler: async ({ caller }, { params, body }) =>
         out(caller, await simulations.set(caller.workspaceId, params.id, body)),
+    }),
+    defineRoute({
+      ...reads('streams:read'),
+      operationId: 'streams.health',
+      method: 'GET',
+      path: '/streams/{id}/health',
+      summary: 'Get the health of a signal',
+      description:
+        'Now, with a remedy for each issue, and over the last hour. A time without a signal, or in which nothing was ' +
+        'measured, has no points.',
+      params: Id,
+      reply: { status: 200, schema: StreamHealthHour },
+      handler: async ({ caller }, { params }) =>
+        toHealthHour(await healthSeries.read(caller.workspaceId, params.id)),
     }),
     defineRoute({
       ...reads('streams:read'),

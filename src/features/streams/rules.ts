@@ -35,8 +35,15 @@ export function isRefusal(word: string | null): boolean {
 }
 
 /** The health of the signal. Why an encoder was refused is still to be read when it has gone. */
-export function shownHealth(row: { has_signal: boolean; health: StreamHealth | null }): StreamHealth | null {
-  return row.has_signal || row.health?.issues.some(isRefusal) ? row.health : null;
+export function shownHealth(row: {
+  has_signal: boolean;
+  health: StreamHealth | null;
+}): Required<StreamHealth> | null {
+  const { health } = row;
+  if (health === null || !(row.has_signal || health.issues.some(isRefusal))) return null;
+  // What was written before these were measured lacks them.
+  const { keyframeIntervalSec = null, droppedFrames = 0, lateFrames = 0, avDriftMs = null } = health;
+  return { ...health, keyframeIntervalSec, droppedFrames, lateFrames, avDriftMs };
 }
 
 export type StreamEvent =

@@ -13,6 +13,7 @@ import {
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { StreamLinks as PlaybackLinks } from '../playback/index.ts';
+import { HEALTH_EXAMPLE, Health } from './health.schemas.ts';
 import type { ListedSession, ShownStream } from './repository.ts';
 import { deriveStatus, durationSec, shownHealth } from './rules.ts';
 import { settingsOf } from './settings.ts';
@@ -53,19 +54,6 @@ export const StreamPatch = named('StreamUpdate', Type.Object({ title: Type.Optio
   scheduledStartAt: '2026-11-28T20:00:00.000Z',
 });
 export type StreamPatch = Static<typeof StreamPatch>;
-
-const Health = named(
-  'StreamHealth',
-  Type.Object({
-    bitrateKbps: Type.Number(),
-    fps: Type.Number(),
-    width: Type.Integer(),
-    height: Type.Integer(),
-    codec: Type.String(),
-    issues: Type.Array(Type.String()),
-  }),
-  { bitrateKbps: 4520.5, fps: 30, width: 1920, height: 1080, codec: 'h264', issues: [] },
-);
 
 export const Stream = named(
   'Stream',
@@ -159,7 +147,7 @@ export const Stream = named(
     lastSignalAt: '2026-11-20T09:00:00.000Z',
     viewerCount: 132,
     peakViewers: 180,
-    health: { bitrateKbps: 4520.5, fps: 30, width: 1920, height: 1080, codec: 'h264', issues: [] },
+    health: HEALTH_EXAMPLE,
     metadata: {},
     externalId: null,
     thumbnailUrl: null,
@@ -229,7 +217,7 @@ export const StreamStatus = named(
     status: 'LIVE',
     startedAt: '2026-11-20T09:00:00.000Z',
     endedAt: null,
-    health: { bitrateKbps: 4520.5, fps: 30, width: 1920, height: 1080, codec: 'h264', issues: [] },
+    health: HEALTH_EXAMPLE,
     changed: ['isLive', 'status', 'startedAt'],
     at: '2026-11-20T09:00:00.000Z',
   },

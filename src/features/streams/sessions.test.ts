@@ -139,7 +139,18 @@ describe('authorise', () => {
 
 test('the health of the signal is shown while there is one', async () => {
   const { id, connect, end, read } = await stream();
-  const health = { bitrateKbps: 2500, fps: 30, width: 1280, height: 720, codec: 'avc1.64001f', issues: [] };
+  const health = {
+    bitrateKbps: 2500,
+    fps: 30,
+    width: 1280,
+    height: 720,
+    codec: 'avc1.64001f',
+    keyframeIntervalSec: 2,
+    droppedFrames: 3,
+    lateFrames: 0,
+    avDriftMs: -20,
+    issues: [],
+  };
   await signals.reportHealth(id, health);
   assert.equal(await read('health'), null);
   const session = await connect();

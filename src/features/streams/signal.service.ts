@@ -18,7 +18,13 @@ import type { Guesses } from '../../platform/guesses.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
 import { admitRecording, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';
-import { announceUpcoming, emitRefusal, reportHealth, reportRefusal } from './notices.service.ts';
+import {
+  announceUpcoming,
+  emitRefusal,
+  reportHealth,
+  reportRefusal,
+  sweepHealth,
+} from './notices.service.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -270,6 +276,7 @@ async function sweep(deps: StreamSignalDeps): Promise<void> {
     await endIngest(deps, session.id, session.stream_id, reason);
   }
   await announceUpcoming(deps, now);
+  await sweepHealth(deps, now);
   for (const { id } of await repository.dueStreams(db, now)) {
     await tellDue(deps, id, now).catch((error: unknown) => {
       log.error({ err: error, streamId: id }, 'a stream could not be looked after');

@@ -14,7 +14,7 @@ export interface Status {
   /** ISO 8601. */
   startedAt: string | null;
   endedAt: string | null;
-  health: StreamHealth | null;
+  health: Required<StreamHealth> | null;
 }
 
 type StatusRow = Pick<
@@ -34,11 +34,11 @@ export function statusOf(row: StatusRow): Status {
   };
 }
 
-/** Bitrate and frame rate are never twice the same: they are no change by themselves. */
+/** Bitrate and the like are never twice the same: they are no change by themselves. */
 function comparable({ health, ...rest }: Status): Record<string, unknown> {
   if (health === null) return { ...rest, health };
-  const { bitrateKbps: _bitrate, fps: _fps, ...steady } = health;
-  return { ...rest, health: steady };
+  const { width, height, codec, issues } = health;
+  return { ...rest, health: { width, height, codec, issues } };
 }
 
 /** The fields of the status that differ. */

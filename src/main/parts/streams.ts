@@ -1,10 +1,12 @@
 import type { Recordings } from '../../features/recordings/index.ts';
 import { createStreamTails, type StreamTails } from '../../features/stream-tails/index.ts';
 import {
+  createHealthSeries,
   createSignalSimulations,
   createStreamSignals,
   createStreamStates,
   createStreams,
+  type HealthSeries,
   type SignalSimulations,
   STREAM_DELETED_TOPIC,
   STREAM_TOPIC,
@@ -28,6 +30,7 @@ interface Needs extends Base, Pick<Addresses, 'streamLinks'> {
 interface Gives {
   signals: StreamSignals;
   simulations: SignalSimulations;
+  healthSeries: HealthSeries;
   streams: Streams;
   streamTails: StreamTails;
 }
@@ -42,6 +45,7 @@ export function streamsPart(needs: Needs): Built<Gives> {
     graceMs: config.SIGNAL_GRACE_MS,
   });
   const simulations = createSignalSimulations({ ...needs, streams });
+  const healthSeries = createHealthSeries({ ...needs, streams });
   const states = createStreamStates(needs);
   const tails = createStreamTails({
     ...needs,
@@ -50,14 +54,15 @@ export function streamsPart(needs: Needs): Built<Gives> {
     deletedTopic: STREAM_DELETED_TOPIC,
   });
   return {
-    gives: { signals, simulations, streams, streamTails: tails },
+    gives: { signals, simulations, healthSeries, streams, streamTails: tails },
     part: {
       routes: () => [
-        ...streamRoutes({ streams, simulations, links, cursors }),
+        ...streamRoutes({ streams, simulations, healthSeries, links, cursors }),
         ...streamTailRoutes({ streams, tails, states, clock }),
       ],
       tasks: () => [
         { name: 'stream sweep', everyMs: SWEEP_MS, run: () => signals.sweep() },
+        { name: 'old health', everyMs: EVERY.minute, run: () => healthSeries.forget() },
         { name: 'log of the streams', everyMs: EVERY.minute, run: () => tails.prune() },
       ],
     },

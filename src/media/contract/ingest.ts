@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { RefusalIssue } from './live.ts';
+import type { LiveIssue, RefusalIssue } from './live.ts';
 
 export type IngestProtocol = 'rtmp' | 'rtmps' | 'srt' | 'whip';
 
@@ -92,6 +92,15 @@ export interface IngestStats {
   keyframeIntervalMs: number | null;
   /** Milliseconds since the Unix epoch of the last media message. */
   lastMediaAtMs: number;
+  /** Frames missing by their timestamps, and frames that came more than a second late, since the publish began. */
+  droppedFrames: number;
+  lateFrames: number;
+  /** How far the sound is ahead of the picture, in milliseconds; null without both. */
+  avDriftMs: number | null;
+  /** Media received so far, by the encoder's timestamps, in milliseconds. */
+  mediaMs: number;
+  /** What the times of its frames tell. */
+  issues: LiveIssue[];
 }
 
 /** Filled by the composition root; the media plane knows no feature. */

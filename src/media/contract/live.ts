@@ -7,6 +7,13 @@
  * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`, `RESOLUTION_CHANGED`: the publish was ended, it cannot be shown.
  * - `BITRATE_OVER_PLAN`: more bits a second than the plan allows, for 10 s; after 10 s more the publish is ended.
  * - `ENCODERS_OVER_PLAN`: the plan allows no further encoder beside those that are connected; the publish was refused.
+ * - `BITRATE_LOW`: too few bits for so large a picture, for 10 s.
+ * - `BITRATE_UNSTABLE`: nothing came for 2 s, or more than 5 % of the frames a second late, in the last 30 s.
+ * - `FRAMES_DROPPED`: more than 5 % of the frames are missing by their timestamps, in the last 30 s.
+ * - `TIMESTAMP_JUMP`: timestamps went back, or ahead of time, in the last minute.
+ * - `AV_DRIFT`: sound and picture of the same time come further apart than at the beginning, or a second apart.
+ * - `TRANSCODE_LAG`: the packager encodes more slowly than the signal comes.
+ * - `LATENCY_LIMITED`: low latency is wanted, and keyframes are more than a second apart.
  * - `PACKAGER_FAILED`: the packager was given up; the signal is kept, the preview is off.
  * - `RECORDING_FAILED`: the broadcast is to be recorded and is not; the recorder is tried again and again.
  * - `DISK_FULL`: it is not recorded because the server has no room; it goes on when there is.
@@ -18,6 +25,13 @@ export type LiveIssue =
   | 'KEYFRAME_INTERVAL'
   | 'NO_KEYFRAMES'
   | RefusalIssue
+  | 'BITRATE_LOW'
+  | 'BITRATE_UNSTABLE'
+  | 'FRAMES_DROPPED'
+  | 'TIMESTAMP_JUMP'
+  | 'AV_DRIFT'
+  | 'TRANSCODE_LAG'
+  | 'LATENCY_LIMITED'
   | 'PACKAGER_FAILED'
   | 'RECORDING_FAILED'
   | 'DISK_FULL';
@@ -38,5 +52,12 @@ export interface StreamHealth {
   height: number;
   /** RFC 6381 codec string of the video, or of the audio when there is no video. */
   codec: string;
+  /** Largest seen lately; null before the second keyframe. */
+  keyframeIntervalSec: number | null;
+  /** Of this connection: missing by their timestamps, and more than a second late. */
+  droppedFrames: number;
+  lateFrames: number;
+  /** How far the sound is ahead of the picture; null without both. */
+  avDriftMs: number | null;
   issues: LiveIssue[];
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { ingestSession } from '../../../test/harness/factories.ts';
+import { ingestStats } from '../../../test/live/ingest-stats.ts';
 import { type BitrateCeiling, createBitrateCeiling } from './bitrate-ceiling.ts';
 
 const grant = { streamId: 'str_a', maxHeight: 720, maxFps: 60, maxBitrateKbps: 15_000 };
@@ -17,14 +18,7 @@ beforeEach(() => {
   ceiling = createBitrateCeiling({
     engine: {
       list: () => [session],
-      stats: (sessionId) => ({
-        sessionId,
-        bytes: 0,
-        bitrateKbps: kbps,
-        fps: 30,
-        keyframeIntervalMs: null,
-        lastMediaAtMs: 0,
-      }),
+      stats: (sessionId) => ingestStats({ sessionId, bitrateKbps: kbps }),
       kick: async (_id, reason) => void told.push(reason),
     },
     onRefused: async (_session, issue) => void told.push(issue),

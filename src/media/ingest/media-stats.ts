@@ -39,6 +39,11 @@ export class MediaStats {
     this.#lastKeyframe = timestamp;
   }
 
+  /** The timestamps have jumped: the distance to the last keyframe is none. */
+  forgetKeyframe(): void {
+    this.#lastKeyframe = null;
+  }
+
   get keyframeIntervalMs(): number | null {
     return this.#keyframeGaps.length === 0 ? null : Math.max(...this.#keyframeGaps);
   }

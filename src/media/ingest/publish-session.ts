@@ -24,6 +24,7 @@ import type { AmfObject, AmfValue } from './rtmp/amf0.ts';
 import type { PublishSink } from './rtmp/connection.ts';
 import { MessageType, type RtmpMessage } from './rtmp/messages.ts';
 import { withTimeout } from './timeout.ts';
+import { TimingWatch } from './timing.ts';
 
 export interface PublishSessionOptions {
   sessionId: string;
@@ -58,6 +59,7 @@ export class PublishSession implements PublishSink {
   #mediaIsNews = false;
   #frameRate = new FrameRateMeter();
   #stats: MediaStats;
+  #timing = new TimingWatch();
   #lastMediaAtMs: number;
   #lastMediaTick: number;
   #starting: Promise<boolean> = Promise.resolve(false);
@@ -135,10 +137,12 @@ export class PublishSession implements PublishSink {
   }
 
   stats(): IngestStats {
+    const now = performance.now();
     return {
       sessionId: this.sessionId,
       bytes: this.#stats.bytes,
-      ...this.#stats.rates(performance.now()),
+      ...this.#stats.rates(now),
+      ...this.#timing.read(now),
       keyframeIntervalMs: this.#stats.keyframeIntervalMs,
       lastMediaAtMs: this.#lastMediaAtMs,
     };
@@ -179,6 +183,7 @@ export class PublishSession implements PublishSink {
     }
     if (this.#video === undefined && packet.codec !== '') this.#onVideoHeader(packet);
     if (!this.#checkFrame(packet)) return;
+    this.#time('video', message.timestamp);
     if (packet.keyframe) this.#stats.keyframe(message.timestamp);
     const measured = this.#frameRate.frame(message.timestamp);
     if (measured !== null) this.#onFrameRate(measured);
@@ -264,6 +269,7 @@ export class PublishSession implements PublishSink {
       return;
     }
     if (this.#audio === undefined && packet.codec !== '') this.#onAudioFormat(packet);
+    this.#time('audio', message.timestamp);
     this.#tellMedia();
     this.broadcast.frame(FlvTagType.audio, message.timestamp, message.payload, false);
   }
@@ -287,6 +293,10 @@ export class PublishSession implements PublishSink {
     if (metadata === null) return;
     this.#metadata = metadata.properties;
     this.broadcast.setMetadata(flvTag(FlvTagType.script, message.timestamp, metadata.script));
+  }
+
+  #time(track: 'audio' | 'video', timestamp: number): void {
+    if (this.#timing.frame(track, timestamp, performance.now())) this.#stats.forgetKeyframe();
   }
 
   #count(message: RtmpMessage, isVideoFrame: boolean): void {

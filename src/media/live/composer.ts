@@ -18,6 +18,7 @@ import {
 import {
   appendSlot,
   commonSegments,
+  longest,
   mediaPlaylistOf,
   type ReadySegment,
   slideWindow,
@@ -62,6 +63,8 @@ export interface Composer {
   poll(): Promise<void>;
   /** The run has ended: takes its last segment and stops watching. */
   endEpoch(): Promise<void>;
+  /** Media in the finished segments of this run, and the longest of them, in milliseconds. */
+  packaged(): { ms: number; longestMs: number };
   /** The newest finished segment, of the smallest rung; null before there is one. */
   latest(): LatestSegment | null;
   /** Deletes what has been out of the window for long enough. */
@@ -90,6 +93,7 @@ class StreamComposer implements Composer {
   #queuedPoll: Promise<void> | null = null;
   /** There are slots that the files do not show yet, because writing them failed. */
   #unpublished = false;
+  #packaged = { ms: 0, longestMs: 0 };
 
   constructor(options: ComposerOptions, state: LiveState) {
     this.#options = options;
@@ -105,6 +109,7 @@ class StreamComposer implements Composer {
       const folders = input.rungs.map((rung) => join(dir, name, rung.name));
       await Promise.all(folders.map((folder) => mkdir(folder, { recursive: true })));
       startEpoch(this.#state, name, input);
+      this.#packaged = { ms: 0, longestMs: 0 };
       await publish(dir, this.#state, this.#written);
       // Once for each kind of trouble: a full disk would be told four times a second.
       let told = '';
@@ -136,6 +141,10 @@ class StreamComposer implements Composer {
   endEpoch(): Promise<void> {
     this.#stopWatching();
     return this.#inTurn(() => this.#takeReady());
+  }
+
+  packaged(): { ms: number; longestMs: number } {
+    return this.#packaged;
   }
 
   latest(): LatestSegment | null {
@@ -171,6 +180,12 @@ class StreamComposer implements Composer {
     const { epoch } = this.#state;
     if (!epoch) return;
     const added = await takeSegments(this.#options.dir, this.#state, epoch, this.#options.clock.ms());
+    const { slots } = this.#state;
+    for (const slot of slots.slice(slots.length - added)) {
+      const ms = longest(slot) * 1000;
+      const { ms: before, longestMs } = this.#packaged;
+      this.#packaged = { ms: before + ms, longestMs: Math.max(longestMs, ms) };
+    }
     this.#unpublished ||= added > 0;
     if (!this.#unpublished) return;
     await publish(this.#options.dir, this.#state, this.#written);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { type FlvSource, startFlvSource } from '../../../test/live/flv-source.ts';
+import { ingestStats } from '../../../test/live/ingest-stats.ts';
 import { eventually } from '../../../test/live/poll.ts';
 import { dateFromMs, systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
@@ -81,18 +82,6 @@ async function fixture(changes: Partial<LiveManagerOptions> = {}): Promise<Fixtu
   };
 }
 
-function statsOf(changes: Partial<IngestStats>): IngestStats {
-  return {
-    sessionId: 'a',
-    bytes: 1000,
-    bitrateKbps: 512,
-    fps: 30,
-    keyframeIntervalMs: 1000,
-    lastMediaAtMs: systemClock.ms(),
-    ...changes,
-  };
-}
-
 async function begin(manager: LiveManager, session: IngestSession): Promise<void> {
   await manager.onStart(session);
   manager.onMedia(session);
@@ -102,13 +91,17 @@ test('live: a publish is packaged, its end keeps the window', async () => {
   const { manager, session, slots, playlist, source, stats } = await fixture();
   await begin(manager, session());
   await slots(1);
-  stats.value = statsOf({});
+  stats.value = ingestStats({});
   assert.deepEqual(manager.health('s1'), {
     bitrateKbps: 512,
     fps: 30,
     width: 320,
     height: 180,
     codec: 'avc1.42c01e',
+    keyframeIntervalSec: 1,
+    droppedFrames: 0,
+    lateFrames: 0,
+    avDriftMs: 20,
     issues: [],
   });
   source.endReaders();
@@ -210,7 +203,7 @@ test('live: a publish without a second keyframe is transcoded with our own', asy
   const { manager, session, slots, stats, source } = await fixture();
   source.use({ width: 320, height: 180, gopSec: 60 });
   await begin(manager, session());
-  stats.value = statsOf({ keyframeIntervalMs: null, lastMediaAtMs: systemClock.ms() + 5000 });
+  stats.value = ingestStats({ keyframeIntervalMs: null, lastMediaAtMs: systemClock.ms() + 5000 });
   const { segments } = await slots(2);
   assert.ok((segments.at(-1)?.durationSec ?? 9) < 1.1);
   assert.deepEqual(manager.health('s1')?.issues, ['KEYFRAME_INTERVAL']);

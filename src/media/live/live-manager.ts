@@ -13,6 +13,7 @@ import type {
 } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { type Composer, openComposer } from './composer.ts';
+import { LONG_KEYFRAME_MS, SignalWatch } from './health.ts';
 import { removeIdleFolders } from './idle-folders.ts';
 import { type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
 import { createPackager, type Packager } from './packager.ts';
@@ -74,6 +75,7 @@ interface Entry {
   running: Run | null;
   longKeyframeInterval: boolean;
   failure: LiveIssue | null;
+  watch: SignalWatch;
   /** The issues that were told last. */
   toldIssues: string;
   headerTimer: NodeJS.Timeout | null;
@@ -88,7 +90,6 @@ const TRANSCODE_SHARE = 0.75;
 const AUDIO_WAIT_MS = 400;
 /** An encoder may send audio alone; its video header has had time enough by then. */
 const VIDEO_WAIT_MS = 1500;
-const LONG_KEYFRAME_MS = 4250;
 const CHECK_MS = 1000;
 const HEALTH_EVERY_CHECKS = 5;
 const PRUNE_EVERY_CHECKS = 10;
@@ -120,6 +121,7 @@ class EntryManager implements LiveManager {
     if (entry.session?.sessionId !== session.sessionId) {
       entry.longKeyframeInterval = false;
       entry.failure = null;
+      entry.watch = new SignalWatch();
     }
     entry.session = session;
     await this.#inTurn(entry, async () => {
@@ -258,6 +260,7 @@ function newEntry(streamId: string, nowMs: number): Entry {
     running: null,
     longKeyframeInterval: false,
     failure: null,
+    watch: new SignalWatch(),
     toldIssues: '',
     headerTimer: null,
     idleSinceMs: nowMs,
@@ -383,18 +386,14 @@ function isIdle(options: LiveManagerOptions, entry: Entry): boolean {
 const idleMsOf = ({ idleMs = IDLE_MS }: LiveManagerOptions): number => idleMs;
 
 function healthOf(options: LiveManagerOptions, entry: Entry): StreamHealth | null {
-  const { session, running } = entry;
+  const { session, running, composer } = entry;
   if (!session) return null;
-  const stats = options.engine.stats(session.sessionId);
-  const issues = [...(running?.plan.issues ?? [])];
-  if (entry.failure) issues.push(entry.failure);
-  else if (running?.packager.failing()) issues.push('PACKAGER_FAILED');
-  return {
-    bitrateKbps: stats?.bitrateKbps ?? 0,
-    fps: stats?.fps ?? session.video?.fps ?? 0,
-    width: session.video?.width ?? 0,
-    height: session.video?.height ?? 0,
-    codec: session.video?.codec ?? session.audio?.codec ?? '',
-    issues,
+  const facts = {
+    session,
+    stats: options.engine.stats(session.sessionId),
+    plan: running?.plan ?? null,
+    failure: entry.failure ?? (running?.packager.failing() ? ('PACKAGER_FAILED' as const) : null),
+    packaged: running && composer ? composer.packaged() : null,
   };
+  return entry.watch.look(facts, performance.now());
 }

@@ -70,7 +70,7 @@ function startOf(last: LiveSlot | undefined, joins: boolean, observedMs: number)
   return joins && !drifted ? follows : Math.max(follows, observedMs);
 }
 
-function longest(slot: LiveSlot): number {
+export function longest(slot: LiveSlot): number {
   return Math.max(...Object.values(slot.rungs).map((rung) => rung.durationSec));
 }
 

@@ -10,6 +10,11 @@ export interface StreamHealth {
   width: number;
   height: number;
   codec: string;
+  /** Not in what was written before they were measured. */
+  keyframeIntervalSec?: number | null;
+  droppedFrames?: number;
+  lateFrames?: number;
+  avDriftMs?: number | null;
   issues: string[];
 }
 

@@ -543,6 +543,7 @@ create table stream (
   health_said_issues text[] not null default '{}'::text[],
   health_said_at timestamp with time zone,
   schedule_said_for timestamp with time zone,
+  health_due_at timestamp with time zone,
   constraint stream_chat_mode_check CHECK ((chat_mode = ANY (ARRAY['OPEN'::text, 'FOLLOWERS'::text, 'TIER'::text, 'OFF'::text]))),
   constraint stream_latency_mode_check CHECK ((latency_mode = ANY (ARRAY['STANDARD'::text, 'LOW'::text]))),
   constraint stream_pkey PRIMARY KEY (id),
@@ -551,10 +552,25 @@ create table stream (
   constraint stream_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX stream_broadcast_due ON public.stream USING btree (broadcast_due_at) WHERE (broadcast_due_at IS NOT NULL);
+CREATE INDEX stream_has_signal ON public.stream USING btree (id) WHERE has_signal;
+CREATE INDEX stream_health_due ON public.stream USING btree (health_due_at) WHERE (health_due_at IS NOT NULL);
 CREATE UNIQUE INDEX stream_key_hash ON public.stream USING btree (key_hash);
 CREATE INDEX stream_live ON public.stream USING btree (workspace_id) WHERE is_live;
 CREATE INDEX stream_scheduled ON public.stream USING btree (scheduled_start_at) WHERE (scheduled_start_at IS NOT NULL);
 CREATE INDEX stream_workspace ON public.stream USING btree (workspace_id, id DESC) WHERE (deleted_at IS NULL);
+
+create table stream_health_point (
+  stream_id text not null,
+  at timestamp with time zone not null,
+  bitrate_kbps integer not null,
+  fps double precision not null,
+  keyframe_interval_ms integer,
+  dropped_frames integer not null,
+  late_frames integer not null,
+  av_drift_ms integer,
+  constraint stream_health_point_pkey PRIMARY KEY (stream_id, at)
+);
+CREATE INDEX stream_health_point_at ON public.stream_health_point USING btree (at);
 
 create table stream_log (
   stream_id text not null,

@@ -501,6 +501,18 @@ export interface StreamTable {
   health_said_issues: Generated<string[]>;
   health_said_at: Date | null;
   schedule_said_for: Date | null;
+  health_due_at: Date | null;
+}
+
+export interface StreamHealthPointTable {
+  stream_id: string;
+  at: Date;
+  bitrate_kbps: number;
+  fps: number;
+  keyframe_interval_ms: number | null;
+  dropped_frames: number;
+  late_frames: number;
+  av_drift_ms: number | null;
 }
 
 export interface StreamLogTable {
@@ -803,6 +815,7 @@ export interface Database {
   signal_simulation: SignalSimulationTable;
   signing_key: SigningKeyTable;
   stream: StreamTable;
+  stream_health_point: StreamHealthPointTable;
   stream_log: StreamLogTable;
   stream_log_head: StreamLogHeadTable;
   stream_session: StreamSessionTable;

@@ -1,0 +1,125 @@
+import Type, { type Static } from 'typebox';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Nullable, NullableObject } from '../../http/schema.ts';
+import type { HealthPointRow } from './health.repository.ts';
+import { POINT_MS } from './health.service.ts';
+import { HEALTH_WORDS } from './health-words.ts';
+import type { StreamRow } from './repository.ts';
+import { shownHealth } from './rules.ts';
+
+export const HEALTH_EXAMPLE = {
+  bitrateKbps: 4520.5,
+  fps: 30,
+  width: 1920,
+  height: 1080,
+  codec: 'avc1.640028',
+  keyframeIntervalSec: 2,
+  droppedFrames: 0,
+  lateFrames: 0,
+  avDriftMs: 12,
+  issues: [],
+};
+
+function issueWords(): string {
+  const words = Object.entries(HEALTH_WORDS).map(([word, { remedy }]) => `${word}: ${remedy}`);
+  return `Empty when all is well. Each word, and what to do: ${words.join(' ')}`;
+}
+
+export const Health = named(
+  'StreamHealth',
+  Type.Object({
+    bitrateKbps: Type.Number(),
+    fps: Type.Number(),
+    width: Type.Integer(),
+    height: Type.Integer(),
+    codec: Type.String({ description: 'RFC 6381, of the video, or of the audio without one.' }),
+    keyframeIntervalSec: Nullable(
+      Type.Number({ description: 'The largest seen lately; null before the second keyframe.' }),
+    ),
+    droppedFrames: Type.Integer({ description: 'Missing by their timestamps, of this connection.' }),
+    lateFrames: Type.Integer({ description: 'More than a second late, of this connection.' }),
+    avDriftMs: Nullable(
+      Type.Integer({ description: 'How far the sound is ahead of the picture; null without both.' }),
+    ),
+    issues: Type.Array(Type.String(), { description: issueWords() }),
+  }),
+  HEALTH_EXAMPLE,
+);
+
+export const StreamHealthHour = named(
+  'StreamHealthHour',
+  Type.Object({
+    streamId: IdOf('str'),
+    healthy: Nullable(Type.Boolean({ description: 'Null without a signal.' })),
+    current: NullableObject(Health),
+    issues: Type.Array(Type.Object({ code: Type.String(), meaning: Type.String(), remedy: Type.String() }), {
+      description: 'The issues of `current` in words.',
+    }),
+    intervalSec: Type.Integer(),
+    points: Type.Array(
+      Type.Object({
+        at: Instant,
+        bitrateKbps: Type.Integer(),
+        fps: Type.Number(),
+        keyframeIntervalSec: Nullable(Type.Number()),
+        droppedFrames: Type.Integer({ description: 'In the time of the point.' }),
+        lateFrames: Type.Integer({ description: 'In the time of the point.' }),
+        avDriftMs: Nullable(Type.Integer()),
+      }),
+      { description: 'Of the last hour, oldest first; none where nothing was measured.' },
+    ),
+  }),
+  {
+    streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr',
+    healthy: false,
+    current: { ...HEALTH_EXAMPLE, keyframeIntervalSec: 10, issues: ['KEYFRAME_INTERVAL'] },
+    issues: [
+      {
+        code: 'KEYFRAME_INTERVAL',
+        meaning: 'More than 4 s between keyframes: viewers are further behind.',
+        remedy: 'Set the keyframe interval of the encoder to 2 s.',
+      },
+    ],
+    intervalSec: 10,
+    points: [
+      {
+        at: '2026-11-20T09:00:10.000Z',
+        bitrateKbps: 4520,
+        fps: 30,
+        keyframeIntervalSec: 10,
+        droppedFrames: 0,
+        lateFrames: 0,
+        avDriftMs: 12,
+      },
+    ],
+  },
+);
+
+export function toHealthHour({
+  stream,
+  points,
+}: {
+  stream: StreamRow;
+  points: readonly HealthPointRow[];
+}): Static<typeof StreamHealthHour> {
+  const current = shownHealth(stream);
+  return {
+    streamId: stream.id,
+    healthy: current === null ? null : current.issues.length === 0,
+    current,
+    issues: (current?.issues ?? []).map((code) => {
+      const { meaning, remedy } = HEALTH_WORDS[code] ?? { meaning: code, remedy: 'Tell the operator.' };
+      return { code, meaning, remedy };
+    }),
+    intervalSec: POINT_MS / 1000,
+    points: points.map((row) => ({
+      at: row.at.toISOString(),
+      bitrateKbps: row.bitrate_kbps,
+      fps: row.fps,
+      keyframeIntervalSec: row.keyframe_interval_ms === null ? null : row.keyframe_interval_ms / 1000,
+      droppedFrames: row.dropped_frames,
+      lateFrames: row.late_frames,
+      avDriftMs: row.av_drift_ms,
+    })),
+  };
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { TimingWatch } from './timing.ts';
+
+const STEP_MS = 40;
+
+/** An encoder with 25 frames and as many packets of sound a second. */
+function encoder() {
+  const watch = new TimingWatch();
+  let nowMs = 5000;
+  let timestamp = 0;
+  const send = (seconds: number, { takesMs = STEP_MS, audioAheadMs = 0 } = {}) => {
+    let jumps = 0;
+    for (let sent = 0; sent < seconds * 1000; sent += STEP_MS) {
+      if (watch.frame('video', timestamp >>> 0, nowMs)) jumps++;
+      if (watch.frame('audio', (timestamp + audioAheadMs) >>> 0, nowMs)) jumps++;
+      timestamp += STEP_MS;
+      nowMs += takesMs;
+    }
+    return jumps;
+  };
+  return {
+    send,
+    /** Nothing comes; what was made meanwhile comes later. */
+    wait: (ms: number) => {
+      nowMs += ms;
+    },
+    /** The encoder leaves out what it had to send. */
+    skip: (ms: number) => {
+      timestamp += ms;
+    },
+    read: () => watch.read(nowMs),
+    issues: () => watch.read(nowMs).issues,
+  };
+}
+
+describe('what the times of frames tell', () => {
+  test('a steady signal is well, also over the end of 32 bits and with a fixed distance of its tracks', () => {
+    const steady = encoder();
+    steady.skip(2 ** 32 - 10_000);
+    assert.equal(steady.send(20, { audioAheadMs: 300 }), 0);
+    const { mediaMs, avDriftMs, ...counts } = steady.read();
+    assert.deepEqual(counts, { droppedFrames: 0, lateFrames: 0, issues: [] });
+    assert.equal(mediaMs, 20_000 - STEP_MS);
+    assert.ok(avDriftMs !== null && Math.abs(avDriftMs - 290) < 40, `${avDriftMs}`);
+  });
+
+  test('a publisher that stalls and catches up: late frames, an unsteady bitrate, and well again', () => {
+    const slow = encoder();
+    slow.send(10);
+    slow.wait(4000);
+    assert.deepEqual(slow.issues(), ['BITRATE_UNSTABLE'], 'while nothing comes');
+    slow.send(4, { takesMs: 2 });
+    const { lateFrames, droppedFrames, issues } = slow.read();
+    assert.ok(lateFrames > 50 && lateFrames <= 100, `${lateFrames} late`);
+    assert.equal(droppedFrames, 0);
+    assert.deepEqual(issues, ['BITRATE_UNSTABLE']);
+    slow.send(31);
+    assert.deepEqual(slow.issues(), []);
+    assert.equal(slow.read().lateFrames, lateFrames, 'of the connection');
+  });
+
+  test('frames that are missing are dropped ones; a few are no issue', () => {
+    const lossy = encoder();
+    lossy.send(10);
+    lossy.skip(3 * STEP_MS);
+    lossy.wait(3 * STEP_MS);
+    lossy.send(2);
+    assert.equal(lossy.read().droppedFrames, 3);
+    assert.deepEqual(lossy.issues(), []);
+    for (let round = 0; round < 10; round++) {
+      lossy.skip(5 * STEP_MS);
+      lossy.wait(5 * STEP_MS);
+      lossy.send(1);
+    }
+    assert.equal(lossy.read().droppedFrames, 53);
+    assert.deepEqual(lossy.issues(), ['FRAMES_DROPPED']);
+  });
+
+  for (const [name, ms] of [
+    ['back', -20_000],
+    ['ahead', 20_000],
+  ] as const) {
+    test(`timestamps that jump ${name} are told for a minute, and nothing else is made of them`, () => {
+      const jumpy = encoder();
+      jumpy.send(25);
+      jumpy.skip(ms);
+      assert.equal(jumpy.send(1), 2, 'one of each track');
+      jumpy.send(9);
+      const { mediaMs, droppedFrames, lateFrames, issues } = jumpy.read();
+      assert.deepEqual(
+        { droppedFrames, lateFrames, issues },
+        { droppedFrames: 0, lateFrames: 0, issues: ['TIMESTAMP_JUMP'] },
+      );
+      assert.ok(Math.abs(mediaMs - 35_000) < 100, `${mediaMs}`);
+      jumpy.send(60);
+      assert.deepEqual(jumpy.issues(), []);
+    });
+  }
+
+  test('sound and picture that come apart', () => {
+    const drifting = encoder();
+    for (let ahead = 0; ahead <= 600; ahead += 20) drifting.send(1, { audioAheadMs: ahead });
+    assert.deepEqual(drifting.issues(), ['AV_DRIFT'], 'slowly');
+    const apart = encoder();
+    apart.send(10, { audioAheadMs: -1500 });
+    assert.deepEqual(apart.issues(), ['AV_DRIFT'], 'from the beginning');
+    assert.ok((apart.read().avDriftMs ?? 0) < -1400);
+  });
+
+  test('one track alone has no drift', () => {
+    const watch = new TimingWatch();
+    for (let at = 0; at < 10_000; at += 20) watch.frame('audio', at, at);
+    const { avDriftMs, mediaMs, issues } = watch.read(10_000);
+    assert.deepEqual([avDriftMs, mediaMs, issues], [null, 9980, []]);
+  });
+});
