@@ -75,6 +75,7 @@ function signInRoutes(deps: Deps): Route[] {
       method: 'GET',
       path: '/auth/registration',
       summary: 'Who may register in the dashboard?',
+      description: 'As the operator has set it (`REGISTRATION`, `TERMS_URL`).',
       reply: { status: 200, schema: RegistrationTerms },
       handler: async () => registration.terms(),
     }),
@@ -143,6 +144,7 @@ function currentRoutes(deps: Deps): Route[] {
       method: 'GET',
       path,
       summary: 'Who has signed in to the dashboard?',
+      description: 'The account, what its pages prove themselves with, and when the session ends.',
       reply: { status: 200, schema: currentSession(user.schema) },
       handler: ({ caller }) => describe(deps, caller.actor.id, caller.accountId),
     }),
@@ -202,6 +204,7 @@ function listRoutes({ sessions, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/auth/sessions',
       summary: 'List the sessions of the account',
+      description: 'Those that are good: who has signed in to the dashboard, from where, and when last.',
       query: listQuery({}),
       reply: { status: 200, schema: OpenSession, list: true },
       async handler({ caller: { accountId, actor } }, { query }) {

@@ -40,6 +40,7 @@ export function mailRoutes({ mailbox, isSent }: Deps): Route[] {
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Read a mail of the development mailbox',
+      description: 'With its text, links included. 404 where a mail server takes the mails (`SMTP_URL`).',
       params: IdParams('mail', 'mail'),
       reply: { status: 200, schema: MailWithText },
       async handler(_context, { params }) {
