@@ -40,9 +40,8 @@ async function pagesOf({ parts }: Container, role: PageRole): Promise<Page[]> {
 
 /** What the request chain asks of the rest. */
 function httpPorts(container: Container): HttpPorts {
-  const { config, clock, log, metrics, apiKeys, auth, counters } = container;
-  const perMinute = counters({ name: 'minute', window: 60, withoutStore: 'open' });
-  const perDay = counters({ name: 'day', window: 'day', withoutStore: 'open' });
+  const { config, clock, log, metrics, apiKeys, auth } = container;
+  const { perMinute, perDay } = container.requestCounts;
   return {
     keys: apiKeys,
     verifyUserToken: auth.tokens.verify,

@@ -58,7 +58,7 @@ export function buildCore(base: Base) {
     return gives;
   };
   const people = buildPeople(base, take);
-  const { failureWatch } = take(webhooksPart({ ...base, ...people }));
+  const { webhooks, failureWatch } = take(webhooksPart({ ...base, ...people }));
   const media = buildMedia(base, take);
   const { requestLog } = take(requestLogPart(base));
   const { profiles } = take(profilesPart({ ...base, ...people }));
@@ -68,7 +68,7 @@ export function buildCore(base: Base) {
     sessionsPart({ ...base, ...people, profiles }),
     platformPart(base),
   );
-  return { core: { ...base, ...people, ...media, failureWatch, requestLog }, parts };
+  return { core: { ...base, ...people, ...media, webhooks, failureWatch, requestLog }, parts };
 }
 
 /** Accounts, and who may act for them. */

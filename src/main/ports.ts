@@ -43,6 +43,8 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   bus: Bus;
   secrets: Secrets;
   counters: CounterFactory;
+  /** All requests of each key. */
+  requestCounts: { perMinute: Counter; perDay: Counter };
   /** Counts what clients may do so often within a window, in seconds. */
   caps(windowSec: number): Counter;
   cursors: CursorCodec;
@@ -140,10 +142,17 @@ async function reachDatabase({ config, databaseUrl, name }: Settings): Promise<D
 }
 
 /** What all nodes count together where there is a store for it. */
-function sharedCounts(store: RedisStore | null, clock: Clock): Pick<Ports, 'counters' | 'caps' | 'leases'> {
+function sharedCounts(
+  store: RedisStore | null,
+  clock: Clock,
+): Pick<Ports, 'counters' | 'requestCounts' | 'caps' | 'leases'> {
   const counters = counterFactory(store, () => clock.ms());
   return {
     counters,
+    requestCounts: {
+      perMinute: counters({ name: 'minute', window: 60, withoutStore: 'open' }),
+      perDay: counters({ name: 'day', window: 'day', withoutStore: 'open' }),
+    },
     caps: (windowSec) => counters({ name: `cap${windowSec}`, window: windowSec, withoutStore: 'insured' }),
     leases: createLeases({ store }),
   };

@@ -9,6 +9,9 @@ export type PathValues = Record<string, string>;
 /** Paths of what belongs to the account: both of its modes see it (docs/decisions/tenancy.md). */
 export const ACCOUNT_LEVEL: readonly string[] = ['/notifications/{id}', '/support/tickets/{id}'];
 
+/** Paths with a name that everybody has, and no id. */
+export const EVERYBODYS: readonly string[] = ['/quota/{key}'];
+
 /** Paths for keys of the test mode alone. */
 export const TEST_MODE_ONLY: readonly string[] = ['/streams/{id}/simulate-signal'];
 

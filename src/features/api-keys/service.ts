@@ -83,6 +83,8 @@ export interface ApiKeys extends KeyVerifier {
   mint(by: Acting, input: MintInput): Promise<MadeKey>;
   listOwn(by: Acting, page: PageRequest): Promise<KeyRow[]>;
   getOwn(by: Acting, id: string): Promise<KeyRow>;
+  /** As the plan counts: neither revoked nor expired. */
+  countUsable(workspaceId: string): Promise<number>;
   /** Refused at once on this node, everywhere within 5 s. Revoking again changes nothing. */
   revokeOwn(by: Acting, id: string): Promise<void>;
   /**
@@ -136,6 +138,7 @@ export function createApiKeys(deps: Deps): ApiKeys {
     mint: (by, input) => mint(deps, by, input),
     listOwn: (by, page) => repository.listOwnKeys(db, ownerOf(by), page),
     getOwn,
+    countUsable: (workspaceId) => repository.countUsableKeys(db, workspaceId, clock.now()),
     revokeOwn: (by, id) => revoke((tx) => repository.lockKey(tx, ownerOf(by), id)),
     async rotate(by, id, overlapSec) {
       const made = await rotate(deps, by, id, overlapSec);

@@ -39,6 +39,8 @@ export interface Domains {
    */
   declare(owner: Owner, input: DomainInput): Promise<DomainRow>;
   list(workspaceId: string, page: PageRequest): Promise<DomainRow[]>;
+  /** As the plan counts. */
+  count(workspaceId: string): Promise<number>;
   get(workspaceId: string, id: string): Promise<DomainRow>;
   remove(workspaceId: string, id: string): Promise<void>;
   /** Looks for the proof now; finding none is no error. A failed domain starts its wait anew. */
@@ -89,6 +91,7 @@ export function createDomains(deps: Deps): Domains {
         }),
       }),
     list: (workspaceId, page) => repository.listDomains(db, workspaceId, page),
+    count: (workspaceId) => repository.countDomains(db, workspaceId),
     async remove(workspaceId, id) {
       if (!(await repository.deleteDomain(db, workspaceId, id))) throw notFound();
     },

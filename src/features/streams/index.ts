@@ -11,6 +11,7 @@ export type { HealthSeries } from './health.service.ts';
 export { createHealthSeries } from './health.service.ts';
 export { refuseRecording } from './repository.ts';
 export { streamRoutes } from './routes.ts';
+export { livePlan } from './rules.ts';
 export type { StreamLinks } from './schemas.ts';
 export type { Streams } from './service.ts';
 export { createStreams, STREAM_DELETED_TOPIC, STREAM_TOPIC } from './service.ts';

@@ -125,8 +125,8 @@ export async function workspaceOfStream(db: Db, streamId: string): Promise<strin
   return row?.workspace_id;
 }
 
-export async function countSignals(tx: Tx, workspaceId: string): Promise<number> {
-  const { count } = await tx
+export async function countSignals(db: Db, workspaceId: string): Promise<number> {
+  const { count } = await db
     .selectFrom('stream')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('workspace_id', '=', workspaceId)
@@ -135,8 +135,8 @@ export async function countSignals(tx: Tx, workspaceId: string): Promise<number>
   return count;
 }
 
-export async function countLive(tx: Tx, workspaceId: string): Promise<number> {
-  const row = await tx
+export async function countLive(db: Db, workspaceId: string): Promise<number> {
+  const row = await db
     .selectFrom('stream')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('workspace_id', '=', workspaceId)

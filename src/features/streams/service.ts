@@ -66,6 +66,10 @@ export interface Streams {
     filter: repository.StreamFilter,
     page: PageRequest,
   ): Promise<repository.ShownStream[]>;
+  /** As the plan counts: broadcasts. */
+  countLive(workspaceId: string): Promise<number>;
+  /** As the plan counts: encoders that are connected. */
+  countSignals(workspaceId: string): Promise<number>;
   get(workspaceId: string, id: string): Promise<StreamRow>;
   keyOf(row: StreamRow): string;
   update(workspaceId: string, id: string, input: StreamSettings): Promise<StreamRow>;
@@ -177,6 +181,8 @@ export function createStreams(deps: StreamDeps): Streams {
       return { row, streamKey };
     },
     list: (workspaceId, filter, page) => repository.listStreams(db, workspaceId, filter, page),
+    countLive: (workspaceId) => repository.countLive(db, workspaceId),
+    countSignals: (workspaceId) => repository.countSignals(db, workspaceId),
     keyOf: keys,
     update: (workspaceId, id, input) =>
       locked(workspaceId, id, async (tx, row, append) => {

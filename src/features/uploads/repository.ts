@@ -55,8 +55,8 @@ export function lockOpenOf(tx: Tx, videoId: string): Promise<UploadRow[]> {
 }
 
 /** Sessions of the workspace that wait for bytes. */
-export async function countOpen(tx: Tx, workspaceId: string): Promise<number> {
-  const { count } = await tx
+export async function countOpen(db: Db, workspaceId: string): Promise<number> {
+  const { count } = await db
     .selectFrom('upload')
     .select((eb) => eb.fn.countAll<string>().as('count'))
     .where('workspace_id', '=', workspaceId)

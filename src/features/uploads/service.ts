@@ -56,6 +56,8 @@ export interface Uploads extends Pick<Endings, 'sweep'> {
   /** Ends the open sessions of a video that is deleted. The caller has locked the workspace before the video. */
   cancelFor(tx: Tx, videoId: string): Promise<void>;
   list(workspaceId: string, filter: UploadFilter, page: PageRequest): Promise<UploadRow[]>;
+  /** As the plan counts: sessions that wait for bytes. */
+  countOpen(workspaceId: string): Promise<number>;
   get(workspaceId: string, id: string): Promise<UploadRow>;
   /**
    * The COMPLETED session, once all bytes are there.
@@ -117,6 +119,7 @@ export function createUploads(deps: UploadDeps): Uploads {
     },
     cancelFor: (tx, videoId) => cancelOpen(deps, tx, videoId),
     list: (workspaceId, filter, page) => repository.listUploads(db, workspaceId, filter, page),
+    countOpen: (workspaceId) => repository.countOpen(db, workspaceId),
     async complete(workspaceId, id, sum) {
       const sha256 = sum?.toLowerCase();
       const row = await get(workspaceId, id);

@@ -23,6 +23,7 @@ export { createLockVideo } from './locked.ts';
 export { aliveSlots, createTranscodeNode } from './processing/nodes.ts';
 export type { VideoProcessor } from './processing/processing.service.ts';
 export { createVideoProcessing, processingJobs } from './processing/processing.service.ts';
+export { topHeight } from './processing/rules.ts';
 export type { VideoPurge } from './purge.service.ts';
 export { createVideoPurge } from './purge.service.ts';
 export { videoRoutes } from './routes.ts';

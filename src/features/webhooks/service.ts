@@ -56,6 +56,8 @@ export interface Webhooks extends WebhookAttempts {
   /** @throws {AppError} BAD_REQUEST, field `url` or `events.<n>`; QUOTA_EXCEEDED. */
   create(owner: { workspaceId: string; accountId: string }, input: WebhookInput): Promise<WebhookAndSecret>;
   list(workspaceId: string, page: PageRequest): Promise<WebhookRow[]>;
+  /** As the plan counts. */
+  count(workspaceId: string): Promise<number>;
   get(workspaceId: string, id: string): Promise<WebhookRow>;
   /**
    * Switching it off cancels what waits for an attempt; switching it on, or another url, begins a new count of
@@ -98,6 +100,7 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
     ...createAttempts(deps, get),
     create: (owner, input) => create(deps, owner, input),
     list: (workspaceId, page) => repository.listWebhooks(db, workspaceId, page),
+    count: (workspaceId) => repository.countWebhooks(db, workspaceId),
     async update(workspaceId, id, change) {
       await get(workspaceId, id);
       const patterns = change.events === undefined ? undefined : parsePatterns(catalogue, change.events);

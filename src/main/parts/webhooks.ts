@@ -6,13 +6,19 @@ import {
   enqueueDeliveries,
   type FailureWatch,
   releaseAbandoned,
+  type Webhooks,
   webhookRoutes,
 } from '../../features/webhooks/index.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import { type Built, EVERY, type Service } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
-export function webhooksPart(base: Base & { accounts: Accounts }): Built<{ failureWatch: FailureWatch }> {
+interface Gives {
+  webhooks: Webhooks;
+  failureWatch: FailureWatch;
+}
+
+export function webhooksPart(base: Base & { accounts: Accounts }): Built<Gives> {
   const { accounts, config, cursors, db, log } = base;
   const webhooks = createWebhooks({
     ...base,
@@ -22,7 +28,7 @@ export function webhooksPart(base: Base & { accounts: Accounts }): Built<{ failu
   });
   const failureWatch = createFailureWatch({ ...base, autoDisableDays: config.WEBHOOK_AUTO_DISABLE_DAYS });
   return {
-    gives: { failureWatch },
+    gives: { webhooks, failureWatch },
     part: {
       routes: () => webhookRoutes({ webhooks, cursors }),
       tasks: () => [{ name: 'failing webhooks', everyMs: EVERY.minute, run: () => failureWatch.run() }],

@@ -1,0 +1,4 @@
+/** What the plan includes, and what of it is used (docs/api/quota.md). */
+export { quotaRoutes } from './routes.ts';
+export type { Meter } from './rules.ts';
+export { createQuota } from './service.ts';

@@ -1,0 +1,37 @@
+import { createQuota, type Meter, quotaRoutes } from '../../features/quota/index.ts';
+import { livePlan } from '../../features/streams/index.ts';
+import { topHeight } from '../../features/videos/index.ts';
+import { ownerOf } from '../../platform/db/workspace.ts';
+import type { Core, Noun } from '../core.ts';
+
+/** What each plan counts, by the feature that refuses what is over it. */
+function metersOf({ db, uploads, streams, webhooks, apiKeys, domains }: Core): Meter[] {
+  const storage = async (workspaceId: string) => (await ownerOf(db, workspaceId)).storageBytes;
+  return [
+    { key: 'STORAGE_BYTES', unit: 'BYTES', limit: (plan) => plan.storageBytes, used: storage },
+    { key: 'OPEN_UPLOADS', unit: 'COUNT', limit: (plan) => plan.openUploads, used: uploads.countOpen },
+    {
+      key: 'CONCURRENT_STREAMS',
+      unit: 'COUNT',
+      limit: (plan) => plan.concurrentStreams,
+      used: streams.countLive,
+    },
+    { key: 'ENCODERS', unit: 'COUNT', limit: (plan) => plan.encoders, used: streams.countSignals },
+    { key: 'WEBHOOKS', unit: 'COUNT', limit: (plan) => plan.webhooks, used: webhooks.count },
+    { key: 'API_KEYS', unit: 'COUNT', limit: (plan) => plan.apiKeys, used: apiKeys.countUsable },
+    {
+      key: 'INTEGRATION_DOMAINS',
+      unit: 'COUNT',
+      limit: (plan) => plan.integrationDomains,
+      used: domains.count,
+    },
+  ];
+}
+
+export const quota: Noun = {
+  build(core) {
+    const quota = createQuota({ ...core, meters: metersOf(core), requests: core.requestCounts });
+    const heights = { live: (plan, mode) => livePlan(plan, mode).maxHeight, upload: topHeight };
+    return { routes: () => quotaRoutes({ quota, heights }) };
+  },
+};
