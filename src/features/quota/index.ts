@@ -1,4 +1,5 @@
 /** What the plan includes, and what of it is used (docs/api/quota.md). */
 export { quotaRoutes } from './routes.ts';
 export type { Meter } from './rules.ts';
+export type { Heights } from './schemas.ts';
 export { createQuota } from './service.ts';

@@ -1,4 +1,4 @@
-import { createQuota, type Meter, quotaRoutes } from '../../features/quota/index.ts';
+import { createQuota, type Heights, type Meter, quotaRoutes } from '../../features/quota/index.ts';
 import { livePlan } from '../../features/streams/index.ts';
 import { topHeight } from '../../features/videos/index.ts';
 import { ownerOf } from '../../platform/db/workspace.ts';
@@ -31,7 +31,10 @@ function metersOf({ db, uploads, streams, webhooks, apiKeys, domains }: Core): M
 export const quota: Noun = {
   build(core) {
     const quota = createQuota({ ...core, meters: metersOf(core), requests: core.requestCounts });
-    const heights = { live: (plan, mode) => livePlan(plan, mode).maxHeight, upload: topHeight };
+    const heights: Heights = {
+      live: (plan, mode) => livePlan(plan, mode).maxHeight,
+      upload: topHeight,
+    };
     return { routes: () => quotaRoutes({ quota, heights }) };
   },
 };
