@@ -1,3 +1,4 @@
+import { MINUTE_MS } from './durations.ts';
 import type { Plan } from './plans.ts';
 
 /** What a key may do at all, whatever its permissions say. */
@@ -58,6 +59,9 @@ export interface SessionActor {
   /** When the password was last checked, epoch milliseconds. */
   passwordCheckedMs: number;
 }
+
+/** So long a checked password is good for what wants one. */
+export const FRESH_PASSWORD_MS = 10 * MINUTE_MS;
 
 export type Actor = KeyActor | SessionActor;
 

@@ -70,6 +70,26 @@ describe('while the server runs', { concurrency: 4 }, () => {
     assert.equal(named.username, 'countess');
   });
 
+  test('account invite prints a link that is good for one registration', async () => {
+    const invited = await json('account', 'invite', '--email', 'Guest@Example.com');
+    assert.deepEqual(Object.keys(invited).sort(), ['email', 'expiresAt', 'url']);
+    const { pathname, searchParams } = new URL(String(invited.url));
+    assert.equal(pathname, '/dashboard/register');
+    const email = searchParams.get('email');
+    const inviteToken = searchParams.get('invite');
+    assert.equal(email, 'guest@example.com');
+    const register = () =>
+      app.request('POST', '/auth/session/register', {
+        body: { email, inviteToken, password: 'a long password' },
+        headers: { origin: app.url },
+      });
+    (await register()).assertOk(201);
+    (await register()).assertError('REGISTRATION_CLOSED', 'inviteToken');
+    const { code, stderr } = await marquee(['account', 'invite', '--email', 'nobody']);
+    assert.equal(code, 1);
+    assert.match(stderr, /^marquee: .+\(email\)\n$/);
+  });
+
   test('key create prints id and key; the key works at once, as it was asked for', async () => {
     const account = await app.createAccount();
     const args = ['key', 'create', '--account', account.email, '--scope'];

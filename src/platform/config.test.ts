@@ -21,6 +21,22 @@ describe('the configuration', () => {
     assert.throws(() => Object.assign(config, { PORT: 1 }), TypeError);
   });
 
+  test('registration is open on this machine alone, unless told', () => {
+    const modes = {
+      'http://localhost:8080': 'open',
+      'http://127.0.0.1': 'open',
+      'http://[::1]:8080': 'open',
+      'https://live.example.com': 'invite',
+      'http://localhost.example.com': 'invite',
+      'http://192.168.0.10': 'invite',
+    };
+    for (const [url, mode] of Object.entries(modes)) {
+      assert.equal(loadConfig({ PUBLIC_URL: url }).REGISTRATION, mode, url);
+      assert.equal(loadConfig({ PUBLIC_URL: url, REGISTRATION: 'closed' }).REGISTRATION, 'closed');
+    }
+    assert.equal(loadConfig({}).DEFAULT_PLAN, 'FREE');
+  });
+
   test('an empty variable is an absent one', () => {
     const empty = Object.fromEntries(Object.keys(KEYS).map((name) => [name, '']));
     assert.deepEqual(loadConfig(empty), loadConfig({}));
@@ -115,6 +131,9 @@ describe('the configuration', () => {
     ['WEBHOOK_RETRY_SECONDS', 'soon'],
     ['DATABASE_POOL', '1'],
     ['LIVE_MAX_RUNGS', '6'],
+    ['REGISTRATION', 'everybody'],
+    ['DEFAULT_PLAN', 'free'],
+    ['TERMS_URL', 'javascript:alert(1)'],
   ];
   for (const [name, text] of bad) {
     test(`${name}=${text.slice(0, 20)} stops the start with one line that names it`, () => {

@@ -1,5 +1,5 @@
+import { FRESH_PASSWORD_MS } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { MINUTE_MS } from '../../kernel/durations.ts';
 import type { AccountCredentials } from './accounts.ts';
 import type { Identities, NewIdentity } from './identities.service.ts';
 import type { SignInPlaces } from './places.service.ts';
@@ -23,8 +23,6 @@ export interface SessionSignIn {
   /** @returns until when the session may do what wants a password. */
   confirmPassword(session: { accountId: string; id: string }, password: string): Promise<Date>;
 }
-
-const CONFIRMED_MS = 10 * MINUTE_MS;
 
 interface Deps {
   identities: Identities;
@@ -50,7 +48,7 @@ export function createSessionSignIn(deps: Deps): SessionSignIn {
     async confirmPassword({ accountId, id }, password) {
       await identities.confirmPassword(accountId, password);
       await sessions.notePassword(id);
-      return dateFromMs(clock.ms() + CONFIRMED_MS);
+      return dateFromMs(clock.ms() + FRESH_PASSWORD_MS);
     },
   };
 }

@@ -1,15 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Caller, holds, keyIdOf, type Mode } from '../../kernel/access.ts';
-import { MINUTE_MS } from '../../kernel/durations.ts';
+import { type Caller, FRESH_PASSWORD_MS, holds, keyIdOf, type Mode } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { HttpPorts } from '../ports.ts';
 import type { Gate, Route } from '../route.ts';
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const FINANCE = { 'finance-read': 'finance:read', 'finance-write': 'finance:write' } as const;
-
-/** So long a checked password is good for what wants one. */
-export const FRESH_PASSWORD_MS = 10 * MINUTE_MS;
 
 const NO_USER_TOKEN = 'This is an act of the user: send the token of a sign-in as X-User-Token.';
 
