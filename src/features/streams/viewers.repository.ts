@@ -15,11 +15,9 @@ export interface StoredStay {
 /**
  * Writes who stays until when, and adds those who are new to their session. The playlist requests of a viewer who
  * is known to send beacons change nothing. A broadcast that is over takes nobody.
- *
- * @returns the streams that have new viewers.
  */
-export async function writeStays(db: Db, stays: readonly StoredStay[], now: Date): Promise<string[]> {
-  const { rows } = await sql<{ stream_id: string }>`
+export async function writeStays(db: Db, stays: readonly StoredStay[], now: Date): Promise<void> {
+  await sql`
     with given as (
       select given.*, decode(given.viewer, 'hex') as hash
         from jsonb_to_recordset(${JSON.stringify(stays)}::text::jsonb) as given
@@ -41,12 +39,9 @@ export async function writeStays(db: Db, stays: readonly StoredStay[], now: Date
       update stream_session set unique_viewers = unique_viewers + added.viewers
         from (select session_id, count(*)::integer as viewers from written where is_new group by 1) added
         where stream_session.id = added.session_id
-    ), watched as (
-      insert into watched_stream (stream_id)
-        select distinct stream_id from written order by 1 on conflict do nothing
     )
-    select distinct stream_id from written where is_new`.execute(db);
-  return rows.map((row) => row.stream_id);
+    insert into watched_stream (stream_id)
+      select distinct stream_id from written order by 1 on conflict do nothing`.execute(db);
 }
 
 /** Streams to be counted, locked; those that another transaction holds are left to the next time. */
@@ -68,14 +63,13 @@ export async function lockWatched(tx: Tx): Promise<string[]> {
  * crowds counts.
  *
  * @param latest whoever stays for longer was seen by a clock that was wrong.
- * @returns the streams whose number is another now.
  */
 export async function countViewers(
   tx: Tx,
   streamIds: readonly string[],
   { now, latest }: { now: Date; latest: Date },
-): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
+): Promise<void> {
+  await sql`
     with crowds as (
       select stream_id, count(*)::integer as viewers from stream_viewer
         where stream_id = any(${streamIds}) and present_until > ${now} and present_until <= ${latest}
@@ -95,9 +89,7 @@ export async function countViewers(
     )
     update stream
       set viewer_count = counted.current, peak_viewers = greatest(stream.peak_viewers, counted.current)
-      from counted where stream.id = counted.id and stream.viewer_count <> counted.current
-      returning stream.id`.execute(tx);
-  return rows.map(({ id }) => id);
+      from counted where stream.id = counted.id and stream.viewer_count <> counted.current`.execute(tx);
 }
 
 /** Who watched a broadcast that is over is nobody's business any more. */
@@ -135,27 +127,6 @@ export async function dropOld(
 ): Promise<void> {
   await sql`delete from viewer_salt where day <> all(${days}::text[])`.execute(db);
   await sql`delete from stream_viewer where present_until < ${from} or present_until > ${until}`.execute(db);
-}
-
-export interface ViewerNumbers {
-  current: number;
-  peak: number;
-  unique: number;
-}
-
-/** Of the present session, or the last one; undefined when there is no such stream. */
-export function readNumbers(db: Db, streamId: string): Promise<ViewerNumbers | undefined> {
-  return db
-    .selectFrom('stream')
-    .leftJoin('stream_session', 'stream_session.id', 'stream.current_session_id')
-    .select((eb) => [
-      'stream.viewer_count as current',
-      eb.fn.coalesce('stream_session.peak_viewers', eb.val(0)).as('peak'),
-      eb.fn.coalesce('stream_session.unique_viewers', eb.val(0)).as('unique'),
-    ])
-    .where('stream.id', '=', streamId)
-    .where('stream.deleted_at', 'is', null)
-    .executeTakeFirst();
 }
 
 /** Viewers and health of streams that are there, for their tails. */

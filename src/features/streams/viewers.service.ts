@@ -1,11 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
-import { notFound } from '../../kernel/errors.ts';
-import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { ViewerNumbers } from './viewers.repository.ts';
 import * as repository from './viewers.repository.ts';
 import {
   createPresence,
@@ -19,8 +16,6 @@ import {
 
 /** How often `flush` should run, in milliseconds. */
 export const VIEWER_FLUSH_MS = 5000;
-/** Told, with the id of the stream, when its `current`, `peak` or `unique` have changed; at most at each flush. */
-const VIEWERS_TOPIC = 'viewers';
 
 const BATCH = 2000;
 const SALT_BYTES = 32;
@@ -38,66 +33,47 @@ export interface Viewers {
   seen(stream: Watched, viewer: ViewerIdentity, sign?: Sign): void;
   /** Writes what was seen, and counts. Every five seconds; what fails is written the next time. */
   flush(): Promise<void>;
-  /**
-   * Now, and the highest and the distinct ones of the present session, or of the last one.
-   *
-   * @throws {AppError} NOT_FOUND.
-   */
-  read(streamId: string): Promise<ViewerNumbers>;
-  /** @returns the function that ends it. The listener is called with the id of a stream whose numbers have changed. */
-  onChanged(listener: (streamId: string) => void): () => void;
   /** Forgets the salts of days that are over, and what they have hashed. Every hour. */
   forget(): Promise<void>;
 }
 
 interface Deps {
   db: Db;
-  bus: Bus;
   clock: Clock;
   secrets: Pick<Secrets, 'sign' | 'encrypt' | 'decrypt'>;
 }
 
-export function createViewers({ db, bus, clock, secrets }: Deps): Viewers {
+export function createViewers({ db, clock, secrets }: Deps): Viewers {
   const presence = createPresence((text) => secrets.sign('viewer', text));
   const salts = createSalts({ db, secrets });
 
   const write = async (stays: readonly Stay[], now: Date) => {
     const saltOf = new Map<string, Buffer>();
     for (const day of new Set(stays.map((stay) => stay.day))) saltOf.set(day, await salts.of(day));
-    const changed = new Set<string>();
     for (let at = 0; at < stays.length; at += BATCH) {
       const batch = stays.slice(at, at + BATCH);
       const stored = batch.map((stay) => toStored(stay, saltOf.get(stay.day) ?? Buffer.alloc(0)));
-      for (const id of await repository.writeStays(db, stored, now)) changed.add(id);
+      await repository.writeStays(db, stored, now);
       presence.written(batch);
     }
-    return changed;
   };
   const count = (now: Date) =>
     db.transaction().execute(async (tx) => {
       const locked = await repository.lockWatched(tx);
-      if (locked.length === 0) return [];
+      if (locked.length === 0) return;
       const latest = dateFromMs(now.getTime() + STAY_MAX_MS);
-      const changed = await repository.countViewers(tx, locked, { now, latest });
+      await repository.countViewers(tx, locked, { now, latest });
       await repository.dropSpent(tx, locked, now);
-      return changed;
     });
 
   return {
     seen: (stream, viewer, sign = 'playlist') => presence.note(stream, viewer, sign, clock.ms()),
     async flush() {
       const now = clock.now();
-      const changed = await write(presence.unwritten(), now);
-      for (const id of await count(now)) changed.add(id);
+      await write(presence.unwritten(), now);
+      await count(now);
       presence.forget(now.getTime());
-      for (const id of changed) bus.publish(VIEWERS_TOPIC, id);
     },
-    async read(streamId) {
-      const numbers = await repository.readNumbers(db, streamId);
-      if (numbers === undefined) throw notFound();
-      return numbers;
-    },
-    onChanged: (listener) => bus.subscribe(VIEWERS_TOPIC, listener),
     async forget() {
       const nowMs = clock.ms();
       salts.forget();

@@ -115,20 +115,21 @@ describe('players that ask for playlists', () => {
     await flush();
     assert.deepEqual(await stream.counts(), [3, 3]);
     assert.deepEqual(await stream.sessionCounts(), [3, 3]);
-    assert.deepEqual(await app.container.viewers.read(stream.id), { current: 3, peak: 3, unique: 3 });
+    const answer = (await beside.request('GET', `/streams/${stream.id}/viewers`, { key })).assertOk(200);
+    assert.deepEqual(
+      ['current', 'peak', 'unique'].map((name) => answer.at(`data.${name}`)),
+      [3, 3, 3],
+    );
     // One node says nothing more: its viewers leave when their time is over, and the other one says so.
     clock.advance(15_000);
     await beside.container.viewers.flush();
     assert.deepEqual(await stream.counts(), [0, 3]);
   });
 
-  test('the next broadcast is counted by itself; a listener is told of every change', async () => {
+  test('the next broadcast is counted by itself', async () => {
     const stream = await liveStream();
-    const told: string[] = [];
-    const end = beside.container.viewers.onChanged((id) => told.push(id));
     await stream.ask();
     await flush();
-    await until(() => told.includes(stream.id));
     assert.deepEqual(await stream.counts(), [1, 1]);
     await stream.act('stop');
     await flush();
@@ -140,7 +141,6 @@ describe('players that ask for playlists', () => {
     for (const ip of ['2001:db8:0:1::1', '2001:db8:0:2::1', '2001:db8:0:3::1', '2001:db8:0:3::2'])
       await stream.ask({ ip });
     await flush();
-    end();
     assert.deepEqual(await stream.sessionCounts(0), [3, 3], 'a block of IPv6 is one address');
     assert.deepEqual(await stream.sessionCounts(1), [1, 1]);
   });
@@ -224,7 +224,10 @@ describe('players that send beacons', () => {
     await until(async () => (await stream.ask({}, '', 'master.m3u8')) === 404);
     await beacon(session, 'PLAY');
     await flush();
-    assert.deepEqual(await app.container.viewers.read(stream.id), { current: 0, peak: 0, unique: 0 });
+    assert.equal(
+      (await app.container.sql`select from stream_viewer where stream_id = ${stream.id}`).length,
+      0,
+    );
   });
 
   test('garbage, 1 MB and what is no beacon are answered 204 and count nobody', async () => {
