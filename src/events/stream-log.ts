@@ -4,6 +4,9 @@ import { MINUTE_MS } from '../kernel/durations.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import type { StreamLogTable } from '../platform/db/tables.generated.ts';
 
+/** Told with the id of a stream to whose log something was appended; its settings and flags have a topic of their own. */
+export const STREAM_LOG_TOPIC = 'stream-log';
+
 /** The tails of a stream that are kept for a while (docs/decisions/event-streams.md#the-log-of-a-stream). */
 export type LoggedTail = StreamLogTable['tail'];
 
@@ -24,7 +27,7 @@ export interface LogPlace {
   tail: LoggedTail;
 }
 
-/** How far back a tail resumes: the newest `entries`, none older than `ageMs`. */
+/** How far back a tail resumes: what was missed is at most so many entries, none older than `ageMs`. */
 export const LOG_KEPT: Readonly<Record<LoggedTail, { entries: number; ageMs: number }>> = {
   CHAT: { entries: 1000, ageMs: 10 * MINUTE_MS },
   STATUS: { entries: 100, ageMs: 60 * MINUTE_MS },
@@ -55,6 +58,23 @@ export async function appendToLog(
     .values({ stream_id: streamId, tail, ...head, event, body: JSON.stringify(body(position)) })
     .execute();
   return position;
+}
+
+/** Takes back what entries said: whoever resumes is not shown it. @param seqs one, or all before one. */
+export async function blankLog(
+  tx: Tx,
+  { streamId, tail }: LogPlace,
+  event: string,
+  seqs: { is: number } | { before: number },
+): Promise<void> {
+  await tx
+    .updateTable('stream_log')
+    .set({ body: null })
+    .where('stream_id', '=', streamId)
+    .where('tail', '=', tail)
+    .where('event', '=', event)
+    .where('seq', 'is' in seqs ? '=' : '<', 'is' in seqs ? seqs.is : seqs.before)
+    .execute();
 }
 
 /** The last position of each place; one without an entry is left out. */
@@ -95,29 +115,19 @@ export async function entriesAfter(
   return rows.map(({ stream_id: streamId, at, ...entry }) => ({ streamId, atMs: at.getTime(), ...entry }));
 }
 
-/** Is this exact entry in the log? */
-export async function isLogged(
-  db: Db,
-  { streamId, tail }: LogPlace,
-  position: LogPosition,
-): Promise<boolean> {
-  const row = await db
-    .selectFrom('stream_log')
-    .select('at')
-    .where('stream_id', '=', streamId)
-    .where('tail', '=', tail)
-    .where('seq', '=', position.seq)
-    .executeTakeFirst();
-  return row?.at.getTime() === position.atMs;
-}
-
-/** Removes what no tail resumes from any more; the last entry of each stays. */
+/** Removes what no tail resumes from any more. The last entry that is too old stays: who knows it has missed nothing older. */
 export async function pruneLog(db: Db, now: Date): Promise<void> {
   for (const [tail, { entries, ageMs }] of Object.entries(LOG_KEPT)) {
     const before = dateFromMs(now.getTime() - ageMs);
     await sql`
-      delete from stream_log log using stream_log_head head
-        where head.stream_id = log.stream_id and head.tail = log.tail and log.tail = ${tail}
-          and log.seq < head.seq and (log.at < ${before} or log.seq <= head.seq - ${entries})`.execute(db);
+      with old as (
+        select head.stream_id, greatest(head.seq - ${entries}, (
+            select max(seq) from stream_log log
+              where log.stream_id = head.stream_id and log.tail = head.tail and log.at < ${before}
+          )) as seq
+          from stream_log_head head where head.tail = ${tail}
+      )
+      delete from stream_log log using old
+        where log.stream_id = old.stream_id and log.tail = ${tail} and log.seq < old.seq`.execute(db);
   }
 }

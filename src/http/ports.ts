@@ -88,7 +88,7 @@ export interface RequestCounters {
   /** The count of its current UTC day as it stands. */
   dayCount(actorId: string): Promise<WindowCount>;
   /** The counter of the endpoints' own caps, one for each length of window. */
-  window(windowSec: number): Counter;
+  window(windowSec: number | 'day'): Counter;
 }
 
 /** A request of a caller who is known, as its caller may see it later. */

@@ -25,7 +25,8 @@ export interface Limit {
   /** A path parameter that tells counts apart, such as the stream of a chat. */
   param?: string;
   max: number;
-  windowSec: number;
+  /** `day`: the UTC day. */
+  windowSec: number | 'day';
   /**
    * The code of the refusal; `plain` is RATE_LIMITED with `error` as a string (docs/api/conventions.md#errors).
    */

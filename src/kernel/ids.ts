@@ -29,7 +29,10 @@ export type IdPrefix =
   | 'rec'
   | 'tkt'
   | 'tkm'
-  | 'req';
+  | 'req'
+  | 'msg'
+  | 'gst'
+  | 'ban';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

@@ -45,8 +45,8 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   counters: CounterFactory;
   /** All requests of each key. */
   requestCounts: { perMinute: Counter; perDay: Counter };
-  /** Counts what clients may do so often within a window, in seconds. */
-  caps(windowSec: number): Counter;
+  /** Counts what clients may do so often within a window, in seconds, or the UTC day. */
+  caps(windowSec: number | 'day'): Counter;
   cursors: CursorCodec;
   leases: Leases;
   idempotency: Idempotency;

@@ -31,7 +31,7 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
   const deliveryId = await deliver(app, key, webhook);
   const eventId = (await app.request('GET', '/me/events?limit=1', { key })).assertOk(200).string('data.0.id');
   return new Map([
-    ['/streams/{id}', { id: stream }],
+    ['/streams/{id}', { id: stream, ...(await chat(create, stream)) }],
     ['/me/webhooks/{id}', { id: webhook, deliveryId }],
     ['/me/events/{eventId}', { eventId }],
     ['/videos/{id}', await video(app, key)],
@@ -49,6 +49,18 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
       { id: await create('/me/integration-domains', { domain: `d${newUuid().slice(0, 8)}.example.com` }) },
     ],
   ]);
+}
+
+/** A message in the chat of a stream, and a ban. */
+async function chat(
+  create: (path: string, body: object) => Promise<string>,
+  stream: string,
+): Promise<PathValues> {
+  const authorId = 'gst_01kafe3n4pfx2v9yq6m8d7t5zr';
+  return {
+    messageId: await create(`/streams/${stream}/chat`, { text: 'A message' }),
+    banId: await create(`/streams/${stream}/chat/bans`, { authorId }),
+  };
 }
 
 /** A row of the log: the receiver does not exist, so the attempt fails. */

@@ -4,6 +4,8 @@ export const OWNERS: Readonly<Record<string, string>> = {
   api_key: 'features/api-keys',
   api_key_retired_secret: 'features/api-keys',
   avatar: 'features/accounts',
+  chat_ban: 'features/chat',
+  chat_message: 'features/chat',
   delivery_job: 'features/webhooks',
   delivery_log: 'features/webhooks',
   email_token: 'features/auth',
@@ -104,6 +106,12 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reader: 'features/streams',
     tables: ['video'],
     reason: 'a list of sessions shows the recording of each',
+  },
+  {
+    reader: 'features/chat',
+    tables: ['stream', 'workspace'],
+    reason:
+      'what the stream allows is read under a lock in the transaction of the post; old messages go by it',
   },
   {
     reader: 'features/playlists',

@@ -17,7 +17,7 @@ let pages: FastifyInstance;
 
 before(async () => {
   fixture = await startAuthFixture(clock);
-  const windows = new Map<number, ReturnType<typeof memoryCounter>>();
+  const windows = new Map<number | 'day', ReturnType<typeof memoryCounter>>();
   pages = fastify({ trustProxy: true });
   pages.setErrorHandler(errorHandler(createLogger('silent'), () => null));
   authPages({
@@ -30,7 +30,7 @@ before(async () => {
     },
     counters: {
       window: (sec) => {
-        const counter = windows.get(sec) ?? memoryCounter(sec);
+        const counter = windows.get(sec) ?? memoryCounter(Number(sec));
         windows.set(sec, counter);
         return counter;
       },

@@ -150,14 +150,19 @@ export class StreamTail implements Follower, StateFollower {
     wanted: log.LogPosition,
     head: log.LogPosition | undefined,
   ): Promise<Resync | null> {
-    const { streamId, createdAt } = this.#options;
     if (wanted.seq === head?.seq && wanted.atMs === head.atMs) return null;
+    const { streamId, createdAt } = this.#options;
     const { entries, ageMs } = log.LOG_KEPT[tail];
-    if (wanted.atMs < this.#deps.clock.ms() - ageMs) return 'EXPIRED';
     if (head !== undefined && head.seq - wanted.seq > entries) return 'EXPIRED';
-    // Before the first entry of this very stream.
-    if (wanted.seq === 0) return wanted.atMs === createdAt.getTime() ? null : 'UNKNOWN_ID';
-    return (await log.isLogged(this.#deps.db, { streamId, tail }, wanted)) ? null : 'UNKNOWN_ID';
+    const since = this.#deps.clock.ms() - ageMs;
+    // The entry itself, to know that it is of this stream, and the first that was missed.
+    const place = { streamId, tail, seq: Math.max(0, wanted.seq - 1) };
+    const rows = await log.entriesAfter(this.#deps.db, [place], 2);
+    const knownAtMs =
+      wanted.seq === 0 ? createdAt.getTime() : rows.find(({ seq }) => seq === wanted.seq)?.atMs;
+    if (knownAtMs !== wanted.atMs) return wanted.atMs < since ? 'EXPIRED' : 'UNKNOWN_ID';
+    const next = rows.find(({ seq }) => seq === wanted.seq + 1);
+    return next !== undefined && next.atMs < since ? 'EXPIRED' : null;
   }
 
   #hello(isResumed: boolean): void {

@@ -57,6 +57,7 @@ describe('POST /streams', () => {
         chatEnabled: true,
         chatMode: 'OPEN',
         slowModeSec: 0,
+        bannedWords: [],
         scheduledStartAt: null,
         restreamIds: [],
         currentSessionId: null,

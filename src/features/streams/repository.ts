@@ -58,6 +58,7 @@ const SHOWN = [
   'chat_enabled',
   'chat_mode',
   'slow_mode_sec',
+  'banned_words',
   'scheduled_start_at',
   'current_session_id',
   'started_at',

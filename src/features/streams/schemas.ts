@@ -37,6 +37,12 @@ const settings = {
   chatEnabled: Type.Optional(Type.Boolean()),
   chatMode: Type.Optional(ChatMode),
   slowModeSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 3600 })),
+  bannedWords: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 50, pattern: '[\\p{L}\\p{N}]' }), {
+      maxItems: 200,
+      description: 'No post in the chat may have one of these words, whatever its case.',
+    }),
+  ),
   scheduledStartAt: Type.Optional(Nullable(Type.String({ format: 'date-time' }))),
   metadata: Type.Optional(Metadata),
   externalId: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
@@ -91,6 +97,7 @@ export const Stream = named(
     chatEnabled: Type.Boolean(),
     chatMode: ChatMode,
     slowModeSec: Type.Integer(),
+    bannedWords: Type.Array(Type.String()),
     scheduledStartAt: Nullable(Instant),
     restreamIds: Type.Array(Type.String()),
     currentSessionId: Nullable(Type.String()),
@@ -139,6 +146,7 @@ export const Stream = named(
     chatEnabled: true,
     chatMode: 'OPEN',
     slowModeSec: 0,
+    bannedWords: [],
     scheduledStartAt: null,
     restreamIds: [],
     currentSessionId: 'ses_01kafe3n4pfx2v9yq6m8d7t5zr',

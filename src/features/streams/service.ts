@@ -16,7 +16,7 @@ import { streamDeleted, streamKeyRotated } from './events.ts';
 import type { ListedSession, StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
-import { logStatus } from './status.ts';
+import { logChatSettings, logStatus } from './status.ts';
 
 /** Told whenever a stream's flags or its right to publish changed. */
 export const STREAM_TOPIC = 'streams';
@@ -38,6 +38,7 @@ export interface StreamSettings {
   chatEnabled?: boolean;
   chatMode?: StreamRow['chat_mode'];
   slowModeSec?: number;
+  bannedWords?: string[];
   scheduledStartAt?: string | null;
   metadata?: Record<string, string>;
   externalId?: string | null;
@@ -129,6 +130,7 @@ function columns(input: StreamSettings): {
     chat_enabled: input.chatEnabled,
     chat_mode: input.chatMode,
     slow_mode_sec: input.slowModeSec,
+    banned_words: input.bannedWords,
     scheduled_start_at: toDate(input.scheduledStartAt),
     metadata: input.metadata,
     external_id: input.externalId,
@@ -194,6 +196,7 @@ export function createStreams(deps: StreamDeps): Streams {
         if (!row.record) await admitLate({ tx, recorder }, updated);
         await emitUpdated(tx, append, row, updated, now);
         await logStatus(tx, row, updated, now);
+        await logChatSettings(tx, row, updated, now);
         return updated;
       }),
     async remove(workspaceId, id) {

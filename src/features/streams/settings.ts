@@ -17,6 +17,7 @@ export function settingsOf(row: ShownStream) {
     chatEnabled: row.chat_enabled,
     chatMode: row.chat_mode,
     slowModeSec: row.slow_mode_sec,
+    bannedWords: row.banned_words,
     scheduledStartAt: row.scheduled_start_at?.toISOString() ?? null,
     metadata: row.metadata,
     externalId: row.external_id,

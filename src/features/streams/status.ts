@@ -56,3 +56,17 @@ export async function logStatus(tx: Tx, before: StatusRow, after: StatusRow, now
   const body = { ...statusOf(after), changed, at: now.toISOString() };
   await appendToLog(tx, { streamId: after.id, tail: 'STATUS' }, 'status', { body: () => body, at: now });
 }
+
+type ChatRow = Pick<StreamRow, 'id' | 'chat_enabled' | 'chat_mode' | 'slow_mode_sec'>;
+
+/** How the chat of a stream is open, as its tails tell (docs/api/chat.md#settings). */
+function chatSettings(row: ChatRow) {
+  return { chatMode: row.chat_enabled ? row.chat_mode : 'OFF', slowModeSec: row.slow_mode_sec };
+}
+
+/** For the tails of the chat, where its settings are others; under the lock of the stream. */
+export async function logChatSettings(tx: Tx, before: ChatRow, after: ChatRow, now: Date): Promise<void> {
+  const body = chatSettings(after);
+  if (isDeepStrictEqual(chatSettings(before), body)) return;
+  await appendToLog(tx, { streamId: after.id, tail: 'CHAT' }, 'settings', { body: () => body, at: now });
+}

@@ -88,7 +88,8 @@ function limitText({ per, param, max, windowSec }: Limit): string {
   return `At most ${max} in ${windowText(windowSec)} per ${who}.`;
 }
 
-function windowText(seconds: number): string {
+function windowText(seconds: number | 'day'): string {
+  if (seconds === 'day') return 'a day (UTC)';
   if (seconds % 3600 === 0) return seconds === 3600 ? 'an hour' : `${seconds / 3600} hours`;
   if (seconds % 60 === 0) return seconds === 60 ? 'a minute' : `${seconds / 60} minutes`;
   return `${seconds} seconds`;

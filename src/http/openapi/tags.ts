@@ -8,6 +8,7 @@ const TAGS: Record<string, string> = {
   integrationDomains: 'Domains that the account has proven to own; checkout pages run on those alone.',
   streams:
     'Live streams. An encoder gives a stream its signal (`hasSignal`); the creator starts and stops the broadcast (`isLive`).',
+  chat: 'The chat of a stream: posts, history, moderation.',
   videos: 'Videos: uploaded, imported or recorded, processed into renditions, published and watched.',
   playlists: 'Videos in an order.',
   uploads: 'Upload sessions: an address that takes the bytes of a file, by tus 1.0 or one PUT.',

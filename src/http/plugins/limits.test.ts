@@ -11,14 +11,14 @@ import { limits } from './limits.ts';
 const LIMIT: Limit = { bucket: 'b', per: 'ip', max: 2, windowSec: 60, refusal: 'plain' };
 
 function app(routes: Record<string, readonly Limit[]>, counter?: Counter): FastifyInstance {
-  const windows = new Map<number, Counter>();
+  const windows = new Map<number | 'day', Counter>();
   const instance = fastify({ trustProxy: true });
   instance.decorateRequest('caller', null);
   instance.setErrorHandler(errorHandler(createLogger('silent'), () => null));
   limits(instance, {
     counters: {
       window(sec) {
-        const made = counter ?? windows.get(sec) ?? memoryCounter(sec);
+        const made = counter ?? windows.get(sec) ?? memoryCounter(Number(sec));
         windows.set(sec, made);
         return made;
       },

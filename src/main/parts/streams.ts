@@ -1,3 +1,4 @@
+import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
 import type { Recordings } from '../../features/recordings/index.ts';
 import { createStreamTails, type StreamTails } from '../../features/stream-tails/index.ts';
 import {
@@ -50,7 +51,7 @@ export function streamsPart(needs: Needs): Built<Gives> {
   const tails = createStreamTails({
     ...needs,
     states,
-    topics: [STREAM_TOPIC],
+    topics: [STREAM_TOPIC, STREAM_LOG_TOPIC],
     deletedTopic: STREAM_DELETED_TOPIC,
   });
   return {

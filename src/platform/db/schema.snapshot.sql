@@ -81,6 +81,38 @@ create table avatar (
 );
 CREATE UNIQUE INDEX avatar_account_id_key ON public.avatar USING btree (account_id);
 
+create table chat_ban (
+  id text not null,
+  stream_id text not null,
+  author_id text not null,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint chat_ban_pkey PRIMARY KEY (id),
+  constraint chat_ban_stream_id_author_id_key UNIQUE (stream_id, author_id),
+  constraint chat_ban_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX chat_ban_stream_id_author_id_key ON public.chat_ban USING btree (stream_id, author_id);
+
+create table chat_message (
+  id text not null,
+  stream_id text not null,
+  seq bigint not null,
+  at timestamp with time zone not null,
+  text text not null,
+  author_id text not null,
+  guest_name text,
+  reply_to_id text,
+  client_id text,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint chat_message_pkey PRIMARY KEY (id),
+  constraint chat_message_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
+  constraint chat_message_stream_id_seq_key UNIQUE (stream_id, seq)
+);
+CREATE INDEX chat_message_author ON public.chat_message USING btree (stream_id, author_id, seq DESC);
+CREATE INDEX chat_message_created ON public.chat_message USING btree (created_at);
+CREATE UNIQUE INDEX chat_message_stream_id_seq_key ON public.chat_message USING btree (stream_id, seq);
+
 create table delivery_job (
   id bigint not null generated always as identity,
   workspace_id text not null,
@@ -544,6 +576,7 @@ create table stream (
   health_said_at timestamp with time zone,
   schedule_said_for timestamp with time zone,
   health_due_at timestamp with time zone,
+  banned_words text[] not null default '{}'::text[],
   constraint stream_chat_mode_check CHECK ((chat_mode = ANY (ARRAY['OPEN'::text, 'FOLLOWERS'::text, 'TIER'::text, 'OFF'::text]))),
   constraint stream_latency_mode_check CHECK ((latency_mode = ANY (ARRAY['STANDARD'::text, 'LOW'::text]))),
   constraint stream_pkey PRIMARY KEY (id),

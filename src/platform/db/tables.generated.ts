@@ -183,6 +183,28 @@ export interface AvatarTable {
   created_at: Date;
 }
 
+export interface ChatBanTable {
+  id: string;
+  stream_id: string;
+  author_id: string;
+  expires_at: Date | null;
+  created_at: Date;
+}
+
+export interface ChatMessageTable {
+  id: string;
+  stream_id: string;
+  seq: number;
+  at: Date;
+  text: string;
+  author_id: string;
+  guest_name: string | null;
+  reply_to_id: string | null;
+  client_id: string | null;
+  created_at: Date;
+  deleted_at: Date | null;
+}
+
 export interface DeliveryJobTable {
   id: Generated<number>;
   workspace_id: string;
@@ -502,6 +524,7 @@ export interface StreamTable {
   health_said_at: Date | null;
   schedule_said_for: Date | null;
   health_due_at: Date | null;
+  banned_words: Generated<string[]>;
 }
 
 export interface StreamHealthPointTable {
@@ -789,6 +812,8 @@ export interface Database {
   api_key: ApiKeyTable;
   api_key_retired_secret: ApiKeyRetiredSecretTable;
   avatar: AvatarTable;
+  chat_ban: ChatBanTable;
+  chat_message: ChatMessageTable;
   delivery_job: DeliveryJobTable;
   delivery_log: DeliveryLogTable;
   email_token: EmailTokenTable;

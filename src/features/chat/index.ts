@@ -1,0 +1,9 @@
+/**
+ * The chat of streams: posts by keys and by guests of the watch page, history, moderation.
+ *
+ * Terminology: a *guest* is a visitor of the page of one stream who has said a name; a *time-out* is a ban with an end.
+ */
+
+export { toMessage } from './messages.ts';
+export { chatRoutes } from './routes.ts';
+export { createChat } from './service.ts';

@@ -1,0 +1,39 @@
+import type { Static } from 'typebox';
+import type { BanRow } from './repository.ts';
+import type { ChatBan, ChatMessage } from './schemas.ts';
+import type { ShownMessage } from './service.ts';
+
+export function toMessage({ row, creator }: ShownMessage): ChatMessage {
+  return {
+    id: row.id,
+    streamId: row.stream_id,
+    eventId: `${row.at.getTime()}-${row.seq}`,
+    kind: 'MESSAGE',
+    text: row.text,
+    author: authorOf({ row, creator }),
+    replyToId: row.reply_to_id,
+    createdAt: row.created_at.toISOString(),
+    deletedAt: row.deleted_at?.toISOString() ?? null,
+  };
+}
+
+function authorOf({ row, creator }: ShownMessage): ChatMessage['author'] {
+  if (row.guest_name === null) return { ...creator, badges: ['CREATOR'] };
+  return {
+    id: row.author_id,
+    username: null,
+    displayName: row.guest_name,
+    avatarUrl: null,
+    badges: ['GUEST'],
+  };
+}
+
+export function toBan(row: BanRow): Static<typeof ChatBan> {
+  return {
+    id: row.id,
+    streamId: row.stream_id,
+    authorId: row.author_id,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    createdAt: row.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,35 @@
+/** What a post may say, pure. Whether it may be posted at all, the service decides. */
+
+/** Control characters but for the line break; tags and the rest of the invisible are left to the display. */
+const CONTROL = /(?!\n)\p{Cc}/u;
+/** Something that can be seen. */
+const VISIBLE = /[^\p{C}\p{Z}\s]/u;
+
+/** @returns what is wrong with the text, as a sentence; null when nothing is. */
+export function refuseText(text: string): string | null {
+  if (CONTROL.test(text)) return 'The text may not contain control characters.';
+  return VISIBLE.test(text) ? null : 'The text has nothing to be seen.';
+}
+
+/** Scripts that are written without spaces: a word in them has no edges to look for. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const LETTER = '[\\p{L}\\p{N}\\p{M}]';
+
+/** One form for what looks the same: compatibility forms, case, and what is invisible between letters. */
+function folded(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .toLowerCase();
+}
+
+/** Does the text have one of the words, as a whole word? */
+export function hasBannedWord(text: string, words: readonly string[]): boolean {
+  if (words.length === 0) return false;
+  const parts = words.map((word) => {
+    const plain = folded(word).trim();
+    const escaped = plain.split(/\s+/u).map(RegExp.escape).join('\\s+');
+    return UNSPACED.test(plain) ? escaped : `(?<!${LETTER})${escaped}(?!${LETTER})`;
+  });
+  return new RegExp(parts.join('|'), 'u').test(folded(text));
+}

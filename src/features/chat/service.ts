@@ -1,0 +1,251 @@
+import * as log from '../../events/stream-log.ts';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
+import { AppError, badRequest, notFound, tooMany } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { BanRow, MessageRow, SettingsRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { hasBannedWord, refuseText } from './rules.ts';
+
+export interface PostInput {
+  text: string;
+  replyToId?: string | null;
+  clientId?: string;
+}
+
+/** Who posts: the account of the stream by a key, or a guest of its page. */
+export type Poster = { kind: 'creator'; accountId: string } | { kind: 'guest'; id: string; name: string };
+
+/** The creator as its messages show it. */
+export interface Creator {
+  id: string;
+  username: string;
+  displayName: string;
+  avatarUrl: string | null;
+}
+
+/** A row as it is told of; the creator is who it is now. */
+export interface ShownMessage {
+  row: MessageRow;
+  creator: Creator;
+}
+
+interface Deps {
+  db: Db;
+  bus: Bus;
+  clock: Clock;
+  /** What the log and the answers say of a message. */
+  toMessage(shown: ShownMessage): object;
+  creatorOf(accountId: string): Promise<Creator>;
+}
+
+/** The chat of streams. A stream of another workspace is NOT_FOUND; guests have none, and their page has let them in. */
+export interface Chat {
+  /**
+   * @param workspaceId null for a guest.
+   * @throws {AppError} BAD_REQUEST, fields `text` and `replyToId`; CONFLICT when the chat is off; for guests
+   * PERMISSION_DENIED when they are banned or the chat is not open to them, and RATE_LIMITED in slow mode.
+   */
+  post(
+    where: { streamId: string; workspaceId: string | null },
+    poster: Poster,
+    input: PostInput,
+  ): Promise<ShownMessage>;
+  /** @throws {AppError} BAD_REQUEST, field `since`. */
+  list(workspaceId: string, streamId: string, page: PageRequest, since?: string): Promise<ShownMessage[]>;
+  remove(workspaceId: string, streamId: string, id: string): Promise<void>;
+  /** Removes every message. @returns when. */
+  clear(workspaceId: string, streamId: string): Promise<Date>;
+  ban(workspaceId: string, streamId: string, authorId: string, seconds: number | null): Promise<BanRow>;
+  bans(workspaceId: string, streamId: string, page: PageRequest): Promise<BanRow[]>;
+  unban(workspaceId: string, streamId: string, id: string): Promise<void>;
+  /** Forgets what is not kept any more. */
+  forget(): Promise<void>;
+}
+
+const DUPLICATE_MS = 60_000;
+const KEPT_MS = 30 * DAY_MS;
+const KEPT_NEWEST = 10_000;
+const MAX_BANS = 1000;
+const AUTHOR = /^(?:gst|usr)_[0-9a-z]{26}$/;
+
+const place = (streamId: string) => ({ streamId, tail: 'CHAT' as const });
+
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one transaction.
+export function createChat(deps: Deps): Chat {
+  const { db, bus, clock, creatorOf } = deps;
+
+  /** Under a lock on the stream, which others share; then its readers are told. */
+  const changing = async <T>(
+    streamId: string,
+    workspaceId: string | null,
+    work: (tx: Tx, settings: SettingsRow, now: Date) => Promise<T>,
+  ): Promise<T> => {
+    const result = await db.transaction().execute(async (tx) => {
+      const settings = await repository.lockSettings(tx, streamId);
+      return work(tx, owned(settings, workspaceId), clock.now());
+    });
+    bus.publish(log.STREAM_LOG_TOPIC, streamId);
+    return result;
+  };
+  const reading = async (streamId: string, workspaceId: string): Promise<SettingsRow> =>
+    owned(await repository.findSettings(db, streamId), workspaceId);
+
+  return {
+    async post({ streamId, workspaceId }, poster, input) {
+      // What is wrong with the text is so whatever the chat is like.
+      const reason = refuseText(input.text);
+      if (reason !== null) throw badRequest('text', reason);
+      const { account_id: accountId } = owned(await repository.findSettings(db, streamId), workspaceId);
+      const creator = await creatorOf(accountId);
+      return changing(streamId, workspaceId, (tx, settings, now) =>
+        postLocked(deps, tx, { settings, creator, poster, input, now }),
+      );
+    },
+    async list(workspaceId, streamId, page, since) {
+      const { account_id: accountId } = await reading(streamId, workspaceId);
+      const rows = await repository.listMessages(db, streamId, page, parseSince(since));
+      const creator = await creatorOf(accountId);
+      return rows.map((row) => ({ row, creator }));
+    },
+    remove: (workspaceId, streamId, id) =>
+      changing(streamId, workspaceId, async (tx, _settings, now) => {
+        const deleted = await repository.deleteMessage(tx, streamId, id, now);
+        if (deleted === undefined) throw notFound();
+        await log.blankLog(tx, place(streamId), 'message', { is: deleted.seq });
+        const body = { messageId: id, deletedAt: now.toISOString() };
+        await log.appendToLog(tx, place(streamId), 'deleted', { body: () => body, at: now });
+      }),
+    clear: (workspaceId, streamId) =>
+      changing(streamId, workspaceId, async (tx, _settings, now) => {
+        const body = { before: now.toISOString() };
+        // First: whatever is posted before it has then been committed, and is seen.
+        const { seq } = await log.appendToLog(tx, place(streamId), 'cleared', { body: () => body, at: now });
+        await repository.deleteBefore(tx, streamId, seq);
+        await log.blankLog(tx, place(streamId), 'message', { before: seq });
+        return now;
+      }),
+    ban: (workspaceId, streamId, authorId, seconds) =>
+      changing(streamId, workspaceId, async (tx, settings, now) => {
+        if (!AUTHOR.test(authorId)) throw badRequest('authorId', 'This is the id of no author.');
+        if (authorId === settings.account_id)
+          throw badRequest('authorId', 'The creator of the stream cannot be banned.');
+        if ((await repository.countBans(tx, streamId, now)) >= MAX_BANS) {
+          const message = `The stream has ${MAX_BANS} bans, its maximum. Lift some, or end them after a time.`;
+          throw new AppError('CONFLICT', { message });
+        }
+        return repository.upsertBan(tx, {
+          id: newId('ban'),
+          stream_id: streamId,
+          author_id: authorId,
+          expires_at: seconds === null ? null : dateFromMs(now.getTime() + seconds * 1000),
+          created_at: now,
+        });
+      }),
+    async bans(workspaceId, streamId, page) {
+      await reading(streamId, workspaceId);
+      return repository.listBans(db, streamId, page, clock.now());
+    },
+    async unban(workspaceId, streamId, id) {
+      await reading(streamId, workspaceId);
+      if (!(await repository.deleteBan(db, streamId, id))) throw notFound();
+    },
+    forget: () => {
+      const now = clock.now();
+      return repository.forget(db, { now, before: dateFromMs(now.getTime() - KEPT_MS), newest: KEPT_NEWEST });
+    },
+  };
+}
+
+/** @param workspaceId null: whoever asks was let in. */
+function owned(settings: SettingsRow | undefined, workspaceId: string | null): SettingsRow {
+  if (settings === undefined) throw notFound();
+  if (workspaceId !== null && settings.workspace_id !== workspaceId) throw notFound();
+  return settings;
+}
+
+interface Post {
+  settings: SettingsRow;
+  creator: Creator;
+  poster: Poster;
+  input: PostInput;
+  now: Date;
+}
+
+async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ShownMessage> {
+  const { settings, creator, poster, input, now } = post;
+  const { id: streamId } = settings;
+  const { text, replyToId = null, clientId = null } = input;
+  const authorId = poster.kind === 'guest' ? poster.id : poster.accountId;
+  if (clientId !== null) {
+    await repository.lockClient(tx, `chat ${streamId} ${authorId} ${clientId}`);
+    const since = dateFromMs(now.getTime() - DUPLICATE_MS);
+    const first = await repository.findByClient(tx, streamId, { authorId, clientId, since });
+    if (first !== undefined) return { row: first, creator };
+  }
+  if (!settings.chat_enabled || settings.chat_mode === 'OFF')
+    throw new AppError('CONFLICT', { message: 'The chat of this stream is off.' });
+  if (poster.kind === 'guest') await admitGuest(tx, post, poster.id);
+  if (hasBannedWord(text, settings.banned_words))
+    throw badRequest('text', 'The text has a word that this chat does not allow.');
+  if (replyToId !== null) {
+    const parent = await repository.findMessage(tx, streamId, replyToId);
+    if (parent === undefined || parent.deleted_at !== null)
+      throw badRequest('replyToId', 'There is no such message to reply to.');
+  }
+  const row = {
+    id: newId('msg'),
+    stream_id: streamId,
+    text,
+    author_id: authorId,
+    guest_name: poster.kind === 'guest' ? poster.name : null,
+    reply_to_id: replyToId,
+    client_id: clientId,
+    created_at: now,
+    deleted_at: null,
+  };
+  const placed = ({ seq, atMs }: log.LogPosition) => ({ ...row, seq, at: dateFromMs(atMs) });
+  const position = await log.appendToLog(tx, place(streamId), 'message', {
+    body: (at) => deps.toMessage({ row: placed(at), creator }),
+    at: now,
+  });
+  await repository.insertMessage(tx, placed(position));
+  return { row: placed(position), creator };
+}
+
+/** @throws {AppError} when a guest may not post, or not yet. */
+async function admitGuest(tx: Tx, { settings, creator, now }: Post, guestId: string): Promise<void> {
+  const { id: streamId, chat_mode: mode, slow_mode_sec: slowSec } = settings;
+  if (mode !== 'OPEN') {
+    const who = mode === 'FOLLOWERS' ? 'who follow' : 'who are members of';
+    throw new AppError('PERMISSION_DENIED', {
+      message: `Only those ${who} ${creator.displayName} can write here.`,
+    });
+  }
+  const ban = await repository.findBan(tx, streamId, guestId, now);
+  if (ban !== undefined) {
+    const until = ban.expires_at === null ? '' : ` until ${ban.expires_at.toISOString()}`;
+    throw new AppError('PERMISSION_DENIED', { message: `You cannot write in this chat${until}.` });
+  }
+  if (slowSec === 0) return;
+  // Two posts of the same guest at once: the second sees the first.
+  await repository.lockClient(tx, `chat slow ${streamId} ${guestId}`);
+  const last = await repository.findLastOf(tx, streamId, guestId);
+  const waitMs = last === undefined ? 0 : last.created_at.getTime() + slowSec * 1000 - now.getTime();
+  if (waitMs > 0) throw tooMany('RATE_LIMITED', waitMs);
+}
+
+const EVENT_ID = /^\d{1,15}-(\d{1,15})$/;
+
+/** The id of an event of the tail, or an instant. */
+function parseSince(since: string | undefined): { seq: number } | { at: Date } | null {
+  if (since === undefined) return null;
+  const seq = EVENT_ID.exec(since)?.[1];
+  if (seq !== undefined) return { seq: Number(seq) };
+  const ms = /^\d{4}-\d\d-\d\dT/.test(since) ? Date.parse(since) : Number.NaN;
+  if (Number.isNaN(ms)) throw badRequest('since', 'since is the id of an event of the tail, or an instant.');
+  return { at: dateFromMs(ms) };
+}
