@@ -46,6 +46,7 @@ export function quotaRoutes({ quota, heights }: Deps): Route[] {
       method: 'GET',
       path: '/quota/{key}',
       summary: 'One resource of the plan',
+      description: 'As `GET /quota` has it: how much the plan includes, and how much is used.',
       params: ResourceParams,
       reply: { status: 200, schema: Resource },
       handler: async ({ caller }, { params }) =>
