@@ -53,6 +53,7 @@ export async function startSite(): Promise<TestSite> {
     assets,
     clock: systemClock,
     publicUrl: 'https://video.example',
+    platformHosts: ['video.example'],
   })(app);
   broadcast.register(app);
   app.post<{ Body: string }>('/playback/beacon', ({ body }, reply) => {

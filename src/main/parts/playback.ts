@@ -86,7 +86,9 @@ async function playbackPages(
   const mediaOrigins = sample === null ? [] : [new URL(sample).origin];
   return [
     liveFilePages({ streams, access, files: liveFiles, viewers, watching: createWatching({ clock }), clock }),
-    liveWatchPages({ streams, recordings, videos, access, sessions, assets, clock, publicUrl }),
+    liveWatchPages({
+      ...{ streams, recordings, videos, access, sessions, assets, clock, publicUrl, platformHosts },
+    }),
     beaconPage({ streams, sessions, viewers }),
     videoFilePages({ admissions, files: videoFiles }),
     videoWatchPages({ admissions, tokens, assets, publicUrl, platformHosts, mediaOrigins }),

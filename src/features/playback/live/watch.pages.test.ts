@@ -76,6 +76,7 @@ async function setUp(
     assets,
     clock: { ms: () => NOW.getTime(), now: () => NOW },
     publicUrl: 'https://video.example',
+    platformHosts: ['video.example'],
   })(app);
   t.after(() => app.close());
   return {
@@ -251,7 +252,7 @@ test('what is wrong with the signal is for its owner, also when the encoder was 
 test('the embed is the player alone and starts without sound', async (t) => {
   const { get } = await setUp(t);
   const { body } = await get(`/embed/${ID}`);
-  assert.match(body, /<body class="embed">\s*<main><marquee-player [^>]* muted /);
+  assert.match(body, /<body class="embed">\s*<main aria-label="Player"><marquee-player [^>]* muted /);
   assert.doesNotMatch(body, /<header|<footer|<h1/);
   assert.ok(body.includes('/assets/embed/main.ts.js'));
 });

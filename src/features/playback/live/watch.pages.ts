@@ -25,6 +25,8 @@ interface Deps {
   clock: Clock;
   /** Without a slash at the end; canonical and shared addresses begin with it. */
   publicUrl: string;
+  /** Its host names. Pages of ours may show the player, whichever sites an account lists. */
+  platformHosts: readonly string[];
 }
 
 type WatchRequest = FastifyRequest<{ Params: { streamId: string }; Querystring: { token?: string } }>;
@@ -46,7 +48,7 @@ export function liveWatchPages(deps: Deps): (app: FastifyInstance) => void {
     });
     app.get('/embed/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
       const view = await viewOf(deps, request);
-      return sendPage(reply, assets, view === null ? MISSING.embed : embedPage(view));
+      return sendPage(reply, assets, view === null ? MISSING.embed : embedPage(deps, view));
     });
   };
 }
@@ -116,7 +118,7 @@ function watchPage(view: WatchView): Page {
   };
 }
 
-function embedPage(view: WatchView): Page {
+function embedPage({ platformHosts }: Deps, view: WatchView): Page {
   const { stream, showing } = view;
   return {
     status: 200,
@@ -127,7 +129,7 @@ function embedPage(view: WatchView): Page {
     bodyClass: 'embed',
     script: 'embed/main.ts',
     eager: showing === 'live' || showing === 'preview',
-    frames: stream.embedHosts ?? '*',
+    frames: stream.embedHosts === null ? '*' : [...stream.embedHosts, ...platformHosts],
   };
 }
 

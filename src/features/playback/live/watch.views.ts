@@ -44,7 +44,7 @@ export function streamBody(view: WatchView): SafeHtml {
 }
 
 export function embedBody(view: WatchView): SafeHtml {
-  return html`<main>${player(view, true)}</main>`;
+  return html`<main aria-label="Player">${player(view, true)}</main>`;
 }
 
 /** The player's element, which shows the panel inside it until its script has taken over. */

@@ -171,7 +171,10 @@ describe('the embed page', () => {
   test('is the player alone, and does what its address says', async () => {
     const id = await add();
     const plain = await get(`/embed/${id}`);
-    assert.match(plain.body, /<body class="embed">\s*<main><marquee-player kind="video" /);
+    assert.match(
+      plain.body,
+      /<body class="embed">\s*<main aria-label="Player"><marquee-player kind="video" /,
+    );
     assert.doesNotMatch(plain.body, / autoplay| muted|<header/);
     assert.match((await get(`/embed/${id}?autoplay=1&muted=1&t=3`)).body, / start="3" autoplay muted /);
     assert.equal((await get('/embed/vid_00000000000000000000000000')).status, 404);

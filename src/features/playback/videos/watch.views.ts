@@ -88,7 +88,7 @@ export function videoBody(view: VideoView): SafeHtml {
 }
 
 export function videoEmbedBody(view: VideoView, options: EmbedOptions): SafeHtml {
-  return html`<main>${player(view, options)}</main>`;
+  return html`<main aria-label="Player">${player(view, options)}</main>`;
 }
 
 function facts({ video, isPlayable }: VideoView): SafeHtml {
