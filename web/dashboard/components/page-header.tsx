@@ -26,7 +26,7 @@ export function PageHeader({ title, description, actions }: Props) {
     <Group justify="space-between" align="flex-start" mb="md">
       <Stack gap={4} miw={0}>
         <Title order={1} size="h2" ref={heading} tabIndex={-1}>
-          {title}
+          <bdi>{title}</bdi>
         </Title>
         {description !== undefined && <Text c="dimmed">{description}</Text>}
       </Stack>

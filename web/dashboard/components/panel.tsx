@@ -1,0 +1,26 @@
+import { Group, Paper, Stack, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+interface Props {
+  title: string;
+  /** Beside the title. */
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+/** A section of a page: a border, a heading, and what it is about. */
+export function Panel({ title, actions, children }: Props) {
+  return (
+    <Paper withBorder p={{ base: 'md', sm: 'lg' }} component="section" aria-label={title}>
+      <Stack>
+        <Group justify="space-between">
+          <Title order={2} size="h4">
+            {title}
+          </Title>
+          {actions}
+        </Group>
+        {children}
+      </Stack>
+    </Paper>
+  );
+}

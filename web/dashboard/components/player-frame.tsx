@@ -1,0 +1,19 @@
+import './media.css';
+import type { ReactNode } from 'react';
+
+/** The embedded player, as viewers have it; `src` is an embed page of this site. */
+export function PlayerFrame({ src, title }: { src: string; title: string }) {
+  return (
+    <iframe
+      className="player-frame"
+      src={src}
+      title={title}
+      allow="autoplay; fullscreen; picture-in-picture"
+    />
+  );
+}
+
+/** What stands where the player will be. */
+export function PlayerWaits({ children }: { children: ReactNode }) {
+  return <div className="player-waits">{children}</div>;
+}

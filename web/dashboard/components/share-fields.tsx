@@ -1,0 +1,55 @@
+import { Alert, Button, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { embedCode, watchUrlOf } from './addresses.ts';
+import { CodeLine, CopyField } from './copy-field.tsx';
+import { TextOutLink } from './links.tsx';
+import type { Visibility } from './visibility.tsx';
+
+interface Links {
+  watchUrl: string;
+  embedUrl: string;
+}
+
+interface Props {
+  title: string;
+  embedUrl: string;
+  visibility: Visibility;
+  /** Makes addresses that open it for whoever has them, whatever its visibility. */
+  makeLinks: () => Promise<Links>;
+}
+
+/** The link to share and the code to embed; for what is not open to all, ones with a token. */
+export function ShareFields({ title, embedUrl, visibility, makeLinks }: Props) {
+  const { t } = useTranslation();
+  const [made, setMade] = useState<Links | null>(null);
+  const [isPending, setPending] = useState(false);
+  const isOpen = visibility === 'PUBLIC' || visibility === 'UNLISTED';
+  const make = () => {
+    setPending(true);
+    makeLinks()
+      .then(setMade, () => {})
+      .finally(() => setPending(false));
+  };
+  if (!isOpen && made === null) {
+    return (
+      <Alert color="yellow" title={t('share.closedTitle')}>
+        <Stack align="flex-start">
+          <Text size="sm">{t('share.closedText')}</Text>
+          <Button variant="default" onClick={make} loading={isPending}>
+            {t('share.make')}
+          </Button>
+        </Stack>
+      </Alert>
+    );
+  }
+  const links = isOpen || made === null ? { watchUrl: watchUrlOf(embedUrl), embedUrl } : made;
+  return (
+    <Stack>
+      {!isOpen && <Text size="sm">{t('share.made')}</Text>}
+      <CopyField label={t('share.link')} value={links.watchUrl} />
+      <TextOutLink href={links.watchUrl}>{t('share.open')}</TextOutLink>
+      <CodeLine label={t('share.embed')} code={embedCode(links.embedUrl, title)} />
+    </Stack>
+  );
+}

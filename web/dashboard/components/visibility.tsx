@@ -1,0 +1,42 @@
+import { NativeSelect, type NativeSelectProps } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { Shape } from '../app/shape.ts';
+
+export type Visibility = Shape<'Visibility'>;
+
+/** Those that do something of their own today; the others are as PRIVATE. */
+const CHOICES = ['PUBLIC', 'UNLISTED', 'PRIVATE'] as const;
+const ALL: readonly string[] = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'];
+
+export function isVisibility(text: unknown): text is Visibility {
+  return typeof text === 'string' && ALL.includes(text);
+}
+
+/** The word for it: "Public". */
+export function VisibilityName({ visibility }: { visibility: Visibility }) {
+  const { t } = useTranslation();
+  return t(`visibility.${visibility}`);
+}
+
+interface Props extends Omit<NativeSelectProps, 'data'> {
+  /** What it is now: offered also where it is not one of the usual ones. */
+  current?: Visibility;
+}
+
+/** Who may watch, with a line that says what each choice means. */
+export function VisibilitySelect({ current, ...select }: Props) {
+  const { t } = useTranslation();
+  const usual: readonly Visibility[] = CHOICES;
+  const values = current === undefined || usual.includes(current) ? usual : [...usual, current];
+  return (
+    <NativeSelect
+      size="md"
+      label={t('visibility.label')}
+      data={values.map((value) => ({
+        value,
+        label: `${t(`visibility.${value}`)}: ${t(`visibilityMeans.${value}`)}`,
+      }))}
+      {...select}
+    />
+  );
+}

@@ -1,0 +1,27 @@
+const SHOWS = ['live', 'signal'] as const;
+const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE'] as const;
+export const STREAM_TABS = ['share', 'settings', 'sessions'] as const;
+
+export type StreamTab = (typeof STREAM_TABS)[number];
+
+/** What the address of the list says: which streams are shown, and whether a new one is being made. */
+export interface StreamsSearch {
+  show?: (typeof SHOWS)[number];
+  visibility?: (typeof VISIBILITIES)[number];
+  new?: boolean;
+}
+
+export function streamsSearch(search: Record<string, unknown>): StreamsSearch {
+  const show = SHOWS.find((value) => value === search.show);
+  const visibility = VISIBILITIES.find((value) => value === search.visibility);
+  return {
+    ...(show === undefined ? {} : { show }),
+    ...(visibility === undefined ? {} : { visibility }),
+    ...(search.new === true ? { new: true } : {}),
+  };
+}
+
+export function streamTab(search: Record<string, unknown>): { tab?: StreamTab } {
+  const tab = STREAM_TABS.find((value) => value === search.tab);
+  return tab === undefined ? {} : { tab };
+}

@@ -1,0 +1,224 @@
+import {
+  Button,
+  Group,
+  NativeSelect,
+  NumberInput,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useTranslation } from 'react-i18next';
+import { $api } from '../../app/api.ts';
+import { formErrors } from '../../app/form.ts';
+import type { Shape } from '../../app/shape.ts';
+import { showDone } from '../../app/toasts.ts';
+import { Panel } from '../../components/panel.tsx';
+import { VisibilitySelect } from '../../components/visibility.tsx';
+import { refreshStream } from './refresh.ts';
+
+const CHAT_MODES = ['OPEN', 'FOLLOWERS', 'TIER', 'OFF'] as const;
+
+/** A number input says '' when it is empty, which is null here: without a limit. */
+type Optional = number | '';
+
+function valuesOf(stream: Shape<'Stream'>) {
+  const { title, visibility, record, recordVisibility, latencyMode, reconnectWindowSec } = stream;
+  const { enabled, autoStart, chatEnabled, chatMode, slowModeSec } = stream;
+  const autoStopAfterSec: Optional = stream.autoStopAfterSec ?? '';
+  const maxDurationSec: Optional = stream.maxDurationSec ?? '';
+  return {
+    ...{ title, description: stream.description ?? '', visibility, record, recordVisibility, latencyMode },
+    ...{ reconnectWindowSec, enabled, autoStart, chatEnabled, chatMode, slowModeSec },
+    ...{ autoStopAfterSec, maxDurationSec },
+  };
+}
+
+type Values = ReturnType<typeof valuesOf>;
+
+function bodyOf(values: Values): Shape<'StreamUpdate'> {
+  const { description, autoStopAfterSec, maxDurationSec } = values;
+  return {
+    ...values,
+    description: description.trim() === '' ? null : description,
+    autoStopAfterSec: autoStopAfterSec === '' ? null : autoStopAfterSec,
+    maxDurationSec: maxDurationSec === '' ? null : maxDurationSec,
+  };
+}
+
+function useSettings(stream: Shape<'Stream'>) {
+  // What comes in by polling changes no field that somebody types in.
+  return useForm({ mode: 'uncontrolled', initialValues: valuesOf(stream) });
+}
+
+type Form = ReturnType<typeof useSettings>;
+
+/** The settings that matter for a broadcast; the API has some more. */
+export function SettingsForm({ stream }: { stream: Shape<'Stream'> }) {
+  const { t } = useTranslation('live');
+  const form = useSettings(stream);
+  const save = $api.useMutation('patch', '/streams/{id}', {
+    meta: { errors: 'form' },
+    onError: formErrors(form),
+    onSuccess: async () => {
+      form.resetDirty();
+      showDone(t('settings.saved'));
+      await refreshStream();
+    },
+  });
+  const submit = (values: Values) =>
+    save.mutate({ params: { path: { id: stream.id } }, body: bodyOf(values) });
+  return (
+    <Panel title={t('tab.settings')}>
+      <form onSubmit={form.onSubmit(submit)}>
+        <Stack>
+          <AboutFields form={form} />
+          <SimpleGrid cols={{ base: 1, md: 2 }}>
+            <RecordFields form={form} />
+            <EndFields form={form} />
+            <ChatFields form={form} />
+          </SimpleGrid>
+          <Group justify="flex-end">
+            <Button type="submit" loading={save.isPending}>
+              {t('settings.save')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Panel>
+  );
+}
+
+function AboutFields({ form }: { form: Form }) {
+  const { t } = useTranslation('live');
+  return (
+    <>
+      <TextInput
+        {...form.getInputProps('title')}
+        key={form.key('title')}
+        label={t('settings.title')}
+        maxLength={200}
+        dir="auto"
+        required
+      />
+      <Textarea
+        {...form.getInputProps('description')}
+        key={form.key('description')}
+        label={t('settings.description')}
+        maxLength={5000}
+        minRows={2}
+        autosize
+        dir="auto"
+      />
+      <VisibilitySelect
+        {...form.getInputProps('visibility')}
+        key={form.key('visibility')}
+        current={form.getInitialValues().visibility}
+      />
+      <Switch
+        {...form.getInputProps('enabled', { type: 'checkbox' })}
+        key={form.key('enabled')}
+        label={t('settings.enabled')}
+        description={t('settings.enabledMeans')}
+      />
+    </>
+  );
+}
+
+function RecordFields({ form }: { form: Form }) {
+  const { t } = useTranslation('live');
+  return (
+    <Stack>
+      <Switch
+        {...form.getInputProps('record', { type: 'checkbox' })}
+        key={form.key('record')}
+        label={t('settings.record')}
+        description={t('settings.recordMeans')}
+      />
+      <VisibilitySelect
+        {...form.getInputProps('recordVisibility')}
+        key={form.key('recordVisibility')}
+        label={t('settings.recordVisibility')}
+        current={form.getInitialValues().recordVisibility}
+      />
+      <NativeSelect
+        {...form.getInputProps('latencyMode')}
+        key={form.key('latencyMode')}
+        size="md"
+        label={t('settings.latency')}
+        description={t('settings.latencyMeans')}
+        data={[
+          { value: 'STANDARD', label: t('settings.latencyStandard') },
+          { value: 'LOW', label: t('settings.latencyLow') },
+        ]}
+      />
+    </Stack>
+  );
+}
+
+function EndFields({ form }: { form: Form }) {
+  const { t } = useTranslation('live');
+  return (
+    <Stack>
+      <Switch
+        {...form.getInputProps('autoStart', { type: 'checkbox' })}
+        key={form.key('autoStart')}
+        label={t('settings.autoStart')}
+        description={t('settings.autoStartMeans')}
+      />
+      <Seconds form={form} name="reconnectWindowSec" max={1800} />
+      <Seconds form={form} name="autoStopAfterSec" min={1} max={43_200} />
+      <Seconds form={form} name="maxDurationSec" min={60} max={43_200} />
+    </Stack>
+  );
+}
+
+function ChatFields({ form }: { form: Form }) {
+  const { t } = useTranslation('live');
+  return (
+    <Stack>
+      <Switch
+        {...form.getInputProps('chatEnabled', { type: 'checkbox' })}
+        key={form.key('chatEnabled')}
+        label={t('settings.chat')}
+        description={t('settings.chatMeans')}
+      />
+      <NativeSelect
+        {...form.getInputProps('chatMode')}
+        key={form.key('chatMode')}
+        size="md"
+        label={t('settings.chatMode')}
+        data={CHAT_MODES.map((value) => ({ value, label: t(`chatMode.${value}`) }))}
+      />
+      <Seconds form={form} name="slowModeSec" max={3600} />
+    </Stack>
+  );
+}
+
+interface SecondsProps {
+  form: Form;
+  name: 'reconnectWindowSec' | 'autoStopAfterSec' | 'maxDurationSec' | 'slowModeSec';
+  min?: number;
+  max: number;
+}
+
+function Seconds({ form, name, min = 0, max }: SecondsProps) {
+  const { t } = useTranslation('live');
+  return (
+    <NumberInput
+      {...form.getInputProps(name)}
+      key={form.key(name)}
+      size="md"
+      label={t(`seconds.${name}`)}
+      description={t(`secondsMeans.${name}`)}
+      min={min}
+      max={max}
+      allowDecimal={false}
+      allowNegative={false}
+      hideControls
+      required={name === 'reconnectWindowSec' || name === 'slowModeSec'}
+    />
+  );
+}

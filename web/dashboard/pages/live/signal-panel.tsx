@@ -1,0 +1,120 @@
+import { Alert, Code, Stack, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { Shape } from '../../app/shape.ts';
+import { type Fact, Facts } from '../../components/facts.tsx';
+import { useFormat } from '../../components/format.ts';
+import { WarningIcon } from '../../components/icons.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { RelativeTime } from '../../components/relative-time.tsx';
+
+/** The words of docs/guides/streams.md#health that this page explains. */
+const KNOWN_ISSUES = [
+  'KEYFRAME_INTERVAL',
+  'RESOLUTION_CAPPED',
+  'FRAME_RATE_CAPPED',
+  'CODEC_TRANSCODED',
+  'NO_KEYFRAMES',
+  'UNSUPPORTED_CODEC',
+  'RESOLUTION_CHANGED',
+  'BITRATE_OVER_PLAN',
+  'ENCODERS_OVER_PLAN',
+  'NO_TRANSCODE_CAPACITY',
+  'PACKAGER_FAILED',
+  'RECORDING_FAILED',
+  'DISK_FULL',
+  'LATENCY_LIMITED',
+  'BITRATE_LOW',
+  'BITRATE_UNSTABLE',
+  'FRAMES_DROPPED',
+  'TIMESTAMP_JUMP',
+  'AV_DRIFT',
+  'TRANSCODE_LAG',
+  'NO_MEASUREMENT',
+] as const;
+
+/** By the first part of what RFC 6381 writes (`avc1.64001f`). */
+const CODECS: Record<string, string> = {
+  avc1: 'H.264',
+  avc3: 'H.264',
+  hvc1: 'HEVC (H.265)',
+  hev1: 'HEVC (H.265)',
+  av01: 'AV1',
+  vp09: 'VP9',
+};
+
+function codecName(codec: string): string {
+  const [family = ''] = codec.split('.');
+  return CODECS[family] ?? codec;
+}
+
+/** What the encoder sends, and what is wrong with it with its remedy. */
+export function SignalPanel({ stream }: { stream: Shape<'Stream'> }) {
+  const { t } = useTranslation('live');
+  const { health, hasSignal, lastSignalAt } = stream;
+  return (
+    <Panel title={t('signal.title')}>
+      <Text role="status" className="hidden-words">
+        {hasSignal ? t('signal.here') : t('signal.gone')}
+      </Text>
+      {hasSignal && health !== null ? (
+        <HealthFacts health={health} />
+      ) : (
+        <Text c="dimmed">
+          {hasSignal ? t('signal.measuring') : t('signal.gone')}{' '}
+          {!hasSignal && lastSignalAt !== null && (
+            <>
+              {t('signal.last')} <RelativeTime at={lastSignalAt} />
+            </>
+          )}
+        </Text>
+      )}
+      <Issues issues={health?.issues ?? []} isGood={hasSignal && health !== null} />
+    </Panel>
+  );
+}
+
+function HealthFacts({ health }: { health: Shape<'StreamHealth'> }) {
+  const { t } = useTranslation('live');
+  const { number } = useFormat();
+  const { keyframeIntervalSec, droppedFrames, lateFrames } = health;
+  const facts: Fact[] = [
+    { label: t('signal.codec'), value: codecName(health.codec) },
+    { label: t('signal.size'), value: `${health.width} × ${health.height}` },
+    { label: t('signal.fps'), value: number(health.fps) },
+    { label: t('signal.bitrate'), value: t('signal.kbps', { rate: number(Math.round(health.bitrateKbps)) }) },
+    {
+      label: t('signal.keyframes'),
+      value: keyframeIntervalSec === null ? '–' : t('signal.every', { seconds: number(keyframeIntervalSec) }),
+    },
+    { label: t('signal.dropped'), value: number(droppedFrames) },
+    { label: t('signal.late'), value: number(lateFrames) },
+  ];
+  return <Facts facts={facts} />;
+}
+
+function Issues({ issues, isGood }: { issues: string[]; isGood: boolean }) {
+  const { t } = useTranslation('live');
+  return (
+    <Stack gap="xs" aria-live="polite">
+      {issues.length === 0 && isGood && <Text>{t('signal.good')}</Text>}
+      {issues.map((code) => (
+        <Issue key={code} code={code} />
+      ))}
+    </Stack>
+  );
+}
+
+function Issue({ code }: { code: string }) {
+  const { t } = useTranslation('live');
+  const known = KNOWN_ISSUES.find((word) => word === code);
+  return (
+    <Alert
+      color="orange"
+      icon={<WarningIcon />}
+      title={known === undefined ? t('signal.unknown') : t(`issue.${known}.means`)}
+    >
+      {known !== undefined && <Text size="sm">{t(`issue.${known}.remedy`)}</Text>}
+      <Code>{code}</Code>
+    </Alert>
+  );
+}
