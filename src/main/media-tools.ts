@@ -27,7 +27,9 @@ export function createToolCheck(ffmpeg: string, clock: Clock): ToolCheck {
 /** Finds out once what this machine shuts ffmpeg in with. Rejects where the configuration demands more. */
 export function createGuardCheck(config: Config): () => Promise<Guard> {
   const find = async () => {
-    const guard = await createGuard([config.FFMPEG_PATH, config.FFPROBE_PATH]);
+    const { DATA_DIR, SECRET_KEY_FILE } = config;
+    const hidden = [DATA_DIR, ...(SECRET_KEY_FILE === undefined ? [] : [SECRET_KEY_FILE])];
+    const guard = await createGuard([config.FFMPEG_PATH, config.FFPROBE_PATH], hidden);
     if (guard.weakness === null || !config.REQUIRE_SANDBOX) return guard;
     throw new ConfigError(`REQUIRE_SANDBOX is set, and ffmpeg has no sandbox here: ${guard.weakness}`);
   };

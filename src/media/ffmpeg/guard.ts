@@ -33,6 +33,8 @@ export interface Launch {
   command: readonly string[];
   /** The process is the sandbox: it tells on `INFO_FD` what runs in it. */
   isSandboxed: boolean;
+  /** What it tells of is a sandbox again. */
+  isNested?: boolean;
 }
 
 /** Where the sandbox says which process it has started. */
@@ -94,10 +96,14 @@ function readOnly(formats: string, decoders: string): string[] {
  * Finds out which means of the system work here; those that do not are left out.
  *
  * @param programs that it will be asked for.
+ * @param hidden folders and files that no program may see but by its view: those of the platform.
  */
-export async function createGuard(programs: readonly string[] = []): Promise<Guard> {
+export async function createGuard(
+  programs: readonly string[] = [],
+  hidden: readonly string[] = [],
+): Promise<Guard> {
   const [sandbox, [nice, noNetwork, noNetworkAsUser, dieWithParent, limit]] = await Promise.all([
-    findSandbox(programs),
+    findSandbox(programs, hidden),
     Promise.all(MEANS.map(whereItWorks)),
   ]);
   const network = noNetwork ?? noNetworkAsUser ?? [];
@@ -116,14 +122,12 @@ export async function createGuard(programs: readonly string[] = []): Promise<Gua
       },
     };
   }
+  const { sharesRoot } = sandbox;
   return {
-    weakness: null,
+    weakness: sharesRoot === null ? null : `in its sandbox ffmpeg is root on the host: ${sharesRoot}`,
     async start(program, limits, view) {
-      const inside = await sandbox.enter(program, view);
-      return {
-        command: [...bounds(limits), 'bwrap', '--info-fd', String(INFO_FD), ...inside],
-        isSandboxed: true,
-      };
+      const inside = await sandbox.enter(program, view, INFO_FD);
+      return { command: [...bounds(limits), ...inside], isSandboxed: true, isNested: sandbox.hasOwnUser };
     },
   };
 }

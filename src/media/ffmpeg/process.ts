@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { Readable, type Writable } from 'node:stream';
 import { programEnvironment } from '../../platform/config.ts';
@@ -58,8 +59,8 @@ const ENDING: readonly NodeJS.Signals[] = [
  */
 export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
   const { program, log, onProgress } = options;
-  const { command, isSandboxed } =
-    typeof program === 'string' ? { command: [program], isSandboxed: false } : program;
+  const launch: Launch = typeof program === 'string' ? { command: [program], isSandboxed: false } : program;
+  const { command, isSandboxed } = launch;
   const args = onProgress ? ['-progress', 'pipe:1', '-nostats', ...options.args] : options.args;
   const onOutput = onProgress ? createProgressParser(onProgress) : options.onOutput;
   const [first = '', ...rest] = [...command, ...args];
@@ -83,7 +84,9 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
   const stderr = createTextRing(STDERR_RING_BYTES);
   readText(child.stderr, stderr.push);
   if (onOutput) readText(child.stdout, onOutput);
-  const kill = isSandboxed ? sandboxKill(child) : (signal: NodeJS.Signals) => void child.kill(signal);
+  const kill = isSandboxed
+    ? sandboxKill(child, launch.isNested ?? false)
+    : (signal: NodeJS.Signals) => void child.kill(signal);
   const exited = waitForExit(child, stderr.text, isSandboxed);
   void exited.then((exit) =>
     log.debug({ pid: child.pid, code: exit.code, signal: exit.signal }, 'ffmpeg exited'),
@@ -104,17 +107,28 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
  * Sends signals into the sandbox, which does not hand them on. In there ffmpeg and the first process share a session
  * of their own, and the kernel keeps all but SIGKILL from the first process.
  */
-function sandboxKill(child: ChildProcess): (signal: NodeJS.Signals) => void {
+function sandboxKill(child: ChildProcess, isNested: boolean): (signal: NodeJS.Signals) => void {
   let told = '';
   readText(readableOf(child.stdio[INFO_FD]), (text) => {
     told += text;
   });
   return (signal) => {
     if (child.exitCode !== null || child.signalCode !== null) return;
-    const inner = Number(/"child-pid": *(\d+)/.exec(told)?.[1] ?? 0);
+    const init = Number(/"child-pid": *(\d+)/.exec(told)?.[1] ?? 0);
+    // Behind the first process is the second sandbox, and behind that the program.
+    const inner = isNested ? childOf(childOf(init)) : init;
     // With the sandbox goes all that is in it. Without a session in there, ffmpeg has not begun.
     if (signal === 'SIGKILL' || inner === 0 || !sent(-inner, signal)) child.kill('SIGKILL');
   };
+}
+
+/** The first child of a process; 0 when there is none. */
+function childOf(pid: number): number {
+  try {
+    return Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'), 10) || 0;
+  } catch {
+    return 0;
+  }
 }
 
 function readableOf(stream: unknown): Readable | null {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { assertDecodes } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { createGuard } from './guard.ts';
 import { spawnFfmpeg } from './process.ts';
-import type { View } from './sandbox.ts';
+import { OWN_USER, type View } from './sandbox.ts';
 
 const log = createLogger('silent');
 const guard = await createGuard();
@@ -40,9 +41,23 @@ async function fake(name: string, script: string): Promise<string> {
   return path;
 }
 
-async function say(bin: string, view: View, isLive = false): Promise<string[]> {
+async function descendants(pid: number | string): Promise<string[]> {
+  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  const children = list.split(' ').filter((child) => child !== '');
+  return [...children, ...(await Promise.all(children.map(descendants))).flat()];
+}
+
+/** Why not; false when it can. */
+function canWrite(folder: string): Promise<string | false> {
+  return access(folder, constants.W_OK).then(
+    () => false,
+    () => `${folder} cannot be written`,
+  );
+}
+
+async function say(bin: string, view: View, isLive = false, by = guard): Promise<string[]> {
   let output = '';
-  const program = await guard.start(bin, { ...LIMITS, isLive }, view);
+  const program = await by.start(bin, { ...LIMITS, isLive }, view);
   const exit = await spawnFfmpeg({
     program,
     args: [],
@@ -97,6 +112,72 @@ test('sandbox: a program that was taken over reaches nothing but its input and o
   const live = await say(bin, { reads: [], writes: join(out, 'made') }, true);
   assert.deepEqual(live, ['write its output']);
   assert.equal(connections, 0);
+});
+
+test('sandbox: on the host the program is nobody we know, and has no capability', {
+  skip: skip || (process.getuid?.() === 0 ? false : 'only root can give it a user of its own'),
+}, async () => {
+  const out = await mkdtemp(join(dir, 'host-'));
+  const input = join(dir, 'private');
+  // What the platform wrote for itself alone is handed over, and nothing but that.
+  await writeFile(input, 'mine', { mode: 0o600 });
+  const secret = join(dir, 'host-secret');
+  await writeFile(secret, 'secret', { mode: 0o600 });
+  const bin = await fake('lasting', `cat ${input} > ${out}/made; echo ready; while :; do sleep 0.05; done`);
+  let isReady = false;
+  const onOutput = () => {
+    isReady = true;
+  };
+  const program = await guard.start(bin, LIMITS, { reads: [input], writes: out });
+  const started = spawnFfmpeg({ program, args: [], log, onOutput });
+  try {
+    await until(() => isReady, { message: 'the program runs' });
+    const statuses = await Promise.all(
+      (await descendants(started.pid)).map((pid) => readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')),
+    );
+    const inside = statuses.filter((status) => /^Name:\s+lasting$/m.test(status));
+    assert.ok(inside.length > 0);
+    for (const status of inside) {
+      assert.match(status, new RegExp(`^Uid:(\\s+${OWN_USER}){4}$`, 'm'));
+      assert.match(status, new RegExp(`^Gid:(\\s+${OWN_USER}){4}$`, 'm'));
+      assert.match(status, /^Groups:\s*$/m);
+      assert.match(status, /^CapPrm:\s+0+$/m);
+    }
+    const made = join(out, 'made');
+    assert.equal(await readFile(made, 'utf8'), 'mine');
+    assert.equal((await stat(made)).uid, OWN_USER);
+    // As that user, on the host and without a sandbox.
+    const other = { uid: OWN_USER, gid: OWN_USER };
+    for (const path of [secret, `/proc/${process.pid}/environ`, `/proc/${process.pid}/mem`]) {
+      assert.equal(spawnSync('cat', [path], other).status, 1, path);
+    }
+  } finally {
+    await started.stop(0);
+  }
+});
+
+test('sandbox: a folder of ours among those of the system is not shown, but for what is needed', {
+  skip: skip || (await canWrite('/usr/local/lib')),
+}, async (t) => {
+  const data = await mkdtemp('/usr/local/lib/marquee-test-');
+  await chmod(data, 0o755);
+  t.after(() => rm(data, { recursive: true, force: true }));
+  const [input, secret, key] = ['media/upload', 'secret.key', '../marquee-test.key'].map((name) =>
+    join(data, name),
+  );
+  assert.ok(input && secret && key);
+  t.after(() => rm(key, { force: true }));
+  await mkdir(join(data, 'media'));
+  for (const path of [input, secret, key]) await writeFile(path, 'secret');
+  const commands = [`cat ${input}`, `cat ${secret}`, `grep . ${key}`, `touch ${data}/x`];
+  const bin = await fake(
+    'curious',
+    `${commands.map((command) => `(${command}) >&2 && echo ${command}`).join('\n')}\nexit 0`,
+  );
+  const view: View = { reads: [input], writes: null };
+  const shown = await say(bin, view);
+  assert.deepEqual(shown, commands.slice(0, 3), 'nobody has said that it is ours');
+  assert.deepEqual(await say(bin, view, false, await createGuard([], [data, key])), [`cat ${input}`]);
 });
 
 test('sandbox: one file may be all that is written', { skip }, async () => {

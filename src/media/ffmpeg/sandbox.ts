@@ -1,10 +1,16 @@
 import { execFile } from 'node:child_process';
-import { access, constants, realpath, stat } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { access, chmod, constants, lchown, lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { programEnvironment } from '../../platform/config.ts';
 
 const run = promisify(execFile);
+
+/**
+ * On the host, where the platform is root: a number that neither Debian (up to 64999) nor systemd (up to 65519) gives
+ * to anybody.
+ */
+export const OWN_USER = 65_533;
 
 /** What of the file system a program finds, beside itself and its libraries. */
 export interface View {
@@ -16,8 +22,12 @@ export interface View {
 
 /** Bubblewrap, where it works: docs/decisions/hostile-files.md has what it takes away. */
 export interface Sandbox {
-  /** Arguments of bubblewrap, with the program at their end. */
-  enter(program: string, view: View): Promise<string[]>;
+  /** Why the program has the user of the platform, which is root, on the host; null when it has one of its own. */
+  readonly sharesRoot: string | null;
+  /** It has: two sandboxes lie in each other, and the outer one tells its process. */
+  readonly hasOwnUser: boolean;
+  /** The command that runs the program in it, and tells on `infoFd` which process that is. */
+  enter(program: string, view: View, infoFd: number): Promise<string[]>;
 }
 
 /** Programs and libraries of the system, and what the loader asks. Nothing in them is of a user or of ours. */
@@ -27,32 +37,42 @@ const SYSTEM = [
   ...['/bin', '/lib', '/lib32', '/lib64', '/nix/store', '/gnu/store'],
   ...['/etc/ld.so.cache', '/etc/alternatives'],
 ];
-const DEVICES = ['/dev/null', '/dev/urandom'];
+const DEVICES = ['/dev/null', '/dev/urandom'].flatMap((path) => ['--dev-bind', path, path]);
 const NOBODY = '65534';
 
-/** No rights, no other processes, and an end with its parent; signals reach it as its session alone. */
-const BASE = [
-  ...['--unshare-user', '--uid', NOBODY, '--gid', NOBODY, '--cap-drop', 'ALL'],
-  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net', '--unshare-cgroup-try'],
-  ...['--die-with-parent', '--new-session'],
-  ...SYSTEM.flatMap((path) => ['--ro-bind-try', path, path]),
-  ...DEVICES.flatMap((path) => ['--dev-bind', path, path]),
+/** No other processes, and an end with its parent. */
+const PROCESSES = ['--unshare-pid', '--die-with-parent'];
+/** No rights, no network; signals reach it as its session alone. */
+const RIGHTS = [
+  ...['--unshare-user', '--uid', NOBODY, '--gid', NOBODY, '--cap-drop', 'ALL', '--new-session'],
+  ...['--unshare-ipc', '--unshare-uts', '--unshare-net', '--unshare-cgroup-try'],
 ];
 /** Not every version and every container has these. */
-const EXTRAS = [['--disable-userns'], ['--proc', '/proc']];
+const NO_NAMESPACES = ['--disable-userns'];
+const OWN_PROC = ['--proc', '/proc'];
+const STDOUT = 1;
 const TRY_TIMEOUT_MS = 20_000;
 
 /**
  * @param programs that have to start in it.
+ * @param hidden folders and files that it never shows, wherever they lie.
  * @returns why there is none, in one line, where it does not work.
  */
-export async function findSandbox(programs: readonly string[]): Promise<Sandbox | string> {
-  const [plain, ...extras] = await Promise.all([
-    complaint([...BASE, '--remount-ro', '/', 'true']),
-    ...EXTRAS.map((extra) => complaint([...BASE, ...extra, 'true'])),
+export async function findSandbox(
+  programs: readonly string[],
+  hidden: readonly string[] = [],
+): Promise<Sandbox | string> {
+  const view = [...SHOWN, ...DEVICES];
+  const [plain, noNamespaces, ownProc] = await Promise.all([
+    complaint([...PROCESSES, ...RIGHTS, ...view, '--remount-ro', '/', 'true']),
+    complaint([...PROCESSES, ...RIGHTS, ...view, ...NO_NAMESPACES, 'true']),
+    complaint([...PROCESSES, ...RIGHTS, ...view, ...OWN_PROC, 'true']),
   ]);
   if (plain !== null) return plain;
-  const sandbox = createSandbox([...BASE, ...EXTRAS.filter((_, index) => extras[index] === null).flat()]);
+  const rights = [...RIGHTS, ...(noNamespaces === null ? NO_NAMESPACES : [])];
+  const sharesRoot = isRoot() ? await complaint(asOwnUser(SHOWN, rights, 'true')) : null;
+  const processes = [...PROCESSES, ...(ownProc === null ? OWN_PROC : [])];
+  const sandbox = createSandbox({ processes, rights, hidden, sharesRoot });
   const reasons = await Promise.all(programs.map((program) => refusal(sandbox, program)));
   return reasons.find((reason) => reason !== null) ?? sandbox;
 }
@@ -60,12 +80,19 @@ export async function findSandbox(programs: readonly string[]): Promise<Sandbox 
 /** Why a program that is there does not start in it; null when it does. */
 async function refusal(sandbox: Sandbox, program: string): Promise<string | null> {
   if ((await findProgram(program)) === null) return null;
-  const entered = await sandbox.enter(program, { reads: [], writes: null });
-  const reason = await complaint([...entered, '-version']);
+  const [, ...args] = await sandbox.enter(program, { reads: [], writes: null }, STDOUT);
+  const reason = await complaint([...args, '-version']);
   return reason === null ? null : `${program} does not start in it: ${reason}`;
 }
 
-function createSandbox(base: readonly string[]): Sandbox {
+interface Means {
+  processes: readonly string[];
+  rights: readonly string[];
+  hidden: readonly string[];
+  sharesRoot: string | null;
+}
+
+function createSandbox({ processes, rights, hidden, sharesRoot }: Means): Sandbox {
   const known = new Map<string, ProgramFiles>();
   const filesOf = async (program: string) => {
     const files = known.get(program) ?? (await findFiles(program));
@@ -73,19 +100,109 @@ function createSandbox(base: readonly string[]): Sandbox {
     known.set(program, files);
     return files;
   };
+  const hasOwnUser = isRoot() && sharesRoot === null;
   return {
-    async enter(program, { reads, writes }) {
+    sharesRoot,
+    hasOwnUser,
+    async enter(program, view, infoFd) {
       const { bin, ownFiles } = await filesOf(program);
-      return [
-        ...base,
-        ...ownFiles.flatMap((path) => ['--ro-bind-try', path, path]),
-        ...(writes === null ? [] : ['--bind', writes, writes]),
-        // Behind the folder: what is to be read may lie in it.
-        ...reads.flatMap((path) => ['--ro-bind-try', path, path]),
-        ...['--remount-ro', '/', '--', bin],
-      ];
+      const covers = await coversOf(hidden);
+      const shown = [...SHOWN, ...covers.flatMap(({ args }) => args), ...showArgs(ownFiles, view)];
+      // At the end: what is shown may lie below what is hidden.
+      for (const { path } of covers) shown.push('--remount-ro', path);
+      const info = ['--info-fd', String(infoFd)];
+      if (!hasOwnUser) {
+        const inside = [...processes, ...rights, ...shown, ...DEVICES, '--remount-ro', '/'];
+        return ['bwrap', ...info, ...inside, '--', bin];
+      }
+      await handOver(view);
+      return ['bwrap', ...info, ...asOwnUser(shown, rights, bin)];
     },
   };
+}
+
+/** Folders above what is shown have to be there for a user who is not root. */
+function foldersAbove(paths: readonly string[]): string[] {
+  const above = new Set<string>();
+  for (const path of paths) {
+    for (let folder = dirname(path); folder !== '/' && folder !== '.'; folder = dirname(folder))
+      above.add(folder);
+  }
+  return [...above].toSorted().flatMap((folder) => ['--dir', folder]);
+}
+
+const SHOWN = [
+  ...foldersAbove([...SYSTEM, '/dev/null']),
+  ...SYSTEM.flatMap((path) => ['--ro-bind-try', path, path]),
+];
+
+function showArgs(ownFiles: readonly string[], { reads, writes }: View): string[] {
+  const paths = [...ownFiles, ...reads, ...(writes === null ? [] : [writes])];
+  return [
+    ...foldersAbove(paths),
+    ...ownFiles.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...(writes === null ? [] : ['--bind', writes, writes]),
+    // Behind the folder: what is to be read may lie in it.
+    ...reads.flatMap((path) => ['--ro-bind-try', path, path]),
+  ];
+}
+
+/**
+ * As root the view is made by one bubblewrap, which reaches all files, and entered by a second one as a user who reaches
+ * no other. The processes are in a namespace of the first: when that goes they all go, and nobody has to be allowed to
+ * kill them.
+ */
+function asOwnUser(shown: readonly string[], rights: readonly string[], bin: string): string[] {
+  const id = String(OWN_USER);
+  return [
+    // The second one builds below /tmp.
+    ...[...PROCESSES, ...shown, ...DEVICES, '--dir', '/tmp', ...OWN_PROC, '--remount-ro', '/', '--'],
+    ...['setpriv', '--reuid', id, '--regid', id, '--clear-groups', '--inh-caps=-all', '--bounding-set=-all'],
+    ...['bwrap', '--bind', '/', '/', ...DEVICES, ...rights, '--', bin],
+  ];
+}
+
+/** Gives what is written to the user of the sandbox, and lets it read what it is to read. */
+async function handOver({ reads, writes }: View): Promise<void> {
+  for (const path of reads) {
+    const { mode } = await stat(path).catch(() => ({ mode: READABLE }));
+    if ((mode & READABLE) === 0) await chmod(path, (mode & 0o7777) | READABLE);
+  }
+  if (writes === null) return;
+  await lchown(writes, OWN_USER, OWN_USER);
+  if (!(await lstat(writes)).isDirectory()) return;
+  for (const name of await readdir(writes, { recursive: true }))
+    await lchown(join(writes, name), OWN_USER, OWN_USER);
+}
+
+/** By all. */
+const READABLE = 0o004;
+
+interface Cover {
+  path: string;
+  args: string[];
+}
+
+/** Lays emptiness over what must not be seen and lies in a folder of the system, under each of its names. */
+async function coversOf(hidden: readonly string[]): Promise<Cover[]> {
+  const covers: Cover[] = [];
+  for (const path of hidden) {
+    const real = await realpath(path).catch(() => null);
+    if (real === null) continue;
+    const isFolder = (await stat(real)).isDirectory();
+    for (const folder of SYSTEM) {
+      const start = await realpath(folder).catch(() => null);
+      if (start === null || !real.startsWith(`${start}/`)) continue;
+      const shown = join(folder, real.slice(start.length));
+      const args = isFolder ? ['--tmpfs', shown] : ['--ro-bind', '/dev/null', shown];
+      covers.push({ path: shown, args });
+    }
+  }
+  return covers;
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
 }
 
 interface ProgramFiles {
