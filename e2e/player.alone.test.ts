@@ -51,11 +51,12 @@ after(async () => {
   site?.close();
 });
 
-function publish(t: TestContext, streamKey: string, lines = 360) {
+function publish(t: TestContext, streamKey: string, lines = 360, extraArgs: string[] = []) {
   const encoder = startPublisher({
     url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`,
     width: (lines * 16) / 9,
     height: lines,
+    extraArgs,
   });
   t.after(() => encoder.stop());
   return encoder;
@@ -145,4 +146,19 @@ test('hls.js waits for the encoder, outlives its death and sees the next broadca
   assert.deepEqual(await again.fatal(), []);
   await partner.stop(stream.id);
   await second.stop();
+});
+
+test('pictures without keyframes play as soon as others, and health says what is wrong', async (t) => {
+  const stream = await partner.createStream();
+  publish(t, stream.streamKey, 360, ['-x264-params', 'intra-refresh=1']);
+  await hasSignal(stream.id, true);
+  await partner.start(stream.id);
+  const player = await openPlayer(t, stream.id);
+  await player.plays(60, 60_000);
+  assert.deepEqual(await player.fatal(), []);
+  await until(async () => Object((await partner.stream(stream.id)).health).issues?.includes('NO_KEYFRAMES'), {
+    timeoutMs: 30_000,
+    message: 'NO_KEYFRAMES in health',
+  });
+  await partner.stop(stream.id);
 });

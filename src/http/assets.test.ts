@@ -113,6 +113,16 @@ test('without a build there is nothing to serve, and pages say so', async (t) =>
   assert.match(page.body, /not built/);
 });
 
+test('the landing page is compressed, and whoever has it is told so', async (t) => {
+  const { app } = await setUp(t);
+  const first = await app.inject({ url: '/', headers: { 'accept-encoding': 'br' } });
+  assert.equal(first.headers['content-encoding'], 'br');
+  assert.ok(first.headers['content-security-policy']);
+  const tag = String(first.headers.etag);
+  const again = await app.inject({ url: '/', headers: { 'accept-encoding': 'br', 'if-none-match': tag } });
+  assert.equal(again.statusCode, 304);
+});
+
 test('the landing page needs no script', async (t) => {
   const { app } = await setUp(t);
   const page = await app.inject({ url: '/' });

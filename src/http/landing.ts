@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from '../platform/html.ts';
 import type { WebAssets } from './assets.ts';
-import { notice, sendPage } from './page.ts';
+import { notice, staticPage } from './page.ts';
 
 /** `GET /`: what this server is, for whoever opens its address in a browser. */
 export function landingPage({ assets }: { assets: WebAssets }): (app: FastifyInstance) => void {
@@ -14,9 +14,8 @@ export function landingPage({ assets }: { assets: WebAssets }): (app: FastifyIns
 <li><a class="button" href="/api/v1/health">Health</a></li>
 </ul>`,
   });
+  const page = staticPage(assets, { status: 200, title: 'Marquee', body, frames: "'none'" });
   return (app) => {
-    app.get('/', (_request, reply) =>
-      sendPage(reply, assets, { status: 200, title: 'Marquee', body, frames: "'none'" }),
-    );
+    app.get('/', page);
   };
 }

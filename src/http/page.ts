@@ -1,6 +1,7 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html, type SafeHtml } from '../platform/html.ts';
 import { NOT_BUILT, type PageAssets, type WebAssets } from './assets.ts';
+import { staticAnswer } from './static-answer.ts';
 
 /** One server-rendered page: complete before any script runs. */
 export interface Page {
@@ -27,19 +28,48 @@ const ICON = 'site/icon.svg';
 
 /** Sends a page with its policy headers; 503 and one line while `web/` is not built. HEAD gets no body. */
 export function sendPage(reply: FastifyReply, assets: WebAssets, page: Page): FastifyReply {
+  setHeaders(reply, page);
+  const text = textOf(assets, page);
+  if (text === null) return sendNotBuilt(reply);
+  return reply.status(page.status).type(HTML).send(text);
+}
+
+/** A page that stays the same while the program runs: compressed, and with a tag. */
+export function staticPage(
+  assets: WebAssets,
+  page: Page,
+): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+  let known: { text: string; answer: ReturnType<typeof staticAnswer> } | null = null;
+  return (request, reply) => {
+    setHeaders(reply, page);
+    const text = textOf(assets, page);
+    if (text === null) return sendNotBuilt(reply);
+    if (known?.text !== text) known = { text, answer: staticAnswer(HTML, text) };
+    return known.answer(request, reply.status(page.status));
+  };
+}
+
+const HTML = 'text/html; charset=utf-8';
+
+function setHeaders(reply: FastifyReply, page: Page): void {
   reply.headers({
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'strict-origin-when-cross-origin',
     'Content-Security-Policy': policy(page),
   });
+}
+
+function sendNotBuilt(reply: FastifyReply): FastifyReply {
+  return reply.status(503).type('text/plain; charset=utf-8').send(`${NOT_BUILT}\n`);
+}
+
+/** null while the pages are not built. */
+function textOf(assets: WebAssets, page: Page): string | null {
   const site = assets.entry(SITE);
   const script = page.script === undefined ? null : assets.entry(page.script);
-  if (site === null) {
-    return reply.status(503).type('text/plain; charset=utf-8').send(`${NOT_BUILT}\n`);
-  }
-  const text = `<!doctype html>\n${documentOf(page, [site, ...(script ? [script] : [])], assets.url(ICON))}`;
-  return reply.status(page.status).type('text/html; charset=utf-8').send(text);
+  if (site === null) return null;
+  return `<!doctype html>\n${documentOf(page, [site, ...(script ? [script] : [])], assets.url(ICON))}`;
 }
 
 function policy({ script, frames, forms, mediaOrigins = [] }: Page): string {

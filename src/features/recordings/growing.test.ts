@@ -32,12 +32,14 @@ async function broadcast(left = PLANS.FREE.storageBytes) {
   const used = PLANS.FREE.storageBytes - left;
   await app.container.sql`update workspace set storage_bytes = ${used} where id = ${account.live}`;
   const stream = await createEncoderStream(app, key, { title: 'A long night', record: true });
-  const { nodeId, sessionId: publishId } = await stream.connect();
+  const publish = await stream.connect();
+  const { nodeId, sessionId: publishId } = publish;
   await stream.act('start');
   const sessionId = (await stream.sessions()).string('data.0.id');
   return {
     account,
     stream,
+    publish,
     sessionId,
     used,
     heartbeat: () => app.container.signals.heartbeat(nodeId, [publishId]),
@@ -88,7 +90,7 @@ describe('a recording that grows', () => {
   });
 
   test('ends when the plan has no more, and the session says why', async () => {
-    const { account, sync, part, sessionId, stream, used } = await broadcast(20 * MB);
+    const { account, publish, sync, part, sessionId, stream, used } = await broadcast(20 * MB);
     const { id, close } = await part(sessionId);
     const isRefused = async (bytes: number) => (await sync(id, bytes)).map((one) => one.isRefused);
     assert.deepEqual(await isRefused(0), [false], 'less than a step is left');
@@ -96,6 +98,10 @@ describe('a recording that grows', () => {
     assert.deepEqual(await isRefused(13 * MB), [true]);
     assert.ok((await usedOf(account)) <= PLANS.FREE.storageBytes);
     assert.equal((await stream.sessions()).at('data.0.error'), 'QUOTA_EXCEEDED');
+    // Another fault of the same session does not take the first one's place, nor is it recorded again for it.
+    await app.container.signals.publishRefused(publish, 'BITRATE_OVER_PLAN');
+    assert.equal((await stream.sessions()).at('data.0.error'), 'QUOTA_EXCEEDED');
+    assert.deepEqual(await isRefused(13 * MB), [true]);
     await close('what was recorded until then');
     await stream.act('stop');
     await assemble(sessionId);

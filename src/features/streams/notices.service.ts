@@ -134,7 +134,7 @@ export async function reportRefusal(deps: Deps, session: IngestSession, issue: R
     const open = await repository.findIngest(tx, session.sessionId);
     if (row === undefined || row.deleted_at !== null || open === undefined || open.ended_at !== null) return;
     if (row.current_session_id !== null) {
-      await repository.updateSession(tx, row.current_session_id, { error: issue });
+      await repository.explainSession(tx, row.current_session_id, issue);
     }
     await emitRefusal(tx, append, row, { session, issue, now });
   });

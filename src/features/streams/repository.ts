@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
+import type { RefusalIssue } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
 import type {
@@ -186,6 +187,16 @@ export async function updateSession(
 
 /** With the video of its recording, unless that was deleted. */
 export type ListedSession = SessionRow & { recording_video_id: string | null };
+
+/** Why it ended or is not recorded, unless there was a reason before. */
+export async function explainSession(tx: Tx, id: string, error: RefusalIssue): Promise<void> {
+  await tx
+    .updateTable('stream_session')
+    .set({ error })
+    .where('id', '=', id)
+    .where('error', 'is', null)
+    .execute();
+}
 
 /** The broadcast is recorded no further: the storage is full. */
 export async function refuseRecording(tx: Tx, id: string): Promise<void> {

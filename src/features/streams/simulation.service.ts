@@ -33,8 +33,11 @@ const MAX_PER_WORKSPACE = 2;
 const MAX_PER_NODE = 4;
 /** A node that was not heard of for so long does not make its signals any more. */
 const LOST_MS = 10_000;
+/** What has ended is wanted no more at once, and deleted so often. */
+const FORGET_MS = 60_000;
 
 export function createSignalSimulations({ db, bus, clock, secrets, streams }: Deps): SignalSimulations {
+  let forgottenAtMs = 0;
   return {
     async set(workspaceId, streamId, { on, seconds }) {
       const stream = await streams.get(workspaceId, streamId);
@@ -57,7 +60,10 @@ export function createSignalSimulations({ db, bus, clock, secrets, streams }: De
       ended: (streamId) => repository.forget(db, streamId),
       async wanted(nodeId): Promise<SimulatedSignal[]> {
         const now = clock.now();
-        await repository.forgetEnded(db, now);
+        if (now.getTime() - forgottenAtMs >= FORGET_MS) {
+          forgottenAtMs = now.getTime();
+          await repository.forgetEnded(db, now);
+        }
         const lostBefore = dateFromMs(now.getTime() - LOST_MS);
         const rows = await repository.claim(db, nodeId, { now, lostBefore, max: MAX_PER_NODE });
         return rows.map((row) => ({

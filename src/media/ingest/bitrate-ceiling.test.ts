@@ -2,6 +2,10 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { ingestSession } from '../../../test/harness/factories.ts';
 import { ingestStats } from '../../../test/live/ingest-stats.ts';
+import { until } from '../../../test/harness/wait.ts';
+import { startIngest } from '../../../test/rtmp/ingest.ts';
+import { startPublisher } from '../../../test/rtmp/publisher.ts';
+import { PLANS } from '../../kernel/plans.ts';
 import { type BitrateCeiling, createBitrateCeiling } from './bitrate-ceiling.ts';
 
 const grant = { streamId: 'str_a', maxHeight: 720, maxFps: 60, maxBitrateKbps: 15_000 };
@@ -54,4 +58,39 @@ test('who sends less in time goes on', async () => {
   assert.equal(ceiling.isOver('str_a'), false);
   await send(50_000, 15);
   assert.deepEqual(told, []);
+});
+
+test('a real encoder above the ceiling of its plan is warned, and then cut off', async (t) => {
+  const maxBitrateKbps = PLANS.FREE.maxLiveKbps;
+  const authorise = async () => ({ streamId: 'a', maxHeight: 720, maxFps: 60, maxBitrateKbps });
+  const ingest = await startIngest(t, {}, { authorise });
+  const words: string[] = [];
+  const live = createBitrateCeiling({
+    engine: ingest.engine,
+    onRefused: async (_session, issue) => void words.push(issue),
+    patienceMs: 1500,
+  });
+  const rate = ['-minrate', '20M', '-maxrate', '20M', '-bufsize', '20M', '-x264-params', 'nal-hrd=cbr'];
+  const publisher = startPublisher({
+    url: ingest.url('key-a'),
+    width: 320,
+    height: 180,
+    bitrateKbps: 20_000,
+    extraArgs: rate,
+  });
+  t.after(() => publisher.kill('SIGKILL'));
+  let wasWarned = false;
+  await until(
+    async () => {
+      await live.check();
+      if (live.isOver('a') && words.length === 0) wasWarned = true;
+      return words.length > 0;
+    },
+    { timeoutMs: 20_000, intervalMs: 200, message: 'the refusal' },
+  );
+  assert.ok(wasWarned);
+  assert.deepEqual(words, ['BITRATE_OVER_PLAN']);
+  await until(() => ingest.ends().length === 1);
+  assert.equal(ingest.ends()[0]?.reason, 'kicked');
+  assert.notEqual((await publisher.exited).code, 0);
 });

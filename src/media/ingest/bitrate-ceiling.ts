@@ -3,6 +3,8 @@ import type { IngestEngine, IngestSession, RefusalIssue } from '../contract/inde
 interface Options {
   engine: Pick<IngestEngine, 'list' | 'stats' | 'kick'>;
   onRefused(session: IngestSession, issue: RefusalIssue): Promise<void>;
+  /** How long somebody may send too much before the warning, and again after it; ten seconds. */
+  patienceMs?: number;
   /** Milliseconds of a clock that never goes back. */
   now?: () => number;
 }
@@ -21,6 +23,7 @@ export interface BitrateCeiling {
 export function createBitrateCeiling({
   engine,
   onRefused,
+  patienceMs = PATIENCE_MS,
   now = () => performance.now(),
 }: Options): BitrateCeiling {
   /** By the publish: whose it is, and since when it sends too much. */
@@ -39,13 +42,13 @@ export function createBitrateCeiling({
         }
         const { since } = over.get(sessionId) ?? { since: now() };
         over.set(sessionId, { streamId, since });
-        if (now() - since < 2 * PATIENCE_MS) continue;
+        if (now() - since < 2 * patienceMs) continue;
         over.delete(sessionId);
         await onRefused(session, 'BITRATE_OVER_PLAN');
         await engine.kick(sessionId, 'kicked');
       }
     },
     isOver: (streamId) =>
-      [...over.values()].some((one) => one.streamId === streamId && now() - one.since >= PATIENCE_MS),
+      [...over.values()].some((one) => one.streamId === streamId && now() - one.since >= patienceMs),
   };
 }

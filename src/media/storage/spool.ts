@@ -18,6 +18,8 @@ export async function* spooled(
   const path = await temp.name();
   const file = await open(path, 'wx+');
   try {
+    // Without a name it goes with the process, however that ends.
+    await rm(path);
     const hash = createHash(algorithm);
     let length = 0;
     for await (const chunk of untilBroken(content)) {
@@ -30,6 +32,5 @@ export async function* spooled(
     for await (const chunk of file.createReadStream({ start: 0, autoClose: false })) yield chunk;
   } finally {
     await file.close();
-    await rm(path, { force: true });
   }
 }
