@@ -111,6 +111,35 @@ describe('a recording that grows', () => {
   });
 });
 
+describe('recorders', () => {
+  test('are at most as many as the broadcasts of the plan, whatever encoders do', async () => {
+    const account = await app.createAccount({ plan: 'FREE' });
+    const { key } = await app.createKey({ account });
+    assert.deepEqual([PLANS.FREE.concurrentStreams, PLANS.FREE.encoders], [1, 2]);
+    const first = await createEncoderStream(app, key, { record: true });
+    const second = await createEncoderStream(app, key, { record: true, autoStart: true });
+    const { nodeId } = await first.connect();
+    const recorded = async () => {
+      const sessions = await Promise.all([first, second].map((stream) => stream.sessions()));
+      const ids = sessions.flatMap((one) => one.list('data').map((session) => Object(session).id));
+      return (await port.wanted(nodeId, new Map())).filter(({ recordingId }) => ids.includes(recordingId));
+    };
+    assert.deepEqual(await recorded(), [], 'an encoder alone');
+    await first.act('start');
+    await second.connect({ nodeId });
+    assert.deepEqual(await second.flags(), [true, false]);
+    const refused = await app.request('POST', `/streams/${second.id}/start`, { key });
+    assert.equal(refused.status, 403);
+    assert.equal((await recorded()).length, 1);
+    // Another encoder of the stream takes the place of the one before it.
+    const { sessionId } = await first.connect({ nodeId });
+    assert.deepEqual(
+      (await recorded()).map(({ publishId }) => publishId),
+      [sessionId],
+    );
+  });
+});
+
 describe('a broadcast that lasts longer than a video may', () => {
   test('is not ended, and goes on in a second video', async () => {
     const { sync, part, sessionId, stream, videos, heartbeat } = await broadcast();
