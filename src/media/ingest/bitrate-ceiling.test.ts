@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { ingestSession } from '../../../test/harness/factories.ts';
-import { ingestStats } from '../../../test/live/ingest-stats.ts';
 import { until } from '../../../test/harness/wait.ts';
+import { ingestStats } from '../../../test/live/ingest-stats.ts';
 import { startIngest } from '../../../test/rtmp/ingest.ts';
 import { startPublisher } from '../../../test/rtmp/publisher.ts';
 import { PLANS } from '../../kernel/plans.ts';
