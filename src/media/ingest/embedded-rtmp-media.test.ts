@@ -7,6 +7,7 @@ import {
   AAC_48K_STEREO,
   AVC_360P30,
   AVC_1080P60,
+  audioFrame,
   videoFrame,
   videoHeader,
 } from '../../../test/rtmp/media.ts';
@@ -52,6 +53,29 @@ test('figures: bytes, keyframe interval, last media', async (t) => {
   assert.equal(stats?.keyframeIntervalMs, 2000);
   assert.ok((stats?.lastMediaAtMs ?? 0) >= before);
   assert.equal(ingest.engine.stats('ing_unknown'), null);
+});
+
+test('timestamps that jump, and sound that comes apart from the picture', async (t) => {
+  const ingest = await startIngest(t);
+  const issuesOf = (session?: { sessionId: string }) =>
+    ingest.engine.stats(session?.sessionId ?? '')?.issues ?? [];
+  const jumpy = await openPublisher(t, ingest.port, 'key-a');
+  sendHeaders(jumpy);
+  for (const at of [0, 40, 80, 90_000, 90_040]) jumpy.media('video', at, videoFrame(at === 0));
+  await until(() => issuesOf(ingest.sessions('start')[0]).includes('TIMESTAMP_JUMP'));
+  const apart = await openPublisher(t, ingest.port, 'key-b');
+  sendHeaders(apart);
+  let at = 0;
+  await until(
+    () => {
+      apart.media('video', at, videoFrame(at === 0));
+      apart.media('audio', at + 1500, audioFrame());
+      at += 40;
+      return issuesOf(ingest.sessions('start')[1]).includes('AV_DRIFT');
+    },
+    { intervalMs: 40 },
+  );
+  assert.ok(!issuesOf(ingest.sessions('start')[1]).includes('TIMESTAMP_JUMP'));
 });
 
 test('readers: an unknown session is at its end, a known one ends cleanly with the publish', async (t) => {
