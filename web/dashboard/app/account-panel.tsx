@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { UserIcon } from '../components/icons.tsx';
 import { chooseLanguage, currentLanguage, isLanguage, LANGUAGES } from './i18n.ts';
 import { useSession } from './session.ts';
-import { useSignOut } from './sign-out.ts';
+import { leave } from './sign-out.ts';
 
 const SCHEMES = ['auto', 'light', 'dark'] as const;
 
@@ -16,7 +16,6 @@ export function AccountPanel() {
   const { t } = useTranslation();
   const id = useId();
   const session = useSession();
-  const leave = useSignOut();
   const label = session === null ? t('panel.settings') : t('panel.account');
   return (
     <>

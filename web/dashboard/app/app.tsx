@@ -11,9 +11,10 @@ import { usePrompt } from './prompts.ts';
 import { router } from './router.tsx';
 import { loadSession } from './session.ts';
 import { theme, variables } from './theme.ts';
-import { Toasts } from './toasts.ts';
+import { ToastList } from './toast-list.tsx';
 
-const PromptDialogs = lazy(() => import('./prompt-dialogs.tsx'));
+const loadPrompts = () => import('./prompt-dialogs.tsx');
+const PromptDialogs = lazy(loadPrompts);
 
 export function App() {
   return (
@@ -26,8 +27,8 @@ export function App() {
       <QueryClientProvider client={queries}>
         <AwayBanner />
         <Pages />
+        <ToastList />
         <Suspense>
-          <Toasts />
           <Prompts />
         </Suspense>
       </QueryClientProvider>
@@ -43,6 +44,11 @@ function Prompts() {
   return wasNeeded && <PromptDialogs />;
 }
 
+/** What is needed when something goes wrong, which may be the network: it must be here by then. */
+function loadLater(): void {
+  loadPrompts().catch(() => {});
+}
+
 /** The pages, as soon as it is known who is signed in. */
 function Pages() {
   const { t } = useTranslation();
@@ -55,13 +61,18 @@ function Pages() {
         () => {
           done = true;
           setKnown(true);
+          loadLater();
         },
         // The banner says that the API is away, and tries again.
         () => {},
       );
     };
     load();
-    onReturn(load);
+    onReturn(() => {
+      load();
+      // A page whose code did not come is asked for again.
+      void router.invalidate();
+    });
   }, []);
   if (isKnown) return <RouterProvider router={router} />;
   return (

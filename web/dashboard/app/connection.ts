@@ -35,10 +35,16 @@ export function noteAnswer(): void {
 /** Asks at once, and goes on asking while there is no answer. */
 export async function askAgain(): Promise<void> {
   clearTimeout(timer);
-  const isBack = await fetch(HEALTH, { cache: 'no-store' }).then(
+  if (!(await isThere())) timer = setTimeout(askAgain, RETRY_MS);
+}
+
+/** Whether the server answers now; the banner follows. */
+export async function isThere(): Promise<boolean> {
+  const found = await fetch(HEALTH, { cache: 'no-store' }).then(
     ({ ok }) => ok,
     () => false,
   );
-  if (isBack) return noteAnswer();
-  timer = setTimeout(askAgain, RETRY_MS);
+  if (found) noteAnswer();
+  else noteAway();
+  return found;
 }

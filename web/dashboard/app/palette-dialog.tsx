@@ -8,7 +8,7 @@ import type { Area } from './area.ts';
 import { areas } from './areas.ts';
 import { currentLanguage } from './i18n.ts';
 import { chooseMode } from './mode.ts';
-import { useSignOut } from './sign-out.ts';
+import { leave } from './sign-out.ts';
 
 /** Everything by the keyboard: areas, what they offer, and the shell's own switches. `opened` counts how often it was asked for. */
 export default function PaletteDialog({ opened }: { opened: number }) {
@@ -16,14 +16,13 @@ export default function PaletteDialog({ opened }: { opened: number }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it opens whenever the count goes up.
   useEffect(() => spotlight.open(), [opened]);
   const router = useRouter();
-  const signOut = useSignOut();
   const language = currentLanguage();
-  const go = (to: string) => void router.navigate({ to });
+  const go = (to: string) => void router.navigate({ href: to });
   const all: readonly Area[] = areas;
   const own: SpotlightActionData[] = [
     { id: 'mode.live', label: t('palette.live'), onClick: () => chooseMode('live') },
     { id: 'mode.test', label: t('palette.test'), onClick: () => chooseMode('test') },
-    { id: 'sign-out', label: t('panel.signOut'), onClick: signOut },
+    { id: 'sign-out', label: t('panel.signOut'), onClick: leave },
   ];
   const ofAreas = all.flatMap(({ id, label, to, actions = [] }): SpotlightActionData[] => [
     ...(to === undefined ? [] : [{ id, label: label[language], onClick: () => go(to) }]),

@@ -1,44 +1,61 @@
-import { Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, CloseButton, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SignInForm } from '../components/sign-in-form.tsx';
 import { formErrors } from './form.ts';
 import { usePrompt } from './prompts.ts';
-import { confirmPassword, forgetSession, useSession } from './session.ts';
-
-/** Above every other dialog: calls of those wait for it. */
-const Z_INDEX = 1000;
+import { confirmPassword, useSession } from './session.ts';
+import { leaveForSignIn } from './sign-out.ts';
 
 /** The dialogs that stand over the page while calls wait: sign in again, the password again. */
 export default function PromptDialogs() {
   const { t } = useTranslation();
   const open = usePrompt();
-  const prompt = open?.prompt;
-  const close = () => open?.answer(false);
+  if (open === null) return null;
+  const done = () => open.answer(true);
+  const cancel = () => open.answer(false);
+  return open.prompt === 'signIn' ? (
+    <TopDialog title={t('ended.title')} onClose={cancel}>
+      <SignInAgain onDone={done} />
+    </TopDialog>
+  ) : (
+    <TopDialog title={t('password.title')} onClose={cancel}>
+      <PasswordAgain onDone={done} onCancel={cancel} />
+    </TopDialog>
+  );
+}
+
+/**
+ * The browser's own dialog: it is above those of the page, whose calls may be the ones that wait, and makes all
+ * of them inert.
+ */
+function TopDialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  const { t } = useTranslation();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
   return (
-    <>
-      <Modal
-        opened={prompt === 'signIn'}
-        onClose={close}
-        title={t('ended.title')}
-        zIndex={Z_INDEX}
-        closeOnClickOutside={false}
-        closeButtonProps={{ 'aria-label': t('close') }}
-      >
-        <SignInAgain onDone={() => open?.answer(true)} />
-      </Modal>
-      <Modal
-        opened={prompt === 'password'}
-        onClose={close}
-        title={t('password.title')}
-        zIndex={Z_INDEX}
-        closeOnClickOutside={false}
-        closeButtonProps={{ 'aria-label': t('close') }}
-      >
-        <PasswordAgain onDone={() => open?.answer(true)} onCancel={close} />
-      </Modal>
-    </>
+    <dialog ref={dialog} className="prompt" aria-labelledby={id} onClose={onClose}>
+      <Group justify="space-between" wrap="nowrap" mb="md">
+        <Title order={2} size="h4" id={id}>
+          {title}
+        </Title>
+        <CloseButton aria-label={t('close')} onClick={onClose} />
+      </Group>
+      {children}
+    </dialog>
   );
 }
 
@@ -49,13 +66,7 @@ function SignInAgain({ onDone }: { onDone: () => void }) {
     <Stack>
       <Text>{t('ended.text')}</Text>
       <SignInForm email={session?.user.email} onDone={onDone} />
-      <Button
-        variant="subtle"
-        onClick={() => {
-          forgetSession();
-          window.location.assign('/dashboard/sign-in');
-        }}
-      >
+      <Button variant="subtle" onClick={leaveForSignIn}>
         {t('ended.other')}
       </Button>
     </Stack>
@@ -84,7 +95,7 @@ function PasswordAgain({ onDone, onCancel }: { onDone: () => void; onCancel: () 
           label={t('password.label')}
           autoComplete="current-password"
           required
-          data-autofocus
+          autoFocus
           visibilityToggleButtonProps={{ 'aria-label': t('password.show') }}
         />
         <Group justify="flex-end">

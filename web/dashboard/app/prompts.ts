@@ -38,3 +38,12 @@ export async function ask(prompt: Prompt): Promise<boolean> {
   });
   return answered;
 }
+
+/** Escape in a dialog of ours must not reach those of the page: registered before any of them. */
+window.addEventListener(
+  'keydown',
+  (event) => {
+    if (event.key === 'Escape' && open.get() !== null) event.stopImmediatePropagation();
+  },
+  true,
+);

@@ -8,12 +8,23 @@ export const BASE_URL = '/api/v1';
 /** What a proxy says when we are away. */
 const PROXY_STATUSES = new Set([502, 503, 504]);
 
-/** The headers that say which workspace is meant and, for acts, that they come from this page. */
-export function headersFor(method: string, csrfToken: string | null): Record<string, string> {
+/** What a call says of the session that the page believes in. */
+interface Identity {
+  csrfToken: string;
+  /** Left out by the calls that ask whose session it is. */
+  accountId?: string;
+}
+
+/**
+ * The headers that say which workspace is meant, of which account (another tab may have signed in as somebody
+ * else), and that an act comes from this page.
+ */
+export function headersFor(method: string, identity: Identity | null): Record<string, string> {
   const isRead = method === 'GET' || method === 'HEAD';
   return {
     'X-Workspace-Mode': currentMode(),
-    ...(isRead || csrfToken === null ? {} : { 'X-CSRF-Token': csrfToken }),
+    ...(identity?.accountId === undefined ? {} : { 'X-Account-Id': identity.accountId }),
+    ...(identity === null || isRead ? {} : { 'X-CSRF-Token': identity.csrfToken }),
   };
 }
 
@@ -42,7 +53,7 @@ export function request(
   return fetchOrAway(BASE_URL + path, {
     method,
     headers: {
-      ...headersFor(method, csrfToken),
+      ...headersFor(method, csrfToken === null ? null : { csrfToken }),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -4,19 +4,8 @@ import type { Shape } from './shape.ts';
 import { Store, useStore } from './store.ts';
 
 /** Who is signed in, as `GET /auth/session` says. */
-export interface Session {
-  user: Omit<Shape<'Me'>, 'key'>;
-  csrfToken: string;
-  accounts: { id: string; name: string | null; teamRole: string }[];
-  expiresAt: string;
-}
-
-export interface Registration {
-  email: string;
-  password: string;
-  name?: string;
-  inviteToken?: string;
-}
+export type Session = Shape<'CurrentSession'>;
+export type RegistrationTerms = Shape<'RegistrationTerms'>;
 
 const store = new Store<Session | null>(null);
 
@@ -35,38 +24,46 @@ export function useSignedIn(): Session {
   return session;
 }
 
-/** Asks who is signed in. @returns null when nobody is. @throws {ApiError} when the API is away. */
+/** Asks who is signed in, and keeps it. @returns null when nobody is. @throws {ApiError} when the API is away. */
 export async function loadSession(): Promise<Session | null> {
+  const session = await askSession();
+  store.set(session);
+  return session;
+}
+
+/** Asks who is signed in, and keeps it only when that is who the page is about. */
+export async function renewSession(): Promise<Session | null> {
+  const session = await askSession();
+  if (session !== null && session.user.id === store.get()?.user.id) store.set(session);
+  return session;
+}
+
+async function askSession(): Promise<Session | null> {
   const response = await call('GET', '/auth/session');
-  if (response.status === 401) store.set(null);
-  else store.set(await dataOf<Session>(response));
-  return store.get();
+  if (response.status !== 401) return dataOf(response);
+  // A body that nobody reads keeps the request open.
+  await response.text();
+  return null;
 }
 
 /** @throws {ApiError} INVALID_CREDENTIALS; SECOND_FACTOR_REQUIRED, whose `details.challengeId` goes to `enterCode`. */
 export async function signIn(email: string, password: string): Promise<void> {
-  store.set(await dataOf<Session>(await call('POST', '/auth/session', { email, password })));
+  store.set(await dataOf(await call('POST', '/auth/session', { email, password })));
 }
 
 /** The code of an app, or a recovery code. */
 export async function enterCode(challengeId: string, code: string): Promise<void> {
-  store.set(await dataOf<Session>(await call('POST', '/auth/session/2fa', { challengeId, code })));
+  store.set(await dataOf(await call('POST', '/auth/session/2fa', { challengeId, code })));
 }
 
-export async function register(registration: Registration): Promise<void> {
-  store.set(await dataOf<Session>(await call('POST', '/auth/session/register', { ...registration })));
+export async function register(registration: Shape<'SessionRegister'>): Promise<void> {
+  store.set(await dataOf(await call('POST', '/auth/session/register', registration)));
 }
 
 export async function signOut(): Promise<void> {
   const response = await call('DELETE', '/auth/session');
   // Without a session one is signed out already.
   if (!response.ok && response.status !== 401) throw await readError(response);
-  store.set(null);
-}
-
-/** Forgets who was signed in, without telling the API. */
-export function forgetSession(): void {
-  store.set(null);
 }
 
 /** The password again, for acts that want it to be fresh. */
@@ -79,11 +76,8 @@ export async function resendVerification(): Promise<void> {
   await dataOf(await call('POST', '/auth/session/verification'));
 }
 
-/** Whether strangers may sign up here: to all, to those with an invitation, to nobody. */
-export async function loadRegistration(): Promise<{
-  mode: 'open' | 'invite' | 'closed';
-  termsUrl?: string | null;
-}> {
+/** Whether strangers may sign up here: all, those with an invitation, nobody. */
+export async function loadRegistration(): Promise<RegistrationTerms> {
   return dataOf(await call('GET', '/auth/registration'));
 }
 

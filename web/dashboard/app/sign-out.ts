@@ -1,15 +1,12 @@
-import { useRouter } from '@tanstack/react-router';
-import { queries } from './api.ts';
 import { signOut } from './session.ts';
 import { showError } from './toasts.ts';
 
-/** Ends the session and leads to the sign-in page; nothing of the account stays in memory. */
-export function useSignOut(): () => void {
-  const router = useRouter();
-  return () => {
-    signOut().then(() => {
-      queries.clear();
-      return router.navigate({ to: '/sign-in', search: {} });
-    }, showError);
-  };
+/** Where somebody else can sign in. The page is loaded anew, so that nothing of the account stays in memory. */
+export function leaveForSignIn(): void {
+  window.location.assign('/dashboard/sign-in');
+}
+
+/** Ends the session. */
+export function leave(): void {
+  signOut().then(leaveForSignIn, showError);
 }

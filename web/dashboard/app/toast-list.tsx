@@ -1,37 +1,38 @@
-import '@mantine/notifications/styles.css';
-import { Code, Group, Stack, Text } from '@mantine/core';
-import { Notifications, notifications } from '@mantine/notifications';
-import { t } from 'i18next';
+import { Code, Group, Notification, Stack, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
 import { CopyButton } from '../components/copy-button.tsx';
 import { ApiError } from './api-error.ts';
 import { errorWords } from './error-words.ts';
+import { useStore } from './store.ts';
+import { closeToast, toasts } from './toasts.ts';
 
-/** The toasts; `toasts.ts` loads it. */
-export default function ToastList() {
-  return <Notifications position="bottom-right" limit={4} autoClose={false} />;
+/** Where toasts are shown. */
+export function ToastList() {
+  const { t } = useTranslation();
+  const shown = useStore(toasts);
+  return (
+    <Stack className="toasts" gap="xs">
+      {shown.map((toast) => (
+        <Notification
+          key={toast.id}
+          role={'error' in toast ? 'alert' : 'status'}
+          color={'error' in toast ? 'red' : 'green'}
+          title={'error' in toast ? errorWords(toast.error) : toast.done}
+          withBorder
+          onClose={() => closeToast(toast.id)}
+          closeButtonProps={{ 'aria-label': t('close') }}
+        >
+          {'error' in toast && <ErrorDetails error={toast.error} />}
+        </Notification>
+      ))}
+    </Stack>
+  );
 }
 
-export function addError(error: unknown): void {
-  const { code, requestId } = error instanceof ApiError ? error : { code: 'UNEXPECTED', requestId: null };
-  notifications.show({
-    color: 'red',
-    role: 'alert',
-    title: errorWords(error),
-    message: <ErrorDetails code={code} requestId={requestId} />,
-    closeButtonProps: { 'aria-label': t('close') },
-  });
-}
-
-export function addDone(message: string): void {
-  notifications.show({
-    color: 'green',
-    message,
-    autoClose: 5000,
-    closeButtonProps: { 'aria-label': t('close') },
-  });
-}
-
-function ErrorDetails({ code, requestId }: { code: string; requestId: string | null }) {
+function ErrorDetails({ error }: { error: unknown }) {
+  const { t } = useTranslation();
+  if (!(error instanceof ApiError)) return null;
+  const { code, requestId } = error;
   return (
     <Stack gap={4}>
       <Text size="sm">

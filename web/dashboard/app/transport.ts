@@ -2,7 +2,7 @@ import { type ApiError, readError } from './api-error.ts';
 import { ask } from './prompts.ts';
 import { noteRates } from './rates.ts';
 import { fetchOrAway, headersFor } from './request.ts';
-import { currentSession, loadSession } from './session.ts';
+import { currentSession, renewSession, type Session } from './session.ts';
 
 /** A call is repeated so often: after a sign-in, and after the password. */
 const REPEATS = 3;
@@ -15,15 +15,16 @@ const REPEATS = 3;
  */
 export async function send(original: Request): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
-    const csrfToken = currentSession()?.csrfToken ?? null;
+    const session = currentSession();
+    const identity = session && { csrfToken: session.csrfToken, accountId: session.user.id };
     const request = new Request(original.clone(), {
-      headers: withHeaders(original.headers, headersFor(original.method, csrfToken)),
+      headers: withHeaders(original.headers, headersFor(original.method, identity)),
     });
     const response = await fetchOrAway(request);
     noteRates(response.headers);
     if (response.ok) return response;
     const error = await readError(response);
-    if (tries >= REPEATS || !(await isMended(error, csrfToken))) throw error;
+    if (tries >= REPEATS || !(await isMended(error, session))) throw error;
   }
 }
 
@@ -34,11 +35,17 @@ function withHeaders(headers: Headers, more: Record<string, string>): Headers {
 }
 
 /** Whether what stood against the call is out of the way. */
-async function isMended({ status, code }: ApiError, csrfToken: string | null): Promise<boolean> {
-  // The code alone would do; a key's refusals cannot happen here.
-  if (status === 401 && code === 'UNAUTHORIZED' && currentSession() !== null) return ask('signIn');
+async function isMended({ status, code, field }: ApiError, session: Session | null): Promise<boolean> {
+  if (session === null) return false;
+  // Not that of a wrong password, which is a 401 as well.
+  if (status === 401 && code === 'UNAUTHORIZED') return ask('signIn');
   if (code === 'PASSWORD_REQUIRED') return ask('password');
-  // Another tab has signed in anew, and the token is of the session.
-  if (code === 'CSRF_REJECTED') return (await loadSession())?.csrfToken !== csrfToken;
+  // Another tab has signed in anew: as the same user, or as somebody else, whom this page does not concern.
+  if (code === 'CSRF_REJECTED' || field === 'X-Account-Id') {
+    const now = await renewSession();
+    if (now === null) return ask('signIn');
+    if (now.user.id !== session.user.id) window.location.assign('/dashboard');
+    return now.user.id === session.user.id && now.csrfToken !== session.csrfToken;
+  }
   return false;
 }

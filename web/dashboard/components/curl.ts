@@ -1,6 +1,6 @@
 import { BASE_URL } from '../app/request.ts';
 
-/** A command line of the API as whoever reads it can run it: their key stands in `$MARQUEE_KEY`. */
+/** A command line of the API as whoever reads it can run it: their key stands in `$MARQUEE_API_KEY`. */
 export function curlLine(
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
   path: string,
@@ -8,7 +8,7 @@ export function curlLine(
 ): string {
   const parts = [
     `curl -s${method === 'GET' ? '' : ` -X ${method}`} ${window.location.origin}${BASE_URL}${path}`,
-    '-H "Authorization: Bearer $MARQUEE_KEY"',
+    '-H "Authorization: Bearer $MARQUEE_API_KEY"',
   ];
   if (body !== undefined) {
     const json = JSON.stringify(body).replaceAll("'", "'\\''");

@@ -8,7 +8,7 @@ interface Props {
   text: string;
   /** The first action: a button or a link. */
   action?: ReactNode;
-  /** The same by the API; the key is `$MARQUEE_KEY`. */
+  /** The same by the API; the key is `$MARQUEE_API_KEY`. */
   curl?: string;
 }
 

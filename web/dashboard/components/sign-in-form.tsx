@@ -48,7 +48,7 @@ function PasswordStep({ email = '', onDone, onChallenge }: Props & { onChallenge
           autoComplete="username"
           required
           readOnly={email !== ''}
-          {...(email === '' ? { 'data-autofocus': true } : {})}
+          autoFocus={email === ''}
         />
         <PasswordInput
           {...form.getInputProps('password')}
@@ -56,7 +56,7 @@ function PasswordStep({ email = '', onDone, onChallenge }: Props & { onChallenge
           label={t('signIn.password')}
           autoComplete="current-password"
           required
-          {...(email === '' ? {} : { 'data-autofocus': true })}
+          autoFocus={email !== ''}
           visibilityToggleButtonProps={{ 'aria-label': t('password.show') }}
         />
         <Failure text={failure} />

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { loadSession, resendVerification, useSession } from '../../app/session.ts';
-import { useSignOut } from '../../app/sign-out.ts';
+import { leave } from '../../app/sign-out.ts';
 import { showDone } from '../../app/toasts.ts';
 import { PageHeader } from '../../components/page-header.tsx';
 
@@ -13,7 +13,6 @@ export function CheckMailPage() {
   const { t } = useTranslation('auth');
   const navigate = useNavigate();
   const session = useSession();
-  const leave = useSignOut();
   const look = useMutation({
     mutationFn: loadSession,
     onSuccess: (found) => {

@@ -1,15 +1,16 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { defineArea } from '../../app/area.ts';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { publicRoute } from '../../app/routes.ts';
 import { currentSession } from '../../app/session.ts';
 
 /** Where to go after the sign-in: an address of the dashboard, and of nobody else. */
-function nextOf(search: Record<string, unknown>): { next?: string } {
+function nextOf(search: Record<string, unknown>): { next?: string | undefined } {
   const { next } = search;
-  return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {};
+  return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : { next: undefined };
 }
 
-function leaveWhenSignedIn({ search }: { search: { next?: string } }): void {
+function leaveWhenSignedIn({ search }: { search: { next?: string | undefined } }): void {
   const session = currentSession();
   if (session === null) return;
   throw redirect({ href: session.user.emailVerified ? (search.next ?? '/') : '/check-mail' });
@@ -20,18 +21,18 @@ const signInRoute = createRoute({
   path: '/sign-in',
   validateSearch: nextOf,
   beforeLoad: leaveWhenSignedIn,
-  component: lazyRouteComponent(() => import('./sign-in-page.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),
 });
 
 const signUpRoute = createRoute({
   getParentRoute: () => publicRoute,
   path: '/sign-up',
-  validateSearch: (search): { next?: string; invite?: string } => ({
+  validateSearch: (search): { next?: string | undefined; invite?: string } => ({
     ...nextOf(search),
     ...(typeof search.invite === 'string' ? { invite: search.invite } : {}),
   }),
   beforeLoad: leaveWhenSignedIn,
-  component: lazyRouteComponent(() => import('./sign-up-page.tsx'), 'SignUpPage'),
+  component: lazyPage(() => import('./sign-up-page.tsx'), 'SignUpPage'),
 });
 
 const checkMailRoute = createRoute({
@@ -42,7 +43,7 @@ const checkMailRoute = createRoute({
     if (session === null) throw redirect({ href: '/sign-in' });
     if (session.user.emailVerified) throw redirect({ href: '/' });
   },
-  component: lazyRouteComponent(() => import('./check-mail-page.tsx'), 'CheckMailPage'),
+  component: lazyPage(() => import('./check-mail-page.tsx'), 'CheckMailPage'),
 });
 
 export const auth = defineArea({

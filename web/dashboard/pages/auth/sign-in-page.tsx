@@ -12,7 +12,7 @@ export function SignInPage() {
   return (
     <Stack>
       <PageHeader title={t('signIn.title')} />
-      <SignInForm onDone={() => void navigate({ to: next, replace: true })} />
+      <SignInForm onDone={() => void navigate({ href: next, replace: true })} />
       <Divider />
       <Text ta="center">
         {t('signIn.noAccount')}{' '}

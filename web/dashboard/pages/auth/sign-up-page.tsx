@@ -5,12 +5,10 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { errorWords } from '../../app/error-words.ts';
 import { formErrors } from '../../app/form.ts';
-import { loadRegistration, register } from '../../app/session.ts';
+import { loadRegistration, type RegistrationTerms, register } from '../../app/session.ts';
 import { TextLink } from '../../components/links.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
-
-const PASSWORD_MIN = 12;
 
 export function SignUpPage() {
   const { t } = useTranslation('auth');
@@ -20,10 +18,10 @@ export function SignUpPage() {
     <Stack>
       <PageHeader title={t('signUp.title')} />
       <Loaded query={registration}>
-        {({ mode, termsUrl }) => {
-          if (mode === 'closed') return <Text>{t('signUp.closed')}</Text>;
-          if (mode === 'invite' && invite === undefined) return <Text>{t('signUp.inviteOnly')}</Text>;
-          return <SignUpForm inviteToken={invite} termsUrl={termsUrl ?? null} />;
+        {(terms) => {
+          if (terms.mode === 'closed') return <Text>{t('signUp.closed')}</Text>;
+          if (terms.mode === 'invite' && invite === undefined) return <Text>{t('signUp.inviteOnly')}</Text>;
+          return <SignUpForm inviteToken={invite} terms={terms} />;
         }}
       </Loaded>
       <Divider />
@@ -37,13 +35,14 @@ export function SignUpPage() {
   );
 }
 
-function SignUpForm({ inviteToken, termsUrl }: { inviteToken: string | undefined; termsUrl: string | null }) {
+function SignUpForm({ inviteToken, terms }: { inviteToken: string | undefined; terms: RegistrationTerms }) {
+  const { termsUrl, passwordMinLength: min } = terms;
   const { t } = useTranslation('auth');
   const navigate = useNavigate();
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { name: '', email: '', password: '' },
-    validate: { password: (value) => (value.length < PASSWORD_MIN ? t('signUp.weak') : null) },
+    validate: { password: (value) => (value.length < min ? t('signUp.weak', { min }) : null) },
   });
   const signUp = useMutation({
     mutationFn: ({ name, email, password }: { name: string; email: string; password: string }) =>
@@ -84,7 +83,7 @@ function SignUpForm({ inviteToken, termsUrl }: { inviteToken: string | undefined
           {...form.getInputProps('password')}
           key={form.key('password')}
           label={t('signUp.password')}
-          description={t('signUp.passwordHint')}
+          description={t('signUp.passwordHint', { min })}
           autoComplete="new-password"
           required
           visibilityToggleButtonProps={{ 'aria-label': t('signUp.showPassword') }}

@@ -5,6 +5,7 @@ import { useSignedIn } from '../../app/session.ts';
 import { CodeLine } from '../../components/copy-field.tsx';
 import { curlLine } from '../../components/curl.ts';
 import { PageHeader } from '../../components/page-header.tsx';
+import { NameForm } from './name-form.tsx';
 
 /** The first page: what to do first, and where things are. */
 export function HomePage() {
@@ -17,6 +18,7 @@ export function HomePage() {
         title={t('title', { name: user.name ?? user.email })}
         description={mode === 'test' ? t('inTest') : t('inLive')}
       />
+      {user.name === null && <NameForm />}
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Paper withBorder p="lg">
           <Stack>

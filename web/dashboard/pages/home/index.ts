@@ -1,12 +1,13 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { defineArea } from '../../app/area.ts';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { workspaceRoute } from '../../app/routes.ts';
 import { HomeIcon } from '../../components/icons.tsx';
 
 const homeRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '/',
-  component: lazyRouteComponent(() => import('./home-page.tsx'), 'HomePage'),
+  component: lazyPage(() => import('./home-page.tsx'), 'HomePage'),
 });
 
 export const home = defineArea({

@@ -1,12 +1,13 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { defineArea } from '../../app/area.ts';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { workspaceRoute } from '../../app/routes.ts';
 import { GaugeIcon } from '../../components/icons.tsx';
 
 const limitsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '/limits',
-  component: lazyRouteComponent(() => import('./limits-page.tsx'), 'LimitsPage'),
+  component: lazyPage(() => import('./limits-page.tsx'), 'LimitsPage'),
 });
 
 export const limits = defineArea({

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { defineArea } from '../../app/area.ts';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { workspaceRoute } from '../../app/routes.ts';
 import { BroadcastIcon } from '../../components/icons.tsx';
 import { type StreamsSearch, type StreamTab, streamsSearch, streamTab } from './search.ts';
@@ -8,14 +9,14 @@ const streamsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '/live',
   validateSearch: (search): StreamsSearch => streamsSearch(search),
-  component: lazyRouteComponent(() => import('./streams-page.tsx'), 'StreamsPage'),
+  component: lazyPage(() => import('./streams-page.tsx'), 'StreamsPage'),
 });
 
 const streamRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '/live/$id',
   validateSearch: (search): { tab?: StreamTab } => streamTab(search),
-  component: lazyRouteComponent(() => import('./stream-page.tsx'), 'StreamPage'),
+  component: lazyPage(() => import('./stream-page.tsx'), 'StreamPage'),
 });
 
 export const live = defineArea({

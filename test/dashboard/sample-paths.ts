@@ -1,0 +1,17 @@
+import type { DashboardUser, TestDashboard } from '../harness/dashboard.ts';
+
+/**
+ * An address for each route with a parameter, so that `routes.test.ts` can visit it:
+ * `'/keys/$keyId': '/keys/key_…'`. Whoever adds such a route makes what it shows here, by the API.
+ */
+export async function samplePaths(
+  dashboard: TestDashboard,
+  user: DashboardUser,
+): Promise<Record<string, string>> {
+  const session = await dashboard.signedIn(user);
+  const create = async (path: string, body: object) =>
+    (await session.send('POST', path, { body })).assertOk(201).string('data.id');
+  return {
+    '/live/$id': `/live/${await create('/streams', { title: 'Evening concert' })}`,
+  };
+}

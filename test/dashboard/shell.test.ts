@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { linkToken, totp } from '../auth/fixture.ts';
+import { type DashboardUser, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+import { until } from '../harness/wait.ts';
+
+let dashboard: TestDashboard;
+before(async () => {
+  dashboard = await startDashboard({ REGISTRATION: 'open' });
+});
+after(() => dashboard?.close());
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
+
+async function fillSignIn(page: Page, { email, password }: DashboardUser): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel(/^Password/).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+async function openPanel(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Your account' }).click();
+}
+
+test('sign up, verify by the mail, and sign out', async () => {
+  const email = 'newcomer@example.com';
+  await dashboard.visit('/dashboard/limits', {}, async (page, { errors }) => {
+    await page.getByRole('link', { name: 'Sign up' }).click();
+    await page.getByLabel('Name').fill('Nova');
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel(/^Password/).fill('short');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByText('Too short: at least 12 characters.').waitFor();
+    await page.getByLabel(/^Password/).fill('correct horse battery staple');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await heading(page, 'Check your mail').waitFor();
+    await page.getByRole('button', { name: 'I opened the link' }).click();
+    await page.getByText('The address is not verified yet.').waitFor();
+
+    const [mail] = await dashboard.mailsTo(email);
+    const link = await page.context().newPage();
+    await link.goto(`${dashboard.url}/verify-email?token=${linkToken(mail)}`);
+    await link.getByRole('button').click();
+    await link.waitForLoadState();
+    await link.close();
+
+    await page.getByRole('button', { name: 'I opened the link' }).click();
+    await heading(page, 'Hello, Nova').waitFor();
+    await openPanel(page);
+    await page.getByText(`Signed in as ${email}`).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await heading(page, 'Sign in').waitFor();
+    await page.goto(`${dashboard.url}/dashboard`);
+    await heading(page, 'Sign in').waitFor();
+    assert.deepEqual(
+      errors.filter((error) => error.startsWith('uncaught')),
+      [],
+    );
+  });
+});
+
+test('a wrong password is said at the form, and a sign-in leads to where one wanted to go', async () => {
+  const user = await dashboard.user();
+  await dashboard.visit('/dashboard/limits?from=mail', {}, async (page) => {
+    await fillSignIn(page, { ...user, password: 'wrong horse battery staple' });
+    await page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
+    await fillSignIn(page, user);
+    await heading(page, 'Limits').waitFor();
+    assert.equal(await page.title(), 'Limits · Marquee');
+    assert.equal(new URL(page.url()).search, '?from=mail');
+  });
+});
+
+test('the second factor: a wrong code, the code of the app, a recovery code', async () => {
+  const user = await dashboard.user();
+  const session = await dashboard.signedIn(user);
+  const made = await session.send('POST', '/me/two-factor', { body: { password: user.password } });
+  const code = totp(made.assertOk(201).string('data.secret'), dashboard.app.container.clock.ms());
+  const confirmed = await session.send('POST', '/me/two-factor/confirm', { body: { code } });
+  const recoveryCodes = confirmed.assertOk(200).list('data.recoveryCodes').map(String);
+  await dashboard.visit('/dashboard', {}, async (page) => {
+    await fillSignIn(page, user);
+    await page.getByLabel('Code').fill('000000');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByText('This code is wrong or too old.').waitFor();
+    await page.getByRole('button', { name: 'Use a recovery code' }).click();
+    await page.getByLabel('Recovery code').fill(String(recoveryCodes[0]));
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await heading(page, /^Hello/).waitFor();
+  });
+});
+
+test('a session that ends in the middle of a form: what was typed is still there, and is sent', async () => {
+  const user = await dashboard.user();
+  await dashboard.visit('/dashboard', { user }, async (page) => {
+    const field = page.getByLabel('Your name');
+    await field.fill('Grace');
+    await dashboard.endSessions(user);
+    await page.getByRole('button', { name: 'Save' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.getByLabel(/^Password/).fill(user.password);
+    assert.equal(await field.inputValue(), 'Grace');
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await heading(page, 'Hello, Grace').waitFor();
+  });
+});
+
+test('an API that is away: a banner, nothing lost, and on with it when it is back', async () => {
+  const user = await dashboard.user();
+  await dashboard.visit('/dashboard', { user }, async (page) => {
+    const field = page.getByLabel('Your name');
+    await field.fill('Hedy');
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('status').getByText('The server does not answer').waitFor();
+    assert.equal(await field.inputValue(), 'Hedy');
+    await page.context().setOffline(false);
+    await page.getByRole('status').getByText('The server does not answer').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await heading(page, 'Hello, Hedy').waitFor();
+  });
+});
+
+test('two tabs look at live and test side by side, and each keeps its own over a reload', async () => {
+  const user = await dashboard.user({ name: 'Ada' });
+  await dashboard.visit('/dashboard/limits', { user }, async (page) => {
+    const modes: string[] = [];
+    page.context().on('request', (request) => {
+      if (request.url().endsWith('/api/v1/me')) modes.push(request.headers()['x-workspace-mode'] ?? '');
+    });
+    const other = await page.context().newPage();
+    await other.goto(`${dashboard.url}/dashboard/limits`);
+    await other.getByText('Test', { exact: true }).click();
+    await other.getByText('Test workspace').waitFor();
+    await until(() => modes.includes('test'), { message: () => `a call in test; there were ${modes}` });
+    await other.reload();
+    await other.getByText('Test workspace').waitFor();
+    await page.reload();
+    await page.getByText(/of 10,000/).waitFor();
+    assert.equal(modes.at(-1), 'live');
+    assert.equal(await page.getByText('Test workspace').count(), 0);
+  });
+});
+
+test('a refusal is a toast with its code and the request id to copy', async () => {
+  const user = await dashboard.user({ name: 'Ada' });
+  await dashboard.visit('/dashboard', { user }, async (page) => {
+    await page.route('**/api/v1/auth/session', (route) => {
+      const body = { success: false, error: { code: 'INTERNAL_ERROR', message: 'Something went wrong.' } };
+      const headers = { 'X-SVC-Request-Id': '5b1c1d1e-0000-4000-8000-000000000000' };
+      return route.request().method() === 'DELETE'
+        ? route.fulfill({ status: 500, json: body, headers })
+        : route.continue();
+    });
+    await openPanel(page);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    const toast = page.getByRole('alert').filter({ hasText: 'INTERNAL_ERROR' });
+    await toast.getByText('Request id: 5b1c1d1e-0000-4000-8000-000000000000').waitFor();
+    await toast.getByRole('button', { name: 'Copy the request id' }).waitFor();
+  });
+});
+
+test('everything by the keyboard: sign-in, palette, skip link, focus on the heading', async () => {
+  const user = await dashboard.user({ name: 'Ada' });
+  await dashboard.visit('/dashboard/sign-in', {}, async (page) => {
+    await heading(page, 'Sign in').waitFor();
+    await page.keyboard.type(user.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(user.password);
+    await page.keyboard.press('Enter');
+    await heading(page, 'Hello, Ada').waitFor();
+    await page.reload();
+    await heading(page, 'Hello, Ada').waitFor();
+    await page.keyboard.press('Tab');
+    assert.equal(await focused(page), 'Skip to content');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate('document.activeElement?.id'), 'main');
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('Search pages and commands').waitFor();
+    await page.keyboard.type('lim');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Limits').waitFor();
+    await until(async () => (await focused(page)) === 'Limits', { message: 'the heading to have the focus' });
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('Search pages and commands').waitFor();
+    await page.keyboard.type('new stream');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/dashboard/live?new=true');
+  });
+});
+
+function focused(page: Page): Promise<string> {
+  return page.evaluate<string>('document.activeElement?.textContent ?? ""');
+}
+
+test('in German, and as it was chosen at the next visit', async () => {
+  const user = await dashboard.user({ name: 'Ada' });
+  await dashboard.visit('/dashboard', { user, locale: 'de-AT' }, async (page) => {
+    await heading(page, 'Hallo, Ada').waitFor();
+    assert.equal(await page.locator('html').getAttribute('lang'), 'de');
+    await page.getByRole('button', { name: 'Dein Konto' }).click();
+    await page.getByText('English', { exact: true }).click();
+    await heading(page, 'Hello, Ada').waitFor();
+    await page.reload();
+    await heading(page, 'Hello, Ada').waitFor();
+  });
+});
+
+test('the scheme that was chosen wins over that of the system', async () => {
+  await dashboard.visit('/dashboard/sign-in', {}, async (page) => {
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByText('Dark', { exact: true }).click();
+    const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme');
+    assert.equal(await scheme(), 'dark');
+    await page.reload();
+    await heading(page, 'Sign in').waitFor();
+    assert.equal(await scheme(), 'dark');
+  });
+});
+
+test('an address that is not there, and one of another site behind "next"', async () => {
+  const user = await dashboard.user({ name: 'Ada' });
+  await dashboard.visit('/dashboard/nothing/here', { user }, async (page) => {
+    await heading(page, 'Page not found').waitFor();
+    await page.getByRole('link', { name: 'To the start page' }).click();
+    await heading(page, 'Hello, Ada').waitFor();
+  });
+  await dashboard.visit('/dashboard/sign-in?next=//evil.example/', {}, async (page) => {
+    await fillSignIn(page, user);
+    await heading(page, 'Hello, Ada').waitFor();
+    assert.equal(new URL(page.url()).origin, dashboard.url);
+  });
+});

@@ -1,0 +1,22 @@
+import { lazyRouteComponent } from '@tanstack/react-router';
+import { API_AWAY, ApiError } from './api-error.ts';
+import { isThere } from './connection.ts';
+
+/**
+ * A page that is loaded when it is opened: `lazyPage(() => import('./limits-page.tsx'), 'LimitsPage')`. After an
+ * upgrade, when its file is gone, the router loads the whole site anew; while the server is away that would leave
+ * nothing, so the page says so instead.
+ */
+export function lazyPage<Module extends object, Name extends keyof Module>(
+  load: () => Promise<Module>,
+  name: Name,
+) {
+  return lazyRouteComponent(async () => {
+    try {
+      return await load();
+    } catch (cause) {
+      if (await isThere()) throw cause;
+      throw new ApiError({ status: 0, code: API_AWAY, message: 'The server does not answer.', cause });
+    }
+  }, name);
+}

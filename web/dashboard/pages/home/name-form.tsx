@@ -1,0 +1,46 @@
+import { Button, Group, Paper, Stack, TextInput, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useTranslation } from 'react-i18next';
+import { $api } from '../../app/api.ts';
+import { formErrors } from '../../app/form.ts';
+import { loadSession } from '../../app/session.ts';
+
+const NAME_MAX = 100;
+
+/** Asks for the name that viewers see, as long as there is none. */
+export function NameForm() {
+  const { t } = useTranslation('home');
+  const form = useForm({ mode: 'uncontrolled', initialValues: { name: '' } });
+  const save = $api.useMutation('patch', '/me', {
+    meta: { errors: 'form' },
+    onSuccess: loadSession,
+    onError: formErrors(form),
+  });
+  return (
+    <Paper withBorder p="lg">
+      <form onSubmit={form.onSubmit((body) => save.mutate({ body }))}>
+        <Stack>
+          <Title order={2} size="h4">
+            {t('name.title')}
+          </Title>
+          <Group align="flex-end">
+            <TextInput
+              {...form.getInputProps('name')}
+              key={form.key('name')}
+              label={t('name.label')}
+              description={t('name.hint')}
+              autoComplete="name"
+              maxLength={NAME_MAX}
+              required
+              flex={1}
+              miw={200}
+            />
+            <Button type="submit" loading={save.isPending}>
+              {t('name.save')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Paper>
+  );
+}
