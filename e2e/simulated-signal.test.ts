@@ -47,12 +47,51 @@ test('a test stream has a signal without an encoder, is watched, and loses it ag
   await until(async () => (await picture()).ok, { timeoutMs: 15_000, message: 'a picture of the broadcast' });
   const master = `${platform.url}/live/${id}/master.m3u8`;
   await until(async () => (await fetch(master)).ok, { timeoutMs: 15_000, message: 'the playlist' });
+  await isWatched(id, master);
+  await isMeasured(id);
   await call('POST', `/streams/${id}/simulate-signal`, { on: false });
   await until(async () => !(await hasSignal()), { timeoutMs: 15_000, message: 'the end of the signal' });
   const { data } = await call('GET', '/me/events?limit=50');
   const types = [...Object.values(data)].map((event) => Object(event).type);
-  for (const type of ['stream.live', 'stream.broadcast_started']) assert.ok(types.includes(type), type);
+  for (const type of ['stream.live', 'stream.broadcast_started', 'stream.ended'])
+    assert.ok(types.includes(type), type);
+  assert.equal((await call('GET', `/streams/${id}/health`)).data.healthy, null);
 });
+
+/** One viewer whose player sends beacons as well, and one whose does not. */
+async function isWatched(id: string, master: string) {
+  const page = await (await fetch(`${platform.url}/embed/${id}`)).text();
+  const session = / session="([^"]*)"/.exec(page)?.[1];
+  const events = [{ type: 'PLAY', positionSec: 0, at: '2026-11-20T09:00:00.000Z' }];
+  const body = JSON.stringify({ session, n: 0, events });
+  const told = await fetch(`${platform.url}/playback/beacon`, { method: 'POST', body });
+  assert.equal(told.status, 204);
+  const [path = ''] = (await (await fetch(master)).text()).split('\n').filter((line) => /^[^#]/.test(line));
+  const ask = async (headers = {}) => (await fetch(new URL(path, master), { headers })).ok;
+  const count = async () => (await call('GET', `/streams/${id}`)).data.viewerCount;
+  await until(async () => (await ask()) && (await ask({ 'user-agent': 'VLC' })) && (await count()) === 2, {
+    timeoutMs: 15_000,
+    intervalMs: 500,
+    message: 'two viewers',
+  });
+  const { data } = await call('GET', `/streams/${id}/sessions`);
+  const { peakViewers, uniqueViewers } = Object(data[0]);
+  assert.deepEqual([peakViewers, uniqueViewers], [2, 2]);
+}
+
+async function isMeasured(id: string) {
+  const { data } = await until(
+    async () => {
+      const answer = await call('GET', `/streams/${id}/health`);
+      return answer.data.points.length > 0 && answer.data.current?.keyframeIntervalSec ? answer : null;
+    },
+    { timeoutMs: 20_000, intervalMs: 500, message: 'a point of health' },
+  );
+  const { codec, keyframeIntervalSec, droppedFrames } = data.current;
+  assert.match(codec, /^avc1\./);
+  assert.deepEqual([Math.round(keyframeIntervalSec), droppedFrames], [2, 0]);
+  assert.ok(data.points.at(-1).bitrateKbps > 0, JSON.stringify(data.points));
+}
 
 test('an encoder that takes over keeps the stream', async (t) => {
   const { id, streamKey, hasSignal } = await createStream();

@@ -161,6 +161,41 @@ test('who has seen the end is offered the recording when there is one, until the
   });
 });
 
+/** Makes the minute between two looks at the plan a second. */
+const HURRY_PLAN = `(() => {
+  const { setTimeout } = window;
+  window.setTimeout = (run, ms, ...more) => setTimeout.call(window, run, ms >= 30000 && ms <= 90000 ? 1000 : ms, ...more);
+})()`;
+
+test('a planned start is counted down in the zone of the visitor, follows a new plan, and becomes the player', async () => {
+  const startMs = performance.timeOrigin + performance.now() + 3_700_000;
+  site.stream.scheduledStartAt = new Date(startMs);
+  const options = { timezoneId: 'Asia/Kolkata', locale: 'en-GB', initScript: HURRY_PLAN };
+  await withPage(
+    watchPath(),
+    async ({ page }) => {
+      await reaches(page, 'offline');
+      const minute = new Intl.DateTimeFormat('en-GB', { minute: '2-digit', timeZone: 'Asia/Kolkata' });
+      const message = (await page.locator('.player-panel-message').textContent()) ?? '';
+      assert.match(message, /^Starts .*GMT\+5:30\.$/);
+      assert.ok(message.includes(`:${minute.format(startMs).padStart(2, '0')}`), message);
+      const left = () => page.locator('.player-panel-countdown').textContent();
+      const first = (await left()) ?? '';
+      assert.match(first, /^01:01:\d\d$/);
+      await until(async () => (await left()) !== first, { message: 'the next second' });
+      site.stream.scheduledStartAt = new Date(startMs + 2 * 86_400_000);
+      await until(async () => /^2 days 01:01:\d\d$/.test((await left()) ?? ''), { message: 'the new plan' });
+      site.stream.scheduledStartAt = null;
+      await page.locator('.player-panel-countdown').waitFor({ state: 'hidden' });
+      goLive();
+      await reaches(page, 'live');
+      await plays(page);
+      assert.equal(await page.locator('.badge').textContent(), 'Live');
+    },
+    options,
+  );
+});
+
 test('a page opened while it is live plays at once, and waits through an empty playlist', async () => {
   goLive();
   site.broadcast.mode = 'empty';
@@ -184,7 +219,6 @@ test('the player tells that it plays, every 15 seconds, that it is paused, and t
   const told = () => site.beacons.map((beacon) => beacon.split(' ')[2]);
   const tells = (...kinds: string[]) =>
     until(() => kinds.join() === told().slice(-kinds.length).join(), { message: () => told().join() });
-  const options = { initScript: HURRY };
   await withPage(
     `/embed/${site.stream.id}`,
     async ({ page }) => {
@@ -197,7 +231,7 @@ test('the player tells that it plays, every 15 seconds, that it is paused, and t
       await page.goto('about:blank');
       await tells('END');
     },
-    options,
+    { initScript: HURRY },
   );
   site.beacons.forEach((beacon, index) => {
     assert.ok(beacon.startsWith(`${index} ${site.stream.id}.session `), beacon);

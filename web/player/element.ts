@@ -1,4 +1,5 @@
 import './player.css';
+import { followPlan } from './plan.ts';
 import { createPlayback, type Engine, type EngineEvent, type Phase, type Playback } from './playback.ts';
 import { createPresence, type Presence } from './presence.ts';
 import { probe } from './probe.ts';
@@ -8,7 +9,7 @@ import { createView, type View } from './view.ts';
 import { countView } from './view-count.ts';
 import type { Kind } from './words.ts';
 
-const COUNTDOWN_MS = 20_000;
+const COUNTDOWN_MS = 1000;
 
 declare global {
   interface HTMLElementTagNameMap {
@@ -48,6 +49,7 @@ export class MarqueePlayer extends HTMLElement {
   /** Where a video goes on after a reconnection. */
   #positionSec = 0;
   #presence: Presence | null = null;
+  #leavePlan: (() => void) | null = null;
   #withdrawRecording: (() => void) | null = null;
   readonly #renditions = new RenditionList();
 
@@ -78,7 +80,7 @@ export class MarqueePlayer extends HTMLElement {
     });
     document.addEventListener('visibilitychange', this.#onWake);
     window.addEventListener('online', this.#onWake);
-    this.#countdown = setInterval(() => view.show(this.#phase, this.#startsAt), COUNTDOWN_MS);
+    this.#countdown = setInterval(() => this.#count(view), COUNTDOWN_MS);
     const isOn = this.hasAttribute('live') || this.hasAttribute('ready');
     view.show(isOn ? 'starting' : this.hasAttribute('ended') ? 'ended' : 'offline', this.#startsAt);
     this.#playback.start(isOn);
@@ -89,6 +91,7 @@ export class MarqueePlayer extends HTMLElement {
     window.removeEventListener('online', this.#onWake);
     clearInterval(this.#countdown);
     this.#offerRecording(false);
+    this.#waitForPlan(false);
     this.#playback?.stop();
     this.#playback = null;
     this.#presence?.stop();
@@ -210,12 +213,23 @@ export class MarqueePlayer extends HTMLElement {
     if (session !== null) this.#presence ??= createPresence(video, session);
   }
 
+  #count(view: View): void {
+    if (this.#phase === 'offline' || this.#phase === 'reconnecting') view.show(this.#phase, this.#startsAt);
+  }
+
+  #waitForPlan(isWaiting: boolean): void {
+    if (isWaiting === (this.#leavePlan !== null)) return;
+    this.#leavePlan?.();
+    this.#leavePlan = isWaiting ? followPlan(this) : null;
+  }
+
   #enter(phase: Phase): void {
     this.#phase = phase;
     // Who waits for an encoder that is away is still there.
     this.#presence?.show(phase === 'live' || phase === 'interrupted' || phase === 'reconnecting');
     this.#view?.show(phase, this.#startsAt);
     this.#offerRecording(phase === 'ended' && this.#kind === 'broadcast');
+    this.#waitForPlan(phase === 'offline' && this.#kind === 'broadcast');
     this.dispatchEvent(new CustomEvent('marquee-phase', { bubbles: true, detail: phase }));
   }
 }

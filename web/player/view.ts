@@ -1,5 +1,5 @@
 import type { Phase } from './playback.ts';
-import { type Kind, localTime, NO_NETWORK, RETRY, relativeTime, UNMUTE, WORDS } from './words.ts';
+import { countdown, type Kind, localTime, NO_NETWORK, RETRY, UNMUTE, WORDS } from './words.ts';
 
 /** No value of anybody's goes in here: what is said of the broadcast is set as text. */
 const START = `
@@ -81,7 +81,11 @@ export function createView(host: HTMLElement, label: string, kind: Kind): View {
   retry.type = 'button';
   retry.className = 'player-panel-retry';
   retry.textContent = RETRY;
-  panel.append(retry);
+  // Whoever listens is told when it starts; the seconds are for those who look.
+  const remaining = document.createElement('p');
+  remaining.className = 'player-panel-countdown';
+  remaining.setAttribute('role', 'timer');
+  panel.append(remaining, retry);
   controller.after(panel);
   host.replaceChildren(stage);
 
@@ -105,7 +109,10 @@ export function createView(host: HTMLElement, label: string, kind: Kind): View {
       retry.hidden = phase !== 'failed';
       setText(state, isAhead ? 'Scheduled' : words.state);
       setText(message, text);
-      // The countdown changes by itself; only a new phase is worth a word aloud.
+      const isCounting = isAhead && startsAt > new Date();
+      remaining.hidden = !isCounting;
+      setText(remaining, isCounting ? countdown(startsAt, new Date()) : '');
+      // Only a new phase is worth a word aloud.
       if (status.dataset.phase !== phase) setText(status, text);
       status.dataset.phase = phase;
     },
@@ -113,9 +120,8 @@ export function createView(host: HTMLElement, label: string, kind: Kind): View {
 }
 
 function startMessage(startsAt: Date): string {
-  const now = new Date();
-  if (startsAt <= now) return 'Starting soon. It plays here as soon as it does.';
-  return `Starts ${localTime(startsAt)}, ${relativeTime(startsAt, now)}.`;
+  if (startsAt <= new Date()) return 'Starting soon. It plays here as soon as it does.';
+  return `Starts ${localTime(startsAt)}.`;
 }
 
 function createPanel(label: string): Element {

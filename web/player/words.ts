@@ -65,6 +65,17 @@ export function relativeTime(at: Date, now: Date): string {
   return new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' }).format(Math.trunc(ms / size), unit);
 }
 
+/** "2 days 04:05:06": how long it is until then. */
+export function countdown(at: Date, now: Date): string {
+  const seconds = Math.max(0, Math.ceil((at.getTime() - now.getTime()) / 1000));
+  const two = (value: number) => String(Math.trunc(value)).padStart(2, '0');
+  const clock = [(seconds / 3600) % 24, (seconds / 60) % 60, seconds % 60].map(two).join(':');
+  const days = Math.trunc(seconds / 86_400);
+  if (days === 0) return clock;
+  const format = new Intl.NumberFormat(undefined, { style: 'unit', unit: 'day', unitDisplay: 'long' });
+  return `${format.format(days)} ${clock}`;
+}
+
 /** The moment on the viewer's own clock, with the name of the time zone. */
 export function localTime(at: Date): string {
   return new Intl.DateTimeFormat(undefined, {

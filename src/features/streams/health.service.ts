@@ -56,6 +56,9 @@ export function createHealthSeries({ db, clock, streams }: Deps): HealthSeries {
   };
   return {
     add(streamId, health) {
+      // In its first second a connection has no rate yet.
+      const isNew = !gathering.has(streamId) && !totals.has(streamId);
+      if (isNew && health.bitrateKbps === 0) return;
       const atMs = Math.floor(clock.ms() / POINT_MS) * POINT_MS;
       const now = gathering.get(streamId);
       if (now !== undefined && now.atMs !== atMs) finish(streamId, now);
