@@ -1,140 +1,108 @@
-import { readdir, readFile } from 'node:fs/promises';
-import autocannon from 'autocannon';
-import { createPartner } from '../test/harness/partner.ts';
-import {
-  headersOf,
-  OWNER_KEY,
-  type RunningPlatform,
-  startPlatform,
-  unlimitedHeaders,
-} from '../test/harness/platform.ts';
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTestApp, type TestApp } from '../test/harness/app.ts';
+import { headersOf } from '../test/harness/platform.ts';
 import { median, report } from './support/report.ts';
 
 /**
- * What the request log costs: the same build with it and without it, each on a database of its own, and both under
- * load at once, so that what else the machine does hits both. The median of the rounds counts. The CPU is that of
- * the whole process tree, PostgreSQL included.
+ * What the request log costs: one server under steady load, with the log on and off in turns of a few seconds, so
+ * that whatever else the machine does hits both; the median of the turns counts. CPU is that of the server and of its database sessions.
  */
-const ROUNDS = 5;
-/** As long as successes are counted for: the first of them are dearer than the others. */
-const SECONDS = 10;
-const CONNECTIONS = 16;
-/** What a VIP account may have, but for a few. */
-const KEYS = 180;
+const TURNS = 20;
+const TURN_MS = 2000;
+/** From a switch until batches are written as they are noted. */
+const SETTLE_MS = 1200;
+const CONNECTIONS = 32;
+const KEYS = 500;
 const TICKS_PER_SECOND = 100;
-
-interface Side {
-  platform: RunningPlatform;
-  unlimited: Record<string, string>;
-  stream: string;
-  keys: Record<string, string>[];
-}
+const UNLIMITED = 2_000_000_000;
 
 interface Figures {
-  perSecond: number;
+  requests: number;
   cpuMs: number;
+  seconds: number;
 }
 
-/** Of a process and all below it. */
-async function treeCpuSeconds(root: number): Promise<number> {
-  const parents = new Map<number, number>();
-  const used = new Map<number, number>();
-  for (const entry of await readdir('/proc')) {
-    if (!/^\d+$/.test(entry)) continue;
-    const stat = await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => null);
-    if (stat === null) continue;
+const switched = { isOn: true, requests: 0 };
+
+/** Every answered request passes here, recorded or not. */
+function takeSwitch({ container: { requestLog } }: TestApp): void {
+  const { note } = requestLog;
+  requestLog.note = (request) => {
+    switched.requests += 1;
+    if (switched.isOn) note(request);
+  };
+}
+
+/** Of this process, in which the server is, and of its sessions in the database. */
+async function cpuMs({ container: { sql } }: TestApp): Promise<number> {
+  const sessions = await sql<{ pid: number }[]>`
+    select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`;
+  let ticks = 0;
+  for (const { pid } of sessions) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    parents.set(Number(entry), Number(fields[1]));
-    used.set(Number(entry), (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND);
+    ticks += Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
   }
-  const isBelow = (pid: number | undefined): boolean =>
-    pid !== undefined && (pid === root || isBelow(parents.get(pid)));
-  return [...used].reduce((sum, [pid, seconds]) => (isBelow(pid) ? sum + seconds : sum), 0);
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000 + (ticks * 1000) / TICKS_PER_SECOND;
 }
 
-async function open(isOn: boolean): Promise<Side> {
-  const platform = await startPlatform({
-    environment: { ROLES: 'api', LOG_LEVEL: 'warn', REQUEST_LOG: String(isOn) },
-  });
-  const partner = createPartner(platform);
-  const { id: stream } = await partner.createStream();
-  const keys: Record<string, string>[] = [];
-  for (let n = 0; n < KEYS; n++) {
-    const { data } = await partner.call('POST', '/me/api-keys', { name: `Key ${n}` });
-    keys.push(headersOf(String(Object(data).key ?? OWNER_KEY)));
+async function turn(app: TestApp, isOn: boolean): Promise<Figures> {
+  switched.isOn = isOn;
+  await sleep(SETTLE_MS);
+  const begun = { cpu: await cpuMs(app), at: performance.now(), requests: switched.requests };
+  await sleep(TURN_MS);
+  return {
+    cpuMs: (await cpuMs(app)) - begun.cpu,
+    seconds: (performance.now() - begun.at) / 1000,
+    requests: switched.requests - begun.requests,
+  };
+}
+
+/** Milliseconds of CPU, and requests a second. */
+const cost = ({ cpuMs: used, requests }: Figures) => used / requests;
+const speed = ({ requests, seconds }: Figures) => requests / seconds;
+
+async function compare(app: TestApp, name: string, url: string, keys: readonly string[]): Promise<void> {
+  const load: ChildProcess = fork(join(import.meta.dirname, 'support/load.ts'));
+  load.send({ url, headers: keys.map(headersOf), connections: CONNECTIONS });
+  const turns: { on: Figures; off: Figures }[] = [];
+  try {
+    await turn(app, false);
+    for (let n = 0; n < TURNS; n++) turns.push({ on: await turn(app, true), off: await turn(app, false) });
+  } finally {
+    load.kill();
   }
-  return { platform, stream, keys, unlimited: await unlimitedHeaders(platform) };
+  const figure = (
+    what: string,
+    unit: string,
+    target: string,
+    of: (pair: { on: Figures; off: Figures }) => number,
+  ) => report({ name: `${name}: ${what}`, value: median(turns.map(of)), unit, target });
+  const ratio = 'with / without the log';
+  figure('requests/s', ratio, '>= 0.97', ({ on, off }) => speed(on) / speed(off));
+  figure('CPU a request', ratio, '<= 1.03', ({ on, off }) => cost(on) / cost(off));
+  figure('without the log', 'requests/s', '>= 0', ({ off }) => speed(off));
+  figure('without the log', 'ms of CPU a request', '>= 0', ({ off }) => cost(off));
 }
 
-type Load = (side: Side) => Pick<autocannon.Options, 'url' | 'headers' | 'requests'>;
-
-async function run({ platform, ...side }: Side, load: Load): Promise<Figures> {
-  const pid = platform.process.pid ?? 0;
-  const before = await treeCpuSeconds(pid);
-  const result = await autocannon({
-    ...load({ platform, ...side }),
-    connections: CONNECTIONS,
-    duration: SECONDS,
-    // A thread of its own: one for both would be what they share.
-    workers: 1,
-  });
-  const cpu = (await treeCpuSeconds(pid)) - before;
-  return { perSecond: result.requests.average, cpuMs: (cpu * 1000) / result.requests.total };
-}
-
-async function compare(name: string, [on, off]: readonly [Side, Side], load: Load): Promise<void> {
-  const rounds: { on: Figures; off: Figures }[] = [];
-  for (let round = -1; round < ROUNDS; round++) {
-    const [withLog, without] = await Promise.all([run(on, load), run(off, load)]);
-    // The first round warms up.
-    if (round >= 0) rounds.push({ on: withLog, off: without });
-  }
-  const of = (ratio: (round: { on: Figures; off: Figures }) => number) => median(rounds.map(ratio));
-  const show = (what: string, unit: string, target: string, value: number) =>
-    report({ name: `${name}: ${what}`, value, unit, target });
-  show(
-    'requests/s',
-    'with / without the log',
-    '>= 0.97',
-    of(({ on, off }) => on.perSecond / off.perSecond),
-  );
-  show(
-    'CPU a request',
-    'with / without the log',
-    '<= 1.03',
-    of(({ on, off }) => on.cpuMs / off.cpuMs),
-  );
-  show(
-    'without the log',
-    'requests/s',
-    '>= 0',
-    of(({ off }) => off.perSecond),
-  );
-  show(
-    'CPU without the log',
-    'ms a request',
-    '>= 0',
-    of(({ off }) => off.cpuMs),
-  );
-}
-
-const on = await open(true);
-const off = await open(false);
+const app = await startTestApp();
 try {
-  const sides = [on, off] as const;
-  await compare('reads of one key', sides, ({ platform, stream, unlimited }) => ({
-    url: `${platform.api}/streams/${stream}`,
-    headers: unlimited,
-  }));
-  await compare(`reads of ${KEYS} keys`, sides, ({ platform, stream, keys }) => ({
-    url: `${platform.api}/streams/${stream}`,
-    requests: keys.map((headers) => ({ headers })),
-  }));
-  await compare('errors of one key', sides, ({ platform, unlimited }) => ({
-    url: `${platform.api}/streams/none`,
-    headers: unlimited,
-  }));
+  takeSwitch(app);
+  const account = await app.createAccount();
+  const keys: string[] = [];
+  for (let n = 0; n < KEYS; n++) {
+    keys.push((await app.createKey({ account, rateLimitPerMinute: UNLIMITED })).key);
+  }
+  const [key = ''] = keys;
+  const made = await app.request('POST', '/streams', { key, body: { title: 'A stream' } });
+  const stream = `${app.url}/api/v1/streams/${made.string('data.id')}`;
+  await compare(app, 'reads of one key', stream, [key]);
+  await compare(app, `reads of ${KEYS} keys`, stream, keys);
+  await compare(app, 'errors of one key', `${app.url}/api/v1/streams/none`, [key]);
 } finally {
-  await on.platform.stop();
-  await off.platform.stop();
+  await app.close();
 }

@@ -8,8 +8,9 @@ const WINDOW_MS = 10_000;
 /** Of one key in each window. */
 const ALL_SUCCESSES = 10;
 const ONE_SUCCESS_IN = 10;
-/** Of all keys together: what it costs stays small however many there are (docs/decisions/request-log.md#what-it-costs). */
-const ALL_SUCCESSES_OF_NODE = 1000;
+/** Of all keys together, by each half of the rule (docs/decisions/request-log.md#what-it-costs). */
+const SUCCESSES_OF_NODE = 1000;
+const ONE_BEYOND_IN = 10;
 /** More than any key's limit lets through: beyond are the refusals of a flood. */
 const ALL_ERRORS = 2000;
 const ONE_ERROR_IN = 100;
@@ -21,43 +22,51 @@ interface Counts {
 
 /**
  * Which requests are recorded (docs/api/requests.md#what-is-in-it): of one key the first ten successes in ten
- * seconds and every tenth of the others, or of all where a node has many keys; every error, but for floods.
+ * seconds and every tenth of the others, or a tenth of those where a node has many; every error, but for floods.
  */
 export class Sampler {
   readonly #counts = new Map<string, Counts>();
   #window = -1;
-  /** Successes that were recorded because their key had few. */
-  #few = 0;
+  /** Successes that were recorded because they were among the first of their key, and because they were a tenth. */
+  readonly #recorded = { first: 0, tenth: 0 };
+  #beyond = 0;
 
   /** @param group whose requests are counted together. */
   admits(group: string, isError: boolean, nowMs: number): boolean {
     const window = Math.floor(nowMs / WINDOW_MS);
-    // It holds those that called within one window, and no more.
-    if (window !== this.#window) {
-      this.#counts.clear();
-      this.#few = 0;
-    }
-    this.#window = window;
+    if (window !== this.#window) this.#begin(window);
     let counts = this.#counts.get(group);
     if (counts === undefined) {
       counts = { successes: 0, errors: 0 };
       this.#counts.set(group, counts);
     }
-    return isError ? this.#admitsError(counts) : this.#admitsSuccess(counts);
+    return isError ? admitsError(counts) : this.#admitsSuccess(counts);
   }
 
-  #admitsError(counts: Counts): boolean {
-    counts.errors += 1;
-    return counts.errors <= ALL_ERRORS || counts.errors % ONE_ERROR_IN === 0;
+  /** What is held is of those that call within one window, and no more. */
+  #begin(window: number): void {
+    this.#window = window;
+    this.#counts.clear();
+    this.#recorded.first = 0;
+    this.#recorded.tenth = 0;
   }
 
   #admitsSuccess(counts: Counts): boolean {
     counts.successes += 1;
-    if (counts.successes % ONE_SUCCESS_IN === 0) return true;
-    if (counts.successes > ALL_SUCCESSES || this.#few >= ALL_SUCCESSES_OF_NODE) return false;
-    this.#few += 1;
-    return true;
+    const half = counts.successes <= ALL_SUCCESSES ? 'first' : 'tenth';
+    if (half === 'tenth' && counts.successes % ONE_SUCCESS_IN !== 0) return false;
+    if (this.#recorded[half] < SUCCESSES_OF_NODE) {
+      this.#recorded[half] += 1;
+      return true;
+    }
+    this.#beyond += 1;
+    return this.#beyond % ONE_BEYOND_IN === 0;
   }
+}
+
+function admitsError(counts: Counts): boolean {
+  counts.errors += 1;
+  return counts.errors <= ALL_ERRORS || counts.errors % ONE_ERROR_IN === 0;
 }
 
 /** Both ends included. */
