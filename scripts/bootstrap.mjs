@@ -9,13 +9,22 @@
 import { handOver } from './bootstrap/hand-over.mjs';
 import { installPackages, nodePath } from './bootstrap/packages.mjs';
 import { tryPeers } from './bootstrap/peers.mjs';
-import { ensureChromium, ensureCounterStore, ensureFfmpeg, ensureSandbox } from './bootstrap/programs.mjs';
+import {
+  ensureChromium,
+  ensureCounterStore,
+  ensureFfmpeg,
+  ensureRtmpServer,
+  ensureSandbox,
+} from './bootstrap/programs.mjs';
 import { Stop } from './bootstrap/stop.mjs';
 import { buildWeb } from './bootstrap/web.mjs';
 
 const COMMANDS = {
   start: { script: 'src/main/start.ts', needs: ['ffmpeg', 'web'] },
-  test: { script: 'scripts/run-tests.ts', needs: ['dev', 'ffmpeg', 'chromium', 'store', 'peers', 'web'] },
+  test: {
+    script: 'scripts/run-tests.ts',
+    needs: ['dev', 'ffmpeg', 'chromium', 'store', 'rtmp', 'peers', 'web'],
+  },
   check: { script: 'scripts/check.ts', needs: ['dev'] },
   demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'web'] },
   bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'web'] },
@@ -36,6 +45,7 @@ function main([name = '', ...args]) {
   }
   if (needs('chromium')) env.CHROMIUM_PATH = ensureChromium(env);
   if (needs('store')) ensureCounterStore();
+  if (needs('rtmp')) ensureRtmpServer();
   if (needs('peers')) tryPeers(args.includes('--full'));
   if (needs('web')) buildWeb();
   handOver(nodePath(), ['--disable-warning=ExperimentalWarning', command.script, ...args], env, {

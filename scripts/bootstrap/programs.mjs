@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { ROOT, Stop, stamp, stamped } from './stop.mjs';
 
@@ -96,6 +96,19 @@ export function ensureCounterStore() {
   );
   if (find(names) === undefined) {
     process.stderr.write(`marquee: tests with Valkey or Redis are skipped; ${advice('redis')}\n`);
+  }
+}
+
+const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
+
+/** nginx with its rtmp module, a destination for restreams; without it tests that want one are skipped by name. */
+export function ensureRtmpServer() {
+  const missing = () => find(['nginx', '/usr/sbin/nginx']) === undefined || !existsSync(RTMP_MODULE);
+  if (!missing() || manager() !== 'apt-get') return;
+  install('nginx', { apt: ['nginx', 'libnginx-mod-rtmp'] }, 'no nginx with its rtmp module for the tests');
+  if (missing()) {
+    process.stderr.write('marquee: tests with nginx as a destination are skipped; ');
+    process.stderr.write(`${advice('nginx libnginx-mod-rtmp')}\n`);
   }
 }
 

@@ -35,6 +35,7 @@ const LIMITS: Readonly<Record<keyof PlanLimits, [label: string, show: (plan: Pla
   storageBytes: ['Storage', (plan) => inBytes(plan.storageBytes)],
   encoders: ['Encoders connected at once', (plan) => String(plan.encoders)],
   openUploads: ['Uploads that wait for bytes', (plan) => String(plan.openUploads)],
+  restreamTargets: ['Restream targets', (plan) => String(plan.restreamTargets)],
   webhooks: ['Webhooks', (plan) => String(plan.webhooks)],
   apiKeys: ['API keys', (plan) => String(plan.apiKeys)],
   integrationDomains: ['Integration domains', (plan) => String(plan.integrationDomains)],

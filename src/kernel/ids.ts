@@ -30,6 +30,8 @@ export type IdPrefix =
   | 'tkt'
   | 'tkm'
   | 'req'
+  | 'rst'
+  | 'rtg'
   | 'msg'
   | 'gst'
   | 'ban';

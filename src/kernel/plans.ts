@@ -15,6 +15,8 @@ export interface PlanLimits {
   storageBytes: number;
   /** Sessions that wait for bytes. */
   openUploads: number;
+  /** Destinations of all restreams together. */
+  restreamTargets: number;
   webhooks: number;
   apiKeys: number;
   integrationDomains: number;
@@ -35,6 +37,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     encoders: 2,
     storageBytes: 10 * GB,
     openUploads: 100,
+    restreamTargets: 2,
     webhooks: 3,
     apiKeys: 5,
     integrationDomains: 1,
@@ -49,6 +52,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     encoders: 4,
     storageBytes: 200 * GB,
     openUploads: 500,
+    restreamTargets: 3,
     webhooks: 10,
     apiKeys: 20,
     integrationDomains: 3,
@@ -63,6 +67,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     encoders: 10,
     storageBytes: 2 * 1024 * GB,
     openUploads: 2_000,
+    restreamTargets: 8,
     webhooks: 25,
     apiKeys: 50,
     integrationDomains: 10,
@@ -77,6 +82,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     encoders: 40,
     storageBytes: 20 * 1024 * GB,
     openUploads: 10_000,
+    restreamTargets: 20,
     webhooks: 100,
     apiKeys: 200,
     integrationDomains: 50,

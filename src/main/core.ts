@@ -1,6 +1,7 @@
 import { apiKeyEvents } from '../features/api-keys/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
+import { restreamEvents } from '../features/restreams/index.ts';
 import { streamEvents } from '../features/streams/index.ts';
 import { uploadEvents } from '../features/uploads/index.ts';
 import {
@@ -24,6 +25,7 @@ import { playbackPart } from './parts/playback.ts';
 import { processingPart } from './parts/processing.ts';
 import { recordingReady, recordingsPart } from './parts/recordings.ts';
 import { requestLogPart } from './parts/request-log.ts';
+import { restreamsPart } from './parts/restreams.ts';
 import { sessionsPart } from './parts/sessions.ts';
 import { streamsPart } from './parts/streams.ts';
 import { uploadsPart } from './parts/uploads.ts';
@@ -35,6 +37,7 @@ import type { Base } from './wiring.ts';
 export const coreDeclarations: Declarations = {
   events: [
     ...streamEvents,
+    ...restreamEvents,
     ...webhookEvents,
     ...apiKeyEvents,
     ...domainEvents,
@@ -94,7 +97,8 @@ function buildMedia(base: Base, take: Take) {
   const { recordings } = take(recordingsPart({ ...base, intake }));
   const live = take(streamsPart({ ...base, ...addresses, recordings }));
   const watching = take(playbackPart({ ...base, ...addresses, recordings }));
-  return { ...addresses, ...video, ...watching, ...live, intake, uploads, recordings };
+  const sentOn = take(restreamsPart(base));
+  return { ...addresses, ...video, ...watching, ...live, ...sentOn, intake, uploads, recordings };
 }
 
 /** What an optional noun may build on. */

@@ -4,6 +4,7 @@ import type { BitrateCeiling } from '../media/ingest/bitrate-ceiling.ts';
 import type { Simulator } from '../media/ingest/simulator.ts';
 import type { LiveManager } from '../media/live/live-manager.ts';
 import type { RecordingManager } from '../media/recording/recording-manager.ts';
+import type { RestreamManager } from '../media/restream/restream-manager.ts';
 import type { Logger } from '../platform/logger.ts';
 
 interface Deps {
@@ -12,13 +13,15 @@ interface Deps {
   /** Packagers, and the playlists of viewers. */
   live: LiveManager;
   recorder: RecordingManager;
+  /** Sends it on. */
+  restreams: RestreamManager;
   /** Encoders of our own, in test mode. */
   simulator: Simulator;
   log: Logger;
 }
 
 /** What happens to a publish, from the stream key to the end of its connection; and in which order. */
-export function publishSteps({ signals, live, recorder, simulator, log }: Deps): IngestHooks {
+export function publishSteps({ signals, live, recorder, restreams, simulator, log }: Deps): IngestHooks {
   return {
     /** Nothing is begun for a key that may not publish. */
     authorise: (request) => signals.authorise({ ...request, key: simulator.keyOf(request.key) }),
@@ -33,6 +36,7 @@ export function publishSteps({ signals, live, recorder, simulator, log }: Deps):
     onMedia(session) {
       live.onMedia(session);
       recorder.publishesChanged();
+      restreams.publishesChanged();
       signals.mediaChanged(session).catch((error: unknown) => {
         log.warn({ err: error, streamId: session.streamId }, 'what is published could not be written');
       });
@@ -44,6 +48,7 @@ export function publishSteps({ signals, live, recorder, simulator, log }: Deps):
     /** Side by side: the signal falls, or begins its grace, while the last segment is still being written. */
     async onEnd(end) {
       recorder.publishesChanged();
+      restreams.publishesChanged();
       await Promise.all([signals.publishEnded(end), live.onEnd(end)]);
     },
   };

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { RESTREAM_TOPIC } from '../features/restreams/index.ts';
 import { STREAM_DELETED_TOPIC, STREAM_TOPIC } from '../features/streams/index.ts';
 import { type ScheduledTask, startSchedule } from '../jobs/schedule.ts';
 import { newId } from '../kernel/ids.ts';
@@ -13,12 +14,14 @@ import {
 import { createSimulator } from '../media/ingest/simulator.ts';
 import { createLiveManager } from '../media/live/live-manager.ts';
 import { createRecordingManager } from '../media/recording/recording-manager.ts';
+import { createRestreamManager } from '../media/restream/restream-manager.ts';
 import { loadConfig } from '../platform/config.ts';
 import { readCertificate, watchCertificate } from './certificate.ts';
 import { type Container, createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
 import { publishRefused, publishSteps, reportHealth } from './ingest.ts';
 import type { MediaInit, MediaMessage } from './media-process.ts';
+import { launchSender } from './sender-process.ts';
 
 const HEARTBEAT_MS = 1000;
 const GAUGES_MS = 5000;
@@ -41,8 +44,8 @@ async function nodeIdOf(dataDir: string): Promise<string> {
 
 /** Packagers and recorders of what the engine takes, as the configuration says. */
 async function createMediaPlane(container: Container) {
-  const { config, signals, healthSeries, simulations, recordings, store, log, clock, disk, guard } =
-    container;
+  const { config, signals, healthSeries, simulations, recordings, restreamRuns, store } = container;
+  const { log, clock, disk, guard } = container;
   const ffmpeg = await openFfmpeg(config.FFMPEG_PATH, guard());
   const nodeId = await nodeIdOf(config.DATA_DIR);
   const certificate = await readCertificate(config);
@@ -66,6 +69,13 @@ async function createMediaPlane(container: Container) {
     log,
     clock,
   });
+  const restreams = createRestreamManager({
+    engine,
+    port: restreamRuns.port,
+    nodeId,
+    launch: (events) => launchSender(events, log),
+    log,
+  });
   const ceiling = createBitrateCeiling({ engine, onRefused: publishRefused({ signals, log }) });
   const live = createLiveManager({
     engine,
@@ -84,7 +94,7 @@ async function createMediaPlane(container: Container) {
     rtmpPort: config.RTMP_PORT,
     log,
   });
-  return { nodeId, engine, recorder, live, simulator, ceiling, certificate };
+  return { nodeId, engine, recorder, live, simulator, ceiling, certificate, restreams };
 }
 
 type MediaPlane = Awaited<ReturnType<typeof createMediaPlane>>;
@@ -99,11 +109,11 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   });
   const { signals, healthSeries, log } = container;
   const plane = await createMediaPlane(container);
-  const { nodeId, engine, live, recorder, simulator, ceiling, certificate } = plane;
+  const { nodeId, engine, live, recorder, simulator, ceiling, certificate, restreams } = plane;
   await signals.nodeStarted(nodeId);
   await live.start();
   await recorder.recover();
-  await engine.start(publishSteps({ signals, live, recorder, simulator, log }));
+  await engine.start(publishSteps({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);
     for (const id of await signals.heartbeat(nodeId, sessions)) await engine.kick(id, 'kicked');
@@ -113,6 +123,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     [
       { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
       { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
+      { name: 'restreams', everyMs: HEARTBEAT_MS, run: () => restreams.sync() },
       { name: 'bitrates', everyMs: HEARTBEAT_MS, run: () => ceiling.check() },
       { name: 'simulated signals', everyMs: HEARTBEAT_MS, run: () => simulator.sync() },
       { name: 'health series', everyMs: HEALTH_MS, run: () => healthSeries.flush() },
@@ -123,7 +134,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   );
   return async () => {
     await schedule.stop();
-    await simulator.stop();
+    await Promise.all([simulator.stop(), restreams.stop()]);
     await engine.stop();
     await Promise.all([live.stop(), recorder.stop()]);
     await container.close();
@@ -143,7 +154,7 @@ function certificateTasks(
 /** What the api and the worker have changed in the database. */
 function obeyHints(
   { bus, log }: Container,
-  { live, recorder, simulator }: MediaPlane,
+  { live, recorder, restreams, simulator }: MediaPlane,
   heartbeat: () => Promise<void>,
 ) {
   bus.subscribe(STREAM_DELETED_TOPIC, (streamId) => {
@@ -151,9 +162,11 @@ function obeyHints(
       log.warn({ err: error, streamId }, 'the files of a deleted stream could not be removed');
     });
   });
+  bus.subscribe(RESTREAM_TOPIC, () => void restreams.sync());
   bus.subscribe(STREAM_TOPIC, (streamId) => {
     live.changed(streamId);
     void recorder.sync();
+    void restreams.sync();
     void simulator.sync();
     heartbeat().catch((error: unknown) => log.warn({ err: error }, 'the heartbeat failed'));
   });

@@ -32,6 +32,7 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
   const eventId = (await app.request('GET', '/me/events?limit=1', { key })).assertOk(200).string('data.0.id');
   return new Map([
     ['/streams/{id}', { id: stream, ...(await chat(create, stream)) }],
+    ['/restreams/{id}', await restream(app, key, stream)],
     ['/me/webhooks/{id}', { id: webhook, deliveryId }],
     ['/me/events/{eventId}', { eventId }],
     ['/videos/{id}', await video(app, key)],
@@ -61,6 +62,13 @@ async function chat(
     messageId: await create(`/streams/${stream}/chat`, { text: 'A message' }),
     banId: await create(`/streams/${stream}/chat/bans`, { authorId }),
   };
+}
+
+/** A restream with one target. */
+async function restream(app: TestApp, key: string, streamId: string): Promise<PathValues> {
+  const body = { streamId, targets: [{ url: 'rtmp://live.example.com/app', streamKey: 'a-stream-key' }] };
+  const made = (await app.request('POST', '/restreams', { key, body })).assertOk(201);
+  return { id: made.string('data.id'), targetId: made.string('data.targets.0.id') };
 }
 
 /** A row of the log: the receiver does not exist, so the attempt fails. */

@@ -27,6 +27,8 @@ export const OWNERS: Readonly<Record<string, string>> = {
   recovery_code: 'features/auth',
   request_log: 'features/request-log',
   registration_invite: 'features/auth',
+  restream: 'features/restreams',
+  restream_target: 'features/restreams',
   sign_in_challenge: 'features/auth',
   sign_in_place: 'features/auth',
   signal_simulation: 'features/streams',
@@ -123,6 +125,11 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     tables: ['ingest_session', 'stream', 'stream_session', 'video', 'workspace'],
     reason:
       'what to record, and what became of it, are joins of recordings with the broadcasts of all streams',
+  },
+  {
+    reader: 'features/restreams',
+    tables: ['ingest_session', 'stream'],
+    reason: 'what is to be sent, and by which node, are joins of restreams with the signals of all streams',
   },
   {
     reader: 'features/webhooks',

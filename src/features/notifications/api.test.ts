@@ -255,6 +255,7 @@ describe('preferences', () => {
     'integration_domain.failed': { email: false, inApp: true },
     'integration_domain.lapsed': on,
     'support.ticket_replied': { email: false, inApp: true },
+    'restream.target.failed': { email: false, inApp: true },
     'video.processing.failed': { email: false, inApp: true },
     'webhook.failing': on,
   };

@@ -30,6 +30,7 @@ describe('GET /quota', () => {
       OPEN_UPLOADS: 0,
       CONCURRENT_STREAMS: 0,
       ENCODERS: 0,
+      RESTREAM_TARGETS: 0,
       WEBHOOKS: 0,
       API_KEYS: 1,
       INTEGRATION_DOMAINS: 0,
@@ -37,6 +38,8 @@ describe('GET /quota', () => {
     const stream = await post(key, '/streams', { title: 'Evening' });
     await app.container.signals.publishStarted(ingestSession(stream));
     await post(key, `/streams/${stream}/start`);
+    const targets = [{ url: 'rtmp://live.example.com/app', streamKey: 'a-stream-key' }];
+    const restream = await post(key, '/restreams', { streamId: stream, targets });
     const upload = await post(key, '/upload', { filename: 'a.mp4', sizeBytes: 1234 });
     const webhook = await post(key, '/me/webhooks', { url: 'https://receiver.example.com/', events: [] });
     const second = await post(key, '/me/api-keys', { name: 'Second' });
@@ -46,6 +49,7 @@ describe('GET /quota', () => {
       OPEN_UPLOADS: 1,
       CONCURRENT_STREAMS: 1,
       ENCODERS: 1,
+      RESTREAM_TARGETS: 1,
       WEBHOOKS: 1,
       API_KEYS: 2,
       INTEGRATION_DOMAINS: 1,
@@ -55,7 +59,8 @@ describe('GET /quota', () => {
     const { key: testKey } = await app.createKey({ account, mode: 'test' });
     const other = await used(testKey);
     assert.deepEqual([other.API_KEYS, other.WEBHOOKS, other.STORAGE_BYTES], [1, 0, 0]);
-    for (const path of [`/upload/${upload}`, `/me/webhooks/${webhook}`, `/me/api-keys/${second}`]) {
+    const made = [`/upload/${upload}`, `/restreams/${restream}`, `/me/webhooks/${webhook}`];
+    for (const path of [...made, `/me/api-keys/${second}`]) {
       (await app.request('DELETE', path, { key })).assertOk(200);
     }
     await post(key, `/streams/${stream}/stop`);
@@ -64,6 +69,7 @@ describe('GET /quota', () => {
       STORAGE_BYTES: 0,
       OPEN_UPLOADS: 0,
       CONCURRENT_STREAMS: 0,
+      RESTREAM_TARGETS: 0,
       WEBHOOKS: 0,
       API_KEYS: 1,
     });
@@ -84,6 +90,7 @@ describe('GET /quota', () => {
       OPEN_UPLOADS: 100,
       CONCURRENT_STREAMS: 1,
       ENCODERS: 2,
+      RESTREAM_TARGETS: 2,
       API_KEYS: 5,
       INTEGRATION_DOMAINS: 1,
     });

@@ -6,10 +6,11 @@
  * connection, of which a session may have several.
  */
 export { emitRecordingReady } from './emit.ts';
-export { streamEvents } from './events.ts';
+export { streamDeleted, streamEvents } from './events.ts';
 export type { HealthSeries } from './health.service.ts';
 export { createHealthSeries } from './health.service.ts';
 export { refuseRecording } from './repository.ts';
+export { attachRestream, detachRestream } from './restreams.repository.ts';
 export { streamRoutes } from './routes.ts';
 export { livePlan } from './rules.ts';
 export type { StreamLinks } from './schemas.ts';

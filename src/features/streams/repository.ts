@@ -61,6 +61,7 @@ const SHOWN = [
   'slow_mode_sec',
   'banned_words',
   'scheduled_start_at',
+  'restream_ids',
   'current_session_id',
   'started_at',
   'ended_at',

@@ -9,6 +9,8 @@ const TAGS: Record<string, string> = {
   streams:
     'Live streams. An encoder gives a stream its signal (`hasSignal`); the creator starts and stops the broadcast (`isLive`).',
   chat: 'The chat of a stream: posts, history, moderation.',
+  restreams:
+    'Broadcasts that are sent on to other platforms, each destination by itself: YouTube, Twitch, any RTMP or SRT server.',
   videos: 'Videos: uploaded, imported or recorded, processed into renditions, published and watched.',
   playlists: 'Videos in an order.',
   uploads: 'Upload sessions: an address that takes the bytes of a file, by tus 1.0 or one PUT.',

@@ -20,6 +20,8 @@ export interface SpawnFfmpegOptions {
   onProgress?: (progress: FfmpegProgress) => void;
   /** What it prints, piece by piece; not together with `onProgress`. */
   onOutput?: (text: string) => void;
+  /** The same where it is no text. */
+  onBytes?: (bytes: Buffer) => void;
 }
 
 export interface FfmpegExit {
@@ -70,7 +72,7 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
     // The last is INFO_FD.
     stdio: [
       options.input ? 'pipe' : 'ignore',
-      onOutput ? 'pipe' : 'ignore',
+      onOutput || options.onBytes ? 'pipe' : 'ignore',
       'pipe',
       ...(isSandboxed ? (['pipe'] as const) : []),
     ],
@@ -84,6 +86,7 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
   const stderr = createTextRing(STDERR_RING_BYTES);
   readText(child.stderr, stderr.push);
   if (onOutput) readText(child.stdout, onOutput);
+  else if (options.onBytes) child.stdout?.on('data', options.onBytes).on('error', () => {});
   const kill = isSandboxed
     ? sandboxKill(child, launch.isNested ?? false)
     : (signal: NodeJS.Signals) => void child.kill(signal);

@@ -491,6 +491,63 @@ create table request_log_default (
 CREATE INDEX request_log_default_request_id_idx ON public.request_log_default USING btree (request_id);
 CREATE INDEX request_log_default_workspace_id_id_idx ON public.request_log_default USING btree (workspace_id, id) WHERE (status >= 400);
 
+create table restream (
+  id text not null,
+  workspace_id text not null,
+  stream_id text not null,
+  name text not null,
+  enabled boolean not null default true,
+  start_mode text not null,
+  wish text not null default 'AUTO'::text,
+  is_running boolean not null default false,
+  event_sequence integer not null default 0,
+  started_at timestamp with time zone,
+  stopped_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint restream_pkey PRIMARY KEY (id),
+  constraint restream_start_mode_check CHECK ((start_mode = ANY (ARRAY['WITH_BROADCAST'::text, 'WITH_SIGNAL'::text, 'MANUAL'::text]))),
+  constraint restream_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
+  constraint restream_wish_check CHECK ((wish = ANY (ARRAY['AUTO'::text, 'STARTED'::text, 'STOPPED'::text]))),
+  constraint restream_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX restream_running ON public.restream USING btree (id) WHERE is_running;
+CREATE INDEX restream_stream ON public.restream USING btree (stream_id);
+CREATE INDEX restream_workspace ON public.restream USING btree (workspace_id, id DESC);
+
+create table restream_target (
+  id text not null,
+  restream_id text not null,
+  name text not null,
+  platform text not null,
+  url text not null,
+  stream_key bytea,
+  stream_key_last4 text,
+  enabled boolean not null default true,
+  state text not null default 'IDLE'::text,
+  error_severity text,
+  error_message text,
+  retry_count integer not null default 0,
+  next_retry_at timestamp with time zone,
+  connected_at timestamp with time zone,
+  bitrate_kbps integer,
+  last_failure_at timestamp with time zone,
+  last_failure text,
+  revision integer not null default 1,
+  node_id text,
+  lease_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint restream_target_check CHECK (((state = 'ERRORED'::text) = (error_severity IS NOT NULL))),
+  constraint restream_target_error_severity_check CHECK ((error_severity = ANY (ARRAY['NORMAL'::text, 'FATAL'::text]))),
+  constraint restream_target_pkey PRIMARY KEY (id),
+  constraint restream_target_platform_check CHECK ((platform = ANY (ARRAY['YOUTUBE'::text, 'TWITCH'::text, 'FACEBOOK'::text, 'KICK'::text, 'X'::text, 'CUSTOM'::text]))),
+  constraint restream_target_restream_id_fkey FOREIGN KEY (restream_id) REFERENCES restream(id) ON DELETE CASCADE,
+  constraint restream_target_state_check CHECK ((state = ANY (ARRAY['IDLE'::text, 'CONNECTING'::text, 'BROADCASTING'::text, 'ERRORED'::text])))
+);
+CREATE INDEX restream_target_node ON public.restream_target USING btree (node_id) WHERE (node_id IS NOT NULL);
+CREATE INDEX restream_target_restream ON public.restream_target USING btree (restream_id, id);
+
 create table sign_in_challenge (
   id text not null,
   account_id text not null,
@@ -577,6 +634,7 @@ create table stream (
   schedule_said_for timestamp with time zone,
   health_due_at timestamp with time zone,
   banned_words text[] not null default '{}'::text[],
+  restream_ids text[] not null default '{}'::text[],
   constraint stream_chat_mode_check CHECK ((chat_mode = ANY (ARRAY['OPEN'::text, 'FOLLOWERS'::text, 'TIER'::text, 'OFF'::text]))),
   constraint stream_latency_mode_check CHECK ((latency_mode = ANY (ARRAY['STANDARD'::text, 'LOW'::text]))),
   constraint stream_pkey PRIMARY KEY (id),
@@ -589,6 +647,7 @@ CREATE INDEX stream_has_signal ON public.stream USING btree (id) WHERE has_signa
 CREATE INDEX stream_health_due ON public.stream USING btree (health_due_at) WHERE (health_due_at IS NOT NULL);
 CREATE UNIQUE INDEX stream_key_hash ON public.stream USING btree (key_hash);
 CREATE INDEX stream_live ON public.stream USING btree (workspace_id) WHERE is_live;
+CREATE INDEX stream_on_air ON public.stream USING btree (id) WHERE (has_signal OR is_live);
 CREATE INDEX stream_scheduled ON public.stream USING btree (scheduled_start_at) WHERE (scheduled_start_at IS NOT NULL);
 CREATE INDEX stream_workspace ON public.stream USING btree (workspace_id, id DESC) WHERE (deleted_at IS NULL);
 

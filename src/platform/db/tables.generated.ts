@@ -48,6 +48,15 @@ export const VALUES = {
   playlist: {
     visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE'],
   },
+  restream: {
+    start_mode: ['WITH_BROADCAST', 'WITH_SIGNAL', 'MANUAL'],
+    wish: ['AUTO', 'STARTED', 'STOPPED'],
+  },
+  restream_target: {
+    platform: ['YOUTUBE', 'TWITCH', 'FACEBOOK', 'KICK', 'X', 'CUSTOM'],
+    state: ['IDLE', 'CONNECTING', 'BROADCASTING', 'ERRORED'],
+    error_severity: ['NORMAL', 'FATAL'],
+  },
   stream: {
     visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
     latency_mode: ['STANDARD', 'LOW'],
@@ -106,6 +115,11 @@ export type LinkRequestPurpose = (typeof VALUES.link_request.purpose)[number];
 export type MailStatus = (typeof VALUES.mail.status)[number];
 export type NotificationSeverity = (typeof VALUES.notification.severity)[number];
 export type PlaylistVisibility = (typeof VALUES.playlist.visibility)[number];
+export type RestreamStartMode = (typeof VALUES.restream.start_mode)[number];
+export type RestreamWish = (typeof VALUES.restream.wish)[number];
+export type RestreamTargetPlatform = (typeof VALUES.restream_target.platform)[number];
+export type RestreamTargetState = (typeof VALUES.restream_target.state)[number];
+export type RestreamTargetErrorSeverity = (typeof VALUES.restream_target.error_severity)[number];
 export type StreamVisibility = (typeof VALUES.stream.visibility)[number];
 export type StreamLatencyMode = (typeof VALUES.stream.latency_mode)[number];
 export type StreamRecordVisibility = (typeof VALUES.stream.record_visibility)[number];
@@ -450,6 +464,47 @@ export interface RequestLogTable {
   created_at: Date;
 }
 
+export interface RestreamTable {
+  id: string;
+  workspace_id: string;
+  stream_id: string;
+  name: string;
+  enabled: Generated<boolean>;
+  start_mode: RestreamStartMode;
+  wish: Generated<RestreamWish>;
+  is_running: Generated<boolean>;
+  event_sequence: Generated<number>;
+  started_at: Date | null;
+  stopped_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface RestreamTargetTable {
+  id: string;
+  restream_id: string;
+  name: string;
+  platform: RestreamTargetPlatform;
+  url: string;
+  stream_key: Uint8Array | null;
+  stream_key_last4: string | null;
+  enabled: Generated<boolean>;
+  state: Generated<RestreamTargetState>;
+  error_severity: RestreamTargetErrorSeverity | null;
+  error_message: string | null;
+  retry_count: Generated<number>;
+  next_retry_at: Date | null;
+  connected_at: Date | null;
+  bitrate_kbps: number | null;
+  last_failure_at: Date | null;
+  last_failure: string | null;
+  revision: Generated<number>;
+  node_id: string | null;
+  lease_until: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
 export interface SignInChallengeTable {
   id: string;
   account_id: string;
@@ -525,6 +580,7 @@ export interface StreamTable {
   schedule_said_for: Date | null;
   health_due_at: Date | null;
   banned_words: Generated<string[]>;
+  restream_ids: Generated<string[]>;
 }
 
 export interface StreamHealthPointTable {
@@ -835,6 +891,8 @@ export interface Database {
   recovery_code: RecoveryCodeTable;
   registration_invite: RegistrationInviteTable;
   request_log: RequestLogTable;
+  restream: RestreamTable;
+  restream_target: RestreamTargetTable;
   sign_in_challenge: SignInChallengeTable;
   sign_in_place: SignInPlaceTable;
   signal_simulation: SignalSimulationTable;

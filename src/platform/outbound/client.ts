@@ -1,4 +1,7 @@
+import type { Socket as DatagramSocket } from 'node:dgram';
+import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
+import { type ConnectRequest, type DialRequest, datagrams, dial } from './dial.ts';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
 import { checkAddresses, parseAllowList, parseTarget, type Target, type UrlRules } from './guard.ts';
 import { createPools, type Lane, type PoolOptions, type Pools } from './pool.ts';
@@ -76,6 +79,15 @@ export interface Outbound {
    * @throws {OutboundError} when no answer came, or a redirect leads too far.
    */
   stream(request: StreamRequest): Promise<StreamResponse>;
+  /**
+   * A connection for another protocol than HTTP, pinned to an address that was checked.
+   *
+   * @throws {GuardError} when the target must not be dialled.
+   * @throws {OutboundError} when nothing accepts the connection, or its certificate is not good.
+   */
+  connect(request: ConnectRequest): Promise<Socket>;
+  /** The same for datagrams: the socket is connected, so it sends to and hears from that address alone. */
+  datagrams(request: DialRequest): Promise<DatagramSocket>;
   close(): Promise<void>;
 }
 
@@ -154,6 +166,17 @@ export function createOutbound(options: OutboundOptions): Outbound {
         pools,
         targetOf: (url) => parseTarget(url, allow, { maxLength: STREAM_URL_LENGTH, http: true }),
         addressesOf,
+      }),
+    connect: (request) =>
+      within(request.timeoutMs, async (deadline) => {
+        const target = parseTarget(request.url, allow);
+        return dial(await addressesOf(target), target.name, request, deadline);
+      }),
+    datagrams: (request) =>
+      within(request.timeoutMs, async (deadline) => {
+        const [address] = await addressesOf(parseTarget(request.url, allow));
+        if (address === undefined) throw new OutboundError('dns', 'ENODATA');
+        return datagrams(address, request.port, deadline);
       }),
     close: async () => {
       resolver.close();

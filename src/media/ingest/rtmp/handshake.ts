@@ -36,3 +36,35 @@ export class ServerHandshake {
     return Buffer.concat([Buffer.of(RTMP_VERSION), s1, c1]);
   }
 }
+
+/** The client's side of the same: C0 C1 -> S0 S1 S2 -> C2. */
+export class ClientHandshake {
+  readonly #c1 = randomBytes(PACKET_BYTES).fill(0, 0, 8);
+  #received: Buffer[] = [];
+  #bytes = 0;
+  #answered = false;
+
+  /** What to send first. */
+  begin(): Buffer {
+    return Buffer.concat([Buffer.of(RTMP_VERSION), this.#c1]);
+  }
+
+  /**
+   * @returns what to send, and the bytes after S2 once the handshake is complete (null until then).
+   * @throws ProtocolError at the first byte when the peer does not speak RTMP.
+   */
+  push(data: Buffer): { reply: Buffer | null; rest: Buffer | null } {
+    if (this.#bytes === 0 && data.length > 0 && data[0] !== RTMP_VERSION) throw new ProtocolError('not RTMP');
+    this.#received.push(data);
+    this.#bytes += data.length;
+    let reply: Buffer | null = null;
+    if (!this.#answered && this.#bytes >= 1 + PACKET_BYTES) {
+      this.#answered = true;
+      reply = Buffer.from(Buffer.concat(this.#received).subarray(1, 1 + PACKET_BYTES));
+    }
+    if (this.#bytes < 1 + 2 * PACKET_BYTES) return { reply, rest: null };
+    const rest = Buffer.concat(this.#received).subarray(1 + 2 * PACKET_BYTES);
+    this.#received = [];
+    return { reply, rest };
+  }
+}

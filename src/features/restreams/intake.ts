@@ -1,0 +1,82 @@
+import type { Insertable } from 'kysely';
+import { AppError, badRequest } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import { PLANS, type Plan } from '../../kernel/plans.ts';
+import type { PushAddress } from '../../kernel/push-address.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import type { RestreamTargetPlatform, RestreamTargetTable } from '../../platform/db/tables.generated.ts';
+import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import * as repository from './repository.ts';
+import { lastFour, PRESETS, readTarget } from './rules.ts';
+
+export interface NewTarget {
+  platform?: RestreamTargetPlatform;
+  name?: string;
+  url?: string;
+  streamKey?: string | null;
+  enabled?: boolean;
+}
+
+type CheckedTarget = NewTarget & { url: string; address: PushAddress };
+
+/**
+ * The form of a target, and its address before the guard: docs/decisions/restreams.md#addresses.
+ *
+ * @throws {AppError} BAD_REQUEST, field `url` or `streamKey` behind the prefix.
+ */
+export async function checkedTarget(
+  deps: { fetcher: Pick<Outbound, 'checkUrl'> },
+  input: NewTarget,
+  prefix = '',
+): Promise<CheckedTarget> {
+  const platform = input.platform ?? 'CUSTOM';
+  const { url, address } = readTarget({ platform, url: input.url, streamKey: input.streamKey }, prefix);
+  await checkPlace(deps, address, prefix);
+  return { ...input, platform, url, address };
+}
+
+/** @throws {AppError} BAD_REQUEST, field `url` behind the prefix. */
+export async function checkPlace(
+  { fetcher }: { fetcher: Pick<Outbound, 'checkUrl'> },
+  address: PushAddress,
+  prefix = '',
+): Promise<void> {
+  try {
+    await fetcher.checkUrl(address.guarded);
+  } catch (error) {
+    if (!(error instanceof GuardError)) throw error;
+    throw badRequest(`${prefix}url`, `Nothing can be sent to this address: ${error.reason}.`);
+  }
+}
+
+/** @throws {AppError} QUOTA_EXCEEDED; under the lock of the workspace. */
+export async function admitTargets(tx: Tx, workspaceId: string, plan: Plan, more: number): Promise<void> {
+  if (more === 0) return;
+  const limit = PLANS[plan].restreamTargets;
+  if ((await repository.countTargets(tx, workspaceId)) + more > limit) {
+    throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${limit} restream targets.` });
+  }
+}
+
+/** The row of a target that was checked. */
+export function newTarget(
+  { secrets }: { secrets: Secrets },
+  restreamId: string,
+  { platform = 'CUSTOM', name, url, streamKey = null, enabled = true, address }: CheckedTarget,
+  now: Date,
+): Insertable<RestreamTargetTable> {
+  const id = newId('rtg');
+  return {
+    id,
+    restream_id: restreamId,
+    name: name ?? (platform === 'CUSTOM' ? address.host.slice(0, 200) : PRESETS[platform].name),
+    platform,
+    url,
+    stream_key: streamKey === null ? null : secrets.encrypt(streamKey, id),
+    stream_key_last4: lastFour(streamKey),
+    enabled,
+    created_at: now,
+    updated_at: now,
+  };
+}

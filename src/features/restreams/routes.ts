@@ -1,0 +1,215 @@
+import Type from 'typebox';
+import { anyKey, reads, writes } from '../../http/access.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Deleted, IdParams, PathId } from '../../http/schema.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import type { WholeRestream } from './locked.ts';
+import {
+  PlatformPreset,
+  presets,
+  Restream,
+  RestreamIn,
+  RestreamPatch,
+  Target,
+  TargetIn,
+  TargetPatch,
+  toRestream,
+  toTarget,
+} from './schemas.ts';
+import type { Restreams } from './service.ts';
+import type { RestreamTargets } from './targets.service.ts';
+
+const Id = IdParams('rst', 'restream');
+const TargetId = Type.Object({ ...Id.properties, targetId: PathId('rtg', 'target') });
+
+interface Deps {
+  restreams: Restreams;
+  targets: RestreamTargets;
+  cursors: CursorCodec;
+}
+
+/** `/restreams` (docs/api/restreams.md). */
+export function restreamRoutes(deps: Deps): Route[] {
+  return [...wholeRoutes(deps), ...actionRoutes(deps), ...targetRoutes(deps)];
+}
+
+function wholeRoutes({ restreams, cursors }: Deps): Route[] {
+  return [
+    defineRoute({
+      ...writes('restreams:write'),
+      operationId: 'restreams.create',
+      method: 'POST',
+      path: '/restreams',
+      summary: 'Create a restream',
+      description: 'With its targets. The plan counts the targets of all restreams together.',
+      idempotent: true,
+      body: RestreamIn,
+      reply: { status: 201, schema: Restream },
+      errors: ['QUOTA_EXCEEDED', 'CONFLICT'],
+      handler: async ({ caller }, { body }) =>
+        toRestream(await restreams.create(caller.workspaceId, body), caller.mode),
+    }),
+    defineRoute({
+      ...reads('restreams:read'),
+      operationId: 'restreams.list',
+      method: 'GET',
+      path: '/restreams',
+      summary: 'List restreams',
+      description: 'Each with its targets and how they do.',
+      query: listQuery({ streamId: Type.Optional(Type.String({ description: 'Those of one stream.' })) }),
+      reply: { status: 200, schema: Restream, list: true },
+      async handler({ caller: { workspaceId, mode } }, { query }) {
+        const list = new ListReader(cursors, `restreams:${workspaceId}`, query);
+        const rows = await restreams.list(workspaceId, query, list.request);
+        const placed = rows.map((whole) => ({ id: whole.row.id, whole }));
+        return list.page(placed, ({ whole }) => toRestream(whole, mode));
+      },
+    }),
+    defineRoute({
+      ...anyKey,
+      operationId: 'restreams.platforms',
+      method: 'GET',
+      path: '/restreams/platforms',
+      summary: 'List the known platforms',
+      description: 'Their addresses, and what their stream keys look like.',
+      reply: { status: 200, schema: Type.Array(PlatformPreset) },
+      handler: async () => presets(),
+    }),
+    defineRoute({
+      ...reads('restreams:read'),
+      operationId: 'restreams.get',
+      method: 'GET',
+      path: '/restreams/{id}',
+      summary: 'Get a restream',
+      description: 'With its targets and how each of them does.',
+      params: Id,
+      reply: { status: 200, schema: Restream },
+      handler: async ({ caller }, { params }) =>
+        toRestream(await restreams.get(caller.workspaceId, params.id), caller.mode),
+    }),
+    defineRoute({
+      ...writes('restreams:write'),
+      operationId: 'restreams.update',
+      method: 'PATCH',
+      path: '/restreams/{id}',
+      summary: 'Change a restream',
+      description: 'Also while it sends: without `enabled` it ends.',
+      params: Id,
+      body: RestreamPatch,
+      reply: { status: 200, schema: Restream },
+      handler: async ({ caller }, { params, body }) =>
+        toRestream(await restreams.update(caller.workspaceId, params.id, body), caller.mode),
+    }),
+    defineRoute({
+      ...writes('restreams:write'),
+      operationId: 'restreams.delete',
+      method: 'DELETE',
+      path: '/restreams/{id}',
+      summary: 'Delete a restream',
+      description: 'What it sends ends.',
+      params: Id,
+      reply: { status: 200, schema: Deleted },
+      async handler({ caller }, { params }) {
+        await restreams.remove(caller.workspaceId, params.id);
+        return { id: params.id, deleted: true };
+      },
+    }),
+  ];
+}
+
+function actionRoutes({ restreams }: Deps): Route[] {
+  const action = (
+    name: 'start' | 'stop',
+    summary: string,
+    description: string,
+    run: (workspaceId: string, id: string) => Promise<WholeRestream>,
+  ) =>
+    defineRoute({
+      ...writes('restreams:write'),
+      operationId: `restreams.${name}`,
+      method: 'POST',
+      path: `/restreams/{id}/${name}`,
+      summary,
+      description,
+      params: Id,
+      reply: { status: 200, schema: Restream },
+      errors: name === 'start' ? ['CONFLICT'] : [],
+      handler: async ({ caller }, { params }) =>
+        toRestream(await run(caller.workspaceId, params.id), caller.mode),
+    });
+  return [
+    action(
+      'start',
+      'Start a restream',
+      'Whatever its start mode: as soon as there is a signal.',
+      restreams.start,
+    ),
+    action(
+      'stop',
+      'Stop a restream',
+      'Until the next broadcast or signal, or the next start.',
+      restreams.stop,
+    ),
+  ];
+}
+
+function targetRoutes({ targets }: Deps): Route[] {
+  return [
+    defineRoute({
+      ...writes('restreams:write'),
+      operationId: 'restreams.addTarget',
+      method: 'POST',
+      path: '/restreams/{id}/targets',
+      summary: 'Add a target to a restream',
+      description: 'Also while it sends: the new one is sent to at once.',
+      params: Id,
+      body: TargetIn,
+      reply: { status: 201, schema: Target },
+      errors: ['QUOTA_EXCEEDED'],
+      handler: async ({ caller }, { params, body }) =>
+        toTarget(await targets.add(caller.workspaceId, params.id, body)),
+    }),
+    defineRoute({
+      ...writes('restreams:write'),
+      operationId: 'restreams.updateTarget',
+      method: 'PATCH',
+      path: '/restreams/{id}/targets/{targetId}',
+      summary: 'Change a target of a restream',
+      description:
+        'Also while it is sent to: `enabled` ends and begins it, another address or key begins anew.',
+      params: TargetId,
+      body: TargetPatch,
+      reply: { status: 200, schema: Target },
+      handler: async ({ caller }, { params, body }) =>
+        toTarget(await targets.update(caller.workspaceId, params.id, params.targetId, body)),
+    }),
+    defineRoute({
+      ...writes('restreams:write'),
+      operationId: 'restreams.removeTarget',
+      method: 'DELETE',
+      path: '/restreams/{id}/targets/{targetId}',
+      summary: 'Take a target out of a restream',
+      description: 'What is sent to it ends; the others go on.',
+      params: TargetId,
+      reply: { status: 200, schema: Deleted },
+      async handler({ caller }, { params }) {
+        await targets.remove(caller.workspaceId, params.id, params.targetId);
+        return { id: params.targetId, deleted: true };
+      },
+    }),
+    defineRoute({
+      ...writes('restreams:write'),
+      operationId: 'restreams.retryTarget',
+      method: 'POST',
+      path: '/restreams/{id}/targets/{targetId}/retry',
+      summary: 'Try a target again now',
+      description:
+        'Without the rest of the wait, and what was FATAL once more. One that takes the broadcast goes on.',
+      params: TargetId,
+      reply: { status: 200, schema: Target },
+      handler: async ({ caller }, { params }) =>
+        toTarget(await targets.retry(caller.workspaceId, params.id, params.targetId)),
+    }),
+  ];
+}

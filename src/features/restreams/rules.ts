@@ -1,0 +1,171 @@
+import { badRequest } from '../../kernel/errors.ts';
+import { type PushAddress, parsePushAddress } from '../../kernel/push-address.ts';
+import type {
+  RestreamStartMode,
+  RestreamTargetErrorSeverity,
+  RestreamTargetPlatform,
+  RestreamTargetState,
+  RestreamWish,
+} from '../../platform/db/tables.generated.ts';
+
+/** What is known of a platform: where it is sent to, and what its stream keys look like. */
+export interface Preset {
+  name: string;
+  /** The first is taken where none is given. */
+  urls: readonly string[];
+  /** Its servers, and those below. None: any. */
+  hosts: readonly string[];
+  key: RegExp;
+  /** A key of that form, which opens nothing. */
+  keyExample: string;
+}
+
+/** docs/decisions/restreams.md#presets */
+export const PRESETS: Readonly<Record<RestreamTargetPlatform, Preset>> = {
+  YOUTUBE: {
+    name: 'YouTube',
+    urls: ['rtmps://a.rtmps.youtube.com/live2', 'rtmp://a.rtmp.youtube.com/live2'],
+    hosts: ['youtube.com'],
+    key: /^[a-z0-9]{4}(-[a-z0-9]{4}){3,4}$/i,
+    keyExample: 'abcd-efgh-ijkl-mnop-qrst',
+  },
+  TWITCH: {
+    name: 'Twitch',
+    urls: ['rtmps://live.twitch.tv/app', 'rtmp://live.twitch.tv/app'],
+    hosts: ['twitch.tv', 'live-video.net'],
+    key: /^live_\d+_[a-z0-9]+(\?bandwidthtest=true)?$/i,
+    keyExample: 'live_123456789_abcdefghijklmnopqrstuvwxyz1234',
+  },
+  FACEBOOK: {
+    name: 'Facebook',
+    urls: ['rtmps://live-api-s.facebook.com/rtmp'],
+    hosts: ['facebook.com'],
+    key: /^(FB-)?\d{6,}[-?][\w\-?&=.%]+$/,
+    keyExample: 'FB-1234567890123456-0-AbCdEfGhIjKlMnOp',
+  },
+  KICK: {
+    name: 'Kick',
+    urls: ['rtmps://fa723fc1b171.global-contribute.live-video.net/app'],
+    hosts: ['kick.com', 'live-video.net'],
+    key: /^sk_[a-z]{2}-[a-z]+-\d_[a-z0-9]+_[a-z0-9]+$/i,
+    keyExample: 'sk_us-west-2_abcdefghijkl_abcdefghijklmnopqrstuvwxyz1234',
+  },
+  X: {
+    name: 'X',
+    urls: ['rtmps://va.pscp.tv/x', 'rtmp://va.pscp.tv:80/x'],
+    hosts: ['pscp.tv', 'x.com'],
+    key: /^[a-z0-9]{8,64}$/i,
+    keyExample: 'abcdefghijklm',
+  },
+  CUSTOM: { name: 'Custom', urls: [], hosts: [], key: /^[\x21-\x7e]{1,512}$/, keyExample: 'a-stream-key' },
+};
+
+export const RESTREAM_STATUSES = ['IDLE', 'STARTING', 'ACTIVE', 'DEGRADED', 'FAILED', 'STOPPED'] as const;
+export type RestreamStatus = (typeof RESTREAM_STATUSES)[number];
+export const TARGET_STATUSES = ['IDLE', 'CONNECTING', 'BROADCASTING', 'ERRORED', 'DISABLED'] as const;
+export type TargetStatus = (typeof TARGET_STATUSES)[number];
+
+/** One stream has at most so many restreams. */
+export const MAX_PER_STREAM = 20;
+
+interface TargetState {
+  enabled: boolean;
+  state: RestreamTargetState;
+  error_severity: RestreamTargetErrorSeverity | null;
+}
+
+export function targetStatus({ enabled, state }: TargetState): TargetStatus {
+  return enabled ? state : 'DISABLED';
+}
+
+interface RunState {
+  enabled: boolean;
+  wish: RestreamWish;
+  is_running: boolean;
+}
+
+/** See docs/api/restreams.md#states. */
+export function restreamStatus(run: RunState, targets: readonly TargetState[]): RestreamStatus {
+  if (!run.is_running) return run.wish === 'STOPPED' || !run.enabled ? 'STOPPED' : 'IDLE';
+  const enabled = targets.filter((target) => target.enabled);
+  const sending = enabled.filter((target) => target.state === 'BROADCASTING').length;
+  if (sending > 0) return sending === enabled.length ? 'ACTIVE' : 'DEGRADED';
+  const isLost = enabled.length > 0 && enabled.every((target) => target.error_severity === 'FATAL');
+  return isLost ? 'FAILED' : 'STARTING';
+}
+
+/** What a restream follows. */
+export interface Source {
+  isLive: boolean;
+  /** There is one, or it has been lost for less than the stream's reconnect window. */
+  hasSignal: boolean;
+  /** The stream is there, and its account in good standing. */
+  isAllowed: boolean;
+}
+
+/**
+ * Whether a restream is to run, and what is left of the last call: `start` runs it before its time, and from then on
+ * it follows its stream; `stop` holds it until the next time.
+ */
+export function settle(
+  restream: { enabled: boolean; startMode: RestreamStartMode; wish: RestreamWish },
+  source: Source,
+): { wish: RestreamWish; isRunning: boolean } {
+  const isTime =
+    (restream.startMode === 'WITH_BROADCAST' && source.isLive) ||
+    (restream.startMode === 'WITH_SIGNAL' && source.hasSignal);
+  const follows = restream.startMode !== 'MANUAL';
+  const isOver = follows && restream.wish === (isTime ? 'STARTED' : 'STOPPED');
+  const wish = isOver ? 'AUTO' : restream.wish;
+  const isWanted = wish === 'STARTED' || (wish === 'AUTO' && isTime);
+  return { wish, isRunning: isWanted && restream.enabled && source.isAllowed };
+}
+
+/** A target as its sender spells it. */
+export interface TargetText {
+  platform: RestreamTargetPlatform;
+  url: string | undefined;
+  streamKey: string | null | undefined;
+}
+
+/**
+ * The address of a target, checked by its form; the guard of addresses comes behind it.
+ *
+ * @param prefix of the names of fields, such as `targets.0.`.
+ * @throws {AppError} BAD_REQUEST, field `url` or `streamKey`.
+ */
+export function readTarget(
+  { platform, url: given, streamKey }: TargetText,
+  prefix = '',
+): { url: string; address: PushAddress } {
+  const preset = PRESETS[platform];
+  const url = given ?? preset.urls[0];
+  if (url === undefined) throw badRequest(`${prefix}url`, 'A CUSTOM target needs an address.');
+  const address = parsePushAddress(url);
+  if (typeof address === 'string') throw badRequest(`${prefix}url`, `The address is refused: ${address}.`);
+  const isOther = preset.hosts.length > 0 && !preset.hosts.some((host) => isBelow(address.host, host));
+  if (isOther) {
+    throw badRequest(`${prefix}url`, `This is no server of ${preset.name}; use the platform CUSTOM.`);
+  }
+  if (address.scheme !== 'srt' && (streamKey ?? '') === '') {
+    throw badRequest(`${prefix}streamKey`, 'An RTMP target needs a stream key.');
+  }
+  if (streamKey && !preset.key.test(streamKey)) {
+    throw badRequest(
+      `${prefix}streamKey`,
+      `A stream key ${platform === 'CUSTOM' ? 'has no spaces and looks' : `of ${preset.name} looks`} like ${preset.keyExample}.`,
+    );
+  }
+  return { url, address };
+}
+
+function isBelow(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`);
+}
+
+const SHOWN_FROM = 12;
+
+/** The end of a key; of a short one it would be too much. */
+export function lastFour(streamKey: string | null): string | null {
+  return streamKey !== null && streamKey.length >= SHOWN_FROM ? streamKey.slice(-4) : null;
+}

@@ -1,0 +1,182 @@
+import type { AppendEvent, Events } from '../../events/index.ts';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import {
+  PUSH_LEASE_MS,
+  type PushReport,
+  type RestreamPort,
+  type WantedPush,
+} from '../../media/contract/index.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import { emitTarget } from './emit.ts';
+import { targetConnected, targetDisconnected, targetFailed } from './events.ts';
+import { RESTREAM_TOPIC } from './locked.ts';
+import type { RestreamRow, TargetRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { bringInLine, release, rest } from './transitions.ts';
+
+export interface RestreamRunDeps {
+  db: Db;
+  events: Events;
+  secrets: Secrets;
+  bus: Bus;
+  clock: Clock;
+  log: Logger;
+}
+
+/** What is sent, by whom, and what becomes of it. */
+export interface RestreamRuns {
+  /** For the media plane. */
+  readonly port: RestreamPort;
+  /** Brings restreams in line with their streams, and targets whose node is gone to rest. */
+  sweep(): Promise<void>;
+}
+
+/** A lease is renewed when so much of it is over. */
+const RENEW_MS = PUSH_LEASE_MS / 6;
+const MAX_MESSAGE = 300;
+const ENCODER_GONE = 'The encoder has been away for longer than the reconnect window of the stream.';
+const NODE_GONE = 'The server that sent it is gone.';
+const BAD_KEY = 'The stream key that is kept cannot be read any more. Give it again.';
+
+export function createRestreamRuns(deps: RestreamRunDeps): RestreamRuns {
+  const { db, clock } = deps;
+  return {
+    port: {
+      async wanted(nodeId, bitrates) {
+        await repository.setBitrates(db, nodeId, bitrates);
+        await settleAll(deps);
+        return claimWanted(deps, nodeId);
+      },
+      report: (nodeId, report) => takeReport(deps, nodeId, report),
+    },
+    async sweep() {
+      await settleAll(deps);
+      for (const target of await repository.abandoned(db, clock.now())) {
+        await letGo(
+          deps,
+          target,
+          NODE_GONE,
+          ({ lease_until: until }) => until !== null && until <= clock.now(),
+        );
+      }
+    },
+  };
+}
+
+async function settleAll({ db, events, bus, clock, log }: RestreamRunDeps): Promise<void> {
+  for (const id of await repository.unsettled(db, clock.now())) {
+    try {
+      await events.transaction(async (tx, append) => {
+        const row = await repository.lockAnyRestream(tx, id);
+        if (row !== undefined) await bringInLine({ tx, append, now: clock.now() }, row);
+      });
+      bus.publish(RESTREAM_TOPIC, id);
+    } catch (error) {
+      log.error({ err: error, restreamId: id }, 'a restream could not be brought in line with its stream');
+    }
+  }
+}
+
+async function claimWanted(deps: RestreamRunDeps, nodeId: string): Promise<WantedPush[]> {
+  const { db, clock } = deps;
+  const now = clock.now();
+  const rows = await repository.wantedOn(db, nodeId, now);
+  const isFresh = ({ node_id: holder, lease_until: until }: TargetRow) =>
+    holder === nodeId && until !== null && until.getTime() - now.getTime() > PUSH_LEASE_MS - RENEW_MS;
+  const stale = rows.filter((row) => !isFresh(row)).map(({ id }) => id);
+  const until = dateFromMs(now.getTime() + PUSH_LEASE_MS);
+  const claimed = await repository.claimTargets(db, nodeId, stale, now, until);
+  const mine = rows.filter((row) => isFresh(row) || claimed.has(row.id));
+  const wanted = new Set(mine.map(({ id }) => id));
+  for (const target of await repository.heldBy(db, nodeId)) {
+    if (!wanted.has(target.id)) await letGo(deps, target, ENCODER_GONE, (row) => row.node_id === nodeId);
+  }
+  const pushes = await Promise.all(mine.map((row) => toWanted(deps, nodeId, row)));
+  return pushes.filter((push) => push !== null);
+}
+
+/** null when its key cannot be read: then it has failed. */
+async function toWanted(
+  deps: RestreamRunDeps,
+  nodeId: string,
+  row: TargetRow & { stream_id: string },
+): Promise<WantedPush | null> {
+  const { id: targetId, revision, stream_id: streamId, platform, url } = row;
+  try {
+    const streamKey = row.stream_key === null ? null : deps.secrets.decrypt(row.stream_key, row.id);
+    return { targetId, revision, streamId, platform, url, streamKey };
+  } catch {
+    const failure = { state: 'ERRORED', severity: 'FATAL', message: BAD_KEY } as const;
+    await takeReport(deps, nodeId, { targetId, revision, ...failure, retryCount: 0, retryInMs: null });
+    return null;
+  }
+}
+
+/** The node sends to it no more. */
+async function letGo(
+  deps: RestreamRunDeps,
+  target: { id: string; restream_id: string },
+  why: string,
+  isStill: (row: TargetRow) => boolean,
+): Promise<void> {
+  await withTarget(deps, target.id, target.restream_id, async (tx, append, restream, row) => {
+    if (!isStill(row)) return;
+    await rest({ tx, append }, restream.workspace_id, row, restream.is_running ? why : null);
+    await release(tx, row.id);
+  });
+}
+
+async function withTarget(
+  { events }: RestreamRunDeps,
+  id: string,
+  restreamId: string,
+  work: (tx: Tx, append: AppendEvent, restream: RestreamRow, row: TargetRow) => Promise<void>,
+): Promise<void> {
+  await events.transaction(async (tx, append) => {
+    const restream = await repository.lockAnyRestream(tx, restreamId);
+    const row = restream && (await repository.lockTarget(tx, restreamId, id));
+    if (restream !== undefined && row !== undefined) await work(tx, append, restream, row);
+  });
+}
+
+async function takeReport(deps: RestreamRunDeps, nodeId: string, report: PushReport): Promise<void> {
+  const restreamId = await repository.restreamIdOf(deps.db, report.targetId);
+  if (restreamId === undefined) return;
+  await withTarget(deps, report.targetId, restreamId, async (tx, append, restream, row) => {
+    const isStale = row.revision !== report.revision || row.node_id !== nodeId || !row.enabled;
+    if (isStale || !restream.is_running) return;
+    const updated = await repository.updateTarget(tx, row.id, changeOf(deps, row, report));
+    const event = eventOf(row, updated);
+    if (event !== null)
+      await emitTarget({ tx, append }, event, restream.workspace_id, updated, report.message);
+  });
+}
+
+function changeOf({ clock }: RestreamRunDeps, row: TargetRow, report: PushReport): repository.TargetChange {
+  const { state, severity, retryCount, retryInMs } = report;
+  const now = clock.now();
+  const message = report.message?.slice(0, MAX_MESSAGE) ?? null;
+  const isFailed = state === 'ERRORED';
+  const isSending = state === 'BROADCASTING';
+  return {
+    state,
+    error_severity: isFailed ? (severity ?? 'NORMAL') : null,
+    error_message: isFailed ? message : null,
+    retry_count: retryCount,
+    next_retry_at: retryInMs === null ? null : dateFromMs(now.getTime() + retryInMs),
+    connected_at: isSending ? (row.connected_at ?? now) : null,
+    bitrate_kbps: isSending ? row.bitrate_kbps : null,
+    ...(isFailed ? { last_failure_at: now, last_failure: message } : {}),
+  };
+}
+
+/** What receivers are told of a change; of failures in a row only the first, until one is FATAL. */
+function eventOf(before: TargetRow, after: TargetRow) {
+  if (after.state === 'BROADCASTING') return before.state === 'BROADCASTING' ? null : targetConnected;
+  if (after.error_severity === 'FATAL') return before.error_severity === 'FATAL' ? null : targetFailed;
+  if (before.state === 'BROADCASTING') return targetDisconnected;
+  return after.state === 'ERRORED' && before.retry_count === 0 ? targetFailed : null;
+}

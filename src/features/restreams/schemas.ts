@@ -1,0 +1,225 @@
+import Type, { type Static } from 'typebox';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Nullable, OneOf, Title } from '../../http/schema.ts';
+import { MODES, type Mode } from '../../kernel/access.ts';
+import { MAX_PUSH_ADDRESS } from '../../kernel/push-address.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { WholeRestream } from './locked.ts';
+import type { TargetRow } from './repository.ts';
+import {
+  PRESETS,
+  type Preset,
+  RESTREAM_STATUSES,
+  restreamStatus,
+  TARGET_STATUSES,
+  targetStatus,
+} from './rules.ts';
+
+const Platform = named('RestreamPlatform', OneOf(VALUES.restream_target.platform));
+const StartMode = named('RestreamStartMode', OneOf(VALUES.restream.start_mode));
+/** Above every plan: what is over the plan is told as that. */
+const MAX_TARGETS = 100;
+const KEY = { minLength: 1, maxLength: 512 };
+
+const target = {
+  name: Type.Optional(Title),
+  platform: Type.Optional(Platform),
+  url: Type.Optional(
+    Type.String({
+      maxLength: MAX_PUSH_ADDRESS,
+      description:
+        '`rtmp://`, `rtmps://` or `srt://`, without the stream key. May be left out for all platforms but CUSTOM.',
+    }),
+  ),
+  enabled: Type.Optional(Type.Boolean()),
+};
+
+export const TargetIn = named(
+  'RestreamTargetCreate',
+  Type.Object({
+    ...target,
+    streamKey: Type.Optional(
+      Type.String({ ...KEY, description: 'A secret, never shown again. For SRT it is the streamid.' }),
+    ),
+  }),
+  { platform: 'YOUTUBE', streamKey: 'abcd-efgh-ijkl-mnop-qrst' },
+);
+export type TargetIn = Static<typeof TargetIn>;
+
+export const TargetPatch = named(
+  'RestreamTargetUpdate',
+  Type.Object({
+    ...target,
+    streamKey: Type.Optional(
+      Nullable(Type.String({ ...KEY, description: 'Another one; null takes that of an SRT target away.' })),
+    ),
+  }),
+  { enabled: false },
+);
+export type TargetPatch = Static<typeof TargetPatch>;
+
+export const RestreamIn = named(
+  'RestreamCreate',
+  Type.Object({
+    streamId: Type.String(),
+    name: Type.Optional(Title),
+    enabled: Type.Optional(Type.Boolean()),
+    startMode: Type.Optional(StartMode),
+    targets: Type.Optional(Type.Array(TargetIn, { maxItems: MAX_TARGETS })),
+  }),
+  {
+    streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr',
+    name: 'Everywhere',
+    targets: [{ platform: 'YOUTUBE', streamKey: 'abcd-efgh-ijkl-mnop-qrst' }],
+  },
+);
+export type RestreamIn = Static<typeof RestreamIn>;
+
+export const RestreamPatch = named(
+  'RestreamUpdate',
+  Type.Object({
+    name: Type.Optional(Title),
+    enabled: Type.Optional(Type.Boolean()),
+    startMode: Type.Optional(StartMode),
+  }),
+  { enabled: false },
+);
+export type RestreamPatch = Static<typeof RestreamPatch>;
+
+export const Target = named(
+  'RestreamTarget',
+  Type.Object({
+    id: IdOf('rtg'),
+    name: Type.String(),
+    platform: Platform,
+    url: Type.String(),
+    streamKeyLast4: Nullable(
+      Type.String({ description: 'The end of the stream key; null without one, and of a short one.' }),
+    ),
+    enabled: Type.Boolean(),
+    status: OneOf(TARGET_STATUSES),
+    errorSeverity: Nullable(
+      OneOf(VALUES.restream_target.error_severity, {
+        description: 'NORMAL is tried again by itself, FATAL after a change or `retry`.',
+      }),
+    ),
+    errorMessage: Nullable(Type.String()),
+    retryCount: Type.Integer({ description: 'Failures since it last took the broadcast for 30 seconds.' }),
+    nextRetryAt: Nullable(Instant),
+    connectedAt: Nullable(Instant),
+    bitrateKbps: Nullable(Type.Integer({ description: 'What it was sent over the last five seconds.' })),
+    lastFailureAt: Nullable(Instant),
+    lastFailureMessage: Nullable(Type.String({ description: 'Kept when it is sent to again.' })),
+  }),
+  {
+    id: 'rtg_01kafe3n4pfx2v9yq6m8d7t5zr',
+    name: 'YouTube',
+    platform: 'YOUTUBE',
+    url: 'rtmps://a.rtmps.youtube.com/live2',
+    streamKeyLast4: 'qrst',
+    enabled: true,
+    status: 'BROADCASTING',
+    errorSeverity: null,
+    errorMessage: null,
+    retryCount: 0,
+    nextRetryAt: null,
+    connectedAt: '2026-11-20T09:00:01.000Z',
+    bitrateKbps: 6120,
+    lastFailureAt: null,
+    lastFailureMessage: null,
+  },
+);
+
+export const Restream = named(
+  'Restream',
+  Type.Object({
+    id: IdOf('rst'),
+    name: Type.String(),
+    streamId: IdOf('str'),
+    enabled: Type.Boolean(),
+    status: OneOf(RESTREAM_STATUSES),
+    startMode: StartMode,
+    targets: Type.Array(Target),
+    startedAt: Nullable(Instant),
+    stoppedAt: Nullable(Instant),
+    createdAt: Instant,
+    updatedAt: Instant,
+    mode: OneOf(MODES),
+  }),
+  {
+    id: 'rst_01kafe3n4pfx2v9yq6m8d7t5zr',
+    name: 'Everywhere',
+    streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr',
+    enabled: true,
+    status: 'IDLE',
+    startMode: 'WITH_BROADCAST',
+    targets: [],
+    startedAt: null,
+    stoppedAt: null,
+    createdAt: '2026-11-20T09:00:00.000Z',
+    updatedAt: '2026-11-20T09:00:00.000Z',
+    mode: 'live',
+  },
+);
+
+export const PlatformPreset = named(
+  'RestreamPlatformPreset',
+  Type.Object({
+    platform: Platform,
+    name: Type.String(),
+    urls: Type.Array(Type.String(), { description: 'The first is taken where a target names none.' }),
+    streamKeyExample: Type.String({ description: 'What its stream keys look like.' }),
+  }),
+  {
+    platform: 'YOUTUBE',
+    name: 'YouTube',
+    urls: ['rtmps://a.rtmps.youtube.com/live2'],
+    streamKeyExample: 'abcd-efgh-ijkl-mnop-qrst',
+  },
+);
+
+const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+export function toTarget(row: TargetRow): Static<typeof Target> {
+  return {
+    id: row.id,
+    name: row.name,
+    platform: row.platform,
+    url: row.url,
+    streamKeyLast4: row.stream_key_last4,
+    enabled: row.enabled,
+    status: targetStatus(row),
+    errorSeverity: row.error_severity,
+    errorMessage: row.error_message,
+    retryCount: row.retry_count,
+    nextRetryAt: iso(row.next_retry_at),
+    connectedAt: iso(row.connected_at),
+    bitrateKbps: row.bitrate_kbps,
+    lastFailureAt: iso(row.last_failure_at),
+    lastFailureMessage: row.last_failure,
+  };
+}
+
+export function toRestream({ row, targets }: WholeRestream, mode: Mode): Static<typeof Restream> {
+  return {
+    id: row.id,
+    name: row.name,
+    streamId: row.stream_id,
+    enabled: row.enabled,
+    status: restreamStatus(row, targets),
+    startMode: row.start_mode,
+    targets: targets.map(toTarget),
+    startedAt: iso(row.started_at),
+    stoppedAt: iso(row.stopped_at),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    mode,
+  };
+}
+
+export function presets(): Static<typeof PlatformPreset>[] {
+  return VALUES.restream_target.platform.map((platform) => {
+    const { name, urls, keyExample }: Preset = PRESETS[platform];
+    return { platform, name, urls: [...urls], streamKeyExample: keyExample };
+  });
+}

@@ -1,0 +1,152 @@
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
+import { type Changes, emitRestream, emitUpdated } from './emit.ts';
+import { restreamCreated, restreamDeleted } from './events.ts';
+import { admitTargets, checkedTarget, newTarget } from './intake.ts';
+import {
+  changeLocked,
+  type LockedWork,
+  RESTREAM_TOPIC,
+  type RestreamDeps,
+  type WholeRestream,
+} from './locked.ts';
+import type { RestreamFilter, RestreamRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { MAX_PER_STREAM } from './rules.ts';
+import type { RestreamIn, RestreamPatch } from './schemas.ts';
+import { bringInLine, type Change } from './transitions.ts';
+
+/** Restreams of a workspace (docs/api/restreams.md). An id of another one is NOT_FOUND. */
+export interface Restreams {
+  /**
+   * @throws {AppError} BAD_REQUEST, field `streamId`, `targets.<n>.url` or `targets.<n>.streamKey`; QUOTA_EXCEEDED;
+   * CONFLICT when the stream has as many as it may.
+   */
+  create(workspaceId: string, input: RestreamIn): Promise<WholeRestream>;
+  list(workspaceId: string, filter: RestreamFilter, page: PageRequest): Promise<WholeRestream[]>;
+  get(workspaceId: string, id: string): Promise<WholeRestream>;
+  update(workspaceId: string, id: string, input: RestreamPatch): Promise<WholeRestream>;
+  remove(workspaceId: string, id: string): Promise<void>;
+  /** Sends from now on, whatever its start mode; repeats change nothing. @throws {AppError} CONFLICT when disabled. */
+  start(workspaceId: string, id: string): Promise<WholeRestream>;
+  /** Sends no more until the next broadcast, signal or `start`; repeats change nothing. */
+  stop(workspaceId: string, id: string): Promise<WholeRestream>;
+  /** Of all restreams, enabled or not: what the plan counts. */
+  countTargets(workspaceId: string): Promise<number>;
+}
+
+export function createRestreams(deps: RestreamDeps): Restreams {
+  const { db, clock } = deps;
+  const locked = (workspaceId: string, id: string, work: LockedWork) =>
+    changeLocked(deps, workspaceId, id, work);
+  return {
+    create: (workspaceId, input) => create(deps, workspaceId, input),
+    countTargets: (workspaceId) => repository.countTargets(db, workspaceId),
+    async list(workspaceId, filter, page) {
+      const rows = await repository.listRestreams(db, workspaceId, filter, page);
+      const targets = await repository.targetsOf(
+        db,
+        rows.map(({ id }) => id),
+      );
+      return rows.map((row) => ({ row, targets: targets.filter((one) => one.restream_id === row.id) }));
+    },
+    async get(workspaceId, id) {
+      const row = await repository.findRestream(db, workspaceId, id);
+      if (row === undefined) throw notFound();
+      return { row, targets: await repository.targetsOf(db, [id]) };
+    },
+    update: (workspaceId, id, input) =>
+      locked(workspaceId, id, async (change, row) => {
+        const updated = await repository.updateRestream(change.tx, id, {
+          name: input.name ?? row.name,
+          enabled: input.enabled ?? row.enabled,
+          start_mode: input.startMode ?? row.start_mode,
+          updated_at: change.now,
+        });
+        await emitUpdated(change, updated, changesOf(row, updated));
+        await bringInLine(change, updated);
+      }),
+    async remove(workspaceId, id) {
+      await deps.events.transaction(async (tx, append) => {
+        const found = await repository.findRestream(tx, workspaceId, id);
+        if (found === undefined) throw notFound();
+        // The stream first, as where it is deleted with all of them.
+        await deps.streams.detach(tx, found.stream_id, id);
+        const row = await repository.lockRestream(tx, workspaceId, id);
+        if (row === undefined) throw notFound();
+        await removeLocked({ tx, append, now: clock.now() }, row);
+      });
+      deps.bus.publish(RESTREAM_TOPIC, id);
+    },
+    start: (workspaceId, id) =>
+      locked(workspaceId, id, async (change, row) => {
+        if (!row.enabled)
+          throw new AppError('CONFLICT', { field: 'enabled', message: 'The restream is disabled.' });
+        if (row.is_running) return;
+        await bringInLine(change, await repository.updateRestream(change.tx, id, { wish: 'STARTED' }));
+      }),
+    stop: (workspaceId, id) =>
+      locked(workspaceId, id, async (change, row) => {
+        if (!row.is_running && row.wish !== 'STARTED') return;
+        await bringInLine(change, await repository.updateRestream(change.tx, id, { wish: 'STOPPED' }));
+      }),
+  };
+}
+
+/** Ends what it sends and deletes it, under its lock. */
+export async function removeLocked(change: Change, row: RestreamRow): Promise<void> {
+  const off = await repository.updateRestream(change.tx, row.id, { enabled: false });
+  const stopped = await bringInLine(change, off);
+  await emitRestream(change, restreamDeleted, stopped);
+  await repository.deleteRestream(change.tx, row.id);
+}
+
+async function create(deps: RestreamDeps, workspaceId: string, input: RestreamIn): Promise<WholeRestream> {
+  const { events, clock, streams, bus } = deps;
+  const id = newId('rst');
+  const targets = await Promise.all(
+    (input.targets ?? []).map((target, index) => checkedTarget(deps, target, `targets.${index}.`)),
+  );
+  const whole = await events.transaction(async (tx, append) => {
+    const now = clock.now();
+    const change = { tx, append, now };
+    const owner = await lockWorkspace(tx, workspaceId);
+    await admitTargets(tx, workspaceId, owner.plan, targets.length);
+    const title = await streams.attach(tx, workspaceId, input.streamId, id);
+    if (title === undefined) throw badRequest('streamId', 'There is no such stream.');
+    if ((await repository.countRestreams(tx, input.streamId)) >= MAX_PER_STREAM) {
+      const message = `A stream has at most ${MAX_PER_STREAM} restreams.`;
+      throw new AppError('CONFLICT', { field: 'streamId', message });
+    }
+    const made = await repository.insertRestream(tx, {
+      id,
+      workspace_id: workspaceId,
+      stream_id: input.streamId,
+      name: input.name ?? title,
+      enabled: input.enabled ?? true,
+      start_mode: input.startMode ?? 'WITH_BROADCAST',
+      created_at: now,
+      updated_at: now,
+    });
+    await repository.insertTargets(
+      tx,
+      targets.map((target) => newTarget(deps, id, target, now)),
+    );
+    await emitRestream(change, restreamCreated, made);
+    const row = await bringInLine(change, made);
+    return { row, targets: await repository.targetsOf(tx, [id]) };
+  });
+  bus.publish(RESTREAM_TOPIC, id);
+  return whole;
+}
+
+function changesOf(before: RestreamRow, after: RestreamRow): Changes {
+  const fields = { name: 'name', enabled: 'enabled', startMode: 'start_mode' } as const;
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, column]) => before[column] !== after[column])
+      .map(([field, column]) => [field, { from: before[column], to: after[column] }]),
+  );
+}

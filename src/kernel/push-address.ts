@@ -1,0 +1,55 @@
+/** Where a broadcast is sent on to, out of the text of its address. */
+export interface PushAddress {
+  scheme: 'rtmp' | 'rtmps' | 'srt';
+  /** As it is spelled, in lower case; an IPv6 address in brackets. */
+  host: string;
+  port: number;
+  /** The application of RTMP, with its query, without slashes around it; empty for SRT. */
+  app: string;
+  query: URLSearchParams;
+  /** The same place as an `https:` address: for the guard, which reads hosts as browsers do. */
+  guarded: string;
+}
+
+export const MAX_PUSH_ADDRESS = 2048;
+const FORM = /^(rtmps?|srt):\/\/([^/?#@]*)(\/[^?#]*)?(\?[^#]*)?$/i;
+const AUTHORITY = /^(\[[0-9a-f:.]+\]|[^[\]:]+)(?::(\d{1,5}))?$/i;
+const DEFAULT_PORTS = { rtmp: 1935, rtmps: 443, srt: 0 } as const;
+/** What may be said to an SRT listener in the address; the rest is ours, or a secret. */
+const SRT_OPTIONS = new Set(['latency', 'mode']);
+
+/** @returns why the text is no such address, in words for its sender. */
+export function parsePushAddress(text: string): PushAddress | string {
+  if (text.length > MAX_PUSH_ADDRESS) return `it is longer than ${MAX_PUSH_ADDRESS} characters`;
+  if (!/^[\x21-\x7e]*$/.test(text)) return 'it has characters that an address has not';
+  const [, schemeText = '', authority = '', path = '', search = ''] = FORM.exec(text) ?? [];
+  const scheme = schemeOf(schemeText);
+  if (scheme === null) return 'it must begin with rtmp://, rtmps:// or srt:// and name a server, no user';
+  const [, host = '', portText] = AUTHORITY.exec(authority) ?? [];
+  if (host === '') return 'it names no server';
+  const port = portText === undefined ? DEFAULT_PORTS[scheme] : Number(portText);
+  if (port < 1 || port > 65_535) return scheme === 'srt' ? 'it must name a port' : 'its port is none';
+  const app = `${path.replace(/^\/+|\/+$/g, '')}${search}`;
+  const query = new URLSearchParams(search);
+  const wrong = scheme === 'srt' ? srtFault(path, query) : app === '' ? 'it must name an application' : null;
+  if (wrong !== null) return wrong;
+  const guarded = `https://${authority}/`;
+  return { scheme, host: host.toLowerCase(), port, app: scheme === 'srt' ? '' : app, query, guarded };
+}
+
+function schemeOf(text: string): PushAddress['scheme'] | null {
+  const scheme = text.toLowerCase();
+  return scheme === 'rtmp' || scheme === 'rtmps' || scheme === 'srt' ? scheme : null;
+}
+
+function srtFault(path: string, query: URLSearchParams): string | null {
+  if (path !== '' && path !== '/') return 'an SRT address has no path';
+  for (const name of query.keys()) {
+    if (name === 'streamid') return 'the streamid belongs into streamKey';
+    if (!SRT_OPTIONS.has(name)) return `the option ${name.slice(0, 40)} is not supported`;
+  }
+  if ((query.get('mode') ?? 'caller') !== 'caller') return 'mode must be caller';
+  const latency = query.get('latency');
+  if (latency !== null && !/^\d{2,4}$/.test(latency)) return 'latency is 10 to 9999 milliseconds';
+  return null;
+}

@@ -1,0 +1,49 @@
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import type { PushReport, WantedPush } from '../media/contract/index.ts';
+import type { SenderEvents, SenderProcess } from '../media/restream/restream-manager.ts';
+import type { Logger } from '../platform/logger.ts';
+
+/** What a sender is told; stream keys go over the channel, never as arguments or in the environment. */
+export type SenderOrder = { type: 'want'; wanted: readonly WantedPush[] } | { type: 'stop' };
+
+/** What a sender says. */
+export type SenderMessage =
+  | { type: 'report'; report: PushReport }
+  | { type: 'bitrates'; bitrates: [targetId: string, kbps: number][] };
+
+const ENTRY = join(import.meta.dirname, 'sender.ts');
+const STOP_MS = 2000;
+/** As that of the media process, and for the same reason. */
+const FLAGS = ['--max-semi-space-size=1'];
+
+/** Starts a process that sends one broadcast on; it ends with this one. */
+export function launchSender({ onReport, onBitrates }: SenderEvents, log: Logger): SenderProcess {
+  const child = fork(ENTRY, {
+    stdio: ['pipe', 'inherit', 'inherit', 'ipc'],
+    execArgv: [...process.execArgv.filter((flag) => !flag.startsWith('--max-')), ...FLAGS],
+  });
+  const { stdin } = child;
+  if (stdin === null) throw new Error('a sender has no standard input');
+  stdin.on('error', () => {});
+  child.on('error', (error) => log.error({ err: error }, 'a sender could not be reached'));
+  child.on('message', (message: SenderMessage) => {
+    if (message.type === 'report') onReport(message.report);
+    else onBitrates(message.bitrates);
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const tell = (order: SenderOrder) => {
+    if (child.connected) child.send(order, () => {});
+  };
+  return {
+    stdin,
+    exited,
+    want: (wanted) => tell({ type: 'want', wanted }),
+    async stop() {
+      tell({ type: 'stop' });
+      const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+      await exited;
+      clearTimeout(kill);
+    },
+  };
+}

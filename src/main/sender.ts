@@ -1,0 +1,51 @@
+import { openFfmpeg } from '../media/ffmpeg/program.ts';
+import { createMuxer } from '../media/restream/muxer.ts';
+import { Sender } from '../media/restream/sender.ts';
+import { loadConfig } from '../platform/config.ts';
+import { createLogger } from '../platform/logger.ts';
+import { createOutbound } from '../platform/outbound/index.ts';
+import { createGuardCheck } from './media-tools.ts';
+import type { SenderMessage, SenderOrder } from './sender-process.ts';
+
+const MEASURE_MS = 5000;
+const LEAVE_MS = 1500;
+
+/** The process that sends one broadcast on (`restream-manager.ts`): its standard input has the broadcast. */
+function tell(message: SenderMessage): void {
+  if (process.connected) process.send?.(message, () => {});
+}
+
+const config = loadConfig();
+const log = createLogger(config.LOG_LEVEL, { process: 'sender' });
+const guard = createGuardCheck(config);
+const outbound = createOutbound({ allowPrivate: config.FETCH_ALLOW_PRIVATE, dnsServers: config.DNS_SERVERS });
+const sender = new Sender({
+  outbound,
+  muxer: createMuxer(() => openFfmpeg(config.FFMPEG_PATH, guard()), log),
+  report: (report) => tell({ type: 'report', report }),
+});
+const measuring = setInterval(() => tell({ type: 'bitrates', bitrates: sender.bitrates() }), MEASURE_MS);
+
+let stopping = false;
+function stop(): void {
+  if (stopping) return;
+  stopping = true;
+  clearInterval(measuring);
+  // A connection that is just being made is not waited for.
+  setTimeout(() => process.exit(0), LEAVE_MS);
+  sender.stop().then(
+    () => process.exit(0),
+    () => process.exit(1),
+  );
+}
+
+process.stdin.on('data', (chunk: Buffer) => sender.input(chunk));
+process.stdin.on('error', () => {});
+process.on('message', (order: SenderOrder) => {
+  if (order.type === 'want') sender.want(order.wanted);
+  else stop();
+});
+// The media process is gone, even by kill -9: nothing may be sent that nobody knows of.
+process.on('disconnect', stop);
+process.on('SIGTERM', stop);
+process.on('SIGINT', () => {});

@@ -1,0 +1,77 @@
+import { GuardError, OutboundError } from '../../platform/outbound/index.ts';
+import { ProtocolError } from '../ingest/rtmp/protocol-error.ts';
+
+/**
+ * What went wrong with a destination.
+ * - `normal` is tried again.
+ * - `refused` too, but not often: the destination does not want this key.
+ * - `dropped` may mean the same: it hangs up where others would say so.
+ * - `fatal` is not: it would go wrong in the same way.
+ */
+export type FailureKind = 'normal' | 'refused' | 'dropped' | 'fatal';
+
+/** Its message is for people, in our words; what a destination said stands in it without the stream key. */
+export class PushFailure extends Error {
+  override name = 'PushFailure';
+  readonly kind: FailureKind;
+
+  constructor(kind: FailureKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+const QUOTED_MAX = 120;
+
+/** What a destination said, fit to be shown: one short line, without our secrets. */
+export function quoted(text: string, secrets: readonly (string | null)[]): string {
+  let said = text;
+  for (const secret of secrets) {
+    if (secret !== null && secret.length > 0) said = said.replaceAll(secret, '…');
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+  const line = said.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]+/g, ' ').trim();
+  return line.length > QUOTED_MAX ? `${line.slice(0, QUOTED_MAX)}…` : line;
+}
+
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME|DEPTH_ZERO|SSL|TLS/;
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'The destination takes no connection (ECONNREFUSED).',
+  EHOSTUNREACH: 'The destination cannot be reached (EHOSTUNREACH).',
+  ENETUNREACH: 'The destination cannot be reached (ENETUNREACH).',
+  ECONNRESET: 'The destination has broken the connection (ECONNRESET).',
+  EPIPE: 'The destination has broken the connection (EPIPE).',
+};
+
+/** Anything that can be thrown on the way to a destination, in words. */
+export function failureOf(error: unknown): PushFailure {
+  if (error instanceof PushFailure) return error;
+  if (error instanceof GuardError) {
+    return new PushFailure(
+      'fatal',
+      `Nothing may be sent to the address of the destination: ${error.reason}.`,
+    );
+  }
+  if (error instanceof ProtocolError) {
+    return new PushFailure(
+      'normal',
+      `The destination does not answer as an RTMP server does: ${error.message}.`,
+    );
+  }
+  const code = error instanceof OutboundError ? error.code : codeOf(error);
+  if (error instanceof OutboundError && error.stage === 'dns') {
+    return new PushFailure('normal', `The name of the destination is not found (${code}).`);
+  }
+  if (error instanceof OutboundError && error.stage === 'timeout') {
+    return new PushFailure('normal', 'The destination does not answer in time.');
+  }
+  if (CERTIFICATE.test(code)) {
+    return new PushFailure('normal', `The certificate of the destination is not good (${code}).`);
+  }
+  return new PushFailure('normal', REASONS[code] ?? `The connection to the destination failed (${code}).`);
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'UNKNOWN';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

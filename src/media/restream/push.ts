@@ -1,0 +1,199 @@
+import { type PushAddress, parsePushAddress } from '../../kernel/push-address.ts';
+import type { PushReport, WantedPush } from '../contract/index.ts';
+import { failureOf, PushFailure } from './failure.ts';
+import type { Feed } from './feed.ts';
+import type { PushSession } from './push-session.ts';
+import { codecRefusal } from './refusals.ts';
+
+/** Connects to a destination. @throws {PushFailure} */
+export type OpenPush = (address: PushAddress, streamKey: string | null) => Promise<PushSession>;
+
+export interface PushOptions {
+  wanted: WantedPush;
+  feed: Feed;
+  open: OpenPush;
+  report(report: PushReport): void;
+  /** Waits between a failure and the next attempt, in milliseconds; the last one repeats. */
+  backoffMs?: readonly number[];
+  /** The push that it replaces: the destination would take two for one too many. */
+  after?: Promise<void>;
+}
+
+/** docs/api/restreams.md#states */
+const BACKOFF_MS = [1000, 2000, 5000, 10_000, 30_000] as const;
+/** A destination that hangs up at once has not taken anything. */
+const SETTLED_MS = 1000;
+/** One that took the broadcast for so long begins anew with its failures. */
+const GOOD_MS = 30_000;
+/** So often a key may be refused before it counts as wrong. */
+const REFUSALS = { refused: 3, dropped: 5 } as const;
+/** Of a key that was good just now, a refusal mostly means that the former connection is not over yet. */
+const KNOWN_GOOD_MS = 120_000;
+/** From here on a destination that accepts and hangs up gets a hint. */
+const SHORT_LIVES = 3;
+const REPLACE_MS = 2000;
+const HINT =
+  'The destination accepts the publish and soon ends it. Check the stream key, and whether it is ready there.';
+
+/** One destination, kept supplied: each of its connections is a session, and between them it waits. */
+export class Push {
+  readonly #options: PushOptions;
+  readonly #stopped = new AbortController();
+  readonly #finished: Promise<void>;
+  #wake = () => {};
+  #session: PushSession | null = null;
+  #failures = 0;
+  #refusals = 0;
+  #shortLives = 0;
+  #lastGoodMs = Number.NEGATIVE_INFINITY;
+  #state: PushReport['state'] = 'IDLE';
+  #measured = { bytes: 0, atMs: 0 };
+
+  constructor(options: PushOptions) {
+    this.#options = options;
+    this.#finished = this.#run();
+  }
+
+  get revision(): number {
+    return this.#options.wanted.revision;
+  }
+
+  /** The encoder has come back, or sends something else. */
+  feedChanged(): void {
+    if (this.#state === 'IDLE') this.#wake();
+  }
+
+  /** What was sent since the last call, in kbit/s; null while nothing is. */
+  bitrateKbps(): number | null {
+    const session = this.#session;
+    if (session === null || this.#state !== 'BROADCASTING') return null;
+    const bytes = session.sentBytes();
+    const atMs = performance.now();
+    const { bytes: before, atMs: beforeMs } = this.#measured;
+    this.#measured = { bytes, atMs };
+    return beforeMs === 0 ? null : Math.round(((bytes - before) * 8) / (atMs - beforeMs));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#wake();
+    await this.#session?.end();
+    await this.#finished;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopped;
+    if (this.#options.after) await Promise.race([this.#options.after, after(REPLACE_MS)]);
+    while (!signal.aborted) {
+      const { feed } = this.#options;
+      if (!feed.isFlowing) {
+        await this.#pause(null);
+        continue;
+      }
+      const failure = await this.#attempt().catch(failureOf);
+      if (signal.aborted || failure === null) continue;
+      if (!feed.isFlowing && failure.kind === 'normal') {
+        this.#say('IDLE', { message: failure.message });
+        continue;
+      }
+      if (this.#isFatal(failure)) {
+        this.#say('ERRORED', { severity: 'FATAL', message: failure.message });
+        // Until it is changed, which is another push.
+        return;
+      }
+      const backoff = this.#options.backoffMs ?? BACKOFF_MS;
+      const retryInMs = backoff[Math.min(this.#failures, backoff.length) - 1] ?? 0;
+      const message = this.#shortLives >= SHORT_LIVES ? HINT : failure.message;
+      this.#say('ERRORED', { severity: 'NORMAL', message, retryInMs });
+      await this.#pause(retryInMs);
+    }
+  }
+
+  /** One connection from its beginning to its end. @returns null when it was ended by us. */
+  async #attempt(): Promise<PushFailure | null> {
+    const { wanted, feed, open } = this.#options;
+    const address = parsePushAddress(wanted.url);
+    if (typeof address === 'string') return new PushFailure('fatal', `The address is refused: ${address}.`);
+    const refusal = codecRefusal(wanted.platform, address, feed.codecs);
+    if (refusal !== null) return new PushFailure('fatal', refusal);
+    this.#say('CONNECTING', {});
+    const session = await open(address, wanted.streamKey);
+    if (this.#stopped.signal.aborted) {
+      await session.end();
+      return null;
+    }
+    this.#session = session;
+    const startedMs = performance.now();
+    const failure = await this.#hold(session);
+    this.#session = null;
+    const lastedMs = performance.now() - startedMs;
+    if (lastedMs >= GOOD_MS) {
+      this.#failures = 0;
+      this.#refusals = 0;
+      this.#shortLives = 0;
+    } else this.#shortLives += 1;
+    if (lastedMs >= SETTLED_MS) this.#lastGoodMs = performance.now();
+    return failure;
+  }
+
+  /** Says that it sends, once it does. */
+  async #hold(session: PushSession): Promise<PushFailure | null> {
+    const early = await Promise.race([session.closed, after(SETTLED_MS)]);
+    if (early !== TIME) return early;
+    this.#measured = { bytes: session.sentBytes(), atMs: performance.now() };
+    this.#say('BROADCASTING', {});
+    const good = setTimeout(() => {
+      this.#failures = 0;
+      this.#refusals = 0;
+      this.#shortLives = 0;
+      this.#say('BROADCASTING', {});
+    }, GOOD_MS);
+    try {
+      return await session.closed;
+    } finally {
+      clearTimeout(good);
+    }
+  }
+
+  #isFatal(failure: PushFailure): boolean {
+    this.#failures += 1;
+    if (failure.kind === 'normal' || failure.kind === 'fatal') {
+      this.#refusals = 0;
+      return failure.kind === 'fatal';
+    }
+    this.#refusals += 1;
+    const wasGood = performance.now() - this.#lastGoodMs < KNOWN_GOOD_MS;
+    return this.#refusals >= REFUSALS[failure.kind] && !wasGood;
+  }
+
+  #say(
+    state: PushReport['state'],
+    { severity = null, message = null, retryInMs = null }: Partial<PushReport>,
+  ): void {
+    if (this.#stopped.signal.aborted) return;
+    this.#state = state;
+    const { targetId, revision } = this.#options.wanted;
+    const retryCount = this.#failures;
+    this.#options.report({ targetId, revision, state, severity, message, retryCount, retryInMs });
+  }
+
+  /** Until it is woken, or so long. */
+  #pause(ms: number | null): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = ms === null ? undefined : setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (this.#stopped.signal.aborted) this.#wake();
+    });
+  }
+}
+
+const TIME = Symbol('the time is over');
+
+function after(ms: number): Promise<typeof TIME> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(TIME), ms);
+  });
+}

@@ -1,0 +1,251 @@
+import { Writable } from 'node:stream';
+import type { Logger } from '../../platform/logger.ts';
+import {
+  type IngestEngine,
+  type IngestSession,
+  PUSH_LEASE_MS,
+  type PushReport,
+  type RestreamPort,
+  type WantedPush,
+} from '../contract/index.ts';
+
+/** A process that sends one broadcast to its destinations. */
+export interface SenderProcess {
+  /** Takes FLV files, one for each connection of the encoder. */
+  readonly stdin: Writable;
+  want(wanted: readonly WantedPush[]): void;
+  /** Lets the destinations know, and ends within two seconds. */
+  stop(): Promise<void>;
+  /** It is gone, by itself or by `stop`. */
+  readonly exited: Promise<void>;
+}
+
+export interface SenderEvents {
+  onReport(report: PushReport): void;
+  onBitrates(bitrates: readonly [targetId: string, kbps: number][]): void;
+}
+
+export interface RestreamManagerOptions {
+  engine: Pick<IngestEngine, 'list' | 'feed'>;
+  port: RestreamPort;
+  nodeId: string;
+  launch(events: SenderEvents): SenderProcess;
+  log: Logger;
+  /** Waits between two processes that end by themselves, in milliseconds; the last one repeats. */
+  backoffMs?: readonly number[];
+}
+
+/**
+ * Sends broadcasts on: a process for each stream with destinations. What is wanted is asked of the database; while that
+ * cannot be reached, what was wanted last goes on for as long as this node's lease.
+ */
+export interface RestreamManager {
+  /** Asks what is wanted, and starts, tells and ends processes accordingly. Never rejects. */
+  sync(): Promise<void>;
+  /** A publish has begun or ended. */
+  publishesChanged(): void;
+  /** Ends every push. */
+  stop(): Promise<void>;
+}
+
+const BACKOFF_MS = [100, 500, 1000, 2000, 5000] as const;
+/** A process that ran for so long was a good one. */
+const GOOD_RUN_MS = 30_000;
+/** Nobody may take over while something of ours is still under way. */
+const LEASE_MARGIN_MS = 5000;
+const RESTARTED = 'The process that sent it has ended; it is started anew.';
+
+export function createRestreamManager(options: RestreamManagerOptions): RestreamManager {
+  return new StreamSenders(options);
+}
+
+class StreamSenders implements RestreamManager {
+  readonly #options: RestreamManagerOptions;
+  readonly #senders = new Map<string, StreamSender>();
+  readonly #ending = new Set<Promise<void>>();
+  readonly #bitrates = new Map<string, number>();
+  #asking: Promise<void> | null = null;
+  #askAgain = false;
+  #answeredMs = performance.now();
+  #stopped = false;
+
+  constructor(options: RestreamManagerOptions) {
+    this.#options = options;
+  }
+
+  /** One question at a time; a call during one is answered by the next. */
+  sync(): Promise<void> {
+    if (this.#asking !== null) {
+      this.#askAgain = true;
+      return this.#asking;
+    }
+    this.#asking = this.#ask().finally(() => {
+      this.#asking = null;
+    });
+    return this.#asking;
+  }
+
+  publishesChanged(): void {
+    const live = new Map(this.#options.engine.list().map((session) => [session.streamId, session]));
+    for (const [streamId, sender] of this.#senders) sender.setSession(live.get(streamId) ?? null);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#apply([]);
+    await this.#asking;
+    await Promise.all(this.#ending);
+  }
+
+  async #ask(): Promise<void> {
+    do {
+      this.#askAgain = false;
+      const askedMs = performance.now();
+      try {
+        const bitrates = new Map(this.#bitrates);
+        this.#bitrates.clear();
+        const wanted = await this.#options.port.wanted(this.#options.nodeId, bitrates);
+        this.#answeredMs = askedMs;
+        if (!this.#stopped) this.#apply(wanted);
+      } catch (error) {
+        this.#options.log.warn({ err: error }, 'what is to be sent on could not be read');
+        // Another node may have been told to send by now.
+        if (performance.now() - this.#answeredMs > PUSH_LEASE_MS - LEASE_MARGIN_MS) this.#apply([]);
+      }
+    } while (this.#askAgain && !this.#stopped);
+  }
+
+  #apply(wanted: readonly WantedPush[]): void {
+    const byStream = Map.groupBy(wanted, ({ streamId }) => streamId);
+    for (const [streamId, sender] of this.#senders) {
+      if (byStream.has(streamId)) continue;
+      this.#senders.delete(streamId);
+      const ended = sender.stop().finally(() => this.#ending.delete(ended));
+      this.#ending.add(ended);
+    }
+    for (const [streamId, pushes] of byStream) {
+      const sender = this.#senders.get(streamId) ?? this.#begin(streamId);
+      sender.want(pushes);
+    }
+    this.publishesChanged();
+  }
+
+  #begin(streamId: string): StreamSender {
+    const sender = new StreamSender(this.#options, streamId, (bitrates) => {
+      for (const [targetId, kbps] of bitrates) this.#bitrates.set(targetId, kbps);
+    });
+    this.#senders.set(streamId, sender);
+    return sender;
+  }
+}
+
+/** The process of one stream, started anew when it ends by itself. */
+class StreamSender {
+  readonly #options: RestreamManagerOptions;
+  readonly #log: Logger;
+  readonly #onBitrates: SenderEvents['onBitrates'];
+  #process: SenderProcess | null = null;
+  #wanted: readonly WantedPush[] = [];
+  #session: IngestSession | null = null;
+  #feeding: Writable | null = null;
+  /** Reports are written one after another. */
+  #reports: Promise<void> = Promise.resolve();
+  #told = new Map<string, PushReport>();
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(options: RestreamManagerOptions, streamId: string, onBitrates: SenderEvents['onBitrates']) {
+    this.#options = options;
+    this.#log = options.log.child({ streamId });
+    this.#onBitrates = onBitrates;
+    this.#launch();
+  }
+
+  want(wanted: readonly WantedPush[]): void {
+    const same = JSON.stringify(wanted) === JSON.stringify(this.#wanted);
+    this.#wanted = wanted;
+    if (!same) this.#process?.want(wanted);
+  }
+
+  setSession(session: IngestSession | null): void {
+    if (session?.sessionId === this.#session?.sessionId) return;
+    this.#session = session;
+    this.#feed();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#feeding?.destroy();
+    await this.#process?.stop();
+    await this.#reports;
+  }
+
+  #launch(): void {
+    const startedMs = performance.now();
+    const started = this.#options.launch({
+      onReport: (report) => this.#report(report),
+      onBitrates: (bitrates) => this.#onBitrates(bitrates),
+    });
+    this.#process = started;
+    if (this.#wanted.length > 0) started.want(this.#wanted);
+    this.#feed();
+    void started.exited.then(() => {
+      if (this.#process === started) this.#process = null;
+      if (!this.#stopped) this.#ended(performance.now() - startedMs);
+    });
+  }
+
+  #ended(lastedMs: number): void {
+    this.#failures = lastedMs >= GOOD_RUN_MS ? 1 : this.#failures + 1;
+    const backoff = this.#options.backoffMs ?? BACKOFF_MS;
+    const retryInMs = backoff[Math.min(this.#failures, backoff.length) - 1] ?? 0;
+    this.#log.error({ retryInMs }, 'the process that sends a broadcast on has ended');
+    for (const { targetId, revision } of this.#wanted) {
+      const told = this.#told.get(targetId);
+      const retryCount = (told?.retryCount ?? 0) + 1;
+      const failure = { state: 'ERRORED', severity: 'NORMAL', message: RESTARTED } as const;
+      this.#report({ targetId, revision, ...failure, retryCount, retryInMs });
+    }
+    this.#timer = setTimeout(() => this.#launch(), retryInMs);
+  }
+
+  /** The publish goes to the process, and its end does not end the process. */
+  #feed(): void {
+    this.#feeding?.destroy();
+    this.#feeding = null;
+    const { stdin } = this.#process ?? {};
+    if (stdin === undefined || this.#session === null) return;
+    this.#feeding = passOn(stdin);
+    this.#options.engine.feed(this.#session, this.#feeding);
+  }
+
+  #report(report: PushReport): void {
+    this.#told.set(report.targetId, report);
+    this.#reports = this.#reports
+      .then(() => this.#options.port.report(this.#options.nodeId, report))
+      .catch((error: unknown) => {
+        this.#log.warn(
+          { err: error, targetId: report.targetId },
+          'how a destination does could not be written',
+        );
+      });
+  }
+}
+
+function passOn(to: Writable): Writable {
+  return new Writable({
+    // As much as the pipe: what is more is lost for a reader that is slow, and nothing for another one.
+    highWaterMark: to.writableHighWaterMark,
+    write: (chunk, _encoding, done) => void to.write(chunk, () => done()),
+    writev(chunks, done) {
+      to.cork();
+      for (const { chunk } of chunks) to.write(chunk);
+      to.uncork();
+      to.write(NO_BYTES, () => done());
+    },
+  });
+}
+
+const NO_BYTES = Buffer.alloc(0);

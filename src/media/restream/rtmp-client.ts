@@ -1,0 +1,213 @@
+import type { Socket } from 'node:net';
+import type { PushAddress } from '../../kernel/push-address.ts';
+import { type AmfValue, decodeAmf0, encodeAmf0, isAmfObject } from '../ingest/rtmp/amf0.ts';
+import { ChunkReader, UNAUTHENTICATED_LIMITS } from '../ingest/rtmp/chunk-reader.ts';
+import { ClientHandshake } from '../ingest/rtmp/handshake.ts';
+import {
+  acknowledgement,
+  command,
+  encodeMessage,
+  MessageType,
+  type RtmpMessage,
+  setChunkSize,
+  UserControl,
+  userControl,
+} from '../ingest/rtmp/messages.ts';
+import { ProtocolError } from '../ingest/rtmp/protocol-error.ts';
+import { PushFailure, quoted } from './failure.ts';
+
+/** Every server takes it; OBS sends so too. */
+export const CHUNK_BYTES = 4096;
+const FLASH_VERSION = 'FMLE/3.0 (compatible; Marquee)';
+const CONNECT = 1;
+const RELEASE = 2;
+const FC_PUBLISH = 3;
+const CREATE_STREAM = 4;
+const PUBLISH = 5;
+/** A server has little to say: more than this is an attack or an error. */
+const MAX_RECEIVED_BYTES = 4 * 2 ** 20;
+const RECEIVED_BYTES_PER_SEC = 16 * 1024;
+
+export interface RtmpClientOptions {
+  socket: Socket;
+  address: PushAddress;
+  streamKey: string;
+  /** The destination takes the broadcast: media may be written. */
+  onAccepted(): void;
+  onFailure(failure: PushFailure): void;
+}
+
+/**
+ * The client's side of a publish (Adobe RTMP 1.0): handshake, connect, createStream, publish. What the server answers
+ * is read within tight limits, whatever it is.
+ */
+export class RtmpClient {
+  readonly #options: RtmpClientOptions;
+  readonly #handshake = new ClientHandshake();
+  readonly #reader = new ChunkReader(UNAUTHENTICATED_LIMITS);
+  readonly #startedAtMs = performance.now();
+  #isShaken = false;
+  #isAccepted = false;
+  #isAsking = false;
+  #messageStream = 0;
+  #received = 0;
+  #acknowledged = 0;
+  #ackWindow = 2_500_000;
+
+  constructor(options: RtmpClientOptions) {
+    this.#options = options;
+    const { socket } = options;
+    socket.setNoDelay(true);
+    socket.on('data', (data: Buffer) => this.#onData(data));
+    socket.write(this.#handshake.begin());
+  }
+
+  /** The message stream that media goes on. */
+  get messageStream(): number {
+    return this.#messageStream;
+  }
+
+  /** The key was sent, and there is no answer yet. */
+  get isAsking(): boolean {
+    return this.#isAsking && !this.#isAccepted;
+  }
+
+  /** The end of the publish, as an encoder says it. */
+  leave(): void {
+    if (!this.#isAccepted) return;
+    this.#send(command(0, 'FCUnpublish', PUBLISH + 1, [null, this.#options.streamKey]));
+    this.#send(command(0, 'deleteStream', PUBLISH + 2, [null, this.#messageStream]));
+  }
+
+  #onData(data: Buffer): void {
+    try {
+      this.#received += data.length;
+      const seconds = (performance.now() - this.#startedAtMs) / 1000;
+      if (this.#received > MAX_RECEIVED_BYTES + seconds * RECEIVED_BYTES_PER_SEC) {
+        throw new ProtocolError('it sends too much');
+      }
+      this.#read(data);
+      if (this.#received - this.#acknowledged < this.#ackWindow) return;
+      this.#acknowledged = this.#received;
+      this.#send(acknowledgement(this.#received >>> 0));
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      const message = `The destination does not answer as an RTMP server does: ${error.message}.`;
+      this.#options.onFailure(new PushFailure('normal', message));
+    }
+  }
+
+  #read(data: Buffer): void {
+    if (this.#isShaken) this.#reader.push(data);
+    else {
+      const { reply, rest } = this.#handshake.push(data);
+      if (reply !== null) this.#options.socket.write(reply);
+      if (rest === null) return;
+      this.#isShaken = true;
+      this.#connect();
+      this.#reader.push(rest);
+    }
+    for (let message = this.#reader.next(); message !== null; message = this.#reader.next()) {
+      this.#onMessage(message);
+    }
+  }
+
+  #send(message: RtmpMessage): void {
+    this.#options.socket.write(encodeMessage(message, CHUNK_BYTES));
+  }
+
+  #connect(): void {
+    const { scheme, host, port, app } = this.#options.address;
+    const tcUrl = `${scheme}://${host}:${port}/${app}`;
+    const { socket } = this.#options;
+    socket.cork();
+    // Before it takes effect, so in chunks of the first size: it is short.
+    this.#send(setChunkSize(CHUNK_BYTES));
+    this.#send(command(0, 'connect', CONNECT, [{ app, type: 'nonprivate', flashVer: FLASH_VERSION, tcUrl }]));
+    socket.uncork();
+  }
+
+  #onMessage({ type, payload }: RtmpMessage): void {
+    if (type === MessageType.windowAckSize && payload.length >= 4) {
+      this.#ackWindow = Math.max(1024, payload.readUInt32BE(0));
+    } else if (type === MessageType.userControl) {
+      const isPing = payload.length >= 6 && payload.readUInt16BE(0) === UserControl.pingRequest;
+      if (isPing) this.#send(userControl(UserControl.pingResponse, payload.readUInt32BE(2)));
+    } else if (type === MessageType.command) this.#onCommand(decodeAmf0(payload));
+    else if (type === MessageType.commandAmf3) this.#onCommand(decodeAmf0(payload.subarray(1)));
+  }
+
+  #onCommand([name, transaction, ...args]: AmfValue[]): void {
+    if (name === '_result' && transaction === CONNECT) this.#publishSoon();
+    else if (name === '_result' && transaction === CREATE_STREAM) this.#publish(args[1]);
+    else if (name === '_error' && (transaction === CONNECT || transaction === CREATE_STREAM)) {
+      this.#options.onFailure(this.#refusal(args[1]));
+    } else if (name === 'onStatus') this.#onStatus(args[1]);
+    else if (name === 'close')
+      this.#options.onFailure(new PushFailure('normal', 'The destination has ended the publish.'));
+  }
+
+  #publishSoon(): void {
+    const { socket, streamKey } = this.#options;
+    socket.cork();
+    this.#send(command(0, 'releaseStream', RELEASE, [null, streamKey]));
+    this.#send(command(0, 'FCPublish', FC_PUBLISH, [null, streamKey]));
+    this.#send(command(0, 'createStream', CREATE_STREAM, [null]));
+    socket.uncork();
+  }
+
+  #publish(stream: AmfValue): void {
+    if (typeof stream !== 'number' || !(stream >= 0 && stream < 2 ** 32)) {
+      throw new ProtocolError('it gives no stream');
+    }
+    this.#messageStream = stream;
+    this.#isAsking = true;
+    this.#send(command(stream, 'publish', PUBLISH, [null, this.#options.streamKey, 'live']));
+  }
+
+  #onStatus(info: AmfValue): void {
+    const { level, code } = statusOf(info);
+    if (code === 'NetStream.Publish.Start') {
+      if (this.#isAccepted) return;
+      this.#isAccepted = true;
+      this.#options.onAccepted();
+    } else if (level === 'error' || /Rejected|Failed|Closed|BadName|Denied/.test(code)) {
+      this.#options.onFailure(this.#refusal(info));
+    }
+  }
+
+  /** A refusal in words: whose fault it is decides whether it is tried again. */
+  #refusal(info: AmfValue): PushFailure {
+    const { code, description } = statusOf(info);
+    const said = quoted(description === '' ? code : description, [this.#options.streamKey]);
+    const behind = said === '' ? '.' : `: ${said}`;
+    if (/authmod=/.test(description)) {
+      return new PushFailure(
+        'fatal',
+        'The destination asks for a user name and a password, which is not supported.',
+      );
+    }
+    if (/InvalidApp/.test(code) || /invalid app|application .*not/i.test(description)) {
+      return new PushFailure(
+        'fatal',
+        `The destination does not know the application of the address${behind}`,
+      );
+    }
+    if (/codec|unsupported|not supported/i.test(`${code} ${description}`)) {
+      return new PushFailure('fatal', `The destination does not take how the broadcast is coded${behind}`);
+    }
+    if (/BadName|Denied|Unauthorized|Rejected|auth|key/i.test(`${code} ${description}`)) {
+      return new PushFailure('refused', `The destination refuses the stream key${behind}`);
+    }
+    return new PushFailure('normal', `The destination has refused or ended the publish${behind}`);
+  }
+}
+
+function statusOf(info: AmfValue): { level: string; code: string; description: string } {
+  const text = (value: AmfValue) => (typeof value === 'string' ? value : '');
+  if (info === undefined || !isAmfObject(info)) return { level: '', code: '', description: text(info) };
+  return { level: text(info.level), code: text(info.code), description: text(info.description) };
+}
+
+/** `@setDataFrame` before the properties of a stream, which makes a server keep them. */
+export const SET_DATA_FRAME = encodeAmf0(['@setDataFrame']);

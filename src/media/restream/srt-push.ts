@@ -1,0 +1,123 @@
+import type { Writable } from 'node:stream';
+import type { PushAddress } from '../../kernel/push-address.ts';
+import type { Outbound } from '../../platform/outbound/index.ts';
+import { flvHeader, flvTag } from '../ingest/flv.ts';
+import { failureOf, PushFailure } from './failure.ts';
+import type { Feed, FeedItem } from './feed.ts';
+import type { PushSession } from './push-session.ts';
+import { SrtClient } from './srt-client.ts';
+
+/** A program that makes MPEG-TS of FLV as it comes. */
+export interface Mux {
+  stdin: Writable;
+  /** Why it has ended, in one line. */
+  ended: Promise<string>;
+  stop(): Promise<void>;
+}
+export type Muxer = (onBytes: (bytes: Buffer) => void) => Promise<Mux>;
+
+export interface SrtPushOptions {
+  outbound: Pick<Outbound, 'datagrams'>;
+  feed: Feed;
+  address: PushAddress;
+  streamKey: string | null;
+  muxer: Muxer;
+}
+
+const RESOLVE_MS = 5000;
+const DEFAULT_LATENCY_MS = 200;
+/** The program reads as fast as it comes: one that does not is stuck. */
+const MAX_QUEUED_BYTES = 16 * 2 ** 20;
+
+/** @returns when the destination has accepted. @throws {PushFailure} */
+export async function pushSrt(options: SrtPushOptions): Promise<PushSession> {
+  const { outbound, address, streamKey, muxer, feed } = options;
+  const { guarded: url, port, query } = address;
+  const socket = await outbound
+    .datagrams({ url, port, timeoutMs: RESOLVE_MS })
+    .catch((error: unknown) => Promise.reject(failureOf(error)));
+  const latencyMs = Number(query.get('latency') ?? DEFAULT_LATENCY_MS);
+  const client = new SrtClient({ socket, streamId: streamKey, latencyMs });
+  await client.accepted;
+  try {
+    const mux = await muxer((bytes) => client.write(bytes));
+    return new SrtPush(client, mux, feed);
+  } catch (error) {
+    client.end();
+    throw failureOf(error);
+  }
+}
+
+class SrtPush implements PushSession {
+  readonly closed: Promise<PushFailure | null>;
+  readonly #client: SrtClient;
+  readonly #mux: Mux;
+  readonly #detach: () => void;
+
+  constructor(client: SrtClient, mux: Mux, feed: Feed) {
+    this.#client = client;
+    this.#mux = mux;
+    const wrong = Promise.withResolvers<PushFailure>();
+    const writer = new FlvWriter(mux.stdin, feed, wrong.resolve);
+    this.#detach = feed.attach(writer);
+    const muxed = mux.ended.then(
+      (why) => new PushFailure('normal', `The broadcast could not be made MPEG-TS: ${why}.`),
+    );
+    this.closed = Promise.race([client.closed, muxed, wrong.promise]).then(async (failure) => {
+      this.#detach();
+      client.end();
+      await mux.stop();
+      return failure;
+    });
+  }
+
+  sentBytes(): number {
+    return this.#client.sentBytes;
+  }
+
+  async end(): Promise<void> {
+    this.#detach();
+    this.#client.end();
+    await this.#mux.stop();
+  }
+}
+
+/** The feed as one FLV file. */
+class FlvWriter {
+  readonly #out: Writable;
+  readonly #fail: (failure: PushFailure) => void;
+  readonly #headers = new Map<number, Buffer>();
+  #isCorked = false;
+
+  constructor(out: Writable, { codecs }: Feed, fail: (failure: PushFailure) => void) {
+    this.#out = out;
+    this.#fail = fail;
+    out.write(flvHeader({ video: codecs.video !== null, audio: codecs.audio !== null }));
+  }
+
+  item({ type, timestamp, payload, kind }: FeedItem): void {
+    if (kind === 'header') {
+      const known = this.#headers.get(type);
+      // MPEG-TS has no place for another one: it takes a program that begins with it.
+      if (known && !known.equals(payload)) {
+        this.#fail(
+          new PushFailure('normal', 'The encoder sends otherwise than before; the connection begins anew.'),
+        );
+      }
+      if (known) return;
+      this.#headers.set(type, Buffer.from(payload));
+    }
+    if (!this.#isCorked) this.#out.cork();
+    this.#isCorked = true;
+    this.#out.write(flvTag(type, timestamp, payload));
+  }
+
+  flush(): void {
+    if (!this.#isCorked) return;
+    this.#isCorked = false;
+    this.#out.uncork();
+    if (this.#out.writableLength > MAX_QUEUED_BYTES) {
+      this.#fail(new PushFailure('normal', 'The broadcast could not be made MPEG-TS in time.'));
+    }
+  }
+}
