@@ -101,9 +101,53 @@ test('a session that ends in the middle of a form: what was typed is still there
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.getByLabel(/^Password/).fill(user.password);
     assert.equal(await field.inputValue(), 'Grace');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await field.inputValue(), 'Grace');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByLabel(/^Password/).fill(user.password);
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
     await heading(page, 'Hello, Grace').waitFor();
   });
+});
+
+test('an act that needs the password again: asked for once, then done', async () => {
+  const user = await dashboard.user();
+  await dashboard.visit('/dashboard', { user }, async (page) => {
+    let isRefused = false;
+    // What answers so by itself is a matter of minutes; everything after the refusal is real.
+    await page.route('**/api/v1/me', (route) => {
+      if (isRefused || route.request().method() !== 'PATCH') return route.continue();
+      isRefused = true;
+      const error = { code: 'PASSWORD_REQUIRED', message: 'Give the password again.' };
+      return route.fulfill({ status: 403, json: { success: false, error } });
+    });
+    await page.getByLabel('Your name').fill('Joan');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your password, please' });
+    await dialog.getByLabel(/^Password/).fill('wrong horse battery staple');
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await dialog.getByText('This is not your password.').waitFor();
+    await dialog.getByLabel(/^Password/).fill(user.password);
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await heading(page, 'Hello, Joan').waitFor();
+  });
+});
+
+test('a tab does nothing for whoever signed in in another one', async () => {
+  const [user, other] = [await dashboard.user(), await dashboard.user({ name: 'Olga' })];
+  await dashboard.visit('/dashboard', { user }, async (page) => {
+    await page.getByLabel('Your name').fill('Not Olga');
+    const tab = await page.context().newPage();
+    await tab.context().clearCookies();
+    await tab.goto(`${dashboard.url}/dashboard/sign-in`);
+    await fillSignIn(tab, other);
+    await heading(tab, 'Hello, Olga').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await heading(page, 'Hello, Olga').waitFor();
+  });
+  const me = await (await dashboard.signedIn(other)).get('/me');
+  assert.equal(me.assertOk(200).string('data.name'), 'Olga');
 });
 
 test('an API that is away: a banner, nothing lost, and on with it when it is back', async () => {
