@@ -13,3 +13,4 @@ process.once(
     });
   },
 );
+process.once('disconnect', () => process.exit());
