@@ -11,7 +11,19 @@ export async function samplePaths(
   const session = await dashboard.signedIn(user);
   const create = async (path: string, body: object) =>
     (await session.send('POST', path, { body })).assertOk(201).string('data.id');
+  const { db, mailbox } = dashboard.app.container;
+  await db.updateTable('account').set({ role: 'ADMIN' }).where('id', '=', user.id).execute();
+  await db.transaction().execute((tx) =>
+    mailbox.enqueue(tx, {
+      kind: 'test',
+      to: user.email,
+      subject: 'A mail',
+      text: `See ${dashboard.url}/x.`,
+    }),
+  );
+  const [mail] = await mailbox.list();
   return {
+    '/mailbox/$mailId': `/mailbox/${mail?.id}`,
     '/live/$id': `/live/${await create('/streams', { title: 'Evening concert' })}`,
   };
 }

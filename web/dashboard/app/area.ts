@@ -16,6 +16,8 @@ export interface Area {
   to?: string;
   group?: (typeof GROUPS)[number];
   Icon?: ComponentType;
+  /** It is offered only where the platform keeps its mails, to administrators. */
+  needs?: 'mailbox';
   routes: readonly AnyRoute[];
   /** What the palette offers beside the area itself. */
   actions?: readonly AreaAction[];

@@ -4,10 +4,9 @@ import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SearchIcon } from '../components/icons.tsx';
-import type { Area } from './area.ts';
-import { areas } from './areas.ts';
 import { currentLanguage } from './i18n.ts';
 import { chooseMode } from './mode.ts';
+import { useOfferedAreas } from './offered-areas.ts';
 import { leave } from './sign-out.ts';
 
 /** Everything by the keyboard: areas, what they offer, and the shell's own switches. `opened` counts how often it was asked for. */
@@ -18,7 +17,7 @@ export default function PaletteDialog({ opened }: { opened: number }) {
   const router = useRouter();
   const language = currentLanguage();
   const go = (to: string) => void router.navigate({ href: to });
-  const all: readonly Area[] = areas;
+  const all = useOfferedAreas();
   const own: SpotlightActionData[] = [
     { id: 'mode.live', label: t('palette.live'), onClick: () => chooseMode('live') },
     { id: 'mode.test', label: t('palette.test'), onClick: () => chooseMode('test') },

@@ -1,6 +1,7 @@
 import { API_AWAY, ApiError, isEnvelope } from './api-error.ts';
 import { noteAnswer, noteAway } from './connection.ts';
 import { currentMode } from './mode.ts';
+import { noteServerTime } from './server-clock.ts';
 
 /** The address that every call is below; the session is a cookie of this origin. */
 export const BASE_URL = '/api/v1';
@@ -36,6 +37,7 @@ export async function fetchOrAway(input: Request | string, init?: RequestInit): 
       throw new TypeError(`a proxy answered ${response.status}`);
     }
     noteAnswer();
+    noteServerTime(response.headers);
     return response;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;

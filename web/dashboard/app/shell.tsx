@@ -8,11 +8,12 @@ import { SearchIcon } from '../components/icons.tsx';
 import { NavLinkTo } from '../components/links.tsx';
 import { PageSkeleton } from '../components/skeletons.tsx';
 import { AccountPanel } from './account-panel.tsx';
-import { type Area, GROUPS } from './area.ts';
-import { areas } from './areas.ts';
+import { GROUPS } from './area.ts';
 import { currentLanguage } from './i18n.ts';
 import { useMode } from './mode.ts';
 import { ModeSwitch } from './mode-switch.tsx';
+import { NotificationBell } from './notification-bell.tsx';
+import { useOfferedAreas } from './offered-areas.ts';
 import { openPalette, Palette } from './palette.ts';
 
 /** What stands around every page of a signed-in user. */
@@ -56,6 +57,7 @@ export function Shell() {
             >
               <SearchIcon />
             </ActionIcon>
+            <NotificationBell />
             <AccountPanel />
           </Group>
         </Group>
@@ -79,7 +81,7 @@ export function Shell() {
 function Navigation() {
   const { t } = useTranslation();
   const language = currentLanguage();
-  const all: readonly Area[] = areas;
+  const all = useOfferedAreas();
   return GROUPS.map((group) => {
     const members = all.filter((area) => area.group === group);
     if (members.length === 0) return null;

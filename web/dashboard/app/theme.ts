@@ -56,14 +56,15 @@ export const theme = createTheme({
 
 /** Darker words on light tints, and dimmed words that are still words. */
 export const variables: CSSVariablesResolver = () => {
-  const tints = (shade: number) =>
+  const tints = (words: (color: string) => string) =>
     Object.fromEntries(
-      TINTS.map((name) => [`--mantine-color-${name}-light-color`, `var(--mantine-color-${name}-${shade})`]),
+      TINTS.map((name) => [`--mantine-color-${name}-light-color`, words(`--mantine-color-${name}`)]),
     );
   return {
     variables: {},
     light: {
-      ...tints(9),
+      // Even the darkest shade of green, yellow and orange is too light for small words on a tint.
+      ...tints((color) => `color-mix(in srgb, var(${color}-9) 65%, black)`),
       '--marquee-soft-ground': '#f0eae2',
       '--mantine-color-body': '#fffdfa',
       '--mantine-color-text': '#1c1917',
@@ -73,7 +74,7 @@ export const variables: CSSVariablesResolver = () => {
       '--mantine-color-anchor': '#8a4305',
     },
     dark: {
-      ...tints(2),
+      ...tints((color) => `var(${color}-2)`),
       '--marquee-soft-ground': '#262220',
       '--mantine-color-dimmed': '#b5aca3',
       '--mantine-color-placeholder': '#a0968d',

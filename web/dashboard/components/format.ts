@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import { currentLocale } from '../app/i18n.ts';
+import { serverNow } from '../app/server-clock.ts';
 
 /** The browser's own: every time of day on a page is in it. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -81,7 +82,7 @@ function formatDuration(seconds: number): string {
 
 function formatRelative(locale: string, instant: Date): string {
   const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
-  const seconds = (instant.getTime() - Date.now()) / 1000;
+  const seconds = (instant.getTime() - serverNow()) / 1000;
   const unit = UNITS.find(([, length]) => Math.abs(seconds) >= length);
   return unit === undefined
     ? format.format(Math.round(seconds), 'second')

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { useMode } from '../../app/mode.ts';
+import { serverNow } from '../../app/server-clock.ts';
 import type { Shape } from '../../app/shape.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { type Fact, Facts } from '../../components/facts.tsx';
@@ -85,9 +86,9 @@ const SECOND_MS = 1000;
 
 function Elapsed({ since }: { since: string }) {
   const { duration } = useFormat();
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(serverNow);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), SECOND_MS);
+    const timer = setInterval(() => setNow(serverNow()), SECOND_MS);
     return () => clearInterval(timer);
   }, []);
   return duration((now - Date.parse(since)) / SECOND_MS);
