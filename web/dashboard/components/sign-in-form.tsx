@@ -63,11 +63,25 @@ function PasswordStep({ email = '', onDone, onChallenge }: Props & { onChallenge
         <Button type="submit" loading={enter.isPending} fullWidth>
           {t('signIn.submit')}
         </Button>
-        <Anchor href="/forgot-password" size="sm" ta="center">
-          {t('signIn.forgot')}
-        </Anchor>
+        <ForgotLink keepsPage={email !== ''} />
       </Stack>
     </form>
+  );
+}
+
+/** Beside a page with something typed on it, the link opens in another tab. */
+function ForgotLink({ keepsPage }: { keepsPage: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <Anchor
+      href="/forgot-password"
+      size="sm"
+      ta="center"
+      {...(keepsPage ? { target: '_blank', rel: 'noopener' } : {})}
+    >
+      {t('signIn.forgot')}
+      {keepsPage && <span className="hidden-words"> {t('newTab')}</span>}
+    </Anchor>
   );
 }
 
