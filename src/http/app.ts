@@ -122,7 +122,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   limits(app, ports);
   jsonBody(app);
   app.setErrorHandler(errorHandler(ports.log, ports.conflict));
-  const mounted = { ...ports, streams: new EventStreams(app, ports) };
+  const streams = new EventStreams(app, ports);
+  app.decorate('eventStreams', streams);
+  const mounted = { ...ports, streams };
 
   for (const route of routes) {
     assertNotice(route);

@@ -1,5 +1,6 @@
 import type { Caller } from '../kernel/access.ts';
 import type { AppError, ErrorCode } from '../kernel/errors.ts';
+import type { EventStreams } from './event-stream.ts';
 import type { Route } from './route.ts';
 
 declare module 'fastify' {
@@ -19,6 +20,10 @@ declare module 'fastify' {
     errorCode: ErrorCode | null;
     /** The endpoint has reached its sunset. */
     gone: AppError | null;
+  }
+  interface FastifyInstance {
+    /** For pages that have event streams of their own. */
+    eventStreams: EventStreams;
   }
   interface FastifyContextConfig {
     /** The endpoint behind the matched path; absent on pages and files. */

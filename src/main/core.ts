@@ -16,6 +16,7 @@ import { accountsPart, profilesPart } from './parts/accounts.ts';
 import { createAddresses } from './parts/addresses.ts';
 import { apiKeysPart } from './parts/api-keys.ts';
 import { authPart } from './parts/auth.ts';
+import { chatPart } from './parts/chat.ts';
 import { domainsPart } from './parts/domains.ts';
 import { eventLogPart } from './parts/event-log.ts';
 import { healthPart } from './parts/health.ts';
@@ -96,7 +97,8 @@ function buildMedia(base: Base, take: Take) {
   );
   const { recordings } = take(recordingsPart({ ...base, intake }));
   const live = take(streamsPart({ ...base, ...addresses, recordings }));
-  const watching = take(playbackPart({ ...base, ...addresses, recordings }));
+  const { liveChat } = take(chatPart({ ...base, ...addresses, ...live }));
+  const watching = take(playbackPart({ ...base, ...addresses, recordings, liveChat }));
   const sentOn = take(restreamsPart(base));
   return { ...addresses, ...video, ...watching, ...live, ...sentOn, intake, uploads, recordings };
 }

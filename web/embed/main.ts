@@ -1,1 +1,4 @@
+import { startChat } from '../chat/panel.ts';
 import '../player/element.ts';
+
+startChat();

@@ -1,4 +1,5 @@
 import '../player/element.ts';
+import { startChat } from '../chat/panel.ts';
 import type { Phase } from '../player/playback.ts';
 import { localDate, localTime, relativeTime, WORDS } from '../player/words.ts';
 import { showIssues } from './issues.ts';
@@ -76,3 +77,4 @@ document.addEventListener('marquee-phase', (event) => {
 enableCopying();
 enableSeeking();
 showIssues();
+startChat();

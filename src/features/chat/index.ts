@@ -3,7 +3,9 @@
  *
  * Terminology: a *guest* is a visitor of the page of one stream who has said a name; a *time-out* is a ban with an end.
  */
-
+export { guestChatPages } from './guest.pages.ts';
+export { createGuestSessions } from './guests.ts';
 export { toMessage } from './messages.ts';
+export { chatPanel } from './panel.views.ts';
 export { chatRoutes } from './routes.ts';
 export { createChat } from './service.ts';

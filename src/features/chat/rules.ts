@@ -33,3 +33,22 @@ export function hasBannedWord(text: string, words: readonly string[]): boolean {
   });
   return new RegExp(parts.join('|'), 'u').test(folded(text));
 }
+
+export const NAME_MAX = 30;
+
+/** A name as a guest gives it, on one line; null when it cannot be one. */
+export function parseGuestName(name: string): string | null {
+  const plain = name
+    .normalize('NFC')
+    .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+    .replaceAll(/\s+/gu, ' ')
+    .trim();
+  const { length } = [...plain];
+  return length > 0 && length <= NAME_MAX && VISIBLE.test(plain) ? plain : null;
+}
+
+/** Would people take one name for the other? */
+export function isSameName(a: string, b: string): boolean {
+  const plain = (name: string) => folded(name).replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return plain(a) === plain(b) && plain(a) !== '';
+}

@@ -8,7 +8,7 @@ import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { BanRow, MessageRow, SettingsRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { hasBannedWord, refuseText } from './rules.ts';
+import { hasBannedWord, isSameName, refuseText } from './rules.ts';
 
 export interface PostInput {
   text: string;
@@ -31,6 +31,20 @@ export interface Creator {
 export interface ShownMessage {
   row: MessageRow;
   creator: Creator;
+}
+
+/** What a page shows first. */
+export interface RecentChat {
+  /** The newest 50, the oldest of them first. */
+  messages: ShownMessage[];
+  /** Resumes behind what is here. */
+  eventId: string;
+  settings: { chatMode: SettingsRow['chat_mode']; slowModeSec: number };
+  creatorName: string;
+  /** When the stream was made. */
+  createdAt: Date;
+  /** The stream has a chat, though it may be off. */
+  isOpen: boolean;
 }
 
 interface Deps {
@@ -56,6 +70,10 @@ export interface Chat {
   ): Promise<ShownMessage>;
   /** @throws {AppError} BAD_REQUEST, field `since`. */
   list(workspaceId: string, streamId: string, page: PageRequest, since?: string): Promise<ShownMessage[]>;
+  /** For visitors; undefined when there is no such stream. */
+  recent(streamId: string): Promise<RecentChat | undefined>;
+  /** @throws {AppError} BAD_REQUEST, field `name`, for one that a guest may not have. */
+  refuseName(streamId: string, name: string): Promise<void>;
   remove(workspaceId: string, streamId: string, id: string): Promise<void>;
   /** Removes every message. @returns when. */
   clear(workspaceId: string, streamId: string): Promise<Date>;
@@ -111,6 +129,15 @@ export function createChat(deps: Deps): Chat {
       const creator = await creatorOf(accountId);
       return rows.map((row) => ({ row, creator }));
     },
+    recent: (streamId) => recentOf(deps, streamId),
+    async refuseName(streamId, name) {
+      const settings = owned(await repository.findSettings(db, streamId), null);
+      const { displayName, username } = await creatorOf(settings.account_id);
+      if (isSameName(name, displayName) || isSameName(name, username))
+        throw badRequest('name', 'That is the name of the creator. Choose another one.');
+      if (hasBannedWord(name, settings.banned_words))
+        throw badRequest('name', 'This chat does not allow that name.');
+    },
     remove: (workspaceId, streamId, id) =>
       changing(streamId, workspaceId, async (tx, _settings, now) => {
         const deleted = await repository.deleteMessage(tx, streamId, id, now);
@@ -165,6 +192,35 @@ function owned(settings: SettingsRow | undefined, workspaceId: string | null): S
   if (settings === undefined) throw notFound();
   if (workspaceId !== null && settings.workspace_id !== workspaceId) throw notFound();
   return settings;
+}
+
+const RECENT = 50;
+const NEWEST: PageRequest = {
+  take: RECENT,
+  limit: RECENT,
+  order: 'desc',
+  after: null,
+  createdAfter: null,
+  createdBefore: null,
+};
+
+async function recentOf({ db, creatorOf }: Deps, streamId: string): Promise<RecentChat | undefined> {
+  const settings = await repository.findSettings(db, streamId);
+  if (settings === undefined) return undefined;
+  const { created_at: createdAt, chat_enabled: isOpen } = settings;
+  // Before the messages: what comes between is replayed, and known by its id.
+  const [head] = await log.headsOf(db, [place(streamId)]);
+  const { seq, atMs } = head?.position ?? { seq: 0, atMs: createdAt.getTime() };
+  const creator = await creatorOf(settings.account_id);
+  const rows = await repository.listMessages(db, streamId, NEWEST, null);
+  return {
+    messages: rows.toReversed().map((row) => ({ row, creator })),
+    eventId: `${atMs}-${seq}`,
+    settings: { chatMode: settings.chat_mode, slowModeSec: settings.slow_mode_sec },
+    creatorName: creator.displayName,
+    createdAt,
+    isOpen,
+  };
 }
 
 interface Post {

@@ -14,6 +14,7 @@ export type { WatchedBy } from './live/files.pages.ts';
 export { liveFilePages } from './live/files.pages.ts';
 export type { StreamSnapshot } from './live/snapshot.ts';
 export { SESSION_ID, STREAM_ID } from './live/snapshot.ts';
+export type { LiveChat } from './live/watch.pages.ts';
 export { embeddableStream, liveWatchPages } from './live/watch.pages.ts';
 export { createWatching } from './live/watching.ts';
 export { oembedPage } from './oembed.pages.ts';

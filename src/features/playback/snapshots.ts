@@ -19,8 +19,9 @@ const ENTRIES = 10_000;
  * Reads for viewers, at most twice a second for each id however many watch.
  *
  * @param form of the ids: what looks like none never reaches the database.
+ * @param entries so many are remembered; then all are forgotten.
  */
-export function createSnapshots<T>(source: SnapshotSource<T>, form: RegExp): Snapshots<T> {
+export function createSnapshots<T>(source: SnapshotSource<T>, form: RegExp, entries = ENTRIES): Snapshots<T> {
   const cache = new Map<string, { until: number; snapshot: Promise<T | undefined> }>();
   source.onChanged((id) => cache.delete(id));
   return {
@@ -29,7 +30,7 @@ export function createSnapshots<T>(source: SnapshotSource<T>, form: RegExp): Sna
       const known = cache.get(id);
       const now = performance.now();
       if (known !== undefined && known.until > now) return known.snapshot;
-      if (cache.size >= ENTRIES) cache.clear();
+      if (cache.size >= entries) cache.clear();
       const snapshot = source.find(id);
       cache.set(id, { until: now + FRESH_MS, snapshot });
       snapshot.catch(() => cache.delete(id));

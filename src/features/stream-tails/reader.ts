@@ -41,8 +41,10 @@ interface Deps {
 const BATCH = 200;
 /** Hints may be lost: it looks this often anyway. */
 const POLL_MS = 1000;
-/** Two looks are at least so far apart, and take together what was committed in between. */
+/** Two looks are at least so far apart, and take together what was committed in between… */
 const GAP_MS = 10;
+/** …and as far as the last one took to be written to all, so that the rest of the process has its half of the time. */
+const MAX_GAP_MS = 500;
 
 const keyOf = ({ streamId, tail }: log.LogPlace) => `${tail} ${streamId}`;
 
@@ -166,8 +168,11 @@ export class StreamLogReader {
       for (const feed of due) feed.isHinted = false;
       const places = due.map(({ streamId, tail, position: { seq } }) => ({ streamId, tail, seq }));
       const rows = Map.groupBy(await log.entriesAfter(this.#deps.db, places, BATCH), keyOf);
+      const begun = performance.now();
       for (const feed of due) handOut(feed, rows.get(keyOf(feed)) ?? []);
-      await sleep(GAP_MS);
+      // The sockets are written to behind this turn.
+      await new Promise(setImmediate);
+      await sleep(Math.min(MAX_GAP_MS, Math.max(GAP_MS, performance.now() - begun)));
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'the log of the streams cannot be read; their tails wait');
       for (const feed of due) feed.isHinted = true;

@@ -7,6 +7,7 @@ import {
   createWatching,
   embeddableStream,
   embeddableVideo,
+  type LiveChat,
   liveFilePages,
   liveWatchPages,
   oembedPage,
@@ -35,7 +36,11 @@ import { type Built, EVERY, type Page, type PageRole, type Service } from '../pa
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
 
-type Needs = Base & Pick<Addresses, 'playbackTokens' | 'access'> & { recordings: Recordings };
+type Needs = Base &
+  Pick<Addresses, 'playbackTokens' | 'access'> & {
+    recordings: Recordings;
+    liveChat: LiveChat;
+  };
 
 /** What viewers may be told. */
 interface Shown {
@@ -73,7 +78,7 @@ export function playbackPart(needs: Needs): Built<Gives> {
 }
 
 async function playbackPages(
-  { config, clock, secrets, store, platformHosts, access, playbackTokens: tokens }: Needs,
+  { config, clock, secrets, store, platformHosts, access, playbackTokens: tokens, liveChat }: Needs,
   { snapshots: { streams, videos, recordings }, viewers }: Gives,
   { assets }: PageRole,
 ): Promise<Page[]> {
@@ -88,6 +93,7 @@ async function playbackPages(
     liveFilePages({ streams, access, files: liveFiles, viewers, watching: createWatching({ clock }), clock }),
     liveWatchPages({
       ...{ streams, recordings, videos, access, sessions, assets, clock, publicUrl, platformHosts },
+      chat: liveChat,
     }),
     beaconPage({ streams, sessions, viewers }),
     videoFilePages({ admissions, files: videoFiles }),

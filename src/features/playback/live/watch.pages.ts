@@ -3,7 +3,7 @@ import type { WebAssets } from '../../../http/assets.ts';
 import { type Page, sendPage } from '../../../http/page.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { isOpen } from '../../../kernel/visibility.ts';
-import { html } from '../../../platform/html.ts';
+import { html, type SafeHtml } from '../../../platform/html.ts';
 import type { Grant } from '../access.rules.ts';
 import type { Access } from '../access.service.ts';
 import { creatorName, EMBED_SIZE, missingPages } from '../media.views.ts';
@@ -13,6 +13,13 @@ import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 import { embedBody, type Showing, streamBody, streamHead, type WatchView } from './watch.views.ts';
+
+/**
+ * The chat of a stream beside its player; null where there is none.
+ *
+ * @param suffix the token that let the visitor in, as a query.
+ */
+export type LiveChat = (streamId: string, suffix: string) => Promise<SafeHtml | null>;
 
 interface Deps {
   streams: Snapshots<StreamSnapshot>;
@@ -27,9 +34,13 @@ interface Deps {
   publicUrl: string;
   /** Its host names. Pages of ours may show the player, whichever sites an account lists. */
   platformHosts: readonly string[];
+  chat?: LiveChat;
 }
 
-type WatchRequest = FastifyRequest<{ Params: { streamId: string }; Querystring: { token?: string } }>;
+type WatchRequest = FastifyRequest<{
+  Params: { streamId: string };
+  Querystring: { token?: string; chat?: string };
+}>;
 
 const CARD = 'site/card.png';
 const CARD_SIZE = { width: 1200, height: 630 };
@@ -37,24 +48,24 @@ const CARD_SIZE = { width: 1200, height: 630 };
 /**
  * `GET /watch/:streamId` and `GET /embed/:streamId`, the public pages of a stream. A stream that the viewer
  * may not see and one that does not exist answer the same 404. `?token=` is a playback or preview token; it goes on
- * to the playlist.
+ * to the playlist. `?chat=1` shows the chat in the embedded page as well.
  */
 export function liveWatchPages(deps: Deps): (app: FastifyInstance) => void {
   const { assets } = deps;
   return (app) => {
     app.get('/watch/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
-      const view = await viewOf(deps, request);
+      const view = await viewOf(deps, request, true);
       return sendPage(reply, assets, view === null ? MISSING.watch : watchPage(view));
     });
     app.get('/embed/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
-      const view = await viewOf(deps, request);
+      const view = await viewOf(deps, request, request.query.chat === '1');
       return sendPage(reply, assets, view === null ? MISSING.embed : embedPage(deps, view));
     });
   };
 }
 
 /** What this viewer may see; null when nothing. */
-async function viewOf(deps: Deps, request: WatchRequest): Promise<WatchView | null> {
+async function viewOf(deps: Deps, request: WatchRequest, withChat: boolean): Promise<WatchView | null> {
   const { streamId } = request.params;
   const stream = await deps.streams.get(streamId);
   const pass = stream === undefined ? null : await deps.access.passFor(stream, request.query.token);
@@ -73,6 +84,7 @@ async function viewOf(deps: Deps, request: WatchRequest): Promise<WatchView | nu
     recordingUrl: await recordingUrl(deps, stream),
     playlist: `/live/${streamId}/master.m3u8${suffix}`,
     session: grant === 'preview' ? null : deps.sessions.mint(streamId, grant, suffix),
+    chat: withChat ? ((await deps.chat?.(streamId, suffix)) ?? null) : null,
     watchUrl,
     embedUrl: `${publicUrl}/embed/${streamId}`,
     picture: card === null ? null : { url: publicUrl + card, ...CARD_SIZE },

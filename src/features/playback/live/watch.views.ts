@@ -7,6 +7,8 @@ export type Showing = 'live' | 'preview' | 'scheduled' | 'ended' | 'offline';
 
 /** All that the two pages of a stream say. */
 export interface WatchView extends MediaPage {
+  /** Null where there is none. */
+  chat: SafeHtml | null;
   stream: StreamSnapshot;
   showing: Showing;
   /** Of the broadcast that has ended; null where there is nothing to offer. */
@@ -37,14 +39,18 @@ export function streamBody(view: WatchView): SafeHtml {
   return watchBody(view, {
     player: player(view, false),
     facts: html`${badge}${moment(view)}`,
-    more: view.isPreview
-      ? html`<p class="signal-issues" role="status" data-issues-of="${view.playlist}" data-issues="${view.stream.issues.join(' ')}" hidden></p>`
-      : null,
+    more: html`${issues(view)}${view.chat}`,
   });
 }
 
+/** To its owner: what is wrong with the signal. */
+function issues(view: WatchView): SafeHtml | null {
+  if (!view.isPreview) return null;
+  return html`<p class="signal-issues" role="status" data-issues-of="${view.playlist}" data-issues="${view.stream.issues.join(' ')}" hidden></p>`;
+}
+
 export function embedBody(view: WatchView): SafeHtml {
-  return html`<main aria-label="Player">${player(view, true)}</main>`;
+  return html`<main aria-label="Player">${player(view, true)}${view.chat}</main>`;
 }
 
 /** The player's element, which shows the panel inside it until its script has taken over. */
