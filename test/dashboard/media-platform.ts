@@ -92,10 +92,16 @@ async function signIn(url: string) {
 
 /** No violation of the rules of axe in either scheme, and nothing wider than the window. */
 export async function assertGoodLooks(page: Page, about: string): Promise<void> {
+  // No colour is looked at on its way to another one.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
+    await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor({ state: 'attached' });
     const { violations } = await new AxeBuilder({ page }).analyze();
-    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join('; ')}`);
+    const found = violations.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join('; ')}`,
+    );
     assert.deepEqual(found, [], `${about}, ${colorScheme}`);
   }
   const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');

@@ -25,5 +25,6 @@ export async function samplePaths(
   return {
     '/mailbox/$mailId': `/mailbox/${mail?.id}`,
     '/live/$id': `/live/${await create('/streams', { title: 'Evening concert' })}`,
+    '/videos/$id': `/videos/${await create('/videos', { title: 'Evening concert' })}`,
   };
 }

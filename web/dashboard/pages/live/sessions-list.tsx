@@ -1,9 +1,10 @@
-import { Anchor, Stack, Table, Text } from '@mantine/core';
+import { Stack, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { byCursor, CursorList } from '../../components/cursor-list.tsx';
 import { useFormat } from '../../components/format.ts';
+import { TextLink } from '../../components/links.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
 
 const REFRESH_MS = 10_000;
@@ -97,7 +98,9 @@ function Outcome({ session: { error, recordingVideoId } }: { session: Shape<'Str
   return (
     <>
       {recordingVideoId !== null && (
-        <Anchor href={`/dashboard/videos/${recordingVideoId}`}>{t('sessions.recording')}</Anchor>
+        <TextLink to="/videos/$id" params={{ id: recordingVideoId }}>
+          {t('sessions.recording')}
+        </TextLink>
       )}
       {error !== null && <Text size="sm">{known === undefined ? error : t(`sessionError.${known}`)}</Text>}
       {recordingVideoId === null && error === null && t('sessions.noRecording')}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { makeClip } from '../harness/clip.ts';
+import { until } from '../harness/wait.ts';
+import { assertGoodLooks, type MediaPlatform, startMediaPlatform } from './media-platform.ts';
+
+const TITLE = `${'ليلة الجمعة '.repeat(7)}${'星期五晚上'.repeat(12)} ${'🎬🎉'.repeat(6)} A night at the opera`;
+const SLOW = { timeout: 60_000 };
+/** So slow that a reload comes in the middle. */
+const SLOW_BYTES_PER_SEC = 100_000;
+
+let media: MediaPlatform;
+let folder: string;
+let clip: string;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'marquee-videos-'));
+  clip = join(folder, 'Opening night.mp4');
+  [media] = await Promise.all([
+    startMediaPlatform(),
+    makeClip(clip, { seconds: 4, width: 640, height: 360, bitrateKbps: 1500 }),
+  ]);
+});
+after(async () => {
+  await media?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** @returns sets how many bytes a second the page may send. */
+async function throttle(page: Page): Promise<(bytesPerSec: number) => Promise<void>> {
+  const session = await page.context().newCDPSession(page);
+  return async (uploadThroughput) => {
+    const conditions = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput };
+    await session.send('Network.emulateNetworkConditions', conditions);
+  };
+}
+
+async function chooseFile(page: Page, button: RegExp, path: string): Promise<void> {
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    page.getByRole('button', { name: button }).first().click(),
+  ]);
+  await chooser.setFiles(path);
+}
+
+/** Percent of the upload that is shown. */
+async function percentOf(page: Page): Promise<number> {
+  const bar = page.getByRole('progressbar', { name: 'Upload of Opening night.mp4' });
+  return Number(await bar.getAttribute('aria-valuenow', SLOW));
+}
+
+test('an upload goes on after a reload, is described, published, and watched', async (t) => {
+  assert.ok(TITLE.length <= 200 && TITLE.length > 180);
+  await media.visit('/videos', async (page) => {
+    const guards: string[] = [];
+    page.on('dialog', (dialog) => {
+      guards.push(dialog.type());
+      void dialog.accept();
+    });
+    await page.getByRole('heading', { name: 'No video yet' }).waitFor(SLOW);
+    const slowDown = await throttle(page);
+    await slowDown(SLOW_BYTES_PER_SEC);
+    await chooseFile(page, /^Upload videos/, clip);
+    await until(async () => (await percentOf(page)) > 5, { timeoutMs: 30_000, message: 'progress' });
+    await page.getByText(/per second/).waitFor(SLOW);
+    await page.getByRole('button', { name: 'Pause Opening night.mp4' }).click();
+    await page.getByText('Paused', { exact: true }).waitFor(SLOW);
+
+    await page.reload();
+    assert.deepEqual(guards, ['beforeunload'], 'leaving is asked about');
+    const unfinished = page.getByRole('region', { name: 'Unfinished uploads' });
+    await unfinished.getByRole('link', { name: 'Opening night.mp4' }).waitFor(SLOW);
+    await assertGoodLooks(page, 'the list with an unfinished upload');
+    await slowDown(-1);
+    const before = await media.call('GET', '/upload');
+    await chooseFile(page, /^Upload videos/, clip);
+    await page.getByText('Uploaded; the video is being processed').waitFor(SLOW);
+    const after = await media.call('GET', '/upload');
+    assert.deepEqual([Object.keys(before).length, Object.keys(after).length], [1, 1], 'one session in all');
+    assert.equal(Object(after[0]).status, 'COMPLETED');
+
+    await page.getByRole('link', { name: 'Open the video' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Opening night' }).waitFor(SLOW);
+    await page.getByLabel('Title').fill(TITLE);
+    await page.getByRole('combobox', { name: 'Tags' }).fill('opera');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Save details' }).click();
+    await page.getByRole('heading', { level: 1, name: TITLE }).waitFor(SLOW);
+    await page.getByText('Every quality is made.').waitFor(SLOW);
+    await page.getByRole('table', { name: 'Qualities' }).getByText('360p').waitFor(SLOW);
+    await page.frameLocator('iframe').locator('marquee-player').waitFor(SLOW);
+
+    const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    assert.equal((await fetch(`${media.platform.url}/watch/${id}`)).status, 404, 'a draft is private');
+    await page.getByRole('button', { name: 'Publish now' }).click();
+    await page.getByText('It can be watched by the link below.').waitFor(SLOW);
+    await assertGoodLooks(page, 'the page of a video');
+
+    const viewer = await media.watch(
+      await page.getByRole('textbox', { name: 'Link to share' }).inputValue().then(pathOf),
+    );
+    t.after(() => viewer.close());
+    await viewer.page.getByRole('heading', { name: TITLE }).waitFor(SLOW);
+    await viewer.page.locator('video').waitFor({ state: 'attached', ...SLOW });
+    await viewer.page.evaluate('document.querySelector("video").play()');
+    const second = 'document.querySelector("video").currentTime > 0.2';
+    await until(() => viewer.page.evaluate<boolean>(second), { timeoutMs: 30_000, message: 'a picture' });
+  });
+});
+
+function pathOf(url: string): string {
+  return new URL(url).pathname;
+}
+
+test('several at once are hidden and deleted, and a broken file says what to do', async () => {
+  const make = (title: string) => media.call('POST', '/videos', { title, visibility: 'PUBLIC' });
+  await Promise.all([make('First draft'), make('Second draft')]);
+  await media.visit('/videos?q=draft', async (page) => {
+    await page.getByRole('checkbox', { name: 'Select First draft' }).waitFor(SLOW);
+    assert.equal(await page.getByRole('link', { name: TITLE }).count(), 0, 'the search is in the address');
+    await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+    await page.getByText('2 selected').waitFor();
+    await page.getByRole('button', { name: 'Make private' }).click();
+    await page.getByText('Nothing is selected.').waitFor(SLOW);
+    const { id } = Object(Object.values(await media.call('GET', '/videos?q=First'))[0]);
+    assert.equal((await media.call('GET', `/videos/${id}`)).visibility, 'PRIVATE');
+
+    await page.getByRole('checkbox', { name: 'Select First draft' }).check();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete 1 video?' });
+    await dialog.getByText('after 30 days at the latest').waitFor();
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    const list = page.getByRole('table', { name: 'Videos' });
+    await list.getByRole('link', { name: 'First draft' }).waitFor({ state: 'detached', ...SLOW });
+
+    const broken = { name: 'notes.mp4', mimeType: 'video/mp4', buffer: Buffer.from('these are no pictures') };
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      page.getByRole('button', { name: 'Upload videos' }).first().click(),
+    ]);
+    await chooser.setFiles(broken);
+    await page.getByRole('link', { name: 'Open the video' }).click(SLOW);
+    await page.getByText('This kind of file cannot be read here').waitFor(SLOW);
+    await page.getByText('UNSUPPORTED_FORMAT').waitFor();
+  });
+});

@@ -1,0 +1,74 @@
+import { Button, Group, Stack, TagsInput, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useTranslation } from 'react-i18next';
+import { $api } from '../../app/api.ts';
+import { formErrors } from '../../app/form.ts';
+import type { Shape } from '../../app/shape.ts';
+import { showDone } from '../../app/toasts.ts';
+import { Panel } from '../../components/panel.tsx';
+import { refreshVideo } from './refresh.ts';
+
+function valuesOf({ title, description, tags }: Shape<'Video'>) {
+  return { title, description: description ?? '', tags };
+}
+
+type Values = ReturnType<typeof valuesOf>;
+
+/** What is said of the video. It is saved by itself, whatever becomes of an upload that is still under way. */
+export function DetailsForm({ video }: { video: Shape<'Video'> }) {
+  const { t } = useTranslation('videos');
+  const form = useForm({ mode: 'uncontrolled', initialValues: valuesOf(video) });
+  const save = $api.useMutation('patch', '/videos/{id}', {
+    meta: { errors: 'form' },
+    onError: formErrors(form),
+    onSuccess: async () => {
+      form.resetDirty();
+      showDone(t('details.saved'));
+      await refreshVideo();
+    },
+  });
+  const submit = ({ title, description, tags }: Values) =>
+    save.mutate({
+      params: { path: { id: video.id } },
+      body: { title, description: description.trim() === '' ? null : description, tags },
+    });
+  return (
+    <Panel title={t('details.title')}>
+      <form onSubmit={form.onSubmit(submit)}>
+        <Stack>
+          <TextInput
+            {...form.getInputProps('title')}
+            key={form.key('title')}
+            label={t('column.title')}
+            maxLength={200}
+            dir="auto"
+            required
+          />
+          <Textarea
+            {...form.getInputProps('description')}
+            key={form.key('description')}
+            label={t('details.description')}
+            maxLength={5000}
+            minRows={3}
+            autosize
+            dir="auto"
+          />
+          <TagsInput
+            {...form.getInputProps('tags')}
+            key={form.key('tags')}
+            size="md"
+            label={t('details.tags')}
+            description={t('details.tagsHint')}
+            maxTags={30}
+            acceptValueOnBlur
+          />
+          <Group justify="flex-end">
+            <Button type="submit" loading={save.isPending}>
+              {t('details.save')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Panel>
+  );
+}

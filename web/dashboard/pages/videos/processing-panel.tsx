@@ -1,0 +1,139 @@
+import { Alert, Button, Code, Group, Progress, Stack, Table, Text } from '@mantine/core';
+import { useId } from 'react';
+import { useTranslation } from 'react-i18next';
+import { $api, queries } from '../../app/api.ts';
+import type { Shape } from '../../app/shape.ts';
+import { type Fact, Facts } from '../../components/facts.tsx';
+import { useFormat } from '../../components/format.ts';
+import { WarningIcon } from '../../components/icons.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { ImportState } from './import-state.tsx';
+
+type Props = { video: Shape<'Video'> };
+
+/** The codes of docs/guides/processing.md#failures. */
+const KNOWN_ERRORS = [
+  'UNSUPPORTED_FORMAT',
+  'CORRUPT_INPUT',
+  'NO_VIDEO_TRACK',
+  'DURATION_EXCEEDED',
+  'SIZE_EXCEEDED',
+  'UPLOAD_EXPIRED',
+  'CHECKSUM_MISMATCH',
+  'SOURCE_UNREACHABLE',
+  'INTERNAL',
+] as const;
+
+/** Where the file never came, or is not the right one, there is nothing to process again. */
+const WITHOUT_ORIGINAL: readonly string[] = ['UPLOAD_EXPIRED', 'CHECKSUM_MISMATCH'];
+
+/** How far the video is: as a whole, and which qualities can be watched already. */
+export function ProcessingPanel({ video }: Props) {
+  const { t } = useTranslation('videos');
+  const { percent } = useFormat();
+  const id = useId();
+  const { status, progressPercent, importId } = video;
+  return (
+    <Panel title={t('processing.title')}>
+      <Text role="status" id={id}>
+        {t(`means.${status}`)}
+      </Text>
+      {status === 'PROCESSING' && (
+        <Group wrap="nowrap">
+          <Progress.Root size="lg" flex={1}>
+            <Progress.Section value={progressPercent} aria-labelledby={id} />
+          </Progress.Root>
+          <Text size="sm">{percent(progressPercent / 100)}</Text>
+        </Group>
+      )}
+      {importId !== null && status !== 'READY' && <ImportState importId={importId} />}
+      {status === 'FAILED' && <Failure video={video} />}
+      <Rungs video={video} />
+      <SourceFacts video={video} />
+    </Panel>
+  );
+}
+
+function Failure({ video: { id, error } }: Props) {
+  const { t } = useTranslation('videos');
+  const retry = $api.useMutation('post', '/videos/{id}/retry', {
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['get', '/videos/{id}'] }),
+  });
+  if (error === null) return null;
+  const known = KNOWN_ERRORS.find((code) => code === error.code);
+  return (
+    <Alert
+      color="red"
+      icon={<WarningIcon />}
+      title={known === undefined ? t('processing.failed') : t(`error.${known}.means`)}
+    >
+      <Stack align="flex-start" gap="xs">
+        {known !== undefined && <Text size="sm">{t(`error.${known}.remedy`)}</Text>}
+        <Text size="sm" className="breaks">
+          <Code>{error.code}</Code> {error.message}
+        </Text>
+        {!WITHOUT_ORIGINAL.includes(error.code) && (
+          <Button
+            variant="default"
+            loading={retry.isPending}
+            onClick={() => retry.mutate({ params: { path: { id } } })}
+          >
+            {t('processing.retry')}
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+function Rungs({ video: { renditions, status } }: Props) {
+  const { t } = useTranslation('videos');
+  const { number } = useFormat();
+  if (renditions.length === 0) return null;
+  return (
+    <Table aria-label={t('processing.rungs')} captionSide="top">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t('processing.rung')}</Table.Th>
+          <Table.Th>{t('processing.size')}</Table.Th>
+          <Table.Th>{t('processing.bitrate')}</Table.Th>
+          <Table.Th>{t('column.status')}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {renditions.map(({ name, width, height, bitrate }) => (
+          <Table.Tr key={name}>
+            <Table.Td>{name}</Table.Td>
+            <Table.Td>{`${width} × ${height}`}</Table.Td>
+            <Table.Td>{t('processing.kbps', { rate: number(Math.round(bitrate / 1000)) })}</Table.Td>
+            <Table.Td>{t('processing.playable')}</Table.Td>
+          </Table.Tr>
+        ))}
+        {status === 'PROCESSING' && (
+          <Table.Tr>
+            <Table.Td colSpan={3}>{t('processing.others')}</Table.Td>
+            <Table.Td>{t('processing.making')}</Table.Td>
+          </Table.Tr>
+        )}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function SourceFacts({ video }: Props) {
+  const { t } = useTranslation('videos');
+  const { bytes, duration, number, dateTime } = useFormat();
+  const { durationSec, width, height, frameRate, sizeBytes, viewCount, createdAt } = video;
+  const facts: Fact[] = [
+    { label: t('column.created'), value: dateTime(createdAt) },
+    { label: t('facts.source'), value: t(`source.${video.source}`) },
+    { label: t('facts.views'), value: number(viewCount) },
+    ...(durationSec === null ? [] : [{ label: t('column.duration'), value: duration(durationSec) }]),
+    ...(width === null || height === null
+      ? []
+      : [{ label: t('facts.original'), value: `${width} × ${height}` }]),
+    ...(frameRate === null ? [] : [{ label: t('facts.frames'), value: number(frameRate) }]),
+    ...(sizeBytes === null ? [] : [{ label: t('facts.file'), value: bytes(sizeBytes) }]),
+  ];
+  return <Facts facts={facts} />;
+}

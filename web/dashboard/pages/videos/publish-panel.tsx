@@ -1,0 +1,133 @@
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { $api } from '../../app/api.ts';
+import { formErrors } from '../../app/form.ts';
+import type { Shape } from '../../app/shape.ts';
+import { ConfirmAction } from '../../components/confirm-action.tsx';
+import { useFormat } from '../../components/format.ts';
+import { Panel } from '../../components/panel.tsx';
+import { TimeZoneNote } from '../../components/relative-time.tsx';
+import { isVisibility, VisibilityName, VisibilitySelect } from '../../components/visibility.tsx';
+import { refreshVideo } from './refresh.ts';
+
+type Props = { video: Shape<'Video'> };
+
+/** Who sees the video now, and how that changes: published, planned, or taken back. */
+export function PublishPanel({ video }: Props) {
+  const { t } = useTranslation('videos');
+  const { dateTime } = useFormat();
+  const { visibility, publishAt, publishedAt, status } = video;
+  const isPrivate = visibility === 'PRIVATE';
+  return (
+    <Panel title={t('publish.title')}>
+      <Text role="status">
+        <b>
+          <VisibilityName visibility={visibility} />.
+        </b>{' '}
+        {isPrivate ? t('publish.isPrivate') : t('publish.isOpen')}{' '}
+        {!isPrivate && status !== 'READY' && t('publish.notReady')}
+      </Text>
+      {publishedAt !== null && (
+        <Text size="sm" c="dimmed">
+          {t('publish.since', { at: dateTime(publishedAt) })}
+        </Text>
+      )}
+      {publishAt !== null && <Text fw={500}>{t('publish.planned', { at: dateTime(publishAt) })}</Text>}
+      {isPrivate ? <Publish video={video} /> : <Unpublish video={video} />}
+      <ChangeVisibility key={visibility} video={video} />
+    </Panel>
+  );
+}
+
+function Publish({ video: { id, publishAt } }: Props) {
+  const { t } = useTranslation('videos');
+  const publish = $api.useMutation('post', '/videos/{id}/publish', { onSuccess: refreshVideo });
+  const withdraw = $api.useMutation('post', '/videos/{id}/unpublish', { onSuccess: refreshVideo });
+  const params = { params: { path: { id } } };
+  return (
+    <Stack>
+      <Group>
+        <Button loading={publish.isPending} onClick={() => publish.mutate({ ...params, body: {} })}>
+          {t('publish.now')}
+        </Button>
+        {publishAt !== null && (
+          <Button variant="default" loading={withdraw.isPending} onClick={() => withdraw.mutate(params)}>
+            {t('publish.withdraw')}
+          </Button>
+        )}
+      </Group>
+      <Plan id={id} />
+    </Stack>
+  );
+}
+
+function Plan({ id }: { id: string }) {
+  const { t } = useTranslation('videos');
+  const form = useForm({ mode: 'uncontrolled', initialValues: { at: '' } });
+  const plan = $api.useMutation('post', '/videos/{id}/publish', {
+    meta: { errors: 'form' },
+    onError: formErrors(form),
+    onSuccess: refreshVideo,
+  });
+  const submit = ({ at }: { at: string }) =>
+    plan.mutate({ params: { path: { id } }, body: { at: new Date(at).toISOString() } });
+  return (
+    <form onSubmit={form.onSubmit(submit)}>
+      <Group align="flex-end">
+        <TextInput
+          {...form.getInputProps('at')}
+          key={form.key('at')}
+          type="datetime-local"
+          label={t('publish.at')}
+          required
+        />
+        <Button type="submit" variant="default" loading={plan.isPending}>
+          {t('publish.plan')}
+        </Button>
+      </Group>
+      <TimeZoneNote />
+    </form>
+  );
+}
+
+function Unpublish({ video: { id } }: Props) {
+  const { t } = useTranslation('videos');
+  const unpublish = $api.useMutation('post', '/videos/{id}/unpublish', { onSuccess: refreshVideo });
+  return (
+    <div>
+      <ConfirmAction
+        label={t('publish.hide')}
+        title={t('publish.hideTitle')}
+        text={t('publish.hideText')}
+        isPending={unpublish.isPending}
+        onConfirm={() => unpublish.mutateAsync({ params: { path: { id } } })}
+      />
+    </div>
+  );
+}
+
+/** All that there is besides public and private. */
+function ChangeVisibility({ video: { id, visibility } }: Props) {
+  const { t } = useTranslation('videos');
+  const [chosen, setChosen] = useState(visibility);
+  const change = $api.useMutation('patch', '/videos/{id}', { onSuccess: refreshVideo });
+  return (
+    <Group align="flex-end">
+      <VisibilitySelect
+        value={chosen}
+        current={visibility}
+        onChange={({ currentTarget: { value } }) => isVisibility(value) && setChosen(value)}
+      />
+      <Button
+        variant="default"
+        disabled={chosen === visibility}
+        loading={change.isPending}
+        onClick={() => change.mutate({ params: { path: { id } }, body: { visibility: chosen } })}
+      >
+        {t('publish.change')}
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,29 @@
+import { Badge } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { Shape } from '../../app/shape.ts';
+import { useFormat } from '../../components/format.ts';
+
+const COLORS: Record<Shape<'VideoStatus'>, string> = {
+  UPLOADING: 'blue',
+  QUEUED: 'blue',
+  PROCESSING: 'blue',
+  READY: 'green',
+  FAILED: 'red',
+};
+
+/** What is happening to the video, with how far it is. */
+export function StatusBadge({ video }: { video: Pick<Shape<'Video'>, 'status' | 'progressPercent'> }) {
+  const { t } = useTranslation('videos');
+  const { percent } = useFormat();
+  const { status, progressPercent } = video;
+  return (
+    <Badge color={COLORS[status]} variant="light">
+      {t(`status.${status}`)} {status === 'PROCESSING' && percent(progressPercent / 100)}
+    </Badge>
+  );
+}
+
+/** Whether it changes by itself, so that it is worth asking again. */
+export function isMoving({ status }: Pick<Shape<'Video'>, 'status'>): boolean {
+  return status === 'UPLOADING' || status === 'QUEUED' || status === 'PROCESSING';
+}

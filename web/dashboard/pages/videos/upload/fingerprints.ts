@@ -1,0 +1,51 @@
+import { currentMode } from '../../../app/mode.ts';
+import { currentSession } from '../../../app/session.ts';
+
+const KEY = 'marquee.uploads';
+/** More are not kept: the oldest goes. */
+const MAX_KEPT = 200;
+
+/** Which file was sent to which upload session, so that choosing it again goes on with that session. */
+interface Known {
+  fingerprint: string;
+  uploadId: string;
+}
+
+/** What tells files apart without reading them, for one account and workspace. */
+export function fingerprintOf({ name, size, type, lastModified }: File): string {
+  return JSON.stringify([currentSession()?.user.id, currentMode(), name, size, type, lastModified]);
+}
+
+export function findUpload(fingerprint: string): string | null {
+  return read().find((known) => known.fingerprint === fingerprint)?.uploadId ?? null;
+}
+
+export function rememberUpload(fingerprint: string, uploadId: string): void {
+  const others = read().filter((known) => known.fingerprint !== fingerprint);
+  write([...others, { fingerprint, uploadId }].slice(-MAX_KEPT));
+}
+
+export function forgetUpload(uploadId: string): void {
+  write(read().filter((known) => known.uploadId !== uploadId));
+}
+
+function read(): Known[] {
+  try {
+    const list: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    return Array.isArray(list) ? list.filter(isKnown) : [];
+  } catch {
+    return [];
+  }
+}
+
+function write(list: Known[]): void {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(list));
+  } catch {
+    // Without storage an upload is resumed from the list of unfinished ones.
+  }
+}
+
+function isKnown(entry: unknown): entry is Known {
+  return typeof entry === 'object' && entry !== null && 'fingerprint' in entry && 'uploadId' in entry;
+}

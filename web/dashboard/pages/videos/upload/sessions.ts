@@ -1,0 +1,78 @@
+import { api } from '../../../app/api.ts';
+import { ApiError } from '../../../app/api-error.ts';
+import type { Shape } from '../../../app/shape.ts';
+import { findUpload, forgetUpload, rememberUpload } from './fingerprints.ts';
+import { items, type UploadItem } from './items.ts';
+
+const MAX_TITLE = 200;
+const MAX_FILENAME = 255;
+
+/**
+ * The upload session of a file: the one that the item names, else the one that the same file was sent to before, else
+ * that of a new draft. A draft is private, so nothing is seen before it is published.
+ *
+ * @throws {ApiError}
+ */
+export async function sessionFor(item: UploadItem): Promise<Shape<'Upload'>> {
+  const known = item.uploadId ?? findUpload(item.fingerprint);
+  const found = known === null ? null : await findSession(known);
+  if (found !== null && isOpen(found)) {
+    rememberUpload(item.fingerprint, found.id);
+    return found;
+  }
+  if (known !== null) forgetUpload(known);
+  if (item.uploadId !== null) {
+    throw new ApiError({ status: 410, code: 'UPLOAD_EXPIRED', message: 'The upload is over.' });
+  }
+  return createDraft(item);
+}
+
+function isOpen({ status }: Shape<'Upload'>): boolean {
+  return status === 'WAITING' || status === 'UPLOADING' || status === 'COMPLETED';
+}
+
+async function findSession(id: string): Promise<Shape<'Upload'> | null> {
+  try {
+    const { data } = await api.GET('/upload/{id}', { params: { path: { id } } });
+    return data?.data ?? null;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+async function createDraft({ file, fingerprint, retries }: UploadItem): Promise<Shape<'Upload'>> {
+  // The answer to the try before may have been lost: no second draft of the same file.
+  const lost = retries === 0 ? undefined : await findLost(file);
+  if (lost !== undefined) {
+    rememberUpload(fingerprint, lost.id);
+    return lost;
+  }
+  const { data } = await api.POST('/videos', {
+    body: {
+      title: titleOf(file.name),
+      visibility: 'PRIVATE',
+      filename: file.name.slice(-MAX_FILENAME),
+      sizeBytes: file.size,
+      ...(file.type === '' ? {} : { mimeType: file.type }),
+    },
+  });
+  if (data === undefined) throw new ApiError({ status: 0, code: 'UNEXPECTED', message: '' });
+  rememberUpload(fingerprint, data.data.upload.id);
+  return data.data.upload;
+}
+
+/** A session that no byte has come to, for a file of this name and size, which no other item sends. */
+async function findLost({ name, size }: File): Promise<Shape<'Upload'> | undefined> {
+  const { data } = await api.GET('/upload', { params: { query: { status: ['WAITING'], limit: 100 } } });
+  const taken = new Set(items.get().map(({ uploadId }) => uploadId));
+  return data?.data.find(
+    ({ id, filename, sizeBytes }) => filename === name && sizeBytes === size && !taken.has(id),
+  );
+}
+
+/** The name of the file without its extension. */
+function titleOf(name: string): string {
+  const title = name.replace(/[.][^.]{1,5}$/, '').trim();
+  return (title === '' ? name : title).slice(0, MAX_TITLE);
+}

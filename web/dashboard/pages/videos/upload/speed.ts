@@ -1,0 +1,33 @@
+/** How much of the past counts: a burst or a stall shows within some seconds, and does not jump. */
+const HALF_LIFE_MS = 4000;
+
+/** Bytes a second, smoothed. */
+export interface SpeedMeter {
+  /** The bytes that were sent so far, at a time in milliseconds. @returns bytes a second; null before it is known. */
+  add(sentBytes: number, atMs: number): number | null;
+}
+
+export function createSpeedMeter(): SpeedMeter {
+  let last: { bytes: number; ms: number } | null = null;
+  let speed: number | null = null;
+  return {
+    add(bytes, ms) {
+      if (last === null || bytes < last.bytes) {
+        last = { bytes, ms };
+        return speed;
+      }
+      const elapsed = ms - last.ms;
+      if (elapsed <= 0) return speed;
+      const now = ((bytes - last.bytes) / elapsed) * 1000;
+      const weight = 2 ** (-elapsed / HALF_LIFE_MS);
+      speed = speed === null ? now : speed * weight + now * (1 - weight);
+      last = { bytes, ms };
+      return speed;
+    },
+  };
+}
+
+/** Seconds that the rest takes; null when nobody can tell. */
+export function remainingSec(leftBytes: number, speed: number | null): number | null {
+  return speed === null || speed < 1 ? null : leftBytes / speed;
+}

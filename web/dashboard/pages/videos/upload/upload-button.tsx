@@ -1,0 +1,46 @@
+import './upload.css';
+import { Button, FileButton } from '@mantine/core';
+import { type DragEvent, type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { addFiles } from './queue.ts';
+
+/** Chooses files; each is a draft and in the queue at once. */
+export function UploadButton() {
+  const { t } = useTranslation('videos');
+  return (
+    <FileButton multiple accept="video/*,audio/*,.mkv,.mts,.mxf,.ts" onChange={(files) => addFiles(files)}>
+      {(props) => <Button {...props}>{t('upload.choose')}</Button>}
+    </FileButton>
+  );
+}
+
+/** Takes files that are dropped anywhere on the page. */
+export function UploadDrop({ children }: { children: ReactNode }) {
+  const { t } = useTranslation('videos');
+  const [isOver, setOver] = useState(false);
+  const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes('Files');
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button beside it does the same by the keyboard.
+    <div
+      className="upload-drop"
+      data-over={isOver || undefined}
+      onDragOver={(event) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={(event) => {
+        if (event.currentTarget === event.target) setOver(false);
+      }}
+      onDrop={(event) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        setOver(false);
+        addFiles([...event.dataTransfer.files]);
+      }}
+    >
+      {children}
+      {isOver && <p className="upload-here">{t('upload.drop')}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,114 @@
+import { SimpleGrid, Stack, Text } from '@mantine/core';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { $api } from '../../app/api.ts';
+import type { Shape } from '../../app/shape.ts';
+import { ownPath } from '../../components/addresses.ts';
+import { TextLink } from '../../components/links.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { PageHeader } from '../../components/page-header.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { PlayerFrame, PlayerWaits } from '../../components/player-frame.tsx';
+import { ShareFields } from '../../components/share-fields.tsx';
+import { DeleteVideo } from './delete-video.tsx';
+import { DetailsForm } from './details-form.tsx';
+import { ProcessingPanel } from './processing-panel.tsx';
+import { PublishPanel } from './publish-panel.tsx';
+import { isMoving, StatusBadge } from './status-badge.tsx';
+import { QueueList } from './upload/queue-list.tsx';
+
+const POLL_MS = 2000;
+
+/** One video: watch it, follow its processing, describe, publish and share it. */
+export function VideoPage() {
+  const { t } = useTranslation('videos');
+  const { id } = useParams({ from: '/workspace/videos/$id' });
+  const query = $api.useQuery(
+    'get',
+    '/videos/{id}',
+    { params: { path: { id } } },
+    {
+      refetchInterval: ({ state: { data } }) => (data !== undefined && isMoving(data.data) ? POLL_MS : false),
+    },
+  );
+  const video = query.data?.data;
+  return (
+    <Stack>
+      <TextLink to="/videos" size="sm">
+        {t('page.back')}
+      </TextLink>
+      <PageHeader title={video?.title ?? t('page.title')} actions={video && <StatusBadge video={video} />} />
+      <QueueList videoId={id} />
+      <Loaded query={query}>{({ data }) => <VideoView key={data.id} video={data} />}</Loaded>
+    </Stack>
+  );
+}
+
+function VideoView({ video }: { video: Shape<'Video'> }) {
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        <Stack>
+          <PlayerPanel video={video} />
+          <ProcessingPanel video={video} />
+        </Stack>
+        <Stack>
+          <PublishPanel video={video} />
+          <ShareVideo video={video} />
+        </Stack>
+      </SimpleGrid>
+      <DetailsForm video={video} />
+      <DeleteVideo video={video} />
+    </>
+  );
+}
+
+function PlayerPanel({ video }: { video: Shape<'Video'> }) {
+  const { t } = useTranslation('videos');
+  const { playbackUrl, embedUrl, visibility } = video;
+  const src = useSteady(
+    `${playbackUrl !== null}:${visibility}`,
+    embedUrl === null ? null : ownPath(embedUrl),
+  );
+  return (
+    <Panel title={t('player.title')}>
+      {playbackUrl === null || src === null ? (
+        <PlayerWaits>
+          <Text fw={600}>{video.status === 'FAILED' ? t('player.failed') : t('player.waits')}</Text>
+          <Text c="dimmed">{video.status === 'FAILED' ? t('player.failedText') : t('player.waitsText')}</Text>
+        </PlayerWaits>
+      ) : (
+        <PlayerFrame src={src} title={t('player.frame')} />
+      )}
+    </Panel>
+  );
+}
+
+/** The first value of each `key`: another token in the address must not begin the player anew. */
+function useSteady<T>(key: string, value: T): T {
+  const [kept, setKept] = useState({ key, value });
+  if (kept.key === key) return kept.value;
+  setKept({ key, value });
+  return value;
+}
+
+const TOKEN_SEC = 43_200;
+
+function ShareVideo({ video: { id, title, embedUrl, visibility } }: { video: Shape<'Video'> }) {
+  const { t } = useTranslation('videos');
+  const make = $api.useMutation('post', '/videos/{id}/playback-tokens');
+  if (embedUrl === null) return null;
+  return (
+    <Panel title={t('share.title')}>
+      <ShareFields
+        title={title}
+        embedUrl={embedUrl}
+        visibility={visibility}
+        makeLinks={async () =>
+          (await make.mutateAsync({ params: { path: { id } }, body: { ttlSec: TOKEN_SEC } })).data
+        }
+      />
+    </Panel>
+  );
+}
