@@ -25,7 +25,10 @@ export interface RtmpServer {
 }
 
 /** nginx as a destination; keys that begin with `no` are refused. It ends with the test. */
-export async function startNginxRtmp(t: TestContext, given: { port?: number } = {}): Promise<RtmpServer> {
+export async function startNginxRtmp(
+  t: Pick<TestContext, 'after'>,
+  given: { port?: number } = {},
+): Promise<RtmpServer> {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-nginx-rtmp-'));
   const port = given.port ?? (await freePort());
   const http = await freePort();

@@ -64,6 +64,7 @@ function messageRoutes({ chat }: Deps): Route[] {
       method: 'DELETE',
       path,
       summary: 'Remove every message of a chat',
+      description: 'Those who follow it are told; bans stay.',
       params: Id,
       reply: { status: 200, schema: ChatCleared },
       async handler({ caller }, { params }) {
@@ -77,6 +78,7 @@ function messageRoutes({ chat }: Deps): Route[] {
       method: 'DELETE',
       path: `${path}/{messageId}`,
       summary: 'Delete a message',
+      description: 'Those who follow the chat are told.',
       params: MessageId,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params: { id, messageId } }) {
@@ -106,6 +108,7 @@ function tailRoutes({ chat, streams, tails, cursors }: Deps): Route[] {
       method: 'GET',
       path,
       summary: 'List the messages of a chat, or follow it',
+      description: 'JSON, or server-sent events with `Accept: text/event-stream`.',
       params: Id,
       query: listQuery(filters, MAX_ROWS),
       reply: { status: 200, schema: ChatMessage, list: true, tail: ChatMessage },
@@ -157,6 +160,7 @@ function banRoutes({ chat, cursors }: Deps): Route[] {
       method: 'GET',
       path: `${path}/bans`,
       summary: 'List the bans that are in force',
+      description: 'Each with its author and its end.',
       params: Id,
       query: listQuery({}),
       reply: { status: 200, schema: ChatBan, list: true },
@@ -171,6 +175,7 @@ function banRoutes({ chat, cursors }: Deps): Route[] {
       method: 'DELETE',
       path: `${path}/bans/{banId}`,
       summary: 'Lift a ban',
+      description: 'Its author may post again at once.',
       params: BanId,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params: { id, banId } }) {

@@ -57,6 +57,7 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
   };
   return {
     async add(workspaceId, restreamId, input) {
+      if ((await repository.findRestream(deps.db, workspaceId, restreamId)) === undefined) throw notFound();
       const checked = await checkedTarget(deps, input);
       const added = await events.transaction(async (tx, append) => {
         const { plan } = await lockWorkspace(tx, workspaceId);
