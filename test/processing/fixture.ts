@@ -208,6 +208,7 @@ export async function openProcessing(options: Options = {}) {
     onCommitted: jobs.committed,
   });
   let failedWrites = 0;
+  const disk = { isFull: false, isThere: async () => !disk.isFull };
   const processing = createVideoProcessing({
     db,
     events: {
@@ -219,7 +220,7 @@ export async function openProcessing(options: Options = {}) {
     },
     queue: jobs,
     store,
-    disk: { isThere: async () => true },
+    disk,
     transcoder,
     bus,
     clock: systemClock,
@@ -253,7 +254,8 @@ export async function openProcessing(options: Options = {}) {
     intake,
     processing,
     store,
-    disk: { isThere: async () => true },
+    /** `isFull` takes the room from all that follows. */
+    disk,
     transcoder,
     scratchDir,
     /** Transactions of the processing that were undone. */

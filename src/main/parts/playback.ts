@@ -78,14 +78,14 @@ export function playbackPart(needs: Needs): Built<Gives> {
 }
 
 async function playbackPages(
-  { config, clock, secrets, store, platformHosts, access, playbackTokens: tokens, liveChat }: Needs,
+  { config, clock, log, secrets, store, platformHosts, access, playbackTokens: tokens, liveChat }: Needs,
   { snapshots: { streams, videos, recordings }, viewers }: Gives,
   { assets }: PageRole,
 ): Promise<Page[]> {
   const publicUrl = config.PUBLIC_URL;
   const sessions = createPlaybackSessions({ secrets, clock });
   const admissions = createAdmissions({ videos, access, platformHosts });
-  const liveFiles = createLiveFiles({ liveDir: join(config.DATA_DIR, 'live') });
+  const liveFiles = createLiveFiles({ liveDir: join(config.DATA_DIR, 'live'), log });
   const videoFiles = createVideoFiles({ store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
   const sample = await store.signedUrl('origin', 60);
   const mediaOrigins = sample === null ? [] : [new URL(sample).origin];

@@ -22,7 +22,11 @@ export interface BlobStore {
     content: NodeJS.ReadableStream | Uint8Array | string,
     contentType: string,
   ): Promise<BlobInfo>;
-  /** Stores a local file and removes it: on the same disk it is moved, never copied. */
+  /**
+   * Stores a local file and removes it: on the same disk it is moved, never copied.
+   *
+   * @throws {MediaFileError} when a link or anything but a file of ours lies there: a program has left it.
+   */
   putFile(key: string, path: string, contentType: string): Promise<BlobInfo>;
   /** null when there is none. The stream holds resources: read or destroy it. */
   open(key: string, span?: ByteSpan): Promise<(BlobInfo & { body: NodeJS.ReadableStream }) | null>;

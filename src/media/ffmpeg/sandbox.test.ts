@@ -11,8 +11,9 @@ import { until } from '../../../test/harness/wait.ts';
 import { assertDecodes } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { createGuard } from './guard.ts';
+import { OWN_USER } from './output.ts';
 import { spawnFfmpeg } from './process.ts';
-import { OWN_USER, type View } from './sandbox.ts';
+import type { View } from './sandbox.ts';
 
 const log = createLogger('silent');
 const guard = await createGuard();

@@ -1,16 +1,11 @@
 import { execFile } from 'node:child_process';
-import { access, chmod, constants, lchown, lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { access, chmod, constants, lchown, lstat, realpath, stat } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { programEnvironment } from '../../platform/config.ts';
+import { entriesBelow, OWN_USER, UnsafeOutput } from './output.ts';
 
 const run = promisify(execFile);
-
-/**
- * On the host, where the platform is root: a number that neither Debian (up to 64999) nor systemd (up to 65519) gives
- * to anybody.
- */
-export const OWN_USER = 65_533;
 
 /** What of the file system a program finds, beside itself and its libraries. */
 export interface View {
@@ -106,6 +101,7 @@ function createSandbox({ processes, rights, hidden, sharesRoot }: Means): Sandbo
     hasOwnUser,
     async enter(program, view, infoFd) {
       const { bin, ownFiles } = await filesOf(program);
+      const inputs = await inputsOf(view);
       const covers = await coversOf(hidden);
       const shown = [...SHOWN, ...covers.flatMap(({ args }) => args), ...showArgs(ownFiles, view)];
       // At the end: what is shown may lie below what is hidden.
@@ -115,7 +111,7 @@ function createSandbox({ processes, rights, hidden, sharesRoot }: Means): Sandbo
         const inside = [...processes, ...rights, ...shown, ...DEVICES, '--remount-ro', '/'];
         return ['bwrap', ...info, ...inside, '--', bin];
       }
-      await handOver(view);
+      await handOver(inputs, view.writes);
       return ['bwrap', ...info, ...asOwnUser(shown, rights, bin)];
     },
   };
@@ -162,17 +158,34 @@ function asOwnUser(shown: readonly string[], rights: readonly string[], bin: str
   ];
 }
 
-/** Gives what is written to the user of the sandbox, and lets it read what it is to read. */
-async function handOver({ reads, writes }: View): Promise<void> {
+/**
+ * What is there of what it is to read. A link would show what it leads to.
+ *
+ * @throws {UnsafeOutput} when an input is no file: the program before has left it.
+ */
+async function inputsOf({ reads }: View): Promise<{ path: string; mode: number }[]> {
+  const inputs: { path: string; mode: number }[] = [];
   for (const path of reads) {
-    const { mode } = await stat(path).catch(() => ({ mode: READABLE }));
+    const found = await lstat(path).catch(() => null);
+    if (found === null) continue;
+    if (!found.isFile()) throw new UnsafeOutput(path, 'is no regular file');
+    inputs.push({ path, mode: found.mode });
+  }
+  return inputs;
+}
+
+/** Gives what is written to the user of the sandbox, and lets it read what it is to read. */
+async function handOver(
+  inputs: readonly { path: string; mode: number }[],
+  writes: string | null,
+): Promise<void> {
+  for (const { path, mode } of inputs) {
     if ((mode & READABLE) === 0) await chmod(path, (mode & 0o7777) | READABLE);
   }
   if (writes === null) return;
   await lchown(writes, OWN_USER, OWN_USER);
   if (!(await lstat(writes)).isDirectory()) return;
-  for (const name of await readdir(writes, { recursive: true }))
-    await lchown(join(writes, name), OWN_USER, OWN_USER);
+  for await (const [path] of entriesBelow(writes)) await lchown(path, OWN_USER, OWN_USER);
 }
 
 /** By all. */

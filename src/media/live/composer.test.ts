@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { access, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { eventually } from '../../../test/live/poll.ts';
+import { errorLog, KINDS, plant } from '../../../test/transcode/planted.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
@@ -207,4 +208,55 @@ test('composer: deletes a segment a minute after it left the window, and a folde
     [second.split('/').at(-1), 'master.m3u8', 'src.m3u8', 'state.json'].sort(),
   );
   await composer.close();
+});
+
+for (const name of ['index.m3u8', 'init.mp4', 's_000001.m4s']) {
+  for (const kind of KINDS) {
+    test(`composer: ${kind} for ${name} ends the run and is not shown; the next run goes on`, async () => {
+      const { dir, clock, seen } = await fixture();
+      const { log, errors } = errorLog();
+      const composer = await openComposer({ dir, clock, log });
+      opened.push(composer);
+      const secret = join(dir, '../secret');
+      await writeFile(secret, '#EXTM3U\n#EXTINF:2.0,\ns_000000.m4s\n');
+      let ended = 0;
+      const onUnsafe = () => {
+        ended += 1;
+      };
+      const epochDir = await composer.beginEpoch({ ...input('src'), onUnsafe });
+      const kept = await mkdtemp(join(dir, '../outside-'));
+      await mkdir(join(kept, 'src'));
+      await writePrivate(kept, 'src', 2);
+      await plant(kind, join(kept, 'src', name), secret);
+      // In one step, so that the watcher sees nothing half-made.
+      await rm(join(epochDir, 'src'), { recursive: true });
+      await rename(join(kept, 'src'), join(epochDir, 'src'));
+      await composer.poll();
+      await composer.poll();
+      assert.equal(ended, 1);
+      assert.deepEqual(errors, ['a packager left what is no segment']);
+      await composer.endEpoch();
+      const before = (await seen('src')).seqs.length;
+      assert.ok(before <= 1, 'the segment that was whole, at most');
+      const next = await composer.beginEpoch(input('src'));
+      await writePrivate(next, 'src', 1);
+      await composer.poll();
+      assert.equal((await seen('src')).seqs.length, before + 1);
+    });
+  }
+}
+
+test('composer: old segments are not removed through a link', async () => {
+  const { dir, clock, open } = await fixture();
+  const composer = await open();
+  const epochDir = await composer.beginEpoch(input('src'));
+  await writePrivate(epochDir, 'src', 12);
+  await composer.poll();
+  const outside = await mkdtemp(join(dir, '../outside-'));
+  await writeFile(join(outside, 's_000000.m4s'), "another stream's");
+  await rm(join(epochDir, 'src'), { recursive: true });
+  await symlink(outside, join(epochDir, 'src'));
+  clock.advance(120_000);
+  await composer.prune();
+  assert.deepEqual(await readdir(outside), ['s_000000.m4s']);
 });

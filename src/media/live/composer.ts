@@ -1,8 +1,9 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { access, link, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { access, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { openOutput, readOutput, removeOutput, renameOutput, UnsafeOutput } from '../ffmpeg/output.ts';
 import { codecOfInitSegment } from './h264.ts';
 import { renderMaster } from './master.ts';
 import { type PrivatePlaylist, parsePrivatePlaylist, renderMediaPlaylist } from './playlist.ts';
@@ -31,6 +32,8 @@ export interface EpochInput {
   /** 0 while it is not known. */
   fps: number;
   segmentSeconds: number;
+  /** Called once, when its folder holds what no packager writes; nothing more of the run is shown. */
+  onUnsafe?: () => void;
 }
 
 export interface ComposerOptions {
@@ -44,6 +47,9 @@ export interface ComposerOptions {
 
 /** A finished segment, which begins with a keyframe, and what is needed to read it. */
 export interface LatestSegment {
+  /** Of the run, which may go on. */
+  folder: string;
+  /** Names below it. */
   initFile: string;
   file: string;
   /** Milliseconds since the Unix epoch. */
@@ -76,6 +82,10 @@ const RETAIN_MS = 60_000;
 /** Renames are seen by inotify; this is for file systems without it. */
 const POLL_MS = 250;
 const AAC_LC = 'mp4a.40.2';
+const INIT = 'init.mp4';
+const INIT_MAX_BYTES = 2 ** 20;
+/** Thirty entries take three kilobytes. */
+const PRIVATE_MAX_BYTES = 2 ** 16;
 
 export async function openComposer(options: ComposerOptions): Promise<Composer> {
   await mkdir(options.dir, { recursive: true });
@@ -94,6 +104,9 @@ class StreamComposer implements Composer {
   /** There are slots that the files do not show yet, because writing them failed. */
   #unpublished = false;
   #packaged = { ms: 0, longestMs: 0 };
+  /** The run whose folder is not read any more. */
+  #unsafe: string | null = null;
+  #onUnsafe: () => void = () => {};
 
   constructor(options: ComposerOptions, state: LiveState) {
     this.#options = options;
@@ -109,6 +122,7 @@ class StreamComposer implements Composer {
       const folders = input.rungs.map((rung) => join(dir, name, rung.name));
       await Promise.all(folders.map((folder) => mkdir(folder, { recursive: true })));
       startEpoch(this.#state, name, input);
+      this.#onUnsafe = input.onUnsafe ?? (() => {});
       this.#packaged = { ms: 0, longestMs: 0 };
       await publish(dir, this.#state, this.#written);
       // Once for each kind of trouble: a full disk would be told four times a second.
@@ -151,8 +165,8 @@ class StreamComposer implements Composer {
     const slot = this.#state.slots.at(-1);
     const rung = slot === undefined ? undefined : Object.keys(slot.rungs).at(-1);
     if (slot === undefined || rung === undefined) return null;
-    const folder = join(this.#options.dir, slot.epoch, rung);
-    return { initFile: join(folder, 'init.mp4'), file: join(folder, slot.file), startMs: slot.startMs };
+    const folder = join(this.#options.dir, slot.epoch);
+    return { folder, initFile: `${rung}/init.mp4`, file: `${rung}/${slot.file}`, startMs: slot.startMs };
   }
 
   prune(): Promise<void> {
@@ -178,9 +192,17 @@ class StreamComposer implements Composer {
 
   async #takeReady(): Promise<void> {
     const { epoch } = this.#state;
-    if (!epoch) return;
-    const added = await takeSegments(this.#options.dir, this.#state, epoch, this.#options.clock.ms());
+    if (!epoch || epoch.name === this.#unsafe) return;
     const { slots } = this.#state;
+    const before = slots.length;
+    const { dir, clock, log } = this.#options;
+    await takeSegments(dir, this.#state, epoch, clock.ms()).catch((error: unknown) => {
+      if (!(error instanceof UnsafeOutput)) throw error;
+      log.error({ err: error, dir }, 'a packager left what is no segment');
+      this.#unsafe = epoch.name;
+      this.#onUnsafe();
+    });
+    const added = slots.length - before;
     for (const slot of slots.slice(slots.length - added)) {
       const ms = longest(slot) * 1000;
       const { ms: before, longestMs } = this.#packaged;
@@ -219,15 +241,16 @@ async function newEpochName(dir: string, nowMs: number): Promise<string> {
   }
 }
 
-/** Adds a slot for every segment that all rungs have finished; resolves to how many. */
-async function takeSegments(dir: string, state: LiveState, epoch: LiveEpoch, nowMs: number): Promise<number> {
-  const lists = await Promise.all(epoch.rungs.map((rung) => readPrivate(join(dir, epoch.name, rung.name))));
+/** Adds a slot for every segment that all rungs have finished. */
+async function takeSegments(dir: string, state: LiveState, epoch: LiveEpoch, nowMs: number): Promise<void> {
+  const folder = join(dir, epoch.name);
+  const lists = await Promise.all(epoch.rungs.map((rung) => readPrivate(folder, rung.name)));
   const ready = commonSegments(
     lists.map((list) => list.segments),
     epoch.nextIndex,
   );
-  if (ready.length === 0) return 0;
-  if (epoch.nextIndex === 0) await readInitSegments(dir, epoch, lists);
+  if (ready.length === 0) return;
+  if (epoch.nextIndex === 0) await readInitSegments(folder, epoch, lists);
   let laterMs = ready.reduce((sum, [segment]) => sum + (segment?.durationSec ?? 0) * 1000, 0);
   for (const segments of ready) {
     const [first] = segments;
@@ -235,24 +258,22 @@ async function takeSegments(dir: string, state: LiveState, epoch: LiveEpoch, now
     laterMs -= first.durationSec * 1000;
     const rungs: LiveSlot['rungs'] = {};
     for (const [position, rung] of epoch.rungs.entries()) {
-      const bytes = await sizeOf(join(dir, epoch.name, rung.name, first.file));
+      const bytes = await sizeOf(folder, `${rung.name}/${first.file}`);
       rungs[rung.name] = { durationSec: segments[position]?.durationSec ?? first.durationSec, bytes };
     }
     const segment: ReadySegment = { index: first.index, file: first.file, rungs };
     appendSlot(state, epoch, segment, nowMs - laterMs);
   }
   slideWindow(state, nowMs);
-  return ready.length;
 }
 
 /** The init segments are complete when the first segment is: gives them one name and reads the codec. */
-async function readInitSegments(dir: string, epoch: LiveEpoch, lists: PrivatePlaylist[]): Promise<void> {
+async function readInitSegments(folder: string, epoch: LiveEpoch, lists: PrivatePlaylist[]): Promise<void> {
   for (const [position, rung] of epoch.rungs.entries()) {
-    const folder = join(dir, epoch.name, rung.name);
-    const name = lists[position]?.initFile ?? 'init.mp4';
+    const name = lists[position]?.initFile ?? INIT;
     // With several rungs ffmpeg numbers the files (init_0.mp4); the address is the same for all.
-    if (name !== 'init.mp4') await link(join(folder, name), join(folder, 'init.mp4')).catch(ignoreExisting);
-    const codec = codecOfInitSegment(await readFile(join(folder, 'init.mp4')));
+    if (name !== INIT) await renameOutput(folder, `${rung.name}/${name}`, INIT);
+    const codec = codecOfInitSegment(await readOutput(folder, `${rung.name}/${INIT}`, INIT_MAX_BYTES));
     if (codec !== null && rung.videoCodec !== null) rung.videoCodec = codec;
   }
 }
@@ -278,7 +299,7 @@ async function prune(dir: string, state: LiveState, leftBeforeMs: number): Promi
   const due = state.slots.filter((slot) => slot.leftAtMs !== null && slot.leftAtMs <= leftBeforeMs);
   for (const slot of due) {
     for (const rung of Object.keys(slot.rungs))
-      await rm(join(dir, slot.epoch, rung, slot.file), { force: true });
+      await removeOutput(join(dir, slot.epoch), `${rung}/${slot.file}`).catch(ignoreUnsafe);
   }
   state.slots = state.slots.filter((slot) => !due.includes(slot));
   if (due.length > 0) await replaceFile(join(dir, 'state.json'), JSON.stringify(state));
@@ -290,25 +311,29 @@ async function prune(dir: string, state: LiveState, leftBeforeMs: number): Promi
   }
 }
 
-async function readPrivate(folder: string): Promise<PrivatePlaylist> {
+async function readPrivate(folder: string, rung: string): Promise<PrivatePlaylist> {
   try {
-    return parsePrivatePlaylist(await readFile(join(folder, 'index.m3u8'), 'utf8'));
-  } catch {
+    const text = await readOutput(folder, `${rung}/index.m3u8`, PRIVATE_MAX_BYTES);
+    return parsePrivatePlaylist(text.toString('utf8'));
+  } catch (error) {
+    if (error instanceof UnsafeOutput) throw error;
     return { initFile: null, segments: [] };
   }
 }
 
-async function sizeOf(path: string): Promise<number> {
+async function sizeOf(folder: string, name: string): Promise<number> {
   try {
-    return (await stat(path)).size;
-  } catch {
+    const file = await openOutput(folder, name);
+    return (await file.stat().finally(() => file.close())).size;
+  } catch (error) {
+    if (error instanceof UnsafeOutput) throw error;
     return 0;
   }
 }
 
-function ignoreExisting(error: unknown): void {
-  if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
-  throw error;
+/** The folder goes as a whole, once nothing of it is shown. */
+function ignoreUnsafe(error: unknown): void {
+  if (!(error instanceof UnsafeOutput)) throw error;
 }
 
 function watchFolders(folders: string[], onChange: () => void): { stop(): void } {

@@ -5,7 +5,7 @@ import { liveLimits } from '../ffmpeg/limits.ts';
 import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { packagerArgs } from './command.ts';
-import type { Composer } from './composer.ts';
+import type { Composer, EpochInput } from './composer.ts';
 import type { LadderPlan } from './ladder.ts';
 
 export interface PackagerOptions {
@@ -118,7 +118,8 @@ class SupervisedPackager implements Packager {
   async #runOnce(): Promise<FfmpegExit> {
     const { composer, ffmpeg, log } = this.#options;
     try {
-      const outDir = await composer.beginEpoch(epochInput(this.#options, this.#fps));
+      const onUnsafe = () => this.#child?.kill('SIGKILL');
+      const outDir = await composer.beginEpoch({ ...epochInput(this.#options, this.#fps), onUnsafe });
       if (this.#stopped) return NOT_STARTED;
       const { sourceTimeBase } = ffmpeg.info;
       const args = packagerArgs({ ...this.#options, outDir, sourceTimeBase });
@@ -158,7 +159,7 @@ class SupervisedPackager implements Packager {
   }
 }
 
-function epochInput(options: PackagerOptions, fps: number): Parameters<Composer['beginEpoch']>[0] {
+function epochInput(options: PackagerOptions, fps: number): EpochInput {
   const { plan } = options;
   return {
     rungs: plan.rungs.map(({ name, width, height, videoCodec, videoKbps }) => ({

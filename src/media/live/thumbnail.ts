@@ -1,9 +1,10 @@
-import { appendFile, copyFile, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LIVE_DECODERS } from '../ffmpeg/codecs.ts';
 import { inputGuard, type ProgramLimits } from '../ffmpeg/guard.ts';
+import { openOutput, readOutput, UnsafeOutput } from '../ffmpeg/output.ts';
 import { spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import type { Composer, LatestSegment } from './composer.ts';
@@ -20,7 +21,7 @@ interface Options {
 /** Takes a picture of each stream every 30 seconds while segments come. */
 export interface Thumbnails {
   /** Looks whether one is due. @param dir of the stream. */
-  look(dir: string, composer: Composer): void;
+  look(dir: string, composer: Pick<Composer, 'latest'>): void;
   /** The next one does not wait for its turn: viewers of a broadcast see no picture of the time before it. */
   hurry(dir: string): void;
   /** Another publish begins: its first picture does not wait, and the one of the last is gone. */
@@ -31,28 +32,32 @@ const EVERY_MS = 30_000;
 /** By then a segment is finished that began after the call. */
 const HURRY_MS = 5000;
 const LIMITS: ProgramLimits = { memoryBytes: 4 * 2 ** 30, cpuSec: 20, fileBytes: 2 ** 26 };
+/** A keyframe interval of the highest bitrate. */
+const CLIP_MAX_BYTES = 2 ** 28;
 const WIDTH = 640;
+const PICTURE_FILE = '.thumbnail.jpg';
 
 export function createThumbnails({ ffmpeg, clock, log }: Options): Thumbnails {
   /** When the next one of a folder is due. */
   const due = new Map<string, number>();
 
-  const take = async (dir: string, { initFile, file, startMs }: LatestSegment) => {
+  const take = async (dir: string, { folder, initFile, file, startMs }: LatestSegment) => {
     const clip = join(dir, '.thumbnail.mp4');
-    const picture = join(dir, '.thumbnail.jpg');
+    const picture = join(dir, PICTURE_FILE);
     try {
-      await copyFile(initFile, clip);
-      await appendFile(clip, await readFile(file));
+      const init = await readOutput(folder, initFile, CLIP_MAX_BYTES);
+      await writeFile(clip, Buffer.concat([init, await readOutput(folder, file, CLIP_MAX_BYTES)]));
       // It writes this file and nothing else of the folder.
       await writeFile(picture, '');
       const program = await ffmpeg.guard.start(ffmpeg.bin, LIMITS, { reads: [clip], writes: picture });
       const { code, stderr } = await spawnFfmpeg({ program, args: pictureArgs(clip, picture), log }).exited;
       if (code !== 0) throw new Error(stderr.trim().split('\n').at(-1) ?? 'ffmpeg failed');
       // Of the moment that it shows: viewers of a broadcast must not see what was before it.
-      await utimes(picture, dateFromMs(startMs), dateFromMs(startMs));
+      const made = await openOutput(dir, PICTURE_FILE);
+      await made.utimes(dateFromMs(startMs), dateFromMs(startMs)).finally(() => made.close());
       await rename(picture, join(dir, THUMBNAIL_FILE));
     } finally {
-      await Promise.all([clip, picture].map((path) => rm(path, { force: true })));
+      await Promise.all([clip, picture].map((path) => rm(path, { recursive: true, force: true })));
     }
   };
 
@@ -63,7 +68,10 @@ export function createThumbnails({ ffmpeg, clock, log }: Options): Thumbnails {
       const latest = composer.latest();
       if (latest === null) return;
       due.set(dir, now + EVERY_MS);
-      take(dir, latest).catch((error: unknown) => log.debug({ err: error, dir }, 'no thumbnail was taken'));
+      take(dir, latest).catch((error: unknown) => {
+        const level = error instanceof UnsafeOutput ? 'error' : 'debug';
+        log[level]({ err: error, dir }, 'no thumbnail was taken');
+      });
     },
     hurry(dir) {
       const dueMs = due.get(dir);

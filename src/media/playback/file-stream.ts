@@ -1,4 +1,5 @@
-import { close, open, read } from 'node:fs';
+import { read } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 
 /** 2.5 times the throughput of the 64 kB default (docs/decisions/playback-and-tokens.md#serving-files). */
@@ -9,30 +10,21 @@ const IDLE = Symbol('idle');
 const spare: Buffer[] = [];
 
 /**
- * The bytes of a file from `start` to `end` (inclusive). Piped into a response it reads into one buffer, again each
+ * The bytes of an open file from `start` to `end` (inclusive), which it closes. Piped into a response it reads into one buffer, again each
  * time when the last piece has left: a slow reader holds half a megabyte, and nothing is allocated.
  */
 export class FileStream extends Readable {
-  readonly #path: string;
+  readonly #file: FileHandle;
   readonly #end: number;
   #position: number;
-  #fd: number | null = null;
   /** Closing the file has to wait for it. */
   #isReading = false;
 
-  constructor(path: string, start: number, end: number) {
+  constructor(file: FileHandle, start: number, end: number) {
     super({ highWaterMark: CHUNK_BYTES });
-    this.#path = path;
+    this.#file = file;
     this.#position = start;
     this.#end = end;
-  }
-
-  override _construct(done: (error?: Error | null) => void): void {
-    open(this.#path, 'r', (error, fd) => {
-      if (error === null) this.#fd = fd;
-      done(error);
-      if (error === null) this.emit('open');
-    });
   }
 
   override _read(): void {
@@ -45,8 +37,8 @@ export class FileStream extends Readable {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    const fd = this.#fd;
-    const finish = () => (fd === null ? done(error) : close(fd, () => done(error)));
+    const end = () => done(error);
+    const finish = () => void this.#file.close().then(end, end);
     if (this.#isReading) this.once(IDLE, finish);
     else finish();
   }
@@ -76,8 +68,7 @@ export class FileStream extends Readable {
       release();
       this.destroy();
     };
-    if (this.#fd === null) this.once('open', next);
-    else next();
+    next();
     return destination;
   }
 
@@ -87,15 +78,15 @@ export class FileStream extends Readable {
    */
   #fill(buffer: Buffer, done: (bytes: Buffer | null) => void, dropped: () => void): void {
     const length = Math.min(buffer.length, this.#end + 1 - this.#position);
-    if (length === 0 || this.#fd === null) {
+    if (length === 0) {
       done(null);
       return;
     }
     this.#isReading = true;
-    read(this.#fd, buffer, 0, length, this.#position, (error, count) => {
+    read(this.#file.fd, buffer, 0, length, this.#position, (error, count) => {
       this.#isReading = false;
       this.emit(IDLE);
-      if (error !== null || count === 0) this.destroy(error ?? new Error(`${this.#path} is too short`));
+      if (error !== null || count === 0) this.destroy(error ?? new Error('the file is too short'));
       if (this.destroyed) return dropped();
       this.#position += count;
       done(buffer.subarray(0, count));

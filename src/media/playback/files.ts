@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import type { FileReply, FileRequest } from '../contract/index.ts';
 import { createLoadingCache } from './cache.ts';
 import { FileStream } from './file-stream.ts';
@@ -8,6 +8,8 @@ import { COMMON_HEADERS, matchesEtag, notFound } from './reply.ts';
 
 export interface ServedFile {
   path: string;
+  /** Opens it, where a program of strangers' media may still write around it; the path itself when absent. */
+  open?: () => Promise<FileHandle>;
   contentType: string;
   /** Asked with the time of the file's last change before it is sent; refused, it is 404. */
   mayShow?: (mtimeMs: number) => boolean | Promise<boolean>;
@@ -40,20 +42,30 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   const { cacheBytes, cachedFileBytes, maxAgeSec } = options;
   const cache = createLoadingCache<HeldFile>(cacheBytes, ({ bytes }) => bytes.length);
   return {
-    open: async ({ path, contentType, mayShow }, request) => {
+    open: async (served, request) => {
+      const { path, contentType, mayShow } = served;
       const held = cache.get(path);
       if (held && mayShow && !(await mayShow(held.mtimeMs))) return notFound();
       if (held) return heldReply(request, held, { contentType, maxAgeSec });
-      const found = await statFile(path);
-      if (!found || (mayShow && !(await mayShow(found.mtimeMs)))) return notFound();
-      const etag = `"${found.size.toString(16)}-${Math.trunc(found.mtimeMs).toString(16)}"`;
-      if (found.size > cachedFileBytes || cacheBytes === 0) {
-        const facts = { contentType, etag, size: found.size, maxAgeSec };
-        return fileReply(request, facts, (start, end) => new FileStream(path, start, end));
+      const file = await openServed(served);
+      if (file === null) return notFound();
+      let isHandedOn = false;
+      try {
+        const found = await file.stat();
+        if (!found.isFile() || (mayShow && !(await mayShow(found.mtimeMs)))) return notFound();
+        const etag = `"${found.size.toString(16)}-${Math.trunc(found.mtimeMs).toString(16)}"`;
+        if (found.size > cachedFileBytes || cacheBytes === 0) {
+          const facts = { contentType, etag, size: found.size, maxAgeSec };
+          return await fileReply(request, facts, (start, end) => {
+            isHandedOn = true;
+            return new FileStream(file, start, end);
+          });
+        }
+        const loaded = await cache.load(path, () => readWhole(file, etag, found));
+        return loaded ? heldReply(request, loaded, { contentType, maxAgeSec }) : notFound();
+      } finally {
+        if (!isHandedOn) await file.close();
       }
-      const read = () => readWhole(path, etag, found);
-      const loaded = await cache.load(path, read);
-      return loaded ? heldReply(request, loaded, { contentType, maxAgeSec }) : notFound();
     },
   };
 }
@@ -116,23 +128,15 @@ export async function fileReply(
 }
 
 /** In one read: `readFile` would take it in pieces. */
-async function readWhole(path: string, etag: string, { size, mtimeMs }: Stats): Promise<HeldFile | null> {
-  const file = await open(path).catch(() => null);
-  if (file === null) return null;
-  try {
-    const bytes = Buffer.allocUnsafeSlow(size);
-    const { bytesRead } = await file.read(bytes, 0, size, 0);
-    return bytesRead === size ? { etag, mtimeMs, bytes } : null;
-  } finally {
-    await file.close();
-  }
+async function readWhole(file: FileHandle, etag: string, { size, mtimeMs }: Stats): Promise<HeldFile | null> {
+  const bytes = Buffer.allocUnsafeSlow(size);
+  const { bytesRead } = await file.read(bytes, 0, size, 0);
+  return bytesRead === size ? { etag, mtimeMs, bytes } : null;
 }
 
-async function statFile(path: string): Promise<Stats | null> {
-  try {
-    const found = await stat(path);
-    return found.isFile() ? found : null;
-  } catch {
-    return null;
-  }
+/** Never what a link leads to, nor a pipe that nobody fills. */
+const HERE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function openServed({ path, open: opener = () => open(path, HERE) }: ServedFile): Promise<FileHandle | null> {
+  return opener().catch(() => null);
 }

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import type { Logger } from '../../platform/logger.ts';
 import type { LiveFiles, SegmentRequest } from '../contract/index.ts';
+import { openOutput, UnsafeOutput } from '../ffmpeg/output.ts';
 import { createFileReader } from './files.ts';
 import { isSafeName, notFound } from './reply.ts';
 
@@ -7,6 +9,8 @@ export interface SegmentReaderOptions {
   liveDir: string;
   /** Recent segments kept in memory, in bytes; 0 streams everything from disk. */
   cacheBytes?: number;
+  /** Told of files that are refused; default: nobody. */
+  log?: Logger;
 }
 
 /** Whether the rung's playlist shows a segment to viewers of a broadcast. */
@@ -37,13 +41,20 @@ export function createSegmentReader(
     cachedFileBytes: CACHED_FILE_BYTES,
     maxAgeSec: MAX_AGE_SEC,
   });
+  const openSegment = (folder: string, name: string) =>
+    openOutput(folder, name).catch((error: unknown) => {
+      if (error instanceof UnsafeOutput) options.log?.error({ err: error }, 'a live segment is no file');
+      throw error;
+    });
   return {
     openSegment: async (request) => {
       if (!isSegmentName(request)) return notFound();
       const { streamId, epoch, rung, file } = request;
+      const folder = join(options.liveDir, streamId, epoch);
       return files.open(
         {
-          path: join(options.liveDir, streamId, epoch, rung, file),
+          path: join(folder, rung, file),
+          open: () => openSegment(folder, `${rung}/${file}`),
           contentType: file.endsWith('.m4s') ? 'video/iso.segment' : 'video/mp4',
           mayShow: (mtimeMs) => mayShow(request, mtimeMs),
         },

@@ -1,4 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { openOutputFile } from '../ffmpeg/output.ts';
 
 const BOX_HEADER = 16;
 
@@ -6,10 +8,11 @@ const BOX_HEADER = 16;
  * Cuts a fragmented MP4 after its last whole fragment: what a killed recorder has left half-written makes
  * programs stop at that place when they join files.
  *
+ * @throws {UnsafeOutput} when it is no file that a recorder has written.
  * @returns the bytes that are left; 0 when there is no whole fragment, and then the file stays as it is.
  */
 export async function trimToFragments(path: string): Promise<number> {
-  const file = await open(path, 'r+');
+  const file = await openOutputFile(path, constants.O_RDWR);
   try {
     const { size } = await file.stat();
     const end = await endOfFragments(file, size);

@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { MediaFileError, type RecordingJoiner } from '../contract/index.ts';
 import { LIVE_DECODERS } from '../ffmpeg/codecs.ts';
 import { concatGuard, inputGuard, probeGuard } from '../ffmpeg/guard.ts';
+import { UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
 import { runTool, type Tools } from '../transcode/run.ts';
 import { type PartFormat, readFormat } from './part-format.ts';
 
@@ -63,7 +63,7 @@ async function formatOf(tools: Tools, path: string, run: Run): Promise<PartForma
       },
     });
   } catch (error) {
-    if (error instanceof MediaFileError) return null;
+    if (error instanceof MediaFileError && !(error instanceof UnsafeOutput)) return null;
     throw error;
   }
   return readFormat(report);
@@ -115,14 +115,14 @@ function audioArgs({ audio }: PartFormat, sound: PartFormat['audio'], isSame: bo
 }
 
 async function concat(tools: Tools, files: readonly string[], maxSec: number, run: Run): Promise<string> {
-  const list = join(run.dir, 'parts.ffconcat');
+  const list = 'parts.ffconcat';
   const out = join(run.dir, 'joined.mp4');
   const lines = files.map((path) => `file 'file:${path.replaceAll("'", "'\\''")}'`);
-  await writeFile(list, `${['ffconcat version 1.0', ...lines].join('\n')}\n`);
+  await writeOutput(run.dir, list, `${['ffconcat version 1.0', ...lines].join('\n')}\n`);
   await encode(
     tools,
     [
-      ...['-v', 'error', '-nostdin', '-y', ...concatGuard(list, 'mov,mp4', LIVE_DECODERS)],
+      ...['-v', 'error', '-nostdin', '-y', ...concatGuard(join(run.dir, list), 'mov,mp4', LIVE_DECODERS)],
       ...['-map', '0', '-c', 'copy', '-t', String(maxSec), '-f', 'mp4', `file:${out}`],
     ],
     run,

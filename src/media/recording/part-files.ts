@@ -1,9 +1,10 @@
-import { mkdir, readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../kernel/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { BlobInfo, BlobStore, RecordingPart, RecordingPort } from '../contract/index.ts';
+import { UnsafeOutput } from '../ffmpeg/output.ts';
 import { trimToFragments } from './fragments.ts';
 
 export interface PartFilesOptions {
@@ -134,18 +135,24 @@ class StoredPartFiles implements PartFiles {
     const key = await port.opened(nodeId, part, false);
     if (key === null) log.warn({ part }, 'a part came too late for its recording and is dropped');
     else await port.closed(part.id, await this.#toStore(path, key));
-    await rm(path, { force: true });
+    await rm(path, { recursive: true, force: true });
     // Fails while other parts are there.
     await rmdir(dirname(path)).catch(() => {});
   }
 
   /** @returns null when there is nothing to keep. */
   async #toStore(path: string, key: string): Promise<BlobInfo | null> {
-    const { store } = this.#options;
+    const { store, log } = this.#options;
     // Without a file: an earlier try has stored it and could not tell, or there never was one.
     if ((await sizeOf(path)) === null) return store.head(key);
-    if ((await trimToFragments(path)) === 0) return null;
-    return store.putFile(key, path, 'video/mp4');
+    try {
+      if ((await trimToFragments(path)) === 0) return null;
+      return await store.putFile(key, path, 'video/mp4');
+    } catch (error) {
+      if (!(error instanceof UnsafeOutput)) throw error;
+      log.error({ err: error }, 'a part of a recording is no file and is dropped');
+      return null;
+    }
   }
 
   /** An ffmpeg that has outlived its parent ends with its input; until then its file grows. Never rejects. */
@@ -167,7 +174,7 @@ class StoredPartFiles implements PartFiles {
 
 async function sizeOf(path: string): Promise<number | null> {
   try {
-    return (await stat(path)).size;
+    return (await lstat(path)).size;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { until } from '../../../test/harness/wait.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { type FlvSource, type FlvSourceOptions, startFlvSource } from '../../../test/live/flv-source.ts';
+import { errorLog, KINDS, plant } from '../../../test/transcode/planted.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import type {
@@ -68,7 +69,7 @@ class FakePort implements RecordingPort {
   }
 }
 
-async function setUp(t: TestContext) {
+async function setUp(t: TestContext, log = createLogger('silent')) {
   const root = await mkdtemp(join(tmpdir(), 'recording-'));
   const source: FlvSource = await startFlvSource(SMALL);
   const port = new FakePort();
@@ -84,7 +85,7 @@ async function setUp(t: TestContext) {
     dir,
     nodeId: 'nod_a',
     ffmpeg: testFfmpeg,
-    log: createLogger('silent'),
+    log,
     clock: systemClock,
   });
   t.after(async () => {
@@ -249,6 +250,25 @@ test('what an earlier process has left is taken up, cut to what is whole', async
   const { frames } = await decode(path);
   assert.ok(frames === 15 || frames === 30, `whole groups of pictures: ${frames}`);
 });
+
+for (const kind of KINDS) {
+  test(`${kind} for a part is dropped, and nothing of it is stored`, async (t) => {
+    const { log, errors } = errorLog();
+    const { dir, store, manager, port } = await setUp(t, log);
+    const secret = join(dir, '../secret.mp4');
+    await makeFragmented(secret);
+    const before = await readFile(secret);
+    await mkdir(join(dir, 'ses_a'), { recursive: true });
+    await plant(kind, join(dir, 'ses_a/rec_bad.mp4'), secret);
+    await manager.recover();
+    await until(async () => (await readdir(dir)).length === 0, { timeoutMs: 8000 });
+    assert.equal(port.closedParts.get('rec_bad'), null);
+    assert.ok(port.closedParts.has('rec_bad'));
+    assert.equal(await store.head('w/wsp_a/rec/ses_a/rec_bad.mp4'), null);
+    assert.deepEqual(await readFile(secret), before);
+    assert.deepEqual(errors, ['a part of a recording is no file and is dropped']);
+  });
+}
 
 test('a part whose recording is closed already is dropped', async (t) => {
   const { dir, manager, port } = await setUp(t);

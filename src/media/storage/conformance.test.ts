@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { NO_S3, startS3 } from '../../../test/harness/s3.ts';
+import { KINDS, plant } from '../../../test/transcode/planted.ts';
 import { type BlobStore, DigestMismatch, type PartialState } from '../contract/index.ts';
 import { createDiskStore } from './disk.ts';
 import { createS3Store } from './s3.ts';
@@ -126,6 +127,18 @@ for (const driver of drivers) {
       const local = store.localPath('moved/file');
       if (local !== null) assert.deepEqual(await readFile(local), bytes);
     });
+
+    for (const kind of KINDS) {
+      test(`${kind} is not stored as a file`, async () => {
+        const dir = await mkdtemp(join(folder, 'planted-'));
+        await writeFile(join(dir, 'secret'), 'secret');
+        const path = join(dir, 'made');
+        await plant(kind, path, join(dir, 'secret'));
+        await assert.rejects(store.putFile('planted/file', path, TYPE), { code: 'CORRUPT_INPUT' });
+        assert.equal(await store.head('planted/file'), null);
+        assert.equal(await readFile(join(dir, 'secret'), 'utf8'), 'secret');
+      });
+    }
 
     test('lists come in the order of keys; deleting a prefix takes nothing else', async () => {
       const keys = ['list/a', 'list/a-b/x', 'list/a.b', 'list/a/b/c', 'list/a/d', 'list/a0/x', 'list2/a'];

@@ -12,10 +12,14 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobInfo, BlobStore, ByteSpan } from '../contract/index.ts';
+import { openOutputFile } from '../ffmpeg/output.ts';
 import { hasCode, makeFolder, orNull, syncFolder, writeAt } from './disk-files.ts';
 import { createDiskPartials } from './disk-partials.ts';
 import { checkFolder, checkKey, checkPrefix } from './keys.ts';
 import { createTempDir } from './temp.ts';
+
+/** What stands in the place of a file is not followed, and not waited for. */
+const READ_HERE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
  * Files below `root`, under their keys. New content is written beside (`.tmp`), synced and renamed, so a key is
@@ -67,7 +71,7 @@ export function createDiskStore(root: string): BlobStore {
       }),
     async putFile(key, path) {
       checkKey(key);
-      const file = await open(path, 'r+');
+      const file = await openOutputFile(path, constants.O_RDWR);
       await file.sync().finally(() => file.close());
       try {
         return await publish(path, key);
@@ -82,7 +86,7 @@ export function createDiskStore(root: string): BlobStore {
       return info;
     },
     async open(key, span) {
-      const file = await orNull(open(pathOf(key), 'r'));
+      const file = await orNull(open(pathOf(key), READ_HERE));
       if (file === null) return null;
       try {
         return { ...infoOf(key, await file.stat()), body: file.createReadStream(range(span)) };
@@ -91,7 +95,7 @@ export function createDiskStore(root: string): BlobStore {
         throw error;
       }
     },
-    read: (key) => orNull(readFile(pathOf(key))),
+    read: (key) => orNull(readFile(pathOf(key), { flag: READ_HERE })),
     head,
     async *list(prefix) {
       yield* walk(root, prefix.slice(0, checkPrefix(prefix).lastIndexOf('/') + 1), prefix);

@@ -1,4 +1,4 @@
-import { createReadStream, type ReadStream } from 'node:fs';
+import type { ReadStream } from 'node:fs';
 import {
   DeleteObjectsCommand,
   GetObjectCommand,
@@ -9,6 +9,7 @@ import {
   S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { openOutputFile } from '../ffmpeg/output.ts';
 
 export interface S3Options {
   bucket: string;
@@ -155,7 +156,8 @@ async function sending<T>(
   const { path, start, bytes } = body;
   if (bytes === 0) return send('', 0);
   for (let tries = 1; ; tries++) {
-    const stream = createReadStream(path, { start, end: start + bytes - 1, highWaterMark: 2 ** 18 });
+    const file = await openOutputFile(path);
+    const stream = file.createReadStream({ start, end: start + bytes - 1, highWaterMark: 2 ** 18 });
     try {
       return await send(stream, bytes);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { open, rm, stat, unlink } from 'node:fs/promises';
+import { open, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -13,6 +13,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { BlobInfo, BlobStore, ByteSpan } from '../contract/index.ts';
+import { openOutputFile } from '../ffmpeg/output.ts';
 import { writeAt } from './disk-files.ts';
 import { checkFolder, checkKey, checkPrefix } from './keys.ts';
 import { isRefusal, openS3, type S3, type S3Options } from './s3-client.ts';
@@ -53,7 +54,8 @@ export function createS3Store(options: S3StoreOptions): BlobStore {
   }
 
   async function storeFile(key: string, path: string, contentType: string): Promise<BlobInfo> {
-    const { size } = await stat(path);
+    const file = await openOutputFile(path);
+    const { size } = await file.stat().finally(() => file.close());
     if (size <= partBytes) await s3.put(nameOf(key), { path, start: 0, bytes: size }, contentType);
     else await putInParts(s3, { Key: nameOf(key), path, size, partBytes, contentType });
     return existing(key);

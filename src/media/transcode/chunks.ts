@@ -1,7 +1,8 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RenditionFiles, SourceChunk, Transcoder } from '../contract/index.ts';
 import type { FfmpegAbilities } from '../ffmpeg/check.ts';
+import { readOutput, UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
 import { encodedChunk, sourceInput, splitArgs, stitchArgs } from './command.ts';
 import { encodeLimits, splitLimits } from './limits.ts';
 import { readRendition } from './rendition.ts';
@@ -9,6 +10,9 @@ import { runTool, type Tools } from './run.ts';
 
 const LIST = 'chunks.csv';
 const CONCAT_LIST = 'chunks.ffconcat';
+/** Far above what twelve hours take. */
+const LIST_MAX_BYTES = 2 ** 20;
+const CHUNK = /^chunk_\d+\.mkv$/;
 
 /**
  * Cuts the pictures of the source at keyframes (docs/decisions/transcoding.md#long-sources-in-chunks); the
@@ -28,7 +32,7 @@ export async function split(
     signal,
     onProgress: (sec) => onProgress?.(Math.min(1, sec / source.durationSec)),
   });
-  const chunks = readList(await readFile(join(outDir, LIST), 'utf8'), outDir);
+  const chunks = readList((await readOutput(outDir, LIST, LIST_MAX_BYTES)).toString('utf8'), outDir);
   return chunks.length > 1 ? chunks : null;
 }
 
@@ -41,6 +45,7 @@ function readList(csv: string, dir: string): SourceChunk[] {
   return rows.map(([file = '', start, end], index) => {
     // A chunk lasts to the beginning of the next one: gaps in the source stay where they are.
     const next = rows[index + 1]?.[1] ?? end;
+    if (!CHUNK.test(file)) throw new UnsafeOutput(join(dir, LIST), 'names what is no chunk');
     return {
       index,
       file: join(dir, file),
@@ -84,13 +89,12 @@ export async function stitch(
 ): Promise<RenditionFiles> {
   const { source, outDir, signal, rung, chunks, onProgress } = run;
   await mkdir(join(outDir, rung.name), { recursive: true });
-  const list = join(outDir, CONCAT_LIST);
   const lines = chunks.map(({ file, durationSec }) => `file '${file}'\nduration ${durationSec.toFixed(6)}`);
-  await writeFile(list, ['ffconcat version 1.0', ...lines, ''].join('\n'));
+  await writeOutput(outDir, CONCAT_LIST, ['ffconcat version 1.0', ...lines, ''].join('\n'));
   await runTool(tools, {
     program: 'ffmpeg',
     cwd: outDir,
-    args: stitchArgs(list, rung.name),
+    args: stitchArgs(join(outDir, CONCAT_LIST), rung.name),
     reads: chunks.map(({ file }) => file),
     limits: encodeLimits(source, []),
     signal,

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
 import { MediaFileError } from '../contract/index.ts';
 import { inputGuard, probeGuard } from '../ffmpeg/guard.ts';
+import { UnsafeOutput } from '../ffmpeg/output.ts';
 import { damaged, fileFault, lineReader, runTool, type Tools } from './run.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 200 }));
@@ -118,7 +119,7 @@ export async function hasSound(tools: Tools, input: TrackInput): Promise<boolean
   try {
     return (await decodeFirst(tools, input)).frames > 0;
   } catch (error) {
-    if (error instanceof MediaFileError) return false;
+    if (error instanceof MediaFileError && !(error instanceof UnsafeOutput)) return false;
     throw error;
   }
 }
@@ -146,8 +147,9 @@ export async function startOf(
     // Tags are indented further.
     const start = /^ {2}Duration: [^,]+, start: (-?[\d.]+)/m.exec(log)?.[1];
     return start === undefined ? null : Number(start);
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof UnsafeOutput) throw error;
     return null;
   }
 }

@@ -1,9 +1,10 @@
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDiskTrouble } from '../../platform/disk.ts';
 import { MediaFileError, type SourceInfo, type Transcoder } from '../contract/index.ts';
 import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { inputGuard } from '../ffmpeg/guard.ts';
+import { UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
 import { stillFilters } from './filters.ts';
 import { encodeLimits } from './limits.ts';
 import { lineReader, runTool, type Tools } from './run.ts';
@@ -118,7 +119,7 @@ async function makeStoryboard(task: Task): Promise<string[]> {
   const times = isPoor ? await tiles(task, []) : byKeyframes;
   if (times.length === 0) return [];
   const vtt = renderStoryboard(times, source.durationSec, tileSize(source.video));
-  await writeFile(join(outDir, 'storyboard.vtt'), vtt);
+  await writeOutput(outDir, 'storyboard.vtt', vtt);
   const sheets = (await readdir(outDir)).filter((name) => /^sb_\d+\.jpg$/.test(name)).toSorted();
   return ['storyboard.vtt', ...sheets];
 }
@@ -193,7 +194,7 @@ interface ImageCommand {
 
 /**
  * @returns false when it failed on the file.
- * @throws when the disk is full or the run was aborted.
+ * @throws when the disk is full, the run was aborted or the program was taken over.
  */
 async function ffmpeg(task: Task, command: ImageCommand): Promise<boolean> {
   const { tools, run } = task;
@@ -217,13 +218,13 @@ async function ffmpeg(task: Task, command: ImageCommand): Promise<boolean> {
     });
     return true;
   } catch (error) {
-    if (run.signal.aborted || isDiskTrouble(error)) throw error;
+    if (run.signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
     return false;
   }
 }
 
 async function sizeOf({ run }: Task, name: string): Promise<number> {
-  return stat(join(run.outDir, name)).then(
+  return lstat(join(run.outDir, name)).then(
     ({ size }) => size,
     () => 0,
   );

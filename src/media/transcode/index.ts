@@ -11,6 +11,7 @@ import {
 } from '../contract/index.ts';
 import { checkFfmpeg, type FfmpegAbilities } from '../ffmpeg/check.ts';
 import type { ProgramLimits } from '../ffmpeg/guard.ts';
+import { UnsafeOutput } from '../ffmpeg/output.ts';
 import { encodeChunk, split, stitch } from './chunks.ts';
 import { AUDIO, audioRendition, copiedRung, encodedRungs, sourceInput } from './command.ts';
 import { makeImages } from './images.ts';
@@ -110,7 +111,7 @@ async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<Re
     if (hasAudio) made.push(await readRendition(outDir, null));
     return made;
   } catch (error) {
-    if (doneSec > 0 || isDiskTrouble(error)) throw error;
+    if (doneSec > 0 || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
     throw new MediaFileError('CORRUPT_INPUT', 'Nothing of the file can be decoded.');
   }
 }

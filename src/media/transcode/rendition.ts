@@ -1,6 +1,6 @@
-import { open, readFile, statfs, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, statfs } from 'node:fs/promises';
 import type { RenditionFiles, RungPlan } from '../contract/index.ts';
+import { openOutput, readOutput, UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
 import { codecOfInitSegment } from '../live/h264.ts';
 import { parsePrivatePlaylist } from '../live/playlist.ts';
 import { audioCodecOfInitSegment, isWholeBoxFile, segmentDuration } from './boxes.ts';
@@ -9,6 +9,9 @@ import { storageFull } from './run.ts';
 
 /** Less than a segment: it is on the way that the disk is full. */
 const FULL_BYTES = 16 * 2 ** 20;
+/** Twelve hours of short segments take half a megabyte. */
+const PLAYLIST_MAX_BYTES = 16 * 2 ** 20;
+const INIT_MAX_BYTES = 2 ** 20;
 
 /**
  * Reads back what a run wrote, so that nothing half-written and nothing wrong is ever shown. ffmpeg's HLS muxer
@@ -28,18 +31,17 @@ export async function readRendition(outDir: string, rung: RungPlan | null): Prom
 
 async function read(outDir: string, rung: RungPlan | null): Promise<RenditionFiles> {
   const name = rung?.name ?? AUDIO;
-  const dir = join(outDir, name);
-  const path = join(dir, 'index.m3u8');
-  const playlist = await readFile(path, 'utf8').catch(() => '');
+  const path = (file: string) => `${name}/${file}`;
+  const playlist = await playlistIn(outDir, path('index.m3u8'));
   const { initFile, segments } = parsePrivatePlaylist(playlist);
   if (segments.length === 0 || initFile === null || !playlist.includes('#EXT-X-ENDLIST')) {
     throw new Error(`${name} has no whole playlist`);
   }
-  const init = await readFile(join(dir, initFile));
+  const init = await readOutput(outDir, path(initFile), INIT_MAX_BYTES);
   const sizes: number[] = [];
-  for (const { file } of segments) sizes.push(await wholeSize(join(dir, file)));
-  const exact = await exactPlaylist(dir, playlist, segments);
-  if (exact !== playlist) await writeFile(path, exact);
+  for (const { file } of segments) sizes.push(await wholeSize(outDir, path(file)));
+  const exact = await exactPlaylist((file) => openOutput(outDir, path(file)), playlist, segments);
+  if (exact !== playlist) await writeOutput(outDir, path('index.m3u8'), exact);
   const codecs = rung ? codecOfInitSegment(init) : audioCodecOfInitSegment(init);
   if (codecs === null) throw new Error(`${name} has no codec`);
   const totalSec = segments.reduce((sum, { durationSec }) => sum + durationSec, 0);
@@ -64,13 +66,13 @@ async function read(outDir: string, rung: RungPlan | null): Promise<RenditionFil
  * segment may be a fifth of a second off. `segments` and the text get the true duration.
  */
 async function exactPlaylist(
-  dir: string,
+  openSegment: (file: string) => Promise<FileHandle>,
   playlist: string,
   segments: { file: string; durationSec: number }[],
 ): Promise<string> {
   const last = segments.at(-1);
   if (!last) return playlist;
-  const file = await open(join(dir, last.file));
+  const file = await openSegment(last.file);
   try {
     const durationSec = await segmentDuration(file);
     if (durationSec === null || durationSec <= 0) return playlist;
@@ -83,6 +85,16 @@ async function exactPlaylist(
   return playlist
     .replace(/#EXTINF:[\d.]+,\n(?=[^\n]*\n#EXT-X-ENDLIST)/, `#EXTINF:${last.durationSec.toFixed(6)},\n`)
     .replace(/^#EXT-X-TARGETDURATION:\d+/m, `#EXT-X-TARGETDURATION:${target}`);
+}
+
+/** Empty when there is none. */
+async function playlistIn(outDir: string, path: string): Promise<string> {
+  try {
+    return (await readOutput(outDir, path, PLAYLIST_MAX_BYTES)).toString('utf8');
+  } catch (error) {
+    if (error instanceof UnsafeOutput) throw error;
+    return '';
+  }
 }
 
 /** The highest of a segment, where the last short one does not count: its rate says little. */
@@ -103,8 +115,8 @@ function bitrate(bytes: number, sec: number): number {
 }
 
 /** @throws {Error} when the file is cut short: the muxers do not always tell of a full disk. */
-async function wholeSize(path: string): Promise<number> {
-  const file = await open(path);
+async function wholeSize(outDir: string, path: string): Promise<number> {
+  const file = await openOutput(outDir, path);
   try {
     const { size } = await file.stat();
     if (!(await isWholeBoxFile(file, size))) throw new Error(`${path} is cut short`);

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../../../test/harness/wait.ts';
+import { errorLog, KINDS, plant } from '../../../test/transcode/planted.ts';
 import { H264, make, pictures, sourceInfo, testTranscoder } from '../../../test/transcode/sources.ts';
+import { createLogger } from '../../platform/logger.ts';
 import type { RungPlan } from '../contract/index.ts';
 
 let dir = '';
@@ -43,10 +45,15 @@ esac`;
   };
 }
 
-async function encode(ffmpeg: string, signal: AbortSignal, stallMs = 60_000): Promise<unknown> {
+async function encode(
+  ffmpeg: string,
+  signal: AbortSignal,
+  stallMs = 60_000,
+  log = createLogger('silent'),
+): Promise<unknown> {
   const outDir = await mkdtemp(join(dir, 'out-'));
   const run = { input: join(dir, 'in.mp4'), source: SOURCE, outDir, signal };
-  const transcoder = testTranscoder({ ffmpeg, stallMs });
+  const transcoder = testTranscoder({ ffmpeg, stallMs, log });
   return transcoder.encode({ ...run, rungs: [RUNG], audio: null, alignToSource: false });
 }
 
@@ -151,6 +158,49 @@ test('run: a segment that is cut short is never handed over', async () => {
     ].join('\n'),
   );
   await assert.rejects(encode(ffmpeg, AbortSignal.timeout(20_000)), /s_00000\.m4s is cut short/);
+});
+
+for (const kind of KINDS) {
+  test(`run: ${kind} for a segment is refused, and nothing is handed over`, async () => {
+    const secret = join(await mkdtemp(join(dir, 'outside-')), 'secret');
+    await writeFile(secret, 'secret');
+    const { log, errors } = errorLog();
+    // The link to what a sandbox does not show is made from outside; the rest could be made in there.
+    const outDir = await mkdtemp(join(dir, 'out-'));
+    await mkdir(join(outDir, '90p'));
+    const { ffmpeg } = await program(
+      `planting-${kind.replaceAll(' ', '-')}`,
+      `printf '${PLAYLIST.replaceAll('\n', '\\n')}' > 90p/index.m3u8\nprintf avcC > 90p/init.mp4`,
+    );
+    await plant(kind, join(outDir, '90p/s_00000.m4s'), secret);
+    const run = { input: join(dir, 'in.mp4'), source: SOURCE, outDir, signal: AbortSignal.timeout(20_000) };
+    const encoding = testTranscoder({ ffmpeg, log }).encode({
+      ...run,
+      rungs: [RUNG],
+      audio: null,
+      alignToSource: false,
+    });
+    await assert.rejects(encoding, { code: 'CORRUPT_INPUT' });
+    if (kind !== 'a folder') assert.deepEqual(errors, ['ffmpeg left what is no file']);
+    assert.equal(await readFile(secret, 'utf8'), 'secret');
+  });
+}
+
+test('run: a folder that has become a link is refused', async () => {
+  const outside = await mkdtemp(join(dir, 'outside-'));
+  const { log, errors } = errorLog();
+  const { ffmpeg } = await program('moving', `rm -r 90p; ln -s ${outside} 90p`);
+  await assert.rejects(encode(ffmpeg, AbortSignal.timeout(20_000), 60_000, log), { code: 'CORRUPT_INPUT' });
+  assert.deepEqual(errors, ['ffmpeg left what is no file']);
+});
+
+test('run: a list of chunks names chunks alone', async () => {
+  const { ffmpeg } = await program('naming', "printf '../../secret.key,0.0,2.0\\n' > chunks.csv");
+  const outDir = await mkdtemp(join(dir, 'out-'));
+  const input = join(dir, 'in.mp4');
+  const source = { ...SOURCE, canSplit: true };
+  const run = { input, source, outDir, signal: AbortSignal.timeout(20_000), chunkSec: 2 };
+  await assert.rejects(testTranscoder({ ffmpeg }).split(run), { code: 'CORRUPT_INPUT' });
 });
 
 test('run: ffmpeg does not outlive us', { skip: process.platform !== 'linux' }, async () => {

@@ -1,6 +1,7 @@
 import type { Logger } from '../../platform/logger.ts';
 import { MediaFileError } from '../contract/index.ts';
 import type { Guard, ProgramLimits } from '../ffmpeg/guard.ts';
+import { checkOutputs, UnsafeOutput } from '../ffmpeg/output.ts';
 import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
 
 /** What every run of ffmpeg and ffprobe on a user's file needs. */
@@ -45,6 +46,7 @@ const FILE = 'file:';
  *
  * @returns what it logged.
  * @throws {MediaFileError} when the file is at fault.
+ * @throws {UnsafeOutput} when it has taken over the program: nothing in the folder is to be used.
  * @throws {Error} with the code `ENOSPC` when the disk is full; other failures may be mended by another try.
  * @throws the signal's reason when it was aborted. In every case the program has ended.
  */
@@ -65,6 +67,10 @@ export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
   });
   const exit = await watch.untilExit(child);
   run.signal.throwIfAborted();
+  await checkOutputs(run.cwd).catch((error: unknown) => {
+    if (error instanceof UnsafeOutput) tools.log.error({ err: error }, `${run.program} left what is no file`);
+    throw error;
+  });
   if (watch.verdict() === 'enough') return exit.stderr;
   const failure = watch.verdict() ?? failureOf(exit, run.looks ?? false);
   if (failure === null) return exit.stderr;

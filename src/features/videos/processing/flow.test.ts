@@ -198,6 +198,36 @@ test('a full disk counts as no try', async () => {
   assert.equal(failures, -1);
 });
 
+test('an encode that finds no room waits, and goes on when there is some', async () => {
+  // The disk fills up while the source is probed.
+  rig.transcoder.before.probe = async () => {
+    rig.disk.isFull = true;
+  };
+  rig.start();
+  const id = await rig.addVideo();
+  const waiting = async () => {
+    const { rows } = await sql<{ output: unknown }>`select output from pgboss.job
+      where state = 'retry' and start_after > clock_timestamp() + interval '30 seconds'`.execute(rig.db);
+    return rows.length > 0 && rows;
+  };
+  await until(waiting, { timeoutMs: 10_000, message: 'a job that waits' });
+  // Tried again it still finds none, and that is no failure.
+  await rig.hurry();
+  await until(waiting, { timeoutMs: 10_000, message: 'a job that waits again' });
+  assert.equal((await rig.find(id)).status, 'PROCESSING');
+  assert.deepEqual(await ready(id), []);
+  assert.ok(!rig.transcoder.calls.some((call) => call.startsWith('encode')), 'nothing was written');
+  rig.disk.isFull = false;
+  await until(
+    async () => {
+      await rig.hurry();
+      return (await rig.find(id)).status === 'READY';
+    },
+    { timeoutMs: 15_000, intervalMs: 100 },
+  );
+  assert.ok(!(await types(id)).includes('video.processing.failed'));
+});
+
 test('a deleted video is not worked on any more, and leaves nothing in the scratch folder', async () => {
   const held = gate();
   rig.transcoder.before.encode = held.wait;

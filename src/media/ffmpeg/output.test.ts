@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { constants } from 'node:fs';
+import {
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { KINDS, plant } from '../../../test/transcode/planted.ts';
+import { createGuard } from './guard.ts';
+import {
+  checkOutputs,
+  openOutput,
+  readOutput,
+  removeOutput,
+  renameOutput,
+  UnsafeOutput,
+  writeOutput,
+} from './output.ts';
+
+let root = '';
+let folder = '';
+let secret = '';
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), 'output-'));
+});
+beforeEach(async () => {
+  folder = await mkdtemp(join(root, 'run-'));
+  secret = join(await mkdtemp(join(root, 'outside-')), 'made');
+  await mkdir(join(folder, 'src'));
+  await writeFile(join(folder, 'src/made'), 'media');
+  await writeFile(secret, 'secret');
+});
+after(() => rm(root, { recursive: true, force: true }));
+
+const text = (name: string) => readOutput(folder, name, 100).then(String);
+
+test('output: a file is opened, and one that is not there is told as such', async () => {
+  assert.equal(await text('src/made'), 'media');
+  await checkOutputs(folder);
+  await assert.rejects(text('src/absent'), { code: 'ENOENT' });
+  await assert.rejects(text('absent/made'), { code: 'ENOENT' });
+});
+
+for (const kind of KINDS) {
+  test(`output: ${kind} in the place of a file is refused`, async () => {
+    await plant(kind, join(folder, 'src/made'), secret);
+    await assert.rejects(openOutput(folder, 'src/made'), UnsafeOutput);
+    await assert.rejects(openOutput(join(folder, 'src'), 'made', constants.O_RDWR), UnsafeOutput);
+    await assert.rejects(writeOutput(folder, 'src/made', 'ours'), UnsafeOutput);
+    if (kind !== 'a folder') await assert.rejects(checkOutputs(folder), UnsafeOutput);
+    assert.equal(await readFile(secret, 'utf8'), 'secret');
+  });
+}
+
+test('output: a folder that is a link is not gone into', async () => {
+  const outside = join(secret, '..');
+  await rm(join(folder, 'src'), { recursive: true });
+  await symlink(outside, join(folder, 'src'));
+  await assert.rejects(openOutput(folder, 'src/made'), UnsafeOutput);
+  await assert.rejects(writeOutput(folder, 'src/made', 'ours'), UnsafeOutput);
+  await assert.rejects(removeOutput(folder, 'src/made'), UnsafeOutput);
+  await assert.rejects(renameOutput(folder, 'src/made', 'other'), UnsafeOutput);
+  await assert.rejects(checkOutputs(folder), UnsafeOutput);
+  assert.deepEqual(await readdir(outside), ['made']);
+  assert.equal(await readFile(secret, 'utf8'), 'secret');
+});
+
+test('output: a folder that changes places with a link while it is read shows nothing of outside', async () => {
+  const [inside, link] = [join(folder, 'src'), join(folder, 'link')];
+  await symlink(join(secret, '..'), link);
+  let isOver = false;
+  const swapping = (async () => {
+    while (!isOver) {
+      await rename(inside, join(folder, 'kept'));
+      await rename(link, inside);
+      await rename(inside, link);
+      await rename(join(folder, 'kept'), inside);
+    }
+  })();
+  const seen = new Set<string>();
+  for (let turn = 0; turn < 400; turn++) {
+    seen.add(
+      await text('src/made').catch((error: unknown) =>
+        error instanceof UnsafeOutput ? 'refused' : 'absent',
+      ),
+    );
+  }
+  isOver = true;
+  await swapping;
+  assert.ok(!seen.has('secret'));
+  assert.ok(seen.has('media'), [...seen].join());
+});
+
+test('output: a file of another user is refused', {
+  skip: process.getuid?.() === 0 ? false : 'only root can give files away',
+}, async () => {
+  await chown(join(folder, 'src/made'), 12_345, 12_345);
+  await assert.rejects(openOutput(folder, 'src/made'), UnsafeOutput);
+  await assert.rejects(checkOutputs(folder), UnsafeOutput);
+});
+
+test('output: a file that is larger than any of its kind is not read', async () => {
+  await writeFile(join(folder, 'src/made'), 'x'.repeat(101));
+  await assert.rejects(text('src/made'), UnsafeOutput);
+});
+
+test('output: what one run has left shows nothing to the next, and gives nothing away', async (t) => {
+  const guard = await createGuard();
+  if (guard.weakness !== null) return t.skip(guard.weakness);
+  const limits = { memoryBytes: 2 ** 30, cpuSec: 10, fileBytes: 2 ** 20 };
+  const outside = join(secret, '..');
+  await symlink(outside, join(folder, 'linked'));
+  const before = await stat(secret);
+  await guard.start('true', limits, { reads: [], writes: folder });
+  assert.equal((await stat(secret)).uid, before.uid);
+  assert.equal((await stat(outside)).uid, before.uid);
+  await symlink(secret, join(folder, 'part.mp4'));
+  const view = { reads: [join(folder, 'part.mp4')], writes: folder };
+  await assert.rejects(guard.start('true', limits, view), UnsafeOutput);
+  assert.equal((await stat(secret)).mode, before.mode);
+});

@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process';
+import { link, mkdir, rm, symlink } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
+import type { Logger } from '../../src/platform/logger.ts';
+
+const run = promisify(execFile);
+
+/** What a program that was taken over may leave where its file should be. @param secret a file that it may not read. */
+export const PLANTS = {
+  'a link': (path: string, secret: string) => symlink(secret, path),
+  'a hard link': (path: string, secret: string) => link(secret, path),
+  'a pipe': (path: string) => run('mkfifo', [path]),
+  'a folder': (path: string) => mkdir(path),
+} as const;
+
+export type Plant = keyof typeof PLANTS;
+export const KINDS: readonly Plant[] = ['a link', 'a hard link', 'a pipe', 'a folder'];
+
+/** Puts it in the place of what is there. */
+export async function plant(kind: Plant, path: string, secret: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+  await PLANTS[kind](path, secret);
+}
+
+/** A log whose errors are kept, one message each. */
+export function errorLog(): { log: Logger; errors: string[] } {
+  const errors: string[] = [];
+  const write = (line: string) => void errors.push(String(JSON.parse(line).msg));
+  return { log: pino({ level: 'error' }, { write }), errors };
+}
