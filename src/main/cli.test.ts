@@ -74,7 +74,7 @@ describe('while the server runs', { concurrency: 4 }, () => {
     const invited = await json('account', 'invite', '--email', 'Guest@Example.com');
     assert.deepEqual(Object.keys(invited).sort(), ['email', 'expiresAt', 'url']);
     const { pathname, searchParams } = new URL(String(invited.url));
-    assert.equal(pathname, '/dashboard/register');
+    assert.equal(pathname, '/dashboard/sign-up');
     const email = searchParams.get('email');
     const inviteToken = searchParams.get('invite');
     assert.equal(email, 'guest@example.com');

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import ts from 'typescript';
 import {
   assertAccessible,
+  assertFits,
   type DashboardUser,
   startDashboard,
   type TestDashboard,
@@ -67,10 +68,8 @@ before(async () => {
 after(() => dashboard?.close());
 
 const routes = declaredRoutes();
-const WINDOWS = [
-  { width: 1280, height: 800 },
-  { width: 390, height: 844 },
-];
+const WIDE = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
 
 test('the routes of the areas are found', () => {
   const found = routes.map(({ path }) => path);
@@ -78,22 +77,22 @@ test('the routes of the areas are found', () => {
 });
 
 for (const { path, needsSession } of routes) {
-  test(`${path}: no violation in either scheme, at 1280 and 390 px`, async () => {
+  test(`${path}: fits, and no violation in either scheme at 390 px`, async () => {
     const address = path.includes('$') ? paths[path] : path;
     assert.ok(address !== undefined, `test/dashboard/sample-paths.ts has an address for ${path}`);
     const visitor = path === '/check-mail' ? { user: newcomer } : needsSession ? { user } : {};
     await dashboard.visit(`/dashboard${address}`, visitor, async (page) => {
+      await page.setViewportSize(WIDE);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
       assert.doesNotMatch(await page.title(), /not found|cannot be shown/i);
-      for (const size of WINDOWS) {
-        await page.setViewportSize(size);
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          const scheme = page.locator(`html[data-mantine-color-scheme=${colorScheme}]`);
-          await scheme.waitFor({ state: 'attached' });
-          await assertAccessible(page, `${address} ${colorScheme}, ${size.width} px`);
-        }
+      await assertFits(page, `${address}, ${WIDE.width} px`);
+      await page.setViewportSize(PHONE);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const scheme = page.locator(`html[data-mantine-color-scheme=${colorScheme}]`);
+        await scheme.waitFor({ state: 'attached' });
+        await assertAccessible(page, `${address} ${colorScheme}, ${PHONE.width} px`);
       }
     });
   });

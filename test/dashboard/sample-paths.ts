@@ -24,6 +24,7 @@ export async function samplePaths(
   const [mail] = await mailbox.list();
   return {
     '/mailbox/$mailId': `/mailbox/${mail?.id}`,
+    '/webhooks/$webhookId': `/webhooks/${await create('/me/webhooks', { url: 'https://hooks.example.com/marquee' })}`,
     '/live/$id': `/live/${await create('/streams', { title: 'Evening concert' })}`,
     '/videos/$id': `/videos/${await create('/videos', { title: 'Evening concert' })}`,
   };

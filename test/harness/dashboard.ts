@@ -144,6 +144,11 @@ export async function assertAccessible(page: Page, about: string): Promise<void>
       `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join('; ')}`,
   );
   assert.deepEqual(found, [], about);
+  await assertFits(page, about);
+}
+
+/** Nothing is wider than the window. */
+export async function assertFits(page: Page, about: string): Promise<void> {
   const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
   assert.ok(overflow <= 0, `${about} is ${overflow} px wider than the window`);
 }

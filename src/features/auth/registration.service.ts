@@ -65,7 +65,7 @@ export function createRegistration(deps: Deps): Registration {
         expires_at: expiresAt,
       });
       const query = new URLSearchParams({ invite: token, email });
-      return { email, url: `${publicUrl}/dashboard/register?${query}`, expiresAt };
+      return { email, url: `${publicUrl}/dashboard/sign-up?${query}`, expiresAt };
     },
     cleanUp: () => repository.deleteInvitesBefore(db, clock.now()),
   };

@@ -23,7 +23,7 @@ const register = (body: object, at = app) =>
 async function invite(email: string) {
   const { url } = await app.container.auth.registration.invite(email);
   const { origin, pathname, searchParams } = new URL(url);
-  assert.equal(origin + pathname, 'http://marquee.test/dashboard/register');
+  assert.equal(origin + pathname, 'http://marquee.test/dashboard/sign-up');
   return { inviteToken: searchParams.get('invite') ?? '', email: searchParams.get('email') ?? '' };
 }
 

@@ -1,10 +1,30 @@
+import { account } from '../pages/account/index.ts';
 import { auth } from '../pages/auth/index.ts';
+import { domains } from '../pages/domains/index.ts';
+import { events } from '../pages/events/index.ts';
 import { home } from '../pages/home/index.ts';
+import { keys } from '../pages/keys/index.ts';
 import { limits } from '../pages/limits/index.ts';
 import { live } from '../pages/live/index.ts';
 import { mailbox } from '../pages/mailbox/index.ts';
 import { notifications } from '../pages/notifications/index.ts';
+import { requests } from '../pages/requests/index.ts';
 import { videos } from '../pages/videos/index.ts';
+import { webhooks } from '../pages/webhooks/index.ts';
 
 /** Every area, in the order of the navigation: its group first, then as they stand here. */
-export const areas = [auth, home, live, videos, limits, notifications, mailbox] as const;
+export const areas = [
+  auth,
+  home,
+  live,
+  videos,
+  keys,
+  webhooks,
+  events,
+  requests,
+  domains,
+  limits,
+  notifications,
+  account,
+  mailbox,
+] as const;

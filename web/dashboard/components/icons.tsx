@@ -31,3 +31,12 @@ export const BroadcastIcon = () => (
 export const FilmIcon = () => <Icon d="M4 5h16v14H4zM8 5v14M16 5v14M4 9.5h4M4 14.5h4M16 9.5h4M16 14.5h4" />;
 export const BellIcon = () => <Icon d="M6 16V11a6 6 0 1 1 12 0v5l1.5 2h-15zM10 20.5h4" />;
 export const MailIcon = () => <Icon d="M3.5 6h17v12h-17zM4 6.5l8 6.5 8-6.5" />;
+export const KeyIcon = () => <Icon d="M8 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 12h9M18 12v4M21 12v3" />;
+export const WebhookIcon = () => (
+  <Icon d="M9 8a3.5 3.5 0 1 1 5 3l3 5M12 8l-4 8M6 13a3.5 3.5 0 1 0 3.5 4H17M17 16a3.5 3.5 0 1 1-2 4" />
+);
+export const EventIcon = () => <Icon d="M13 3L5 14h6l-1 7 8-11h-6z" />;
+export const RequestIcon = () => <Icon d="M4 8h13l-3-3M20 16H7l3 3" />;
+export const DomainIcon = () => (
+  <Icon d="M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18" />
+);

@@ -27,9 +27,10 @@ const signInRoute = createRoute({
 const signUpRoute = createRoute({
   getParentRoute: () => publicRoute,
   path: '/sign-up',
-  validateSearch: (search): { next?: string | undefined; invite?: string } => ({
+  validateSearch: (search): { next?: string | undefined; invite?: string; email?: string } => ({
     ...nextOf(search),
     ...(typeof search.invite === 'string' ? { invite: search.invite } : {}),
+    ...(typeof search.email === 'string' ? { email: search.email } : {}),
   }),
   beforeLoad: leaveWhenSignedIn,
   component: lazyPage(() => import('./sign-up-page.tsx'), 'SignUpPage'),

@@ -12,7 +12,7 @@ import { PageHeader } from '../../components/page-header.tsx';
 
 export function SignUpPage() {
   const { t } = useTranslation('auth');
-  const { next, invite } = useSearch({ from: '/public/sign-up' });
+  const { next, invite, email = '' } = useSearch({ from: '/public/sign-up' });
   const registration = useQuery({ queryKey: ['registration'], queryFn: loadRegistration });
   return (
     <Stack>
@@ -21,7 +21,7 @@ export function SignUpPage() {
         {(terms) => {
           if (terms.mode === 'closed') return <Text>{t('signUp.closed')}</Text>;
           if (terms.mode === 'invite' && invite === undefined) return <Text>{t('signUp.inviteOnly')}</Text>;
-          return <SignUpForm inviteToken={invite} terms={terms} />;
+          return <SignUpForm inviteToken={invite} invited={email} terms={terms} />;
         }}
       </Loaded>
       <Divider />
@@ -35,13 +35,20 @@ export function SignUpPage() {
   );
 }
 
-function SignUpForm({ inviteToken, terms }: { inviteToken: string | undefined; terms: RegistrationTerms }) {
+interface SignUpProps {
+  inviteToken: string | undefined;
+  /** The address that the invitation is for. */
+  invited: string;
+  terms: RegistrationTerms;
+}
+
+function SignUpForm({ inviteToken, invited, terms }: SignUpProps) {
   const { termsUrl, passwordMinLength: min } = terms;
   const { t } = useTranslation('auth');
   const navigate = useNavigate();
   const form = useForm({
     mode: 'uncontrolled',
-    initialValues: { name: '', email: '', password: '' },
+    initialValues: { name: '', email: invited, password: '' },
     validate: { password: (value) => (value.length < min ? t('signUp.weak', { min }) : null) },
   });
   const signUp = useMutation({

@@ -2,6 +2,7 @@ import { Paper, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { type Rates, useRates } from '../../app/rates.ts';
+import type { Shape } from '../../app/shape.ts';
 import { curlLine } from '../../components/curl.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
@@ -12,26 +13,55 @@ import { TimeZoneNote } from '../../components/relative-time.tsx';
 
 export function LimitsPage() {
   const { t } = useTranslation('limits');
-  const me = $api.useQuery('get', '/me');
+  const quota = $api.useQuery('get', '/quota');
   const rates = useRates();
   return (
     <Stack>
       <PageHeader title={t('title')} description={t('description')} />
-      <Loaded query={me}>
+      <Loaded query={quota}>
         {({ data }) => (
-          <Paper withBorder p="lg">
-            <Stack>
-              <Title order={2} size="h4">
-                {t('requests.title')}
-              </Title>
-              <Text>{t('plan', { plan: data.plan })}</Text>
-              <RateMeters rates={rates} />
-              <TimeZoneNote />
-            </Stack>
-          </Paper>
+          <>
+            <Paper withBorder p="lg">
+              <Stack>
+                <Title order={2} size="h4">
+                  {t('plan', { plan: data.plan })}
+                </Title>
+                {data.resources.map((resource) => (
+                  <ResourceMeter key={resource.key} resource={resource} />
+                ))}
+                <Text size="sm">
+                  {t('media', { upload: data.media.maxUploadHeight, live: data.media.maxLiveHeight })}
+                </Text>
+              </Stack>
+            </Paper>
+            <Paper withBorder p="lg">
+              <Stack>
+                <Title order={2} size="h4">
+                  {t('requests.title')}
+                </Title>
+                <RateMeters rates={rates} />
+                <TimeZoneNote />
+              </Stack>
+            </Paper>
+          </>
         )}
       </Loaded>
     </Stack>
+  );
+}
+
+function ResourceMeter({ resource }: { resource: Shape<'QuotaResource'> }) {
+  const { t } = useTranslation('limits');
+  const { bytes, number, dateTime } = useFormat();
+  const { key, used, limit, unit, resetsAt } = resource;
+  return (
+    <Meter
+      label={t(`resource.${key}`)}
+      used={used}
+      limit={limit}
+      format={unit === 'BYTES' ? bytes : number}
+      {...(resetsAt === null ? {} : { note: t('requests.reset', { at: dateTime(resetsAt) }) })}
+    />
   );
 }
 

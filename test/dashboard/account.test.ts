@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { totp } from '../auth/fixture.ts';
+import { assertAccessible, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+
+const PHONE = { width: 390, height: 844 };
+
+let dashboard: TestDashboard;
+before(async () => {
+  dashboard = await startDashboard();
+});
+after(() => dashboard?.close());
+
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+test('profile, picture, embedding and notifications are changed and kept', async () => {
+  const user = await dashboard.user();
+  await dashboard.visit('/dashboard/account', { user }, async (page) => {
+    const profile = page.getByRole('region', { name: 'Profile' });
+    await profile.getByLabel('User name').fill('No Such Name');
+    await profile.getByRole('button', { name: 'Save' }).click();
+    await page.locator('[aria-invalid="true"]').waitFor();
+    await profile.getByLabel('User name').fill('renamed-user');
+    await profile.getByLabel('Name', { exact: true }).fill('Zoë 山田');
+    await profile.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').first().waitFor();
+    const file = { name: 'me.png', mimeType: 'image/png', buffer: PNG };
+    await profile.locator('input[type=file]').setInputFiles(file);
+    await profile.getByRole('img', { name: 'Your picture' }).waitFor();
+
+    const embedding = page.getByRole('region', { name: 'Embedding' });
+    await embedding.getByLabel('Only those listed').check();
+    await embedding.getByRole('textbox', { name: 'Websites' }).fill('example.com\n*.example.org');
+    await embedding.getByRole('button', { name: 'Save' }).click();
+    const aboutFailing = page.getByRole('switch', { name: 'webhook.failing: Mail' });
+    await aboutFailing.uncheck({ force: true });
+    await page.waitForLoadState('networkidle');
+    await page.reload();
+    await page
+      .getByText('Zoë 山田')
+      .or(profile.getByLabel('Name', { exact: true }))
+      .first()
+      .waitFor();
+    assert.equal(await profile.getByLabel('Name', { exact: true }).inputValue(), 'Zoë 山田');
+    assert.equal(
+      await embedding.getByRole('textbox', { name: 'Websites' }).inputValue(),
+      'example.com\n*.example.org',
+    );
+    assert.equal(await aboutFailing.isChecked(), false);
+    await assertAccessible(page, 'the settings');
+  });
+});
+
+test('the second factor is turned on and off, and another session is ended', async () => {
+  const user = await dashboard.user();
+  const elsewhere = await dashboard.signedIn(user);
+  await dashboard.visit('/dashboard/account', { user, colorScheme: 'dark' }, async (page) => {
+    await page.setViewportSize(PHONE);
+    const sessions = page.getByRole('region', { name: 'Where you are signed in' });
+    await sessions.getByRole('button', { name: 'End' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
+    await sessions.getByRole('button', { name: 'End' }).waitFor({ state: 'detached' });
+    assert.equal((await elsewhere.send('GET', '/me')).status, 401);
+
+    const second = page.getByRole('region', { name: 'Second factor' });
+    await second.getByLabel('Your password').fill('wrong horse battery staple');
+    await second.getByRole('button', { name: 'Turn it on' }).click();
+    await second.getByText('This is not your password.').waitFor();
+    await second.getByLabel('Your password').fill(user.password);
+    await second.getByRole('button', { name: 'Turn it on' }).click();
+    await second.getByRole('img', { name: 'QR code for an authenticator app' }).waitFor();
+    await assertAccessible(page, 'the enrolment');
+    const secret = await second.getByRole('textbox', { name: 'Secret' }).inputValue();
+    await second.getByLabel('Code of the app').fill(totp(secret, dashboard.app.container.clock.ms()));
+    await second.getByRole('button', { name: 'Confirm' }).click();
+    const codes = await second.getByRole('textbox', { name: 'Recovery codes' }).inputValue();
+    const [first = ''] = codes.split(' ');
+    await second.getByLabel('I stored it').check();
+    await second.getByRole('button', { name: 'Done' }).click();
+    await second.getByText('The second factor is on.').waitFor();
+    await second.getByLabel('Your password').fill(user.password);
+    await second.getByLabel('Code of the app, or a recovery code').fill(first);
+    await second.getByRole('button', { name: 'Turn it off' }).click();
+    await second.getByRole('button', { name: 'Turn it on' }).waitFor();
+  });
+});

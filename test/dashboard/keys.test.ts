@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { linkToken } from '../auth/fixture.ts';
+import { assertAccessible, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+
+const PHONE = { width: 390, height: 844 };
+
+let dashboard: TestDashboard;
+before(async () => {
+  dashboard = await startDashboard({ REGISTRATION: 'open' });
+});
+after(() => dashboard?.close());
+
+const PASSWORD = 'correct horse battery staple';
+
+async function callMe(key: string): Promise<number> {
+  const { status } = await fetch(`${dashboard.url}/api/v1/me`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return status;
+}
+
+/** The key that the page shows once; the page goes on when it was stored. */
+async function storeKey(page: Page): Promise<string> {
+  const key = await page.getByLabel(/^The key “/).inputValue();
+  await page.getByLabel('I stored it').check();
+  await page.getByRole('button', { name: 'Done' }).click();
+  return key;
+}
+
+test('sign up, verify, make a key, make the first call', async () => {
+  const email = 'first-call@example.com';
+  await dashboard.visit('/dashboard/sign-up', {}, async (page) => {
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel(/^Password/).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Check your mail' }).waitFor();
+    const [mail] = await dashboard.mailsTo(email);
+    await page.goto(`${dashboard.url}/verify-email?token=${linkToken(mail)}`);
+    await page.getByRole('button').click();
+    await page.getByRole('link', { name: /key/i }).click();
+
+    await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor();
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByText('The key needs a name.').waitFor();
+    await page.getByLabel('Name').fill('Website');
+    await page.getByLabel('Only what I choose').check();
+    await page.getByLabel('Streams').selectOption('write');
+    await page.getByLabel('Videos').selectOption('read');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByText('We wait for the first call with this key.').waitFor();
+    const shown = await page.getByLabel(/^The key “Website”/).inputValue();
+    assert.match(shown, /^pk_[0-9a-f]{40}$/);
+    assert.ok((await page.locator('pre').textContent())?.includes(shown), 'the line can be pasted as it is');
+    assert.equal(await callMe(shown), 200);
+    await page.getByText('The first call has arrived.').waitFor();
+    await storeKey(page);
+    assert.ok(!(await page.locator('body').textContent())?.includes(shown), 'it is shown once');
+    await page.getByRole('link', { name: 'All your keys' }).click();
+    const card = page.getByRole('article', { name: 'Website' });
+    await card.getByText('Standard: videos:read, streams:write').waitFor();
+    await assertAccessible(page, 'the list of keys');
+  });
+});
+
+test('a key is rotated and revoked, and each workspace shows its own', async () => {
+  const user = await dashboard.user();
+  const session = await dashboard.signedIn(user);
+  const body = { name: 'Backend مفتاح 钥匙' };
+  const made = (await session.send('POST', '/me/api-keys', { body })).assertOk(201);
+  await dashboard.visit('/dashboard/keys', { user, colorScheme: 'dark' }, async (page) => {
+    await page.setViewportSize(PHONE);
+    const card = page.getByRole('article', { name: 'Backend مفتاح 钥匙' });
+    await card.getByRole('button', { name: 'Rotate' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('The old secret is good for').selectOption('0');
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    const fresh = await storeKey(page);
+    assert.equal(await callMe(made.string('data.key')), 401);
+    assert.equal(await callMe(fresh), 200);
+
+    await card.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await card.getByText('Revoked', { exact: true }).waitFor();
+    assert.equal(await callMe(fresh), 401);
+    await assertAccessible(page, 'a revoked key');
+
+    await page.getByText('Test', { exact: true }).click();
+    await page.getByRole('heading', { name: 'No test key yet' }).waitFor();
+    await assertAccessible(page, 'no key');
+  });
+});

@@ -1,0 +1,54 @@
+import { Alert, Paper, Stack, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useMode } from '../../app/mode.ts';
+import { PageHeader } from '../../components/page-header.tsx';
+import { TimeZoneNote } from '../../components/relative-time.tsx';
+import { Embedding } from './embedding.tsx';
+import { NotificationSettings } from './notification-settings.tsx';
+import { Picture } from './picture.tsx';
+import { ProfileForm } from './profile-form.tsx';
+import { SecondFactor } from './second-factor.tsx';
+import { Sessions } from './sessions.tsx';
+
+/** What concerns the account as a whole, whichever workspace is shown. */
+export function AccountPage() {
+  const { t } = useTranslation('account');
+  const mode = useMode();
+  return (
+    <Stack maw={820}>
+      <PageHeader title={t('title')} description={t('description')} />
+      {mode === 'test' && <Alert color="yellow">{t('inTest')}</Alert>}
+      <Section title={t('profile.title')}>
+        <Picture />
+        <ProfileForm />
+      </Section>
+      <Section title={t('second.title')}>
+        <SecondFactor />
+      </Section>
+      <Section title={t('sessions.title')}>
+        <Sessions />
+      </Section>
+      <Section title={t('notify.title')}>
+        <NotificationSettings />
+      </Section>
+      <Section title={t('embed.title')}>
+        <Embedding />
+      </Section>
+      <TimeZoneNote />
+    </Stack>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Paper withBorder p="lg" component="section" aria-label={title}>
+      <Stack>
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {children}
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,55 @@
+import { Avatar, Button, FileButton, Group, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { $api, api, queries } from '../../app/api.ts';
+import { ConfirmAction } from '../../components/confirm-action.tsx';
+
+const refresh = () =>
+  Promise.all([
+    queries.invalidateQueries({ queryKey: ['get', '/me/avatar'] }),
+    queries.invalidateQueries({ queryKey: ['get', '/me'] }),
+  ]);
+
+/** A file travels as a part of a multipart body, which the types of the client do not know. */
+function send(file: File) {
+  const form = new FormData();
+  form.append('file', file);
+  return api.PUT('/me/avatar', { body: {}, bodySerializer: () => form });
+}
+
+export function Picture() {
+  const { t } = useTranslation('account');
+  const avatar = $api.useQuery('get', '/me/avatar');
+  const put = useMutation({ mutationFn: send, onSuccess: refresh });
+  const remove = $api.useMutation('delete', '/me/avatar', { onSuccess: refresh });
+  const url = avatar.data?.data.avatarUrl ?? null;
+  return (
+    <Group>
+      <Avatar src={url} size={72} alt={url === null ? '' : t('picture.alt')} />
+      <FileButton
+        accept="image/png,image/jpeg,image/webp"
+        onChange={(file) => {
+          if (file !== null) put.mutate(file);
+        }}
+      >
+        {(props) => (
+          <Button {...props} variant="default" loading={put.isPending}>
+            {t('picture.choose')}
+          </Button>
+        )}
+      </FileButton>
+      {url !== null && (
+        <ConfirmAction
+          label={t('picture.remove')}
+          title={t('picture.removeTitle')}
+          text={t('picture.removeText')}
+          onConfirm={() => remove.mutateAsync({})}
+          isPending={remove.isPending}
+        />
+      )}
+      <Text size="sm" c="dimmed">
+        {t('picture.hint')}
+      </Text>
+    </Group>
+  );
+}

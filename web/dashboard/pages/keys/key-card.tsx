@@ -1,0 +1,166 @@
+import { Badge, Button, Group, Modal, NativeSelect, Paper, Stack, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { $api, queries } from '../../app/api.ts';
+import type { Shape } from '../../app/shape.ts';
+import { ConfirmAction } from '../../components/confirm-action.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { useFormat } from '../../components/format.ts';
+import { RelativeTime } from '../../components/relative-time.tsx';
+import { SecretOnce } from '../../components/secret-once.tsx';
+
+type ApiKey = Shape<'ApiKey'>;
+type State = 'good' | 'expiring' | 'expired' | 'revoked';
+
+const SOON_MS = 7 * 86_400_000;
+const COLORS: Record<State, string> = { good: 'green', expiring: 'yellow', expired: 'gray', revoked: 'gray' };
+
+function stateOf({ revokedAt, expiresAt }: ApiKey): State {
+  if (revokedAt !== null) return 'revoked';
+  const left = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.now();
+  if (left <= 0) return 'expired';
+  return left < SOON_MS ? 'expiring' : 'good';
+}
+
+const refresh = () => queries.invalidateQueries({ queryKey: ['get', '/me/api-keys'] });
+
+/** A key as it may be shown: what it may, when it was last used, and what can be done with it. */
+export function KeyCard({ apiKey }: { apiKey: ApiKey }) {
+  const { t } = useTranslation('keys');
+  const state = stateOf(apiKey);
+  const revoke = $api.useMutation('delete', '/me/api-keys/{id}', { onSuccess: refresh });
+  const isUsable = state === 'good' || state === 'expiring';
+  return (
+    <Paper withBorder p="md" component="article" aria-label={apiKey.name}>
+      <Group justify="space-between" align="flex-start">
+        <Stack gap={4} miw={0} flex="1 1 18rem">
+          <Group gap="xs">
+            <Title order={2} size="h5" className="breaks">
+              <bdi>{apiKey.name}</bdi>
+            </Title>
+            <Badge color={COLORS[state]} variant="light">
+              {t(`state.${state}`)}
+            </Badge>
+          </Group>
+          <Text ff="monospace" size="sm" dir="ltr">
+            {apiKey.prefix}…{apiKey.last4}
+          </Text>
+          <Group gap={4}>
+            <Text size="sm" c="dimmed" dir="ltr" className="breaks">
+              {apiKey.id}
+            </Text>
+            <CopyButton value={apiKey.id} label={t('list.copyId')} />
+          </Group>
+          <Details apiKey={apiKey} />
+        </Stack>
+        {isUsable && (
+          <Group gap="xs">
+            <RotateKey apiKey={apiKey} />
+            <ConfirmAction
+              label={t('revoke.label')}
+              title={t('revoke.title', { name: apiKey.name })}
+              text={t('revoke.text')}
+              onConfirm={() => revoke.mutateAsync({ params: { path: { id: apiKey.id } } })}
+              isPending={revoke.isPending}
+            />
+          </Group>
+        )}
+      </Group>
+    </Paper>
+  );
+}
+
+function Details({ apiKey }: { apiKey: ApiKey }) {
+  const { t } = useTranslation('keys');
+  const { dateTime, number } = useFormat();
+  const { permissions, ipAllowlist, domainAllowlist, dailyQuota, expiresAt, revokedAt, lastUsedAt } = apiKey;
+  const may = permissions.length === 0 ? t('list.everything') : permissions.join(', ');
+  return (
+    <>
+      <Text size="sm">
+        {t(`scope.${apiKey.scope}`)}
+        {apiKey.scope !== 'FULL_ACCESS' && `: ${may}`}
+      </Text>
+      <Text size="sm">
+        {lastUsedAt === null ? t('list.neverUsed') : t('list.lastUsed')}{' '}
+        {lastUsedAt !== null && <RelativeTime at={lastUsedAt} />}
+        {apiKey.lastUsedIp !== null && ` (${apiKey.lastUsedIp})`}
+      </Text>
+      <Text size="sm">
+        {t('list.rate', { rate: number(apiKey.rateLimitPerMinute) })}
+        {dailyQuota !== null && ` · ${t('list.quota', { quota: number(dailyQuota) })}`}
+      </Text>
+      {ipAllowlist.length > 0 && (
+        <Text size="sm">{t('list.addresses', { addresses: ipAllowlist.join(', ') })}</Text>
+      )}
+      {domainAllowlist.length > 0 && (
+        <Text size="sm">{t('list.domains', { domains: domainAllowlist.join(', ') })}</Text>
+      )}
+      {revokedAt !== null && <Text size="sm">{t('list.revoked', { at: dateTime(revokedAt) })}</Text>}
+      {revokedAt === null && expiresAt !== null && (
+        <Text size="sm">{t('list.expires', { at: dateTime(expiresAt) })}</Text>
+      )}
+    </>
+  );
+}
+
+const OVERLAPS = ['0', '3600', '86400'] as const;
+
+/** Another secret for the same key: asks how long the old one stays good, then shows the new one once. */
+function RotateKey({ apiKey }: { apiKey: ApiKey }) {
+  const { t } = useTranslation('keys');
+  const [isOpen, dialog] = useDisclosure();
+  const [overlap, setOverlap] = useState<(typeof OVERLAPS)[number]>('3600');
+  const rotate = $api.useMutation('post', '/me/api-keys/{id}/rotate', { onSuccess: refresh, gcTime: 0 });
+  const close = () => {
+    dialog.close();
+    rotate.reset();
+  };
+  const isMade = rotate.data !== undefined;
+  return (
+    <>
+      <Button variant="default" onClick={dialog.open}>
+        {t('rotate.label')}
+      </Button>
+      <Modal
+        opened={isOpen}
+        onClose={close}
+        title={t('rotate.title', { name: apiKey.name })}
+        withCloseButton={!isMade}
+        closeOnEscape={!isMade}
+        closeOnClickOutside={!isMade}
+        closeButtonProps={{ 'aria-label': t('rotate.close') }}
+      >
+        {rotate.data === undefined ? (
+          <Stack>
+            <Text>{t('rotate.text')}</Text>
+            <NativeSelect
+              label={t('rotate.overlap')}
+              size="md"
+              value={overlap}
+              data={OVERLAPS.map((value) => ({ value, label: t(`overlap.${value}`) }))}
+              onChange={({ currentTarget: { value } }) =>
+                setOverlap(OVERLAPS.find((choice) => choice === value) ?? '0')
+              }
+            />
+            <Button
+              loading={rotate.isPending}
+              onClick={() =>
+                rotate.mutate({ params: { path: { id: apiKey.id } }, body: { overlapSec: Number(overlap) } })
+              }
+            >
+              {t('rotate.label')}
+            </Button>
+          </Stack>
+        ) : (
+          <SecretOnce
+            label={t('made.key', { name: apiKey.name })}
+            value={rotate.data.data.key}
+            onStored={close}
+          />
+        )}
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,28 @@
+import { Stack } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Shape } from '../../app/shape.ts';
+import { SecretOnce } from '../../components/secret-once.tsx';
+import { FirstCall } from './first-call.tsx';
+import { KeyForm } from './key-form.tsx';
+
+/** From the form to the key, which is shown once, to its first call; `after` comes when the key was stored. */
+export function NewKey({ after }: { after: ReactNode }) {
+  const { t } = useTranslation('keys');
+  const [made, setMade] = useState<Shape<'ApiKeyWithSecret'> | null>(null);
+  const [isStored, setStored] = useState(false);
+  if (made === null) return <KeyForm onMade={setMade} />;
+  return (
+    <Stack maw={720}>
+      {!isStored && (
+        <SecretOnce
+          label={t('made.key', { name: made.name })}
+          value={made.key}
+          onStored={() => setStored(true)}
+        />
+      )}
+      <FirstCall keyId={made.id} secret={isStored ? '$MARQUEE_KEY' : made.key} />
+      {isStored && after}
+    </Stack>
+  );
+}

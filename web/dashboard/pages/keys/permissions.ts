@@ -1,0 +1,44 @@
+/** What a key can be allowed, each `:read` or `:write`; the rest of the API asks for no permission. */
+export const NOUNS = [
+  'videos',
+  'upload',
+  'imports',
+  'playlists',
+  'streams',
+  'chat',
+  'webhooks',
+  'events',
+  'domains',
+  'profile',
+  'support',
+  'finance',
+] as const;
+export type Noun = (typeof NOUNS)[number];
+
+export type Level = 'none' | 'read' | 'write';
+export type Levels = Record<Noun, Level>;
+
+export function noLevels(): Levels {
+  return {
+    videos: 'none',
+    upload: 'none',
+    imports: 'none',
+    playlists: 'none',
+    streams: 'none',
+    chat: 'none',
+    webhooks: 'none',
+    events: 'none',
+    domains: 'none',
+    profile: 'none',
+    support: 'none',
+    finance: 'none',
+  };
+}
+
+/** As `POST /me/api-keys` takes them; writing includes reading. */
+export function permissionsOf(levels: Levels): `${Noun}:${'read' | 'write'}`[] {
+  return NOUNS.flatMap((noun) => {
+    const level = levels[noun];
+    return level === 'none' ? [] : [`${noun}:${level}` as const];
+  });
+}

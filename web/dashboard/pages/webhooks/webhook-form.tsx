@@ -1,0 +1,65 @@
+import { Button, Stack, Switch, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useTranslation } from 'react-i18next';
+import type { ApiError } from '../../app/api-error.ts';
+import { formErrors } from '../../app/form.ts';
+import { EventPicker } from './event-picker.tsx';
+
+export interface WebhookValues {
+  url: string;
+  description: string;
+  events: string[];
+  isActive: boolean;
+}
+
+interface Props {
+  initial: WebhookValues;
+  submit: string;
+  isPending: boolean;
+  /** Calls `onError` with a refusal, whose words then stand at their input. */
+  onSubmit: (values: WebhookValues, onError: (error: ApiError) => void) => void;
+}
+
+/** Where events are sent, and which. */
+export function WebhookForm({ initial, submit, isPending, onSubmit }: Props) {
+  const { t } = useTranslation('webhooks');
+  const form = useForm<WebhookValues>({
+    initialValues: initial,
+    validate: { url: (url) => (url.trim() === '' ? t('form.urlMissing') : null) },
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => onSubmit(values, formErrors(form)))} noValidate>
+      <Stack maw={640}>
+        <TextInput
+          {...form.getInputProps('url')}
+          label={t('form.url')}
+          description={t('form.urlHint')}
+          placeholder={t('form.urlExample')}
+          type="url"
+          required
+          dir="ltr"
+        />
+        <TextInput
+          {...form.getInputProps('description')}
+          label={t('form.description')}
+          description={t('form.descriptionHint')}
+          maxLength={500}
+        />
+        <EventPicker
+          value={form.values.events}
+          error={form.errors.events}
+          onChange={(events) => form.setFieldValue('events', events)}
+        />
+        <Switch
+          label={t('form.active')}
+          description={t('form.activeHint')}
+          checked={form.values.isActive}
+          onChange={(event) => form.setFieldValue('isActive', event.currentTarget.checked)}
+        />
+        <Button type="submit" loading={isPending}>
+          {submit}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
