@@ -6,40 +6,50 @@ import { NOT_BUILT, type WebAssets } from './assets.ts';
 const SCRIPT = 'dashboard/main.tsx';
 const ICON = 'site/icon.svg';
 
+interface Options {
+  assets: WebAssets;
+  /** Origins besides this one that pictures come from. */
+  mediaOrigins: readonly string[];
+}
+
 /**
  * `GET /dashboard` and every address below it: the one page of the dashboard, whose script finds out by the
  * address what to show (docs/decisions/dashboard.md#policy).
  */
-export function dashboardPage({ assets }: { assets: WebAssets }): (app: FastifyInstance) => void {
+export function dashboardPage({ assets, mediaOrigins }: Options): (app: FastifyInstance) => void {
   return (app) => {
     for (const path of ['/dashboard', '/dashboard/*']) {
-      app.get(path, (_request, reply) => sendDashboard(reply, assets));
+      app.get(path, (_request, reply) => sendDashboard(reply, assets, mediaOrigins));
     }
   };
 }
 
-function sendDashboard(reply: FastifyReply, assets: WebAssets): FastifyReply {
+function sendDashboard(
+  reply: FastifyReply,
+  assets: WebAssets,
+  mediaOrigins: readonly string[],
+): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
   reply.headers({
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'same-origin',
     'Cross-Origin-Opener-Policy': 'same-origin',
-    'Content-Security-Policy': policy(nonce),
+    'Content-Security-Policy': policy(nonce, mediaOrigins),
   });
   const text = documentOf(assets, nonce);
   if (text === null) return reply.status(503).type('text/plain; charset=utf-8').send(`${NOT_BUILT}\n`);
   return reply.type('text/html; charset=utf-8').send(`<!doctype html>\n${text}`);
 }
 
-function policy(nonce: string): string {
+function policy(nonce: string, mediaOrigins: readonly string[]): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     // The components write their style elements themselves, with this nonce.
     `style-src 'self' 'nonce-${nonce}'`,
     // Pictures that are chosen for an upload are shown out of a blob.
-    "img-src 'self' data: blob:",
+    `img-src ${["'self'", ...mediaOrigins].join(' ')} data: blob:`,
     "media-src 'self' blob: data:",
     "connect-src 'self'",
     // The preview is the embedded player.

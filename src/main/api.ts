@@ -15,6 +15,7 @@ import { AppError } from '../kernel/errors.ts';
 import { brokenConstraint, sqlState } from '../platform/db/index.ts';
 import { createAccessLogger } from '../platform/logger.ts';
 import type { Container } from './container.ts';
+import { mediaOriginsOf } from './media-origins.ts';
 import type { Page, PageRole } from './part.ts';
 import { endServices, startServices } from './services.ts';
 
@@ -33,9 +34,15 @@ export function apiRoutes({ parts }: Container, mediaRuns: () => boolean): Route
   return parts.flatMap((part) => part.routes?.({ mediaRuns }) ?? []);
 }
 
-async function pagesOf({ parts }: Container, role: PageRole): Promise<Page[]> {
+async function pagesOf({ parts, store }: Container, role: PageRole): Promise<Page[]> {
+  const mediaOrigins = await mediaOriginsOf(store);
   const pages = await Promise.all(parts.map((part) => part.pages?.(role) ?? []));
-  return [landingPage(role), dashboardPage(role), ...pages.flat(), role.assets.register];
+  return [
+    landingPage(role),
+    dashboardPage({ assets: role.assets, mediaOrigins }),
+    ...pages.flat(),
+    role.assets.register,
+  ];
 }
 
 /** What the request chain asks of the rest. */

@@ -15,7 +15,7 @@ async function get(path: string) {
   const app = fastify();
   const assets = loadAssets({ dir: DIST, log: createLogger('silent') });
   assets.register(app);
-  dashboardPage({ assets })(app);
+  dashboardPage({ assets, mediaOrigins: ['https://media.example'] })(app);
   const reply = await app.inject({ url: path });
   await app.close();
   return reply;
@@ -35,6 +35,7 @@ test('its policy lets no script or style in but its own', async () => {
   const [first, second] = await Promise.all([get('/dashboard'), get('/dashboard')]);
   const policy = String(first.headers['content-security-policy']);
   assert.match(policy, /script-src 'self'(;|$)/);
+  assert.match(policy, /img-src 'self' https:[/][/]media[.]example data: blob:(;|$)/);
   assert.match(policy, /frame-ancestors 'none'/);
   assert.doesNotMatch(policy, /unsafe/);
   const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? '';

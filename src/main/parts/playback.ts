@@ -32,6 +32,7 @@ import { createVideoSnapshots } from '../../features/videos/index.ts';
 import { startSchedule } from '../../jobs/schedule.ts';
 import { createLiveFiles, createVideoFiles } from '../../media/playback/index.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { mediaOriginsOf } from '../media-origins.ts';
 import { type Built, EVERY, type Page, type PageRole, type Service } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
@@ -87,8 +88,7 @@ async function playbackPages(
   const admissions = createAdmissions({ videos, access, platformHosts });
   const liveFiles = createLiveFiles({ liveDir: join(config.DATA_DIR, 'live'), log });
   const videoFiles = createVideoFiles({ store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
-  const sample = await store.signedUrl('origin', 60);
-  const mediaOrigins = sample === null ? [] : [new URL(sample).origin];
+  const mediaOrigins = await mediaOriginsOf(store);
   return [
     liveFilePages({ streams, access, files: liveFiles, viewers, watching: createWatching({ clock }), clock }),
     liveWatchPages({
