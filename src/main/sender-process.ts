@@ -26,12 +26,18 @@ export function launchSender({ onReport, onBitrates }: SenderEvents, log: Logger
   const { stdin } = child;
   if (stdin === null) throw new Error('a sender has no standard input');
   stdin.on('error', () => {});
-  child.on('error', (error) => log.error({ err: error }, 'a sender could not be reached'));
   child.on('message', (message: SenderMessage) => {
     if (message.type === 'report') onReport(message.report);
     else onBitrates(message.bitrates);
   });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.on('error', (error) => {
+      log.error({ err: error }, 'a sender could not be reached');
+      // One that was never started has no exit.
+      if (child.pid === undefined) resolve();
+    });
+  });
   const tell = (order: SenderOrder) => {
     if (child.connected) child.send(order, () => {});
   };

@@ -34,7 +34,7 @@ export async function startNginxRtmp(
   const http = await freePort();
   await writeFile(
     join(dir, 'nginx.conf'),
-    `load_module ${MODULE}; ${process.getuid?.() === 0 ? 'user root; ' : ''}daemon off; worker_processes 1;
+    `load_module ${MODULE}; ${process.getuid?.() === 0 ? 'user root; ' : ''}daemon off; master_process off;
 pid ${join(dir, 'pid')}; error_log ${join(dir, 'error.log')};
 events { worker_connections 1024; }
 rtmp { server { listen 127.0.0.1:${port}; application live { live on; wait_key on; wait_video on; drop_idle_publisher 60s;

@@ -1,0 +1,244 @@
+/**
+ * Restreams: what a destination costs against an ffmpeg that copies the same feed to the same nginx in the same run,
+ * how soon one that was away is sent to again, and what twenty destinations take from the broadcast itself.
+ * Nothing is measured where nginx with its rtmp module is not installed.
+ */
+import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../test/harness/platform.ts';
+import { until } from '../test/harness/wait.ts';
+import { NO_NGINX_RTMP, type RtmpServer, startNginxRtmp } from '../test/restream/far-ends.ts';
+import { median, report } from './support/report.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const ROUNDS = 3;
+const WARM_MS = 2000;
+const WINDOW_MS = 6000;
+
+const cleanups: (() => unknown)[] = [];
+const scope = { after: (work: () => unknown) => void cleanups.push(work) };
+
+/** A source that ffmpeg can send again and again without encoding it. */
+function encodeSource(path: string): void {
+  const input = '-f lavfi -i testsrc2=size=1920x1080:rate=60 -f lavfi -i sine=sample_rate=48000 -t 6';
+  const video = '-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 120 -sc_threshold 0';
+  const rate = '-b:v 6M -minrate 6M -maxrate 6M -bufsize 6M -x264-params nal-hrd=cbr';
+  const args = `-v error -y -nostdin ${input} ${video} ${rate} -c:a aac -b:a 128k -ac 2 ${path}`;
+  execFileSync('ffmpeg', args.split(' '));
+}
+
+function ffmpeg(args: string): ChildProcess {
+  return spawn('ffmpeg', ['-v', 'error', '-nostdin', ...args.split(' ')], { stdio: 'ignore' });
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+/** Nanoseconds of processor time of all threads. */
+async function cpuNs(pid: number): Promise<number> {
+  const tasks = await readdir(`/proc/${pid}/task`);
+  const read = (task: string) => readFile(`/proc/${pid}/task/${task}/schedstat`, 'utf8').catch(() => '0');
+  const used = await Promise.all(tasks.map(read));
+  return used.reduce((sum, text) => sum + Number(text.split(' ')[0]), 0);
+}
+
+async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+}
+
+/** An ingest with one publish, and the ports that give it. */
+async function startIngest(source: string): Promise<number> {
+  const child = fork(join(ROOT, 'test/rtmp/engine-main.ts'), { execArgv: ['--max-semi-space-size=1'] });
+  const told: Record<string, number> = {};
+  child.on('message', (message) => void Object.assign(told, message));
+  await until(() => told.port, { timeoutMs: 10_000 });
+  const encoder = ffmpeg(
+    `-re -stream_loop -1 -i ${source} -c copy -f flv rtmp://127.0.0.1:${told.port}/live/key-a`,
+  );
+  scope.after(() => Promise.all([end(encoder), end(child)]));
+  return until(() => told.readPort, { timeoutMs: 10_000 });
+}
+
+interface Load {
+  /** Of one core. */
+  percent: number;
+  mb: number;
+}
+
+async function measure(pids: readonly number[]): Promise<Load> {
+  const sum = async (of: (pid: number) => Promise<number>) =>
+    (await Promise.all(pids.map(of))).reduce((a, b) => a + b, 0);
+  await sleep(WARM_MS);
+  const before = await sum(cpuNs);
+  const begun = performance.now();
+  await sleep(WINDOW_MS);
+  const ns = (await sum(cpuNs)) - before;
+  return { percent: ns / 1e4 / (performance.now() - begun), mb: await sum(residentMb) };
+}
+
+interface Sender {
+  pid: number;
+  want(url: string, keys: readonly string[]): void;
+  stop(): Promise<void>;
+}
+
+function startSender(readPort: number): Sender {
+  const child = fork(join(ROOT, 'src/main/sender.ts'), {
+    stdio: ['pipe', 'inherit', 'inherit', 'ipc'],
+    execArgv: ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=1'],
+    env: { ...process.env, FETCH_ALLOW_PRIVATE: '127.0.0.0/8', LOG_LEVEL: 'warn' },
+  });
+  const feed = connect(readPort, '127.0.0.1').on('error', () => {});
+  if (child.stdin) feed.pipe(child.stdin.on('error', () => {}));
+  return {
+    pid: child.pid ?? -1,
+    want(url, keys) {
+      const one = { revision: 1, streamId: 'str_a', platform: 'CUSTOM', url };
+      child.send({ type: 'want', wanted: keys.map((key) => ({ ...one, targetId: key, streamKey: key })) });
+    },
+    async stop() {
+      feed.destroy();
+      await end(child);
+    },
+  };
+}
+
+const keysOf = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}${n}`);
+const allPublish = (far: RtmpServer, keys: readonly string[]) =>
+  until(async () => (await Promise.all(keys.map((key) => far.stream(key)))).every((one) => one?.publishing), {
+    timeoutMs: 20_000,
+    intervalMs: 200,
+  });
+
+async function ours(far: RtmpServer, readPort: number, count: number): Promise<Load> {
+  const sender = startSender(readPort);
+  const keys = keysOf('own', count);
+  sender.want(far.url, keys);
+  await allPublish(far, keys);
+  const load = await measure([sender.pid]);
+  await sender.stop();
+  return load;
+}
+
+async function raw(far: RtmpServer, readPort: number, count: number): Promise<Load> {
+  const keys = keysOf('raw', count);
+  const input = `-f live_flv -i tcp://127.0.0.1:${readPort}`;
+  const children = keys.map((key) => ffmpeg(`${input} -c copy -f flv ${far.url}/${key}`));
+  await allPublish(far, keys);
+  const load = await measure(children.map(({ pid = -1 }) => pid));
+  await Promise.all(children.map(end));
+  return load;
+}
+
+async function compare(far: RtmpServer, readPort: number): Promise<void> {
+  for (const count of [1, 3, 20]) {
+    const own: Load[] = [];
+    const bare: Load[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      own.push(await ours(far, readPort, count));
+      bare.push(await raw(far, readPort, count));
+    }
+    const percent = (loads: Load[]) => median(loads.map((load) => load.percent)) / count;
+    const mb = (loads: Load[]) => median(loads.map((load) => load.mb)) / count;
+    const name = `restream, ${count} destinations of 1080p60 at 6 Mbps, each`;
+    report({ name: `${name}: CPU`, value: percent(own), unit: '% of a core', target: '>= 0' });
+    report({
+      name: `${name}: CPU / ffmpeg -c copy`,
+      value: percent(own) / percent(bare),
+      unit: 'ratio',
+      target: '<= 1.05',
+    });
+    report({ name: `${name}: memory`, value: mb(own), unit: 'MB', target: '<= 90' });
+    report({ name: `${name}: memory / ffmpeg`, value: mb(own) / mb(bare), unit: 'ratio', target: '<= 1.5' });
+  }
+}
+
+/** From the return of a destination to its bytes: less than the wait that is then running, and three seconds. */
+async function comeBack(readPort: number): Promise<void> {
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const port = await freePort();
+    const first = await startNginxRtmp(scope, { port });
+    const sender = startSender(readPort);
+    sender.want(first.url, ['back']);
+    await allPublish(first, ['back']);
+    first.kill('SIGKILL');
+    await sleep(200);
+    const second = await startNginxRtmp(scope, { port });
+    const begun = performance.now();
+    await until(async () => ((await second.stream('back'))?.bytes ?? 0) > 100_000, {
+      timeoutMs: 10_000,
+      intervalMs: 20,
+    });
+    times.push(performance.now() - begun);
+    await sender.stop();
+  }
+  const name = 'restream, destination back to bytes flowing, worst';
+  report({ name, value: Math.max(...times), unit: 'ms', target: '<= 5000' });
+}
+
+/** How a reader of the same publish sees it: pictures a second, and the longest wait for one. */
+async function watch(readPort: number): Promise<{ bytesPerSec: number; longestMs: number }> {
+  const reader = connect(readPort, '127.0.0.1');
+  let bytes = 0;
+  let last = 0;
+  let longestMs = 0;
+  await sleep(WARM_MS);
+  reader.on('data', (chunk) => {
+    const now = performance.now();
+    if (last > 0) longestMs = Math.max(longestMs, now - last);
+    last = now;
+    bytes += chunk.length;
+  });
+  await sleep(1000);
+  [bytes, longestMs] = [0, 0];
+  const begun = performance.now();
+  await sleep(WINDOW_MS);
+  reader.destroy();
+  return { bytesPerSec: (bytes / (performance.now() - begun)) * 1000, longestMs };
+}
+
+async function undisturbed(far: RtmpServer, readPort: number): Promise<void> {
+  const alone = await watch(readPort);
+  const sender = startSender(readPort);
+  const keys = keysOf('many', 20);
+  sender.want(far.url, keys);
+  await allPublish(far, keys);
+  const beside = await watch(readPort);
+  await sender.stop();
+  const name = 'restream, a viewer of the broadcast beside 20 destinations';
+  report({
+    name: `${name}: bytes / alone`,
+    value: beside.bytesPerSec / alone.bytesPerSec,
+    unit: 'ratio',
+    target: '>= 0.97',
+  });
+  report({ name: `${name}: longest pause`, value: beside.longestMs, unit: 'ms', target: '<= 500' });
+  report({ name: 'the same alone', value: alone.longestMs, unit: 'ms', target: '<= 500' });
+}
+
+if (NO_NGINX_RTMP !== false) process.stdout.write(`nothing is measured: ${NO_NGINX_RTMP}\n`);
+else {
+  const dir = await mkdtemp(join(tmpdir(), 'bench-restreams-'));
+  try {
+    encodeSource(join(dir, 'source.flv'));
+    const far = await startNginxRtmp(scope);
+    const readPort = await startIngest(join(dir, 'source.flv'));
+    await comeBack(readPort);
+    await undisturbed(far, readPort);
+    await compare(far, readPort);
+  } finally {
+    for (const cleanup of cleanups.reverse()) await cleanup();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
