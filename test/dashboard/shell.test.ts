@@ -202,6 +202,10 @@ test('a refusal is a toast with its code and the request id to copy', async () =
     const toast = page.getByRole('alert').filter({ hasText: 'INTERNAL_ERROR' });
     await toast.getByText('Request id: 5b1c1d1e-0000-4000-8000-000000000000').waitFor();
     await toast.getByRole('button', { name: 'Copy the request id' }).waitFor();
+    await toast.getByRole('link', { name: 'Show it in the request log' }).click();
+    await page.waitForURL(
+      `${dashboard.url}/dashboard/requests?requestId=5b1c1d1e-0000-4000-8000-000000000000`,
+    );
   });
 });
 

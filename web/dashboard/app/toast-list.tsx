@@ -1,8 +1,10 @@
-import { Code, Group, Notification, Stack, Text } from '@mantine/core';
+import { Anchor, Code, Group, Notification, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { CopyButton } from '../components/copy-button.tsx';
 import { ApiError } from './api-error.ts';
 import { errorWords } from './error-words.ts';
+import { router } from './router.tsx';
+import { useSession } from './session.ts';
 import { useStore } from './store.ts';
 import { closeToast, toasts } from './toasts.ts';
 
@@ -46,6 +48,27 @@ function ErrorDetails({ error }: { error: unknown }) {
           <CopyButton value={requestId} label={t('copyRequestId')} />
         </Group>
       )}
+      {requestId !== null && <LogLink requestId={requestId} />}
     </Stack>
+  );
+}
+
+/** To what was asked and answered, for those who are signed in. The toasts stand outside of the router. */
+function LogLink({ requestId }: { requestId: string }) {
+  const { t } = useTranslation();
+  const search = new URLSearchParams({ requestId });
+  if (useSession() === null) return null;
+  return (
+    <Anchor
+      size="sm"
+      href={`/dashboard/requests?${search}`}
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        void router.navigate({ href: `/requests?${search}` });
+      }}
+    >
+      {t('toRequest')}
+    </Anchor>
   );
 }
