@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
+import { serverNow } from '../../app/server-clock.ts';
 import type { Shape } from '../../app/shape.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
@@ -18,7 +19,7 @@ const COLORS: Record<State, string> = { good: 'green', expiring: 'yellow', expir
 
 function stateOf({ revokedAt, expiresAt }: ApiKey): State {
   if (revokedAt !== null) return 'revoked';
-  const left = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.now();
+  const left = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - serverNow();
   if (left <= 0) return 'expired';
   return left < SOON_MS ? 'expiring' : 'good';
 }
