@@ -113,6 +113,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   await signals.nodeStarted(nodeId);
   await live.start();
   await recorder.recover();
+  await restreams.recover();
   await engine.start(publishSteps({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);

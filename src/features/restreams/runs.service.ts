@@ -38,13 +38,18 @@ export interface RestreamRuns {
 const RENEW_MS = PUSH_LEASE_MS / 6;
 const MAX_MESSAGE = 300;
 const ENCODER_GONE = 'The encoder has been away for longer than the reconnect window of the stream.';
-const NODE_GONE = 'The server that sent it is gone.';
+const NODE_GONE = 'The process that sent it is gone.';
 const BAD_KEY = 'The stream key that is kept cannot be read any more. Give it again.';
 
 export function createRestreamRuns(deps: RestreamRunDeps): RestreamRuns {
   const { db, clock } = deps;
   return {
     port: {
+      async started(nodeId) {
+        for (const target of await repository.heldBy(db, nodeId)) {
+          await letGo(deps, target, NODE_GONE, (row) => row.node_id === nodeId);
+        }
+      },
       async wanted(nodeId, bitrates) {
         await repository.setBitrates(db, nodeId, bitrates);
         await settleAll(deps);

@@ -295,6 +295,18 @@ test('a node that is gone leaves its targets at rest', async () => {
   assert.equal(shown.string('data.targets.0.status'), 'IDLE');
 });
 
+test('a node that starts anew has sent nothing yet', async () => {
+  const one = await run({ startMode: 'WITH_SIGNAL' });
+  await one.connect();
+  await say(one, 0, 'BROADCASTING');
+  await port().started('node-2');
+  assert.equal(await one.status(), 'DEGRADED');
+  await port().started('node-1');
+  assert.equal(await one.status(), 'STARTING');
+  assert.equal((await one.types()).at(-1), 'restream.target.disconnected');
+  assert.equal((await wanted(one)).length, 2);
+});
+
 test('a key that cannot be read any more is told, and the others are sent to', async () => {
   const one = await run({ startMode: 'WITH_SIGNAL' });
   await app.container

@@ -29,6 +29,8 @@ export interface PushReport {
 
 /** What the senders ask and tell; filled by the composition root. */
 export interface RestreamPort {
+  /** A media node starts: of its former life nothing is sent any more. */
+  started(nodeId: string): Promise<void>;
   /**
    * What this node is to send now. Nobody else is told the same while this node's lease lasts.
    *

@@ -40,6 +40,8 @@ export interface RestreamManagerOptions {
  * cannot be reached, what was wanted last goes on for as long as this node's lease.
  */
 export interface RestreamManager {
+  /** Lets go of what an earlier process has sent. */
+  recover(): Promise<void>;
   /** Asks what is wanted, and starts, tells and ends processes accordingly. Never rejects. */
   sync(): Promise<void>;
   /** A publish has begun or ended. */
@@ -71,6 +73,10 @@ class StreamSenders implements RestreamManager {
 
   constructor(options: RestreamManagerOptions) {
     this.#options = options;
+  }
+
+  recover(): Promise<void> {
+    return this.#options.port.started(this.#options.nodeId);
   }
 
   /** One question at a time; a call during one is answered by the next. */
