@@ -199,6 +199,7 @@ try {
   const headers = await unlimitedHeaders(platform);
   const create = async () => String((await call(`${platform.api}/streams`, headers, { title: 'x' })).data.id);
   const id = await create();
+  await readP50(platform, headers, id);
   const alone = await readP50(platform, headers, id);
   const send = async (text: string) =>
     void (await call(`${platform.api}/streams/${id}/chat`, headers, { text }));
