@@ -30,17 +30,17 @@ const code = await runSteps([
   ...testStep('unit and API tests', patterns(SOURCES), {
     exclude: [...ELSEWHERE, ...APART, 'e2e/**'],
     concurrency: 2,
-    timeoutMs: 900_000,
+    timeoutMs: 1_500_000,
   }),
   ...testStep('end to end', patterns(['e2e']), {
     exclude: [...APART, ...SOURCES.map((root) => `${root}/**`)],
     concurrency: 2,
-    timeoutMs: 600_000,
+    timeoutMs: 900_000,
   }),
   ...testStep('one at a time', patterns(everything, '.alone'), {
     exclude: ['node_modules/**'],
     concurrency: 1,
-    timeoutMs: 600_000,
+    timeoutMs: 900_000,
   }),
   ...(full
     ? testStep('long forms', patterns(everything, '.full'), {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
+import { BARE_ENVIRONMENT } from '../../test/harness/command-line.ts';
 import { createTestDatabase } from '../../test/harness/database.ts';
 import { until } from '../../test/harness/wait.ts';
 
@@ -37,7 +38,7 @@ async function marquee(
 ): Promise<Outcome> {
   const dataDir = join(tmpdir(), `marquee-cli-${randomBytes(6).toString('hex')}`);
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CLI, ...args], {
-    env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env },
+    env: { ...BARE_ENVIRONMENT, DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exit = new Promise<number | null>((resolve) => child.once('close', resolve));

@@ -171,7 +171,7 @@ test('two tabs look at live and test side by side, and each keeps its own over a
   await dashboard.visit('/dashboard/limits', { user }, async (page) => {
     const modes: string[] = [];
     page.context().on('request', (request) => {
-      if (request.url().endsWith('/api/v1/me')) modes.push(request.headers()['x-workspace-mode'] ?? '');
+      if (request.url().endsWith('/api/v1/quota')) modes.push(request.headers()['x-workspace-mode'] ?? '');
     });
     const other = await page.context().newPage();
     await other.goto(`${dashboard.url}/dashboard/limits`);

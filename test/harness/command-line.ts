@@ -3,6 +3,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SECRET_KEY, type TestApp } from './app.ts';
 
+/** What a command line has of the environment of its test: with the cache of compiled files it starts in half the time. */
+export const BARE_ENVIRONMENT: NodeJS.ProcessEnv = {
+  PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+};
+
 const CLI = join(import.meta.dirname, '../../src/main/cli.ts');
 
 /**
@@ -15,7 +21,7 @@ export async function commandLine(app: TestApp, ...args: string[]): Promise<stri
   const command = ['--disable-warning=ExperimentalWarning', CLI, ...args];
   const { stdout } = await promisify(execFile)(process.execPath, command, {
     env: {
-      PATH: process.env.PATH,
+      ...BARE_ENVIRONMENT,
       DATABASE_URL: `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`,
       DATA_DIR: app.container.config.DATA_DIR,
       SECRET_KEY: SECRET_KEY.toString('hex'),

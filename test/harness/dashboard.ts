@@ -133,12 +133,11 @@ export async function startDashboard(env: Record<string, string> = {}): Promise<
   };
 }
 
-/** No violation of the rules of axe, and nothing wider than the window. */
-export async function assertAccessible(page: Page, about: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page })
-    // No frame of another site is in it, and no second page has to be opened for the result.
-    .setLegacyMode()
-    .analyze();
+/** No violation of the rules of axe (of those that `rules` names alone), and nothing wider than the window. */
+export async function assertAccessible(page: Page, about: string, rules?: string[]): Promise<void> {
+  // No frame of another site is in it, and no second page has to be opened for the result.
+  const axe = new AxeBuilder({ page }).setLegacyMode();
+  const { violations } = await (rules === undefined ? axe : axe.withRules(rules)).analyze();
   const found = violations.map(
     ({ id, nodes }) =>
       `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join('; ')}`,

@@ -188,7 +188,11 @@ for (const driver of drivers) {
       assert.equal(answer.status, 200);
       assert.equal(answer.headers.get('content-type'), TYPE);
       assert.equal(await answer.text(), 'hello');
-      assert.equal((await fetch(url.replace(/X-Amz-Signature=./, 'X-Amz-Signature=0'))).status, 403);
+      const forged = url.replace(
+        /X-Amz-Signature=(.)/,
+        (_all, first) => `X-Amz-Signature=${first === '0' ? 1 : 0}`,
+      );
+      assert.equal((await fetch(forged)).status, 403);
     });
 
     test('pieces of any size, broken off at any byte, make the exact file', async () => {

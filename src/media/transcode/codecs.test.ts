@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { CURRENT_FFMPEG } from '../../../test/live/current-ffmpeg.ts';
+import { COMMON, testPairs } from '../../../test/transcode/codec-pairs.ts';
 import { H264, make, pictures, testTranscoder, tone } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { FILE_DECODERS, OPENED_FOR_SUBTITLES } from '../ffmpeg/codecs.ts';
@@ -23,50 +24,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** Encoders of pictures and of sound, what ffprobe calls what they make, and a container that takes both. */
-const ACCEPTED: [video: string, audio: string, made: [string, string], container: string][] = [
-  ['libx264', 'aac', ['h264', 'aac'], 'mp4'],
-  ['libx265 -x265-params log-level=none', 'libmp3lame', ['hevc', 'mp3'], 'mp4'],
-  ['libsvtav1', 'libopus', ['av1', 'opus'], 'mp4'],
-  ['libvpx -deadline realtime', 'libvorbis', ['vp8', 'vorbis'], 'webm'],
-  ['libvpx-vp9 -deadline realtime', 'libopus', ['vp9', 'opus'], 'webm'],
-  ['mpeg1video', 'mp2', ['mpeg1video', 'mp2'], 'mpg'],
-  ['mpeg2video', 'ac3', ['mpeg2video', 'ac3'], 'ts'],
-  ['libx264', 'eac3', ['h264', 'eac3'], 'ts'],
-  ['libx264', 'aac -f mpegts -mpegts_flags latm', ['h264', 'aac_latm'], 'ts'],
-  ['mpeg4', 'adpcm_ima_wav', ['mpeg4', 'adpcm_ima_wav'], 'avi'],
-  ['msmpeg4v2', 'adpcm_ms', ['msmpeg4v2', 'adpcm_ms'], 'avi'],
-  ['msmpeg4', 'libmp3lame', ['msmpeg4v3', 'mp3'], 'avi'],
-  ['wmv1', 'wmav1', ['wmv1', 'wmav1'], 'wmv'],
-  ['wmv2', 'wmav2', ['wmv2', 'wmav2'], 'wmv'],
-  ['h263 -s 176x144', 'aac', ['h263', 'aac'], '3gp'],
-  ['flv', 'adpcm_swf -ar 44100', ['flv1', 'adpcm_swf'], 'flv'],
-  ['flv', 'nellymoser -ar 22050', ['flv1', 'nellymoser'], 'flv'],
-  ['libtheora', 'flac', ['theora', 'flac'], 'ogv'],
-  ['dvvideo -s 720x576 -pix_fmt yuv420p', 'pcm_s16le', ['dvvideo', 'pcm_s16le'], 'avi'],
-  ['mjpeg -pix_fmt yuvj420p', 'pcm_mulaw', ['mjpeg', 'pcm_mulaw'], 'avi'],
-  ['prores_ks -pix_fmt yuv422p10le', 'pcm_s24le', ['prores', 'pcm_s24le'], 'mov'],
-  ['dnxhd -profile:v dnxhr_lb -s 256x144 -pix_fmt yuv422p', 'alac', ['dnxhd', 'alac'], 'mov'],
-  ['cfhd -s 256x144 -pix_fmt yuv422p10le', 'pcm_s16be', ['cfhd', 'pcm_s16be'], 'mov'],
-  ['ffv1', 'dca -strict -2', ['ffv1', 'dts'], 'mkv'],
-  ['ffvhuff', 'truehd -strict -2 -ac 2', ['ffvhuff', 'truehd'], 'mkv'],
-  ['huffyuv -pix_fmt yuv422p', 'pcm_f32le', ['huffyuv', 'pcm_f32le'], 'mkv'],
-  ['utvideo', 'pcm_alaw', ['utvideo', 'pcm_alaw'], 'avi'],
-  ['png', 'pcm_s32be', ['png', 'pcm_s32be'], 'mov'],
-  ['qtrle -pix_fmt rgb24', 'adpcm_ima_qt', ['qtrle', 'adpcm_ima_qt'], 'mov'],
-  ['rawvideo -pix_fmt uyvy422', 'pcm_s24be', ['rawvideo', 'pcm_s24be'], 'mov'],
-  ['v210 -pix_fmt yuv422p10le', 'pcm_f64be', ['v210', 'pcm_f64be'], 'mov'],
-];
-
-for (const [video, audio, [videoCodec, audioCodec], container] of ACCEPTED) {
-  test(`codecs: ${videoCodec} with ${audioCodec} in ${container} is read`, async () => {
-    const codecs = ['-c:v', ...video.split(' '), '-c:a', ...audio.split(' ')];
-    const input = [...pictures('128x96', 25, 0.4), ...tone(0.4), '-shortest'];
-    const path = await make(dir, ...input, '-ac', '1', ...codecs, `${videoCodec}-${audioCodec}.${container}`);
-    const source = await transcoder.probe(path, AbortSignal.timeout(20_000));
-    assert.deepEqual([source.video.codec, source.audio?.codec], [videoCodec, audioCodec]);
-  });
-}
+testPairs(COMMON, () => dir);
 
 const REFUSED: [what: string, decoder: string, args: string[]][] = [
   ['pictures', 'cinepak', ['-c:v', 'cinepak', '-c:a', 'aac', 'cinepak.mov']],
