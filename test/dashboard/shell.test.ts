@@ -181,7 +181,7 @@ test('two tabs look at live and test side by side, and each keeps its own over a
     await other.reload();
     await other.getByText('Test workspace').waitFor();
     await page.reload();
-    await page.getByText(/of 10,000/).waitFor();
+    await page.getByText('Requests of this session in this minute').waitFor();
     assert.equal(modes.at(-1), 'live');
     assert.equal(await page.getByText('Test workspace').count(), 0);
   });
