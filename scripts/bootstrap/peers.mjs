@@ -7,19 +7,13 @@ const FOLDER = join(ROOT, '.cache/peers');
 
 /**
  * Programs that tests talk to and that are no packages of ours: one pinned version each, checked by Go against its
- * public checksum database, or from npm where its own dependencies would get in the way of ours. The platform never
- * needs them.
+ * public checksum database. The platform never needs them.
  */
 export const PEERS = {
   // An S3 server over a folder, Apache-2.0.
   s3: { version: 'v1.8.0', build: go('github.com/versity/versitygw/cmd/versitygw', 'versitygw') },
   // Breaking changes between two OpenAPI documents, Apache-2.0.
   oasdiff: { version: 'v1.29.1', build: go('github.com/oasdiff/oasdiff', 'oasdiff') },
-  // Types out of an OpenAPI document, MIT; it needs the compiler before ours.
-  'openapi-typescript': {
-    version: '7.13.0',
-    build: npm((version) => [`openapi-typescript@${version}`, 'typescript@5.9.3']),
-  },
   // A client in Python out of an OpenAPI document, and calls of every kind out of one; both MIT.
   'openapi-python-client': { version: '0.26.2', build: pip('openapi-python-client'), isLong: true },
   // The newest ffmpeg, in a package of Python, GPL-3; beside the ffmpeg of the system. It has no ffprobe.
@@ -62,24 +56,6 @@ function go(module, program) {
     return { lack, made: join(folder, program) };
   };
 }
-
-function npm(packagesOf) {
-  return ({ version, folder, timeoutMs }) => {
-    const made = join(folder, 'packages');
-    mkdirSync(made);
-    const args = [
-      'install',
-      '--prefix',
-      made,
-      '--no-audit',
-      '--no-fund',
-      '--ignore-scripts',
-      '--loglevel=error',
-    ];
-    return { lack: run('npm', [...args, ...packagesOf(version)], { cwd: folder, timeout: timeoutMs }), made };
-  };
-}
-
 /** A folder for PYTHONPATH. */
 function pip(name) {
   return ({ version, folder, timeoutMs }) => {
