@@ -65,6 +65,27 @@ test('the next file goes on where the last one ended, and as much later as it ca
   assert.deepEqual(reader.items.map(brief), ['video 40 header', 'video 10040 keyframe', 'video 10056 frame']);
 });
 
+test('nothing flows before it is known what is sent: sound may come before pictures, or be all', () => {
+  const withPictures = new Feed(() => 0);
+  for (const piece of HEAD) withPictures.push(piece);
+  assert.equal(withPictures.isFlowing, false);
+  withPictures.push(flvTag(9, 7000, videoFrame(true)));
+  assert.equal(withPictures.isFlowing, true);
+
+  const sound = new Feed(() => 0);
+  let changes = 0;
+  sound.onChange(() => {
+    changes += 1;
+  });
+  sound.push(Buffer.concat([flvHeader({ video: false, audio: true }), flvTag(8, 100, audioFrame())]));
+  sound.push(flvTag(8, 1099, audioFrame()));
+  assert.equal(sound.isFlowing, false);
+  changes = 0;
+  sound.push(flvTag(8, 1100, audioFrame()));
+  assert.equal(sound.isFlowing, true);
+  assert.equal(changes, 1);
+});
+
 test('it is cut into tags wherever its pieces end', () => {
   const file = Buffer.concat([
     ...HEAD,

@@ -31,6 +31,8 @@ const MAX_GOP_BYTES = 12 * 2 ** 20;
 const MAX_GOP_ITEMS = 16_384;
 /** After so long without a frame the encoder counts as away. */
 const SILENT_MS = 3000;
+/** Sound that has come for so long without a picture is a broadcast of sound alone. */
+const SOUND_ALONE_MS = 1000;
 
 interface Attached {
   reader: FeedReader;
@@ -58,8 +60,12 @@ export class Feed {
   #gopBytes = 0;
   /** What is added to the times of the file; null before its first frame. */
   #shift: number | null = null;
+  /** The time of the file's first frame; null before it. */
+  #first: number | null = null;
   #last = 0;
   #lastAtMs = Number.NEGATIVE_INFINITY;
+  /** Frames have told how all of it is coded. */
+  #isKnown = false;
 
   /** @param now milliseconds that never go back. */
   constructor(now: () => number) {
@@ -70,9 +76,9 @@ export class Feed {
     return this.#codecs;
   }
 
-  /** There is something to send. */
+  /** There is something to send, and it is known how it is coded. */
   get isFlowing(): boolean {
-    return this.#now() - this.#lastAtMs < SILENT_MS;
+    return this.#isKnown && this.#now() - this.#lastAtMs < SILENT_MS;
   }
 
   /** Called when frames come that did not, or are coded otherwise. */
@@ -152,6 +158,8 @@ export class Feed {
     this.#learn(item.type, codec);
     this.#last = Math.max(this.#last, item.timestamp);
     this.#lastAtMs = this.#now();
+    this.#first ??= item.timestamp;
+    this.#isKnown ||= this.#codecs.video !== null || item.timestamp - this.#first >= SOUND_ALONE_MS;
     if (item.isKeyframe) this.#clear();
     const begins = item.isKeyframe || this.#codecs.video === null;
     if (begins || this.#gop.length > 0) this.#keep(item);

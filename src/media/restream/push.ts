@@ -61,6 +61,8 @@ export class Push {
   /** The encoder has come back, or sends something else. */
   feedChanged(): void {
     if (this.#state === 'IDLE') this.#wake();
+    // The next attempt says why.
+    else if (this.#refusal() !== null) void this.#session?.end();
   }
 
   /** What was sent since the last call, in kbit/s; null while nothing is. */
@@ -111,14 +113,14 @@ export class Push {
 
   /** One connection from its beginning to its end. @returns null when it was ended by us. */
   async #attempt(): Promise<PushFailure | null> {
-    const { wanted, feed, open } = this.#options;
+    const { wanted, open } = this.#options;
     const address = parsePushAddress(wanted.url);
     if (typeof address === 'string') return new PushFailure('fatal', `The address is refused: ${address}.`);
-    const refusal = codecRefusal(wanted.platform, address, feed.codecs);
+    const refusal = this.#refusal();
     if (refusal !== null) return new PushFailure('fatal', refusal);
     this.#say('CONNECTING', {});
     const session = await open(address, wanted.streamKey);
-    if (this.#stopped.signal.aborted) {
+    if (this.#stopped.signal.aborted || this.#refusal() !== null) {
       await session.end();
       return null;
     }
@@ -134,6 +136,13 @@ export class Push {
     } else this.#shortLives += 1;
     if (lastedMs >= SETTLED_MS) this.#lastGoodMs = performance.now();
     return failure;
+  }
+
+  /** Why the destination does not take how the broadcast is coded; null when it does. */
+  #refusal(): string | null {
+    const { wanted, feed } = this.#options;
+    const address = parsePushAddress(wanted.url);
+    return typeof address === 'string' ? null : codecRefusal(wanted.platform, address, feed.codecs);
   }
 
   /** Says that it sends, once it does. */
