@@ -4,6 +4,22 @@
  * Terminology: a *publish* is one encoder connection; the engine gives it a `sessionId`. An *epoch* is one
  * packager run: a new directory, a new init segment, a discontinuity in the public playlist.
  */
+
+export type {
+  EngineConnection,
+  EngineParticipant,
+  RecordedTrack,
+  RoomEngine,
+  RoomEngineCaps,
+  RoomEngineEvent,
+  RoomEngineName,
+  RoomPeer,
+  RoomPermissions,
+  RoomRole,
+  RoomTrack,
+  RoomTrackKind,
+  Signal,
+} from '../rooms/engine.ts';
 export type {
   AudioInfo,
   IngestEnd,
