@@ -1,0 +1,272 @@
+import type { CreateEngine, EngineHost, LocalTrack, MediaEngine, TrackSource } from './media-engine.ts';
+import type { Signal } from './protocol.ts';
+
+/** Each picture is sent to everybody: what one of them may take of the uplink. */
+const VIDEO_BITS_PER_SECOND = 900_000;
+
+/** Which track an m-line of the sender carries, by `mid`. */
+type Sources = Record<string, TrackSource>;
+
+/** What two browsers send each other. The gateway puts `from` in the place of `to`. */
+interface MeshSignal {
+  from: string;
+  /** Of one visit: another one means that the page was loaded anew, and what was agreed is void. */
+  visit: string;
+  description?: RTCSessionDescriptionInit;
+  sources?: Sources;
+  candidate?: RTCIceCandidateInit | null;
+}
+
+/**
+ * Every browser sends to every other one, without a server: good for four people at most. Each pair negotiates by
+ * the pattern of perfect negotiation (W3C WebRTC, 10.7): the one with the smaller identity gives way.
+ */
+export const createMesh: CreateEngine = (host) => new Mesh(host);
+
+class Mesh implements MediaEngine {
+  readonly #host: EngineHost;
+  readonly #visit = crypto.randomUUID();
+  readonly #peers = new Map<string, Peer>();
+  readonly #tracks = new Map<string, LocalTrack>();
+  #isDown = false;
+
+  constructor(host: EngineHost) {
+    this.#host = host;
+  }
+
+  async publish(tracks: LocalTrack[]): Promise<void> {
+    for (const { source, track } of tracks) {
+      this.#tracks.set(keyOf(source, track.kind), { source, track });
+    }
+    await this.#sync();
+  }
+
+  async unpublish(source: TrackSource): Promise<void> {
+    for (const [key, outgoing] of this.#tracks) if (outgoing.source === source) this.#tracks.delete(key);
+    await this.#sync();
+  }
+
+  async setMuted(source: TrackSource, muted: boolean): Promise<void> {
+    for (const outgoing of this.#tracks.values()) {
+      if (outgoing.source === source) outgoing.track.enabled = !muted;
+    }
+  }
+
+  signal(data: Signal): void {
+    const { from } = data;
+    if (typeof from !== 'string' || typeof data.visit !== 'string') return;
+    const message: MeshSignal = { ...data, from, visit: data.visit };
+    const known = this.#peers.get(from);
+    const isNew = known === undefined || (known.visit !== null && known.visit !== message.visit);
+    const peer = isNew ? this.#open(from) : known;
+    peer.visit = message.visit;
+    void peer.receive(message);
+  }
+
+  setPeers(identities: readonly string[]): void {
+    for (const identity of this.#peers.keys()) if (!identities.includes(identity)) this.#drop(identity);
+    for (const identity of identities) {
+      if (!this.#peers.has(identity)) this.#open(identity);
+    }
+  }
+
+  restart(): void {
+    for (const peer of this.#peers.values()) peer.restart();
+  }
+
+  close(): void {
+    for (const identity of [...this.#peers.keys()]) this.#drop(identity);
+  }
+
+  #open(identity: string): Peer {
+    this.#drop(identity);
+    const peer = new Peer(identity, this.#host, this.#visit, () => this.#tellState());
+    this.#peers.set(identity, peer);
+    peer.greet();
+    void peer.sync([...this.#tracks.values()]);
+    return peer;
+  }
+
+  #drop(identity: string): void {
+    this.#peers.get(identity)?.close();
+    this.#peers.delete(identity);
+  }
+
+  /** Down when nobody at all can be reached. */
+  #tellState(): void {
+    const states = [...this.#peers.values()].map(({ isUp }) => isUp).filter((isUp) => isUp !== null);
+    const isDown = states.length > 0 && !states.includes(true);
+    if (isDown === this.#isDown) return;
+    this.#isDown = isDown;
+    this.#host.onState(isDown ? 'down' : 'up');
+  }
+
+  async #sync(): Promise<void> {
+    const tracks = [...this.#tracks.values()];
+    await Promise.all([...this.#peers.values()].map((peer) => peer.sync(tracks)));
+  }
+}
+
+/** The connection to one other browser. */
+class Peer {
+  readonly #identity: string;
+  readonly #host: EngineHost;
+  readonly #ownVisit: string;
+  readonly #connection: RTCPeerConnection;
+  readonly #isPolite: boolean;
+  /** What is sent, by source and kind; a place is kept when its track is taken down. */
+  readonly #sending = new Map<string, RTCRtpTransceiver>();
+  /** What has been handed to the room, by `mid`. */
+  readonly #shown = new Map<string, TrackSource>();
+  /** Of the other browser, once it has said something. */
+  visit: string | null = null;
+  #isOffering = false;
+  #ignoresOffer = false;
+  #sources: Sources = {};
+
+  constructor(identity: string, host: EngineHost, visit: string, onState: () => void) {
+    this.#identity = identity;
+    this.#host = host;
+    this.#ownVisit = visit;
+    this.#isPolite = host.self < identity;
+    this.#connection = new RTCPeerConnection({ iceServers: host.iceServers });
+    this.#connection.onnegotiationneeded = () => void this.#offer();
+    this.#connection.onicecandidate = ({ candidate }) =>
+      this.#send({ candidate: candidate?.toJSON() ?? null });
+    this.#connection.onconnectionstatechange = () => {
+      if (this.#connection.connectionState === 'failed') this.#connection.restartIce();
+      onState();
+    };
+  }
+
+  /** null while there is nothing to send or get. */
+  get isUp(): boolean | null {
+    const { connectionState } = this.#connection;
+    if (connectionState === 'new') return null;
+    return connectionState === 'connected' || connectionState === 'connecting';
+  }
+
+  /** Tells the other one that this visit is here: it may hold a connection to an earlier one. */
+  greet(): void {
+    this.#send({});
+  }
+
+  /** Sends these tracks and no others. */
+  async sync(tracks: LocalTrack[]): Promise<void> {
+    const wanted = new Map(tracks.map((outgoing) => [keyOf(outgoing.source, outgoing.track.kind), outgoing]));
+    for (const [key, transceiver] of this.#sending) {
+      if (wanted.has(key) || transceiver.direction === 'inactive') continue;
+      transceiver.direction = 'inactive';
+      await transceiver.sender.replaceTrack(null);
+    }
+    for (const [key, { track }] of wanted) {
+      const transceiver = this.#sending.get(key);
+      if (transceiver === undefined) this.#sending.set(key, this.#add(track));
+      else {
+        await transceiver.sender.replaceTrack(track);
+        transceiver.direction = 'sendonly';
+      }
+    }
+  }
+
+  async receive({ description, sources, candidate }: MeshSignal): Promise<void> {
+    try {
+      if (description !== undefined) await this.#agree(description, sources ?? {});
+      else if (candidate) await this.#connection.addIceCandidate(candidate);
+      else if (candidate === undefined) this.#repeat();
+    } catch (error) {
+      // Candidates of an offer that was passed over concern nobody; all else heals with the next restart.
+      if (!this.#ignoresOffer && this.#connection.signalingState !== 'closed') console.warn('mesh', error);
+    }
+  }
+
+  restart(): void {
+    this.greet();
+    this.#repeat();
+    if (this.#connection.connectionState !== 'connected') this.#connection.restartIce();
+  }
+
+  close(): void {
+    this.#connection.close();
+    for (const source of new Set(this.#shown.values())) this.#host.onTrackGone(this.#identity, source);
+    this.#shown.clear();
+  }
+
+  #add(track: MediaStreamTrack): RTCRtpTransceiver {
+    const sendEncodings = track.kind === 'video' ? [{ maxBitrate: VIDEO_BITS_PER_SECOND }] : [];
+    return this.#connection.addTransceiver(track, { direction: 'sendonly', sendEncodings });
+  }
+
+  async #offer(): Promise<void> {
+    try {
+      this.#isOffering = true;
+      await this.#connection.setLocalDescription();
+      this.#sendDescription();
+    } catch (error) {
+      if (this.#connection.signalingState !== 'closed') console.warn('mesh', error);
+    } finally {
+      this.#isOffering = false;
+    }
+  }
+
+  async #agree(description: RTCSessionDescriptionInit, sources: Sources): Promise<void> {
+    const isOffer = description.type === 'offer';
+    const collides = isOffer && (this.#isOffering || this.#connection.signalingState !== 'stable');
+    this.#ignoresOffer = collides && !this.#isPolite;
+    if (this.#ignoresOffer) return;
+    await this.#connection.setRemoteDescription(description);
+    this.#sources = sources;
+    if (isOffer) {
+      await this.#connection.setLocalDescription();
+      this.#sendDescription();
+    }
+    this.#show();
+  }
+
+  /** Hands what arrives to the room, and takes back what is gone. */
+  #show(): void {
+    const sent = new Set(this.#sending.values());
+    for (const transceiver of this.#connection.getTransceivers()) {
+      const { mid, currentDirection, receiver } = transceiver;
+      if (mid === null || sent.has(transceiver)) continue;
+      const source = currentDirection === 'recvonly' ? this.#sources[mid] : undefined;
+      const before = this.#shown.get(mid);
+      if (source === before) continue;
+      if (source !== undefined) {
+        this.#shown.set(mid, source);
+        this.#host.onTrack(this.#identity, source, receiver.track);
+      } else if (before !== undefined) {
+        this.#shown.delete(mid);
+        if (![...this.#shown.values()].includes(before)) this.#host.onTrackGone(this.#identity, before);
+      }
+    }
+  }
+
+  /** An offer whose answer may have been lost on the way. */
+  #repeat(): void {
+    if (this.#connection.signalingState === 'have-local-offer') this.#sendDescription();
+  }
+
+  #sendDescription(): void {
+    const description = this.#connection.localDescription;
+    if (description === null) return;
+    const sources: Sources = {};
+    for (const [key, { mid, direction }] of this.#sending) {
+      if (mid !== null && direction !== 'inactive') sources[mid] = sourceOf(key);
+    }
+    this.#send({ description: description.toJSON(), sources });
+  }
+
+  #send(message: Omit<MeshSignal, 'from' | 'visit'>): void {
+    this.#host.send({ to: this.#identity, visit: this.#ownVisit, ...message });
+  }
+}
+
+function keyOf(source: TrackSource, kind: string): string {
+  return `${source} ${kind}`;
+}
+
+function sourceOf(key: string): TrackSource {
+  const [source] = key.split(' ');
+  return source === 'CAMERA' || source === 'SCREEN' ? source : 'MICROPHONE';
+}

@@ -1,0 +1,389 @@
+import type { EngineHost, EngineLoaders, LocalTrack, MediaEngine, TrackSource } from './media-engine.ts';
+import {
+  type ChatLine,
+  CLOSED,
+  type ClientMessage,
+  type MediaKind,
+  type Moderation,
+  type Participant,
+  PROTOCOL,
+  type Published,
+  type ServerMessage,
+  type Waiting,
+  type Welcome,
+} from './protocol.ts';
+
+/** Why somebody is no longer in a room. */
+export type Outcome =
+  | 'LEFT'
+  | 'REMOVED'
+  | 'NOT_FOUND'
+  | 'TOKEN'
+  | 'FULL'
+  | 'ENDED'
+  | 'REPLACED'
+  | 'BAD_MESSAGE'
+  | 'NO_ENGINE';
+
+export type Phase =
+  | { name: 'connecting' }
+  | { name: 'waiting' }
+  | { name: 'in' }
+  /** The connection is lost and tried again; the seat is kept for a while. */
+  | { name: 'reconnecting'; attempt: number }
+  /** `words` are the gateway's, for what the outcome leaves open. */
+  | { name: 'over'; outcome: Outcome; words: string };
+
+/** All that a page shows of a room. The client changes it and tells; nobody else writes to it. */
+export interface RoomState {
+  phase: Phase;
+  welcome: Welcome | null;
+  /** Everybody in the room, oneself included, by identity, in the order of joining. */
+  participants: Map<string, Participant>;
+  waitingRoom: Waiting[];
+  recording: boolean;
+  /** False while the engine cannot carry sound and pictures. */
+  hasMedia: boolean;
+}
+
+/** What a page listens for. `onChange` says that the state is another; the rest is what no state can say. */
+export interface RoomListener {
+  onChange(state: RoomState): void;
+  onTrack(identity: string, source: TrackSource, track: MediaStreamTrack): void;
+  onTrackGone(identity: string, source: TrackSource): void;
+  onChat(line: ChatLine): void;
+  /** A host has muted this participant, or asks for nothing more when `muted` is false. */
+  onMuted(kind: MediaKind, muted: boolean): void;
+  /** Somebody came, or went (`reason` of the gateway). */
+  onPresence(participant: Participant, reason: string | null): void;
+  /** A refusal of the gateway, in words. */
+  onRefused(code: string, message: string): void;
+}
+
+export interface RoomOptions {
+  /** `wss://…/rtc/rooms/{id}` */
+  url: string;
+  token: string;
+  /** Of an earlier visit of this tab, so that a reload is the same participant. */
+  resumeToken?: string;
+  engines: EngineLoaders;
+  listener: RoomListener;
+  /** Told of each new one. */
+  onResumeToken?(token: string): void;
+}
+
+const FIRST_WAIT_MS = 300;
+const MAX_WAIT_MS = 8000;
+const PING_MS = 4000;
+/** A connection that is silent for so long is dead, whatever the browser thinks. */
+const SILENT_MS = 9000;
+
+const OUTCOMES: ReadonlyMap<number, Outcome> = new Map([
+  [CLOSED.badMessage, 'BAD_MESSAGE'],
+  [CLOSED.token, 'TOKEN'],
+  [CLOSED.removed, 'REMOVED'],
+  [CLOSED.notFound, 'NOT_FOUND'],
+  [CLOSED.full, 'FULL'],
+  [CLOSED.ended, 'ENDED'],
+  [CLOSED.replaced, 'REPLACED'],
+]);
+
+/** One participant's connection to a room: signalling by the gateway, media by the engine that the room has. */
+export class RoomClient {
+  readonly state: RoomState = {
+    phase: { name: 'connecting' },
+    welcome: null,
+    participants: new Map(),
+    waitingRoom: [],
+    recording: false,
+    hasMedia: true,
+  };
+  readonly #options: RoomOptions;
+  readonly #tracks = new Map<string, LocalTrack>();
+  readonly #muted = new Set<TrackSource>();
+  #published: Published = { audio: false, video: false, screen: false };
+  #socket: WebSocket | null = null;
+  #engine: MediaEngine | null = null;
+  #resumeToken: string | null;
+  #attempt = 0;
+  #heardAt = 0;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #pingTimer: ReturnType<typeof setInterval> | undefined;
+  /** Messages are handled one after another, also those that wait for the engine to load. */
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(options: RoomOptions) {
+    this.#options = options;
+    this.#resumeToken = options.resumeToken ?? null;
+  }
+
+  connect(): void {
+    window.addEventListener('online', this.#tryNow);
+    this.#open();
+  }
+
+  /** Ends a wait for the next attempt. */
+  retry(): void {
+    this.#tryNow();
+  }
+
+  leave(): void {
+    this.#say({ type: 'leave' });
+    this.#end('LEFT', '');
+  }
+
+  /** Keeps what is published through every reconnection. */
+  async publish(tracks: LocalTrack[]): Promise<void> {
+    for (const local of tracks) {
+      this.#tracks.set(`${local.source} ${local.track.kind}`, local);
+      this.#muted.delete(local.source);
+    }
+    await this.#engine?.publish(tracks);
+    this.#tellPublished();
+  }
+
+  async unpublish(source: TrackSource): Promise<void> {
+    for (const [key, local] of this.#tracks) if (local.source === source) this.#tracks.delete(key);
+    await this.#engine?.unpublish(source);
+    this.#tellPublished();
+  }
+
+  async setMuted(source: TrackSource, muted: boolean): Promise<void> {
+    if (muted) this.#muted.add(source);
+    else this.#muted.delete(source);
+    await this.#engine?.setMuted(source, muted);
+    this.#tellPublished();
+  }
+
+  chat(text: string): void {
+    this.#say({ type: 'chat', text });
+  }
+
+  raiseHand(raised: boolean): void {
+    this.#say({ type: 'hand', raised });
+  }
+
+  moderate(moderation: Moderation): void {
+    this.#say({ type: 'moderate', ...moderation });
+  }
+
+  readonly #tryNow = () => {
+    if (this.state.phase.name !== 'reconnecting') return;
+    this.#attempt = 0;
+    this.#open();
+  };
+
+  #open(): void {
+    clearTimeout(this.#retryTimer);
+    this.#drop();
+    const token = this.#resumeToken ?? this.#options.token;
+    const socket = new WebSocket(this.#options.url, [PROTOCOL, token]);
+    this.#socket = socket;
+    this.#heardAt = performance.now();
+    socket.addEventListener('message', ({ data }) => {
+      if (socket !== this.#socket) return;
+      this.#heardAt = performance.now();
+      const message: ServerMessage = JSON.parse(String(data));
+      this.#queue = this.#queue.then(() => this.#handle(message)).catch(console.error);
+    });
+    socket.addEventListener('close', ({ code, reason }) => {
+      // What was said before the end is heard before the end.
+      this.#queue = this.#queue.then(() => {
+        if (socket === this.#socket) this.#lost(code, reason);
+      });
+    });
+    this.#pingTimer = setInterval(() => this.#ping(socket), PING_MS);
+  }
+
+  /** Lets go of the connection without a word. */
+  #drop(): void {
+    clearInterval(this.#pingTimer);
+    const socket = this.#socket;
+    this.#socket = null;
+    socket?.close();
+  }
+
+  #ping(socket: WebSocket): void {
+    if (performance.now() - this.#heardAt > SILENT_MS) {
+      if (socket === this.#socket) this.#lost(0, '');
+      return;
+    }
+    this.#say({ type: 'ping' });
+  }
+
+  #lost(code: number, reason: string): void {
+    this.#drop();
+    if (this.state.phase.name === 'over') return;
+    const outcome = OUTCOMES.get(code);
+    if (outcome === 'TOKEN' && this.#resumeToken !== null) {
+      // The seat is gone; the token may be good for another one.
+      this.#resumeToken = null;
+      this.#closeEngine();
+    } else if (outcome !== undefined) {
+      this.#end(outcome, reason);
+      return;
+    }
+    this.#attempt += 1;
+    const longest = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.#attempt - 1));
+    this.#retryTimer = setTimeout(() => this.#open(), longest * (0.5 + Math.random() / 2));
+    this.#setPhase({ name: 'reconnecting', attempt: this.#attempt });
+  }
+
+  #end(outcome: Outcome, words: string): void {
+    window.removeEventListener('online', this.#tryNow);
+    clearTimeout(this.#retryTimer);
+    this.#drop();
+    this.#closeEngine();
+    this.#setPhase({ name: 'over', outcome, words });
+  }
+
+  #closeEngine(): void {
+    this.#engine?.close();
+    this.#engine = null;
+  }
+
+  async #handle(message: ServerMessage): Promise<void> {
+    const { state } = this;
+    const { listener } = this.#options;
+    switch (message.type) {
+      case 'welcome':
+        await this.#welcome(message);
+        return;
+      case 'waiting':
+        this.#attempt = 0;
+        this.#setPhase({ name: 'waiting' });
+        return;
+      case 'signal':
+        this.#engine?.signal(message.data);
+        return;
+      case 'chat':
+        listener.onChat(message);
+        return;
+      case 'error':
+        listener.onRefused(message.code, message.message);
+        return;
+      case 'muted':
+        listener.onMuted(message.kind, message.muted);
+        return;
+      case 'ended':
+        this.#end(message.reason === 'KICKED' ? 'REMOVED' : 'ENDED', message.reason);
+        return;
+      case 'pong':
+        return;
+      case 'recording':
+        state.recording = message.on;
+        break;
+      case 'waitingRoom':
+        state.waitingRoom = message.people;
+        break;
+      case 'engine':
+        this.#engineChanged(message.state === 'up');
+        break;
+      default:
+        this.#presence(message);
+    }
+    listener.onChange(state);
+  }
+
+  #presence(message: Extract<ServerMessage, { type: 'joined' | 'updated' | 'left' | 'hand' }>): void {
+    const { participants } = this.state;
+    const { listener } = this.#options;
+    if (message.type === 'hand') {
+      const known = participants.get(message.identity);
+      if (known !== undefined) participants.set(message.identity, { ...known, hand: message.raised });
+      return;
+    }
+    if (message.type === 'left') {
+      const known = participants.get(message.identity);
+      participants.delete(message.identity);
+      if (known !== undefined) listener.onPresence(known, message.reason);
+    } else {
+      const isNew = !participants.has(message.participant.identity);
+      participants.set(message.participant.identity, message.participant);
+      if (isNew) listener.onPresence(message.participant, null);
+    }
+    this.#tellPeers();
+  }
+
+  async #welcome(welcome: Welcome): Promise<void> {
+    const { state } = this;
+    const isSame = state.welcome?.self.identity === welcome.self.identity;
+    this.#attempt = 0;
+    this.#resumeToken = welcome.resumeToken;
+    this.#options.onResumeToken?.(welcome.resumeToken);
+    state.welcome = welcome;
+    state.recording = welcome.recording;
+    state.hasMedia = true;
+    state.participants = new Map(
+      [...welcome.participants, welcome.self].map((participant) => [participant.identity, participant]),
+    );
+    if (this.#engine !== null && isSame) this.#engine.restart();
+    else if (!(await this.#startEngine(welcome))) return;
+    this.#tellPeers();
+    this.#tellPublished();
+    this.#setPhase({ name: 'in' });
+  }
+
+  async #startEngine(welcome: Welcome): Promise<boolean> {
+    this.#closeEngine();
+    const create = await this.#options.engines[welcome.engine]?.();
+    if (this.state.phase.name === 'over') return false;
+    if (create === undefined) {
+      this.#end('NO_ENGINE', '');
+      return false;
+    }
+    const { listener } = this.#options;
+    const host: EngineHost = {
+      self: welcome.self.identity,
+      iceServers: welcome.iceServers,
+      send: (data) => this.#say({ type: 'signal', data }),
+      onTrack: (identity, source, track) => listener.onTrack(identity, source, track),
+      onTrackGone: (identity, source) => listener.onTrackGone(identity, source),
+      onState: (state) => {
+        this.state.hasMedia = state === 'up';
+        listener.onChange(this.state);
+      },
+    };
+    const engine = create(host);
+    this.#engine = engine;
+    void this.#publishAll(engine);
+    return true;
+  }
+
+  async #publishAll(engine: MediaEngine): Promise<void> {
+    if (this.#tracks.size > 0) await engine.publish([...this.#tracks.values()]);
+    for (const source of this.#muted) await engine.setMuted(source, true);
+  }
+
+  /** The engine behind the gateway died, or is back without anything that it knew. */
+  #engineChanged(isUp: boolean): void {
+    this.state.hasMedia = isUp;
+    if (isUp) this.#engine?.restart();
+  }
+
+  #tellPeers(): void {
+    const self = this.state.welcome?.self.identity;
+    this.#engine?.setPeers([...this.state.participants.keys()].filter((identity) => identity !== self));
+  }
+
+  #tellPublished(): void {
+    const sends = (source: TrackSource) =>
+      !this.#muted.has(source) && [...this.#tracks.values()].some((local) => local.source === source);
+    this.#published = { audio: sends('MICROPHONE'), video: sends('CAMERA'), screen: sends('SCREEN') };
+    const { state } = this;
+    const self = state.welcome?.self.identity;
+    const known = self === undefined ? undefined : state.participants.get(self);
+    if (known !== undefined) state.participants.set(known.identity, { ...known, ...this.#published });
+    this.#say({ type: 'state', ...this.#published });
+    this.#options.listener.onChange(state);
+  }
+
+  #say(message: ClientMessage): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  #setPhase(phase: Phase): void {
+    this.state.phase = phase;
+    this.#options.listener.onChange(this.state);
+  }
+}
