@@ -151,30 +151,27 @@ interface EventReply {
   tail?: undefined;
 }
 
-/** A shape that is absent takes nothing. */
-type Spec<P extends TObject, Q extends TObject, B extends TSchema> = Policy & {
-  params?: P;
-  query?: Q;
-  body?: B;
-};
-
-type KeySpec<P extends TObject, Q extends TObject, B extends TSchema> = Spec<P, Q, B> & {
-  auth: 'key';
-  handler(context: RequestContext, input: Input<P, Q, B>): Promise<unknown>;
-};
-
-type PublicSpec<P extends TObject, Q extends TObject, B extends TSchema> = Spec<P, Q, B> & {
-  auth: 'public' | 'none';
-  handler(context: RequestContext<Caller | null>, input: Input<P, Q, B>): Promise<unknown>;
-};
-
 /** The caller of an endpoint that people alone reach. */
 export type SessionCaller = Caller & { actor: SessionActor };
 
-type SessionSpec<P extends TObject, Q extends TObject, B extends TSchema> = Spec<P, Q, B> & {
-  auth: 'session';
-  handler(context: RequestContext<SessionCaller>, input: Input<P, Q, B>): Promise<unknown>;
-};
+/** Who has called, by what the endpoint reads of it. */
+interface Callers {
+  key: Caller;
+  session: SessionCaller;
+  public: Caller | null;
+  none: Caller | null;
+}
+
+/** A shape that is absent takes nothing. */
+interface Spec<A extends Auth, P extends TObject, Q extends TObject, B extends TSchema> extends Policy {
+  auth: A;
+  params?: P;
+  query?: Q;
+  body?: B;
+  handler(context: RequestContext<Callers[A]>, input: Input<P, Q, B>): Promise<unknown>;
+}
+
+type AnySpec = { [A in Auth]: Spec<A, TObject, TObject, TSchema> }[Auth];
 
 interface Input<P extends TObject, Q extends TObject, B extends TSchema> {
   params: Static<P>;
@@ -207,8 +204,6 @@ export const NoParams = Type.Object({});
 export const NoQuery = Type.Object({});
 export const NoBody = Type.Unknown();
 
-type AnySpec = Spec<TObject, TObject, TSchema>;
-
 function withDefaults<S extends AnySpec>(spec: S) {
   const { errors = [], params = NoParams, query = NoQuery, body = NoBody } = spec;
   const implied: readonly ErrorCode[] = spec.path.includes('{') ? ['NOT_FOUND'] : [];
@@ -235,67 +230,44 @@ function compileShapes(shapes: ReturnType<typeof withDefaults<AnySpec>>) {
   });
 }
 
+/** Runs the handler for the caller that the declaration asks for. @throws {AppError} UNAUTHORIZED for others. */
+async function answer(
+  spec: AnySpec,
+  context: RequestContext<Caller | null>,
+  input: Input<TObject, TObject, TSchema>,
+): Promise<unknown> {
+  const { caller } = context;
+  switch (spec.auth) {
+    case 'key':
+      if (caller === null) throw new AppError('UNAUTHORIZED');
+      return spec.handler({ ...context, caller }, input);
+    case 'session':
+      if (caller?.actor.kind !== 'session') throw new AppError('UNAUTHORIZED');
+      return spec.handler({ ...context, caller: { ...caller, actor: caller.actor } }, input);
+    default:
+      return spec.handler(context, input);
+  }
+}
+
 /**
- * Declares one endpoint that needs an API key or a session. The handler returns `data`, or a `Page` where
- * `reply.list` is set. The declaration feeds validation, serialisation, policy, 405 `Allow`, metrics and OpenAPI.
+ * Declares one endpoint (docs/api/authentication.md#the-key); `auth` says whom its handler is given. The handler returns
+ * `data`, or a `Page` where `reply.list` is set. The declaration feeds validation, serialisation, policy, 405 `Allow`,
+ * metrics and OpenAPI.
  */
 export function defineRoute<
+  A extends Auth,
   P extends TObject = typeof NoParams,
   Q extends TObject = typeof NoQuery,
   B extends TSchema = typeof NoBody,
->(spec: KeySpec<P, Q, B>): Route;
-export function defineRoute(spec: KeySpec<TObject, TObject, TSchema>): Route {
+>(spec: Spec<A, P, Q, B>): Route;
+export function defineRoute(spec: AnySpec): Route {
   const route = withDefaults(spec);
   const read = compileShapes(route);
   return {
     ...route,
     prepare(raw) {
       const input = read(raw);
-      return async (context) => {
-        const { caller } = context;
-        if (caller === null) throw new AppError('UNAUTHORIZED');
-        return spec.handler({ ...context, caller }, input);
-      };
-    },
-  };
-}
-
-/** Declares one endpoint about the session of the dashboard that asks (docs/api/authentication.md#sessions). */
-export function defineSessionRoute<
-  P extends TObject = typeof NoParams,
-  Q extends TObject = typeof NoQuery,
-  B extends TSchema = typeof NoBody,
->(spec: SessionSpec<P, Q, B>): Route;
-export function defineSessionRoute(spec: SessionSpec<TObject, TObject, TSchema>): Route {
-  const route = withDefaults(spec);
-  const read = compileShapes(route);
-  return {
-    ...route,
-    prepare(raw) {
-      const input = read(raw);
-      return async (context) => {
-        const { caller } = context;
-        if (caller?.actor.kind !== 'session') throw new AppError('UNAUTHORIZED');
-        return spec.handler({ ...context, caller: { ...caller, actor: caller.actor } }, input);
-      };
-    },
-  };
-}
-
-/** Declares one endpoint that answers without a key (docs/api/authentication.md#the-key). */
-export function definePublicRoute<
-  P extends TObject = typeof NoParams,
-  Q extends TObject = typeof NoQuery,
-  B extends TSchema = typeof NoBody,
->(spec: PublicSpec<P, Q, B>): Route;
-export function definePublicRoute(spec: PublicSpec<TObject, TObject, TSchema>): Route {
-  const route = withDefaults(spec);
-  const read = compileShapes(route);
-  return {
-    ...route,
-    prepare(raw) {
-      const input = read(raw);
-      return (context) => spec.handler(context, input);
+      return (context) => answer(spec, context, input);
     },
   };
 }

@@ -6,13 +6,13 @@ import { systemClock } from '../kernel/clock.ts';
 import { ConfigError, loadConfig, type TrustProxy } from '../platform/config.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApp } from './app.ts';
-import { definePublicRoute, NoBody, NoParams, NoQuery } from './route.ts';
+import { defineRoute, NoBody, NoParams, NoQuery } from './route.ts';
 
 const configured = (value: string): TrustProxy => loadConfig({ TRUST_PROXY: value }).TRUST_PROXY;
 const unused = () => Promise.reject(new Error('not part of this test'));
 const log = createLogger('silent');
 
-const whoAmI = definePublicRoute({
+const whoAmI = defineRoute({
   operationId: 'test.ip',
   method: 'GET',
   path: '/ip',

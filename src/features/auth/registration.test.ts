@@ -99,6 +99,9 @@ describe('the development mailbox', () => {
     await app.container.accounts.create({ email, password: PASSWORD, role: 'ADMIN', verified: true });
     const admin = new Browser(app);
     await admin.signIn({ email });
+    const hasMailbox = async (session: Browser) =>
+      (await session.get('/auth/session')).assertOk(200).at('data.hasMailbox');
+    assert.equal(await hasMailbox(admin), true);
     const input = await invite('newcomer@example.com');
     (await register(input)).assertOk(201);
     const [newest] = (await admin.get('/admin/mails')).assertOk(200).list('data');
@@ -116,6 +119,7 @@ describe('the development mailbox', () => {
     const person = await auth.person();
     const user = new Browser(app);
     await user.signIn(person);
+    assert.equal(await hasMailbox(user), false);
     for (const path of ['/admin/mails', `/admin/mails/${id}`]) {
       (await user.get(path)).assertError('ADMIN_ONLY').assertRateLimited(true);
       (await app.request('GET', path, { key: person.key })).assertError('ADMIN_ONLY');
@@ -127,6 +131,7 @@ describe('the development mailbox', () => {
       env: { TRUST_PROXY: 'true', SMTP_URL: 'smtp://127.0.0.1:2' },
     });
     try {
+      assert.equal(await hasMailbox(admin.at(sending)), false);
       for (const path of ['/admin/mails', `/admin/mails/${id}`]) {
         (await admin.at(sending).get(path)).assertError('NOT_FOUND');
       }

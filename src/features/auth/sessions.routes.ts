@@ -2,9 +2,9 @@ import type { TObject } from 'typebox';
 import { keyless, signedIn } from '../../http/access.ts';
 import type { RequestContext } from '../../http/context.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { definePublicRoute, defineSessionRoute, type Limit, type Route } from '../../http/route.ts';
+import { defineRoute, type Limit, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
-import type { Caller } from '../../kernel/access.ts';
+import type { Caller, SessionActor } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { HOUR_SEC } from '../../kernel/durations.ts';
 import type { MailLinks } from './links.service.ts';
@@ -33,8 +33,10 @@ interface Deps {
   /** The account as its owner sees it. */
   user: {
     schema: TObject;
-    of(accountId: string): Promise<{ name: string | null; username: string }>;
+    of(accountId: string): Promise<{ name: string | null; username: string; role: SessionActor['role'] }>;
   };
+  /** No mail server takes the mails: administrators read them. */
+  keepsMails: boolean;
 }
 
 const ofAddress = (caps: readonly Limit[]) => caps.filter(({ per }) => per === 'ip');
@@ -51,12 +53,13 @@ export function sessionRoutes(deps: Deps): Route[] {
   return [...signInRoutes(deps), ...currentRoutes(deps), ...listRoutes(deps)];
 }
 
-async function describe({ sessions, user }: Deps, id: string, accountId: string) {
+async function describe({ sessions, user, keepsMails }: Deps, id: string, accountId: string) {
   const [owner, expiresAt] = await Promise.all([user.of(accountId), sessions.expiresAt(accountId, id)]);
   return {
     user: owner,
     csrfToken: sessions.csrfToken(id),
     accounts: [{ id: accountId, name: owner.name ?? owner.username, teamRole: 'OWNER' }],
+    hasMailbox: keepsMails && owner.role === 'ADMIN',
     expiresAt: expiresAt.toISOString(),
   };
 }
@@ -69,7 +72,7 @@ function signInRoutes(deps: Deps): Route[] {
     return describe(deps, started.id, started.accountId);
   };
   return [
-    definePublicRoute({
+    defineRoute({
       ...keyless,
       operationId: 'auth.registrationTerms',
       method: 'GET',
@@ -79,7 +82,7 @@ function signInRoutes(deps: Deps): Route[] {
       reply: { status: 200, schema: RegistrationTerms },
       handler: async () => registration.terms(),
     }),
-    definePublicRoute({
+    defineRoute({
       ...keyless,
       ownOrigin: true,
       operationId: 'auth.startSession',
@@ -98,7 +101,7 @@ function signInRoutes(deps: Deps): Route[] {
       ],
       handler: async (context, { body }) => begin(context, await sessionSignIn.signIn(body, context)),
     }),
-    definePublicRoute({
+    defineRoute({
       ...keyless,
       ownOrigin: true,
       operationId: 'auth.startSessionSecondFactor',
@@ -112,7 +115,7 @@ function signInRoutes(deps: Deps): Route[] {
       errors: ['INVALID_CREDENTIALS'],
       handler: async (context, { body }) => begin(context, await sessionSignIn.completeSignIn(body, context)),
     }),
-    definePublicRoute({
+    defineRoute({
       ...keyless,
       ownOrigin: true,
       operationId: 'auth.registerSession',
@@ -138,7 +141,7 @@ function signInRoutes(deps: Deps): Route[] {
 function currentRoutes(deps: Deps): Route[] {
   const { sessions, sessionSignIn, links, user } = deps;
   return [
-    defineSessionRoute({
+    defineRoute({
       ...signedIn,
       operationId: 'auth.getSession',
       method: 'GET',
@@ -148,7 +151,7 @@ function currentRoutes(deps: Deps): Route[] {
       reply: { status: 200, schema: currentSession(user.schema) },
       handler: ({ caller }) => describe(deps, caller.actor.id, caller.accountId),
     }),
-    defineSessionRoute({
+    defineRoute({
       ...signedIn,
       operationId: 'auth.endSession',
       method: 'DELETE',
@@ -163,7 +166,7 @@ function currentRoutes(deps: Deps): Route[] {
         return { signedOut: true };
       },
     }),
-    defineSessionRoute({
+    defineRoute({
       ...signedIn,
       operationId: 'auth.confirmPassword',
       method: 'POST',
@@ -179,7 +182,7 @@ function currentRoutes(deps: Deps): Route[] {
         return { confirmedUntil: until.toISOString() };
       },
     }),
-    defineSessionRoute({
+    defineRoute({
       ...signedIn,
       operationId: 'auth.sendVerification',
       method: 'POST',
@@ -198,7 +201,7 @@ function currentRoutes(deps: Deps): Route[] {
 
 function listRoutes({ sessions, cursors }: Deps): Route[] {
   return [
-    defineSessionRoute({
+    defineRoute({
       ...signedIn,
       operationId: 'auth.listSessions',
       method: 'GET',
@@ -212,7 +215,7 @@ function listRoutes({ sessions, cursors }: Deps): Route[] {
         return list.page(await sessions.list(accountId, list.request), (row) => toSession(row, actor.id));
       },
     }),
-    defineSessionRoute({
+    defineRoute({
       ...signedIn,
       operationId: 'auth.endSessionById',
       method: 'DELETE',

@@ -86,12 +86,14 @@ export function currentSession(user: TObject) {
         Type.Object({ id: IdOf('usr'), name: Type.String(), teamRole: OneOf(['OWNER'] as const) }),
         { description: 'Those that the session can act for; `X-Account-Id` chooses.' },
       ),
+      hasMailbox: Type.Boolean({ description: 'It may read `GET /admin/mails`, which is there.' }),
       expiresAt: Type.String({ format: 'date-time', description: 'When it ends unless it is used.' }),
     }),
     {
       user: { ...Object(example) },
       csrfToken: 'Yq7k2Jw0p3b1l9e6u4s8x5z7r2t0v1n3m6c9d8f5g4h',
       accounts: [{ id: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr', name: 'Ada Lovelace', teamRole: 'OWNER' }],
+      hasMailbox: false,
       expiresAt: '2026-12-04T09:00:00.000Z',
     },
   );

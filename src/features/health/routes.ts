@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { anyKey, keyless } from '../../http/access.ts';
 import { named } from '../../http/named.ts';
 import { LATEST_VERSION } from '../../http/plugins/version.ts';
-import { definePublicRoute, defineRoute, type Route } from '../../http/route.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
 import { Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
@@ -81,7 +81,7 @@ interface Deps {
 /** `/health` and `/health/ready` (docs/api/health.md). */
 export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
   return [
-    definePublicRoute({
+    defineRoute({
       ...keyless,
       operationId: 'health.get',
       method: 'GET',

@@ -70,6 +70,7 @@ describe('POST /videos', () => {
       playbackUrl: null,
       embedUrl: `http://marquee.test/embed/${id}`,
       renditions: [],
+      pendingRenditions: [],
       captions: [],
       chapters: [],
       viewCount: 0,
@@ -232,7 +233,28 @@ describe('GET, PATCH and DELETE /videos/{id}', () => {
       .execute();
     const video = (await read(id)).assertOk(200);
     assert.deepEqual(video.at('data.renditions'), []);
+    assert.deepEqual(video.at('data.pendingRenditions'), []);
     assert.equal(video.at('data.playbackUrl'), null);
+  });
+
+  test('while it is processed, each rendition says how far it is, highest first', async () => {
+    const id = await ready({ title: 'Half made', status: 'PROCESSING' });
+    const row = { video_id: id, revision: 0, kind: 'VIDEO', frame_rate: 30 } as const;
+    await app.container.db
+      .insertInto('video_rendition')
+      .values([
+        { ...row, name: '240p', status: 'PENDING', width: 426, height: 240 },
+        { ...row, name: '720p', status: 'PROCESSING', width: 1280, height: 720, progress_percent: 41.7 },
+        { ...row, name: 'audio', kind: 'AUDIO', status: 'PENDING' },
+      ])
+      .execute();
+    const video = (await read(id)).assertOk(200);
+    assert.deepEqual(video.at('data.pendingRenditions'), [
+      { name: '720p', width: 1280, height: 720, progressPercent: 41 },
+      { name: '240p', width: 426, height: 240, progressPercent: 0 },
+    ]);
+    const names = video.list('data.renditions').map((rendition) => Object(rendition).name);
+    assert.deepEqual(names, ['1080p', '360p']);
   });
 
   test('a change is told with the old and the new values', async () => {

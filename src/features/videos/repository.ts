@@ -102,14 +102,21 @@ function selectShown(db: Db) {
       jsonArrayFrom(
         eb
           .selectFrom('video_rendition as r')
-          .select(['r.name', 'r.width', 'r.height', 'r.average_bitrate', 'r.frame_rate'])
+          .select([
+            'r.name',
+            'r.width',
+            'r.height',
+            'r.average_bitrate',
+            'r.frame_rate',
+            'r.status',
+            'r.progress_percent',
+          ])
           .whereRef('r.video_id', '=', 'video.id')
           .whereRef('r.revision', '=', 'video.revision')
           .where('r.kind', '=', 'VIDEO')
-          .where('r.status', '=', 'READY')
           .orderBy('r.height', 'desc')
           .orderBy('r.width', 'desc'),
-      ).as('renditions'),
+      ).as('rungs'),
       jsonArrayFrom(
         eb
           .selectFrom('video_caption as c')
@@ -128,7 +135,7 @@ export function findVideos(db: Db, ids: readonly string[]) {
     .execute();
 }
 
-/** A video with its playable rungs and its captions. */
+/** A video with its rungs, highest first, whether they can be played yet or not, and its captions. */
 export type ShownVideo = Awaited<ReturnType<typeof findVideos>>[number];
 
 /** The row as partners are shown it, inside the transaction that has changed it. */

@@ -126,6 +126,17 @@ const Rendition = named(
   { name: '1080p', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 },
 );
 
+const PendingRendition = named(
+  'PendingRendition',
+  Type.Object({
+    name: Type.String({ examples: ['1080p'] }),
+    width: Type.Integer(),
+    height: Type.Integer(),
+    progressPercent: Type.Number({ minimum: 0, maximum: 100 }),
+  }),
+  { name: '1080p', width: 1920, height: 1080, progressPercent: 42 },
+);
+
 const captionFields = {
   language: Type.String({ description: 'BCP 47.', examples: ['en', 'pt-BR'] }),
   label: Type.String(),
@@ -175,6 +186,7 @@ export const Video = named(
     ),
     embedUrl: Nullable(Type.String()),
     renditions: Type.Array(Rendition, { description: 'Those that can be played, highest first.' }),
+    pendingRenditions: Type.Array(PendingRendition, { description: 'Those being made, highest first.' }),
     captions: Type.Array(Caption),
     chapters: Type.Array(Chapter),
     viewCount: Type.Integer(),
@@ -214,6 +226,7 @@ export const Video = named(
     playbackUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',
     embedUrl: 'https://video.example.com/embed/vid_01kafe3n4pfx2v9yq6m8d7t5zr',
     renditions: [{ name: '1080p', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 }],
+    pendingRenditions: [],
     captions: [],
     chapters: [],
     viewCount: 1024,
@@ -242,9 +255,21 @@ export function toLinked(row: Pick<ShownVideo, LinkColumns>, isPlayable: boolean
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
+type Rung = ShownVideo['rungs'][number];
+
+function sizeOf({ name, width, height }: Rung) {
+  return { name, width: width ?? 0, height: height ?? 0 };
+}
+
+function toPending(rung: Rung): Static<typeof PendingRendition>[] {
+  if (rung.status === 'READY') return [];
+  return [{ ...sizeOf(rung), progressPercent: Math.floor(rung.progress_percent) }];
+}
+
 export function toVideo(row: ShownVideo, view: { mode: Mode; links: VideoLinks }): Video {
   const { links, mode } = view;
-  const linked = toLinked(row, row.renditions.length > 0);
+  const playable = row.rungs.filter(({ status }) => status === 'READY');
+  const linked = toLinked(row, playable.length > 0);
   return {
     id: row.id,
     title: row.title,
@@ -274,13 +299,12 @@ export function toVideo(row: ShownVideo, view: { mode: Mode; links: VideoLinks }
     storyboardUrl: links.storyboardUrl(linked),
     playbackUrl: links.playbackUrl(linked),
     embedUrl: links.embedUrl(linked),
-    renditions: row.renditions.map((rendition) => ({
-      name: rendition.name,
-      width: rendition.width ?? 0,
-      height: rendition.height ?? 0,
+    renditions: playable.map((rendition) => ({
+      ...sizeOf(rendition),
       bitrate: rendition.average_bitrate ?? 0,
       frameRate: rendition.frame_rate ?? 0,
     })),
+    pendingRenditions: row.status === 'PROCESSING' ? row.rungs.flatMap(toPending) : [],
     captions: row.captions.map((caption) => toCaption(caption, linked, links)),
     chapters: row.chapters,
     viewCount: row.view_count,

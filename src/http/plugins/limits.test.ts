@@ -4,7 +4,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { addressBlock } from '../../kernel/address.ts';
 import { type Counter, memoryCounter } from '../../platform/counters.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { definePublicRoute, type Limit, NoBody, NoParams, NoQuery } from '../route.ts';
+import { defineRoute, type Limit, NoBody, NoParams, NoQuery } from '../route.ts';
 import { errorHandler } from './errors.ts';
 import { limits } from './limits.ts';
 
@@ -25,7 +25,7 @@ function app(routes: Record<string, readonly Limit[]>, counter?: Counter): Fasti
     },
   });
   for (const [path, caps] of Object.entries(routes)) {
-    const route = definePublicRoute({
+    const route = defineRoute({
       operationId: `test.${path}`,
       method: 'GET',
       path,

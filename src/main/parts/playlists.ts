@@ -23,8 +23,8 @@ function playlistVideos(videos: Pick<Videos, 'get'>, links: Pick<VideoLinks, 'th
   const find = async (workspaceId: string, id: string): Promise<[string, PlaylistVideo][]> => {
     const row = await videos.get(workspaceId, id).catch(absent);
     if (row === null) return [];
-    const { title, status, duration_sec: durationSec, renditions } = row;
-    const available = renditions.length > 0;
+    const { title, status, duration_sec: durationSec, rungs } = row;
+    const available = rungs.some((rung) => rung.status === 'READY');
     const thumbnailUrl = links.thumbnailUrl(toLinked(row, available));
     return [[id, { title, status, durationSec, thumbnailUrl, available }]];
   };

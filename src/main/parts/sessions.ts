@@ -16,6 +16,7 @@ export function sessionsPart({
       sessionRoutes({
         ...auth,
         cursors,
+        keepsMails: config.SMTP_URL === undefined,
         user: {
           schema: Profile,
           async of(accountId) {

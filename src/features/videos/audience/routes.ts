@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { open } from '../../../http/access.ts';
 import { named } from '../../../http/named.ts';
-import { definePublicRoute, type Route } from '../../../http/route.ts';
+import { defineRoute, type Route } from '../../../http/route.ts';
 import { IdParams, Nullable } from '../../../http/schema.ts';
 import { addressBlock } from '../../../kernel/address.ts';
 import { MINUTE_SEC } from '../../../kernel/durations.ts';
@@ -72,7 +72,7 @@ interface Deps {
  */
 export function audienceRoutes({ audience, links }: Deps): Route[] {
   return [
-    definePublicRoute({
+    defineRoute({
       ...open,
       operationId: 'videos.related',
       method: 'GET',
@@ -97,7 +97,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
         }));
       },
     }),
-    definePublicRoute({
+    defineRoute({
       ...open,
       operationId: 'videos.view',
       method: 'POST',

@@ -86,35 +86,47 @@ function Failure({ video: { id, error } }: Props) {
   );
 }
 
-function Rungs({ video: { renditions, status } }: Props) {
+/** Every quality, highest first: what can be watched, and how far the others are. */
+function Rungs({ video: { renditions, pendingRenditions } }: Props) {
   const { t } = useTranslation('videos');
-  const { number } = useFormat();
-  if (renditions.length === 0) return null;
+  const { number, percent } = useFormat();
+  const id = useId();
+  const all = [...renditions, ...pendingRenditions].sort((a, b) => b.height - a.height || b.width - a.width);
+  if (all.length === 0) return null;
   return (
-    <Table aria-label={t('processing.rungs')} captionSide="top">
+    <Table aria-label={t('processing.rungs')}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{t('processing.rung')}</Table.Th>
           <Table.Th>{t('processing.size')}</Table.Th>
-          <Table.Th>{t('processing.bitrate')}</Table.Th>
+          <Table.Th visibleFrom="xs">{t('processing.bitrate')}</Table.Th>
           <Table.Th>{t('column.status')}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {renditions.map(({ name, width, height, bitrate }) => (
-          <Table.Tr key={name}>
-            <Table.Td>{name}</Table.Td>
-            <Table.Td>{`${width} × ${height}`}</Table.Td>
-            <Table.Td>{t('processing.kbps', { rate: number(Math.round(bitrate / 1000)) })}</Table.Td>
-            <Table.Td>{t('processing.playable')}</Table.Td>
+        {all.map((rung) => (
+          <Table.Tr key={rung.name}>
+            <Table.Td id={`${id}${rung.name}`}>{rung.name}</Table.Td>
+            <Table.Td>{`${rung.width} × ${rung.height}`}</Table.Td>
+            <Table.Td visibleFrom="xs">
+              {'bitrate' in rung
+                ? t('processing.kbps', { rate: number(Math.round(rung.bitrate / 1000)) })
+                : '–'}
+            </Table.Td>
+            <Table.Td>
+              {'progressPercent' in rung ? (
+                <Group gap="xs" wrap="nowrap">
+                  <Progress.Root flex={1} miw={40}>
+                    <Progress.Section value={rung.progressPercent} aria-labelledby={`${id}${rung.name}`} />
+                  </Progress.Root>
+                  <Text size="sm">{percent(rung.progressPercent / 100)}</Text>
+                </Group>
+              ) : (
+                t('processing.playable')
+              )}
+            </Table.Td>
           </Table.Tr>
         ))}
-        {status === 'PROCESSING' && (
-          <Table.Tr>
-            <Table.Td colSpan={3}>{t('processing.others')}</Table.Td>
-            <Table.Td>{t('processing.making')}</Table.Td>
-          </Table.Tr>
-        )}
       </Table.Tbody>
     </Table>
   );
