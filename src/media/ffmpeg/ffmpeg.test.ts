@@ -10,6 +10,7 @@ import { createLogger } from '../../platform/logger.ts';
 import { checkFfmpeg, lacksOf } from './check.ts';
 import { type FfmpegProcess, spawnFfmpeg } from './process.ts';
 import { createProgressParser, type FfmpegProgress } from './progress.ts';
+import { lineReader, MAX_LINE_CHARS } from './text.ts';
 
 const log = createLogger('silent');
 let dir = '';
@@ -184,4 +185,14 @@ test('ffmpeg progress: split anywhere, N/A is null', () => {
       { outTimeMs: null, totalBytes: null, frame: 30, speed: null, done: true },
     ]);
   }
+});
+
+test('ffmpeg process: a line without end is held by its beginning alone', () => {
+  const lines: string[] = [];
+  const read = lineReader((line) => lines.push(line));
+  read('a\nb');
+  for (let i = 0; i < 1000; i += 1) read('x'.repeat(1000));
+  read('\nlast\nopen');
+  assert.deepEqual([lines[0], lines[1]?.length, lines[2]], ['a', MAX_LINE_CHARS, 'last']);
+  assert.equal(lines.length, 3);
 });

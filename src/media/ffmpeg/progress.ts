@@ -1,3 +1,5 @@
+import { lineReader } from './text.ts';
+
 /** One block of `ffmpeg -progress`. */
 export interface FfmpegProgress {
   /** Media time written so far, in milliseconds; null while ffmpeg says N/A. */
@@ -10,28 +12,25 @@ export interface FfmpegProgress {
   done: boolean;
 }
 
+const KNOWN = new Set(['out_time_us', 'total_size', 'frame', 'speed', 'progress']);
+
 /**
  * Parses the key=value blocks of `-progress pipe:1`. Feed it text as it comes; each finished block is
  * handed to `onBlock`. `out_time_us` is used because `out_time_ms` holds microseconds too
  * (docs/decisions/transcoding.md#progress).
  */
 export function createProgressParser(onBlock: (progress: FfmpegProgress) => void): (text: string) => void {
-  let rest = '';
   let block = new Map<string, string>();
-  return (text) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const at = line.indexOf('=');
-      if (at < 0) continue;
-      const name = line.slice(0, at).trim();
-      const value = line.slice(at + 1).trim();
-      block.set(name, value);
-      if (name !== 'progress') continue;
-      onBlock(readBlock(block));
-      block = new Map();
-    }
-  };
+  return lineReader((line) => {
+    const at = line.indexOf('=');
+    if (at < 0) return;
+    const name = line.slice(0, at).trim();
+    const value = line.slice(at + 1).trim();
+    if (KNOWN.has(name)) block.set(name, value);
+    if (name !== 'progress') return;
+    onBlock(readBlock(block));
+    block = new Map();
+  });
 }
 
 function readBlock(block: Map<string, string>): FfmpegProgress {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -133,4 +133,17 @@ test('an abort ends it', async () => {
   const joining = joiner.join({ parts, dir, maxSec: 60, signal: control.signal });
   control.abort(new Error('enough'));
   await assert.rejects(joining, /enough/);
+});
+
+test('a program that prints without end is ended, and its part left out', async () => {
+  const ffprobe = join(dir, 'endless');
+  await writeFile(ffprobe, '#!/bin/sh\nexec yes \'{"streams": []}\'\n');
+  await chmod(ffprobe, 0o755);
+  const log = createLogger('silent');
+  const deceived = createRecordingJoiner({ ffmpeg: 'ffmpeg', ffprobe, guard: testGuard, threads: 1, log });
+  const parts = [await part('y', { seconds: 1 })];
+  await assert.rejects(
+    deceived.join({ parts, dir, maxSec: 60, signal: new AbortController().signal }),
+    (error) => error instanceof MediaFileError && error.code === 'CORRUPT_INPUT',
+  );
 });

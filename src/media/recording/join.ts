@@ -4,6 +4,7 @@ import { MediaFileError, type RecordingJoiner } from '../contract/index.ts';
 import { LIVE_DECODERS } from '../ffmpeg/codecs.ts';
 import { concatGuard, inputGuard, probeGuard } from '../ffmpeg/guard.ts';
 import { UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
+import { reportReader } from '../ffmpeg/text.ts';
 import { runTool, type Tools } from '../transcode/run.ts';
 import { type PartFormat, readFormat } from './part-format.ts';
 
@@ -12,6 +13,8 @@ export type RecordingJoinerOptions = Omit<Tools, 'stallMs'>;
 
 const PROBE_MS = 60_000;
 const STALL_MS = 120_000;
+/** Of an honest part it has some 2,000. */
+const REPORT_MAX_CHARS = 2 ** 20;
 const GB = 2 ** 30;
 /** Far above what honest parts need. */
 const LIMITS = { memoryBytes: 8 * GB, cpuSec: 20 * MAX_DURATION_SEC, fileBytes: 1024 * GB };
@@ -50,7 +53,7 @@ export function createRecordingJoiner(options: RecordingJoinerOptions): Recordin
 
 /** null when it is no video file. */
 async function formatOf(tools: Tools, path: string, run: Run): Promise<PartFormat | null> {
-  let report = '';
+  const report = reportReader(REPORT_MAX_CHARS);
   const show = ['-v', 'error', '-show_streams', '-show_data_hash', 'sha256', '-of', 'json'];
   try {
     await runTool(tools, {
@@ -58,15 +61,14 @@ async function formatOf(tools: Tools, path: string, run: Run): Promise<PartForma
       program: 'ffprobe',
       args: [...show, ...probeGuard(path)],
       timeoutMs: PROBE_MS,
-      onOutput: (text) => {
-        report += text;
-      },
+      enough: report.isTooLong,
+      onOutput: report.onOutput,
     });
   } catch (error) {
     if (error instanceof MediaFileError && !(error instanceof UnsafeOutput)) return null;
     throw error;
   }
-  return readFormat(report);
+  return report.isTooLong.aborted ? null : readFormat(report.text());
 }
 
 /** The parts themselves, or copies whose tracks have the settings of the first one. */

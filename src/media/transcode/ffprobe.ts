@@ -3,7 +3,8 @@ import Value from 'typebox/value';
 import { MediaFileError } from '../contract/index.ts';
 import { inputGuard, probeGuard } from '../ffmpeg/guard.ts';
 import { UnsafeOutput } from '../ffmpeg/output.ts';
-import { damaged, fileFault, lineReader, runTool, type Tools } from './run.ts';
+import { lineReader, reportReader } from '../ffmpeg/text.ts';
+import { damaged, fileFault, runTool, type Tools } from './run.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 200 }));
 const Count = Type.Optional(Type.Integer());
@@ -62,8 +63,7 @@ export async function ffprobe(
   tools: Tools,
   input: { path: string; cwd: string; signal: AbortSignal },
 ): Promise<{ report: ProbeReport; log: string }> {
-  let output = '';
-  const tooMuch = new AbortController();
+  const output = reportReader(OUTPUT_MAX_CHARS);
   const log = await runTool(tools, {
     program: 'ffprobe',
     cwd: input.cwd,
@@ -74,15 +74,12 @@ export async function ffprobe(
     limits: LIMITS,
     looks: true,
     signal: input.signal,
-    enough: tooMuch.signal,
+    enough: output.isTooLong,
     timeoutMs: TIMEOUT_MS,
-    onOutput: (text) => {
-      output += text;
-      if (output.length > OUTPUT_MAX_CHARS) tooMuch.abort();
-    },
+    onOutput: output.onOutput,
   });
-  if (tooMuch.signal.aborted) throw new MediaFileError('UNSUPPORTED_FORMAT', 'The file has too many tracks.');
-  const report = parse(output, log);
+  if (output.isTooLong.aborted) throw new MediaFileError('UNSUPPORTED_FORMAT', 'The file has too many tracks.');
+  const report = parse(output.text(), log);
   if (!Value.Check(Report, report)) throw fileFault(log) ?? damaged();
   return { report, log };
 }

@@ -5,9 +5,10 @@ import { MediaFileError, type SourceInfo, type Transcoder } from '../contract/in
 import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { inputGuard } from '../ffmpeg/guard.ts';
 import { UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
+import { lineReader } from '../ffmpeg/text.ts';
 import { stillFilters } from './filters.ts';
 import { encodeLimits } from './limits.ts';
-import { lineReader, runTool, type Tools } from './run.ts';
+import { runTool, type Tools } from './run.ts';
 import { renderStoryboard, SHEET_TILES, sheetName, tileSize } from './storyboard.ts';
 
 const POSTER = 'poster.jpg';

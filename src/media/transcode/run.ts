@@ -205,13 +205,3 @@ export function fileFault(log: string): MediaFileError | null {
 function lastLine(text: string): string {
   return text.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
 }
-
-/** Hands over whole lines of text that comes in pieces; a line without an end is left out. */
-export function lineReader(onLine: (line: string) => void): (text: string) => void {
-  let rest = '';
-  return (text) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) onLine(line);
-  };
-}

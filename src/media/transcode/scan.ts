@@ -1,5 +1,6 @@
 import { probeGuard } from '../ffmpeg/guard.ts';
-import { lineReader, runTool, type Tools } from './run.ts';
+import { lineReader } from '../ffmpeg/text.ts';
+import { runTool, type Tools } from './run.ts';
 
 /** What the packets of a file tell; times in seconds on the file's own clock. */
 export interface PacketScan {
