@@ -1,11 +1,12 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { PushReport, WantedPush } from '../media/contract/index.ts';
+import type { PushReport } from '../media/contract/index.ts';
+import type { KnownPush } from '../media/restream/known-good.ts';
 import type { SenderEvents, SenderProcess } from '../media/restream/restream-manager.ts';
 import type { Logger } from '../platform/logger.ts';
 
 /** What a sender is told; stream keys go over the channel, never as arguments or in the environment. */
-export type SenderOrder = { type: 'want'; wanted: readonly WantedPush[] } | { type: 'stop' };
+export type SenderOrder = { type: 'want'; wanted: readonly KnownPush[] } | { type: 'stop' };
 
 /** What a sender says. */
 export type SenderMessage =

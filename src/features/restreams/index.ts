@@ -6,6 +6,7 @@
  */
 export { createRestreamConsumers } from './consumers.ts';
 export { restreamEvents } from './events.ts';
+export { followStream } from './follow.ts';
 export { RESTREAM_TOPIC, type RestreamedStreams } from './locked.ts';
 export { restreamRoutes } from './routes.ts';
 export { createRestreamRuns, type RestreamRuns } from './runs.service.ts';

@@ -30,7 +30,18 @@ export function findRestream(db: Db, workspaceId: string, id: string): Promise<R
     .executeTakeFirst();
 }
 
-export function lockRestream(tx: Tx, workspaceId: string, id: string): Promise<RestreamRow | undefined> {
+/** The stream is held before its restreams, everywhere: what changes it changes them behind it. */
+async function holdStream(tx: Tx, restreamId: string): Promise<void> {
+  await sql`select from stream where id = (select stream_id from restream where id = ${restreamId})
+    for key share`.execute(tx);
+}
+
+export async function lockRestream(
+  tx: Tx,
+  workspaceId: string,
+  id: string,
+): Promise<RestreamRow | undefined> {
+  await holdStream(tx, id);
   return tx
     .selectFrom('restream')
     .selectAll()
@@ -41,7 +52,8 @@ export function lockRestream(tx: Tx, workspaceId: string, id: string): Promise<R
 }
 
 /** Of any workspace, for those who bring it in line with its stream. */
-export function lockAnyRestream(tx: Tx, id: string): Promise<RestreamRow | undefined> {
+export async function lockAnyRestream(tx: Tx, id: string): Promise<RestreamRow | undefined> {
+  await holdStream(tx, id);
   return tx.selectFrom('restream').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
 

@@ -258,6 +258,29 @@ test('start and stop: before the time, and until the next time', async () => {
   assert.deepEqual((await one.types()).slice(1), [started, stopped, started, stopped, started]);
 });
 
+test('a broadcast or signal that ends and begins again between two looks is another one', async () => {
+  const one = await run();
+  await one.connect();
+  const restream = `/restreams/${one.restreamId}`;
+  const act = async (path: string) => (await one.call('POST', path)).assertOk(200);
+  await act(`/streams/${one.streamId}/start`);
+  await act(`${restream}/stop`);
+  assert.equal(await one.status(), 'STOPPED', 'also when nobody has looked since the start');
+  await act(`/streams/${one.streamId}/stop`);
+  await act(`/streams/${one.streamId}/start`);
+  assert.equal(await one.status(), 'STARTING');
+  assert.equal((await wanted(one)).length, 2);
+  await act(`${restream}/stop`);
+  await act(`${restream}/start`);
+  assert.equal((await wanted(one)).length, 2);
+  const two = await run({ startMode: 'WITH_SIGNAL' }, { reconnectWindowSec: 0 });
+  const { sessionId, streamId } = await two.connect();
+  (await two.call('POST', `/restreams/${two.restreamId}/stop`)).assertOk(200);
+  await app.container.signals.publishEnded({ sessionId, streamId, reason: 'unpublish', bytes: 1 });
+  await two.connect();
+  assert.equal(await two.status(), 'STARTING');
+});
+
 test('a suspended account, a disabled restream and a deleted one send nothing', async () => {
   const one = await run({ startMode: 'WITH_SIGNAL' });
   await one.connect();

@@ -81,14 +81,17 @@ export function createRestreams(deps: RestreamDeps): Restreams {
       deps.bus.publish(RESTREAM_TOPIC, id);
     },
     start: (workspaceId, id) =>
-      locked(workspaceId, id, async (change, row) => {
-        if (!row.enabled)
+      locked(workspaceId, id, async (change, found) => {
+        if (!found.enabled)
           throw new AppError('CONFLICT', { field: 'enabled', message: 'The restream is disabled.' });
+        // As its stream is now, not as it was at the last look.
+        const row = await bringInLine(change, found);
         if (row.is_running) return;
         await bringInLine(change, await repository.updateRestream(change.tx, id, { wish: 'STARTED' }));
       }),
     stop: (workspaceId, id) =>
-      locked(workspaceId, id, async (change, row) => {
+      locked(workspaceId, id, async (change, found) => {
+        const row = await bringInLine(change, found);
         if (!row.is_running && row.wish !== 'STARTED') return;
         await bringInLine(change, await repository.updateRestream(change.tx, id, { wish: 'STOPPED' }));
       }),

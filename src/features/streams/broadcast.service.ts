@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/db/index.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
-import { commitTransition, stateOf } from './transitions.ts';
+import { commitTransition, type StreamFollower, stateOf } from './transitions.ts';
 
 /** What records broadcasts; filled by the composition root. */
 export interface BroadcastRecorder {
@@ -20,6 +20,7 @@ export interface BroadcastChange {
   tx: Tx;
   append: AppendEvent;
   recorder: BroadcastRecorder;
+  follower: StreamFollower;
   now: Date;
 }
 

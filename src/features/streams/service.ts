@@ -17,6 +17,7 @@ import type { ListedSession, StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import { logChatSettings, logStatus } from './status.ts';
+import type { StreamFollower } from './transitions.ts';
 
 /** Told whenever a stream's flags or its right to publish changed. */
 export const STREAM_TOPIC = 'streams';
@@ -51,6 +52,7 @@ export interface StreamDeps {
   bus: Bus;
   clock: Clock;
   recorder: BroadcastRecorder;
+  follower: StreamFollower;
 }
 
 /** A row and its stream key in clear. */
@@ -144,7 +146,7 @@ function toDate(text: string | null | undefined): Date | null | undefined {
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one lock.
 export function createStreams(deps: StreamDeps): Streams {
-  const { db, events, secrets, bus, clock, recorder } = deps;
+  const { db, events, secrets, bus, clock, recorder, follower } = deps;
 
   /** Locks the stream, runs the work, commits, and tells playback and ingest. */
   const locked = async <T>(
@@ -216,7 +218,7 @@ export function createStreams(deps: StreamDeps): Streams {
         const { plan, mode } = await lockWorkspace(tx, workspaceId);
         const stream = await repository.lockStream(tx, workspaceId, id);
         if (stream === undefined) throw notFound();
-        const change = { tx, append, recorder, now: clock.now() };
+        const change = { tx, append, recorder, follower, now: clock.now() };
         return startLocked(change, stream, rules.livePlan(plan, mode).concurrent);
       });
       bus.publish(STREAM_TOPIC, id);
@@ -224,7 +226,7 @@ export function createStreams(deps: StreamDeps): Streams {
     },
     stop: (workspaceId, id) =>
       locked(workspaceId, id, (tx, row, append) =>
-        stopLocked({ tx, append, recorder, now: clock.now() }, row),
+        stopLocked({ tx, append, recorder, follower, now: clock.now() }, row),
       ),
     rotateKey: (workspaceId, id) =>
       locked(workspaceId, id, async (tx, _row, append) => {

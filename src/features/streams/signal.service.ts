@@ -29,7 +29,7 @@ import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import { hashStreamKey, STREAM_TOPIC } from './service.ts';
-import { commitTransition, stateOf } from './transitions.ts';
+import { commitTransition, type StreamFollower, stateOf } from './transitions.ts';
 
 /** A node that has not been heard of for so long has lost its encoders (docs/decisions/streams.md#grace). */
 const NODE_LOST_MS = 20_000;
@@ -43,6 +43,7 @@ export interface StreamSignalDeps {
   clock: Clock;
   log: Logger;
   recorder: BroadcastRecorder;
+  follower: StreamFollower;
   guesses: Guesses;
   /** How long a broken connection may take to come back before the signal falls. */
   graceMs: number;
@@ -169,7 +170,12 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
     });
     if (row.has_signal) return;
     const { concurrent } = rules.livePlan(account.plan, account.mode);
-    await raiseSignal(deps, { tx, append, recorder: deps.recorder, now }, row, concurrent);
+    await raiseSignal(
+      deps,
+      { tx, append, recorder: deps.recorder, follower: deps.follower, now },
+      row,
+      concurrent,
+    );
   });
   if (isRefused) throw new Error('the plan allows no further encoder');
   deps.bus.publish(STREAM_TOPIC, session.streamId);
@@ -259,10 +265,15 @@ async function endIngest(
     if (row.current_session_id !== null) {
       await repository.updateSession(tx, row.current_session_id, { signal_ended_at: now });
     }
-    await commitTransition({ tx, append, now }, row, rules.signalDown(stateOf(row), now), {
-      signal_lost_at: now,
-      last_signal_at: now,
-    });
+    await commitTransition(
+      { tx, append, now, follower: deps.follower },
+      row,
+      rules.signalDown(stateOf(row), now),
+      {
+        signal_lost_at: now,
+        last_signal_at: now,
+      },
+    );
   });
   deps.bus.publish(STREAM_TOPIC, streamId);
 }
@@ -288,12 +299,12 @@ async function tellDue(deps: StreamSignalDeps, id: string, now: Date): Promise<v
   await deps.events.transaction(async (tx, append) => {
     const row = await repository.lockAnyStream(tx, id);
     if (row === undefined) return;
+    const change = { tx, append, recorder: deps.recorder, follower: deps.follower, now };
     const limit = liveLimit(row, now);
     if (limit !== null) {
-      const change = { tx, append, recorder: deps.recorder, now };
       await stopLocked(change, row, limit === 'duration' ? 'DURATION_EXCEEDED' : null);
     } else {
-      await commitTransition({ tx, append, now }, row, rules.tellBroadcast(stateOf(row), now));
+      await commitTransition(change, row, rules.tellBroadcast(stateOf(row), now));
     }
   });
   deps.bus.publish(STREAM_TOPIC, id);

@@ -20,9 +20,15 @@ export function stateOf(row: StreamRow): StreamState {
   };
 }
 
-/** Writes the new state, its events and what tails show of it in the caller's transaction. */
+/** What follows the signal and the broadcast of streams, such as restreams; filled by the composition root. */
+export interface StreamFollower {
+  /** In the transaction that has changed them, under the lock of the stream. */
+  flagsChanged(change: { tx: Tx; append: AppendEvent; now: Date }, streamId: string): Promise<void>;
+}
+
+/** Writes the new state, its events, what follows and what tails show of it in the caller's transaction. */
 export async function commitTransition(
-  { tx, append, now }: { tx: Tx; append: AppendEvent; now: Date },
+  { tx, append, now, follower }: { tx: Tx; append: AppendEvent; now: Date; follower: StreamFollower },
   row: StreamRow,
   transition: Transition,
   change: repository.StreamChange = {},
@@ -41,6 +47,8 @@ export async function commitTransition(
   });
   for (const event of events) await emit(append, row.workspace_id, event);
   await logStatus(tx, row, updated, now);
+  const isChanged = row.is_live !== updated.is_live || row.has_signal !== updated.has_signal;
+  if (isChanged) await follower.flagsChanged({ tx, append, now }, row.id);
   return updated;
 }
 

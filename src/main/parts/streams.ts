@@ -1,5 +1,6 @@
 import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
 import type { Recordings } from '../../features/recordings/index.ts';
+import { followStream } from '../../features/restreams/index.ts';
 import { createStreamTails, type StreamTails } from '../../features/stream-tails/index.ts';
 import {
   createHealthSeries,
@@ -38,10 +39,12 @@ interface Gives {
 
 export function streamsPart(needs: Needs): Built<Gives> {
   const { config, clock, cursors, recordings: recorder, streamLinks: links } = needs;
-  const streams = createStreams({ ...needs, recorder });
+  const follower = { flagsChanged: followStream };
+  const streams = createStreams({ ...needs, recorder, follower });
   const signals = createStreamSignals({
     ...needs,
     recorder,
+    follower,
     guesses: createGuesses(needs.caps(MINUTE_SEC), 'stream-key'),
     graceMs: config.SIGNAL_GRACE_MS,
   });

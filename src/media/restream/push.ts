@@ -1,7 +1,8 @@
 import { type PushAddress, parsePushAddress } from '../../kernel/push-address.ts';
-import type { PushReport, WantedPush } from '../contract/index.ts';
+import type { PushReport } from '../contract/index.ts';
 import { failureOf, PushFailure } from './failure.ts';
 import type { Feed } from './feed.ts';
+import type { KnownPush } from './known-good.ts';
 import type { PushSession } from './push-session.ts';
 import { codecRefusal } from './refusals.ts';
 
@@ -9,7 +10,7 @@ import { codecRefusal } from './refusals.ts';
 export type OpenPush = (address: PushAddress, streamKey: string | null) => Promise<PushSession>;
 
 export interface PushOptions {
-  wanted: WantedPush;
+  wanted: KnownPush;
   feed: Feed;
   open: OpenPush;
   report(report: PushReport): void;
@@ -45,12 +46,14 @@ export class Push {
   #failures = 0;
   #refusals = 0;
   #shortLives = 0;
-  #lastGoodMs = Number.NEGATIVE_INFINITY;
+  #lastGoodMs: number;
   #state: PushReport['state'] = 'IDLE';
   #measured = { bytes: 0, atMs: 0 };
 
   constructor(options: PushOptions) {
     this.#options = options;
+    const { goodAgoMs = Number.POSITIVE_INFINITY } = options.wanted;
+    this.#lastGoodMs = performance.now() - goodAgoMs;
     this.#finished = this.#run();
   }
 

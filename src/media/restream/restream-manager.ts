@@ -8,12 +8,13 @@ import {
   type RestreamPort,
   type WantedPush,
 } from '../contract/index.ts';
+import { KnownGood, type KnownPush } from './known-good.ts';
 
 /** A process that sends one broadcast to its destinations. */
 export interface SenderProcess {
   /** Takes FLV files, one for each connection of the encoder. */
   readonly stdin: Writable;
-  want(wanted: readonly WantedPush[]): void;
+  want(wanted: readonly KnownPush[]): void;
   /** Lets the destinations know, and ends within two seconds. */
   stop(): Promise<void>;
   /** It is gone, by itself or by `stop`. */
@@ -64,7 +65,9 @@ export function createRestreamManager(options: RestreamManagerOptions): Restream
 class StreamSenders implements RestreamManager {
   readonly #options: RestreamManagerOptions;
   readonly #senders = new Map<string, StreamSender>();
-  readonly #ending = new Set<Promise<void>>();
+  /** A stream is not sent on anew before its former process is gone: destinations would refuse the second one. */
+  readonly #ending = new Map<string, Promise<void>>();
+  readonly #good = new KnownGood();
   readonly #bitrates = new Map<string, number>();
   #asking: Promise<void> | null = null;
   #askAgain = false;
@@ -100,7 +103,7 @@ class StreamSenders implements RestreamManager {
     this.#stopped = true;
     this.#apply([]);
     await this.#asking;
-    await Promise.all(this.#ending);
+    await Promise.all(this.#ending.values());
   }
 
   async #ask(): Promise<void> {
@@ -126,10 +129,16 @@ class StreamSenders implements RestreamManager {
     for (const [streamId, sender] of this.#senders) {
       if (byStream.has(streamId)) continue;
       this.#senders.delete(streamId);
-      const ended = sender.stop().finally(() => this.#ending.delete(ended));
-      this.#ending.add(ended);
+      const ended = sender.stop().finally(() => {
+        this.#ending.delete(streamId);
+        // It may be wanted again by now.
+        if (!this.#stopped) void this.sync();
+      });
+      this.#ending.set(streamId, ended);
     }
+    this.#good.forget();
     for (const [streamId, pushes] of byStream) {
+      if (this.#ending.has(streamId)) continue;
       const sender = this.#senders.get(streamId) ?? this.#begin(streamId);
       sender.want(pushes);
     }
@@ -137,9 +146,10 @@ class StreamSenders implements RestreamManager {
   }
 
   #begin(streamId: string): StreamSender {
-    const sender = new StreamSender(this.#options, streamId, (bitrates) => {
+    const onBitrates: SenderEvents['onBitrates'] = (bitrates) => {
       for (const [targetId, kbps] of bitrates) this.#bitrates.set(targetId, kbps);
-    });
+    };
+    const sender = new StreamSender(this.#options, streamId, { onBitrates, good: this.#good });
     this.#senders.set(streamId, sender);
     return sender;
   }
@@ -150,6 +160,7 @@ class StreamSender {
   readonly #options: RestreamManagerOptions;
   readonly #log: Logger;
   readonly #onBitrates: SenderEvents['onBitrates'];
+  readonly #good: KnownGood;
   #process: SenderProcess | null = null;
   #wanted: readonly WantedPush[] = [];
   #session: IngestSession | null = null;
@@ -161,8 +172,13 @@ class StreamSender {
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(options: RestreamManagerOptions, streamId: string, onBitrates: SenderEvents['onBitrates']) {
+  constructor(
+    options: RestreamManagerOptions,
+    streamId: string,
+    { onBitrates, good }: Pick<SenderEvents, 'onBitrates'> & { good: KnownGood },
+  ) {
     this.#options = options;
+    this.#good = good;
     this.#log = options.log.child({ streamId });
     this.#onBitrates = onBitrates;
     this.#launch();
@@ -171,7 +187,11 @@ class StreamSender {
   want(wanted: readonly WantedPush[]): void {
     const same = JSON.stringify(wanted) === JSON.stringify(this.#wanted);
     this.#wanted = wanted;
-    if (!same) this.#process?.want(wanted);
+    if (!same) this.#tell();
+  }
+
+  #tell(): void {
+    this.#process?.want(this.#wanted.map((one) => this.#good.of(one)));
   }
 
   setSession(session: IngestSession | null): void {
@@ -184,6 +204,7 @@ class StreamSender {
     this.#stopped = true;
     clearTimeout(this.#timer);
     this.#feeding?.destroy();
+    for (const { targetId } of this.#wanted) this.#good.ended(targetId);
     await this.#process?.stop();
     await this.#reports;
   }
@@ -195,7 +216,7 @@ class StreamSender {
       onBitrates: (bitrates) => this.#onBitrates(bitrates),
     });
     this.#process = started;
-    if (this.#wanted.length > 0) started.want(this.#wanted);
+    if (this.#wanted.length > 0) this.#tell();
     this.#feed();
     void started.exited.then(() => {
       if (this.#process === started) this.#process = null;
@@ -229,6 +250,8 @@ class StreamSender {
 
   #report(report: PushReport): void {
     this.#told.set(report.targetId, report);
+    const wanted = this.#wanted.find((one) => one.targetId === report.targetId);
+    if (wanted?.revision === report.revision) this.#good.note(wanted, report.state === 'BROADCASTING');
     this.#reports = this.#reports
       .then(() => this.#options.port.report(this.#options.nodeId, report))
       .catch((error: unknown) => {

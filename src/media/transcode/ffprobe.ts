@@ -78,7 +78,8 @@ export async function ffprobe(
     timeoutMs: TIMEOUT_MS,
     onOutput: output.onOutput,
   });
-  if (output.isTooLong.aborted) throw new MediaFileError('UNSUPPORTED_FORMAT', 'The file has too many tracks.');
+  if (output.isTooLong.aborted)
+    throw new MediaFileError('UNSUPPORTED_FORMAT', 'The file has too many tracks.');
   const report = parse(output.text(), log);
   if (!Value.Check(Report, report)) throw fileFault(log) ?? damaged();
   return { report, log };
