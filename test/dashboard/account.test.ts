@@ -55,6 +55,36 @@ test('profile, picture, embedding and notifications are changed and kept', async
   });
 });
 
+test('changes that are not saved are asked about before they are lost', async () => {
+  const user = await dashboard.user();
+  await dashboard.visit('/dashboard/account', { user }, async (page) => {
+    const profile = page.getByRole('region', { name: 'Profile' });
+    const name = profile.getByLabel('Name', { exact: true });
+    await name.fill('Half typed');
+    const dialog = page.getByRole('dialog', { name: 'Leave without saving?' });
+    await page.getByRole('link', { name: 'Limits' }).click();
+    await dialog.getByRole('button', { name: 'Stay here' }).click();
+    await page.getByText('Test', { exact: true }).click();
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    const [guard] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })]);
+    assert.equal(guard.type(), 'beforeunload');
+    await guard.dismiss();
+    assert.equal(await name.inputValue(), 'Half typed');
+
+    await profile.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').first().waitFor();
+    await page.getByRole('link', { name: 'Limits' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor();
+    await page.goBack();
+    await name.fill('Given up');
+    await page.getByRole('link', { name: 'Limits' }).click();
+    await dialog.getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor();
+  });
+});
+
 test('the second factor is turned on and off, and another session is ended', async () => {
   const user = await dashboard.user();
   const elsewhere = await dashboard.signedIn(user);

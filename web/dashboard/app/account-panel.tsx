@@ -32,7 +32,7 @@ export function AccountPanel() {
           <SchemeSwitch />
           <LanguageSwitch />
           {session !== null && (
-            <Button variant="default" onClick={leave}>
+            <Button variant="default" onClick={() => void leave()}>
               {t('panel.signOut')}
             </Button>
           )}

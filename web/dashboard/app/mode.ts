@@ -1,4 +1,5 @@
 import { Store, useStore } from './store.ts';
+import { hasUnsaved, mayLeave } from './unsaved.ts';
 
 /** The workspace that this tab looks at; a request says it in `X-Workspace-Mode`. */
 export type Mode = 'live' | 'test';
@@ -12,9 +13,15 @@ export function currentMode(): Mode {
   return store.get();
 }
 
+/** The page is built anew, so it asks first where that loses something. */
 export function chooseMode(mode: Mode): void {
-  sessionStorage.setItem(KEY, mode);
-  store.set(mode);
+  if (mode === store.get()) return;
+  const choose = () => {
+    sessionStorage.setItem(KEY, mode);
+    store.set(mode);
+  };
+  if (hasUnsaved()) void mayLeave().then((may) => may && choose());
+  else choose();
 }
 
 export function useMode(): Mode {

@@ -21,7 +21,7 @@ export default function PaletteDialog({ opened }: { opened: number }) {
   const own: SpotlightActionData[] = [
     { id: 'mode.live', label: t('palette.live'), onClick: () => chooseMode('live') },
     { id: 'mode.test', label: t('palette.test'), onClick: () => chooseMode('test') },
-    { id: 'sign-out', label: t('panel.signOut'), onClick: leave },
+    { id: 'sign-out', label: t('panel.signOut'), onClick: () => void leave() },
   ];
   const ofAreas = all.flatMap(({ id, label, to, actions = [] }): SpotlightActionData[] => [
     ...(to === undefined ? [] : [{ id, label: label[language], onClick: () => go(to) }]),

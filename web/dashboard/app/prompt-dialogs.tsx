@@ -9,22 +9,34 @@ import { usePrompt } from './prompts.ts';
 import { confirmPassword, useSession } from './session.ts';
 import { leaveForSignIn } from './sign-out.ts';
 
-/** The dialogs that stand over the page while calls wait: sign in again, the password again. */
+/** The dialogs that stand over the page: sign in again, the password again, leave in spite of what is lost. */
 export default function PromptDialogs() {
   const { t } = useTranslation();
   const open = usePrompt();
   if (open === null) return null;
   const done = () => open.answer(true);
   const cancel = () => open.answer(false);
-  return open.prompt === 'signIn' ? (
-    <TopDialog title={t('ended.title')} onClose={cancel}>
-      <SignInAgain onDone={done} />
-    </TopDialog>
-  ) : (
-    <TopDialog title={t('password.title')} onClose={cancel}>
-      <PasswordAgain onDone={done} onCancel={cancel} />
-    </TopDialog>
-  );
+  const { prompt } = open;
+  switch (prompt) {
+    case 'signIn':
+      return (
+        <TopDialog title={t('ended.title')} onClose={cancel}>
+          <SignInAgain onDone={done} />
+        </TopDialog>
+      );
+    case 'password':
+      return (
+        <TopDialog title={t('password.title')} onClose={cancel}>
+          <PasswordAgain onDone={done} onCancel={cancel} />
+        </TopDialog>
+      );
+    default:
+      return (
+        <TopDialog title={t(`leave.${prompt}.title`)} onClose={cancel}>
+          <Leave text={t(`leave.${prompt}.text`)} onLeave={done} onStay={cancel} />
+        </TopDialog>
+      );
+  }
 }
 
 /**
@@ -69,6 +81,23 @@ function SignInAgain({ onDone }: { onDone: () => void }) {
       <Button variant="subtle" onClick={leaveForSignIn}>
         {t('ended.other')}
       </Button>
+    </Stack>
+  );
+}
+
+function Leave({ text, onLeave, onStay }: { text: string; onLeave: () => void; onStay: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Stack>
+      <Text>{text}</Text>
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onStay} autoFocus>
+          {t('leave.stay')}
+        </Button>
+        <Button color="red" onClick={onLeave}>
+          {t('leave.go')}
+        </Button>
+      </Group>
     </Stack>
   );
 }

@@ -1,7 +1,7 @@
 import { Store, useStore } from './store.ts';
 
-/** What the user is asked for over the page, while calls wait for it. */
-export type Prompt = 'signIn' | 'password';
+/** What the user is asked for over the page, while calls wait for it, or before the page is left. */
+export type Prompt = 'signIn' | 'password' | 'unsaved' | 'secret';
 
 interface Open {
   prompt: Prompt;

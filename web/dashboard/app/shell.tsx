@@ -15,6 +15,7 @@ import { ModeSwitch } from './mode-switch.tsx';
 import { NotificationBell } from './notification-bell.tsx';
 import { useOfferedAreas } from './offered-areas.ts';
 import { openPalette, Palette } from './palette.ts';
+import { UnsavedGuard } from './unsaved-guard.tsx';
 
 /** What stands around every page of a signed-in user. */
 export function Shell() {
@@ -71,6 +72,7 @@ export function Shell() {
           <Outlet key={mode} />
         </Suspense>
       </AppShell.Main>
+      <UnsavedGuard />
       <Suspense>
         <Palette />
       </Suspense>

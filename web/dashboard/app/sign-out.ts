@@ -1,5 +1,6 @@
 import { signOut } from './session.ts';
 import { showError } from './toasts.ts';
+import { mayLeave } from './unsaved.ts';
 
 /** Where somebody else can sign in. The page is loaded anew, so that nothing of the account stays in memory. */
 export function leaveForSignIn(): void {
@@ -7,6 +8,6 @@ export function leaveForSignIn(): void {
 }
 
 /** Ends the session. */
-export function leave(): void {
-  signOut().then(leaveForSignIn, showError);
+export async function leave(): Promise<void> {
+  if (await mayLeave()) await signOut().then(leaveForSignIn, showError);
 }

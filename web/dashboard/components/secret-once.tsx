@@ -1,6 +1,7 @@
 import { Alert, Button, Checkbox, Stack, Text } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useLoss } from '../app/unsaved.ts';
 import { CopyField } from './copy-field.tsx';
 import { WarningIcon } from './icons.tsx';
 
@@ -16,11 +17,7 @@ export function SecretOnce({
 }) {
   const { t } = useTranslation();
   const [isStored, setStored] = useState(false);
-  useEffect(() => {
-    const guard = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', guard);
-    return () => window.removeEventListener('beforeunload', guard);
-  }, []);
+  useLoss('secret', () => !isStored);
   return (
     <Alert color="yellow" icon={<WarningIcon />} title={t('secret.title')}>
       <Stack>

@@ -5,6 +5,7 @@ import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
 import { Loaded } from '../../components/loaded.tsx';
 
 /** Which websites may show the player. */
@@ -18,9 +19,11 @@ function Fields({ allowlist }: { allowlist: Pick<Shape<'EmbedAllowlist'>, 'mode'
   const form = useForm({
     initialValues: { mode: allowlist.mode, domains: allowlist.domains.join('\n') },
   });
+  useUnsaved(form);
   const save = $api.useMutation('put', '/me/embed-allowlist', {
     meta: { errors: 'form' },
     onSuccess: () => {
+      form.resetDirty();
       showDone(t('saved'));
       return queries.invalidateQueries({ queryKey: ['get', '/me/embed-allowlist'] });
     },

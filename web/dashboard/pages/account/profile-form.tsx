@@ -6,6 +6,7 @@ import { formErrors } from '../../app/form.ts';
 import { loadSession } from '../../app/session.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
 import { Loaded } from '../../components/loaded.tsx';
 
 const ZONES = Intl.supportedValuesOf('timeZone');
@@ -26,9 +27,11 @@ function Fields({ me }: { me: Pick<Shape<'Me'>, 'name' | 'username' | 'bio' | 'l
       timezone: me.timezone,
     },
   });
+  useUnsaved(form);
   const save = $api.useMutation('patch', '/me', {
     meta: { errors: 'form' },
     onSuccess: async () => {
+      form.resetDirty();
       showDone(t('saved'));
       await Promise.all([queries.invalidateQueries({ queryKey: ['get', '/me'] }), loadSession()]);
     },

@@ -39,7 +39,7 @@ export function CheckMailPage() {
       <Button variant="default" onClick={() => resend.mutate()} loading={resend.isPending}>
         {t('mail.again')}
       </Button>
-      <Button variant="subtle" onClick={leave}>
+      <Button variant="subtle" onClick={() => void leave()}>
         {t('mail.signOut')}
       </Button>
     </Stack>

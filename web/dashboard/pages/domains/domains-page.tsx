@@ -5,6 +5,7 @@ import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { CopyField } from '../../components/copy-field.tsx';
 import { curlLine } from '../../components/curl.ts';
@@ -68,6 +69,7 @@ function DeclareForm() {
     initialValues: { domain: '', includeSubdomains: false },
     validate: { domain: (domain) => (domain.trim() === '' ? t('missing') : null) },
   });
+  useUnsaved(form);
   const declare = $api.useMutation('post', '/me/integration-domains', {
     meta: { errors: 'form' },
     onSuccess: () => {

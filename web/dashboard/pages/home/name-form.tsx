@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import { loadSession } from '../../app/session.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
 
 const NAME_MAX = 100;
 
@@ -11,6 +12,7 @@ const NAME_MAX = 100;
 export function NameForm() {
   const { t } = useTranslation('home');
   const form = useForm({ mode: 'uncontrolled', initialValues: { name: '' } });
+  useUnsaved(form);
   const save = $api.useMutation('patch', '/me', {
     meta: { errors: 'form' },
     onSuccess: loadSession,

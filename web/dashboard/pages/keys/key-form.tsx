@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
 import { PermissionLevels } from './permission-levels.tsx';
 import { type Levels, noLevels, permissionsOf } from './permissions.ts';
 
@@ -65,6 +66,7 @@ export function KeyForm({ onMade }: { onMade: (key: Shape<'ApiKeyWithSecret'>) =
           : null,
     },
   });
+  useUnsaved(form);
   const make = $api.useMutation('post', '/me/api-keys', {
     meta: { errors: 'form' },
     // The answer has the secret: it stays no longer than it is shown.

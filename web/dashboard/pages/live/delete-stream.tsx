@@ -14,7 +14,7 @@ export function DeleteStream({ stream: { id, isLive } }: { stream: Shape<'Stream
   const remove = $api.useMutation('delete', '/streams/{id}', {
     onSuccess: async () => {
       showDone(t('delete.done'));
-      await navigate({ to: '/live' });
+      await navigate({ to: '/live', ignoreBlocker: true });
       queries.removeQueries({ queryKey: ['get', '/streams/{id}'] });
       await queries.invalidateQueries({ queryKey: ['get', '/streams'] });
     },

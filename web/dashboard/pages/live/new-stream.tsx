@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import { createRepeatKeys } from '../../app/repeat-key.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
 import { Panel } from '../../components/panel.tsx';
 import { isVisibility, VisibilitySelect } from '../../components/visibility.tsx';
 
@@ -15,10 +16,12 @@ export function NewStream({ onCancel }: { onCancel: () => void }) {
   const navigate = useNavigate();
   const [repeatKey] = useState(createRepeatKeys);
   const form = useForm({ mode: 'uncontrolled', initialValues: { title: '', visibility: 'PUBLIC' } });
+  useUnsaved(form);
   const create = $api.useMutation('post', '/streams', {
     meta: { errors: 'form' },
     onError: formErrors(form),
     onSuccess: ({ data }) => {
+      form.resetDirty();
       void queries.invalidateQueries({ queryKey: ['get', '/streams'] });
       return navigate({ to: '/live/$id', params: { id: data.id } });
     },

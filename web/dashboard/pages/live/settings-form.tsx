@@ -1,21 +1,13 @@
-import {
-  Button,
-  Group,
-  NativeSelect,
-  NumberInput,
-  SimpleGrid,
-  Stack,
-  Switch,
-  Textarea,
-  TextInput,
-} from '@mantine/core';
+import { Button, Group, NativeSelect, NumberInput, SimpleGrid, Stack, Switch } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
 import { Panel } from '../../components/panel.tsx';
+import { TitleFields } from '../../components/title-fields.tsx';
 import { VisibilitySelect } from '../../components/visibility.tsx';
 import { refreshStream } from './refresh.ts';
 
@@ -59,6 +51,7 @@ type Form = ReturnType<typeof useSettings>;
 export function SettingsForm({ stream }: { stream: Shape<'Stream'> }) {
   const { t } = useTranslation('live');
   const form = useSettings(stream);
+  useUnsaved(form);
   const save = $api.useMutation('patch', '/streams/{id}', {
     meta: { errors: 'form' },
     onError: formErrors(form),
@@ -95,23 +88,7 @@ function AboutFields({ form }: { form: Form }) {
   const { t } = useTranslation('live');
   return (
     <>
-      <TextInput
-        {...form.getInputProps('title')}
-        key={form.key('title')}
-        label={t('settings.title')}
-        maxLength={200}
-        dir="auto"
-        required
-      />
-      <Textarea
-        {...form.getInputProps('description')}
-        key={form.key('description')}
-        label={t('settings.description')}
-        maxLength={5000}
-        minRows={2}
-        autosize
-        dir="auto"
-      />
+      <TitleFields form={form} />
       <VisibilitySelect
         {...form.getInputProps('visibility')}
         key={form.key('visibility')}

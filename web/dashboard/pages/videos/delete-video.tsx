@@ -13,7 +13,7 @@ export function DeleteVideo({ video: { id } }: { video: Shape<'Video'> }) {
   const remove = $api.useMutation('delete', '/videos/{id}', {
     onSuccess: async () => {
       showDone(t('delete.done'));
-      await navigate({ to: '/videos' });
+      await navigate({ to: '/videos', ignoreBlocker: true });
       queries.removeQueries({ queryKey: ['get', '/videos/{id}'] });
       await queries.invalidateQueries({ queryKey: ['get', '/videos'] });
     },

@@ -1,11 +1,13 @@
-import { Button, Group, Stack, TagsInput, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TagsInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
 import { Panel } from '../../components/panel.tsx';
+import { TitleFields } from '../../components/title-fields.tsx';
 import { refreshVideo } from './refresh.ts';
 
 function valuesOf({ title, description, tags }: Shape<'Video'>) {
@@ -18,6 +20,7 @@ type Values = ReturnType<typeof valuesOf>;
 export function DetailsForm({ video }: { video: Shape<'Video'> }) {
   const { t } = useTranslation('videos');
   const form = useForm({ mode: 'uncontrolled', initialValues: valuesOf(video) });
+  useUnsaved(form);
   const save = $api.useMutation('patch', '/videos/{id}', {
     meta: { errors: 'form' },
     onError: formErrors(form),
@@ -36,23 +39,7 @@ export function DetailsForm({ video }: { video: Shape<'Video'> }) {
     <Panel title={t('details.title')}>
       <form onSubmit={form.onSubmit(submit)}>
         <Stack>
-          <TextInput
-            {...form.getInputProps('title')}
-            key={form.key('title')}
-            label={t('column.title')}
-            maxLength={200}
-            dir="auto"
-            required
-          />
-          <Textarea
-            {...form.getInputProps('description')}
-            key={form.key('description')}
-            label={t('details.description')}
-            maxLength={5000}
-            minRows={3}
-            autosize
-            dir="auto"
-          />
+          <TitleFields form={form} />
           <TagsInput
             {...form.getInputProps('tags')}
             key={form.key('tags')}

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
 import { Panel } from '../../components/panel.tsx';
 import { isVisibility, VisibilitySelect } from '../../components/visibility.tsx';
 
@@ -17,10 +18,12 @@ export function ImportForm({ onDone }: { onDone: () => void }) {
     mode: 'uncontrolled',
     initialValues: { sourceUrl: '', title: '', visibility: 'PRIVATE' },
   });
+  useUnsaved(form);
   const create = $api.useMutation('post', '/imports', {
     meta: { errors: 'form' },
     onError: formErrors(form),
     onSuccess: ({ data: { videoId } }) => {
+      form.resetDirty();
       void queries.invalidateQueries({ queryKey: ['get', '/videos'] });
       if (videoId === null) return onDone();
       return navigate({ to: '/videos/$id', params: { id: videoId } });

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
+import { useLoss, useUnsaved } from '../../app/unsaved.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
 import { Panel } from '../../components/panel.tsx';
@@ -66,10 +67,14 @@ function Publish({ video: { id, publishAt } }: Props) {
 function Plan({ id }: { id: string }) {
   const { t } = useTranslation('videos');
   const form = useForm({ mode: 'uncontrolled', initialValues: { at: '' } });
+  useUnsaved(form);
   const plan = $api.useMutation('post', '/videos/{id}/publish', {
     meta: { errors: 'form' },
     onError: formErrors(form),
-    onSuccess: refreshVideo,
+    onSuccess: () => {
+      form.resetDirty();
+      return refreshVideo();
+    },
   });
   const submit = ({ at }: { at: string }) =>
     plan.mutate({ params: { path: { id } }, body: { at: new Date(at).toISOString() } });
@@ -112,6 +117,7 @@ function Unpublish({ video: { id } }: Props) {
 function ChangeVisibility({ video: { id, visibility } }: Props) {
   const { t } = useTranslation('videos');
   const [chosen, setChosen] = useState(visibility);
+  useLoss('unsaved', () => chosen !== visibility);
   const change = $api.useMutation('patch', '/videos/{id}', { onSuccess: refreshVideo });
   return (
     <Group align="flex-end">

@@ -26,7 +26,7 @@ export function NewWebhookPage() {
           initial={NEW}
           submit={t('new.submit')}
           isPending={add.isPending}
-          onSubmit={(body, onError) => add.mutate({ body }, { onError })}
+          onSubmit={(body, answers) => add.mutate({ body }, answers)}
         />
       ) : (
         <Stack maw={720}>

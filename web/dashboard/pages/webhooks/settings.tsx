@@ -24,7 +24,7 @@ export function Settings({ webhook }: { webhook: Webhook }) {
   const remove = $api.useMutation('delete', '/me/webhooks/{id}');
   const removeAndLeave = async () => {
     await remove.mutateAsync({ params });
-    await navigate({ to: '/webhooks' });
+    await navigate({ to: '/webhooks', ignoreBlocker: true });
     await refreshWebhooks();
   };
   const { url, description, events, isActive } = webhook;
@@ -34,7 +34,7 @@ export function Settings({ webhook }: { webhook: Webhook }) {
         initial={{ url, description, events, isActive }}
         submit={t('settings.save')}
         isPending={change.isPending}
-        onSubmit={(body, onError) => change.mutate({ params, body }, { onError })}
+        onSubmit={(body, answers) => change.mutate({ params, body }, answers)}
       />
       <Divider />
       <Secret id={webhook.id} />

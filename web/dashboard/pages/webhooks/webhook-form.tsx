@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { ApiError } from '../../app/api-error.ts';
 import { formErrors } from '../../app/form.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
 import { EventPicker } from './event-picker.tsx';
 
 export interface WebhookValues {
@@ -16,8 +17,11 @@ interface Props {
   initial: WebhookValues;
   submit: string;
   isPending: boolean;
-  /** Calls `onError` with a refusal, whose words then stand at their input. */
-  onSubmit: (values: WebhookValues, onError: (error: ApiError) => void) => void;
+  /** Calls `onError` with a refusal, whose words then stand at their input, or `onSuccess`. */
+  onSubmit: (
+    values: WebhookValues,
+    answers: { onError: (error: ApiError) => void; onSuccess: () => void },
+  ) => void;
 }
 
 /** Where events are sent, and which. */
@@ -27,8 +31,14 @@ export function WebhookForm({ initial, submit, isPending, onSubmit }: Props) {
     initialValues: initial,
     validate: { url: (url) => (url.trim() === '' ? t('form.urlMissing') : null) },
   });
+  useUnsaved(form);
   return (
-    <form onSubmit={form.onSubmit((values) => onSubmit(values, formErrors(form)))} noValidate>
+    <form
+      onSubmit={form.onSubmit((values) =>
+        onSubmit(values, { onError: formErrors(form), onSuccess: () => form.resetDirty() }),
+      )}
+      noValidate
+    >
       <Stack maw={640}>
         <TextInput
           {...form.getInputProps('url')}

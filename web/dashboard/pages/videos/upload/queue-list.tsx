@@ -120,15 +120,7 @@ function Actions({ item }: { item: UploadItem }) {
   }
   return (
     <Group>
-      {isRunning ? (
-        <Button
-          variant="default"
-          onClick={() => pauseUpload(key)}
-          aria-label={t('queue.pauseFile', { name })}
-        >
-          {t('queue.pause')}
-        </Button>
-      ) : (
+      {!isRunning && (
         <Button
           variant="default"
           onClick={() => continueUpload(key)}
@@ -137,7 +129,7 @@ function Actions({ item }: { item: UploadItem }) {
           {state === 'paused' ? t('queue.resume') : t('queue.retry')}
         </Button>
       )}
-      {state === 'waiting' && (
+      {(isRunning || state === 'waiting') && (
         <Button
           variant="default"
           onClick={() => pauseUpload(key)}

@@ -1,0 +1,20 @@
+import { type ShouldBlockFn, useBlocker } from '@tanstack/react-router';
+import { hasUnsaved, mayLeave } from './unsaved.ts';
+
+/** Another page or another tab of it takes the forms away; filters and dialogs in the address do not. */
+const shouldBlockFn: ShouldBlockFn = async ({ current, next }) => {
+  const stays = current.pathname === next.pathname && tabOf(current.search) === tabOf(next.search);
+  return !stays && !(await mayLeave());
+};
+
+function tabOf(search: object): unknown {
+  return 'tab' in search ? search.tab : undefined;
+}
+
+const options = { shouldBlockFn, enableBeforeUnload: hasUnsaved };
+
+/** Asks before unsaved changes are lost. */
+export function UnsavedGuard(): null {
+  useBlocker(options);
+  return null;
+}
