@@ -52,6 +52,7 @@ export default defineConfig({
         images: source('site/images.ts'),
         watch: source('watch/main.ts'),
         embed: source('embed/main.ts'),
+        room: source('room/main.ts'),
         dashboard: source('dashboard/main.tsx'),
       },
     },

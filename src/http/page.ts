@@ -19,6 +19,10 @@ export interface Page {
   frames: "'none'" | '*' | readonly string[];
   /** Origins beside this one that its pictures and media come from. */
   mediaOrigins?: readonly string[];
+  /** Origins beside this one that its script talks to. */
+  connectOrigins?: readonly string[];
+  /** All of its styles are in files: its policy allows no others. The player's controls bring their own. */
+  hasPlainStyles?: boolean;
   /** The page has a form that posts to this site. */
   forms?: boolean;
 }
@@ -72,17 +76,18 @@ function textOf(assets: WebAssets, page: Page): string | null {
   return `<!doctype html>\n${documentOf(page, [site, ...(script ? [script] : [])], assets.url(ICON))}`;
 }
 
-function policy({ script, frames, forms, mediaOrigins = [] }: Page): string {
+function policy(page: Page): string {
+  const { script, frames, forms, hasPlainStyles, mediaOrigins = [], connectOrigins = [] } = page;
   const media = ["'self'", ...mediaOrigins].join(' ');
   const directives = [
     "default-src 'none'",
     "script-src 'self'",
     // The player's controls bring their styles as style elements in their shadow trees.
-    script === undefined ? "style-src 'self'" : "style-src 'self' 'unsafe-inline'",
+    script === undefined || hasPlainStyles ? "style-src 'self'" : "style-src 'self' 'unsafe-inline'",
     `img-src ${media} data:`,
     // hls.js begins a caption track with an empty one out of a data address.
     `media-src ${media} blob: data:`,
-    `connect-src ${media}`,
+    `connect-src ${[media, ...connectOrigins].join(' ')}`,
     "base-uri 'none'",
     forms === true ? "form-action 'self'" : "form-action 'none'",
     `frame-ancestors ${typeof frames === 'string' ? frames : ancestors(frames)}`,

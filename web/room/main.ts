@@ -1,5 +1,42 @@
-import { createMesh } from './client/mesh.ts';
-import { RoomClient } from './client/room-client.ts';
+import './room.css';
+import { Call } from './call.ts';
+import type { EngineLoaders } from './client/media-engine.ts';
+import { part } from './dom.ts';
+import { Lobby } from './lobby.ts';
+import { LocalMedia } from './local-media.ts';
+import { Passes } from './pass.ts';
+import { Screen } from './screen.ts';
 
-export const engines = { mesh: async () => createMesh };
-export { RoomClient };
+/** The engines that this page can speak to; each is loaded when a room has it. */
+const engines: EngineLoaders = {
+  mesh: async () => (await import('./client/mesh.ts')).createMesh,
+};
+
+function start(root: HTMLElement): void {
+  const { room = '', gateway = '', pass = '' } = root.dataset;
+  const passes = new Passes(room, pass);
+  const media = new LocalMedia();
+  const screen = new Screen(part(root, '[data-screen]', HTMLElement));
+  const address = new URL(gateway, location.href);
+  address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
+  const lobby = new Lobby(part(root, '[data-lobby]', HTMLElement), passes, media, (given) => {
+    lobby.close();
+    new Call({
+      root: part(root, '[data-call]', HTMLElement),
+      screen,
+      media,
+      url: address.href,
+      pass: given,
+      engines,
+      onPass: (kept) => passes.keep(kept),
+    }).start();
+  });
+}
+
+// Another link to this room, opened in the same tab.
+window.addEventListener('hashchange', () => {
+  if (location.hash.startsWith('#token=')) location.reload();
+});
+
+const root = document.querySelector<HTMLElement>('[data-room]');
+if (root !== null) start(root);

@@ -1,4 +1,4 @@
-import type { EngineHost, EngineLoaders, LocalTrack, MediaEngine, TrackSource } from './media-engine.ts';
+import type { EngineHost, EngineLoaders, MediaEngine, TrackSource } from './media-engine.ts';
 import {
   type ChatLine,
   CLOSED,
@@ -99,7 +99,7 @@ export class RoomClient {
     hasMedia: true,
   };
   readonly #options: RoomOptions;
-  readonly #tracks = new Map<string, LocalTrack>();
+  readonly #tracks = new Map<TrackSource, readonly MediaStreamTrack[]>();
   readonly #muted = new Set<TrackSource>();
   #published: Published = { audio: false, video: false, screen: false };
   #socket: WebSocket | null = null;
@@ -132,19 +132,15 @@ export class RoomClient {
     this.#end('LEFT', '');
   }
 
-  /** Keeps what is published through every reconnection. */
-  async publish(tracks: LocalTrack[]): Promise<void> {
-    for (const local of tracks) {
-      this.#tracks.set(`${local.source} ${local.track.kind}`, local);
-      this.#muted.delete(local.source);
-    }
-    await this.#engine?.publish(tracks);
-    this.#tellPublished();
-  }
-
-  async unpublish(source: TrackSource): Promise<void> {
-    for (const [key, local] of this.#tracks) if (local.source === source) this.#tracks.delete(key);
-    await this.#engine?.unpublish(source);
+  /** Sends these tracks of the source and no others, none to take it down. They are kept through reconnections. */
+  async publish(source: TrackSource, tracks: readonly MediaStreamTrack[]): Promise<void> {
+    const before = this.#tracks.get(source) ?? [];
+    if (before.length === tracks.length && tracks.every((track) => before.includes(track))) return;
+    this.#tracks.set(source, tracks);
+    this.#muted.delete(source);
+    const isTakenDown = before.some(({ kind }) => tracks.every((track) => track.kind !== kind));
+    if (isTakenDown) await this.#engine?.unpublish(source);
+    if (tracks.length > 0) await this.#engine?.publish(tracks.map((track) => ({ source, track })));
     this.#tellPublished();
   }
 
@@ -351,7 +347,8 @@ export class RoomClient {
   }
 
   async #publishAll(engine: MediaEngine): Promise<void> {
-    if (this.#tracks.size > 0) await engine.publish([...this.#tracks.values()]);
+    const tracks = [...this.#tracks].flatMap(([source, own]) => own.map((track) => ({ source, track })));
+    if (tracks.length > 0) await engine.publish(tracks);
     for (const source of this.#muted) await engine.setMuted(source, true);
   }
 
@@ -368,7 +365,7 @@ export class RoomClient {
 
   #tellPublished(): void {
     const sends = (source: TrackSource) =>
-      !this.#muted.has(source) && [...this.#tracks.values()].some((local) => local.source === source);
+      !this.#muted.has(source) && (this.#tracks.get(source)?.length ?? 0) > 0;
     this.#published = { audio: sends('MICROPHONE'), video: sends('CAMERA'), screen: sends('SCREEN') };
     const { state } = this;
     const self = state.welcome?.self.identity;

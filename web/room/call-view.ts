@@ -1,0 +1,143 @@
+import type { RoomState } from './client/room-client.ts';
+import { el, part, say } from './dom.ts';
+
+const NOTICE_MS = 6000;
+
+/** The frame of the room: its name, badges, the line that says what goes on, and where the parts belong. */
+export class CallView {
+  readonly #root: HTMLElement;
+  readonly #title = el('h1', { tabindex: '-1' });
+  readonly #recording = el('span', { class: 'badge', 'data-badge': 'live', hidden: true }, 'Recording');
+  readonly #count = el('span', { class: 'call-count' });
+  readonly #banner = el('div', { class: 'banner', role: 'status', hidden: true });
+  readonly #news = el('p', { class: 'news', 'aria-live': 'polite' });
+  readonly #consent = el('div', { class: 'banner consent', role: 'alert', hidden: true });
+  readonly #sound = el(
+    'button',
+    { type: 'button', class: 'button main start-sound', hidden: true },
+    'Start the sound',
+  );
+  #newsTimer: ReturnType<typeof setTimeout> | undefined;
+  #banners = '';
+
+  constructor(root: HTMLElement, parts: { stage: HTMLElement; side: HTMLElement; toolbar: HTMLElement }) {
+    this.#root = root;
+    const head = el('div', { class: 'call-head' }, this.#title, this.#recording, this.#count);
+    root.replaceChildren(
+      head,
+      this.#banner,
+      this.#consent,
+      el(
+        'div',
+        { class: 'call-body' },
+        el('div', { class: 'call-stage' }, parts.stage, this.#sound, this.#news),
+        parts.side,
+      ),
+      parts.toolbar,
+    );
+  }
+
+  /** Takes the window for itself. */
+  open(): void {
+    if (!this.#root.hidden) return;
+    this.#root.hidden = false;
+    document.body.toggleAttribute('data-in-call', true);
+    this.#title.focus();
+  }
+
+  close(): void {
+    clearTimeout(this.#newsTimer);
+    this.#root.hidden = true;
+    document.body.removeAttribute('data-in-call');
+  }
+
+  show({ welcome, participants, recording }: RoomState): void {
+    const name = welcome?.room.name ?? '';
+    say(this.#title, name);
+    this.#title.dir = 'auto';
+    document.title = name;
+    this.#recording.hidden = !recording;
+    say(this.#count, participants.size === 1 ? 'Only you are here' : `${participants.size} people`);
+  }
+
+  /** One line that stays; '' for none. `again` offers to try at once. */
+  warn(text: string, again?: () => void): void {
+    if (this.#banners === text) return;
+    this.#banners = text;
+    this.#banner.hidden = text === '';
+    this.#banner.replaceChildren(text);
+    if (again === undefined) return;
+    const button = el('button', { type: 'button', class: 'button small' }, 'Try now');
+    button.addEventListener('click', again);
+    this.#banner.append(' ', button);
+  }
+
+  /** One line for a few seconds, read aloud. */
+  tell(text: string): void {
+    say(this.#news, text);
+    this.#news.toggleAttribute('data-shown', true);
+    clearTimeout(this.#newsTimer);
+    this.#newsTimer = setTimeout(() => this.#news.removeAttribute('data-shown'), NOTICE_MS);
+  }
+
+  /** Everybody is asked when a recording begins, and whoever comes into one. */
+  askConsent(onLeave: () => void): void {
+    const stay = el('button', { type: 'button', class: 'button small' }, 'I agree');
+    const leave = el('button', { type: 'button', class: 'button small' }, 'Leave');
+    stay.addEventListener('click', () => this.dropConsent());
+    leave.addEventListener('click', onLeave);
+    this.#consent.replaceChildren(
+      'This room is being recorded: pictures, sound and screens. Whoever stays agrees to that. ',
+      stay,
+      ' ',
+      leave,
+    );
+    this.#consent.hidden = false;
+  }
+
+  dropConsent(): void {
+    this.#consent.hidden = true;
+    this.#consent.replaceChildren();
+  }
+
+  /** The browser has held the sound back until somebody clicks. */
+  offerSound(start: () => void): void {
+    this.#sound.hidden = false;
+    this.#sound.onclick = () => {
+      this.#sound.hidden = true;
+      start();
+    };
+  }
+}
+
+/** The choice of devices while one is in the room, and whether single keys work. */
+export function openSettings(
+  picker: HTMLElement,
+  keys: { isOn: boolean; set(isOn: boolean): void },
+): Promise<void> {
+  const box = el('input', { type: 'checkbox', name: 'keys' });
+  box.checked = keys.isOn;
+  box.addEventListener('change', () => keys.set(box.checked));
+  const dialog = el(
+    'dialog',
+    { class: 'dialog', 'aria-labelledby': 'settings-heading' },
+    el('h2', { id: 'settings-heading' }, 'Settings'),
+    picker,
+    el(
+      'label',
+      { class: 'check' },
+      box,
+      'Keys: M microphone, V camera, S screen, H hand, C chat, P people, G view',
+    ),
+    el('form', { method: 'dialog' }, el('button', { class: 'button' }, 'Done')),
+  );
+  document.body.append(dialog);
+  dialog.showModal();
+  part(dialog, 'button', HTMLElement).focus();
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,341 @@
+import { CallView, openSettings } from './call-view.ts';
+import type { EngineLoaders, TrackSource } from './client/media-engine.ts';
+import type { MediaKind, Participant } from './client/protocol.ts';
+import { type Phase, RoomClient, type RoomListener, type RoomState } from './client/room-client.ts';
+import { DevicePicker } from './device-picker.ts';
+import { Levels } from './levels.ts';
+import type { LocalMedia } from './local-media.ts';
+import type { Pass } from './pass.ts';
+import { Presence } from './presence.ts';
+import { ask, type Screen } from './screen.ts';
+import { Side, type SideName } from './side.ts';
+import { Sound } from './sound.ts';
+import { Stage } from './stage.ts';
+import { type Action, Toolbar } from './toolbar.ts';
+import { type Device, ENDINGS, leftWords, nameOf } from './words.ts';
+
+interface CallOptions {
+  root: HTMLElement;
+  screen: Screen;
+  media: LocalMedia;
+  /** `wss://…/rtc/rooms/{id}` */
+  url: string;
+  pass: Pass;
+  engines: EngineLoaders;
+  /** null: it is of no more use. */
+  onPass(pass: Pass | null): void;
+}
+
+/** From the click on "Join" to the last screen. */
+export class Call implements RoomListener {
+  readonly #options: CallOptions;
+  readonly #client: RoomClient;
+  readonly #stage = new Stage();
+  readonly #sound: Sound;
+  readonly #levels: Levels;
+  readonly #side: Side;
+  readonly #toolbar: Toolbar;
+  readonly #view: CallView;
+  readonly #presence = new Presence();
+  #isMuted = false;
+  #unread = 0;
+  #hasConsent = false;
+  #isLive = false;
+
+  constructor(options: CallOptions) {
+    this.#options = options;
+    const { root, media, pass } = options;
+    this.#sound = new Sound(() => this.#view.offerSound(() => this.#startSound()));
+    this.#levels = new Levels((levels) => this.#stage.showLevels(levels));
+    this.#side = new Side({
+      onChat: (text) => this.#client.chat(text),
+      onModerate: (moderation) => this.#client.moderate(moderation),
+      onRemove: (participant) => void this.#remove(participant),
+      onClose: () => this.#openSide(null),
+    });
+    this.#toolbar = new Toolbar((action) => void this.#act(action));
+    this.#view = new CallView(root, {
+      stage: this.#stage.element,
+      side: this.#side.element,
+      toolbar: this.#toolbar.element,
+    });
+    this.#side.element.addEventListener('keydown', ({ key }) => {
+      if (key === 'Escape') this.#openSide(null);
+    });
+    this.#client = new RoomClient({
+      url: options.url,
+      token: pass.token,
+      ...(pass.resumeToken === '' ? {} : { resumeToken: pass.resumeToken }),
+      engines: options.engines,
+      listener: this,
+      onResumeToken: (resumeToken) => options.onPass({ token: pass.token, resumeToken }),
+    });
+    media.onChange((source) => void this.#sync(source));
+  }
+
+  start(): void {
+    this.#client.connect();
+    for (const source of ['CAMERA', 'MICROPHONE'] as const) void this.#sync(source);
+    this.onChange(this.#client.state);
+  }
+
+  onChange(state: RoomState): void {
+    const { phase, welcome } = state;
+    this.#showPhase(phase, state);
+    if (welcome === null || phase.name === 'over') return;
+    const { identity, role, hand } = state.participants.get(welcome.self.identity) ?? welcome.self;
+    const may = welcome.self.permissions;
+    const canPublish = may?.canPublish ?? role !== 'VIEWER';
+    this.#stage.show(state.participants.values(), identity);
+    this.#stage.setPicture(identity, 'CAMERA', this.#options.media.track('CAMERA'));
+    this.#side.show(state);
+    this.#side.mayWrite = may?.canPublishData ?? true;
+    this.#view.show(state);
+    this.#askConsent(state.recording);
+    const { media } = this.#options;
+    const isSharing = media.screen.length > 0;
+    const canShare = canPublish && (may?.canScreenShare ?? true) && hasScreens();
+    this.#toolbar.set('microphone', { isOn: this.#isHeard(), isHidden: !canPublish });
+    this.#toolbar.set('camera', { isOn: media.track('CAMERA') !== null, isHidden: !canPublish });
+    this.#toolbar.set('screen', { isOn: isSharing, isHidden: !canShare });
+    this.#toolbar.set('hand', { isOn: hand });
+    this.#toolbar.set('record', {
+      isOn: state.recording,
+      isHidden: role !== 'HOST' || welcome.canRecord === false,
+    });
+    this.#toolbar.set('settings', { isHidden: !canPublish });
+    this.#toolbar.set('view', { isOn: this.#stage.view === 'speaker' });
+    this.#toolbar.set('chat', { isOn: this.#side.open === 'chat', count: this.#unread });
+    const waiting = role === 'HOST' ? state.waitingRoom.length : 0;
+    this.#toolbar.set('people', { isOn: this.#side.open === 'people', count: waiting });
+  }
+
+  onTrack(identity: string, source: TrackSource, track: MediaStreamTrack): void {
+    if (track.kind === 'video') {
+      this.#stage.setPicture(identity, source, track);
+      return;
+    }
+    this.#sound.set(identity, source, track);
+    if (source === 'MICROPHONE') this.#levels.watch(identity, track);
+  }
+
+  onTrackGone(identity: string, source: TrackSource): void {
+    this.#stage.setPicture(identity, source, null);
+    this.#sound.set(identity, source, null);
+    if (source === 'MICROPHONE') this.#levels.watch(identity, null);
+  }
+
+  onChat(line: Parameters<RoomListener['onChat']>[0]): void {
+    this.#side.add(line);
+    if (this.#side.open === 'chat') return;
+    this.#unread += 1;
+    this.#view.tell(`${nameOf(line)}: ${line.text}`);
+    this.onChange(this.#client.state);
+  }
+
+  onMuted(kind: MediaKind, muted: boolean): void {
+    const { media } = this.#options;
+    if (!muted) {
+      this.#view.tell('The host lets you speak and be seen again.');
+      return;
+    }
+    if (kind === 'AUDIO') void this.#mute(true);
+    if (kind === 'VIDEO') media.turnOff('CAMERA');
+    if (kind === 'SCREEN') media.unshare();
+    const what = { AUDIO: 'muted you', VIDEO: 'stopped your camera', SCREEN: 'stopped your screen' }[kind];
+    this.#view.tell(`The host has ${what}.`);
+  }
+
+  onPresence(participant: Participant, reason: string | null): void {
+    const name = nameOf(participant);
+    if (participant.identity === this.#client.state.welcome?.self.identity) return;
+    this.#view.tell(reason === null ? `${name} has joined.` : leftWords(name, reason));
+  }
+
+  onRefused(_code: string, message: string): void {
+    this.#view.tell(message);
+  }
+
+  #showPhase(phase: Phase, state: RoomState): void {
+    const { screen } = this.#options;
+    const leave = { words: 'Leave', act: () => this.#client.leave() };
+    if (phase.name === 'over') {
+      this.#end(phase);
+      return;
+    }
+    if (phase.name === 'waiting') {
+      this.#view.close();
+      screen.show('Waiting to be let in', 'The host knows that you are here. Stay on this page.', [leave]);
+      return;
+    }
+    if (state.welcome === null) {
+      const text =
+        phase.name === 'connecting'
+          ? 'One moment.'
+          : 'The server cannot be reached. Trying again. Look at your connection.';
+      screen.show('Joining…', text, [leave]);
+      return;
+    }
+    screen.hide();
+    if (!this.#isLive) this.#presence.start();
+    this.#isLive = true;
+    this.#view.open();
+    if (phase.name === 'reconnecting') {
+      this.#view.warn('The connection is lost. Trying again…', () => this.#client.retry());
+    } else
+      this.#view.warn(
+        state.hasMedia ? '' : 'Sound and pictures are interrupted. They come back by themselves.',
+      );
+  }
+
+  #end({ outcome, words }: Extract<Phase, { name: 'over' }>): void {
+    const { screen, media, pass } = this.#options;
+    this.#presence.end();
+    this.#toolbar.close();
+    this.#levels.close();
+    this.#sound.close();
+    this.#view.close();
+    media.stop();
+    const { heading, text, again } = ENDINGS[outcome];
+    this.#options.onPass(again === null ? null : { token: pass.token, resumeToken: '' });
+    const isSaid = outcome === 'REMOVED' && words.includes(' ');
+    const choices = again === null ? [] : [{ words: again, isMain: true, act: () => location.reload() }];
+    screen.show(heading, isSaid ? words : text, choices, true);
+  }
+
+  /** Sends what the devices give, and nothing else. */
+  async #sync(source: TrackSource): Promise<void> {
+    const { media } = this.#options;
+    const { phase } = this.#client.state;
+    if (phase.name === 'over') return;
+    const tracks = (source === 'SCREEN' ? [...media.screen] : [media.track(source)]).filter(
+      (track) => track !== null,
+    );
+    if (source === 'MICROPHONE') {
+      for (const track of tracks) track.enabled = !this.#isMuted;
+    }
+    await this.#client.publish(source, tracks);
+    if (source === 'MICROPHONE' && this.#isMuted) await this.#client.setMuted(source, true);
+    const self = this.#client.state.welcome?.self.identity;
+    if (self !== undefined && source === 'SCREEN') {
+      const picture = tracks.find(({ kind }) => kind === 'video') ?? null;
+      this.#stage.setPicture(self, 'SCREEN', picture);
+    }
+    if (self !== undefined && source === 'MICROPHONE') this.#levels.watch(self, tracks[0] ?? null);
+    this.onChange(this.#client.state);
+  }
+
+  async #act(action: Action): Promise<void> {
+    const { media } = this.#options;
+    const { state } = this.#client;
+    switch (action) {
+      case 'microphone':
+        if (media.track('MICROPHONE') === null) await this.#start('MICROPHONE');
+        else await this.#mute(!this.#isMuted);
+        break;
+      case 'camera':
+        if (media.track('CAMERA') === null) await this.#start('CAMERA');
+        else media.turnOff('CAMERA');
+        break;
+      case 'screen':
+        if (media.screen.length > 0) media.unshare();
+        else await media.share();
+        break;
+      case 'hand':
+        this.#client.raiseHand(!state.participants.get(state.welcome?.self.identity ?? '')?.hand);
+        break;
+      case 'chat':
+      case 'people':
+        this.#openSide(this.#side.open === action ? null : action);
+        break;
+      case 'view':
+        this.#stage.view = this.#stage.view === 'grid' ? 'speaker' : 'grid';
+        this.#view.tell(this.#stage.view === 'grid' ? 'Everybody is shown.' : 'Who speaks is in front.');
+        break;
+      case 'record':
+        this.#client.moderate({ action: 'record', on: !state.recording });
+        break;
+      case 'settings':
+        return this.#settings();
+      case 'leave':
+        return this.#leave();
+    }
+    this.onChange(state);
+  }
+
+  async #start(device: Device): Promise<void> {
+    const { media } = this.#options;
+    if (device === 'MICROPHONE') this.#isMuted = false;
+    if (!(await media.turnOn(device))) this.#view.tell(media.problem(device));
+  }
+
+  async #mute(isMuted: boolean): Promise<void> {
+    this.#isMuted = isMuted;
+    await this.#client.setMuted('MICROPHONE', isMuted);
+    this.onChange(this.#client.state);
+  }
+
+  #isHeard(): boolean {
+    return this.#options.media.track('MICROPHONE') !== null && !this.#isMuted;
+  }
+
+  #openSide(name: SideName | null): void {
+    const before = this.#side.open;
+    this.#side.open = name;
+    if (name === 'chat') this.#unread = 0;
+    if (name === null && before !== null) this.#toolbar.focus(before);
+    this.onChange(this.#client.state);
+  }
+
+  async #settings(): Promise<void> {
+    const picker = new DevicePicker(this.#options.media);
+    const toolbar = this.#toolbar;
+    await openSettings(picker.element, {
+      isOn: toolbar.hasKeys,
+      set: (isOn) => {
+        toolbar.hasKeys = isOn;
+      },
+    });
+    picker.close();
+    toolbar.focus('settings');
+  }
+
+  async #leave(): Promise<void> {
+    if (this.#client.state.welcome?.self.role !== 'HOST') return this.#client.leave();
+    const choice = await ask(
+      'Leave the room?',
+      'The others go on without you, or you end the room for everybody.',
+      [
+        { words: 'Leave', value: 'leave' },
+        { words: 'End for everybody', value: 'end' },
+      ],
+    );
+    if (choice === 'leave') this.#client.leave();
+    if (choice === 'end') this.#client.moderate({ action: 'end' });
+  }
+
+  async #remove(participant: Participant): Promise<void> {
+    const name = nameOf(participant);
+    const text = 'They leave the room at once and cannot come back to it.';
+    const choice = await ask(`Remove ${name}?`, text, [{ words: 'Remove', value: 'kick' }]);
+    if (choice === 'kick') this.#client.moderate({ action: 'kick', identity: participant.identity });
+  }
+
+  #startSound(): void {
+    this.#sound.start();
+    this.#levels.resume();
+  }
+
+  #askConsent(isRecording: boolean): void {
+    if (isRecording && !this.#hasConsent) this.#view.askConsent(() => this.#client.leave());
+    if (!isRecording && this.#hasConsent) {
+      this.#view.dropConsent();
+      this.#view.tell('The recording has ended.');
+    }
+    this.#hasConsent = isRecording;
+  }
+}
+
+function hasScreens(): boolean {
+  return navigator.mediaDevices !== undefined && 'getDisplayMedia' in navigator.mediaDevices;
+}

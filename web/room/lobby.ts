@@ -1,0 +1,86 @@
+import { DevicePicker } from './device-picker.ts';
+import { part, say } from './dom.ts';
+import type { LocalMedia } from './local-media.ts';
+import { keepName, keptName, type Pass, type Passes } from './pass.ts';
+
+const NAME_MAX = 80;
+
+/** The device check and the name, before the room. */
+export class Lobby {
+  readonly #root: HTMLElement;
+  readonly #passes: Passes;
+  readonly #media: LocalMedia;
+  readonly #picker: DevicePicker;
+  readonly #name: HTMLInputElement;
+  readonly #problem: HTMLElement;
+  readonly #submit: HTMLButtonElement;
+  readonly #onPass: (pass: Pass) => void;
+  #pass: Pass | null;
+
+  constructor(root: HTMLElement, passes: Passes, media: LocalMedia, onPass: (pass: Pass) => void) {
+    this.#root = root;
+    this.#passes = passes;
+    this.#media = media;
+    this.#onPass = onPass;
+    this.#picker = new DevicePicker(media);
+    part(root, '[data-devices]', HTMLElement).replaceWith(this.#picker.element);
+    this.#name = part(root, '[name=name]', HTMLInputElement);
+    this.#problem = part(root, '.form .problem', HTMLElement);
+    this.#submit = part(root, '[type=submit]', HTMLButtonElement);
+    this.#name.value = keptName();
+    this.#pass = passes.fromAddress() ?? passes.kept();
+    this.#showForm();
+    this.#submit.disabled = false;
+    media.onChange(() => this.#preview());
+    part(root, 'form', HTMLFormElement).addEventListener('submit', (event) => {
+      event.preventDefault();
+      void this.#join();
+    });
+  }
+
+  close(): void {
+    this.#picker.close();
+    this.#root.hidden = true;
+  }
+
+  /** A link that brings its own name needs none. */
+  #showForm(): void {
+    const isNamed = this.#pass !== null;
+    for (const element of this.#root.querySelectorAll<HTMLElement>('[data-guest]')) element.hidden = isNamed;
+    this.#name.required = !isNamed;
+    say(this.#submit, isNamed ? 'Join' : 'Ask to join');
+  }
+
+  #preview(): void {
+    const video = part(this.#root, 'video', HTMLVideoElement);
+    const track = this.#media.track('CAMERA');
+    video.hidden = track === null;
+    part(this.#root, '[data-no-preview]', HTMLElement).hidden = track !== null;
+    const shown = video.srcObject instanceof MediaStream ? video.srcObject.getTracks()[0] : undefined;
+    if (shown === (track ?? undefined)) return;
+    video.srcObject = track === null ? null : new MediaStream([track]);
+  }
+
+  async #join(): Promise<void> {
+    this.#complain('');
+    if (this.#pass !== null) return this.#onPass(this.#pass);
+    const name = this.#name.value.trim();
+    if (name === '' || [...name].length > NAME_MAX) {
+      this.#complain(`Say how you are called, in at most ${NAME_MAX} characters.`);
+      this.#name.focus();
+      return;
+    }
+    keepName(name);
+    this.#submit.disabled = true;
+    const answer = await this.#passes.ask(name);
+    this.#submit.disabled = false;
+    if (typeof answer === 'string') this.#complain(answer);
+    else this.#onPass(answer);
+  }
+
+  #complain(text: string): void {
+    say(this.#problem, text);
+    this.#problem.hidden = text === '';
+    this.#name.setAttribute('aria-invalid', String(text !== ''));
+  }
+}

@@ -1,0 +1,162 @@
+import type { TrackSource } from './client/media-engine.ts';
+import { type Device, deviceProblem } from './words.ts';
+
+const PICTURE = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
+const KEPT = 'marquee-room-devices';
+
+const KINDS = { CAMERA: 'videoinput', MICROPHONE: 'audioinput' } as const;
+
+/** The camera, the microphone and the screen of this visitor. Nothing is asked for but by `turnOn` and `share`. */
+export class LocalMedia {
+  readonly #tracks = new Map<Device, MediaStreamTrack>();
+  readonly #problems = new Map<Device, string>();
+  readonly #chosen: Partial<Record<Device, string>> = readChoice();
+  readonly #listeners = new Set<(source: TrackSource) => void>();
+  #screen: MediaStreamTrack[] = [];
+  #devices: MediaDeviceInfo[] = [];
+
+  constructor() {
+    navigator.mediaDevices?.addEventListener('devicechange', () => void this.#list());
+  }
+
+  /** Told of every track, problem and device that is another one. */
+  onChange(listener: (source: TrackSource) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  track(device: Device): MediaStreamTrack | null {
+    return this.#tracks.get(device) ?? null;
+  }
+
+  get screen(): readonly MediaStreamTrack[] {
+    return this.#screen;
+  }
+
+  /** In words, with a remedy; empty where there is none. */
+  problem(device: Device): string {
+    return this.#problems.get(device) ?? '';
+  }
+
+  /** Those of the kind. Without names until one of them has been allowed. */
+  choices(device: Device): MediaDeviceInfo[] {
+    return this.#devices.filter(({ kind, deviceId }) => kind === KINDS[device] && deviceId !== '');
+  }
+
+  chosen(device: Device): string {
+    return this.track(device)?.getSettings().deviceId ?? this.#chosen[device] ?? '';
+  }
+
+  /** Turns it on, or changes to another one. @returns whether it is on now. */
+  async turnOn(device: Device, deviceId?: string): Promise<boolean> {
+    if (deviceId !== undefined) this.#choose(device, deviceId);
+    this.#problems.delete(device);
+    try {
+      const track = await this.#open(device);
+      this.#tracks.get(device)?.stop();
+      this.#tracks.set(device, track);
+      track.addEventListener('ended', () => this.#lost(device, track));
+    } catch (error) {
+      this.#problems.set(device, deviceProblem(device, error));
+    }
+    await this.#list();
+    this.#tell(device);
+    return this.#tracks.has(device);
+  }
+
+  turnOff(device: Device): void {
+    this.#tracks.get(device)?.stop();
+    this.#tracks.delete(device);
+    this.#tell(device);
+  }
+
+  /** @returns whether something is shown; false where the visitor chose nothing. */
+  async share(): Promise<boolean> {
+    const stream = await navigator.mediaDevices
+      .getDisplayMedia({ video: { frameRate: { ideal: 15 } }, audio: true })
+      .catch(() => null);
+    if (stream === null) return false;
+    this.unshare();
+    this.#screen = stream.getTracks();
+    for (const track of this.#screen) {
+      if (track.kind !== 'video') continue;
+      track.contentHint = 'detail';
+      // The browser has a button of its own that ends it.
+      track.addEventListener('ended', () => this.unshare());
+    }
+    this.#tell('SCREEN');
+    return true;
+  }
+
+  unshare(): void {
+    for (const track of this.#screen) track.stop();
+    this.#screen = [];
+    this.#tell('SCREEN');
+  }
+
+  stop(): void {
+    for (const track of this.#tracks.values()) track.stop();
+    this.#tracks.clear();
+    this.unshare();
+  }
+
+  async #open(device: Device): Promise<MediaStreamTrack> {
+    const chosen = this.#chosen[device];
+    try {
+      return await ask(device, chosen);
+    } catch (error) {
+      const isGone = error instanceof DOMException && error.name === 'OverconstrainedError';
+      if (!isGone || chosen === undefined) throw error;
+      return ask(device, undefined);
+    }
+  }
+
+  #lost(device: Device, track: MediaStreamTrack): void {
+    if (this.#tracks.get(device) !== track) return;
+    this.#tracks.delete(device);
+    this.#problems.set(device, deviceProblem(device, new DOMException('', 'NotFoundError')));
+    this.#tell(device);
+  }
+
+  #choose(device: Device, deviceId: string): void {
+    this.#chosen[device] = deviceId;
+    try {
+      localStorage.setItem(KEPT, JSON.stringify(this.#chosen));
+    } catch {
+      // A browser that keeps nothing: the choice holds until the page is left.
+    }
+  }
+
+  async #list(): Promise<void> {
+    this.#devices = (await navigator.mediaDevices?.enumerateDevices().catch(() => [])) ?? [];
+    this.#tell('CAMERA');
+  }
+
+  #tell(source: TrackSource): void {
+    for (const listener of this.#listeners) listener(source);
+  }
+}
+
+async function ask(device: Device, deviceId: string | undefined): Promise<MediaStreamTrack> {
+  const choice = deviceId === undefined ? {} : { deviceId: { exact: deviceId } };
+  const stream = await navigator.mediaDevices.getUserMedia(
+    device === 'CAMERA'
+      ? { video: { ...PICTURE, ...choice } }
+      : { audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true, ...choice } },
+  );
+  const [track] = stream.getTracks();
+  if (track === undefined) throw new DOMException('', 'NotFoundError');
+  return track;
+}
+
+function readChoice(): Partial<Record<Device, string>> {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(KEPT) ?? '{}');
+    if (typeof kept !== 'object' || kept === null) return {};
+    const choice: Partial<Record<Device, string>> = {};
+    if ('CAMERA' in kept && typeof kept.CAMERA === 'string') choice.CAMERA = kept.CAMERA;
+    if ('MICROPHONE' in kept && typeof kept.MICROPHONE === 'string') choice.MICROPHONE = kept.MICROPHONE;
+    return choice;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,94 @@
+/** What lets this tab into the room. Kept for the tab, so that a reload is the same participant. */
+export interface Pass {
+  token: string;
+  /** Of the last connection; empty before the first one. */
+  resumeToken: string;
+}
+
+const NAME = 'marquee-room-name';
+
+/** The pass of one room: out of the address, of this tab, or asked for by a name. */
+export class Passes {
+  readonly #roomId: string;
+  readonly #address: string;
+
+  /** @param address where a token is asked for by a name. */
+  constructor(roomId: string, address: string) {
+    this.#roomId = roomId;
+    this.#address = address;
+  }
+
+  /** Reads `#token=…`, and takes it out of the address bar and the history. */
+  fromAddress(): Pass | null {
+    const token = new URLSearchParams(location.hash.slice(1)).get('token');
+    if (token === null || token === '') return null;
+    history.replaceState(null, '', location.pathname + location.search);
+    const pass = { token, resumeToken: '' };
+    this.keep(pass);
+    return pass;
+  }
+
+  kept(): Pass | null {
+    try {
+      const kept: unknown = JSON.parse(sessionStorage.getItem(this.#key) ?? 'null');
+      if (typeof kept !== 'object' || kept === null) return null;
+      if (!('token' in kept) || !('resumeToken' in kept)) return null;
+      return { token: String(kept.token), resumeToken: String(kept.resumeToken) };
+    } catch {
+      return null;
+    }
+  }
+
+  keep(pass: Pass | null): void {
+    try {
+      if (pass === null) sessionStorage.removeItem(this.#key);
+      else sessionStorage.setItem(this.#key, JSON.stringify(pass));
+    } catch {
+      // A browser that keeps nothing: a reload asks for the name again.
+    }
+  }
+
+  /** @returns the pass, or why there is none in words. */
+  async ask(name: string): Promise<Pass | string> {
+    const answer = await fetch(this.#address, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name }),
+    }).catch(() => null);
+    if (answer === null) return 'The server cannot be reached. Look at your connection, then try again.';
+    const body: { data?: { token?: string }; error?: { message?: string } | string } = await answer
+      .json()
+      .catch(() => ({}));
+    const token = body.data?.token;
+    if (answer.ok && token !== undefined) {
+      const pass = { token, resumeToken: '' };
+      this.keep(pass);
+      return pass;
+    }
+    if (answer.status === 429)
+      return 'Too many people tried to join from here. Wait a minute, then try again.';
+    const error = typeof body.error === 'string' ? body.error : body.error?.message;
+    return error ?? 'That did not work. Try again.';
+  }
+
+  get #key(): string {
+    return `marquee-room:${this.#roomId}`;
+  }
+}
+
+/** The name of the last visit to any room. */
+export function keptName(): string {
+  try {
+    return localStorage.getItem(NAME) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+export function keepName(name: string): void {
+  try {
+    localStorage.setItem(NAME, name);
+  } catch {
+    // Nothing is kept there.
+  }
+}

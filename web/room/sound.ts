@@ -1,0 +1,45 @@
+import type { TrackSource } from './client/media-engine.ts';
+
+/** Plays what others say. */
+export class Sound {
+  readonly #players = new Map<string, HTMLAudioElement>();
+  readonly #onBlocked: () => void;
+
+  /** @param onBlocked the browser starts no sound before a click: `start` from one. */
+  constructor(onBlocked: () => void) {
+    this.#onBlocked = onBlocked;
+  }
+
+  /** null: there is none any more. */
+  set(identity: string, source: TrackSource, track: MediaStreamTrack | null): void {
+    const key = `${source} ${identity}`;
+    this.#players.get(key)?.remove();
+    this.#players.delete(key);
+    if (track === null) return;
+    const player = document.createElement('audio');
+    player.autoplay = true;
+    player.dataset.identity = identity;
+    player.srcObject = new MediaStream([track]);
+    this.#players.set(key, player);
+    document.body.append(player);
+    this.#play(player);
+  }
+
+  start(): void {
+    for (const player of this.#players.values()) this.#play(player);
+  }
+
+  close(): void {
+    for (const player of this.#players.values()) {
+      player.srcObject = null;
+      player.remove();
+    }
+    this.#players.clear();
+  }
+
+  #play(player: HTMLAudioElement): void {
+    player.play().catch((error: unknown) => {
+      if (error instanceof DOMException && error.name === 'NotAllowedError') this.#onBlocked();
+    });
+  }
+}

@@ -1,0 +1,96 @@
+import type { Outcome } from './client/room-client.ts';
+
+export type Device = 'CAMERA' | 'MICROPHONE';
+
+const NAMES: Record<Device, { the: string; article: string }> = {
+  CAMERA: { the: 'the camera', article: 'a camera' },
+  MICROPHONE: { the: 'the microphone', article: 'a microphone' },
+};
+
+/** Why a device does not work, and what to do, by the error of `getUserMedia`. */
+export function deviceProblem(device: Device, error: unknown): string {
+  const { the, article } = NAMES[device];
+  const name = error instanceof DOMException ? error.name : '';
+  const message = error instanceof DOMException ? error.message : '';
+  const without = `You can join without ${device === 'CAMERA' ? 'it' : 'it and listen'}.`;
+  if (navigator.mediaDevices === undefined) {
+    return `The browser gives ${the} to secure pages only: open this address with https. ${without}`;
+  }
+  switch (name) {
+    case 'NotAllowedError':
+    case 'SecurityError':
+      return /system/i.test(message)
+        ? `The system of this device keeps ${the} from the browser. Allow it in the privacy settings of the system, then try again. ${without}`
+        : `The browser may not use ${the} here. Allow it by the icon beside the address of this page, then try again. ${without}`;
+    case 'NotFoundError':
+      return `No ${NAMES[device].article.slice(2)} was found. Connect ${article}, or switch it on, then try again. ${without}`;
+    case 'NotReadableError':
+    case 'AbortError':
+      return `Another program uses ${the}, or it does not answer. Close that program or connect ${the} anew, then try again. ${without}`;
+    default:
+      return `The browser could not start ${the}. Try again, or choose another one. ${without}`;
+  }
+}
+
+/** What the last screen says. */
+export interface Ending {
+  heading: string;
+  text: string;
+  /** Words of the button that begins again; null where that is of no use. */
+  again: string | null;
+}
+
+const REMOVED_TEXT = 'The host has ended your visit. Ask the host if you think that this was a mistake.';
+
+export const ENDINGS: Record<Outcome, Ending> = {
+  LEFT: { heading: 'You have left the room.', text: 'You can close this page.', again: 'Join again' },
+  REMOVED: { heading: 'You are no longer in this room.', text: REMOVED_TEXT, again: null },
+  NOT_FOUND: {
+    heading: 'There is no such room here.',
+    text: 'The address may be mistyped, or the room may have been removed. Ask whoever gave you the address.',
+    again: null,
+  },
+  TOKEN: {
+    heading: 'This link is no longer good.',
+    text: 'Links to a room run out. Ask the host for a new one.',
+    again: null,
+  },
+  FULL: {
+    heading: 'The room is full.',
+    text: 'As many people are in it as it has room for. Try again when somebody has left.',
+    again: 'Try again',
+  },
+  ENDED: { heading: 'The room has ended.', text: 'Thank you for being there.', again: null },
+  REPLACED: {
+    heading: 'You have joined from another place.',
+    text: 'The same link was opened in another window or on another device, and you are in the room there.',
+    again: 'Join here instead',
+  },
+  BAD_MESSAGE: {
+    heading: 'The connection has ended.',
+    text: 'This page and the server did not understand each other. Load the page anew.',
+    again: 'Load again',
+  },
+  NO_ENGINE: {
+    heading: 'This page is out of date.',
+    text: 'The server has changed since this page was loaded. Load it anew.',
+    again: 'Load again',
+  },
+};
+
+/** How somebody went, by the gateway's reason. */
+export function leftWords(name: string, reason: string): string {
+  switch (reason) {
+    case 'KICKED':
+      return `${name} was removed.`;
+    case 'TIMEOUT':
+      return `${name} has lost the connection.`;
+    default:
+      return `${name} has left.`;
+  }
+}
+
+/** What somebody is called who gave no name. */
+export function nameOf({ name, identity }: { name: string | null; identity: string }): string {
+  return name ?? `Guest ${identity.slice(-4)}`;
+}
