@@ -3,6 +3,9 @@ import { toHostname } from '../kernel/hostname.ts';
 import { PLAN_NAMES, type Plan } from '../kernel/plans.ts';
 import type { DiskReserve } from './disk.ts';
 
+/** A bad value: one line that names the key. */
+export class ConfigError extends Error {}
+
 /** One key of the configuration: how its text becomes a value, and what the README's table says of it. */
 export interface Key<T> {
   description: string;

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import {
   apiKey,
+  ConfigError,
   destinations,
   diskReserve,
   email,
@@ -23,10 +24,12 @@ import {
   trustProxy,
   url,
 } from './config-kinds.ts';
-
+import { ROOM_KEYS, type RoomConfig, type RoomKeys, readRooms } from './config-rooms.ts';
 import type { DiskReserve } from './disk.ts';
 
 export type { RegistrationMode, TrustProxy } from './config-kinds.ts';
+export { ConfigError } from './config-kinds.ts';
+export type { RoomConfig } from './config-rooms.ts';
 
 /** Every variable the program reads, in the order of the README's table. */
 export const KEYS = {
@@ -167,6 +170,7 @@ export const KEYS = {
       return value;
     },
   },
+  ...ROOM_KEYS,
   WEBHOOK_RETRY_SECONDS: retrySeconds,
   WEBHOOK_TIMEOUT_MS: integer('Time a receiver has to answer a delivery.', 10_000, 100, 60_000),
   WEBHOOK_AUTO_DISABLE_DAYS: integer(
@@ -197,6 +201,7 @@ export const KEYS = {
 
 type Values = { readonly [N in keyof typeof KEYS]: ReturnType<(typeof KEYS)[N]['parse']> };
 type Derived =
+  | RoomKeys
   | 'PUBLIC_URL'
   | 'RTMP_URL'
   | 'RTMPS_URL'
@@ -223,36 +228,34 @@ type Derived =
   | 'S3_SECRET_ACCESS_KEY';
 
 /** The frozen configuration. Keys without a default are undefined when unset. */
-export type Config = Omit<Values, Derived> & {
-  readonly PUBLIC_URL: string;
-  readonly REGISTRATION: RegistrationMode;
-  readonly TERMS_URL: string | undefined;
-  readonly RTMP_URL: string;
-  /** Undefined where encoders cannot use TLS. */
-  readonly RTMPS_URL: string | undefined;
-  readonly TLS_CERT_FILE: string | undefined;
-  readonly TLS_KEY_FILE: string | undefined;
-  readonly DATABASE_URL: string | undefined;
-  readonly REDIS_URL: string | undefined;
-  readonly SECRET_KEY: string | undefined;
-  readonly SECRET_KEY_FILE: string | undefined;
-  readonly METRICS_PORT: number | undefined;
-  readonly TRANSCODE_CONCURRENCY: number;
-  readonly ACCEL_REDIRECT_PREFIX: string | undefined;
-  readonly SMTP_URL: string | undefined;
-  readonly DISK_RESERVE: DiskReserve | undefined;
-  readonly S3_BUCKET: string | undefined;
-  readonly S3_ENDPOINT: string | undefined;
-  readonly S3_ACCESS_KEY_ID: string | undefined;
-  readonly S3_SECRET_ACCESS_KEY: string | undefined;
-  readonly MAIL_FROM: string;
-  readonly BOOTSTRAP_PASSWORD: string | undefined;
-  readonly BOOTSTRAP_API_KEY: string | undefined;
-  readonly MARQUEE_API_KEY: string | undefined;
-};
-
-/** A bad value: one line that names the key. */
-export class ConfigError extends Error {}
+export type Config = Omit<Values, Derived> &
+  RoomConfig & {
+    readonly PUBLIC_URL: string;
+    readonly REGISTRATION: RegistrationMode;
+    readonly TERMS_URL: string | undefined;
+    readonly RTMP_URL: string;
+    /** Undefined where encoders cannot use TLS. */
+    readonly RTMPS_URL: string | undefined;
+    readonly TLS_CERT_FILE: string | undefined;
+    readonly TLS_KEY_FILE: string | undefined;
+    readonly DATABASE_URL: string | undefined;
+    readonly REDIS_URL: string | undefined;
+    readonly SECRET_KEY: string | undefined;
+    readonly SECRET_KEY_FILE: string | undefined;
+    readonly METRICS_PORT: number | undefined;
+    readonly TRANSCODE_CONCURRENCY: number;
+    readonly ACCEL_REDIRECT_PREFIX: string | undefined;
+    readonly SMTP_URL: string | undefined;
+    readonly DISK_RESERVE: DiskReserve | undefined;
+    readonly S3_BUCKET: string | undefined;
+    readonly S3_ENDPOINT: string | undefined;
+    readonly S3_ACCESS_KEY_ID: string | undefined;
+    readonly S3_SECRET_ACCESS_KEY: string | undefined;
+    readonly MAIL_FROM: string;
+    readonly BOOTSTRAP_PASSWORD: string | undefined;
+    readonly BOOTSTRAP_API_KEY: string | undefined;
+    readonly MARQUEE_API_KEY: string | undefined;
+  };
 
 type Environment = Record<string, string | undefined>;
 
@@ -283,12 +286,13 @@ export function loadConfig(environment: Environment = process.env): Config {
   const port = get('PORT', KEYS.PORT);
   const publicUrl = read(environment, 'PUBLIC_URL', KEYS.PUBLIC_URL) ?? `http://localhost:${port}`;
   const rtmpPort = get('RTMP_PORT', KEYS.RTMP_PORT);
+  const dataDir = resolve(get('DATA_DIR', KEYS.DATA_DIR));
   return Object.freeze({
     PORT: port,
     HOST: get('HOST', KEYS.HOST),
     PUBLIC_URL: publicUrl,
     PLATFORM_HOSTS: get('PLATFORM_HOSTS', KEYS.PLATFORM_HOSTS),
-    DATA_DIR: resolve(get('DATA_DIR', KEYS.DATA_DIR)),
+    DATA_DIR: dataDir,
     DISK_RESERVE: read(environment, 'DISK_RESERVE', KEYS.DISK_RESERVE),
     ...readS3(environment),
     DATABASE_URL: read(environment, 'DATABASE_URL', KEYS.DATABASE_URL),
@@ -326,6 +330,7 @@ export function loadConfig(environment: Environment = process.env): Config {
       Math.max(1, Math.floor(availableParallelism() / 2)),
     VIDEO_CHUNK_MIN_SEC: get('VIDEO_CHUNK_MIN_SEC', KEYS.VIDEO_CHUNK_MIN_SEC),
     ACCEL_REDIRECT_PREFIX: read(environment, 'ACCEL_REDIRECT_PREFIX', KEYS.ACCEL_REDIRECT_PREFIX),
+    ...readRooms((name, key) => read(environment, name, key), dataDir),
     WEBHOOK_RETRY_SECONDS: get('WEBHOOK_RETRY_SECONDS', KEYS.WEBHOOK_RETRY_SECONDS),
     WEBHOOK_TIMEOUT_MS: get('WEBHOOK_TIMEOUT_MS', KEYS.WEBHOOK_TIMEOUT_MS),
     WEBHOOK_AUTO_DISABLE_DAYS: get('WEBHOOK_AUTO_DISABLE_DAYS', KEYS.WEBHOOK_AUTO_DISABLE_DAYS),

@@ -1,0 +1,141 @@
+import { isIP } from 'node:net';
+import { join, resolve } from 'node:path';
+import { ConfigError, type Key, list, text, url } from './config-kinds.ts';
+
+const ENGINES = ['auto', 'janus', 'livekit', 'mesh'] as const;
+type EngineChoice = (typeof ENGINES)[number];
+
+const engine: Key<EngineChoice> = {
+  description:
+    'What carries rooms: `janus` on this machine, `livekit` outside, `mesh` (the browsers among themselves, four at most), or `auto`: LiveKit where `LIVEKIT_URL` is given, else Janus where it is installed, else the mesh. See `docs/guides/rooms-operator.md`.',
+  fallback: 'auto',
+  parse: (value) => {
+    const choice = ENGINES.find((known) => known === value);
+    if (choice === undefined) throw new Error(`must be one of ${ENGINES.join(', ')}`);
+    return choice;
+  },
+};
+
+/** Each participant takes up to two ports. */
+const FEWEST_PORTS = 10;
+
+/** Both are of it. */
+export interface PortRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+const udpPorts: Key<PortRange> = {
+  description: 'UDP ports on which Janus takes and sends media; browsers must reach them.',
+  fallback: '20000-20199',
+  parse: (value) => {
+    const [, first = 0, last = 0] = (/^(\d+)-(\d+)$/.exec(value) ?? []).map(Number);
+    if (first < 1024 || last > 65_535 || last - first + 1 < FEWEST_PORTS)
+      throw new Error(
+        `must be two ports such as 20000-20199, at least ${FEWEST_PORTS} of them, from 1024 up`,
+      );
+    return { first, last };
+  },
+};
+
+const publicIp: Key<string> = {
+  ...text(
+    'Address under which browsers reach those ports, where the machine does not have it itself (NAT, containers).',
+  ),
+  parse: (value) => {
+    if (isIP(value) === 0) throw new Error('must be an IP address');
+    return value;
+  },
+};
+
+const turnUrls: Key<string[]> = {
+  ...list(
+    'STUN and TURN servers that browsers are told of, comma-separated (`turn:turn.example.com:3478?transport=udp`).',
+  ),
+  parse: (value) => {
+    const urls = value
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== '');
+    const bad = urls.find(
+      (one) => !/^(?:stuns?:[^\s/?]+|turns?:[^\s/?]+(?:\?transport=(?:udp|tcp))?)$/.test(one),
+    );
+    if (bad !== undefined)
+      throw new Error('must be addresses such as turn:turn.example.com:3478?transport=udp or stun:host:3478');
+    return urls;
+  },
+};
+
+/** The variables of rooms, for the table of all. */
+export const ROOM_KEYS = {
+  ROOMS_ENGINE: engine,
+  ROOMS_UDP_PORTS: udpPorts,
+  ROOMS_PUBLIC_IP: publicIp,
+  ROOMS_LINK_FILE: text(
+    'File in which the media role tells the API role of the same machine how to reach Janus. Default `DATA_DIR/rooms/janus.json`; for several nodes on one machine, the same for all.',
+  ),
+  JANUS_PATH: text('The Janus program, 1.1 or newer.', 'janus'),
+  TURN_URLS: turnUrls,
+  TURN_SECRET: text(
+    'The `static-auth-secret` of those servers; browsers are given credentials made with it that end after a while.',
+  ),
+  LIVEKIT_URL: url('LiveKit server that carries rooms, as browsers reach it too.', [
+    'ws:',
+    'wss:',
+    'http:',
+    'https:',
+  ]),
+  LIVEKIT_API_KEY: text('Key of that server.'),
+  LIVEKIT_API_SECRET: text('Its secret.'),
+} satisfies Record<string, Key<unknown>>;
+
+/** Those whose values are derived, or may be absent. */
+export type RoomKeys = keyof typeof ROOM_KEYS;
+
+export interface RoomConfig {
+  readonly ROOMS_ENGINE: EngineChoice;
+  readonly ROOMS_UDP_PORTS: PortRange;
+  readonly ROOMS_PUBLIC_IP: string | undefined;
+  readonly ROOMS_LINK_FILE: string;
+  readonly JANUS_PATH: string;
+  readonly TURN_URLS: readonly string[];
+  readonly TURN_SECRET: string | undefined;
+  readonly LIVEKIT_URL: string | undefined;
+  readonly LIVEKIT_API_KEY: string | undefined;
+  readonly LIVEKIT_API_SECRET: string | undefined;
+}
+
+type Read = <T>(name: string, key: Key<T>) => T | undefined;
+
+/** @throws {ConfigError} where values do not go together. */
+export function readRooms(read: Read, dataDir: string): RoomConfig {
+  const get = <T>(name: RoomKeys, key: Key<T>) => read(name, key);
+  const ports = get('ROOMS_UDP_PORTS', ROOM_KEYS.ROOMS_UDP_PORTS);
+  if (ports === undefined) throw new ConfigError('ROOMS_UDP_PORTS is required');
+  const config: RoomConfig = {
+    ROOMS_ENGINE: get('ROOMS_ENGINE', ROOM_KEYS.ROOMS_ENGINE) ?? 'auto',
+    ROOMS_UDP_PORTS: ports,
+    ROOMS_PUBLIC_IP: get('ROOMS_PUBLIC_IP', ROOM_KEYS.ROOMS_PUBLIC_IP),
+    ROOMS_LINK_FILE: resolve(
+      get('ROOMS_LINK_FILE', ROOM_KEYS.ROOMS_LINK_FILE) ?? join(dataDir, 'rooms', 'janus.json'),
+    ),
+    JANUS_PATH: get('JANUS_PATH', ROOM_KEYS.JANUS_PATH) ?? 'janus',
+    TURN_URLS: get('TURN_URLS', ROOM_KEYS.TURN_URLS) ?? [],
+    TURN_SECRET: get('TURN_SECRET', ROOM_KEYS.TURN_SECRET),
+    LIVEKIT_URL: get('LIVEKIT_URL', ROOM_KEYS.LIVEKIT_URL),
+    LIVEKIT_API_KEY: get('LIVEKIT_API_KEY', ROOM_KEYS.LIVEKIT_API_KEY),
+    LIVEKIT_API_SECRET: get('LIVEKIT_API_SECRET', ROOM_KEYS.LIVEKIT_API_SECRET),
+  };
+  const complaint = lackOf(config);
+  if (complaint !== null) throw new ConfigError(complaint);
+  return config;
+}
+
+function lackOf(config: RoomConfig): string | null {
+  const isLiveKit = config.ROOMS_ENGINE === 'livekit' || config.LIVEKIT_URL !== undefined;
+  for (const name of ['LIVEKIT_URL', 'LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET'] as const) {
+    if (isLiveKit && config[name] === undefined) return `${name} is required for rooms on LiveKit`;
+  }
+  const hasTurn = config.TURN_URLS.some((one) => one.startsWith('turn'));
+  return hasTurn && config.TURN_SECRET === undefined ? 'TURN_SECRET is required beside TURN_URLS' : null;
+}
