@@ -13,21 +13,23 @@ import {
   ensureChromium,
   ensureCounterStore,
   ensureFfmpeg,
+  ensureJanus,
   ensureRtmpServer,
   ensureSandbox,
+  ensureTurnServer,
 } from './bootstrap/programs.mjs';
 import { Stop } from './bootstrap/stop.mjs';
 import { buildWeb } from './bootstrap/web.mjs';
 
 const COMMANDS = {
-  start: { script: 'src/main/start.ts', needs: ['ffmpeg', 'web'] },
+  start: { script: 'src/main/start.ts', needs: ['ffmpeg', 'rooms', 'web'] },
   test: {
     script: 'scripts/run-tests.ts',
-    needs: ['dev', 'ffmpeg', 'chromium', 'store', 'rtmp', 'peers', 'web'],
+    needs: ['dev', 'ffmpeg', 'rooms', 'chromium', 'store', 'rtmp', 'turn', 'peers', 'web'],
   },
   check: { script: 'scripts/check.ts', needs: ['dev'] },
-  demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'web'] },
-  bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'web'] },
+  demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'rooms', 'web'] },
+  bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'rooms', 'web'] },
   generate: { script: 'scripts/generate.ts', needs: ['dev'] },
 };
 
@@ -43,9 +45,12 @@ function main([name = '', ...args]) {
     ensureFfmpeg(env);
     ensureSandbox();
   }
+  // Rooms are carried beside the ingest.
+  if (needs('rooms') && /^$|all|media/.test(name === 'start' ? (env.ROLES ?? '') : '')) ensureJanus(env);
   if (needs('chromium')) env.CHROMIUM_PATH = ensureChromium(env);
   if (needs('store')) ensureCounterStore();
   if (needs('rtmp')) ensureRtmpServer();
+  if (needs('turn')) ensureTurnServer();
   if (needs('peers')) tryPeers(args.includes('--full'));
   if (needs('web')) buildWeb();
   handOver(nodePath(), ['--disable-warning=ExperimentalWarning', command.script, ...args], env, {

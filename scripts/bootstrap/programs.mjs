@@ -5,6 +5,7 @@ import { ROOT, Stop, stamp, stamped } from './stop.mjs';
 
 const STAMP = join(ROOT, '.cache/ffmpeg');
 const SANDBOX_STAMP = join(ROOT, '.cache/sandbox');
+const JANUS_STAMP = join(ROOT, '.cache/janus');
 const CHROMIUM = [
   'chromium',
   'chromium-browser',
@@ -112,6 +113,31 @@ export function ensureRtmpServer() {
   }
 }
 
+/**
+ * Janus, which carries the media of rooms. Where it is missing the browsers send to each other, so it is tried to be
+ * installed once; the platform runs it itself, as a child.
+ */
+export function ensureJanus(env) {
+  const outside = env.LIVEKIT_URL || ['mesh', 'livekit'].includes(env.ROOMS_ENGINE ?? '');
+  const name = env.JANUS_PATH || 'janus';
+  if (process.platform !== 'linux' || outside || find([name]) !== undefined) return;
+  if (stamped(JANUS_STAMP, 'tried')) return;
+  const packages = { apt: ['janus', 'janus-tools'] };
+  install('janus', packages, 'no Janus, which carries rooms of more than four people', 'janus');
+  stamp(JANUS_STAMP, 'tried');
+  if (find([name]) !== undefined) return;
+  process.stderr.write(`marquee: rooms hold four people at most; ${advice('janus')}\n`);
+}
+
+/** coturn, a TURN server for the tests that want one; without it they are skipped by name. */
+export function ensureTurnServer() {
+  if (process.platform !== 'linux' || find(['turnserver']) !== undefined || manager() !== 'apt-get') return;
+  install('coturn', { apt: ['coturn'] }, 'no TURN server for the tests', 'coturn');
+  if (find(['turnserver']) === undefined) {
+    process.stderr.write(`marquee: tests with TURN are skipped; ${advice('coturn')}\n`);
+  }
+}
+
 /** The real path of the first of `names` that is a program. */
 function find(names) {
   for (const name of names) {
@@ -131,6 +157,23 @@ function manager() {
   return ['apt-get', 'dnf', 'brew'].find((name) => find([name]) !== undefined);
 }
 
+const KEYS = { 'apt-get': 'apt', dnf: 'dnf', brew: 'brew' };
+
+/**
+ * Runs its arguments while a policy forbids Debian's packages to start services (invoke-rc.d(8)), unless there is such a
+ * policy already, and sees to it that the service `$0` does not start with the machine either.
+ */
+const WITHOUT_SERVICE = `
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+  trap 'rm -f $policy' EXIT
+  printf '#!/bin/sh\\nexit 101\\n' > $policy && chmod 755 $policy
+fi
+"$@"
+code=$?
+if [ -d /run/systemd/system ]; then systemctl disable "$0"; else update-rc.d "$0" disable; fi >&2
+exit $code`;
+
 /** The one line to type when we may not install. */
 function advice(name) {
   const tool = manager();
@@ -141,14 +184,16 @@ function advice(name) {
 /**
  * Runs the system's package manager, as root or with a sudo that asks nothing, after saying what for; never when
  * MARQUEE_NO_SYSTEM_INSTALL is set.
+ *
+ * @param service of the package, which is neither started nor enabled: the platform runs the program itself.
  */
-function install(name, packages, reason) {
+function install(name, packages, reason, service) {
   if (process.env.MARQUEE_NO_SYSTEM_INSTALL) return;
   const tool = manager();
   const root = process.getuid?.() === 0;
   const quiet = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
   const allowed = tool === 'brew' ? !root : root || quiet('sudo', ['-n', 'true']);
-  if (tool === undefined || !allowed) return;
+  if (tool === undefined || !allowed || packages[KEYS[tool]] === undefined) return;
   process.stderr.write(
     `marquee: ${reason}; installing ${name} with ${tool} (MARQUEE_NO_SYSTEM_INSTALL=1 forbids it)\n`,
   );
@@ -162,16 +207,9 @@ function install(name, packages, reason) {
   };
   if (tool === 'apt-get') {
     run('apt-get', 'update', '-q');
-    run(
-      'env',
-      'DEBIAN_FRONTEND=noninteractive',
-      'apt-get',
-      'install',
-      '-y',
-      '-q',
-      '--no-install-recommends',
-      ...packages.apt,
-    );
+    const how = ['apt-get', 'install', '-y', '-q', '--no-install-recommends', ...packages.apt];
+    const quiet = service === undefined ? [] : ['sh', '-c', WITHOUT_SERVICE, service];
+    run('env', 'DEBIAN_FRONTEND=noninteractive', ...quiet, ...how);
   } else if (tool === 'dnf') {
     run('dnf', 'install', '-y', '-q', ...packages.dnf);
   } else {

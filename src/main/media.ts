@@ -21,6 +21,7 @@ import { type Container, createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
 import { publishRefused, publishSteps, reportHealth } from './ingest.ts';
 import type { MediaInit, MediaMessage } from './media-process.ts';
+import { startRoomMedia } from './room-media.ts';
 import { launchSender } from './sender-process.ts';
 
 const HEARTBEAT_MS = 1000;
@@ -114,6 +115,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   await live.start();
   await recorder.recover();
   await restreams.recover();
+  const rooms = await startRoomMedia(container);
   await engine.start(publishSteps({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);
@@ -135,7 +137,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   );
   return async () => {
     await schedule.stop();
-    await Promise.all([simulator.stop(), restreams.stop()]);
+    await Promise.all([simulator.stop(), restreams.stop(), rooms?.stop()]);
     await engine.stop();
     await Promise.all([live.stop(), recorder.stop()]);
     await container.close();

@@ -27,11 +27,17 @@ export async function createOwner({ config, accounts, apiKeys }: Container): Pro
   };
 }
 
+/** What falls short of what the platform could be here. */
+export interface Notice {
+  name: string;
+  text: string;
+}
+
 /** What the operator reads on the first start; later starts print the addresses only. */
 export function banner(
   config: Container['config'],
   owner: Owner | null,
-  weakness: string | null = null,
+  notices: readonly Notice[] = [],
 ): string {
   const lines = [
     '',
@@ -41,7 +47,7 @@ export function banner(
     `  Dashboard       ${config.PUBLIC_URL}/dashboard`,
     `  Encoders        ${config.RTMP_URL}   (the stream key is the last part)`,
     ...(config.RTMPS_URL === undefined ? [] : [`                  ${config.RTMPS_URL}`]),
-    ...(weakness === null ? [] : [`  No sandbox      ${weakness} (docs/guides/operating.md#sandbox)`]),
+    ...notices.map(({ name, text }) => `  ${name.padEnd(15)} ${text}`),
   ];
   if (owner !== null) {
     lines.push(

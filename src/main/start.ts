@@ -1,4 +1,5 @@
 import { maintainPartitions } from '../events/partitions.ts';
+import { chooseRoomEngine } from '../media/rooms/choice.ts';
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/db/embedded.ts';
 import { migrate } from '../platform/db/migrate.ts';
@@ -10,7 +11,7 @@ import { startApi } from './api.ts';
 import { type Container, createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
 import { type MediaInit, startMediaProcess } from './media-process.ts';
-import { banner, createOwner } from './owner.ts';
+import { banner, createOwner, type Notice } from './owner.ts';
 import { recover } from './services.ts';
 import { startWorker } from './worker.ts';
 
@@ -77,10 +78,16 @@ async function start(): Promise<void> {
   await maintainPartitions(container.sql, container.clock);
   const owner = await createOwner(container);
   warnOfPrivateAddresses(container);
-  const weakness = await findWeakness(container);
+  const notices = [await findWeakness(container), await findRoomsLack(container)];
   await openMetrics(container);
   await startRoles(container, { type: 'init', databaseUrl, secretKey: secretKey.toString('hex') });
-  process.stdout.write(banner(config, owner, weakness));
+  process.stdout.write(
+    banner(
+      config,
+      owner,
+      notices.filter((notice) => notice !== null),
+    ),
+  );
   // The bootstrap starts again what was ready once.
   process.send?.({ type: 'ready' });
 }
@@ -92,11 +99,21 @@ function warnOfPrivateAddresses({ config, log }: Container): void {
 }
 
 /** Of the guard around ffmpeg, where this process tree runs any; its walls are the operator's to raise. */
-async function findWeakness({ config, guard, log }: Container): Promise<string | null> {
+async function findWeakness({ config, guard, log }: Container): Promise<Notice | null> {
   if (!config.ROLES.some((role) => role !== 'api')) return null;
   const { weakness } = await guard();
-  if (weakness !== null) log.warn({ reason: weakness }, 'ffmpeg runs without a sandbox');
-  return weakness;
+  if (weakness === null) return null;
+  log.warn({ reason: weakness }, 'ffmpeg runs without a sandbox');
+  return { name: 'No sandbox', text: `${weakness} (docs/guides/operating.md#sandbox)` };
+}
+
+/** Why rooms are carried by nothing but the browsers themselves, where nobody has asked for that. */
+async function findRoomsLack({ config, log }: Container): Promise<Notice | null> {
+  const { lack } = await chooseRoomEngine(config);
+  if (lack === null) return null;
+  log.warn({ reason: lack }, 'rooms have no media server: browsers send to each other, four at most');
+  const text = `four people at most: ${lack} (docs/guides/rooms-operator.md)`;
+  return { name: 'Small rooms', text };
 }
 
 async function startRoles(container: Container, init: MediaInit): Promise<void> {

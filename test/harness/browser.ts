@@ -13,6 +13,12 @@ const ARGUMENTS = [
   '--no-first-run',
   '--autoplay-policy=no-user-gesture-required',
 ];
+/** A camera and a microphone that play a pattern and beeps, and are given without a question. */
+export const FAKE_DEVICES = [
+  '--use-fake-ui-for-media-stream',
+  '--use-fake-device-for-media-stream=fps=15',
+  '--disable-features=WebRtcHideLocalIpsWithMdns',
+];
 const CLOSE_MS = 5000;
 
 /** A page and what went wrong in it or left it. */
@@ -40,13 +46,14 @@ export interface OpenOptions extends BrowserContextOptions {
 /**
  * Starts the system's Chromium without a window.
  *
+ * @param more arguments, as {@link FAKE_DEVICES}.
  * @throws {Error} when there is none on the PATH.
  */
-export async function launchBrowser(): Promise<TestBrowser> {
+export async function launchBrowser(more: readonly string[] = []): Promise<TestBrowser> {
   const server = await chromium.launchServer({
     executablePath: findChromium(),
     headless: true,
-    args: ARGUMENTS,
+    args: [...ARGUMENTS, ...more],
     // The tests end it themselves; a signal to the test must not wait for it.
     handleSIGINT: false,
     handleSIGTERM: false,

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import type { EngineConnection, RoomPeer, RoomTrack, RoomTrackKind, Signal } from '../engine.ts';
+import { BadSignal } from '../engine.ts';
+import { type JanusClient, JanusError, type JanusHandle, type PluginEvent } from './client.ts';
+import { Receiver } from './receiver.ts';
+import { describe, isPermitted, isSource, kindOf, readSdp, readSources, type Source } from './sources.ts';
+
+type Json = Record<string, unknown>;
+
+interface Options {
+  client: JanusClient;
+  room: string;
+  peer: RoomPeer;
+  send(signal: Signal): void;
+  /** What a host has muted of this identity. */
+  muted: ReadonlySet<RoomTrackKind>;
+  onTracks(tracks: RoomTrack[]): void;
+  /** Janus has let go of it: the whole room or this participant alone. */
+  onGone(what: 'room' | 'participant'): void;
+  onError(error: unknown): void;
+}
+
+/**
+ * One browser in a room: a handle that publishes in one peer connection, and a {@link Receiver}.
+ *
+ * The browser sends `{op: 'hello'}` (it has nothing, or is not sure), `{op: 'publish', sdp, sources}` (an offer; `sources` is `{<mid>: <source>}`), `{op: 'sending',
+ * sources}` (what it has switched on now), `{op: 'answer', sdp}`, `{op: 'candidate', pc: 'send'|'receive', candidate}`,
+ * `{op: 'restart'}` (the receiving side, with new ICE credentials) and `{op: 'again'}` (in a new peer connection). It
+ * gets `{op: 'open', visit}` first, `{op: 'ready', visit}` for its hello, `{op: 'answer', sdp}`, `{op: 'offer', sdp, streams: [{mid, identity, source}]}`,
+ * `{op: 'candidate', pc, candidate}` and `{op: 'lost', pc}`.
+ */
+export class JanusConnection implements EngineConnection {
+  readonly #options: Options;
+  readonly #feed = randomUUID();
+  #handle: JanusHandle | null = null;
+  #receiver: Receiver | null = null;
+  #sources = new Map<string, Source>();
+  #sending = new Set<Source>();
+  #isPublishing = false;
+  #isClosed = false;
+  #work: Promise<unknown> = Promise.resolve();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** @throws {JanusError} when the room is not there, or Janus is gone. */
+  async open(): Promise<void> {
+    const { client, room, peer, onError } = this.#options;
+    const send = (signal: Signal) => this.#send(signal);
+    this.#handle = await client.attach({
+      onEvent: (event) => this.#take(event),
+      onTrickle: (candidate) => send({ op: 'candidate', pc: 'send', candidate }),
+      onPeer: (state) => this.#peer(state),
+      onDetached: () => this.#gone('participant'),
+    });
+    const joined = await this.#handle.send({
+      request: 'join',
+      ptype: 'publisher',
+      room,
+      id: this.#feed,
+      display: peer.identity,
+    });
+    const privateId = typeof joined.data.private_id === 'number' ? joined.data.private_id : 0;
+    if (peer.permissions.canSubscribe)
+      this.#receiver = new Receiver({ client, room, privateId, send, onError });
+    this.#take(joined);
+    send({ op: 'open', visit: this.#feed });
+  }
+
+  async signal(message: Signal): Promise<void> {
+    if (this.#isClosed) return;
+    const work = this.#work.then(() => this.#obey(message));
+    this.#work = work.catch(() => {});
+    try {
+      await work;
+    } catch (error) {
+      if (!(error instanceof JanusError)) throw error;
+      throw new BadSignal(`The media server refuses: ${error.message}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await Promise.all([this.#receiver?.close(), this.#handle?.detach()]);
+  }
+
+  /** Mutes or lets through again, of what it sends now. */
+  async setMuted(kind: RoomTrackKind, muted: boolean): Promise<void> {
+    const { room } = this.#options;
+    for (const [mid, source] of this.#sources) {
+      if (kindOf(source) === kind)
+        await this.#handle?.send({ request: 'moderate', room, id: this.#feed, mid, mute: muted });
+    }
+    this.#tellTracks();
+  }
+
+  async #obey(message: Signal): Promise<void> {
+    switch (message.op) {
+      case 'hello':
+        this.#send({ op: 'ready', visit: this.#feed });
+        return this.#receiver?.again();
+      case 'publish':
+        return this.#publish(message);
+      case 'sending':
+        return this.#setSending(message.sources);
+      case 'answer':
+        return this.#receiver?.answer(readSdp(message.sdp));
+      case 'candidate': {
+        const candidate = readCandidate(message.candidate);
+        if (message.pc === 'send') this.#handle?.trickle(candidate);
+        else this.#receiver?.trickle(candidate);
+        return;
+      }
+      case 'restart':
+        return this.#receiver?.restart();
+      case 'again':
+        return this.#receiver?.again();
+      default:
+        throw new BadSignal('The media server does not know this signal.');
+    }
+  }
+
+  async #publish({ sdp: given, sources: named }: Signal): Promise<void> {
+    const { peer, room } = this.#options;
+    const sdp = readSdp(given);
+    const sources = readSources(sdp, named, peer.permissions);
+    const descriptions = [...sources].map(([mid, source]) => ({
+      mid,
+      description: describe(source, peer.identity),
+    }));
+    const request = this.#isPublishing ? 'configure' : 'publish';
+    const answer = await this.#handle?.send({ request, descriptions }, { type: 'offer', sdp });
+    if (answer?.jsep?.type !== 'answer') throw new BadSignal('The media server has not answered the offer.');
+    this.#isPublishing = true;
+    this.#sources = sources;
+    for (const [mid, source] of sources) {
+      if (this.#options.muted.has(kindOf(source)))
+        await this.#handle?.send({ request: 'moderate', room, id: this.#feed, mid, mute: true });
+    }
+    this.#send({ op: 'answer', sdp: answer.jsep.sdp });
+  }
+
+  #setSending(given: unknown): void {
+    const list = Array.isArray(given) ? given.filter(isSource) : [];
+    this.#sending = new Set(list.filter((source) => isPermitted(source, this.#options.peer.permissions)));
+    this.#tellTracks();
+  }
+
+  #tellTracks(): void {
+    const kinds = new Set([...this.#sending].map(kindOf));
+    this.#options.onTracks([...kinds].map((kind) => ({ kind, muted: this.#options.muted.has(kind) })));
+  }
+
+  #take({ data }: PluginEvent): void {
+    if (data.videoroom === 'destroyed') this.#gone('room');
+    else if (data.leaving === 'ok') this.#gone('participant');
+    for (const one of Array.isArray(data.publishers) ? data.publishers : []) {
+      const { id, streams } = publisherOf(one);
+      if (id !== this.#feed) this.#receiver?.published(id, streams);
+    }
+    for (const feed of [data.unpublished, data.leaving, data.kicked]) {
+      if (typeof feed === 'string' && feed !== 'ok') this.#receiver?.gone(feed);
+    }
+  }
+
+  #peer(state: 'up' | 'hangup'): void {
+    if (state === 'up') return;
+    this.#isPublishing = false;
+    this.#sources.clear();
+    this.#send({ op: 'lost', pc: 'send' });
+  }
+
+  #gone(what: 'room' | 'participant'): void {
+    if (this.#isClosed) return;
+    void this.close();
+    this.#options.onGone(what);
+  }
+
+  #send(signal: Signal): void {
+    if (!this.#isClosed) this.#options.send(signal);
+  }
+}
+
+function publisherOf(value: unknown): { id: string; streams: string[] } {
+  const { id, streams }: Json = { id: '', streams: [], ...(typeof value === 'object' ? value : {}) };
+  const mids = (Array.isArray(streams) ? streams : []).flatMap((stream: Json) =>
+    typeof stream.mid === 'string' && stream.disabled !== true ? [stream.mid] : [],
+  );
+  return { id: typeof id === 'string' ? id : '', streams: mids };
+}
+
+const CANDIDATE_MAX = 2000;
+
+/** @throws {BadSignal} for what is no candidate of RTCIceCandidate.toJSON(). */
+function readCandidate(value: unknown): Json | null {
+  if (value === null) return null;
+  const { candidate, sdpMid, sdpMLineIndex }: Json = typeof value === 'object' ? { ...value } : {};
+  if (typeof candidate !== 'string' || candidate.length > CANDIDATE_MAX)
+    throw new BadSignal('A candidate has its line in `candidate`.');
+  if (candidate === '') return null;
+  return {
+    candidate,
+    ...(typeof sdpMid === 'string' ? { sdpMid } : {}),
+    ...(typeof sdpMLineIndex === 'number' ? { sdpMLineIndex } : {}),
+  };
+}

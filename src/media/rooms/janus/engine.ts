@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '../../../platform/logger.ts';
+import type {
+  EngineConnection,
+  EngineParticipant,
+  RoomEngine,
+  RoomEngineEvent,
+  RoomPeer,
+  RoomTrackKind,
+  Signal,
+} from '../engine.ts';
+import { JanusClient, JanusError, type JanusHandle } from './client.ts';
+import { JanusConnection } from './connection.ts';
+import { type JanusLink, readLink } from './link.ts';
+import { kindOf, readDescription } from './sources.ts';
+
+type Json = Record<string, unknown>;
+
+interface Options {
+  /** Where the media role says how to reach Janus. */
+  linkFile: string;
+  log: Logger;
+}
+
+const MAX_PARTICIPANTS = 100;
+/** Those of an identity whose older connection goes in this moment. */
+const SPARE_PUBLISHERS = 10;
+const MAX_BITRATE = 2_500_000;
+const LOOK_MS = 200;
+const NO_SUCH_ROOM = 426;
+const ROOM_EXISTS = 427;
+const NO_SUCH_FEED = 428;
+
+/** Rooms on the Janus of this machine (docs/decisions/room-engines.md#janus). */
+export function createJanusEngine(options: Options): RoomEngine {
+  return new JanusEngine(options);
+}
+
+/** All of it that one connection to Janus has. */
+interface Session {
+  client: JanusClient;
+  link: JanusLink;
+  /** For requests that concern no participant. */
+  desk: JanusHandle;
+}
+
+class JanusEngine implements RoomEngine {
+  readonly name = 'janus';
+  readonly caps = { maxParticipants: MAX_PARTICIPANTS, recording: false, serverMute: true, multiNode: false };
+  readonly #options: Options;
+  readonly #listeners: ((event: RoomEngineEvent) => void)[] = [];
+  readonly #rooms = new Map<string, Room>();
+  #session: Session | null = null;
+  #isLooking = false;
+  readonly #look: NodeJS.Timeout;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#look = setInterval(() => void this.#find(), LOOK_MS).unref();
+    void this.#find();
+  }
+
+  async createRoom({ roomId, maxParticipants }: { roomId: string; maxParticipants: number }) {
+    const { desk, link } = this.#reach();
+    await accept(ROOM_EXISTS, () =>
+      desk.send({
+        request: 'create',
+        admin_key: link.adminKey,
+        room: roomId,
+        is_private: true,
+        publishers: maxParticipants + SPARE_PUBLISHERS,
+        bitrate: MAX_BITRATE,
+        audiocodec: 'opus',
+        videocodec: 'vp8',
+        opus_fec: true,
+      }),
+    );
+    return { ref: roomId };
+  }
+
+  async endRoom(ref: string): Promise<void> {
+    const room = this.#rooms.get(ref);
+    this.#rooms.delete(ref);
+    await Promise.all([...(room?.connections.values() ?? [])].map((connection) => connection.close()));
+    if (this.#session === null) return;
+    const { desk } = this.#session;
+    await accept(NO_SUCH_ROOM, () => desk.send({ request: 'destroy', room: ref }));
+  }
+
+  async connect(ref: string, peer: RoomPeer, send: (signal: Signal) => void): Promise<EngineConnection> {
+    const { client } = this.#reach();
+    const room = this.#rooms.get(ref) ?? newRoom();
+    this.#rooms.set(ref, room);
+    const { identity } = peer;
+    const former = room.connections.get(identity);
+    const muted = room.muted.get(identity) ?? new Set();
+    room.muted.set(identity, muted);
+    const isMine = () => room.connections.get(identity) === connection;
+    const connection = new JanusConnection({
+      client,
+      room: ref,
+      peer,
+      send,
+      muted,
+      onTracks: (tracks) => {
+        if (isMine()) this.#emit({ type: 'tracks', ref, identity, tracks });
+      },
+      onGone: (what) => {
+        if (!isMine()) return;
+        room.connections.delete(identity);
+        this.#emit(what === 'room' ? { type: 'ended', ref } : { type: 'left', ref, identity });
+      },
+      onError: (error) => this.#options.log.warn({ err: error, ref }, 'a room could not be received'),
+    });
+    room.connections.set(identity, connection);
+    await former?.close();
+    try {
+      await connection.open();
+    } catch (error) {
+      if (isMine()) room.connections.delete(identity);
+      await connection.close();
+      throw error;
+    }
+    return {
+      signal: (message) => connection.signal(message),
+      close: async () => {
+        if (isMine()) room.connections.delete(identity);
+        await connection.close();
+      },
+    };
+  }
+
+  async listParticipants(ref: string): Promise<EngineParticipant[]> {
+    const [people, streams] = await Promise.all([this.#people(ref), this.#streams(ref)]);
+    const identities = new Set(people.map(({ identity }) => identity));
+    return [...identities].map((identity) => ({
+      identity,
+      tracks: streams
+        .filter((stream) => stream.identity === identity)
+        .map(({ kind, muted }) => ({ kind, muted })),
+    }));
+  }
+
+  async removeParticipant(ref: string, identity: string): Promise<void> {
+    const room = this.#rooms.get(ref);
+    const connection = room?.connections.get(identity);
+    room?.connections.delete(identity);
+    room?.muted.delete(identity);
+    await connection?.close();
+    const { desk } = this.#reach();
+    for (const person of await this.#people(ref)) {
+      if (person.identity !== identity) continue;
+      await accept(NO_SUCH_FEED, () => desk.send({ request: 'kick', room: ref, id: person.id }));
+    }
+  }
+
+  async setMuted(ref: string, identity: string, kind: RoomTrackKind, muted: boolean): Promise<void> {
+    const { desk } = this.#reach();
+    const room = this.#rooms.get(ref) ?? newRoom();
+    const kinds = room.muted.get(identity) ?? new Set();
+    if (muted) kinds.add(kind);
+    else kinds.delete(kind);
+    room.muted.set(identity, kinds);
+    this.#rooms.set(ref, room);
+    const connection = room.connections.get(identity);
+    if (connection !== undefined) return connection.setMuted(kind, muted);
+    // It is connected to another process.
+    for (const stream of await this.#streams(ref)) {
+      if (stream.identity !== identity || stream.kind !== kind) continue;
+      const { feed: id, mid } = stream;
+      await accept(NO_SUCH_FEED, () => desk.send({ request: 'moderate', room: ref, id, mid, mute: muted }));
+    }
+  }
+
+  async startRecording(): Promise<void> {
+    throw new Error('this engine does not record yet');
+  }
+
+  async stopRecording() {
+    return [];
+  }
+
+  onEvent(listener: (event: RoomEngineEvent) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async health() {
+    const session = this.#session;
+    const answers = session !== null && (await session.client.ping().then(yes, no));
+    return { ok: answers, detail: answers ? null : 'Janus, which carries the rooms, does not run.' };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#look);
+    const connections = [...this.#rooms.values()].flatMap((room) => [...room.connections.values()]);
+    await Promise.all(connections.map((connection) => connection.close()));
+    this.#rooms.clear();
+    this.#session?.client.close();
+    this.#session = null;
+  }
+
+  #reach(): Session {
+    if (this.#session === null) throw new JanusError(0, 'Janus, which carries the rooms, does not run.');
+    return this.#session;
+  }
+
+  #emit(event: RoomEngineEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Connects where there is a Janus again. */
+  async #find(): Promise<void> {
+    if (this.#session !== null || this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      const link = await readLink(this.#options.linkFile);
+      if (link === null) return;
+      const client = await JanusClient.connect(link);
+      const desk = await client.attach(SILENT);
+      this.#session = { client, link, desk };
+      client.onClose(() => this.#lost());
+      this.#emit({ type: 'up' });
+    } catch (error) {
+      this.#options.log.debug({ err: error }, 'Janus cannot be reached');
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #lost(): void {
+    this.#session = null;
+    const connections = [...this.#rooms.values()].flatMap((room) => [...room.connections.values()]);
+    for (const room of this.#rooms.values()) room.connections.clear();
+    for (const connection of connections) void connection.close();
+    this.#options.log.warn({ connections: connections.length }, 'Janus is gone');
+    this.#emit({ type: 'down' });
+  }
+
+  async #people(ref: string): Promise<{ id: string; identity: string }[]> {
+    const { desk } = this.#reach();
+    const answer = await accept(NO_SUCH_ROOM, () => desk.send({ request: 'listparticipants', room: ref }));
+    return listOf(answer?.data.participants).flatMap(({ id, display }) =>
+      typeof id === 'string' && typeof display === 'string' ? [{ id, identity: display }] : [],
+    );
+  }
+
+  /** What is published in a room by anybody: Janus tells it to those who join. */
+  async #streams(ref: string) {
+    const { client } = this.#reach();
+    const visitor = await client.attach(SILENT);
+    try {
+      const joined = await accept(NO_SUCH_ROOM, () =>
+        visitor.send({ request: 'join', ptype: 'publisher', room: ref, id: randomUUID() }),
+      );
+      return listOf(joined?.data.publishers).flatMap(({ id, streams }) =>
+        typeof id === 'string' ? listOf(streams).flatMap((stream) => toTrack(id, stream)) : [],
+      );
+    } finally {
+      await visitor.detach();
+    }
+  }
+}
+
+interface Room {
+  /** By identity: those of this process. */
+  connections: Map<string, JanusConnection>;
+  muted: Map<string, Set<RoomTrackKind>>;
+}
+
+const newRoom = (): Room => ({ connections: new Map(), muted: new Map() });
+
+const yes = () => true;
+const no = () => false;
+const SILENT = { onEvent() {}, onTrickle() {}, onPeer() {}, onDetached() {} };
+
+function toTrack(feed: string, stream: Json) {
+  const known = readDescription(stream.description);
+  const { mid, disabled, moderated } = stream;
+  if (known === null || typeof mid !== 'string' || disabled === true) return [];
+  return [{ feed, mid, identity: known.identity, kind: kindOf(known.source), muted: moderated === true }];
+}
+
+const listOf = (value: unknown): Json[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];
+
+/** The answer, or null where Janus refuses with this code, which is as good. */
+async function accept<T>(code: number, ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof JanusError && error.code === code) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What Janus is told by its files. */
+export interface JanusSettings {
+  wsPort: number;
+  secret: string;
+  adminKey: string;
+  /** UDP, both are of the range. */
+  ports: { first: number; last: number };
+  /** Told to browsers instead of the machine's own address. */
+  publicIp: string | undefined;
+  /** The network devices or addresses that it uses. Default: all but the loopback. */
+  devices?: string | undefined;
+}
+
+/** Below the folder that it works in: its configuration. */
+export const CONFIG_FOLDER = 'config';
+/** Below the same: what it records, a folder for each recording. */
+export const RECORDINGS_FOLDER = 'recordings';
+
+const ONLY_OWNER = 0o700;
+const SESSION_TIMEOUT_SEC = 60;
+/** Errors alone. */
+const DEBUG_LEVEL = 2;
+
+const OTHER_PLUGINS = [
+  ...['audiobridge', 'duktape', 'echotest', 'lua', 'nosip', 'recordplay', 'sip', 'streaming', 'textroom'],
+  ...['videocall', 'voicemail'],
+];
+const OTHER_TRANSPORTS = ['http', 'mqtt', 'nanomsg', 'pfunix', 'rabbitmq'];
+
+/** Makes the folder that Janus works in anew; recordings stay. */
+export async function writeSettings(folder: string, settings: JanusSettings, uid: number): Promise<void> {
+  const config = join(folder, CONFIG_FOLDER);
+  const recordings = join(folder, RECORDINGS_FOLDER);
+  await rm(config, { recursive: true, force: true });
+  for (const path of [folder, config, recordings]) {
+    await mkdir(path, { recursive: true, mode: ONLY_OWNER });
+    await chown(path, uid, -1);
+  }
+  for (const [name, text] of Object.entries(filesOf(settings))) {
+    const path = join(config, name);
+    await writeFile(path, text, { mode: 0o600, flag: 'wx' });
+    await chown(path, uid, -1);
+  }
+}
+
+function filesOf({ wsPort, secret, adminKey, ports, publicIp, devices }: JanusSettings) {
+  const nat = [
+    'nice_debug = false',
+    ...(publicIp === undefined ? [] : [`nat_1_1_mapping = "${publicIp}"`]),
+    ...(devices === undefined ? [] : [`ice_enforce_list = "${devices}"`]),
+  ];
+  return {
+    'janus.jcfg': [
+      section('general', [
+        `configs_folder = "${CONFIG_FOLDER}"`,
+        `debug_level = ${DEBUG_LEVEL}`,
+        'debug_colors = false',
+        `api_secret = "${secret}"`,
+        `session_timeout = ${SESSION_TIMEOUT_SEC}`,
+        'hide_dependencies = true',
+      ]),
+      section('media', [`rtp_port_range = "${ports.first}-${ports.last}"`]),
+      section('nat', nat),
+      section('plugins', [`disable = "${libraries(OTHER_PLUGINS)}"`]),
+      section('transports', [`disable = "${libraries(OTHER_TRANSPORTS)}"`]),
+      section('loggers', ['disable = "libjanus_jsonlog.so"']),
+      section('events', ['broadcast = false']),
+    ].join('\n'),
+    'janus.transport.websockets.jcfg': [
+      section('general', [
+        'json = "plain"',
+        'ws = true',
+        `ws_port = ${wsPort}`,
+        'ws_ip = "127.0.0.1"',
+        'wss = false',
+      ]),
+      section('admin', ['admin_ws = false', 'admin_wss = false']),
+    ].join('\n'),
+    'janus.plugin.videoroom.jcfg': section('general', [
+      `admin_key = "${adminKey}"`,
+      'lock_rtp_forward = true',
+      'string_ids = true',
+      'events = false',
+    ]),
+  };
+}
+
+function section(name: string, lines: readonly string[]): string {
+  return `${name}: {\n${lines.map((line) => `  ${line}\n`).join('')}}\n`;
+}
+
+const libraries = (names: readonly string[]) => names.map((name) => `libjanus_${name}.so`).join(',');

@@ -1,0 +1,14 @@
+/** A process that runs Janus in the folder it is given, until it is killed. */
+import { join } from 'node:path';
+import { startJanus } from '../../src/media/rooms/janus/process.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+
+const folder = process.argv[2] ?? '';
+startJanus({
+  program: 'janus',
+  folder: join(folder, 'janus'),
+  linkFile: join(folder, 'janus.json'),
+  ports: { first: 21_200, last: 21_399 },
+  publicIp: undefined,
+  log: createLogger('silent', { process: 'test' }),
+});

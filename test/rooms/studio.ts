@@ -1,0 +1,202 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { stripTypeScriptTypes } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { EngineConnection, RoomEngine, RoomPermissions } from '../../src/media/rooms/engine.ts';
+import type { TestBrowser } from '../harness/browser.ts';
+import { until } from '../harness/wait.ts';
+
+const CLIENT = join(import.meta.dirname, '../../web/room/client');
+const PAGE_SCRIPT = join(import.meta.dirname, 'studio-page.js');
+const ALL: RoomPermissions = {
+  canPublish: true,
+  canSubscribe: true,
+  canPublishData: true,
+  canScreenShare: true,
+};
+
+type Source = 'CAMERA' | 'MICROPHONE' | 'SCREEN';
+
+/** What arrives at a page of one track of somebody else. */
+export interface Arrived {
+  /** Decoded so far; 0 for sound. */
+  frames: number;
+  /** Of the sound so far, 0 for silence. */
+  energy: number;
+  width: number;
+}
+
+/** Somebody in a browser, with devices that are not real. */
+export interface Guest {
+  identity: string;
+  page: Page;
+  publish(...sources: Source[]): Promise<void>;
+  unpublish(source: Source): Promise<void>;
+  arrived(from: string, source: Source, kind: 'audio' | 'video'): Promise<Arrived | null>;
+  /** Waits until pictures, or sound, have come from there after this call. */
+  sees(from: string, source?: Source): Promise<void>;
+  hears(from: string): Promise<void>;
+  /** Kinds of ICE candidates that its connections use. */
+  ways(): Promise<string[]>;
+  /** What it was told of the engine, with the time on the clock of the test. */
+  told: { state: string; at: number }[];
+  leave(): Promise<void>;
+}
+
+export interface StudioOptions {
+  browser: TestBrowser;
+  engine: RoomEngine;
+  iceServers?: object[];
+  /** Nothing but TURN is tried. */
+  relayOnly?: boolean;
+}
+
+/** A room with the least gateway there can be: what a browser and the engine tell each other is handed on. */
+export interface Studio {
+  enter(identity: string, permissions?: Partial<RoomPermissions>): Promise<Guest>;
+  /** As a host does it: the engine lets go, and the gateway too. */
+  kick(identity: string): Promise<void>;
+  ref: string;
+  close(): Promise<void>;
+}
+
+interface Seat {
+  socket: WebSocket;
+  identity: string;
+  permissions: RoomPermissions;
+  connection: EngineConnection | null;
+}
+
+export async function openStudio(options: StudioOptions): Promise<Studio> {
+  const { engine, browser } = options;
+  const spec = { roomId: `room_${crypto.randomUUID()}`, maxParticipants: 8 };
+  const { ref } = await until(() => engine.createRoom(spec), { timeoutMs: 5000 });
+  const seats = new Map<string, Seat>();
+  const wanted = new Map<string, RoomPermissions>();
+  const guests = new Map<string, Guest>();
+  const tell = (seat: Seat, message: object) => seat.socket.send(JSON.stringify(message));
+  const tellPeers = () => {
+    for (const seat of seats.values())
+      tell(seat, { peers: [...seats.keys()].filter((one) => one !== seat.identity) });
+  };
+  const connect = async (seat: Seat) => {
+    const { identity, permissions } = seat;
+    const peer = { identity, name: null, role: 'SPEAKER' as const, permissions };
+    seat.connection = await engine.connect(ref, peer, (signal) => tell(seat, { signal }));
+  };
+  let isOver = false;
+  engine.onEvent((event) => {
+    if (isOver || (event.type !== 'down' && event.type !== 'up')) return;
+    for (const [identity, seat] of seats) {
+      guests.get(identity)?.told.push({ state: event.type, at: performance.now() });
+      if (event.type === 'down') tell(seat, { engine: 'down' });
+    }
+    if (event.type === 'down') return;
+    void engine.createRoom(spec).then(async () => {
+      for (const seat of seats.values()) await connect(seat).then(() => tell(seat, { engine: 'up' }));
+    });
+  });
+
+  const server = createServer((request, response) => void serve(request, response));
+  const sockets = new WebSocketServer({ server });
+  sockets.on('connection', (socket, request) => {
+    const identity = decodeURIComponent((request.url ?? '/').slice(1));
+    const seat: Seat = { socket, identity, permissions: wanted.get(identity) ?? ALL, connection: null };
+    seats.set(identity, seat);
+    socket.on('message', (data) => {
+      void seat.connection?.signal(JSON.parse(String(data))).catch((error: unknown) => {
+        tell(seat, { refused: String(error) });
+      });
+    });
+    socket.on('close', () => {
+      if (seats.get(identity) === seat) seats.delete(identity);
+      void seat.connection?.close();
+      if (!isOver) tellPeers();
+    });
+    void connect(seat).then(() => {
+      tell(seat, {
+        welcome: engine.name,
+        iceServers: options.iceServers ?? [],
+        relayOnly: options.relayOnly,
+      });
+      tellPeers();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    ref,
+    async enter(identity, permissions = {}) {
+      wanted.set(identity, { ...ALL, ...permissions });
+      const address = `http://127.0.0.1:${port}/?identity=${encodeURIComponent(identity)}`;
+      const { page, close } = await browser.open(address);
+      const guest = guestOf(identity, page, close);
+      guests.set(identity, guest);
+      await page.waitForFunction('window.studio?.isIn');
+      return guest;
+    },
+    async kick(identity) {
+      await engine.removeParticipant(ref, identity);
+      seats.get(identity)?.socket.close();
+    },
+    async close() {
+      isOver = true;
+      await engine.endRoom(ref);
+      for (const guest of guests.values()) await guest.leave();
+      sockets.close();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function guestOf(identity: string, page: Page, close: () => Promise<void>): Guest {
+  const ask = (expression: string) => page.evaluate(`window.studio.${expression}`) as Promise<unknown>;
+  const arrived: Guest['arrived'] = async (from, source, kind) =>
+    (await ask(`arrived(${JSON.stringify(`${from} ${source} ${kind}`)})`)) as Arrived | null;
+  const grows = async (of: () => Promise<number>, message: string) => {
+    const before = await of();
+    await until(async () => (await of()) > before, { timeoutMs: 10_000, intervalMs: 100, message });
+  };
+  return {
+    identity,
+    page,
+    arrived,
+    told: [],
+    publish: async (...sources) => void (await ask(`publish(${JSON.stringify(sources)})`)),
+    unpublish: async (source) => void (await ask(`unpublish(${JSON.stringify(source)})`)),
+    sees: (from, source = 'CAMERA') =>
+      grows(
+        async () => (await arrived(from, source, 'video'))?.frames ?? 0,
+        `${identity} decodes ${source} of ${from}`,
+      ),
+    hears: (from) =>
+      grows(
+        async () => (await arrived(from, 'MICROPHONE', 'audio'))?.energy ?? 0,
+        `${identity} hears ${from}`,
+      ),
+    ways: async () => (await ask('ways()')) as string[],
+    leave: close,
+  };
+}
+
+/** The page, its script, and the browser's half of the engines as it is in the repository. */
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = new URL(request.url ?? '/', 'http://studio').pathname;
+  const [, name] = /^\/client\/([a-z-]+\.ts)$/.exec(path) ?? [];
+  if (path === '/') {
+    response.setHeader('content-type', 'text/html');
+    response.end(
+      '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/studio.js"></script>',
+    );
+    return;
+  }
+  response.setHeader('content-type', 'text/javascript');
+  if (path === '/studio.js') response.end(await readFile(PAGE_SCRIPT));
+  else if (name !== undefined) response.end(stripTypeScriptTypes(await readFile(join(CLIENT, name), 'utf8')));
+  else response.writeHead(404).end();
+}
