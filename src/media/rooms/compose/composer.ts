@@ -1,0 +1,167 @@
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MediaFileError, type RoomComposer } from '../../contract/index.ts';
+import { concatGuard } from '../../ffmpeg/guard.ts';
+import { writeOutput } from '../../ffmpeg/output.ts';
+import { runTool, type Tools } from '../../transcode/run.ts';
+import { findFont } from './font.ts';
+import { captionOf, JOINED_SOUND, SCENE_SOUND, SCENE_VIDEO, type SceneTile, sceneArgs } from './graph.ts';
+import { type Picture, tilesOf } from './layout.ts';
+import { type ScannedTrack, type Span, scanTrack } from './scan.ts';
+import { type Slice, writeSlice } from './slice.ts';
+import { FPS, type Scene, scenesOf } from './timeline.ts';
+
+/** `threads` are for each decoder and the encoder. */
+export type RoomComposerOptions = Omit<Tools, 'stallMs'>;
+
+type Run = Parameters<RoomComposer['compose']>[0];
+
+const STALL_MS = 120_000;
+const GB = 2 ** 30;
+/** Of a scene: far above what the largest room needs. */
+const SCENE_LIMITS = { memoryBytes: 8 * GB, cpuSec: 20_000, fileBytes: 16 * GB };
+const JOIN_LIMITS = { memoryBytes: 8 * GB, cpuSec: 40_000, fileBytes: 256 * GB };
+const VIDEO_LIST = 'video.ffconcat';
+const SOUND_LIST = 'sound.ffconcat';
+const OUTPUT = 'composed.mp4';
+/** The joining of the scenes is the rest of the work. */
+const SCENES_SHARE = 0.95;
+const MS_PER_SEC = 1000;
+
+/**
+ * Composes scene by scene, each of some minutes at most and of one layout: what is on the disk meanwhile is the pieces of
+ * one scene and the video itself. Scenes begin and end on the same frame and the same sample.
+ */
+export function createRoomComposer(options: RoomComposerOptions): RoomComposer {
+  const tools: Tools = { ...options, stallMs: STALL_MS };
+  return {
+    async compose(run) {
+      const tracks: ScannedTrack[] = [];
+      for (const track of run.tracks) {
+        const scanned = await scanTrack(track, run.maxSec * MS_PER_SEC, run.signal);
+        if (scanned !== null) tracks.push(scanned);
+        else options.log.warn({ path: track.path }, 'a track of a room cannot be read');
+      }
+      const spans = tracks.flatMap((track) => track.spans);
+      if (spans.length === 0)
+        throw new MediaFileError('CORRUPT_INPUT', 'Nothing of the recording can be read.');
+      const startedMs = spans.reduce(
+        (least, { fromMs }) => Math.min(least, fromMs),
+        Number.POSITIVE_INFINITY,
+      );
+      const lastMs = spans.reduce((most, { toMs }) => Math.max(most, toMs), 0);
+      const endMs = Math.min(lastMs, startedMs + run.maxSec * MS_PER_SEC);
+      const scenes = scenesOf(tracks, { startMs: startedMs, endMs, layout: run.layout });
+      const path = await composeScenes(tools, run, scenes, startedMs);
+      return { path, durationSec: (scenes.at(-1)?.toFrame ?? 0) / FPS, startedMs };
+    },
+  };
+}
+
+async function composeScenes(
+  tools: Tools,
+  run: Run,
+  scenes: readonly Scene[],
+  startedMs: number,
+): Promise<string> {
+  const dir = join(run.dir, 'scenes');
+  await mkdir(dir);
+  const font = await findFont();
+  const last = scenes.at(-1)?.toFrame ?? 1;
+  for (const [index, scene] of scenes.entries()) {
+    await composeScene(tools, run, { scene, font, startedMs, into: join(dir, String(index)) });
+    run.onProgress?.((scene.toFrame / last) * SCENES_SHARE);
+  }
+  return joinScenes(tools, run, dir, scenes);
+}
+
+interface SceneRun {
+  scene: Scene;
+  font: string | null;
+  startedMs: number;
+  /** The outputs, without what they end on. */
+  into: string;
+}
+
+async function composeScene(
+  tools: Tools,
+  run: Run,
+  { scene, font, startedMs, into }: SceneRun,
+): Promise<void> {
+  const dir = join(run.dir, 'scene');
+  await mkdir(dir);
+  const picture = { width: 2 * Math.round((run.height * 8) / 9), height: run.height };
+  const msOf = (frame: number) => startedMs + (frame * MS_PER_SEC) / FPS;
+  const span = { fromMs: msOf(scene.fromFrame), toMs: msOf(scene.toFrame) };
+  const sliced = { dir, span, signal: run.signal };
+  const tiles = await sceneTiles(scene, picture, sliced);
+  const sounds: Slice[] = [];
+  for (const [index, track] of scene.sounds.entries()) {
+    const slice = await writeSlice({ ...sliced, track, name: `s${index}.mka` });
+    if (slice !== null) sounds.push(slice);
+  }
+  const frames = scene.toFrame - scene.fromFrame;
+  const input = { frames, picture, tiles, sounds, font, threads: tools.threads };
+  await runTool(tools, {
+    program: 'ffmpeg',
+    cwd: dir,
+    args: sceneArgs(input, (name) => join(dir, name)),
+    reads: font === null ? [] : [font],
+    limits: SCENE_LIMITS,
+    signal: run.signal,
+    onProgress: () => {},
+  });
+  await rename(join(dir, SCENE_VIDEO), `${into}.mp4`);
+  await rename(join(dir, SCENE_SOUND), `${into}.mka`);
+  await rm(dir, { recursive: true });
+}
+
+async function sceneTiles(
+  scene: Scene,
+  picture: Picture,
+  sliced: { dir: string; span: Span; signal: AbortSignal },
+): Promise<SceneTile[]> {
+  const tiles: SceneTile[] = [];
+  for (const [index, tile] of tilesOf(scene, picture).entries()) {
+    const nameFile = `n${index}.txt`;
+    await writeOutput(sliced.dir, nameFile, captionOf(tile, picture));
+    const { camera: track } = tile;
+    const slice = track === null ? null : await writeSlice({ ...sliced, track, name: `t${index}.mkv` });
+    // What it looks like once what happens together has happened.
+    const shape = track?.shapes.findLast(({ atMs }) => atMs <= sliced.span.fromMs + SETTLED_MS) ?? null;
+    tiles.push({ tile, slice, shape: shape ?? track?.shapes[0] ?? null, nameFile });
+  }
+  return tiles;
+}
+
+const SETTLED_MS = 250;
+
+async function joinScenes(tools: Tools, run: Run, dir: string, scenes: readonly Scene[]): Promise<string> {
+  const list = (extension: string) => {
+    const lines = scenes.map(({ fromFrame, toFrame }, index) => {
+      const sec = ((toFrame - fromFrame) / FPS).toFixed(6);
+      return `file '${index}.${extension}'\nduration ${sec}\n`;
+    });
+    return `ffconcat version 1.0\n${lines.join('')}`;
+  };
+  await writeOutput(dir, VIDEO_LIST, list('mp4'));
+  await writeOutput(dir, SOUND_LIST, list('mka'));
+  await runTool(tools, {
+    program: 'ffmpeg',
+    cwd: dir,
+    args: [
+      ...['-nostdin', '-v', 'error', '-y'],
+      ...concatGuard(join(dir, VIDEO_LIST), 'mov,mp4', 'h264'),
+      ...concatGuard(join(dir, SOUND_LIST), 'matroska', 'flac'),
+      ...['-map', '0:v:0', '-c:v', 'copy', '-map', '1:a:0', '-af', JOINED_SOUND],
+      ...['-c:a', 'aac', '-b:a', '128k', '-f', 'mp4', OUTPUT],
+    ],
+    limits: JOIN_LIMITS,
+    signal: run.signal,
+    onProgress: () => {},
+  });
+  const path = join(run.dir, OUTPUT);
+  await rename(join(dir, OUTPUT), path);
+  await rm(dir, { recursive: true });
+  return path;
+}

@@ -1,0 +1,124 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { MjrHeader } from './mjr.ts';
+import { type OrderedPacket, type ResumePoint, readInOrder } from './packet-order.ts';
+import { primaryOfRed } from './rtp.ts';
+import { isKeyFrame, keyFrameSize, parseVp8Payload, type Vp8Size } from './vp8.ts';
+
+/** A frame of pictures or of sound. */
+export interface MediaFrame {
+  sequence: number;
+  timestamp: number;
+  receivedMs: number;
+  /** Of its first packet. */
+  resume: ResumePoint;
+  /** It can be decoded without those before. */
+  isKey: boolean;
+  /** Of sound: from 0, the loudest, to 127, silence (RFC 6464); null where it is not said. */
+  level: number | null;
+  /** Of pictures: degrees by which they are to be turned clockwise; null where it is not said. */
+  rotation: 0 | 90 | 180 | 270 | null;
+  /** Valid until the next frames are asked for. */
+  data: Buffer;
+}
+
+/** What a track must be coded as to be read. */
+const CLOCK_RATES: Readonly<Record<string, number>> = { vp8: 90_000, opus: 48_000 };
+const LEVEL = 'urn:ietf:params:rtp-hdrext:ssrc-audio-level';
+const ORIENTATION = 'urn:3gpp:video-orientation';
+const ROTATIONS = [0, 90, 180, 270] as const;
+/** No camera sends more. */
+const MAX_FRAME_BYTES = 4 * 2 ** 20;
+const MAX_SIDE = 4096;
+/** Opus: 48 kHz, at most 120 ms of stereo at 510 kbit/s. */
+const MAX_SOUND_BYTES = 16 * 1024;
+
+/** Ticks a second; null for a codec that is not read. */
+export function clockRateOf({ kind, codec }: MjrHeader): number | null {
+  if (codec !== (kind === 'VIDEO' ? 'vp8' : 'opus')) return null;
+  return CLOCK_RATES[codec] ?? null;
+}
+
+/** The whole frames of a track in the order in which they were sent; a picture that lacks a packet is left out. */
+export async function* readFrames(
+  file: FileHandle,
+  header: MjrHeader,
+  from: ResumePoint | null,
+): AsyncGenerator<MediaFrame[]> {
+  const clockRate = clockRateOf(header);
+  if (clockRate === null) return;
+  const make = header.kind === 'VIDEO' ? pictures(header) : sounds(header);
+  for await (const packets of readInOrder(file, header.bodyAt, clockRate, from)) {
+    const frames: MediaFrame[] = [];
+    for (const packet of packets) make(packet, frames);
+    if (frames.length > 0) yield frames;
+  }
+}
+
+type Maker = (packet: OrderedPacket, frames: MediaFrame[]) => void;
+
+function sounds({ redType, extensions }: MjrHeader): Maker {
+  const levelId = idOf(extensions, LEVEL);
+  return (packet, frames) => {
+    const { payload, payloadType } = packet.rtp;
+    const data = payloadType === redType ? primaryOfRed(payload) : payload;
+    if (data === null || data.length > MAX_SOUND_BYTES) return;
+    const level = packet.rtp.extensions?.get(levelId)?.readUInt8(0);
+    frames.push({
+      ...numbersOf(packet),
+      ...{ isKey: true, rotation: null, data },
+      level: level === undefined ? null : level & 0x7f,
+    });
+  };
+}
+
+/**
+ * Puts pictures together. After a loss nothing is shown until a picture comes that needs none of those before: a still
+ * picture is better than a torn one.
+ */
+function pictures({ extensions }: MjrHeader): Maker {
+  const orientationId = idOf(extensions, ORIENTATION);
+  let open: { first: OrderedPacket; parts: Buffer[]; bytes: number } | null = null;
+  let isTorn = true;
+  return (packet, frames) => {
+    const part = parseVp8Payload(packet.rtp.payload);
+    if (packet.isAfterLoss) [open, isTorn] = [null, true];
+    if (open !== null && open.first.timestamp !== packet.timestamp) [open, isTorn] = [null, true];
+    if (part === null) return;
+    if (open === null) {
+      if (!part.isStart) {
+        isTorn = true;
+        return;
+      }
+      open = { first: packet, parts: [], bytes: 0 };
+    }
+    open.bytes += part.data.length;
+    if (open.bytes > MAX_FRAME_BYTES) {
+      [open, isTorn] = [null, true];
+      return;
+    }
+    // Copied: the rest of it may come when the memory is used again.
+    open.parts.push(Buffer.from(part.data));
+    if (!packet.rtp.isMarked) return;
+    const [data, { first }] = [Buffer.concat(open.parts), open];
+    open = null;
+    const isKey = isKeyFrame(data);
+    if (isKey) isTorn = !isSensible(keyFrameSize(data));
+    if (isTorn) return;
+    const turned = packet.rtp.extensions?.get(orientationId)?.readUInt8(0);
+    const rotation = turned === undefined ? null : (ROTATIONS[turned & 3] ?? null);
+    frames.push({ ...numbersOf(first), isKey, rotation, level: null, data });
+  };
+}
+
+function isSensible(size: Vp8Size | null): boolean {
+  return size !== null && size.width <= MAX_SIDE && size.height <= MAX_SIDE;
+}
+
+function numbersOf({ sequence, timestamp, receivedMs, resume }: OrderedPacket) {
+  return { sequence, timestamp, receivedMs, resume };
+}
+
+function idOf(extensions: ReadonlyMap<number, string>, name: string): number {
+  for (const [id, known] of extensions) if (known === name) return id;
+  return -1;
+}

@@ -1,0 +1,157 @@
+import { inputGuard } from '../../ffmpeg/guard.ts';
+import { captionSize, type Picture, type Tile } from './layout.ts';
+import type { Shape } from './scan.ts';
+import type { Slice } from './slice.ts';
+import { FPS } from './timeline.ts';
+
+/** Of what participants send. */
+const PICTURE_DECODERS = 'vp8,libvpx';
+const SOUND_DECODERS = 'opus,libopus';
+
+const BACKGROUND = '0x14171c';
+const TILE = '0x23272f';
+const LETTERS = '0xe8eaed';
+const RATE = 48_000;
+const SAMPLES_PER_FRAME = RATE / FPS;
+/** Voices together may be louder than one; the pieces are turned down, and up again under a limiter. */
+const HEADROOM = 4;
+/** Less than a packet: what is missing leaves its silence. Clocks that drift are set right by that much, too. */
+const MOST_DRIFT_SEC = 0.015;
+/** Shapes that differ more would lose too much at the sides. */
+const CROPPED_UP_TO = 1.4;
+/** Of a letter, in heights of letters. */
+const LETTER_WIDTH = 0.62;
+
+export interface SceneInput {
+  frames: number;
+  picture: Picture;
+  tiles: readonly SceneTile[];
+  sounds: readonly Slice[];
+  /** Of the names; null leaves them out. */
+  font: string | null;
+  threads: number;
+}
+
+export interface SceneTile {
+  tile: Tile;
+  /** null while the camera is off. */
+  slice: Slice | null;
+  shape: Shape | null;
+  /** Has the name, beside the pieces. */
+  nameFile: string;
+}
+
+export const SCENE_VIDEO = 'video.mp4';
+export const SCENE_SOUND = 'sound.mka';
+
+/** Composes a scene of a fixed length: so many frames, and exactly the sound of so many frames. */
+export function sceneArgs(input: SceneInput, pathOf: (name: string) => string): string[] {
+  const { frames, threads, tiles, sounds } = input;
+  const seen = tiles.flatMap(({ slice }) => (slice === null ? [] : [slice]));
+  const group = String(2 * FPS);
+  return [
+    // The times are those that we wrote, wherever a file begins.
+    ...['-nostdin', '-v', 'error', '-y', '-copyts', '-filter_complex_threads', String(threads)],
+    // Another size in the middle of a track is for the scaler; all filters would begin anew for it.
+    ...seen.flatMap(({ name }) => [
+      ...['-threads', String(threads), '-reinit_filter', '0'],
+      ...inputGuard(pathOf(name), PICTURE_DECODERS),
+    ]),
+    ...sounds.flatMap(({ name }) => inputGuard(pathOf(name), SOUND_DECODERS)),
+    ...['-filter_complex', [...pictureGraph(input), ...soundGraph(input, seen.length)].join(';')],
+    ...['-map', '[v]', '-frames:v', String(frames), '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
+    // No frames out of order at the joints, and all pieces with the same settings.
+    ...['-profile:v', 'high', '-bf', '0', '-g', group, '-threads', String(threads), '-pix_fmt', 'yuv420p'],
+    ...['-video_track_timescale', String(FPS * 1000), '-f', 'mp4', SCENE_VIDEO],
+    ...['-map', '[a]', '-c:a', 'flac', '-sample_fmt', 's32', '-f', 'matroska', SCENE_SOUND],
+  ];
+}
+
+/** Names and empty tiles are drawn once; the pictures are laid over them. */
+function pictureGraph({ frames, picture, tiles, font }: SceneInput): string[] {
+  const { width, height } = picture;
+  const still = [
+    `color=c=${BACKGROUND}:s=${width}x${height}:r=${FPS}`,
+    ...['trim=end_frame=1', 'format=yuv420p'],
+    ...tiles.flatMap((one) => drawn(one, picture, font)),
+    ...['loop=loop=-1:size=1', `setpts=N/(${FPS}*TB)`, `trim=end_frame=${frames}`],
+  ];
+  const chains = [`${still.join(',')}[b0]`];
+  const seen = tiles.flatMap(({ tile, slice, shape }) => (slice === null ? [] : [{ tile, slice, shape }]));
+  for (const [index, { tile, slice, shape }] of seen.entries()) {
+    const fitted = fit(tile, shape);
+    const zero = (slice.zeroMs / 1000).toFixed(3);
+    const filters = [`trim=start=${zero}`, `setpts=PTS-${zero}/TB`, ...fitted.filters];
+    chains.push(`[${index}:v]${filters.join(',')}[t${index}]`);
+    chains.push(`[b${index}][t${index}]overlay=x=${fitted.x}:y=${fitted.y}:eval=init[b${index + 1}]`);
+  }
+  chains.push(`[b${seen.length}]setsar=1,format=yuv420p[v]`);
+  return chains;
+}
+
+function drawn({ tile, nameFile, slice }: SceneTile, picture: Picture, font: string | null): string[] {
+  const { x, y, width, height, caption } = tile;
+  const size = captionSize(picture);
+  const box = `drawbox=x=${x}:y=${y}:w=${width}:h=${height}:color=${TILE}:t=fill`;
+  if (font === null) return [box];
+  const text = (place: string, letters: number) =>
+    `drawtext=fontfile=${font}:textfile=${nameFile}:expansion=none:fontsize=${letters}:fontcolor=${LETTERS}:${place}`;
+  const below = text(`x=${caption.x + 4}:y=${caption.y}+(${caption.height}-th)/2`, size);
+  const inside = text(`x=${x}+(${width}-tw)/2:y=${y}+(${height}-th)/2`, size);
+  return [box, below, ...(slice === null ? [inside] : [])];
+}
+
+/** How a picture comes into its tile: the scaler alone meets other sizes, everything behind it has one. */
+function fit(tile: Tile, shape: Shape | null): { filters: string[]; x: number; y: number } {
+  const degrees = shape?.degrees ?? 0;
+  const isTurned = degrees === 90 || degrees === 270;
+  const [wide, high] = [shape?.width ?? 16, shape?.height ?? 9];
+  const ratio = isTurned ? high / wide : wide / high;
+  const [byWidth, byHeight] = [tile.width / ratio, tile.height * ratio];
+  const stretch = Math.max(byHeight / tile.width, tile.width / byHeight);
+  const isCropped = !tile.isWhole && stretch < CROPPED_UP_TO;
+  const isWide = byHeight >= tile.width;
+  const [width, height] = isCropped === isWide ? [even(byHeight), tile.height] : [tile.width, even(byWidth)];
+  const scale = isTurned ? `scale=${height}:${width}` : `scale=${width}:${height}`;
+  const turn = { 0: [], 90: ['transpose=1'], 180: ['hflip', 'vflip'], 270: ['transpose=2'] }[degrees];
+  const crop = isCropped ? [`crop=${tile.width}:${tile.height}`] : [];
+  const [spareX, spareY] = isCropped ? [0, 0] : [tile.width - width, tile.height - height];
+  return {
+    filters: [scale, 'format=yuv420p', ...turn, ...crop],
+    x: tile.x + even(spareX / 2),
+    y: tile.y + even(spareY / 2),
+  };
+}
+
+function even(value: number): number {
+  return Math.max(2, 2 * Math.round(value / 2));
+}
+
+/** Everybody at once, as loud as they were, and silence where nothing came. */
+function soundGraph({ frames, sounds }: SceneInput, firstInput: number): string[] {
+  const samples = frames * SAMPLES_PER_FRAME;
+  if (sounds.length === 0) return [`anullsrc=r=${RATE}:cl=stereo,atrim=end_sample=${samples}[a]`];
+  const voices = sounds.map(({ zeroMs }, index) => {
+    const start = Math.round((zeroMs * RATE) / 1000);
+    const filters = [
+      `aresample=${RATE}:async=1:min_hard_comp=${MOST_DRIFT_SEC}:first_pts=0`,
+      'aformat=sample_fmts=fltp:channel_layouts=stereo',
+      `atrim=start_sample=${start}:end_sample=${start + samples}`,
+      ...['asetpts=N/SR/TB', `apad=whole_len=${samples}`, `volume=${1 / HEADROOM}`],
+    ];
+    return `[${firstInput + index}:a]${filters.join(',')}[s${index}]`;
+  });
+  const all = sounds.map((_, index) => `[s${index}]`).join('');
+  const mix = `amix=inputs=${sounds.length}:duration=longest:normalize=0`;
+  return [...voices, `${all}${mix},atrim=end_sample=${samples}[a]`];
+}
+
+/** What the joined sound goes through. */
+export const JOINED_SOUND = `asetpts=N/SR/TB,volume=${HEADROOM},alimiter=level=disabled:limit=0.95`;
+
+/** A name in at most so many letters as fit: no line breaks, nothing that cannot be seen. */
+export function captionOf(tile: Tile, picture: Picture): string {
+  const most = Math.max(1, Math.floor(tile.width / (captionSize(picture) * LETTER_WIDTH)));
+  const letters = [...tile.name.normalize('NFC').replace(/\p{C}|\p{Zl}|\p{Zp}/gu, ' ')];
+  return letters.length <= most ? letters.join('') : `${letters.slice(0, Math.max(1, most - 1)).join('')}…`;
+}

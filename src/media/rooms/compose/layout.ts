@@ -1,0 +1,87 @@
+import type { ScannedTrack } from './scan.ts';
+import type { Scene } from './timeline.ts';
+
+export interface Picture {
+  width: number;
+  height: number;
+}
+
+/** A rectangle of the picture; every number is even, as the colours of video want it. */
+export interface Box extends Picture {
+  x: number;
+  y: number;
+}
+
+/** Where one of those in the picture is. */
+export interface Tile extends Box {
+  name: string;
+  camera: ScannedTrack | null;
+  /** A screen is shown whole; of a camera, what does not fit is cut off. */
+  isWhole: boolean;
+  /** Below it, for the name. */
+  caption: Box;
+}
+
+/** The share of the width that a large picture takes. */
+const LARGE = 0.8;
+/** In a column of small ones. */
+const MOST_BESIDE = 5;
+
+export function tilesOf(scene: Scene, picture: Picture): Tile[] {
+  const whole = { x: 0, y: 0, ...picture };
+  const { people, screen, speaker } = scene;
+  const large = screen ?? (speaker === null ? undefined : people[speaker]);
+  if (large === undefined) return grid(people, whole, picture);
+  const rest = people.filter((_, index) => screen !== null || index !== speaker);
+  // Whoever speaks is seen beside a screen, too.
+  const order =
+    screen === null || speaker === null ? rest : [...rest.slice(speaker), ...rest.slice(0, speaker)];
+  const beside = order.slice(0, MOST_BESIDE);
+  const name = screen === null ? large.name : `${large.name} (screen)`;
+  const width = beside.length === 0 ? picture.width : even(picture.width * LARGE);
+  const main = tile({ ...large, name }, { ...whole, width }, picture, screen !== null);
+  const side = { ...whole, x: width, width: picture.width - width };
+  return [main, ...column(beside, side, picture)];
+}
+
+type Person = Scene['people'][number];
+
+function grid(people: readonly Person[], area: Box, picture: Picture): Tile[] {
+  const columns = Math.ceil(Math.sqrt(people.length));
+  const rows = Math.ceil(people.length / Math.max(1, columns));
+  const [width, height] = [area.width / columns, area.height / rows];
+  return people.map((person, index) => {
+    const row = Math.floor(index / columns);
+    // The last row stands in the middle.
+    const inRow = row === rows - 1 ? people.length - row * columns : columns;
+    const left = area.x + (area.width - inRow * width) / 2;
+    const box = { x: left + (index % columns) * width, y: area.y + row * height, width, height };
+    return tile(person, box, picture, false);
+  });
+}
+
+function column(people: readonly Person[], area: Box, picture: Picture): Tile[] {
+  const height = area.height / MOST_BESIDE;
+  return people.map((person, index) =>
+    tile(person, { ...area, y: area.y + index * height, height }, picture, false),
+  );
+}
+
+function tile({ name, camera }: Person, cell: Box, picture: Picture, isWhole: boolean): Tile {
+  const margin = picture.height / 180;
+  const captionHeight = even(captionSize(picture) * 1.6);
+  const [x, y] = [even(cell.x + margin), even(cell.y + margin)];
+  const width = even(cell.width - 2 * margin);
+  const height = even(cell.height - 2 * margin - captionHeight);
+  const caption = { x, y: y + height, width, height: captionHeight };
+  return { ...{ x, y, width, height, name, camera, isWhole, caption } };
+}
+
+/** Of the letters. */
+export function captionSize({ height }: Picture): number {
+  return Math.round(height / 45);
+}
+
+function even(value: number): number {
+  return 2 * Math.floor(value / 2);
+}

@@ -1,0 +1,115 @@
+import type { FileHandle } from 'node:fs/promises';
+
+/**
+ * The recordings of Janus: one file for each track. A header names the codec and when the first packet came, then come
+ * the RTP packets as they arrived, each with its time (docs/decisions/room-recordings.md#the-files-of-janus). What is in the packets
+ * was sent by participants: anything may be there.
+ */
+export interface MjrHeader {
+  kind: 'AUDIO' | 'VIDEO';
+  /** As Janus calls it: `vp8`, `opus`. */
+  codec: string;
+  /** When the first packet came, epoch milliseconds. */
+  startedMs: number;
+  /** Names of RTP header extensions by their ids (RFC 8285). */
+  extensions: ReadonlyMap<number, string>;
+  /** The payload type that carries Opus with redundancy (RFC 2198); null without. */
+  redType: number | null;
+  /** Where the packets begin in the file. */
+  bodyAt: number;
+}
+
+/** One packet as it lies in the file. */
+export interface MjrPacket {
+  /** Of its frame in the file: reading may begin again there. */
+  offset: number;
+  /** After the first packet came. */
+  receivedMs: number;
+  /** RTP (RFC 3550). Valid until the next packets are asked for. */
+  data: Buffer;
+}
+
+const FILE_MAGIC = 'MJR00002';
+const FRAME_MAGIC = 0x4d454554;
+/** Magic, receive time, length. */
+const FRAME_HEAD_BYTES = 10;
+const READ_BYTES = 256 * 1024;
+const DECIMAL_ID = /^\d{1,3}$/;
+
+/** @returns null when the file is none, is empty, or holds neither sound nor pictures. */
+export async function readMjrHeader(file: FileHandle): Promise<MjrHeader | null> {
+  const head = Buffer.alloc(FILE_MAGIC.length + 2 + 0xffff);
+  const { bytesRead } = await file.read(head, 0, head.length, 0);
+  if (bytesRead < FILE_MAGIC.length + 2) return null;
+  if (head.toString('latin1', 0, FILE_MAGIC.length) !== FILE_MAGIC) return null;
+  const bodyAt = FILE_MAGIC.length + 2 + head.readUInt16BE(FILE_MAGIC.length);
+  if (bodyAt > bytesRead) return null;
+  const info = parse(head.toString('utf8', FILE_MAGIC.length + 2, bodyAt));
+  if (info === null) return null;
+  const { t: type, c: codec, u: startedUs, x: extensions, o: red } = info;
+  if ((type !== 'a' && type !== 'v') || typeof codec !== 'string' || typeof startedUs !== 'number')
+    return null;
+  return {
+    kind: type === 'a' ? 'AUDIO' : 'VIDEO',
+    codec,
+    startedMs: Math.round(startedUs / 1000),
+    extensions: extensionsOf(extensions),
+    redType: typeof red === 'number' ? red : null,
+    bodyAt,
+  };
+}
+
+/**
+ * The packets from `offset` on, as many at once as were read. A file that was cut off, or has something else in it, ends
+ * where it stops making sense.
+ */
+export async function* readMjrPackets(file: FileHandle, offset: number): AsyncGenerator<MjrPacket[]> {
+  const buffer = Buffer.alloc(READ_BYTES);
+  let [fileAt, filled] = [offset, 0];
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, fileAt + filled);
+    if (bytesRead === 0) return;
+    filled += bytesRead;
+    const { packets, used, isBroken } = cut(buffer.subarray(0, filled), fileAt);
+    if (packets.length > 0) yield packets;
+    if (isBroken) return;
+    buffer.copyWithin(0, used, filled);
+    [fileAt, filled] = [fileAt + used, filled - used];
+  }
+}
+
+function cut(bytes: Buffer, fileAt: number): { packets: MjrPacket[]; used: number; isBroken: boolean } {
+  const packets: MjrPacket[] = [];
+  let at = 0;
+  while (at + FRAME_HEAD_BYTES <= bytes.length) {
+    if (bytes.readUInt32BE(at) !== FRAME_MAGIC) return { packets, used: at, isBroken: true };
+    const start = at + FRAME_HEAD_BYTES;
+    const end = start + bytes.readUInt16BE(at + 8);
+    if (end > bytes.length) break;
+    packets.push({
+      offset: fileAt + at,
+      receivedMs: bytes.readUInt32BE(at + 4),
+      data: bytes.subarray(start, end),
+    });
+    at = end;
+  }
+  return { packets, used: at, isBroken: false };
+}
+
+function parse(json: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+function extensionsOf(value: unknown): Map<number, string> {
+  const found = new Map<number, string>();
+  if (typeof value !== 'object' || value === null) return found;
+  for (const [id, name] of Object.entries(value)) {
+    if (DECIMAL_ID.test(id) && typeof name === 'string') found.set(Number(id), name);
+  }
+  return found;
+}

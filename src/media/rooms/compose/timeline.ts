@@ -1,0 +1,205 @@
+import type { RoomLayout } from '../../contract/index.ts';
+import { LEVEL_MS, type ScannedTrack, type Span } from './scan.ts';
+
+/** Somebody who was in the room, with all that they sent. */
+interface Person {
+  identity: string;
+  name: string;
+  /** While anything came of them. */
+  spans: Span[];
+  tracks: ScannedTrack[];
+}
+
+/** Somebody in the picture. */
+export interface Shown {
+  name: string;
+  /** null while the camera is off. */
+  camera: ScannedTrack | null;
+}
+
+/** A part of the recording in which the picture is laid out in one way. */
+export interface Scene {
+  /** Counted from the beginning; `toFrame` is the first of the next scene. */
+  fromFrame: number;
+  toFrame: number;
+  /** Those in the picture, in the order in which they came. */
+  people: Shown[];
+  /** A screen that is shared, large; null without. */
+  screen: (Shown & { camera: ScannedTrack }) | null;
+  /** Whose picture is large: an index in `people`; null where all are alike. */
+  speaker: number | null;
+  /** Everything that is heard. */
+  sounds: ScannedTrack[];
+}
+
+export const FPS = 30;
+/** What happens within so short a time happens at once: a microphone and its camera, say. */
+const TOGETHER_MS = 250;
+/** A longer scene is composed in pieces, so that what is on the disk meanwhile stays small. */
+const LONGEST_FRAMES = 300 * FPS;
+const MOST_PEOPLE = 16;
+/** Somebody is there between two things that they send. */
+const ABSENT_AFTER_MS = 5000;
+/** A speaker stays large for so long. */
+const SPEAKER_MS = 2500;
+/** Out of 127; a quiet room is below. */
+const SPEAKING = 77;
+
+/** @param startMs when the recording begins, epoch milliseconds. */
+export function scenesOf(
+  tracks: readonly ScannedTrack[],
+  { startMs, endMs, layout }: { startMs: number; endMs: number; layout: RoomLayout },
+): Scene[] {
+  const people = peopleOf(tracks);
+  const speakers = layout === 'SPEAKER' ? speakersOf(people, startMs, endMs) : [];
+  const scenes: Scene[] = [];
+  const cuts = cutsOf(
+    people,
+    speakers.map(({ atMs }) => atMs),
+    startMs,
+    endMs,
+  );
+  for (const [index, { atMs, settledMs }] of cuts.entries()) {
+    const toMs = cuts[index + 1]?.atMs ?? endMs;
+    // In the middle of what is left of it once all has happened that happens together.
+    const scene = sceneAt(people, (settledMs + toMs) / 2, speakers, layout);
+    const sounds = soundsIn(tracks, { fromMs: atMs, toMs });
+    const [fromFrame, toFrame] = [frameAt(atMs - startMs), frameAt(toMs - startMs)];
+    for (let from = fromFrame; from < toFrame; from += LONGEST_FRAMES) {
+      scenes.push({ ...scene, sounds, fromFrame: from, toFrame: Math.min(toFrame, from + LONGEST_FRAMES) });
+    }
+  }
+  return scenes;
+}
+
+function frameAt(ms: number): number {
+  return Math.round((ms * FPS) / 1000);
+}
+
+function peopleOf(tracks: readonly ScannedTrack[]): Person[] {
+  const people = new Map<string, Person>();
+  const inOrder = tracks.toSorted((a, b) => startOf(a) - startOf(b));
+  for (const track of inOrder) {
+    const person = people.get(track.identity);
+    if (person !== undefined) person.tracks.push(track);
+    else {
+      const { identity, name } = track;
+      people.set(identity, { identity, name: name ?? identity, spans: [], tracks: [track] });
+    }
+  }
+  for (const person of people.values()) person.spans = union(person.tracks.flatMap(({ spans }) => spans));
+  return [...people.values()];
+}
+
+function startOf({ spans }: ScannedTrack): number {
+  return spans[0]?.fromMs ?? 0;
+}
+
+function union(spans: readonly Span[]): Span[] {
+  const joined: Span[] = [];
+  for (const span of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {
+    const last = joined.at(-1);
+    if (last !== undefined && span.fromMs - last.toMs < ABSENT_AFTER_MS)
+      last.toMs = Math.max(last.toMs, span.toMs);
+    else joined.push({ ...span });
+  }
+  return joined;
+}
+
+/** When the picture changes, first at the beginning. */
+function cutsOf(people: readonly Person[], more: readonly number[], startMs: number, endMs: number) {
+  const times = people.flatMap(({ spans, tracks }) => [
+    ...spans.flatMap(edges),
+    ...tracks.flatMap(({ header, spans }) => (header.kind === 'AUDIO' ? [] : spans.flatMap(edges))),
+    ...tracks.flatMap(({ shapes }) => shapes.map(({ atMs }) => atMs)),
+  ]);
+  const cuts = [{ atMs: startMs, settledMs: startMs }];
+  for (const ms of [...times, ...more].toSorted((a, b) => a - b)) {
+    if (ms >= endMs) break;
+    const last = cuts.at(-1);
+    if (last !== undefined && ms - last.atMs < TOGETHER_MS) last.settledMs = Math.max(last.settledMs, ms);
+    else cuts.push({ atMs: ms, settledMs: ms });
+  }
+  return cuts;
+}
+
+function edges({ fromMs, toMs }: Span): number[] {
+  return [fromMs, toMs];
+}
+
+function sceneAt(
+  people: readonly Person[],
+  ms: number,
+  speakers: readonly Speaker[],
+  layout: RoomLayout,
+): Pick<Scene, 'people' | 'screen' | 'speaker'> {
+  const here = people.filter(({ spans }) => covers(spans, ms));
+  const seen = here.map((person) => ({ person, name: person.name, camera: trackAt(person, 'CAMERA', ms) }));
+  const screens = here.map((person) => ({ name: person.name, camera: trackAt(person, 'SCREEN', ms) }));
+  const speaking = speakers.findLast(({ atMs }) => atMs <= ms)?.identity;
+  const first = seen.findIndex(({ person }) => person.identity === speaking);
+  // Of a crowd, those with a camera, and whoever speaks.
+  const ranked = seen.toSorted((a, b) => rank(a, speaking) - rank(b, speaking)).slice(0, MOST_PEOPLE);
+  const shown = seen.filter((one) => ranked.includes(one));
+  const index = shown.findIndex(({ person }) => person.identity === speaking);
+  const screen = screens.findLast(({ camera }) => camera !== null);
+  return {
+    people: shown.map(({ name, camera }) => ({ name, camera })),
+    screen: screen?.camera ? { name: screen.name, camera: screen.camera } : null,
+    speaker: layout === 'SPEAKER' && shown.length > 1 ? Math.max(0, first < 0 ? 0 : index) : null,
+  };
+}
+
+function rank({ person, camera }: { person: Person; camera: unknown }, speaking: string | undefined): number {
+  if (person.identity === speaking) return 0;
+  return camera === null ? 2 : 1;
+}
+
+function trackAt(person: Person, source: 'CAMERA' | 'SCREEN', ms: number): ScannedTrack | null {
+  const there = person.tracks.filter(
+    (track) => track.source === source && track.header.kind === 'VIDEO' && covers(track.spans, ms),
+  );
+  // Who has come back is still in the picture from before for a moment: the newer one.
+  return there.at(-1) ?? null;
+}
+
+function covers(spans: readonly Span[], ms: number): boolean {
+  return spans.some(({ fromMs, toMs }) => fromMs <= ms && ms < toMs);
+}
+
+function soundsIn(tracks: readonly ScannedTrack[], { fromMs, toMs }: Span): ScannedTrack[] {
+  return tracks.filter(
+    ({ header, spans }) =>
+      header.kind === 'AUDIO' && spans.some((span) => span.fromMs < toMs && span.toMs > fromMs),
+  );
+}
+
+interface Speaker {
+  atMs: number;
+  identity: string;
+}
+
+/** Who is loudest, by the quarter of a second, and stays so for a while. */
+function speakersOf(people: readonly Person[], startMs: number, endMs: number): Speaker[] {
+  const speakers: Speaker[] = [];
+  const smooth = new Map<string, number>();
+  for (let ms = startMs; ms < endMs; ms += LEVEL_MS) {
+    let loudest: { identity: string; level: number } | null = null;
+    for (const { identity, tracks } of people) {
+      const level =
+        ((smooth.get(identity) ?? 0) * 3 + Math.max(0, ...tracks.map((one) => levelAt(one, ms)))) / 4;
+      smooth.set(identity, level);
+      if (level > (loudest?.level ?? SPEAKING)) loudest = { identity, level };
+    }
+    const last = speakers.at(-1);
+    if (loudest === null || loudest.identity === last?.identity) continue;
+    if (last === undefined || ms - last.atMs >= SPEAKER_MS)
+      speakers.push({ atMs: ms, identity: loudest.identity });
+  }
+  return speakers;
+}
+
+function levelAt({ source, header, loudness }: ScannedTrack, ms: number): number {
+  if (source !== 'MICROPHONE') return 0;
+  return loudness[Math.floor((ms - header.startedMs) / LEVEL_MS)] ?? 0;
+}
