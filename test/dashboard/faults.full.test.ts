@@ -30,7 +30,7 @@ test('a device whose clock is two days off: what happened just now is just now',
       created_at: systemClock.now(),
     })
     .execute();
-  await dashboard.visit('/dashboard/notifications', { user }, async (page) => {
+  await dashboard.visit('/dashboard/notifications', { user, isLast: true }, async (page) => {
     for (const off of [-2 * DAY_MS, 2 * DAY_MS]) {
       await page.clock.setSystemTime(Date.now() + off);
       await page.reload();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Frame, Page } from 'playwright-core';
+import { assertGoodLooks, type MediaPlatform, startMediaPlatform } from '../harness/dashboard.ts';
 import { until } from '../harness/wait.ts';
 import { startPublisher } from '../rtmp/publisher.ts';
-import { assertGoodLooks, type MediaPlatform, startMediaPlatform } from './media-platform.ts';
 
 const TITLE = `${'ليلة الجمعة على الهواء '.repeat(5)}${'星期五晚上直播'.repeat(8)} ${'🎬🎉'.repeat(3)}`;
 const SLOW = { timeout: 60_000 };

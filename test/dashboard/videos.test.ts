@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { makeClip } from '../harness/clip.ts';
+import { assertGoodLooks, type MediaPlatform, startMediaPlatform } from '../harness/dashboard.ts';
 import { until } from '../harness/wait.ts';
-import { assertGoodLooks, type MediaPlatform, startMediaPlatform } from './media-platform.ts';
 
 const TITLE = `${'ليلة الجمعة '.repeat(7)}${'星期五晚上'.repeat(12)} ${'🎬🎉'.repeat(6)} A night at the opera`;
 const SLOW = { timeout: 60_000 };

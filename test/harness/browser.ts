@@ -1,7 +1,15 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type CDPSession,
+  type Cookie,
+  chromium,
+  type Page,
+} from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const ARGUMENTS = [
@@ -20,6 +28,8 @@ export const FAKE_DEVICES = [
   '--disable-features=WebRtcHideLocalIpsWithMdns',
 ];
 const CLOSE_MS = 5000;
+/** Of pages that ask for none. */
+const VIEWPORT = { width: 1280, height: 720 };
 
 /** A page and what went wrong in it or left it. */
 export interface WatchedPage {
@@ -32,15 +42,21 @@ export interface WatchedPage {
 }
 
 export interface TestBrowser {
-  /** A page in a context of its own: no cookies, no storage of others. */
+  /**
+   * A page with no cookies, no storage and no routes of others. It is a tab that was in use before where there is
+   * one of these options: a new one takes a second of processor time to load the same scripts.
+   */
   open(url: string, options?: OpenOptions): Promise<WatchedPage>;
   /** Ends Chromium, the hard way when it does not want to. */
   close(): Promise<void>;
 }
 
-export interface OpenOptions extends BrowserContextOptions {
+export interface OpenOptions extends Omit<BrowserContextOptions, 'storageState'> {
+  cookies?: Cookie[];
   /** A script that runs in every frame before those of the page. */
   initScript?: string;
+  /** Nobody gets the tab after it: for those that set its clock, which nothing sets back. */
+  isLast?: boolean;
 }
 
 /**
@@ -60,14 +76,25 @@ export async function launchBrowser(more: readonly string[] = []): Promise<TestB
     handleSIGHUP: false,
   });
   const browser = await chromium.connect(server.wsEndpoint());
+  const free: Tab[] = [];
   return {
-    open: async (url, { initScript, ...contextOptions } = {}) => {
-      const context = await browser.newContext(contextOptions);
-      if (initScript !== undefined) await context.addInitScript(initScript);
-      const page = await context.newPage();
+    open: async (url, { initScript, cookies = [], extraHTTPHeaders = {}, isLast, ...options } = {}) => {
+      const kind = JSON.stringify(options);
+      const known = free.findIndex((tab) => tab.kind === kind);
+      const [tab = await newTab(browser, kind, options)] = known < 0 ? [] : free.splice(known, 1);
+      const { context, page } = tab;
+      await context.addCookies(cookies);
+      await context.setExtraHTTPHeaders(extraHTTPHeaders);
+      const script = initScript === undefined ? null : await page.addInitScript(initScript);
       const watched = watch(page, url);
       await page.goto(url);
-      return { ...watched, page, close: () => context.close() };
+      const close = async () => {
+        await script?.dispose();
+        if (isLast === true || page.isClosed()) return context.close();
+        await emptyTab(tab, options);
+        free.push(tab);
+      };
+      return { ...watched, page, close };
     },
     close: async () => {
       const closed = browser.close().then(() => server.close());
@@ -75,6 +102,42 @@ export async function launchBrowser(more: readonly string[] = []): Promise<TestB
       if ((await Promise.race([closed, late])) === 'late') await server.kill();
     },
   };
+}
+
+interface Tab {
+  /** The options of its context. */
+  kind: string;
+  context: BrowserContext;
+  page: Page;
+  session: CDPSession;
+}
+
+async function newTab(browser: Browser, kind: string, options: BrowserContextOptions): Promise<Tab> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  return { kind, context, page, session: await context.newCDPSession(page) };
+}
+
+/** Takes away all that whoever used it has left, and nothing of it is heard of any more. */
+async function emptyTab({ context, page, session }: Tab, options: BrowserContextOptions): Promise<void> {
+  for (const other of context.pages()) if (other !== page) await other.close();
+  for (const watched of [context, page]) watched.removeAllListeners();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  const origins = new Set(page.frames().map((frame) => new URL(frame.url()).origin));
+  // What a page tells when it is left would reach the next test.
+  await context.setOffline(true);
+  await page.evaluate('sessionStorage.clear()').catch(() => {});
+  await page.goto('about:blank');
+  await context.setOffline(false);
+  await context.clearCookies();
+  for (const origin of origins) {
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' }).catch(() => {});
+  }
+  await page.setViewportSize(options.viewport ?? VIEWPORT);
+  await page.emulateMedia({
+    colorScheme: options.colorScheme ?? 'light',
+    reducedMotion: options.reducedMotion ?? 'no-preference',
+  });
 }
 
 function watch(page: Page, url: string): { errors: string[]; strangers: string[] } {
