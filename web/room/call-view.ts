@@ -1,4 +1,4 @@
-import type { RoomState } from './client/room-client.ts';
+import type { RoomState } from './client/room-state.ts';
 import { el, part, say } from './dom.ts';
 
 const NOTICE_MS = 6000;

@@ -1,7 +1,8 @@
 import { CallView, openSettings } from './call-view.ts';
 import type { EngineLoaders, TrackSource } from './client/media-engine.ts';
 import type { MediaKind, Participant } from './client/protocol.ts';
-import { type Phase, RoomClient, type RoomListener, type RoomState } from './client/room-client.ts';
+import { RoomClient } from './client/room-client.ts';
+import type { Phase, RoomListener, RoomState } from './client/room-state.ts';
 import { DevicePicker } from './device-picker.ts';
 import { Levels } from './levels.ts';
 import type { LocalMedia } from './local-media.ts';
@@ -12,7 +13,7 @@ import { Side, type SideName } from './side.ts';
 import { Sound } from './sound.ts';
 import { Stage } from './stage.ts';
 import { type Action, Toolbar } from './toolbar.ts';
-import { type Device, ENDINGS, leftWords, nameOf } from './words.ts';
+import { type Device, endingOf, leftWords, MUTED_WORDS, nameOf } from './words.ts';
 
 interface CallOptions {
   root: HTMLElement;
@@ -101,7 +102,7 @@ export class Call implements RoomListener {
     this.#toolbar.set('hand', { isOn: hand });
     this.#toolbar.set('record', {
       isOn: state.recording,
-      isHidden: role !== 'HOST' || welcome.canRecord === false,
+      isHidden: role !== 'HOST' || welcome.engine === 'mesh' || welcome.canRecord === false,
     });
     this.#toolbar.set('settings', { isHidden: !canPublish });
     this.#toolbar.set('view', { isOn: this.#stage.view === 'speaker' });
@@ -135,15 +136,11 @@ export class Call implements RoomListener {
 
   onMuted(kind: MediaKind, muted: boolean): void {
     const { media } = this.#options;
-    if (!muted) {
-      this.#view.tell('The host lets you speak and be seen again.');
-      return;
-    }
+    this.#view.tell(MUTED_WORDS[kind][muted ? 'muted' : 'lifted']);
+    if (!muted) return;
     if (kind === 'AUDIO') void this.#mute(true);
     if (kind === 'VIDEO') media.turnOff('CAMERA');
     if (kind === 'SCREEN') media.unshare();
-    const what = { AUDIO: 'muted you', VIDEO: 'stopped your camera', SCREEN: 'stopped your screen' }[kind];
-    this.#view.tell(`The host has ${what}.`);
   }
 
   onPresence(participant: Participant, reason: string | null): void {
@@ -196,11 +193,11 @@ export class Call implements RoomListener {
     this.#sound.close();
     this.#view.close();
     media.stop();
-    const { heading, text, again } = ENDINGS[outcome];
+    const wasIn = this.#client.state.welcome !== null;
+    const { heading, text, again } = endingOf(outcome, words, wasIn);
     this.#options.onPass(again === null ? null : { token: pass.token, resumeToken: '' });
-    const isSaid = outcome === 'REMOVED' && words.includes(' ');
     const choices = again === null ? [] : [{ words: again, isMain: true, act: () => location.reload() }];
-    screen.show(heading, isSaid ? words : text, choices, true);
+    screen.show(heading, text, choices, true);
   }
 
   /** Sends what the devices give, and nothing else. */
@@ -230,16 +227,18 @@ export class Call implements RoomListener {
     const { state } = this.#client;
     switch (action) {
       case 'microphone':
+        if (!this.#isHeard() && this.#isRefused('AUDIO')) break;
         if (media.track('MICROPHONE') === null) await this.#start('MICROPHONE');
         else await this.#mute(!this.#isMuted);
         break;
       case 'camera':
+        if (media.track('CAMERA') === null && this.#isRefused('VIDEO')) break;
         if (media.track('CAMERA') === null) await this.#start('CAMERA');
         else media.turnOff('CAMERA');
         break;
       case 'screen':
         if (media.screen.length > 0) media.unshare();
-        else await media.share();
+        else if (!this.#isRefused('SCREEN')) await media.share();
         break;
       case 'hand':
         this.#client.raiseHand(!state.participants.get(state.welcome?.self.identity ?? '')?.hand);
@@ -273,6 +272,13 @@ export class Call implements RoomListener {
     this.#isMuted = isMuted;
     await this.#client.setMuted('MICROPHONE', isMuted);
     this.onChange(this.#client.state);
+  }
+
+  /** Says so, where a host has muted it. */
+  #isRefused(kind: MediaKind): boolean {
+    const isRefused = this.#client.state.mutedByHost.has(kind);
+    if (isRefused) this.#view.tell(`${MUTED_WORDS[kind].muted} Raise your hand to ask.`);
+    return isRefused;
   }
 
   #isHeard(): boolean {

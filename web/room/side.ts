@@ -1,6 +1,6 @@
 import { appendText } from '../chat/links.ts';
 import type { ChatLine, Moderation, Participant, Waiting } from './client/protocol.ts';
-import type { RoomState } from './client/room-client.ts';
+import type { RoomState } from './client/room-state.ts';
 import { el, icon, say } from './dom.ts';
 import { nameOf } from './words.ts';
 
@@ -10,6 +10,13 @@ const CHAT_MAX = 300;
 const TEXT_MAX = 1000;
 /** So far from the end somebody reads what was said before. */
 const AT_END_PX = 60;
+
+/** What a host can stop, by what the participant sends, with the words for both ways. */
+const MUTES = [
+  ['AUDIO', 'audio', 'Mute', 'Allow microphone'],
+  ['VIDEO', 'video', 'Stop camera', 'Allow camera'],
+  ['SCREEN', 'screen', 'Stop screen', 'Allow screen'],
+] as const;
 
 interface SideOptions {
   onChat(text: string): void;
@@ -31,6 +38,8 @@ export class Side {
   readonly #waiting = el('ul', { class: 'people', 'aria-label': 'Waiting room' });
   readonly #waitingPart: HTMLElement;
   readonly #list = el('ul', { class: 'people', 'aria-label': 'In the room' });
+  /** Whom this host has muted, by identity and kind: it lasts until it is lifted. */
+  readonly #muted = new Set<string>();
   #open: SideName | null = null;
 
   constructor(options: SideOptions) {
@@ -144,26 +153,31 @@ export class Side {
       video ? 'camera on' : '',
     ].filter((fact) => fact !== '');
     const acts = el('span', { class: 'people-acts' });
-    if (isHost && !isSelf) {
-      const mute = (kind: 'AUDIO' | 'VIDEO' | 'SCREEN', words: string) =>
-        acts.append(
-          this.#button(`${identity} ${kind}`, words, `${words}: ${name}`, () =>
-            this.#options.onModerate({ action: 'mute', identity, kind, on: true }),
-          ),
-        );
-      if (audio) mute('AUDIO', 'Mute');
-      if (video) mute('VIDEO', 'Stop camera');
-      if (screen) mute('SCREEN', 'Stop screen');
-      acts.append(
-        this.#button(`${identity} kick`, 'Remove', `Remove: ${name}`, () => this.#options.onRemove(person)),
-      );
-    }
+    if (isHost && !isSelf) acts.append(...this.#acts(person, name));
     return el(
       'li',
       { 'data-identity': identity },
       el('span', { class: 'people-name' }, el('bdi', {}, name), el('small', {}, facts.join(', '))),
       acts,
     );
+  }
+
+  #acts(person: Participant, name: string): HTMLElement[] {
+    const { identity } = person;
+    const mutes = ([kind, isSent, stop, allow]: (typeof MUTES)[number]) => {
+      const key = `${identity} ${kind}`;
+      const on = person[isSent];
+      if (!on && !this.#muted.has(key)) return [];
+      const words = on ? stop : allow;
+      const act = () => {
+        if (on) this.#muted.add(key);
+        else this.#muted.delete(key);
+        this.#options.onModerate({ action: 'mute', identity, kind, on });
+      };
+      return [this.#button(key, words, `${words}: ${name}`, act)];
+    };
+    const remove = () => this.#options.onRemove(person);
+    return [...MUTES.flatMap(mutes), this.#button(`${identity} kick`, 'Remove', `Remove: ${name}`, remove)];
   }
 
   #button(key: string, words: string, label: string, act: () => void): HTMLElement {

@@ -1,4 +1,5 @@
-import type { Outcome } from './client/room-client.ts';
+import type { MediaKind } from './client/protocol.ts';
+import type { Outcome } from './client/room-state.ts';
 
 export type Device = 'CAMERA' | 'MICROPHONE';
 
@@ -42,7 +43,7 @@ export interface Ending {
 
 const REMOVED_TEXT = 'The host has ended your visit. Ask the host if you think that this was a mistake.';
 
-export const ENDINGS: Record<Outcome, Ending> = {
+const ENDINGS: Record<Outcome, Ending> = {
   LEFT: { heading: 'You have left the room.', text: 'You can close this page.', again: 'Join again' },
   REMOVED: { heading: 'You are no longer in this room.', text: REMOVED_TEXT, again: null },
   NOT_FOUND: {
@@ -75,6 +76,38 @@ export const ENDINGS: Record<Outcome, Ending> = {
     heading: 'This page is out of date.',
     text: 'The server has changed since this page was loaded. Load it anew.',
     again: 'Load again',
+  },
+};
+
+/** Why a room has ended, by the gateway's reason. */
+const END_REASONS: Record<string, string> = {
+  CALL: 'A host has ended it. Thank you for being there.',
+  MAX_DURATION: 'It has reached its longest duration.',
+  EXPIRED: 'Its time is over.',
+  ALONE: 'You were the last one in it.',
+};
+
+/**
+ * The last screen.
+ *
+ * @param words of the gateway: a sentence, or the reason why a room has ended.
+ * @param wasIn whether this visitor has been in the room.
+ */
+export function endingOf(outcome: Outcome, words: string, wasIn: boolean): Ending {
+  const ending = ENDINGS[outcome];
+  if (outcome === 'ENDED') return { ...ending, text: END_REASONS[words] ?? ending.text };
+  if (outcome !== 'REMOVED') return ending;
+  const text = words === '' ? ending.text : `${words} Ask the host if you think that this was a mistake.`;
+  return { ...ending, text, ...(wasIn ? {} : { heading: 'You cannot come in.' }) };
+}
+
+/** What a host did about what this participant sends. */
+export const MUTED_WORDS: Record<MediaKind, { muted: string; lifted: string }> = {
+  AUDIO: { muted: 'The host has muted you.', lifted: 'The host lets you speak again.' },
+  VIDEO: { muted: 'The host has stopped your camera.', lifted: 'The host lets you show yourself again.' },
+  SCREEN: {
+    muted: 'The host has stopped your screen.',
+    lifted: 'The host lets you share your screen again.',
   },
 };
 

@@ -48,8 +48,10 @@ export interface Welcome {
   engine: EngineName;
   iceServers: RTCIceServer[];
   recording: boolean;
-  /** Whether the engine can record. */
+  /** Whether the room can be recorded. */
   canRecord?: boolean;
+  /** What of this participant a host has muted; they cannot lift it. */
+  muted: MediaKind[];
   resumeToken: string;
 }
 

@@ -1,76 +1,15 @@
-import type { EngineHost, EngineLoaders, MediaEngine, TrackSource } from './media-engine.ts';
+import type { EngineHost, MediaEngine, TrackSource } from './media-engine.ts';
 import {
-  type ChatLine,
   CLOSED,
   type ClientMessage,
   type MediaKind,
   type Moderation,
-  type Participant,
   PROTOCOL,
   type Published,
   type ServerMessage,
-  type Waiting,
   type Welcome,
 } from './protocol.ts';
-
-/** Why somebody is no longer in a room. */
-export type Outcome =
-  | 'LEFT'
-  | 'REMOVED'
-  | 'NOT_FOUND'
-  | 'TOKEN'
-  | 'FULL'
-  | 'ENDED'
-  | 'REPLACED'
-  | 'BAD_MESSAGE'
-  | 'NO_ENGINE';
-
-export type Phase =
-  | { name: 'connecting' }
-  | { name: 'waiting' }
-  | { name: 'in' }
-  /** The connection is lost and tried again; the seat is kept for a while. */
-  | { name: 'reconnecting'; attempt: number }
-  /** `words` are the gateway's, for what the outcome leaves open. */
-  | { name: 'over'; outcome: Outcome; words: string };
-
-/** All that a page shows of a room. The client changes it and tells; nobody else writes to it. */
-export interface RoomState {
-  phase: Phase;
-  welcome: Welcome | null;
-  /** Everybody in the room, oneself included, by identity, in the order of joining. */
-  participants: Map<string, Participant>;
-  waitingRoom: Waiting[];
-  recording: boolean;
-  /** False while the engine cannot carry sound and pictures. */
-  hasMedia: boolean;
-}
-
-/** What a page listens for. `onChange` says that the state is another; the rest is what no state can say. */
-export interface RoomListener {
-  onChange(state: RoomState): void;
-  onTrack(identity: string, source: TrackSource, track: MediaStreamTrack): void;
-  onTrackGone(identity: string, source: TrackSource): void;
-  onChat(line: ChatLine): void;
-  /** A host has muted this participant, or asks for nothing more when `muted` is false. */
-  onMuted(kind: MediaKind, muted: boolean): void;
-  /** Somebody came, or went (`reason` of the gateway). */
-  onPresence(participant: Participant, reason: string | null): void;
-  /** A refusal of the gateway, in words. */
-  onRefused(code: string, message: string): void;
-}
-
-export interface RoomOptions {
-  /** `wss://…/rtc/rooms/{id}` */
-  url: string;
-  token: string;
-  /** Of an earlier visit of this tab, so that a reload is the same participant. */
-  resumeToken?: string;
-  engines: EngineLoaders;
-  listener: RoomListener;
-  /** Told of each new one. */
-  onResumeToken?(token: string): void;
-}
+import type { Outcome, Phase, RoomOptions, RoomState } from './room-state.ts';
 
 const FIRST_WAIT_MS = 300;
 const MAX_WAIT_MS = 8000;
@@ -95,6 +34,7 @@ export class RoomClient {
     welcome: null,
     participants: new Map(),
     waitingRoom: [],
+    mutedByHost: new Set(),
     recording: false,
     hasMedia: true,
   };
@@ -259,7 +199,7 @@ export class RoomClient {
         listener.onRefused(message.code, message.message);
         return;
       case 'muted':
-        listener.onMuted(message.kind, message.muted);
+        this.#setMutedByHost(message.kind, message.muted);
         return;
       case 'ended':
         this.#end(message.reason === 'KICKED' ? 'REMOVED' : 'ENDED', message.reason);
@@ -318,6 +258,17 @@ export class RoomClient {
     this.#tellPeers();
     this.#tellPublished();
     this.#setPhase({ name: 'in' });
+    for (const kind of ['AUDIO', 'VIDEO', 'SCREEN'] as const) {
+      this.#setMutedByHost(kind, welcome.muted.includes(kind));
+    }
+  }
+
+  #setMutedByHost(kind: MediaKind, isMuted: boolean): void {
+    const { mutedByHost } = this.state;
+    if (mutedByHost.has(kind) === isMuted) return;
+    if (isMuted) mutedByHost.add(kind);
+    else mutedByHost.delete(kind);
+    this.#options.listener.onMuted(kind, isMuted);
   }
 
   async #startEngine(welcome: Welcome): Promise<boolean> {
