@@ -30,6 +30,7 @@ export interface LogPlace {
 /** How far back a tail resumes: what was missed is at most so many entries, none older than `ageMs`. */
 export const LOG_KEPT: Readonly<Record<LoggedTail, { entries: number; ageMs: number }>> = {
   CHAT: { entries: 1000, ageMs: 10 * MINUTE_MS },
+  RESTREAM: { entries: 300, ageMs: 60 * MINUTE_MS },
   STATUS: { entries: 100, ageMs: 60 * MINUTE_MS },
 };
 

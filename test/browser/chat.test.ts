@@ -78,6 +78,7 @@ test('two visitors talk by keyboard, the creator answers, deletes and closes the
   await chat.set({ chatMode: 'FOLLOWERS' });
   await wide.page.getByText(/Only those who follow .* can write here\./).waitFor();
   assert.equal(await wide.page.getByLabel(/^Message as/).isVisible(), false);
+  await wide.page.locator('.chat-system', { hasText: 'Only followers can write here now.' }).waitFor();
   await chat.request('DELETE', '');
   await shows(wide.page, []);
   await shows(narrow.page, []);

@@ -93,30 +93,21 @@ class ChatPanel {
     return this.#list.querySelector(`[data-id="${CSS.escape(id)}"]`);
   }
 
-  #show({ id, author, text, createdAt, deletedAt }: ChatMessage): void {
+  #show(message: ChatMessage): void {
+    const { id, kind, text, deletedAt } = message;
     if (deletedAt !== null || this.#find(id) !== null) return;
     const isAtEnd = this.#list.scrollHeight - this.#list.scrollTop - this.#list.clientHeight < AT_END_PX;
     const item = document.createElement('div');
     item.dataset.id = id;
-    item.dataset.author = author.id ?? '';
-    const by = element('span', 'chat-by');
-    const name = element('bdi', 'chat-author');
-    name.textContent = author.displayName;
-    by.append(name);
-    if (author.badges.includes('CREATOR')) {
-      const badge = element('span', 'badge');
-      badge.textContent = 'Creator';
-      by.append(' ', badge);
+    if (kind === 'SYSTEM') item.className = 'chat-system';
+    else {
+      item.dataset.author = message.author.id ?? '';
+      item.append(byLine(message));
     }
-    const time = document.createElement('time');
-    time.dateTime = createdAt;
-    time.dataset.style = 'relative';
-    time.textContent = relativeTime(new Date(createdAt), new Date());
-    by.append(' ', time);
     const said = element('span', 'chat-text');
     said.dir = 'auto';
     appendText(said, text);
-    item.append(by, said);
+    item.append(said);
     this.#list.append(item);
     while (this.#list.children.length > SHOWN_MAX) this.#list.firstElementChild?.remove();
     if (isAtEnd) this.#list.scrollTop = this.#list.scrollHeight;
@@ -245,6 +236,25 @@ class ChatPanel {
 
 function isMessage(answer: Record<string, unknown>): answer is Record<string, unknown> & ChatMessage {
   return typeof answer.id === 'string' && typeof answer.author === 'object';
+}
+
+/** Who says it, and when. */
+function byLine({ author, createdAt }: ChatMessage): HTMLElement {
+  const by = element('span', 'chat-by');
+  const name = element('bdi', 'chat-author');
+  name.textContent = author.displayName;
+  by.append(name);
+  if (author.badges.includes('CREATOR')) {
+    const badge = element('span', 'badge');
+    badge.textContent = 'Creator';
+    by.append(' ', badge);
+  }
+  const time = document.createElement('time');
+  time.dateTime = createdAt;
+  time.dataset.style = 'relative';
+  time.textContent = relativeTime(new Date(createdAt), new Date());
+  by.append(' ', time);
+  return by;
 }
 
 function element(tag: 'span' | 'bdi', className: string): HTMLElement {

@@ -1,5 +1,6 @@
 export interface ChatMessage {
   id: string;
+  kind: 'MESSAGE' | 'SYSTEM';
   author: { id: string | null; displayName: string; badges: string[] };
   text: string;
   createdAt: string;

@@ -136,8 +136,30 @@ describe('a post', () => {
     (await chat.post('three')).assertError('CONFLICT');
     await chat.set({ chatMode: 'OPEN', chatEnabled: false });
     (await chat.post('three')).assertError('CONFLICT');
-    assert.deepEqual(await chat.texts(), ['two', 'one'], 'what was said can be read');
+    assert.deepEqual(await chat.texts(), ['The chat is off.', 'two', 'one'], 'what was said can be read');
   });
+});
+
+test('what changes for its writers is said in the chat, by nobody', async () => {
+  const chat = await newChat();
+  await chat.say('one');
+  await chat.set({ title: 'Another title' });
+  await chat.set({ chatMode: 'FOLLOWERS', slowModeSec: 30 });
+  await chat.set({ chatMode: 'OFF', slowModeSec: 5 });
+  await chat.set({ chatMode: 'OPEN', slowModeSec: 0 });
+  assert.deepEqual((await chat.texts()).toReversed(), [
+    'one',
+    'Only followers can write here now.',
+    'Slow mode: guests write once every 30 seconds.',
+    'The chat is off.',
+    'Everybody can write here now.',
+    'Slow mode is off.',
+  ]);
+  const [newest] = (await chat.request('GET', '?limit=1')).assertOk(200).list('data');
+  const { id, kind, author } = Object(newest);
+  assert.equal(kind, 'SYSTEM');
+  assert.deepEqual(author, { id: null, username: null, displayName: 'System', avatarUrl: null, badges: [] });
+  (await chat.request('DELETE', `/${id}`)).assertOk(200);
 });
 
 describe('the caps', () => {

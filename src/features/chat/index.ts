@@ -3,6 +3,7 @@
  *
  * Terminology: a *guest* is a visitor of the page of one stream who has said a name; a *time-out* is a ban with an end.
  */
+export { createChatConsumers } from './consumers.ts';
 export { guestChatPages } from './guest.pages.ts';
 export { createGuestSessions } from './guests.ts';
 export { toMessage } from './messages.ts';

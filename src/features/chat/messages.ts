@@ -8,7 +8,7 @@ export function toMessage({ row, creator }: ShownMessage): ChatMessage {
     id: row.id,
     streamId: row.stream_id,
     eventId: `${row.at.getTime()}-${row.seq}`,
-    kind: 'MESSAGE',
+    kind: row.kind,
     text: row.text,
     author: authorOf({ row, creator }),
     replyToId: row.reply_to_id,
@@ -17,7 +17,10 @@ export function toMessage({ row, creator }: ShownMessage): ChatMessage {
   };
 }
 
+const SYSTEM = { id: null, username: null, displayName: 'System', avatarUrl: null, badges: [] };
+
 function authorOf({ row, creator }: ShownMessage): ChatMessage['author'] {
+  if (row.kind === 'SYSTEM') return SYSTEM;
   if (row.guest_name === null) return { ...creator, badges: ['CREATOR'] };
   return {
     id: row.author_id,

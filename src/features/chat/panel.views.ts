@@ -43,7 +43,11 @@ ${messages.filter(({ row }) => row.deleted_at === null).map((one) => item(toMess
 </section>`;
 }
 
-function item({ id, author, text, createdAt }: ChatMessage): SafeHtml {
+function item({ id, kind, author, text, createdAt }: ChatMessage): SafeHtml {
+  if (kind === 'SYSTEM') {
+    return html`<div data-id="${id}" class="chat-system"><span class="chat-text">${text}</span></div>
+`;
+  }
   const isCreator = author.badges.includes('CREATOR');
   return html`<div data-id="${id}" data-author="${author.id}"><span class="chat-by"><bdi class="chat-author">${author.displayName}</bdi>${isCreator && html` <span class="badge">Creator</span>`} <time datetime="${createdAt}" data-style="relative"></time></span><span class="chat-text" dir="auto">${text}</span></div>
 `;

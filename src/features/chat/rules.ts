@@ -52,3 +52,33 @@ export function isSameName(a: string, b: string): boolean {
   const plain = (name: string) => folded(name).replaceAll(/[^\p{L}\p{N}]/gu, '');
   return plain(a) === plain(b) && plain(a) !== '';
 }
+
+interface Openness {
+  chat_enabled: boolean;
+  chat_mode: 'OPEN' | 'FOLLOWERS' | 'TIER' | 'OFF';
+  slow_mode_sec: number;
+}
+
+const WHO_WRITES = {
+  OPEN: 'Everybody can write here now.',
+  FOLLOWERS: 'Only followers can write here now.',
+  TIER: 'Only members can write here now.',
+  OFF: 'The chat is off.',
+} as const;
+
+/** What is said in a chat whose settings were changed. @param changes fields of the stream. */
+export function announcements(
+  chat: Openness,
+  changes: Readonly<Record<string, { from: unknown } | undefined>>,
+): string[] {
+  const mode = chat.chat_enabled ? chat.chat_mode : 'OFF';
+  const { chatEnabled, chatMode, slowModeSec } = changes;
+  const wasEnabled = chatEnabled === undefined ? chat.chat_enabled : chatEnabled.from === true;
+  const before = wasEnabled ? (chatMode?.from ?? chat.chat_mode) : 'OFF';
+  const said: string[] = before === mode ? [] : [WHO_WRITES[mode]];
+  if (slowModeSec === undefined || mode === 'OFF') return said;
+  const { slow_mode_sec: seconds } = chat;
+  const every = seconds === 1 ? 'second' : `${seconds} seconds`;
+  said.push(seconds === 0 ? 'Slow mode is off.' : `Slow mode: guests write once every ${every}.`);
+  return said;
+}

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { named } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 
 /** Code points. */
 export const TEXT_MAX = 500;
@@ -48,7 +49,9 @@ export const ChatMessage = named(
     eventId: Type.String({
       description: 'Of its event in the tail: resume behind it, or list what came `since`.',
     }),
-    kind: OneOf(['MESSAGE', 'SYSTEM'] as const),
+    kind: OneOf(VALUES.chat_message.kind, {
+      description: 'SYSTEM is what the platform itself says: a change of the settings.',
+    }),
     text: Type.String({ description: 'Plain text; empty once it is deleted.' }),
     author: Author,
     replyToId: Nullable(Type.String()),

@@ -8,7 +8,7 @@ import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { BanRow, MessageRow, SettingsRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { hasBannedWord, isSameName, refuseText } from './rules.ts';
+import { announcements, hasBannedWord, isSameName, refuseText } from './rules.ts';
 
 export interface PostInput {
   text: string;
@@ -77,6 +77,8 @@ export interface Chat {
   remove(workspaceId: string, streamId: string, id: string): Promise<void>;
   /** Removes every message. @returns when. */
   clear(workspaceId: string, streamId: string): Promise<Date>;
+  /** Says in the chat what is new in its settings, in the transaction that changes them, under the lock of the stream. */
+  announce(tx: Tx, streamId: string, changes: Parameters<typeof announcements>[1]): Promise<void>;
   ban(workspaceId: string, streamId: string, authorId: string, seconds: number | null): Promise<BanRow>;
   bans(workspaceId: string, streamId: string, page: PageRequest): Promise<BanRow[]>;
   unban(workspaceId: string, streamId: string, id: string): Promise<void>;
@@ -155,6 +157,11 @@ export function createChat(deps: Deps): Chat {
         await log.blankLog(tx, place(streamId), 'message', { before: seq });
         return now;
       }),
+    async announce(tx, streamId, changes) {
+      const settings = await repository.lockSettings(tx, streamId);
+      if (settings === undefined) return;
+      for (const text of announcements(settings, changes)) await say(deps, tx, settings, text);
+    },
     ban: (workspaceId, streamId, authorId, seconds) =>
       changing(streamId, workspaceId, async (tx, settings, now) => {
         if (!AUTHOR.test(authorId)) throw badRequest('authorId', 'This is the id of no author.');
@@ -223,6 +230,35 @@ async function recentOf({ db, creatorOf }: Deps, streamId: string): Promise<Rece
   };
 }
 
+/** Of what the platform says no author is shown. */
+const PLATFORM: Creator = { id: '', username: '', displayName: '', avatarUrl: null };
+
+/** The platform itself. */
+async function say(deps: Deps, tx: Tx, { id }: SettingsRow, text: string): Promise<void> {
+  const now = deps.clock.now();
+  const nobody = { author_id: null, guest_name: null, reply_to_id: null, client_id: null };
+  await writeMessage(deps, tx, { kind: 'SYSTEM', stream_id: id, text, ...nobody, now }, PLATFORM);
+}
+
+type NewMessage = Pick<MessageRow, 'kind' | 'stream_id' | 'text' | 'author_id'> &
+  Pick<MessageRow, 'guest_name' | 'reply_to_id' | 'client_id'> & { now: Date };
+
+async function writeMessage(
+  deps: Deps,
+  tx: Tx,
+  { now, ...message }: NewMessage,
+  creator: Creator,
+): Promise<ShownMessage> {
+  const row = { id: newId('msg'), ...message, created_at: now, deleted_at: null };
+  const placed = ({ seq, atMs }: log.LogPosition) => ({ ...row, seq, at: dateFromMs(atMs) });
+  const position = await log.appendToLog(tx, place(row.stream_id), 'message', {
+    body: (at) => deps.toMessage({ row: placed(at), creator }),
+    at: now,
+  });
+  await repository.insertMessage(tx, placed(position));
+  return { row: placed(position), creator };
+}
+
 interface Post {
   settings: SettingsRow;
   creator: Creator;
@@ -252,24 +288,14 @@ async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ShownMessage>
     if (parent === undefined || parent.deleted_at !== null)
       throw badRequest('replyToId', 'There is no such message to reply to.');
   }
-  const row = {
-    id: newId('msg'),
-    stream_id: streamId,
-    text,
-    author_id: authorId,
-    guest_name: poster.kind === 'guest' ? poster.name : null,
-    reply_to_id: replyToId,
-    client_id: clientId,
-    created_at: now,
-    deleted_at: null,
-  };
-  const placed = ({ seq, atMs }: log.LogPosition) => ({ ...row, seq, at: dateFromMs(atMs) });
-  const position = await log.appendToLog(tx, place(streamId), 'message', {
-    body: (at) => deps.toMessage({ row: placed(at), creator }),
-    at: now,
-  });
-  await repository.insertMessage(tx, placed(position));
-  return { row: placed(position), creator };
+  const guest_name = poster.kind === 'guest' ? poster.name : null;
+  const message = { text, guest_name, reply_to_id: replyToId, client_id: clientId, now };
+  return writeMessage(
+    deps,
+    tx,
+    { kind: 'MESSAGE', stream_id: streamId, author_id: authorId, ...message },
+    creator,
+  );
 }
 
 /** @throws {AppError} when a guest may not post, or not yet. */

@@ -41,14 +41,14 @@ describe('a tail of the chat', () => {
     const resumed = await chat.tail({ on: other, after });
     await resumed.waitFor('settings');
     await chat.say('live');
-    await resumed.waitFor('message', 2);
+    await resumed.waitFor('message', 3);
     assert.deepEqual(
       resumed.messages.map(({ event }) => event),
-      ['ready', 'message', 'deleted', 'settings', 'message'],
+      ['ready', 'message', 'deleted', 'settings', 'message', 'message'],
     );
     assert.deepEqual(
       resumed.data('message').map(({ text }) => text),
-      ['missed', 'live'],
+      ['missed', 'Slow mode: guests write once every 30 seconds.', 'live'],
     );
     assert.deepEqual(resumed.data('deleted'), [{ messageId: secret, deletedAt: clock.now().toISOString() }]);
     assert.deepEqual(resumed.data('settings'), [{ chatMode: 'OPEN', slowModeSec: 30 }]);

@@ -1,11 +1,12 @@
 import type { Events } from '../../events/index.ts';
+import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { RestreamRow, TargetRow } from './repository.ts';
+import type { RestreamRow, WholeRestream } from './repository.ts';
 import * as repository from './repository.ts';
 import type { Change } from './transitions.ts';
 
@@ -30,10 +31,10 @@ export interface RestreamedStreams {
   detach(tx: Tx, streamId: string, restreamId: string): Promise<void>;
 }
 
-/** A restream with its targets, oldest first. */
-export interface WholeRestream {
-  row: RestreamRow;
-  targets: TargetRow[];
+/** Those who send look at it, and the tails of its stream. */
+export function tellChanged({ bus }: { bus: Bus }, id: string, streamId: string): void {
+  bus.publish(RESTREAM_TOPIC, id);
+  bus.publish(STREAM_LOG_TOPIC, streamId);
 }
 
 export type LockedWork = (change: Change, row: RestreamRow) => Promise<void>;
@@ -52,6 +53,6 @@ export async function changeLocked(
     const row = (await repository.findRestream(tx, workspaceId, id)) ?? found;
     return { row, targets: await repository.targetsOf(tx, [id]) };
   });
-  bus.publish(RESTREAM_TOPIC, id);
+  tellChanged({ bus }, id, whole.row.stream_id);
   return whole;
 }

@@ -9,6 +9,12 @@ export type RestreamRow = Selectable<RestreamTable>;
 export type TargetRow = Selectable<RestreamTargetTable>;
 export type TargetChange = Updateable<RestreamTargetTable>;
 
+/** A restream with its targets, oldest first. */
+export interface WholeRestream {
+  row: RestreamRow;
+  targets: TargetRow[];
+}
+
 export interface RestreamFilter {
   streamId?: string | undefined;
 }
@@ -88,6 +94,11 @@ export function restreamsOfStream(tx: Tx, streamId: string): Promise<RestreamRow
     .orderBy('id')
     .forNoKeyUpdate()
     .execute();
+}
+
+/** Oldest first. */
+export function ofStream(db: Db, streamId: string): Promise<RestreamRow[]> {
+  return db.selectFrom('restream').selectAll().where('stream_id', '=', streamId).orderBy('id').execute();
 }
 
 export async function countRestreams(tx: Tx, streamId: string): Promise<number> {

@@ -4,7 +4,7 @@ import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams, PathId } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
-import type { WholeRestream } from './locked.ts';
+import type { WholeRestream } from './repository.ts';
 import {
   PlatformPreset,
   presets,

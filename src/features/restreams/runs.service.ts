@@ -1,4 +1,5 @@
 import type { AppendEvent, Events } from '../../events/index.ts';
+import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import {
   PUSH_LEASE_MS,
@@ -12,7 +13,8 @@ import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { emitTarget } from './emit.ts';
 import { targetConnected, targetDisconnected, targetFailed } from './events.ts';
-import { RESTREAM_TOPIC } from './locked.ts';
+import { tellChanged } from './locked.ts';
+import { logTarget } from './log.ts';
 import type { RestreamRow, TargetRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { bringInLine, release, rest } from './transitions.ts';
@@ -74,11 +76,12 @@ export function createRestreamRuns(deps: RestreamRunDeps): RestreamRuns {
 async function settleAll({ db, events, bus, clock, log }: RestreamRunDeps): Promise<void> {
   for (const id of await repository.unsettled(db, clock.now())) {
     try {
-      await events.transaction(async (tx, append) => {
+      const streamId = await events.transaction(async (tx, append) => {
         const row = await repository.lockAnyRestream(tx, id);
         if (row !== undefined) await bringInLine({ tx, append, now: clock.now() }, row);
+        return row?.stream_id;
       });
-      bus.publish(RESTREAM_TOPIC, id);
+      if (streamId !== undefined) tellChanged({ bus }, id, streamId);
     } catch (error) {
       log.error({ err: error, restreamId: id }, 'a restream could not be brought in line with its stream');
     }
@@ -129,22 +132,26 @@ async function letGo(
 ): Promise<void> {
   await withTarget(deps, target.id, target.restream_id, async (tx, append, restream, row) => {
     if (!isStill(row)) return;
-    await rest({ tx, append }, restream.workspace_id, row, restream.is_running ? why : null);
+    const rested = await rest({ tx, append }, restream.workspace_id, row, restream.is_running ? why : null);
     await release(tx, row.id);
+    if (rested.state !== row.state) await logTarget(tx, restream, rested, deps.clock.now());
   });
 }
 
 async function withTarget(
-  { events }: RestreamRunDeps,
+  { events, bus }: RestreamRunDeps,
   id: string,
   restreamId: string,
   work: (tx: Tx, append: AppendEvent, restream: RestreamRow, row: TargetRow) => Promise<void>,
 ): Promise<void> {
-  await events.transaction(async (tx, append) => {
+  const streamId = await events.transaction(async (tx, append) => {
     const restream = await repository.lockAnyRestream(tx, restreamId);
     const row = restream && (await repository.lockTarget(tx, restreamId, id));
     if (restream !== undefined && row !== undefined) await work(tx, append, restream, row);
+    return restream?.stream_id;
   });
+  // What nodes send is changed by themselves: only the tails are told.
+  if (streamId !== undefined) bus.publish(STREAM_LOG_TOPIC, streamId);
 }
 
 async function takeReport(deps: RestreamRunDeps, nodeId: string, report: PushReport): Promise<void> {
@@ -157,6 +164,7 @@ async function takeReport(deps: RestreamRunDeps, nodeId: string, report: PushRep
     const event = eventOf(row, updated);
     if (event !== null)
       await emitTarget({ tx, append }, event, restream.workspace_id, updated, report.message);
+    await logTarget(tx, restream, updated, deps.clock.now());
   });
 }
 

@@ -2,76 +2,23 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { ingestSession, insertAccount, type TestAccount } from '../../../test/harness/factories.ts';
-import type { IngestSession, PushReport } from '../../media/contract/index.ts';
+import { openTail, type TailClient } from '../../../test/harness/tail.ts';
+import { until } from '../../../test/harness/wait.ts';
+import { type Runs, restreamRuns } from '../../../test/restream/runs.ts';
 
 const clock = new TestClock();
 let app: TestApp;
+let runs: Runs;
 before(async () => {
   app = await startTestApp({ clock });
+  runs = restreamRuns(app, clock);
 });
 after(() => app.close());
 
-interface Run {
-  account: TestAccount;
-  streamId: string;
-  restreamId: string;
-  targets: string[];
-  call(method: string, path: string, body?: object): ReturnType<TestApp['request']>;
-  status(): Promise<string>;
-  connect(nodeId?: string): Promise<IngestSession>;
-  types(): Promise<string[]>;
-}
-
-async function run(more: object = {}, settings: object = {}): Promise<Run> {
-  const account = await insertAccount(app.container.db, { plan: 'VIP' });
-  const { key } = await app.createKey({ account });
-  const call: Run['call'] = (method, path, body) =>
-    app.request(method, path, { key, ...(body === undefined ? {} : { body }) });
-  const created = await call('POST', '/streams', { title: 'A', reconnectWindowSec: 60, ...settings });
-  const streamId = created.string('data.id');
-  const targets = [1, 2].map((n) => ({ url: 'rtmp://live.example.com/app', streamKey: `stream-key-${n}` }));
-  const made = (await call('POST', '/restreams', { streamId, targets, ...more })).assertOk(201);
-  const restreamId = made.string('data.id');
-  return {
-    account,
-    streamId,
-    restreamId,
-    targets: [0, 1].map((n) => made.string(`data.targets.${n}.id`)),
-    call,
-    status: async () => (await call('GET', `/restreams/${restreamId}`)).string('data.status'),
-    async connect(nodeId = 'node-1') {
-      const session = ingestSession(streamId, { nodeId, startedAt: clock.now() });
-      await app.container.signals.publishStarted(session);
-      return session;
-    },
-    async types() {
-      const rows = await app.container.db
-        .selectFrom('event')
-        .select('type')
-        .where('workspace_id', '=', account.live)
-        .orderBy('seq')
-        .execute();
-      return rows.map(({ type }) => type).filter((type) => type.startsWith('restream.'));
-    },
-  };
-}
-
-const port = () => app.container.restreamRuns.port;
-const wanted = async ({ targets }: Run, nodeId = 'node-1') => {
-  const all = await port().wanted(nodeId, new Map());
-  return all.filter(({ targetId }) => targets.includes(targetId));
-};
-
-async function say(one: Run, index: number, state: PushReport['state'], more: Partial<PushReport> = {}) {
-  const targetId = one.targets[index] ?? '';
-  const { revision = 0 } =
-    (await wanted(one, more.message === 'by node-2' ? 'node-2' : 'node-1')).find(
-      (push) => push.targetId === targetId,
-    ) ?? {};
-  const plain = { severity: null, message: null, retryCount: 0, retryInMs: null };
-  await port().report('node-1', { targetId, revision, state, ...plain, ...more });
-}
+const run: Runs['run'] = (...given) => runs.run(...given);
+const port = () => runs.port();
+const wanted: Runs['wanted'] = (...given) => runs.wanted(...given);
+const say: Runs['say'] = (...given) => runs.say(...given);
 
 test('from the signal to the stop: what is wanted, what is shown, what is told', async () => {
   const one = await run();
@@ -118,6 +65,70 @@ test('from the signal to the stop: what is wanted, what is shown, what is told',
     'restream.target.disconnected',
     'restream.stopped',
   ]);
+});
+
+test('the tail of the stream shows every change of its restreams, and resumes behind any', async () => {
+  const one = await run();
+  const { key: reader } = await app.createKey({ account: one.account, scope: 'READ_ONLY' });
+  const follow = (after?: string) =>
+    openTail(`${app.url}/api/v1/streams/${one.streamId}/tail`, {
+      key: reader,
+      ...(after === undefined ? {} : { after }),
+    });
+  const tail = await follow();
+  await tail.waitFor('restream');
+  const [now] = tail.data('restream');
+  assert.deepEqual([Object(now?.restream).status, Object(now?.restream).targets.length], ['IDLE', 2]);
+  const place = tail.lastId();
+  await one.connect();
+  await one.call('POST', `/streams/${one.streamId}/start`);
+  await say(one, 0, 'CONNECTING');
+  await say(one, 0, 'BROADCASTING');
+  const states = (client: TailClient) =>
+    client
+      .data('restream_target')
+      .map(({ restreamStatus, target }) => [restreamStatus, Object(target).status]);
+  await tail.waitFor('restream_target', 2);
+  assert.deepEqual(states(tail), [
+    ['STARTING', 'CONNECTING'],
+    ['DEGRADED', 'BROADCASTING'],
+  ]);
+  assert.equal(Object(tail.data('restream').at(-1)?.restream).status, 'STARTING');
+  assert.doesNotMatch(JSON.stringify(tail.messages), /stream-key-/, 'no key is shown');
+  await tail.close();
+  const failure = { severity: 'FATAL', message: 'The key is refused.', retryCount: 3 } as const;
+  await say(one, 0, 'ERRORED', failure);
+  const path = `/restreams/${one.restreamId}`;
+  await one.call('POST', `${path}/targets/${one.targets[0]}/retry`);
+  await one.call('POST', `${path}/stop`);
+  await one.call('DELETE', path);
+  const resumed = await follow(place);
+  await until(() => resumed.data('restream').at(-1)?.deleted);
+  assert.deepEqual(resumed.data('resync'), []);
+  assert.deepEqual(states(resumed), [
+    ['STARTING', 'CONNECTING'],
+    ['DEGRADED', 'BROADCASTING'],
+    ['STARTING', 'ERRORED'],
+  ]);
+  assert.deepEqual(
+    resumed.data('restream').map(({ restream, deleted }) => [Object(restream).status, deleted]),
+    [
+      ['STARTING', false],
+      ['STARTING', false],
+      ['STOPPED', false],
+      ['STOPPED', true],
+    ],
+  );
+  await resumed.close();
+  const { key: other } = await app.createKey({
+    account: one.account,
+    scope: 'STANDARD',
+    permissions: ['streams:read'],
+  });
+  const partial = await openTail(`${app.url}/api/v1/streams/${one.streamId}/tail`, { key: other });
+  await partial.waitFor('viewers');
+  assert.match(partial.lastId(), /^\d+-\d+$/, 'only the log that the key may read');
+  await partial.close();
 });
 
 test('FATAL waits for a change or a retry, and people are told', async () => {

@@ -4,8 +4,7 @@ import { IdOf, Instant, Nullable, OneOf, Title } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { MAX_PUSH_ADDRESS } from '../../kernel/push-address.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import type { WholeRestream } from './locked.ts';
-import type { TargetRow } from './repository.ts';
+import type { TargetRow, WholeRestream } from './repository.ts';
 import {
   PRESETS,
   type Preset,
@@ -200,7 +199,12 @@ export function toTarget(row: TargetRow): Static<typeof Target> {
   };
 }
 
-export function toRestream({ row, targets }: WholeRestream, mode: Mode): Static<typeof Restream> {
+export function toRestream(whole: WholeRestream, mode: Mode): Static<typeof Restream> {
+  return { ...showRestream(whole), mode };
+}
+
+/** The same where its workspace is known already. */
+export function showRestream({ row, targets }: WholeRestream): Omit<Static<typeof Restream>, 'mode'> {
   return {
     id: row.id,
     name: row.name,
@@ -213,7 +217,6 @@ export function toRestream({ row, targets }: WholeRestream, mode: Mode): Static<
     stoppedAt: iso(row.stopped_at),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
-    mode,
   };
 }
 

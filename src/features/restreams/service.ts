@@ -5,14 +5,9 @@ import { lockWorkspace } from '../../platform/db/workspace.ts';
 import { type Changes, emitRestream, emitUpdated } from './emit.ts';
 import { restreamCreated, restreamDeleted } from './events.ts';
 import { admitTargets, checkedTarget, newTarget } from './intake.ts';
-import {
-  changeLocked,
-  type LockedWork,
-  RESTREAM_TOPIC,
-  type RestreamDeps,
-  type WholeRestream,
-} from './locked.ts';
-import type { RestreamFilter, RestreamRow } from './repository.ts';
+import { changeLocked, type LockedWork, type RestreamDeps, tellChanged } from './locked.ts';
+import { logRestream } from './log.ts';
+import type { RestreamFilter, RestreamRow, WholeRestream } from './repository.ts';
 import * as repository from './repository.ts';
 import { MAX_PER_STREAM } from './rules.ts';
 import type { RestreamIn, RestreamPatch } from './schemas.ts';
@@ -66,10 +61,11 @@ export function createRestreams(deps: RestreamDeps): Restreams {
           updated_at: change.now,
         });
         await emitUpdated(change, updated, changesOf(row, updated));
+        await logRestream(change.tx, updated, change.now);
         await bringInLine(change, updated);
       }),
     async remove(workspaceId, id) {
-      await deps.events.transaction(async (tx, append) => {
+      const streamId = await deps.events.transaction(async (tx, append) => {
         const found = await repository.findRestream(tx, workspaceId, id);
         if (found === undefined) throw notFound();
         // The stream first, as where it is deleted with all of them.
@@ -77,8 +73,9 @@ export function createRestreams(deps: RestreamDeps): Restreams {
         const row = await repository.lockRestream(tx, workspaceId, id);
         if (row === undefined) throw notFound();
         await removeLocked({ tx, append, now: clock.now() }, row);
+        return row.stream_id;
       });
-      deps.bus.publish(RESTREAM_TOPIC, id);
+      tellChanged(deps, id, streamId);
     },
     start: (workspaceId, id) =>
       locked(workspaceId, id, async (change, found) => {
@@ -103,11 +100,12 @@ export async function removeLocked(change: Change, row: RestreamRow): Promise<vo
   const off = await repository.updateRestream(change.tx, row.id, { enabled: false });
   const stopped = await bringInLine(change, off);
   await emitRestream(change, restreamDeleted, stopped);
+  await logRestream(change.tx, stopped, change.now, true);
   await repository.deleteRestream(change.tx, row.id);
 }
 
 async function create(deps: RestreamDeps, workspaceId: string, input: RestreamIn): Promise<WholeRestream> {
-  const { events, clock, streams, bus } = deps;
+  const { events, clock, streams } = deps;
   const id = newId('rst');
   const targets = await Promise.all(
     (input.targets ?? []).map((target, index) => checkedTarget(deps, target, `targets.${index}.`)),
@@ -138,10 +136,11 @@ async function create(deps: RestreamDeps, workspaceId: string, input: RestreamIn
       targets.map((target) => newTarget(deps, id, target, now)),
     );
     await emitRestream(change, restreamCreated, made);
+    await logRestream(tx, made, now);
     const row = await bringInLine(change, made);
     return { row, targets: await repository.targetsOf(tx, [id]) };
   });
-  bus.publish(RESTREAM_TOPIC, id);
+  tellChanged(deps, id, input.streamId);
   return whole;
 }
 

@@ -4,7 +4,8 @@ import type { RestreamTargetPlatform } from '../../platform/db/tables.generated.
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import { type Changes, emitUpdated } from './emit.ts';
 import { admitTargets, checkedTarget, checkPlace, newTarget } from './intake.ts';
-import { changeLocked, RESTREAM_TOPIC, type RestreamDeps } from './locked.ts';
+import { changeLocked, type RestreamDeps, tellChanged } from './locked.ts';
+import { logRestream } from './log.ts';
 import type { TargetChange, TargetRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { lastFour, readTarget } from './rules.ts';
@@ -37,7 +38,7 @@ const FRESH: TargetChange = {
 };
 
 export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
-  const { events, clock, secrets, bus } = deps;
+  const { events, clock, secrets } = deps;
   const locked = async (
     workspaceId: string,
     restreamId: string,
@@ -48,6 +49,7 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
       const target = await repository.lockTarget(change.tx, restreamId, id);
       if (target === undefined) throw notFound();
       await emitUpdated(change, row, await work(change, target, workspaceId));
+      await logRestream(change.tx, row, change.now);
     });
     return whole.targets.find((target) => target.id === id);
   };
@@ -59,7 +61,7 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
     async add(workspaceId, restreamId, input) {
       if ((await repository.findRestream(deps.db, workspaceId, restreamId)) === undefined) throw notFound();
       const checked = await checkedTarget(deps, input);
-      const added = await events.transaction(async (tx, append) => {
+      const { added, streamId } = await events.transaction(async (tx, append) => {
         const { plan } = await lockWorkspace(tx, workspaceId);
         const row = await repository.lockRestream(tx, workspaceId, restreamId);
         if (row === undefined) throw notFound();
@@ -71,9 +73,11 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
         await emitUpdated({ tx, append }, updated, {
           [`targets.${target.id}`]: { from: null, to: target.name },
         });
-        return repository.lockTarget(tx, restreamId, target.id);
+        await logRestream(tx, updated, now);
+        const added = await repository.lockTarget(tx, restreamId, target.id);
+        return { added, streamId: row.stream_id };
       });
-      bus.publish(RESTREAM_TOPIC, restreamId);
+      tellChanged(deps, restreamId, streamId);
       return found(added);
     },
     async update(workspaceId, restreamId, id, input) {

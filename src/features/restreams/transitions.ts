@@ -1,6 +1,7 @@
 import type { Tx } from '../../platform/db/index.ts';
 import { emitRestream, emitTarget, type Told } from './emit.ts';
 import { restreamStarted, restreamStopped, targetDisconnected } from './events.ts';
+import { logRestream } from './log.ts';
 import type { RestreamRow, TargetRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { settle } from './rules.ts';
@@ -27,6 +28,7 @@ export async function bringInLine(change: Change, row: RestreamRow): Promise<Res
       stopped_at: null,
     });
     await emitRestream(change, restreamStarted, started);
+    await logRestream(tx, started, now);
     return started;
   }
   for (const target of await repository.targetsOf(tx, [row.id])) {
@@ -34,6 +36,7 @@ export async function bringInLine(change: Change, row: RestreamRow): Promise<Res
   }
   const stopped = await repository.updateRestream(tx, row.id, { wish, is_running: false, stopped_at: now });
   await emitRestream(change, restreamStopped, stopped);
+  await logRestream(tx, stopped, now);
   return stopped;
 }
 

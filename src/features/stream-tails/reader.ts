@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as log from '../../events/stream-log.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { Logger } from '../../platform/logger.ts';
 
 /** An entry as those who follow the log alone are sent it; null where what it said was removed. */
@@ -153,7 +154,7 @@ export class StreamLogReader {
 
   #hint(streamId: string): void {
     let isFollowed = false;
-    for (const tail of ['CHAT', 'STATUS'] as const) {
+    for (const tail of VALUES.stream_log.tail) {
       const feed = this.#feeds.get(keyOf({ streamId, tail }));
       if (feed === undefined) continue;
       feed.isHinted = true;

@@ -6,7 +6,7 @@
  * connection, of which a session may have several.
  */
 export { emitRecordingReady } from './emit.ts';
-export { streamDeleted, streamEvents } from './events.ts';
+export { streamDeleted, streamEvents, streamUpdated } from './events.ts';
 export type { HealthSeries } from './health.service.ts';
 export { createHealthSeries } from './health.service.ts';
 export { refuseRecording } from './repository.ts';

@@ -196,9 +196,9 @@ export function createStreams(deps: StreamDeps): Streams {
         const now = clock.now();
         const updated = await repository.updateStream(tx, id, { ...columns(input), updated_at: now });
         if (!row.record) await admitLate({ tx, recorder }, updated);
-        await emitUpdated(tx, append, row, updated, now);
         await logStatus(tx, row, updated, now);
         await logChatSettings(tx, row, updated, now);
+        await emitUpdated(tx, append, row, updated, now);
         return updated;
       }),
     async remove(workspaceId, id) {

@@ -20,6 +20,8 @@ interface Deps {
   streams: Streams;
   tails: Pick<StreamTails, 'follow'>;
   states: StreamStates;
+  /** The restreams of a stream as its tail begins with them; filled by the composition root. */
+  restreams(streamId: string): Promise<{ event: string; body: object }[]>;
   clock: Clock;
 }
 
@@ -91,15 +93,19 @@ export function streamTailRoutes(deps: Deps): Route[] {
       path: '/streams/{id}/tail',
       summary: 'Follow everything about a stream in one connection',
       description:
-        'Server-sent events of the status, the viewers and the health of a stream, and of its chat where the key ' +
-        'holds `chat:read`. One place of the 25 that a key has.',
+        'Server-sent events of the status, the viewers and the health of a stream, of its chat where the key ' +
+        'holds `chat:read`, and of its restreams where it holds `restreams:read`. One place of the 25 that a key has.',
       params: Id,
       query: Resume,
       reply: { status: 200, schema: StreamStatus, envelope: 'events' },
       handler: ({ caller }, { params }) =>
         open(caller, params.id, {
           name: 'stream',
-          logs: holds(caller, 'chat:read') ? ['STATUS', 'CHAT'] : ['STATUS'],
+          logs: [
+            'STATUS',
+            ...(holds(caller, 'chat:read') ? (['CHAT'] as const) : []),
+            ...(holds(caller, 'restreams:read') ? (['RESTREAM'] as const) : []),
+          ],
           states: ['viewers', 'health'],
         }),
     }),
@@ -111,7 +117,8 @@ function tailOf(deps: Deps, row: StreamRow, show: Show): Tail {
   const snapshot = async () => {
     // Read again: it must not be older than what the tail begins with.
     const now = await deps.streams.get(workspaceId, id).catch(() => row);
-    return [{ event: 'status', body: statusNow(deps, now) }];
+    const restreams = show.logs.includes('RESTREAM') ? await deps.restreams(id) : [];
+    return [{ event: 'status', body: statusNow(deps, now) }, ...restreams];
   };
   const options = { streamId: id, createdAt, ...show };
   return (out) => deps.tails.follow(show.logs.includes('STATUS') ? { ...options, snapshot } : options, out);

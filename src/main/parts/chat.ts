@@ -4,13 +4,19 @@ import {
   chatPanel,
   chatRoutes,
   createChat,
+  createChatConsumers,
   createGuestSessions,
   guestChatPages,
   toMessage,
 } from '../../features/chat/index.ts';
 import { createSnapshots, type LiveChat, STREAM_ID } from '../../features/playback/index.ts';
 import type { StreamTails } from '../../features/stream-tails/index.ts';
-import { createStreamSnapshots, STREAM_TOPIC, type Streams } from '../../features/streams/index.ts';
+import {
+  createStreamSnapshots,
+  STREAM_TOPIC,
+  type Streams,
+  streamUpdated,
+} from '../../features/streams/index.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
@@ -55,6 +61,7 @@ export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
     part: {
       routes: () => chatRoutes({ chat, streams, tails, cursors }),
       pages: () => [guestChatPages({ chat, recent, guests, tails, admits, caps })],
+      consumers: createChatConsumers({ chat, streams: { streamUpdated } }),
       tasks: () => [{ name: 'old chat messages', everyMs: EVERY.hour, run: () => chat.forget() }],
     },
   };

@@ -1,6 +1,6 @@
 import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
 import type { Recordings } from '../../features/recordings/index.ts';
-import { followStream } from '../../features/restreams/index.ts';
+import { followStream, restreamSnapshot } from '../../features/restreams/index.ts';
 import { createStreamTails, type StreamTails } from '../../features/stream-tails/index.ts';
 import {
   createHealthSeries,
@@ -62,7 +62,13 @@ export function streamsPart(needs: Needs): Built<Gives> {
     part: {
       routes: () => [
         ...streamRoutes({ streams, simulations, healthSeries, links, cursors }),
-        ...streamTailRoutes({ streams, tails, states, clock }),
+        ...streamTailRoutes({
+          streams,
+          tails,
+          states,
+          restreams: (streamId) => restreamSnapshot(needs, streamId),
+          clock,
+        }),
       ],
       tasks: () => [
         { name: 'stream sweep', everyMs: SWEEP_MS, run: () => signals.sweep() },

@@ -99,12 +99,15 @@ create table chat_message (
   seq bigint not null,
   at timestamp with time zone not null,
   text text not null,
-  author_id text not null,
+  author_id text,
   guest_name text,
   reply_to_id text,
   client_id text,
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
+  kind text not null default 'MESSAGE'::text,
+  constraint chat_message_check CHECK (((kind = 'SYSTEM'::text) = (author_id IS NULL))),
+  constraint chat_message_kind_check CHECK ((kind = ANY (ARRAY['MESSAGE'::text, 'SYSTEM'::text]))),
   constraint chat_message_pkey PRIMARY KEY (id),
   constraint chat_message_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
   constraint chat_message_stream_id_seq_key UNIQUE (stream_id, seq)
@@ -673,7 +676,7 @@ create table stream_log (
   body text,
   constraint stream_log_pkey PRIMARY KEY (stream_id, tail, seq),
   constraint stream_log_stream_id_tail_fkey FOREIGN KEY (stream_id, tail) REFERENCES stream_log_head(stream_id, tail) ON DELETE CASCADE,
-  constraint stream_log_tail_check CHECK ((tail = ANY (ARRAY['CHAT'::text, 'STATUS'::text])))
+  constraint stream_log_tail_check CHECK ((tail = ANY (ARRAY['CHAT'::text, 'RESTREAM'::text, 'STATUS'::text])))
 );
 CREATE INDEX stream_log_age ON public.stream_log USING btree (tail, at);
 
@@ -684,7 +687,7 @@ create table stream_log_head (
   at timestamp with time zone not null,
   constraint stream_log_head_pkey PRIMARY KEY (stream_id, tail),
   constraint stream_log_head_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
-  constraint stream_log_head_tail_check CHECK ((tail = ANY (ARRAY['CHAT'::text, 'STATUS'::text])))
+  constraint stream_log_head_tail_check CHECK ((tail = ANY (ARRAY['CHAT'::text, 'RESTREAM'::text, 'STATUS'::text])))
 );
 
 create table stream_session (

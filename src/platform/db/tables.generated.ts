@@ -17,6 +17,9 @@ export const VALUES = {
   api_key: {
     scope: ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'],
   },
+  chat_message: {
+    kind: ['MESSAGE', 'SYSTEM'],
+  },
   delivery_job: {
     trigger: ['EVENT', 'TEST', 'REPLAY', 'RECOVER'],
   },
@@ -64,10 +67,10 @@ export const VALUES = {
     chat_mode: ['OPEN', 'FOLLOWERS', 'TIER', 'OFF'],
   },
   stream_log: {
-    tail: ['CHAT', 'STATUS'],
+    tail: ['CHAT', 'RESTREAM', 'STATUS'],
   },
   stream_log_head: {
-    tail: ['CHAT', 'STATUS'],
+    tail: ['CHAT', 'RESTREAM', 'STATUS'],
   },
   support_message: {
     author: ['PARTNER', 'STAFF'],
@@ -102,6 +105,7 @@ export type AccountRole = (typeof VALUES.account.role)[number];
 export type AccountPlan = (typeof VALUES.account.plan)[number];
 export type AccountEmbedMode = (typeof VALUES.account.embed_mode)[number];
 export type ApiKeyScope = (typeof VALUES.api_key.scope)[number];
+export type ChatMessageKind = (typeof VALUES.chat_message.kind)[number];
 export type DeliveryJobTrigger = (typeof VALUES.delivery_job.trigger)[number];
 export type DeliveryLogTrigger = (typeof VALUES.delivery_log.trigger)[number];
 export type DeliveryLogStatus = (typeof VALUES.delivery_log.status)[number];
@@ -211,12 +215,13 @@ export interface ChatMessageTable {
   seq: number;
   at: Date;
   text: string;
-  author_id: string;
+  author_id: string | null;
   guest_name: string | null;
   reply_to_id: string | null;
   client_id: string | null;
   created_at: Date;
   deleted_at: Date | null;
+  kind: Generated<ChatMessageKind>;
 }
 
 export interface DeliveryJobTable {
