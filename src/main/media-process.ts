@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
+import type { RoomEngineChoice } from '../media/rooms/choice.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { MediaGauges } from '../platform/metrics.ts';
 
@@ -8,6 +9,7 @@ export interface MediaInit {
   type: 'init';
   databaseUrl: string;
   secretKey: string;
+  rooms: RoomEngineChoice;
 }
 
 /** What the media process says. `fatal` is a reason that a restart would not mend, such as a port in use. */

@@ -106,6 +106,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     config: loadConfig(),
     databaseUrl: init.databaseUrl,
     secretKey: Buffer.from(init.secretKey, 'hex'),
+    rooms: init.rooms,
     name: 'media',
   });
   const { signals, healthSeries, log } = container;
@@ -115,7 +116,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   await live.start();
   await recorder.recover();
   await restreams.recover();
-  const rooms = await startRoomMedia(container);
+  const rooms = startRoomMedia(container);
   await engine.start(publishSteps({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import { type CursorCodec, createCursorCodec } from '../kernel/cursor.ts';
 import type { BlobStore } from '../media/contract/index.ts';
 import type { Guard } from '../media/ffmpeg/guard.ts';
+import type { RoomEngineChoice } from '../media/rooms/choice.ts';
 import { createBlobStore } from '../media/storage/index.ts';
 import { type Bus, createBus } from '../platform/bus.ts';
 import type { Config } from '../platform/config.ts';
@@ -28,6 +29,8 @@ export interface Settings {
   secretKey: Buffer;
   /** The role that this process has, for its log lines and its sessions in the database. */
   name: string;
+  /** What carries rooms, as the first process has found out. Default: the mesh. */
+  rooms?: RoomEngineChoice;
   /** Default: the system's. */
   clock?: Clock;
   /** An event whose data does not fit its schema fails the transaction instead of being logged. */
@@ -59,6 +62,8 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   disk: DiskRoom;
   images: Images;
   passwords: Passwords;
+  /** What carries rooms. */
+  rooms: RoomEngineChoice;
   checkTools: ToolCheck;
   /** What ffmpeg runs under. */
   guard(): Promise<Guard>;
@@ -115,6 +120,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     disk: createDiskRoom(config.DATA_DIR, config.DISK_RESERVE),
     images: createImages(),
     passwords: createPasswords(),
+    rooms: settings.rooms ?? { name: 'mesh', lack: null },
     checkTools: createToolCheck(config.FFMPEG_PATH, clock),
     guard: createGuardCheck(config),
     encoderThreads: encoderThreads(config),

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
-import { chooseRoomEngine } from '../media/rooms/choice.ts';
 import { type JanusProcess, startJanus } from '../media/rooms/janus/process.ts';
 import type { Container } from './container.ts';
 
 /** Runs what carries rooms on this machine, beside the ingest; null where that is not Janus. */
-export async function startRoomMedia({ config, log }: Container): Promise<JanusProcess | null> {
-  const { name } = await chooseRoomEngine(config);
-  if (name !== 'janus') return null;
+export function startRoomMedia({ config, rooms, log }: Container): JanusProcess | null {
+  if (rooms.name !== 'janus') return null;
   return startJanus({
     program: config.JANUS_PATH,
     folder: join(config.DATA_DIR, 'rooms', 'janus'),

@@ -71,16 +71,17 @@ async function start(): Promise<void> {
   closers.push(() => lock.release());
   const databaseUrl = await openDatabaseServer(config);
   const secretKey = await loadSecretKey(config);
-  const container = await createContainer({ config, databaseUrl, secretKey, name: 'main' });
+  const rooms = await chooseRoomEngine(config);
+  const container = await createContainer({ config, databaseUrl, secretKey, rooms, name: 'main' });
   closers.push(() => container.close());
   await migrate(container.sql);
   // Before anything is appended: attaching today's partition races with inserts into the default one.
   await maintainPartitions(container.sql, container.clock);
   const owner = await createOwner(container);
   warnOfPrivateAddresses(container);
-  const notices = [await findWeakness(container), await findRoomsLack(container)];
+  const notices = [await findWeakness(container), findRoomsLack(container)];
   await openMetrics(container);
-  await startRoles(container, { type: 'init', databaseUrl, secretKey: secretKey.toString('hex') });
+  await startRoles(container, { type: 'init', databaseUrl, secretKey: secretKey.toString('hex'), rooms });
   process.stdout.write(
     banner(
       config,
@@ -108,8 +109,7 @@ async function findWeakness({ config, guard, log }: Container): Promise<Notice |
 }
 
 /** Why rooms are carried by nothing but the browsers themselves, where nobody has asked for that. */
-async function findRoomsLack({ config, log }: Container): Promise<Notice | null> {
-  const { lack } = await chooseRoomEngine(config);
+function findRoomsLack({ rooms: { lack }, log }: Container): Notice | null {
   if (lack === null) return null;
   log.warn({ reason: lack }, 'rooms have no media server: browsers send to each other, four at most');
   const text = `four people at most: ${lack} (docs/guides/rooms-operator.md)`;

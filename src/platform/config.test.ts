@@ -134,6 +134,15 @@ describe('the configuration', () => {
     ['REGISTRATION', 'everybody'],
     ['DEFAULT_PLAN', 'free'],
     ['TERMS_URL', 'javascript:alert(1)'],
+    ['ROOMS_ENGINE', 'zoom'],
+    ['ROOMS_UDP_PORTS', '20000'],
+    ['ROOMS_UDP_PORTS', '20199-20000'],
+    ['ROOMS_UDP_PORTS', '80-200'],
+    ['ROOMS_UDP_PORTS', '65000-65600'],
+    ['ROOMS_PUBLIC_IP', 'room.example.com'],
+    ['TURN_URLS', 'turn.example.com'],
+    ['TURN_URLS', 'turn:a?transport=carrier'],
+    ['LIVEKIT_URL', 'livekit.example.com'],
   ];
   for (const [name, text] of bad) {
     test(`${name}=${text.slice(0, 20)} stops the start with one line that names it`, () => {

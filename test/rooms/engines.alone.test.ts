@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { BadSignal, type RoomEngine, type RoomEngineEvent } from '../../src/media/rooms/engine.ts';
 import { JanusClient } from '../../src/media/rooms/janus/client.ts';
-import { createJanusEngine } from '../../src/media/rooms/janus/engine.ts';
 import { type JanusLink, readLink } from '../../src/media/rooms/janus/link.ts';
 import { type JanusProcess, lackOfJanus, startJanus } from '../../src/media/rooms/janus/process.ts';
-import { createMeshEngine } from '../../src/media/rooms/mesh.ts';
+import { openRoomEngine } from '../../src/media/rooms/open.ts';
+import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
+import { startPlatform } from '../harness/platform.ts';
 import { until } from '../harness/wait.ts';
 import { openStudio, type Studio } from './studio.ts';
 
@@ -36,6 +38,14 @@ interface JanusBench extends Bench {
   link(): Promise<JanusLink>;
 }
 
+const openEngine = (name: RoomEngine['name'], env: Record<string, string> = {}) =>
+  openRoomEngine({
+    choice: { name, lack: null },
+    config: loadConfig(env),
+    relay: { send() {}, subscribe() {} },
+    log,
+  });
+
 async function openJanus(): Promise<JanusBench> {
   const folder = await mkdtemp(join(tmpdir(), 'marquee-janus-'));
   const linkFile = join(folder, 'janus.json');
@@ -47,7 +57,7 @@ async function openJanus(): Promise<JanusBench> {
     publicIp: undefined,
     log,
   });
-  const engine = createJanusEngine({ linkFile, log });
+  const engine = openEngine('janus', { ROOMS_LINK_FILE: linkFile });
   await until(async () => (await engine.health()).ok, { message: 'Janus' });
   return {
     engine,
@@ -63,7 +73,7 @@ async function openJanus(): Promise<JanusBench> {
 }
 
 const openMesh = async (): Promise<Bench> => {
-  const engine = createMeshEngine({ relay: { send() {}, subscribe() {} } });
+  const engine = openEngine('mesh');
   return { engine, close: () => engine.close() };
 };
 
@@ -109,6 +119,18 @@ function contract(name: string, open: () => Promise<Bench>, skip: string | false
     });
   });
 }
+
+test('the platform runs Janus for its rooms, and leaves none behind when it is killed', {
+  skip: lack ?? false,
+}, async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'marquee-rooms-'));
+  const platform = await startPlatform({ dataDir, environment: { ROOMS_UDP_PORTS: '21000-21199' } });
+  const { pid } = await until(() => readLink(join(dataDir, 'rooms', 'janus.json')), { timeoutMs: 10_000 });
+  assert.doesNotMatch(platform.output(), /Small rooms/);
+  platform.process.kill('SIGKILL');
+  await until(() => !isAlive(pid), { timeoutMs: 10_000 });
+  await rm(dataDir, { recursive: true });
+});
 
 describe('what Janus alone has', { skip: lack ?? false }, () => {
   let bench: JanusBench;
@@ -207,23 +229,18 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
   test('it ends with whoever has started it', async () => {
     const { pid } = await bench.link();
     await bench.process.stop();
-    assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+    assert.equal(isAlive(pid), false);
     assert.equal((await bench.engine.health()).ok, false);
     const folder = await mkdtemp(join(tmpdir(), 'marquee-janus-'));
     const child = fork(join(import.meta.dirname, 'janus-main.ts'), [folder], { stdio: 'ignore' });
     const { pid: orphan } = await until(() => readLink(join(folder, 'janus.json')), { timeoutMs: 10_000 });
     child.kill('SIGKILL');
-    await until(() => {
-      try {
-        process.kill(orphan, 0);
-        return false;
-      } catch {
-        return true;
-      }
-    });
+    await until(() => !isAlive(orphan));
     await rm(folder, { recursive: true });
   });
 });
+
+const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
 
 /** Addresses on which a process takes TCP connections, as /proc writes them. */
 async function listeners(pid: number): Promise<string[]> {
