@@ -174,13 +174,15 @@ describe('listing', () => {
     const mine = await app.createAccount();
     const live = await app.createKey({ account: mine });
     const sandbox = await app.createKey({ account: mine, mode: 'test', scope: 'READ_ONLY' });
-    const ids = async (key: string) =>
-      (await app.request('GET', '/me/api-keys', { key }))
+    const ids = async (key: string, query = '') =>
+      (await app.request('GET', `/me/api-keys${query}`, { key }))
         .assertOk(200)
         .list('data')
         .map((row) => Object(row).id);
     assert.deepEqual(await ids(live.key), [sandbox.id, live.id]);
     assert.deepEqual(await ids(sandbox.key), [sandbox.id]);
+    assert.deepEqual(await ids(live.key, '?mode=live'), [live.id]);
+    assert.deepEqual(await ids(sandbox.key, '?mode=live'), []);
     (await get(live.id, sandbox.key)).assertError('NOT_FOUND');
     assert.equal((await get(sandbox.id, sandbox.key)).at('data.isCurrent'), true);
     assert.equal((await get(sandbox.id, live.key)).at('data.isCurrent'), false);
@@ -198,6 +200,14 @@ describe('listing', () => {
     });
     assert.equal(next.assertOk(200).at('data.0.isCurrent'), true);
     assert.equal(next.at('pagination.hasMore'), false);
+    const expired = await app.createKey({ account: mine, expiresAt: new Date(clock.ms() - 1) });
+    const ids = async (isUsable: boolean) =>
+      (await app.request('GET', `/me/api-keys?isUsable=${isUsable}`, { key }))
+        .assertOk(200)
+        .list('data')
+        .map((row) => Object(row).id);
+    assert.deepEqual(await ids(false), [expired.id, id]);
+    assert.equal((await ids(true)).length, 1);
   });
 
   test('a foreign key and none are the same 404', async () => {

@@ -180,13 +180,27 @@ export async function lockSession(tx: Tx, accountId: string, id: string): Promis
   return row !== undefined;
 }
 
-export function listOwnKeys(db: Db, owner: KeyOwner, page: PageRequest): Promise<KeyRow[]> {
-  return ownedKeys(db, owner)
-    .where(pageCondition(page, 'api_key.id', 'api_key.created_at'))
-    .orderBy('api_key.id', page.order)
-    .limit(page.take)
-    .execute();
+export interface KeyFilter {
+  mode?: Mode | undefined;
+  /** Neither revoked nor expired, or one of the two. */
+  isUsable?: boolean | undefined;
 }
+
+export function listOwnKeys(
+  db: Db,
+  owner: KeyOwner,
+  { mode, isUsable, now }: KeyFilter & { now: Date },
+  page: PageRequest,
+): Promise<KeyRow[]> {
+  let query = ownedKeys(db, owner).where(pageCondition(page, 'api_key.id', 'api_key.created_at'));
+  if (mode !== undefined) query = query.where('workspace.mode', '=', mode);
+  if (isUsable === true) query = query.where(usableAt(now));
+  if (isUsable === false) query = query.where(sql<boolean>`not ${usableAt(now)}`);
+  return query.orderBy('api_key.id', page.order).limit(page.take).execute();
+}
+
+const usableAt = (now: Date) =>
+  sql<boolean>`(api_key.revoked_at is null and (api_key.expires_at is null or api_key.expires_at > ${now}))`;
 
 /** Keys of a workspace that are neither revoked nor expired. */
 export async function countUsableKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
@@ -194,8 +208,7 @@ export async function countUsableKeys(db: Db, workspaceId: string, now: Date): P
     .selectFrom('api_key')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('workspace_id', '=', workspaceId)
-    .where('revoked_at', 'is', null)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .where(usableAt(now))
     .executeTakeFirstOrThrow();
   return row.count;
 }

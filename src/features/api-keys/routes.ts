@@ -2,8 +2,8 @@ import Type from 'typebox';
 import { anyKey, gated } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Deleted, IdParams } from '../../http/schema.ts';
-import { type Caller, keyIdOf } from '../../kernel/access.ts';
+import { Deleted, IdParams, OneOf } from '../../http/schema.ts';
+import { type Caller, keyIdOf, MODES } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { ApiKey, ApiKeyIn, ApiKeyWithSecret, RotateIn, toApiKey } from './schemas.ts';
@@ -23,7 +23,10 @@ const path = '/me/api-keys';
 
 /** All of them in one page, unless there are very many. */
 const ListQuery = Type.Object({
-  ...listQuery({}).properties,
+  ...listQuery({
+    mode: Type.Optional(OneOf(MODES, { description: 'Absent means both.' })),
+    isUsable: Type.Optional(Type.Boolean({ description: 'Neither revoked nor expired. Absent means both.' })),
+  }).properties,
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 100, description: 'Rows of a page.' }),
 });
 
@@ -78,7 +81,8 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       reply: { status: 200, schema: ApiKey, list: true },
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `api-keys:${caller.workspaceId}`, query);
-        const rows = await apiKeys.listOwn(caller, list.request);
+        const { mode, isUsable } = query;
+        const rows = await apiKeys.listOwn(caller, { mode, isUsable }, list.request);
         return list.page(rows, (row) => toApiKey(row, keyIdOf(caller)));
       },
     }),

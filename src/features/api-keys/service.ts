@@ -14,7 +14,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { assertBelowCeiling, type KeyGrant } from './ceiling.rules.ts';
 import { apiKeyCreated, apiKeyExpiring, apiKeyRevoked } from './events.ts';
 import type { KeyNotices } from './notices.ts';
-import type { KeyOwner, KeyRow, KeySummary, NewApiKey } from './repository.ts';
+import type { KeyFilter, KeyOwner, KeyRow, KeySummary, NewApiKey } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import { createKeyUsage } from './usage.ts';
@@ -81,7 +81,7 @@ export interface ApiKeys extends KeyVerifier {
   revoke(id: string): Promise<void>;
   /** @throws {AppError} BAD_REQUEST naming the malformed input, MINT_CEILING_EXCEEDED, QUOTA_EXCEEDED. */
   mint(by: Acting, input: MintInput): Promise<MadeKey>;
-  listOwn(by: Acting, page: PageRequest): Promise<KeyRow[]>;
+  listOwn(by: Acting, filter: KeyFilter, page: PageRequest): Promise<KeyRow[]>;
   getOwn(by: Acting, id: string): Promise<KeyRow>;
   /** As the plan counts: neither revoked nor expired. */
   countUsable(workspaceId: string): Promise<number>;
@@ -136,7 +136,8 @@ export function createApiKeys(deps: Deps): ApiKeys {
     list: (email) => repository.listKeys(db, email),
     revoke: (id) => revoke((tx) => repository.lockAnyKey(tx, id)),
     mint: (by, input) => mint(deps, by, input),
-    listOwn: (by, page) => repository.listOwnKeys(db, ownerOf(by), page),
+    listOwn: (by, filter, page) =>
+      repository.listOwnKeys(db, ownerOf(by), { ...filter, now: clock.now() }, page),
     getOwn,
     countUsable: (workspaceId) => repository.countUsableKeys(db, workspaceId, clock.now()),
     revokeOwn: (by, id) => revoke((tx) => repository.lockKey(tx, ownerOf(by), id)),

@@ -11,13 +11,49 @@ interface ListPage<Row> {
   pagination: { hasMore: boolean; nextCursor?: string | null };
 }
 
+/** Pages of a list that are kept: with more, those at the other end go, so that 10,000 rows weigh as much as 500. */
+const PAGES_KEPT = 10;
+
+/** The first page has no cursor. An empty list is left out of the address, and unlike null it is a page. */
+const FIRST: readonly never[] = [];
+type PageStart = string | typeof FIRST;
+
+/** Where the page before each cursor starts: the API knows the way on, and this the way back. */
+const startBefore = new Map<string, PageStart>();
+const STARTS_KEPT = 2000;
+
+function noteStart(cursor: string, before: PageStart): void {
+  startBefore.delete(cursor);
+  startBefore.set(cursor, before);
+  if (startBefore.size <= STARTS_KEPT) return;
+  for (const oldest of startBefore.keys()) {
+    startBefore.delete(oldest);
+    return;
+  }
+}
+
 /** The options of `$api.useInfiniteQuery` for a list of the API. */
 export const byCursor = {
   pageParamName: 'cursor',
-  initialPageParam: null,
-  getNextPageParam: ({ pagination }: ListPage<unknown>) =>
-    pagination.hasMore ? (pagination.nextCursor ?? null) : null,
+  initialPageParam: FIRST,
+  maxPages: PAGES_KEPT,
+  getNextPageParam({ pagination }: ListPage<unknown>, _pages: unknown, start: unknown) {
+    const next = pagination.hasMore ? (pagination.nextCursor ?? null) : null;
+    if (next !== null) noteStart(next, typeof start === 'string' ? start : FIRST);
+    return next;
+  },
+  getPreviousPageParam: (_page: unknown, _pages: unknown, start: unknown) =>
+    typeof start === 'string' ? (startBefore.get(start) ?? null) : null,
 };
+
+/** The same for a list that is kept up to date. Who has loaded more looks for something, and is left in peace. */
+export function lookingEvery(ms: number) {
+  return {
+    ...byCursor,
+    refetchInterval: ({ state: { data } }: { state: { data?: { pages: unknown[] } | undefined } }) =>
+      (data?.pages.length ?? 0) > 1 ? (false as const) : ms,
+  };
+}
 
 interface Props<Row> {
   query: {
@@ -26,6 +62,9 @@ interface Props<Row> {
     hasNextPage: boolean;
     isFetchingNextPage: boolean;
     fetchNextPage: () => unknown;
+    hasPreviousPage: boolean;
+    isFetchingPreviousPage: boolean;
+    fetchPreviousPage: () => unknown;
     refetch: () => unknown;
   };
   /** What stands there when the list is empty: an `EmptyState`. */
@@ -34,7 +73,7 @@ interface Props<Row> {
   children: (rows: Row[]) => ReactNode;
 }
 
-/** A list of the API with "load more"; a skeleton before the first page. */
+/** A list of the API with "load more", and the way back once the first pages are gone; a skeleton before the first. */
 export function CursorList<Row>({ query, empty, children }: Props<Row>) {
   const { t } = useTranslation();
   const { data, error } = query;
@@ -45,18 +84,33 @@ export function CursorList<Row>({ query, empty, children }: Props<Row>) {
   if (rows.length === 0) return empty;
   return (
     <Stack>
+      {query.hasPreviousPage && (
+        <LoadButton isLoading={query.isFetchingPreviousPage} onClick={query.fetchPreviousPage}>
+          {t('loadPrevious')}
+        </LoadButton>
+      )}
       {children(rows)}
       {query.hasNextPage && (
-        <Center>
-          <Button
-            variant="default"
-            loading={query.isFetchingNextPage}
-            onClick={() => void query.fetchNextPage()}
-          >
-            {t('loadMore')}
-          </Button>
-        </Center>
+        <LoadButton isLoading={query.isFetchingNextPage} onClick={query.fetchNextPage}>
+          {t('loadMore')}
+        </LoadButton>
       )}
     </Stack>
+  );
+}
+
+interface LoadProps {
+  isLoading: boolean;
+  onClick: () => unknown;
+  children: ReactNode;
+}
+
+function LoadButton({ isLoading, onClick, children }: LoadProps) {
+  return (
+    <Center>
+      <Button variant="default" loading={isLoading} onClick={() => void onClick()}>
+        {children}
+      </Button>
+    </Center>
   );
 }

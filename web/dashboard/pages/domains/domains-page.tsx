@@ -9,7 +9,7 @@ import { useUnsaved } from '../../app/unsaved.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { CopyField } from '../../components/copy-field.tsx';
 import { curlLine } from '../../components/curl.ts';
-import { byCursor, CursorList } from '../../components/cursor-list.tsx';
+import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
 import { PageHeader } from '../../components/page-header.tsx';
@@ -30,12 +30,7 @@ const refresh = () => queries.invalidateQueries({ queryKey: ['get', '/me/integra
 /** Domains whose pages may take payments: declared here, proven by a DNS record or a file. */
 export function DomainsPage() {
   const { t } = useTranslation('domains');
-  const domains = $api.useInfiniteQuery(
-    'get',
-    '/me/integration-domains',
-    {},
-    { ...byCursor, refetchInterval: LOOK_MS },
-  );
+  const domains = $api.useInfiniteQuery('get', '/me/integration-domains', {}, lookingEvery(LOOK_MS));
   return (
     <Stack>
       <PageHeader title={t('title')} description={t('description')} />

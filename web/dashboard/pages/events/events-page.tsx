@@ -6,7 +6,7 @@ import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { curlLine } from '../../components/curl.ts';
-import { byCursor, CursorList } from '../../components/cursor-list.tsx';
+import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { TextLink } from '../../components/links.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
@@ -24,7 +24,7 @@ export function EventsPage() {
     'get',
     '/me/events',
     { params: { query: type === undefined ? {} : { type: [type] } } },
-    { ...byCursor, refetchInterval: LOOK_MS },
+    lookingEvery(LOOK_MS),
   );
   return (
     <Stack>

@@ -7,6 +7,7 @@ import { KeyIcon } from '../../components/icons.tsx';
 const keysRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '/keys',
+  validateSearch: (search): { show?: 'usable' } => (search.show === 'usable' ? { show: 'usable' } : {}),
   component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 });
 

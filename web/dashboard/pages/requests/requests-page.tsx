@@ -6,7 +6,7 @@ import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { curlLine } from '../../components/curl.ts';
-import { byCursor, CursorList } from '../../components/cursor-list.tsx';
+import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
 import { PageHeader } from '../../components/page-header.tsx';
@@ -23,12 +23,7 @@ export function RequestsPage() {
     ...(path === undefined ? {} : { path }),
     ...(errors ? { status: ['errors'] } : {}),
   };
-  const requests = $api.useInfiniteQuery(
-    'get',
-    '/me/requests',
-    { params: { query } },
-    { ...byCursor, refetchInterval: LOOK_MS },
-  );
+  const requests = $api.useInfiniteQuery('get', '/me/requests', { params: { query } }, lookingEvery(LOOK_MS));
   return (
     <Stack>
       <PageHeader title={t('title')} description={t('description')} />

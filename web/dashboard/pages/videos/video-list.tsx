@@ -1,6 +1,6 @@
 import '../../components/media.css';
 import { Checkbox, Stack, Table, Text } from '@mantine/core';
-import { useState } from 'react';
+import { type Dispatch, memo, type SetStateAction, useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
@@ -74,17 +74,21 @@ function NoVideos() {
 interface TableProps {
   rows: Shape<'Video'>[];
   selected: ReadonlySet<string>;
-  onSelect: (selected: ReadonlySet<string>) => void;
+  onSelect: Dispatch<SetStateAction<ReadonlySet<string>>>;
 }
 
 function VideoTable({ rows, selected, onSelect }: TableProps) {
   const { t } = useTranslation('videos');
   const chosen = rows.filter(({ id }) => selected.has(id)).length;
-  const toggle = (id: string) => {
-    const next = new Set(selected);
-    if (!next.delete(id)) next.add(id);
-    onSelect(next);
-  };
+  const toggle = useCallback(
+    (id: string) =>
+      onSelect((before) => {
+        const next = new Set(before);
+        if (!next.delete(id)) next.add(id);
+        return next;
+      }),
+    [onSelect],
+  );
   return (
     <Table aria-label={t('list.title')} verticalSpacing="xs">
       <Table.Thead>
@@ -122,7 +126,8 @@ interface RowProps {
   onToggle: (id: string) => void;
 }
 
-function VideoRow({ video, isSelected, onToggle }: RowProps) {
+/** Drawn anew only when it changes: there may be 500 of them. */
+const VideoRow = memo(function VideoRow({ video, isSelected, onToggle }: RowProps) {
   const { t } = useTranslation('videos');
   const { date, duration } = useFormat();
   const { id, title, thumbnailUrl, durationSec } = video;
@@ -153,4 +158,4 @@ function VideoRow({ video, isSelected, onToggle }: RowProps) {
       <Table.Td visibleFrom="md">{date(video.createdAt)}</Table.Td>
     </Table.Tr>
   );
-}
+});

@@ -18,7 +18,7 @@ import { $api, api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { byCursor, CursorList } from '../../components/cursor-list.tsx';
+import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
 import { RelativeTime, TimeZoneNote } from '../../components/relative-time.tsx';
@@ -50,7 +50,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
     'get',
     '/me/webhooks/{id}/deliveries',
     { params: { path: { id: webhook.id }, query } },
-    { ...byCursor, refetchInterval: LOOK_MS },
+    lookingEvery(LOOK_MS),
   );
   const filter = (value: string) =>
     void navigate({ search: value === 'failed' ? { failed: true } : {}, replace: true });
