@@ -32,6 +32,7 @@ export type IdPrefix =
   | 'req'
   | 'rst'
   | 'rtg'
+  | 'brg'
   | 'msg'
   | 'gst'
   | 'ban';

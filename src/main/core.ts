@@ -1,4 +1,5 @@
 import { apiKeyEvents } from '../features/api-keys/index.ts';
+import { bridgeEvents } from '../features/bridges/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
 import { restreamEvents } from '../features/restreams/index.ts';
@@ -16,6 +17,7 @@ import { accountsPart, profilesPart } from './parts/accounts.ts';
 import { createAddresses } from './parts/addresses.ts';
 import { apiKeysPart } from './parts/api-keys.ts';
 import { authPart } from './parts/auth.ts';
+import { bridgesPart } from './parts/bridges.ts';
 import { chatPart } from './parts/chat.ts';
 import { domainsPart } from './parts/domains.ts';
 import { eventLogPart } from './parts/event-log.ts';
@@ -39,6 +41,7 @@ export const coreDeclarations: Declarations = {
   events: [
     ...streamEvents,
     ...restreamEvents,
+    ...bridgeEvents,
     ...webhookEvents,
     ...apiKeyEvents,
     ...domainEvents,
@@ -100,7 +103,8 @@ function buildMedia(base: Base, take: Take) {
   const { liveChat } = take(chatPart({ ...base, ...addresses, ...live }));
   const watching = take(playbackPart({ ...base, ...addresses, recordings, liveChat }));
   const sentOn = take(restreamsPart(base));
-  return { ...addresses, ...video, ...watching, ...live, ...sentOn, intake, uploads, recordings };
+  const carried = take(bridgesPart({ ...base, ...live }));
+  return { ...addresses, ...video, ...watching, ...live, ...sentOn, ...carried, intake, uploads, recordings };
 }
 
 /** What an optional noun may build on. */

@@ -1,9 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { BRIDGE_TOPIC } from '../features/bridges/index.ts';
 import { RESTREAM_TOPIC } from '../features/restreams/index.ts';
 import { STREAM_DELETED_TOPIC, STREAM_TOPIC } from '../features/streams/index.ts';
 import { type ScheduledTask, startSchedule } from '../jobs/schedule.ts';
 import { newId } from '../kernel/ids.ts';
+import { createBridgeManager } from '../media/bridges/bridge-manager.ts';
+import { createDemuxer } from '../media/bridges/demuxer.ts';
 import { openFfmpeg } from '../media/ffmpeg/program.ts';
 import { createBitrateCeiling } from '../media/ingest/bitrate-ceiling.ts';
 import {
@@ -46,7 +49,7 @@ async function nodeIdOf(dataDir: string): Promise<string> {
 /** Packagers and recorders of what the engine takes, as the configuration says. */
 async function createMediaPlane(container: Container) {
   const { config, signals, healthSeries, simulations, recordings, restreamRuns, store } = container;
-  const { log, clock, disk, guard } = container;
+  const { log, clock, disk, guard, bridgeRuns, fetcher } = container;
   const ffmpeg = await openFfmpeg(config.FFMPEG_PATH, guard());
   const nodeId = await nodeIdOf(config.DATA_DIR);
   const certificate = await readCertificate(config);
@@ -77,6 +80,14 @@ async function createMediaPlane(container: Container) {
     launch: (events) => launchSender(events, log),
     log,
   });
+  const bridges = createBridgeManager({
+    engine,
+    port: bridgeRuns.port,
+    nodeId,
+    outbound: fetcher,
+    demuxer: createDemuxer(async () => ffmpeg, log),
+    log,
+  });
   const ceiling = createBitrateCeiling({ engine, onRefused: publishRefused({ signals, log }) });
   const live = createLiveManager({
     engine,
@@ -95,7 +106,7 @@ async function createMediaPlane(container: Container) {
     rtmpPort: config.RTMP_PORT,
     log,
   });
-  return { nodeId, engine, recorder, live, simulator, ceiling, certificate, restreams };
+  return { nodeId, engine, recorder, live, simulator, ceiling, certificate, restreams, bridges };
 }
 
 type MediaPlane = Awaited<ReturnType<typeof createMediaPlane>>;
@@ -111,11 +122,12 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   });
   const { signals, healthSeries, log } = container;
   const plane = await createMediaPlane(container);
-  const { nodeId, engine, live, recorder, simulator, ceiling, certificate, restreams } = plane;
+  const { nodeId, engine, live, recorder, simulator, ceiling, certificate, restreams, bridges } = plane;
   await signals.nodeStarted(nodeId);
   await live.start();
   await recorder.recover();
   await restreams.recover();
+  await bridges.recover();
   const rooms = startRoomMedia(container);
   await engine.start(publishSteps({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
@@ -128,6 +140,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
       { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
       { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
       { name: 'restreams', everyMs: HEARTBEAT_MS, run: () => restreams.sync() },
+      { name: 'bridges', everyMs: HEARTBEAT_MS, run: () => bridges.sync() },
       { name: 'bitrates', everyMs: HEARTBEAT_MS, run: () => ceiling.check() },
       { name: 'simulated signals', everyMs: HEARTBEAT_MS, run: () => simulator.sync() },
       { name: 'health series', everyMs: HEALTH_MS, run: () => healthSeries.flush() },
@@ -138,7 +151,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   );
   return async () => {
     await schedule.stop();
-    await Promise.all([simulator.stop(), restreams.stop(), rooms?.stop()]);
+    await Promise.all([simulator.stop(), restreams.stop(), bridges.stop(), rooms?.stop()]);
     await engine.stop();
     await Promise.all([live.stop(), recorder.stop()]);
     await container.close();
@@ -158,7 +171,7 @@ function certificateTasks(
 /** What the api and the worker have changed in the database. */
 function obeyHints(
   { bus, log }: Container,
-  { live, recorder, restreams, simulator }: MediaPlane,
+  { live, recorder, restreams, bridges, simulator }: MediaPlane,
   heartbeat: () => Promise<void>,
 ) {
   bus.subscribe(STREAM_DELETED_TOPIC, (streamId) => {
@@ -166,11 +179,13 @@ function obeyHints(
       log.warn({ err: error, streamId }, 'the files of a deleted stream could not be removed');
     });
   });
+  bus.subscribe(BRIDGE_TOPIC, () => void bridges.sync());
   bus.subscribe(RESTREAM_TOPIC, () => void restreams.sync());
   bus.subscribe(STREAM_TOPIC, (streamId) => {
     live.changed(streamId);
     void recorder.sync();
     void restreams.sync();
+    void bridges.sync();
     void simulator.sync();
     heartbeat().catch((error: unknown) => log.warn({ err: error }, 'the heartbeat failed'));
   });

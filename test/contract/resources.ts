@@ -33,6 +33,7 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
   return new Map([
     ['/streams/{id}', { id: stream, ...(await chat(create, stream)) }],
     ['/restreams/{id}', await restream(app, key, stream)],
+    ['/bridges/{id}', { id: await bridge(create) }],
     ['/me/webhooks/{id}', { id: webhook, deliveryId }],
     ['/me/events/{eventId}', { eventId }],
     ['/videos/{id}', await video(app, key)],
@@ -69,6 +70,13 @@ async function restream(app: TestApp, key: string, streamId: string): Promise<Pa
   const body = { streamId, targets: [{ url: 'rtmp://live.example.com/app', streamKey: 'a-stream-key' }] };
   const made = (await app.request('POST', '/restreams', { key, body })).assertOk(201);
   return { id: made.string('data.id'), targetId: made.string('data.targets.0.id') };
+}
+
+/** A bridge into a stream of its own. */
+async function bridge(create: (path: string, body: object) => Promise<string>): Promise<string> {
+  const targetId = await create('/streams', { title: 'A target' });
+  const sourceUrl = 'https://live.example.com/a.m3u8';
+  return create('/bridges', { type: 'PULL_TO_STREAM', sourceUrl, targetId });
 }
 
 /** A row of the log: the receiver does not exist, so the attempt fails. */

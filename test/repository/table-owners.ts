@@ -4,6 +4,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   api_key: 'features/api-keys',
   api_key_retired_secret: 'features/api-keys',
   avatar: 'features/accounts',
+  bridge: 'features/bridges',
   chat_ban: 'features/chat',
   chat_message: 'features/chat',
   delivery_job: 'features/webhooks',
@@ -130,6 +131,11 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reader: 'features/restreams',
     tables: ['ingest_session', 'stream'],
     reason: 'what is to be sent, and by which node, are joins of restreams with the signals of all streams',
+  },
+  {
+    reader: 'features/bridges',
+    tables: ['stream'],
+    reason: 'which bridges are over is a join of all open ones with the streams that they feed',
   },
   {
     reader: 'features/webhooks',

@@ -256,6 +256,7 @@ describe('preferences', () => {
     'integration_domain.lapsed': on,
     'support.ticket_replied': { email: false, inApp: true },
     'restream.target.failed': { email: false, inApp: true },
+    'bridge.failed': { email: false, inApp: true },
     'video.processing.failed': { email: false, inApp: true },
     'webhook.failing': on,
   };

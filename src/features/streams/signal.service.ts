@@ -1,8 +1,9 @@
 import type { Events } from '../../events/index.ts';
+import type { Mode } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
-import { MAX_LIVE_FPS, PLANS } from '../../kernel/plans.ts';
+import { MAX_LIVE_FPS, PLANS, type Plan } from '../../kernel/plans.ts';
 import type {
   IngestEnd,
   IngestSession,
@@ -16,6 +17,7 @@ import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Guesses } from '../../platform/guesses.ts';
 import type { Logger } from '../../platform/logger.ts';
+import * as bridges from './bridges.repository.ts';
 import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
 import { admitRecording, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';
 import {
@@ -53,6 +55,8 @@ export interface StreamSignalDeps {
 export interface StreamSignals {
   /** May this key publish, and what? Null refuses, as it does keys never seen here of an address that guesses. */
   authorise(request: PublishRequest): Promise<PublishGrant | null>;
+  /** May a bridge publish to this stream, and what? @returns why not, in words. */
+  admitBridge(streamId: string): Promise<PublishGrant | string>;
   /** Idempotent by session id. A session of the same stream that is still open is replaced without events. */
   publishStarted(session: IngestSession): Promise<void>;
   /** Tells the creator why the publish, which is still open, is about to be ended. */
@@ -77,6 +81,12 @@ export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
   const { db, clock, bus } = deps;
   return {
     authorise: (request) => authorise(deps, request),
+    async admitBridge(streamId) {
+      const found = await bridges.findTarget(db, streamId);
+      if (found === undefined) return 'The stream is gone.';
+      if (!found.enabled || found.suspended_at !== null) return 'The stream may not be published to now.';
+      return found.ingest_id === null ? grantOf(found) : 'Somebody else publishes to the stream.';
+    },
     publishStarted: (session) => publishStarted(deps, session),
     publishRefused: (session, issue) => reportRefusal(deps, session, issue),
     async publishEnded(end) {
@@ -127,13 +137,19 @@ async function authorise({ db, guesses }: StreamSignalDeps, request: PublishRequ
   }
   guesses.right(name);
   if (!found.enabled || found.suspended_at !== null) return null;
-  const { maxHeight } = rules.livePlan(found.plan, found.mode);
+  return grantOf(found);
+}
+
+type Publishable = Pick<StreamRow, 'id' | 'latency_mode'> & { plan: Plan; mode: Mode };
+
+function grantOf({ id, plan, mode, latency_mode: latencyMode }: Publishable): PublishGrant {
+  const { maxHeight } = rules.livePlan(plan, mode);
   return {
-    streamId: found.id,
+    streamId: id,
     maxHeight,
     maxFps: MAX_LIVE_FPS,
-    maxBitrateKbps: PLANS[found.plan].maxLiveKbps,
-    latencyMode: found.latency_mode,
+    maxBitrateKbps: PLANS[plan].maxLiveKbps,
+    latencyMode,
   };
 }
 

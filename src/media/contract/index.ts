@@ -20,6 +20,8 @@ export type {
   RoomTrackKind,
   Signal,
 } from '../rooms/engine.ts';
+export type { BridgeEnd, BridgePort, BridgeReport, WantedBridge } from './bridge.ts';
+export { BRIDGE_LEASE_MS } from './bridge.ts';
 export type {
   AudioInfo,
   IngestEnd,
@@ -30,6 +32,8 @@ export type {
   IngestSession,
   IngestStats,
   LatencyMode,
+  MediaMessage,
+  Publication,
   PublishGrant,
   PublishRequest,
   VideoInfo,

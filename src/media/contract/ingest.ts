@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream';
 import type { LiveIssue, RefusalIssue } from './live.ts';
 
-export type IngestProtocol = 'rtmp' | 'rtmps' | 'srt' | 'whip';
+/** `bridge` is a source that the platform fetches itself. */
+export type IngestProtocol = 'rtmp' | 'rtmps' | 'srt' | 'whip' | 'bridge';
 
 export interface PublishRequest {
   /** The stream key as the encoder sent it. Never log it. */
@@ -75,6 +76,23 @@ export type IngestEndReason =
   | 'node-lost'
   | 'shutdown';
 
+/** A publish out of this process. */
+export interface Publication {
+  readonly sessionId: string;
+  media(message: MediaMessage): void;
+  end(reason: IngestEndReason): Promise<void>;
+}
+
+/** A message of RTMP (Adobe RTMP 1.0, section 7.1). */
+export interface MediaMessage {
+  /** 8 is sound, 9 is picture, 18 is properties of both. */
+  type: number;
+  streamId: number;
+  /** Milliseconds, modulo 2^32. */
+  timestamp: number;
+  payload: Buffer;
+}
+
 export interface IngestEnd {
   sessionId: string;
   streamId: string;
@@ -133,6 +151,18 @@ export interface IngestEngine {
    * needs no network.
    */
   feed(session: IngestSession, reader: Writable): void;
+  /**
+   * Begins a publish whose media come from this process. It lives as that of an encoder does, but for one thing: it
+   * replaces nobody.
+   *
+   * @param onEnded when it is ended by somebody else than its publisher.
+   * @returns null when somebody publishes already, or the start hook refuses.
+   */
+  publish(
+    grant: PublishGrant,
+    protocol: IngestProtocol,
+    onEnded: (reason: IngestEndReason) => void,
+  ): Promise<Publication | null>;
   kick(sessionId: string, reason: IngestEndReason): Promise<void>;
   /** Sessions that are publishing now; for reconciliation after a restart. */
   list(): IngestSession[];

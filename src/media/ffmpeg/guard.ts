@@ -66,6 +66,15 @@ export function liveGuard(picture: { width: number; height: number } | null): st
   ];
 }
 
+/** The same for a source that is fetched, as one of these containers. */
+export function sourceGuard(format: 'mpegts' | 'mp4' | 'aac'): string[] {
+  return [
+    ...['-protocol_whitelist', 'pipe', '-format_whitelist', 'mpegts,mov,mp4,m4a,3gp,3g2,mj2,aac'],
+    ...['-codec_whitelist', LIVE_DECODERS, '-max_pixels', String(MAX_PIXELS)],
+    ...['-f', format, '-i', 'pipe:0'],
+  ];
+}
+
 /** Options that stand before the input in every ffmpeg that reads a user's file. */
 export function inputGuard(path: string, decoders = FILE_DECODERS): string[] {
   return [...fileOptions(decoders), '-i', `file:${path}`];

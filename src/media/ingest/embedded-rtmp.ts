@@ -11,6 +11,7 @@ import type {
   IngestProtocol,
   IngestSession,
   IngestStats,
+  Publication,
   PublishGrant,
   PublishRequest,
 } from '../contract/index.ts';
@@ -66,6 +67,9 @@ export interface Certificate {
   /** With the intermediate ones behind it. */
   cert: string;
 }
+
+/** Whoever a session belongs to, as far as the engine needs it. */
+type Publisher = Pick<RtmpConnection, 'closed' | 'dismiss'>;
 
 export function createEmbeddedRtmp(options: EmbeddedRtmpOptions): EmbeddedRtmpEngine {
   return new EmbeddedRtmpEngine(options);
@@ -208,14 +212,36 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     socket.once('close', () => this.#connections.delete(connection));
   }
 
+  async publish(
+    grant: PublishGrant,
+    protocol: IngestProtocol,
+    onEnded: (reason: IngestEndReason) => void,
+  ): Promise<Publication | null> {
+    let session: PublishSession | null = null;
+    const publisher = { closed: false, dismiss: onEnded };
+    // An encoder that is there goes first.
+    if (!this.#byStream.has(grant.streamId)) session = await this.#enqueue(grant, protocol, publisher);
+    if (session === null) return null;
+    const { sessionId } = session;
+    return { sessionId, media: (message) => session.media(message), end: (reason) => session.end(reason) };
+  }
+
   async #accept(request: PublishRequest, connection: RtmpConnection): Promise<PublishSession | null> {
     const grant = await this.#authorise(request);
     if (grant === null) {
       this.#log.info({ ip: request.ip }, 'ingest: publish refused');
       return null;
     }
+    return this.#enqueue(grant, request.protocol, connection);
+  }
+
+  async #enqueue(
+    grant: PublishGrant,
+    protocol: IngestProtocol,
+    publisher: Publisher,
+  ): Promise<PublishSession | null> {
     const previous = this.#opening.get(grant.streamId) ?? Promise.resolve();
-    const opening = previous.then(() => this.#open(request, grant, connection));
+    const opening = previous.then(() => this.#open(grant, protocol, publisher));
     const opened = opening.catch(() => null);
     this.#opening.set(grant.streamId, opened);
     try {
@@ -237,20 +263,20 @@ export class EmbeddedRtmpEngine implements IngestEngine {
 
   /** Replaces the stream's session, if there is one, and begins a new one. One at a time per stream. */
   async #open(
-    request: PublishRequest,
     grant: PublishGrant,
-    connection: RtmpConnection,
+    protocol: IngestProtocol,
+    publisher: Publisher,
   ): Promise<PublishSession | null> {
     const hooks = this.#hooks;
     const old = this.#byStream.get(grant.streamId);
-    if (connection.closed || hooks === null) return null;
+    if (publisher.closed || hooks === null) return null;
     if (old !== undefined) await withTimeout(old.end('replaced'), this.#limits.hookMs, null);
-    if (connection.closed) return null;
+    if (publisher.closed) return null;
     const sessionId = newId('ing');
     const session = new PublishSession({
       sessionId,
       nodeId: this.#options.nodeId,
-      protocol: request.protocol,
+      protocol,
       grant,
       broadcast: new Broadcast({ readerQueueBytes: this.#limits.readerQueueBytes }),
       hooks,
@@ -258,7 +284,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
       log: this.#log.child({ sessionId, streamId: grant.streamId }),
       onEnded: (reason) => {
         this.#forget(session);
-        if (reason !== 'unpublish' && reason !== 'closed') connection.dismiss(reason);
+        if (reason !== 'unpublish' && reason !== 'closed') publisher.dismiss(reason);
       },
     });
     // Readable already within the start hook, which may begin a packager.

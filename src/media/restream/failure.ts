@@ -35,40 +35,43 @@ export function quoted(text: string, secrets: readonly (string | null)[]): strin
 }
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME|DEPTH_ZERO|SSL|TLS/;
+/** The other end, as it is called. */
+export type Who = 'destination' | 'source';
+
 const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'The destination takes no connection (ECONNREFUSED).',
-  EHOSTUNREACH: 'The destination cannot be reached (EHOSTUNREACH).',
-  ENETUNREACH: 'The destination cannot be reached (ENETUNREACH).',
-  ECONNRESET: 'The destination has broken the connection (ECONNRESET).',
-  EPIPE: 'The destination has broken the connection (EPIPE).',
+  ECONNREFUSED: 'takes no connection (ECONNREFUSED)',
+  EHOSTUNREACH: 'cannot be reached (EHOSTUNREACH)',
+  ENETUNREACH: 'cannot be reached (ENETUNREACH)',
+  ECONNRESET: 'has broken the connection (ECONNRESET)',
+  EPIPE: 'has broken the connection (EPIPE)',
 };
 
-/** Anything that can be thrown on the way to a destination, in words. */
-export function failureOf(error: unknown): PushFailure {
+/** Anything that can be thrown on the way to a destination, or a source, in words. */
+export function failureOf(error: unknown, who: Who = 'destination'): PushFailure {
   if (error instanceof PushFailure) return error;
   if (error instanceof GuardError) {
-    return new PushFailure(
-      'fatal',
-      `Nothing may be sent to the address of the destination: ${error.reason}.`,
-    );
+    const act = who === 'destination' ? 'sent to' : 'fetched from';
+    return new PushFailure('fatal', `Nothing may be ${act} the address of the ${who}: ${error.reason}.`);
   }
   if (error instanceof ProtocolError) {
-    return new PushFailure(
-      'normal',
-      `The destination does not answer as an RTMP server does: ${error.message}.`,
-    );
+    return new PushFailure('normal', `The ${who} does not answer as an RTMP server does: ${error.message}.`);
   }
   const code = error instanceof OutboundError ? error.code : codeOf(error);
   if (error instanceof OutboundError && error.stage === 'dns') {
-    return new PushFailure('normal', `The name of the destination is not found (${code}).`);
+    return new PushFailure('normal', `The name of the ${who} is not found (${code}).`);
   }
   if (error instanceof OutboundError && error.stage === 'timeout') {
-    return new PushFailure('normal', 'The destination does not answer in time.');
+    return new PushFailure('normal', `The ${who} does not answer in time.`);
+  }
+  if (error instanceof OutboundError && error.stage === 'redirect') {
+    return new PushFailure('normal', `The ${who} redirects: ${code}.`);
   }
   if (CERTIFICATE.test(code)) {
-    return new PushFailure('normal', `The certificate of the destination is not good (${code}).`);
+    return new PushFailure('normal', `The certificate of the ${who} is not good (${code}).`);
   }
-  return new PushFailure('normal', REASONS[code] ?? `The connection to the destination failed (${code}).`);
+  const reason = REASONS[code];
+  if (reason !== undefined) return new PushFailure('normal', `The ${who} ${reason}.`);
+  return new PushFailure('normal', `The connection to the ${who} failed (${code}).`);
 }
 
 function codeOf(error: unknown): string {

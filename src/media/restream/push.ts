@@ -5,6 +5,7 @@ import type { Feed } from './feed.ts';
 import type { KnownPush } from './known-good.ts';
 import type { PushSession } from './push-session.ts';
 import { codecRefusal } from './refusals.ts';
+import { GOOD_MS, Retries, SETTLED_MS } from './retries.ts';
 
 /** Connects to a destination. @throws {PushFailure} */
 export type OpenPush = (address: PushAddress, streamKey: string | null) => Promise<PushSession>;
@@ -20,16 +21,6 @@ export interface PushOptions {
   after?: Promise<void>;
 }
 
-/** docs/api/restreams.md#states */
-const BACKOFF_MS = [1000, 2000, 5000, 10_000, 30_000] as const;
-/** A destination that hangs up at once has not taken anything. */
-const SETTLED_MS = 1000;
-/** One that took the broadcast for so long begins anew with its failures. */
-const GOOD_MS = 30_000;
-/** So often a key may be refused before it counts as wrong. */
-const REFUSALS = { refused: 3, dropped: 5 } as const;
-/** Of a key that was good just now, a refusal mostly means that the former connection is not over yet. */
-const KNOWN_GOOD_MS = 120_000;
 /** From here on a destination that accepts and hangs up gets a hint. */
 const SHORT_LIVES = 3;
 const REPLACE_MS = 2000;
@@ -43,17 +34,15 @@ export class Push {
   readonly #finished: Promise<void>;
   #wake = () => {};
   #session: PushSession | null = null;
-  #failures = 0;
-  #refusals = 0;
+  readonly #retries: Retries;
   #shortLives = 0;
-  #lastGoodMs: number;
   #state: PushReport['state'] = 'IDLE';
   #measured = { bytes: 0, atMs: 0 };
 
   constructor(options: PushOptions) {
     this.#options = options;
     const { goodAgoMs = Number.POSITIVE_INFINITY } = options.wanted;
-    this.#lastGoodMs = performance.now() - goodAgoMs;
+    this.#retries = new Retries(options.backoffMs, goodAgoMs);
     this.#finished = this.#run();
   }
 
@@ -101,13 +90,12 @@ export class Push {
         this.#say('IDLE', { message: failure.message });
         continue;
       }
-      if (this.#isFatal(failure)) {
+      const retryInMs = this.#retries.failed(failure.kind);
+      if (retryInMs === null) {
         this.#say('ERRORED', { severity: 'FATAL', message: failure.message });
         // Until it is changed, which is another push.
         return;
       }
-      const backoff = this.#options.backoffMs ?? BACKOFF_MS;
-      const retryInMs = backoff[Math.min(this.#failures, backoff.length) - 1] ?? 0;
       const message = this.#shortLives >= SHORT_LIVES ? HINT : failure.message;
       this.#say('ERRORED', { severity: 'NORMAL', message, retryInMs });
       await this.#pause(retryInMs);
@@ -132,12 +120,8 @@ export class Push {
     const failure = await this.#hold(session);
     this.#session = null;
     const lastedMs = performance.now() - startedMs;
-    if (lastedMs >= GOOD_MS) {
-      this.#failures = 0;
-      this.#refusals = 0;
-      this.#shortLives = 0;
-    } else this.#shortLives += 1;
-    if (lastedMs >= SETTLED_MS) this.#lastGoodMs = performance.now();
+    this.#shortLives = lastedMs >= GOOD_MS ? 0 : this.#shortLives + 1;
+    this.#retries.ended(lastedMs);
     return failure;
   }
 
@@ -155,8 +139,7 @@ export class Push {
     this.#measured = { bytes: session.sentBytes(), atMs: performance.now() };
     this.#say('BROADCASTING', {});
     const good = setTimeout(() => {
-      this.#failures = 0;
-      this.#refusals = 0;
+      this.#retries.good();
       this.#shortLives = 0;
       this.#say('BROADCASTING', {});
     }, GOOD_MS);
@@ -167,17 +150,6 @@ export class Push {
     }
   }
 
-  #isFatal(failure: PushFailure): boolean {
-    this.#failures += 1;
-    if (failure.kind === 'normal' || failure.kind === 'fatal') {
-      this.#refusals = 0;
-      return failure.kind === 'fatal';
-    }
-    this.#refusals += 1;
-    const wasGood = performance.now() - this.#lastGoodMs < KNOWN_GOOD_MS;
-    return this.#refusals >= REFUSALS[failure.kind] && !wasGood;
-  }
-
   #say(
     state: PushReport['state'],
     { severity = null, message = null, retryInMs = null }: Partial<PushReport>,
@@ -185,7 +157,7 @@ export class Push {
     if (this.#stopped.signal.aborted) return;
     this.#state = state;
     const { targetId, revision } = this.#options.wanted;
-    const retryCount = this.#failures;
+    const retryCount = this.#retries.failures;
     this.#options.report({ targetId, revision, state, severity, message, retryCount, retryInMs });
   }
 

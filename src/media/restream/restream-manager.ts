@@ -9,6 +9,7 @@ import {
   type WantedPush,
 } from '../contract/index.ts';
 import { KnownGood, type KnownPush } from './known-good.ts';
+import { LeaseLoop } from './lease-loop.ts';
 
 /** A process that sends one broadcast to its destinations. */
 export interface SenderProcess {
@@ -54,8 +55,6 @@ export interface RestreamManager {
 const BACKOFF_MS = [100, 500, 1000, 2000, 5000] as const;
 /** A process that ran for so long was a good one. */
 const GOOD_RUN_MS = 30_000;
-/** Nobody may take over while something of ours is still under way. */
-const LEASE_MARGIN_MS = 5000;
 const RESTARTED = 'The process that sent it has ended; it is started anew.';
 
 export function createRestreamManager(options: RestreamManagerOptions): RestreamManager {
@@ -69,29 +68,25 @@ class StreamSenders implements RestreamManager {
   readonly #ending = new Map<string, Promise<void>>();
   readonly #good = new KnownGood();
   readonly #bitrates = new Map<string, number>();
-  #asking: Promise<void> | null = null;
-  #askAgain = false;
-  #answeredMs = performance.now();
-  #stopped = false;
+  readonly #loop: LeaseLoop<WantedPush>;
 
   constructor(options: RestreamManagerOptions) {
     this.#options = options;
+    this.#loop = new LeaseLoop({
+      ask: () => this.#ask(),
+      apply: (wanted) => this.#apply(wanted),
+      leaseMs: PUSH_LEASE_MS,
+      what: 'what is to be sent on',
+      log: options.log,
+    });
   }
 
   recover(): Promise<void> {
     return this.#options.port.started(this.#options.nodeId);
   }
 
-  /** One question at a time; a call during one is answered by the next. */
   sync(): Promise<void> {
-    if (this.#asking !== null) {
-      this.#askAgain = true;
-      return this.#asking;
-    }
-    this.#asking = this.#ask().finally(() => {
-      this.#asking = null;
-    });
-    return this.#asking;
+    return this.#loop.sync();
   }
 
   publishesChanged(): void {
@@ -100,28 +95,14 @@ class StreamSenders implements RestreamManager {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#apply([]);
-    await this.#asking;
+    await this.#loop.stop();
     await Promise.all(this.#ending.values());
   }
 
-  async #ask(): Promise<void> {
-    do {
-      this.#askAgain = false;
-      const askedMs = performance.now();
-      try {
-        const bitrates = new Map(this.#bitrates);
-        this.#bitrates.clear();
-        const wanted = await this.#options.port.wanted(this.#options.nodeId, bitrates);
-        this.#answeredMs = askedMs;
-        if (!this.#stopped) this.#apply(wanted);
-      } catch (error) {
-        this.#options.log.warn({ err: error }, 'what is to be sent on could not be read');
-        // Another node may have been told to send by now.
-        if (performance.now() - this.#answeredMs > PUSH_LEASE_MS - LEASE_MARGIN_MS) this.#apply([]);
-      }
-    } while (this.#askAgain && !this.#stopped);
+  #ask(): Promise<WantedPush[]> {
+    const bitrates = new Map(this.#bitrates);
+    this.#bitrates.clear();
+    return this.#options.port.wanted(this.#options.nodeId, bitrates);
   }
 
   #apply(wanted: readonly WantedPush[]): void {
@@ -132,7 +113,7 @@ class StreamSenders implements RestreamManager {
       const ended = sender.stop().finally(() => {
         this.#ending.delete(streamId);
         // It may be wanted again by now.
-        if (!this.#stopped) void this.sync();
+        if (!this.#loop.isStopped) void this.sync();
       });
       this.#ending.set(streamId, ended);
     }

@@ -81,6 +81,41 @@ create table avatar (
 );
 CREATE UNIQUE INDEX avatar_account_id_key ON public.avatar USING btree (account_id);
 
+create table bridge (
+  id text not null,
+  workspace_id text not null,
+  type text not null,
+  source_id text,
+  source_url bytea,
+  source_url_shown text,
+  target_id text not null,
+  layout text,
+  auto_restart boolean not null default false,
+  status text not null default 'PENDING'::text,
+  error text,
+  end_reason text,
+  retry_count integer not null default 0,
+  next_retry_at timestamp with time zone,
+  node_id text,
+  lease_until timestamp with time zone,
+  event_sequence integer not null default 0,
+  expires_at timestamp with time zone,
+  started_at timestamp with time zone,
+  stopped_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint bridge_check CHECK (((source_id IS NULL) <> (source_url IS NULL))),
+  constraint bridge_check1 CHECK (((status = 'STOPPED'::text) = (end_reason IS NOT NULL))),
+  constraint bridge_end_reason_check CHECK ((end_reason = ANY (ARRAY['SOURCE_ENDED'::text, 'TARGET_ENDED'::text, 'TARGET_TAKEN'::text, 'EXPIRED'::text, 'SUSPENDED'::text, 'DELETED'::text]))),
+  constraint bridge_layout_check CHECK ((layout = ANY (ARRAY['GRID'::text, 'SPEAKER'::text, 'SINGLE'::text]))),
+  constraint bridge_pkey PRIMARY KEY (id),
+  constraint bridge_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'CONNECTING'::text, 'ACTIVE'::text, 'FAILED'::text, 'STOPPED'::text]))),
+  constraint bridge_type_check CHECK ((type = ANY (ARRAY['ROOM_TO_STREAM'::text, 'PULL_TO_STREAM'::text, 'STREAM_TO_ROOM'::text]))),
+  constraint bridge_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX bridge_feeds ON public.bridge USING btree (target_id) WHERE ((type <> 'STREAM_TO_ROOM'::text) AND (status <> ALL (ARRAY['FAILED'::text, 'STOPPED'::text])));
+CREATE INDEX bridge_open ON public.bridge USING btree (target_id) WHERE (status <> ALL (ARRAY['FAILED'::text, 'STOPPED'::text]));
+CREATE INDEX bridge_workspace ON public.bridge USING btree (workspace_id, id DESC);
+
 create table chat_ban (
   id text not null,
   stream_id text not null,

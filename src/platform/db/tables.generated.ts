@@ -17,6 +17,12 @@ export const VALUES = {
   api_key: {
     scope: ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'],
   },
+  bridge: {
+    type: ['ROOM_TO_STREAM', 'PULL_TO_STREAM', 'STREAM_TO_ROOM'],
+    layout: ['GRID', 'SPEAKER', 'SINGLE'],
+    status: ['PENDING', 'CONNECTING', 'ACTIVE', 'FAILED', 'STOPPED'],
+    end_reason: ['SOURCE_ENDED', 'TARGET_ENDED', 'TARGET_TAKEN', 'EXPIRED', 'SUSPENDED', 'DELETED'],
+  },
   chat_message: {
     kind: ['MESSAGE', 'SYSTEM'],
   },
@@ -105,6 +111,10 @@ export type AccountRole = (typeof VALUES.account.role)[number];
 export type AccountPlan = (typeof VALUES.account.plan)[number];
 export type AccountEmbedMode = (typeof VALUES.account.embed_mode)[number];
 export type ApiKeyScope = (typeof VALUES.api_key.scope)[number];
+export type BridgeType = (typeof VALUES.bridge.type)[number];
+export type BridgeLayout = (typeof VALUES.bridge.layout)[number];
+export type BridgeStatus = (typeof VALUES.bridge.status)[number];
+export type BridgeEndReason = (typeof VALUES.bridge.end_reason)[number];
 export type ChatMessageKind = (typeof VALUES.chat_message.kind)[number];
 export type DeliveryJobTrigger = (typeof VALUES.delivery_job.trigger)[number];
 export type DeliveryLogTrigger = (typeof VALUES.delivery_log.trigger)[number];
@@ -198,6 +208,30 @@ export interface AvatarTable {
   id: string;
   account_id: string;
   image: Uint8Array;
+  created_at: Date;
+}
+
+export interface BridgeTable {
+  id: string;
+  workspace_id: string;
+  type: BridgeType;
+  source_id: string | null;
+  source_url: Uint8Array | null;
+  source_url_shown: string | null;
+  target_id: string;
+  layout: BridgeLayout | null;
+  auto_restart: Generated<boolean>;
+  status: Generated<BridgeStatus>;
+  error: string | null;
+  end_reason: BridgeEndReason | null;
+  retry_count: Generated<number>;
+  next_retry_at: Date | null;
+  node_id: string | null;
+  lease_until: Date | null;
+  event_sequence: Generated<number>;
+  expires_at: Date | null;
+  started_at: Date | null;
+  stopped_at: Date | null;
   created_at: Date;
 }
 
@@ -873,6 +907,7 @@ export interface Database {
   api_key: ApiKeyTable;
   api_key_retired_secret: ApiKeyRetiredSecretTable;
   avatar: AvatarTable;
+  bridge: BridgeTable;
   chat_ban: ChatBanTable;
   chat_message: ChatMessageTable;
   delivery_job: DeliveryJobTable;

@@ -3,7 +3,14 @@ import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { type ConnectRequest, type DialRequest, datagrams, dial } from './dial.ts';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
-import { checkAddresses, parseAllowList, parseTarget, type Target, type UrlRules } from './guard.ts';
+import {
+  type AllowList,
+  checkAddresses,
+  parseAllowList,
+  parseTarget,
+  type Target,
+  type UrlRules,
+} from './guard.ts';
 import { createPools, type Lane, type PoolOptions, type Pools } from './pool.ts';
 import { createResolver, type Resolve } from './resolve.ts';
 import { openStream, redirectOf, type StreamRequest, type StreamResponse } from './stream.ts';
@@ -38,10 +45,16 @@ export interface DownloadRequest {
   sameHost: boolean;
   /** Plain `http:` is allowed too. */
   http?: boolean;
+  /** Of the address, in characters; default 2048. */
+  maxLength?: number;
+  /** Ends the call, which fails with its reason. */
+  signal?: AbortSignal;
 }
 
 export interface Download {
   status: number;
+  /** Where the redirects led. */
+  url: string;
   /** Never decompressed. */
   bytes: Buffer;
   /** The whole answer came and fitted. */
@@ -65,7 +78,7 @@ export interface Outbound {
    */
   request(request: OutboundRequest): Promise<OutboundResponse>;
   /**
-   * A GET that follows redirects, each of them guarded.
+   * A GET that follows redirects, each of them guarded; another origin is given no `Authorization`.
    *
    * @throws {GuardError} when an address on the way must not be dialled.
    * @throws {OutboundError} when no answer came, or a redirect leads too far.
@@ -145,22 +158,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       });
     },
     download: (request) =>
-      within(request.timeoutMs, async (deadline) => {
-        const { headers, maxBytes, http = false } = request;
-        for (let url = request.url, hops = 0; ; hops++) {
-          const target = parseTarget(url, allow, { http });
-          const addresses = await addressesOf(target);
-          const get: Exchange = { method: 'GET', headers, keptBytes: maxBytes };
-          const answer = await exchange(pools, target, addresses, get, deadline);
-          const next = redirectOf(answer, url);
-          if (next === null) return answer.body.toDownload(answer.status);
-          if (hops === request.maxRedirects) throw new OutboundError('redirect', 'too many');
-          if (request.sameHost && next.origin !== target.origin) {
-            throw new OutboundError('redirect', 'to another host');
-          }
-          url = next.href;
-        }
-      }),
+      within(request.timeoutMs, (deadline) => download(request, deadline, { pools, allow, addressesOf })),
     stream: (request) =>
       openStream(request, {
         pools,
@@ -183,6 +181,36 @@ export function createOutbound(options: OutboundOptions): Outbound {
       await pools.close();
     },
   };
+}
+
+interface DownloadDeps {
+  pools: Pools;
+  allow: AllowList;
+  addressesOf(target: Target): Promise<string[]>;
+}
+
+async function download(
+  request: DownloadRequest,
+  deadline: AbortSignal,
+  deps: DownloadDeps,
+): Promise<Download> {
+  const { headers, maxBytes, http = false, maxLength, signal, sameHost, maxRedirects } = request;
+  const end = signal === undefined ? deadline : AbortSignal.any([deadline, signal]);
+  const { Authorization: _, ...strangers } = headers;
+  let first = '';
+  for (let url = request.url, hops = 0; ; hops++) {
+    const target = parseTarget(url, deps.allow, { http, ...(maxLength === undefined ? {} : { maxLength }) });
+    if (hops === 0) first = target.origin;
+    const addresses = await deps.addressesOf(target);
+    const sent = target.origin === first ? headers : strangers;
+    const get: Exchange = { method: 'GET', headers: sent, keptBytes: maxBytes };
+    const answer = await exchange(deps.pools, target, addresses, get, end);
+    const next = redirectOf(answer, url);
+    if (next === null) return { ...answer.body.toDownload(answer.status), url };
+    if (hops === maxRedirects) throw new OutboundError('redirect', 'too many');
+    if (sameHost && next.origin !== target.origin) throw new OutboundError('redirect', 'to another host');
+    url = next.href;
+  }
 }
 
 /** What is sent, and how much of the answer is kept. */
@@ -329,7 +357,7 @@ class CapturedBody {
     this.#keptBytes += part.length;
   }
 
-  toDownload(status: number): Download {
+  toDownload(status: number): Omit<Download, 'url'> {
     const whole = this.complete && this.size === this.#keptBytes;
     return { status, bytes: Buffer.concat(this.#kept), complete: whole };
   }

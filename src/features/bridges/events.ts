@@ -1,0 +1,67 @@
+import Type from 'typebox';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
+import { Nullable, OneOf } from '../../http/schema.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+
+const data = named(
+  'BridgeEventData',
+  Type.Object({
+    bridgeId: Type.String(),
+    type: OneOf(VALUES.bridge.type),
+    sourceId: Nullable(Type.String()),
+    targetId: Type.String(),
+    status: OneOf(VALUES.bridge.status),
+    error: Nullable(Type.String()),
+    endReason: Nullable(OneOf(VALUES.bridge.end_reason)),
+    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this bridge.' }),
+  }),
+);
+const sample = {
+  bridgeId: 'brg_01kafe3n4pfx2v9yq6m8d7t5zr',
+  type: 'PULL_TO_STREAM' as const,
+  sourceId: null,
+  targetId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr',
+  error: null,
+  endReason: null,
+};
+
+export const bridgeConnected = defineEvent({
+  type: 'bridge.connected',
+  description: 'A bridge carries media from its source to its target.',
+  data,
+  sample: { ...sample, status: 'ACTIVE', sequence: 1 },
+});
+
+export const bridgeFailed = defineEvent({
+  type: 'bridge.failed',
+  description:
+    'A bridge carries nothing. With status PENDING it is tried again, and only the first failure in a row is told; with FAILED it is given up.',
+  data,
+  sample: {
+    ...sample,
+    status: 'FAILED',
+    error: 'The source answers 404.',
+    sequence: 2,
+  },
+  notice: {
+    severity: 'WARNING',
+    words: ({ status, error, bridgeId: id }) => {
+      if (status !== 'FAILED') return null;
+      return {
+        title: 'A bridge has failed',
+        body: `${error ?? ''} It is not tried again: make another one when the source is right.`.trim(),
+        resource: { type: 'BRIDGE', id },
+      };
+    },
+  },
+});
+
+export const bridgeStopped = defineEvent({
+  type: 'bridge.stopped',
+  description: 'A bridge has ended, for the reason that it names.',
+  data,
+  sample: { ...sample, status: 'STOPPED', endReason: 'SOURCE_ENDED', sequence: 3 },
+});
+
+export const bridgeEvents: EventDefinition[] = [bridgeConnected, bridgeFailed, bridgeStopped];

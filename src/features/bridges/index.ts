@@ -1,0 +1,9 @@
+/**
+ * Bridges: media from a source into a target (docs/api/bridges.md, docs/decisions/bridges.md).
+ *
+ * Terminology: a *source* is what is fetched; a *run* is one attempt of a node to carry it to the *target*.
+ */
+export { bridgeEvents } from './events.ts';
+export { bridgeRoutes } from './routes.ts';
+export { type BridgeRuns, createBridgeRuns } from './runs.service.ts';
+export { BRIDGE_TOPIC, type Bridges, createBridges } from './service.ts';

@@ -1,0 +1,171 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition } from '../../platform/db/page.ts';
+import type {
+  BridgeEndReason,
+  BridgeStatus,
+  BridgeTable,
+  BridgeType,
+} from '../../platform/db/tables.generated.ts';
+import { inGoodStanding } from '../../platform/db/workspace.ts';
+import { OPEN } from './rules.ts';
+
+export type BridgeRow = Selectable<BridgeTable>;
+export type BridgeChange = Updateable<BridgeTable>;
+
+export interface BridgeFilter {
+  status?: readonly BridgeStatus[] | undefined;
+  type?: readonly BridgeType[] | undefined;
+  targetId?: string | undefined;
+}
+
+export function insertBridge(tx: Tx, row: Insertable<BridgeTable>): Promise<BridgeRow> {
+  return tx.insertInto('bridge').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export function findBridge(db: Db, workspaceId: string, id: string): Promise<BridgeRow | undefined> {
+  return db
+    .selectFrom('bridge')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+export function lockBridge(tx: Tx, workspaceId: string, id: string): Promise<BridgeRow | undefined> {
+  return tx
+    .selectFrom('bridge')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+/** Of any workspace, for those who run it or bring it to its end. */
+export function lockAnyBridge(tx: Tx, id: string): Promise<BridgeRow | undefined> {
+  return tx.selectFrom('bridge').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
+}
+
+export function listBridges(
+  db: Db,
+  workspaceId: string,
+  filter: BridgeFilter,
+  page: PageRequest,
+): Promise<BridgeRow[]> {
+  let query = db
+    .selectFrom('bridge')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where(pageCondition(page));
+  if (filter.status !== undefined) query = query.where('status', 'in', filter.status);
+  if (filter.type !== undefined) query = query.where('type', 'in', filter.type);
+  if (filter.targetId !== undefined) query = query.where('target_id', '=', filter.targetId);
+  return query.orderBy('id', page.order).limit(page.take).execute();
+}
+
+export function updateBridge(tx: Tx, id: string, change: BridgeChange): Promise<BridgeRow> {
+  return tx.updateTable('bridge').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function deleteBridge(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('bridge').where('id', '=', id).execute();
+}
+
+/** Of the whole workspace: those that feed a stream, or wait to. */
+export async function countOpen(tx: Tx, workspaceId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('bridge')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .where('status', 'in', OPEN)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+export async function isFed(tx: Tx, targetId: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('bridge')
+    .select('id')
+    .where('target_id', '=', targetId)
+    .where('type', '!=', 'STREAM_TO_ROOM')
+    .where('status', 'in', OPEN)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Open bridges whose time is over, and why: one statement for all workspaces. */
+export async function overdue(db: Db, now: Date): Promise<{ id: string; reason: BridgeEndReason }[]> {
+  const { rows } = await sql<{ id: string; reason: BridgeEndReason }>`
+    select bridge.id, why.reason from bridge
+    left join stream on stream.id = bridge.target_id
+    cross join lateral (select case
+      when bridge.expires_at <= ${now} then 'EXPIRED'
+      when not ${inGoodStanding('bridge.workspace_id')} then 'SUSPENDED'
+      when bridge.type <> 'STREAM_TO_ROOM' and (stream.id is null or stream.deleted_at is not null
+        or not stream.enabled or (not stream.is_live and stream.ended_at > bridge.created_at))
+        then 'TARGET_ENDED'
+      end as reason) why
+    where bridge.status not in ('FAILED', 'STOPPED') and why.reason is not null
+    limit 500`.execute(db);
+  return rows;
+}
+
+// What nodes run.
+
+/** Those that are to run and that this node has, or nobody. */
+export function runnableOn(db: Db, nodeId: string, now: Date): Promise<BridgeRow[]> {
+  return db
+    .selectFrom('bridge')
+    .selectAll()
+    .where('type', '=', 'PULL_TO_STREAM')
+    .where('status', 'in', OPEN)
+    .where((eb) =>
+      eb.or([eb('node_id', 'is', null), eb('node_id', '=', nodeId), eb('lease_until', '<=', now)]),
+    )
+    .orderBy('id')
+    .execute();
+}
+
+/** @returns those that nobody else holds, which are now this node's until `until`. */
+export async function claimBridges(
+  db: Db,
+  nodeId: string,
+  ids: readonly string[],
+  { now, until }: { now: Date; until: Date },
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db
+    .updateTable('bridge')
+    .set({ node_id: nodeId, lease_until: until })
+    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+    .where('status', 'in', OPEN)
+    .where((eb) =>
+      eb.or([eb('node_id', 'is', null), eb('node_id', '=', nodeId), eb('lease_until', '<=', now)]),
+    )
+    .returning('id')
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Open ones that a node holds. */
+export function heldBy(db: Db, nodeId: string): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('bridge')
+    .select('id')
+    .where('node_id', '=', nodeId)
+    .where('status', 'in', OPEN)
+    .execute();
+}
+
+/** Open ones whose node has let its lease run out. */
+export function abandoned(db: Db, now: Date): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('bridge')
+    .select('id')
+    .where('status', 'in', OPEN)
+    .where('lease_until', '<=', now)
+    .limit(500)
+    .execute();
+}

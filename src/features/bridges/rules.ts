@@ -1,0 +1,60 @@
+import { badRequest } from '../../kernel/errors.ts';
+import { type PullAddress, parsePullAddress } from '../../kernel/pull-address.ts';
+import type { BridgeLayout, BridgeStatus, BridgeType } from '../../platform/db/tables.generated.ts';
+
+/** What its sender asks for. */
+export interface BridgeWish {
+  type: BridgeType;
+  sourceId?: string | null;
+  sourceUrl?: string | null;
+  layout?: BridgeLayout | null;
+}
+
+export const OPEN: readonly BridgeStatus[] = ['PENDING', 'CONNECTING', 'ACTIVE'];
+
+/**
+ * The source of a bridge, checked by its form; the guard of addresses comes behind it.
+ *
+ * @returns the address of a pull; null for a room or a stream.
+ * @throws {AppError} BAD_REQUEST, field `sourceId`, `sourceUrl` or `layout`.
+ */
+export function readSource({ type, sourceId, sourceUrl, layout }: BridgeWish): PullAddress | null {
+  if (layout && type !== 'ROOM_TO_STREAM') {
+    throw badRequest('layout', 'Only a ROOM_TO_STREAM bridge has a layout.');
+  }
+  if (type !== 'PULL_TO_STREAM') {
+    if (sourceUrl)
+      throw badRequest('sourceUrl', 'Only a PULL_TO_STREAM bridge has an address as its source.');
+    if (!sourceId) throw badRequest('sourceId', `A ${type} bridge needs the id of its source.`);
+    return null;
+  }
+  if (sourceId)
+    throw badRequest('sourceId', 'The source of a PULL_TO_STREAM bridge is an address: sourceUrl.');
+  if (!sourceUrl) throw badRequest('sourceUrl', 'A PULL_TO_STREAM bridge needs the address of its source.');
+  const address = parsePullAddress(sourceUrl);
+  if (typeof address === 'string') throw badRequest('sourceUrl', `The address is refused: ${address}.`);
+  return address;
+}
+
+interface Reported {
+  status: BridgeStatus;
+  retry_count: number;
+}
+
+/** What receivers are told of a change; of failures in a row only the first, until it is given up. */
+export function eventOf(before: Reported, after: Reported): 'connected' | 'failed' | 'stopped' | null {
+  switch (after.status) {
+    case 'ACTIVE':
+      return before.status === 'ACTIVE' ? null : 'connected';
+    case 'FAILED':
+      return 'failed';
+    case 'STOPPED':
+      return 'stopped';
+    case 'PENDING':
+      return before.status === 'ACTIVE' || (after.retry_count > 0 && before.retry_count === 0)
+        ? 'failed'
+        : null;
+    case 'CONNECTING':
+      return null;
+  }
+}

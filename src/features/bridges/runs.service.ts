@@ -1,0 +1,183 @@
+import type { Events } from '../../events/index.ts';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import {
+  BRIDGE_LEASE_MS,
+  type BridgePort,
+  type BridgeReport,
+  type WantedBridge,
+} from '../../media/contract/index.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db } from '../../platform/db/index.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { BridgeChange, BridgeRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { BRIDGE_TOPIC } from './service.ts';
+import { type Change, change, end, isOpen } from './transitions.ts';
+
+export interface BridgeRunDeps {
+  db: Db;
+  events: Events;
+  secrets: Secrets;
+  bus: Bus;
+  clock: Clock;
+  log: Logger;
+  /** What may be published to a stream; the streams' own. */
+  admit: BridgePort['admit'];
+}
+
+/** What runs, where, and what becomes of it. */
+export interface BridgeRuns {
+  /** For the media plane. */
+  readonly port: BridgePort;
+  /** Ends what is over, and frees what was held by a node that is gone. */
+  sweep(): Promise<void>;
+}
+
+/** A lease is renewed when so much of it is over. */
+const RENEW_MS = BRIDGE_LEASE_MS / 6;
+const MAX_MESSAGE = 300;
+const NODE_GONE = 'The process that ran it has ended; it is started anew.';
+const BAD_ADDRESS = 'The address that is kept cannot be read any more. Make another bridge.';
+
+export function createBridgeRuns(deps: BridgeRunDeps): BridgeRuns {
+  const { db, clock } = deps;
+  return {
+    port: {
+      admit: deps.admit,
+      async started(nodeId) {
+        for (const { id } of await repository.heldBy(db, nodeId)) {
+          await letGo(deps, id, (row) => row.node_id === nodeId);
+        }
+      },
+      async wanted(nodeId) {
+        await endOverdue(deps);
+        return claimWanted(deps, nodeId);
+      },
+      report: (nodeId, report) => takeReport(deps, nodeId, report),
+    },
+    async sweep() {
+      await endOverdue(deps);
+      for (const { id } of await repository.abandoned(db, clock.now())) {
+        await letGo(deps, id, ({ lease_until: until }) => until !== null && until <= clock.now());
+      }
+    },
+  };
+}
+
+async function withBridge(
+  { events, clock }: BridgeRunDeps,
+  id: string,
+  work: (told: Change, row: BridgeRow) => Promise<unknown>,
+): Promise<void> {
+  await events.transaction(async (tx, append) => {
+    const row = await repository.lockAnyBridge(tx, id);
+    if (row !== undefined && isOpen(row)) await work({ tx, append, now: clock.now() }, row);
+  });
+}
+
+async function endOverdue(deps: BridgeRunDeps): Promise<void> {
+  for (const { id, reason } of await repository.overdue(deps.db, deps.clock.now())) {
+    try {
+      await withBridge(deps, id, (told, row) => end(told, row, reason));
+      deps.bus.publish(BRIDGE_TOPIC, id);
+    } catch (error) {
+      deps.log.error({ err: error, bridgeId: id }, 'a bridge could not be ended');
+    }
+  }
+}
+
+/** Whoever ran it does no more: it waits for somebody else. */
+async function letGo(deps: BridgeRunDeps, id: string, isStill: (row: BridgeRow) => boolean): Promise<void> {
+  await withBridge(deps, id, async (told, row) => {
+    if (!isStill(row)) return;
+    const broken = row.status === 'ACTIVE' ? { error: NODE_GONE } : {};
+    await change(told, row, {
+      status: 'PENDING',
+      ...broken,
+      next_retry_at: null,
+      node_id: null,
+      lease_until: null,
+    });
+  });
+}
+
+async function claimWanted(deps: BridgeRunDeps, nodeId: string): Promise<WantedBridge[]> {
+  const { db, clock } = deps;
+  const now = clock.now();
+  const rows = await repository.runnableOn(db, nodeId, now);
+  const isFresh = ({ node_id: holder, lease_until: until }: BridgeRow) =>
+    holder === nodeId && until !== null && until.getTime() - now.getTime() > BRIDGE_LEASE_MS - RENEW_MS;
+  const stale = rows.filter((row) => !isFresh(row)).map(({ id }) => id);
+  const until = dateFromMs(now.getTime() + BRIDGE_LEASE_MS);
+  const claimed = await repository.claimBridges(db, nodeId, stale, { now, until });
+  const mine = rows.filter((row) => isFresh(row) || claimed.has(row.id));
+  const wanted = await Promise.all(mine.map((row) => toWanted(deps, row)));
+  return wanted.filter((one) => one !== null);
+}
+
+/** null when its address cannot be read: then it has failed. */
+async function toWanted(deps: BridgeRunDeps, row: BridgeRow): Promise<WantedBridge | null> {
+  const { id: bridgeId, target_id: streamId, auto_restart: autoRestart } = row;
+  try {
+    if (row.source_url === null) return null;
+    const sourceUrl = deps.secrets.decrypt(row.source_url, row.id);
+    return { bridgeId, streamId, sourceUrl, autoRestart };
+  } catch {
+    await withBridge(deps, row.id, (told, locked) => change(told, locked, failed(BAD_ADDRESS, told.now)));
+    return null;
+  }
+}
+
+async function takeReport(deps: BridgeRunDeps, nodeId: string, report: BridgeReport): Promise<void> {
+  await withBridge(deps, report.bridgeId, async (told, row) => {
+    if (row.node_id === nodeId) await change(told, row, changeOf(row, report, told.now));
+  });
+}
+
+function changeOf(row: BridgeRow, report: BridgeReport, now: Date): BridgeChange {
+  const { status, retryCount, retryInMs, endReason } = report;
+  const message = report.message?.slice(0, MAX_MESSAGE) ?? null;
+  switch (status) {
+    case 'FAILED':
+      return { ...failed(message, now), retry_count: retryCount };
+    case 'STOPPED':
+      return {
+        status,
+        end_reason: endReason ?? 'SOURCE_ENDED',
+        error: null,
+        next_retry_at: null,
+        stopped_at: now,
+        node_id: null,
+        lease_until: null,
+      };
+    case 'ACTIVE':
+      return {
+        status,
+        error: null,
+        retry_count: retryCount,
+        next_retry_at: null,
+        started_at: row.started_at ?? now,
+      };
+    case 'PENDING':
+      return {
+        status,
+        error: message,
+        retry_count: retryCount,
+        next_retry_at: retryInMs === null ? null : dateFromMs(now.getTime() + retryInMs),
+      };
+    case 'CONNECTING':
+      return { status, retry_count: retryCount, next_retry_at: null };
+  }
+}
+
+function failed(message: string | null, now: Date): BridgeChange {
+  return {
+    status: 'FAILED',
+    error: message,
+    next_retry_at: null,
+    stopped_at: now,
+    node_id: null,
+    lease_until: null,
+  };
+}

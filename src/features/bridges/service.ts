@@ -1,0 +1,137 @@
+import type { Events } from '../../events/index.ts';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import { PLANS } from '../../kernel/plans.ts';
+import type { PullAddress } from '../../kernel/pull-address.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
+import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { BridgeFilter, BridgeRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { readSource } from './rules.ts';
+import type { BridgeIn } from './schemas.ts';
+import { end } from './transitions.ts';
+
+/** Told whenever a bridge is to run that did not, or no more. */
+export const BRIDGE_TOPIC = 'bridges';
+
+export interface BridgeDeps {
+  db: Db;
+  events: Events;
+  secrets: Secrets;
+  bus: Bus;
+  clock: Clock;
+  fetcher: Pick<Outbound, 'checkUrl'>;
+  streams: BridgedStreams;
+}
+
+/** Filled by the composition root. */
+export interface BridgedStreams {
+  /** Under the stream's lock from here on. @returns undefined when the workspace has no such stream. */
+  lockTarget(
+    tx: Tx,
+    workspaceId: string,
+    id: string,
+  ): Promise<{ enabled: boolean; has_signal: boolean } | undefined>;
+}
+
+/** Bridges of a workspace (docs/api/bridges.md). An id of another one is NOT_FOUND. */
+export interface Bridges {
+  /**
+   * @throws {AppError} BAD_REQUEST, field `sourceId`, `sourceUrl`, `targetId`, `layout` or `expiresAt`; CONFLICT when
+   * the target is fed already, is disabled, or nothing here runs this type; QUOTA_EXCEEDED.
+   */
+  create(workspaceId: string, input: BridgeIn): Promise<BridgeRow>;
+  list(workspaceId: string, filter: BridgeFilter, page: PageRequest): Promise<BridgeRow[]>;
+  get(workspaceId: string, id: string): Promise<BridgeRow>;
+  /** Ends it and forgets it. */
+  remove(workspaceId: string, id: string): Promise<void>;
+}
+
+export function createBridges(deps: BridgeDeps): Bridges {
+  const { db, events, clock, bus } = deps;
+  return {
+    create: (workspaceId, input) => create(deps, workspaceId, input),
+    list: (workspaceId, filter, page) => repository.listBridges(db, workspaceId, filter, page),
+    async get(workspaceId, id) {
+      const row = await repository.findBridge(db, workspaceId, id);
+      if (row === undefined) throw notFound();
+      return row;
+    },
+    async remove(workspaceId, id) {
+      await events.transaction(async (tx, append) => {
+        const row = await repository.lockBridge(tx, workspaceId, id);
+        if (row === undefined) throw notFound();
+        await end({ tx, append, now: clock.now() }, row, 'DELETED');
+        await repository.deleteBridge(tx, id);
+      });
+      bus.publish(BRIDGE_TOPIC, id);
+    },
+  };
+}
+
+async function create(deps: BridgeDeps, workspaceId: string, input: BridgeIn): Promise<BridgeRow> {
+  const { events, clock, secrets, bus } = deps;
+  const address = readSource(input);
+  const expiresAt = readExpiry(input.expiresAt, clock.ms());
+  if (address === null) {
+    throw new AppError('CONFLICT', { field: 'type', message: `No engine here runs ${input.type} bridges.` });
+  }
+  await checkPlace(deps, address);
+  const id = newId('brg');
+  const row = await events.transaction(async (tx) => {
+    const { plan } = await lockWorkspace(tx, workspaceId);
+    await admitTarget(deps, tx, workspaceId, input.targetId);
+    const limit = PLANS[plan].encoders;
+    if ((await repository.countOpen(tx, workspaceId)) >= limit) {
+      const message = `The plan allows ${limit} encoders at once, and each bridge is one.`;
+      throw new AppError('QUOTA_EXCEEDED', { message });
+    }
+    return repository.insertBridge(tx, {
+      id,
+      workspace_id: workspaceId,
+      type: input.type,
+      source_url: secrets.encrypt(input.sourceUrl ?? '', id),
+      source_url_shown: address.shown,
+      target_id: input.targetId,
+      auto_restart: input.autoRestart ?? false,
+      expires_at: expiresAt,
+      created_at: clock.now(),
+    });
+  });
+  bus.publish(BRIDGE_TOPIC, id);
+  return row;
+}
+
+/** @throws {AppError} BAD_REQUEST, field `targetId`; CONFLICT. */
+async function admitTarget({ streams }: BridgeDeps, tx: Tx, workspaceId: string, id: string): Promise<void> {
+  const stream = await streams.lockTarget(tx, workspaceId, id);
+  if (stream === undefined) throw badRequest('targetId', 'There is no such stream.');
+  const refusal = stream.enabled
+    ? stream.has_signal || (await repository.isFed(tx, id))
+      ? 'The stream is fed already, by an encoder or another bridge.'
+      : null
+    : 'The stream is disabled.';
+  if (refusal !== null) throw new AppError('CONFLICT', { field: 'targetId', message: refusal });
+}
+
+function readExpiry(text: string | null | undefined, nowMs: number): Date | null {
+  if (text == null) return null;
+  const at = dateFromMs(Temporal.Instant.from(text).epochMilliseconds);
+  if (at.getTime() <= nowMs) throw badRequest('expiresAt', 'expiresAt must be in the future.');
+  return at;
+}
+
+/** @throws {AppError} BAD_REQUEST, field `sourceUrl`. */
+async function checkPlace({ fetcher }: BridgeDeps, address: PullAddress): Promise<void> {
+  try {
+    await fetcher.checkUrl(address.guarded);
+  } catch (error) {
+    if (!(error instanceof GuardError)) throw error;
+    throw badRequest('sourceUrl', `Nothing can be fetched from this address: ${error.reason}.`);
+  }
+}

@@ -1,0 +1,32 @@
+import type { Db, Tx } from '../../platform/db/index.ts';
+
+/** Under its lock from here on. @returns undefined when the workspace has no such stream. */
+export function lockBridgeTarget(tx: Tx, workspaceId: string, id: string) {
+  return tx
+    .selectFrom('stream')
+    .select(['enabled', 'has_signal'])
+    .where('id', '=', id)
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+/** What decides about a publish of our own to a stream, and whether somebody else publishes to it. */
+export function findTarget(db: Db, id: string) {
+  return db
+    .selectFrom('stream')
+    .innerJoin('workspace', 'workspace.id', 'stream.workspace_id')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .leftJoin('ingest_session as ingest', (join) =>
+      join
+        .onRef('ingest.stream_id', '=', 'stream.id')
+        .on('ingest.ended_at', 'is', null)
+        .on('ingest.lost_at', 'is', null),
+    )
+    .select(['stream.id', 'stream.enabled', 'stream.latency_mode', 'account.plan', 'account.suspended_at'])
+    .select(['workspace.mode', 'ingest.id as ingest_id'])
+    .where('stream.id', '=', id)
+    .where('stream.deleted_at', 'is', null)
+    .executeTakeFirst();
+}

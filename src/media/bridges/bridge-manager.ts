@@ -1,0 +1,114 @@
+import type { PullAddress } from '../../kernel/pull-address.ts';
+import type { Logger } from '../../platform/logger.ts';
+import {
+  BRIDGE_LEASE_MS,
+  type BridgePort,
+  type BridgeReport,
+  type IngestEngine,
+  type WantedBridge,
+} from '../contract/index.ts';
+import { PushFailure } from '../restream/failure.ts';
+import { LeaseLoop } from '../restream/lease-loop.ts';
+import { Bridge } from './bridge.ts';
+import { runHls } from './hls-source.ts';
+import type { SourceContext } from './source.ts';
+
+export interface BridgeManagerOptions {
+  engine: Pick<IngestEngine, 'publish'>;
+  port: BridgePort;
+  nodeId: string;
+  outbound: SourceContext['outbound'];
+  demuxer: SourceContext['demuxer'];
+  log: Logger;
+  backoffMs?: readonly number[];
+}
+
+/** Runs the bridges of this node, in this process: what is fetched goes straight into its ingest. */
+export interface BridgeManager {
+  /** Lets go of what an earlier process has run. */
+  recover(): Promise<void>;
+  /** Asks what is wanted, and starts and ends bridges accordingly. Never rejects. */
+  sync(): Promise<void>;
+  /** Ends every bridge here; they go on when the node is back, or elsewhere. */
+  stop(): Promise<void>;
+}
+
+interface Running {
+  bridge: Bridge;
+  /** What is not written yet. */
+  unwritten: BridgeReport | null;
+  /** Reports are written one after another. */
+  reports: Promise<void>;
+}
+
+export function createBridgeManager(options: BridgeManagerOptions): BridgeManager {
+  const { port, nodeId, log } = options;
+  const running = new Map<string, Running>();
+  const ending = new Set<Promise<void>>();
+  let isStopping = false;
+
+  const write = (one: Running, report: BridgeReport) => {
+    one.unwritten = report;
+    one.reports = one.reports
+      .then(() => port.report(nodeId, report))
+      .then(() => {
+        if (one.unwritten === report) one.unwritten = null;
+      })
+      .catch((error: unknown) => {
+        log.warn({ err: error, bridgeId: report.bridgeId }, 'how a bridge does could not be written');
+      });
+  };
+  const begin = (wanted: WantedBridge) => {
+    const { engine, outbound, demuxer, backoffMs } = options;
+    const bridge = new Bridge({
+      ...{ wanted, engine, outbound, demuxer, runSource, admit: port.admit },
+      report: (report) => {
+        const one = running.get(wanted.bridgeId);
+        if (one !== undefined) write(one, report);
+      },
+      ...(backoffMs === undefined ? {} : { backoffMs }),
+    });
+    return { bridge, unwritten: null, reports: Promise.resolve() };
+  };
+  const apply = (wanted: readonly WantedBridge[]) => {
+    const byId = new Map(wanted.map((one) => [one.bridgeId, one]));
+    for (const [bridgeId, one] of running) {
+      if (byId.has(bridgeId)) continue;
+      running.delete(bridgeId);
+      const ended = one.bridge.stop(!isStopping).finally(() => ending.delete(ended));
+      ending.add(ended);
+    }
+    for (const [bridgeId, one] of byId) {
+      const known = running.get(bridgeId);
+      // One that is over stays until that is written, and is not begun anew.
+      if (known === undefined) running.set(bridgeId, begin(one));
+      else if (known.unwritten !== null) write(known, known.unwritten);
+    }
+  };
+  const loop = new LeaseLoop<WantedBridge>({
+    ask: () => port.wanted(nodeId),
+    apply,
+    leaseMs: BRIDGE_LEASE_MS,
+    what: 'which bridges are to run',
+    log,
+  });
+  return {
+    recover: () => port.started(nodeId),
+    sync: () => loop.sync(),
+    async stop() {
+      isStopping = true;
+      await loop.stop();
+      await Promise.all(ending);
+    },
+  };
+}
+
+/** Fetches a source, each kind by its own reader. */
+export async function runSource(address: PullAddress, context: SourceContext): Promise<void> {
+  switch (address.scheme) {
+    case 'https':
+      return runHls(address, context);
+    default:
+      throw new PushFailure('fatal', `Sources by ${address.scheme}:// are not fetched yet.`);
+  }
+}

@@ -1,0 +1,152 @@
+import { type PullAddress, parsePullAddress } from '../../kernel/pull-address.ts';
+import type { BridgePort, BridgeReport, IngestEngine, WantedBridge } from '../contract/index.ts';
+import { failureOf, PushFailure } from '../restream/failure.ts';
+import { GOOD_MS, Retries } from '../restream/retries.ts';
+import { Feeder, Taken } from './feeder.ts';
+import { Playout } from './playout.ts';
+import type { RunSource, SourceContext } from './source.ts';
+
+export interface BridgeOptions {
+  wanted: WantedBridge;
+  engine: Pick<IngestEngine, 'publish'>;
+  admit: BridgePort['admit'];
+  runSource: RunSource;
+  outbound: SourceContext['outbound'];
+  demuxer: SourceContext['demuxer'];
+  report(report: BridgeReport): void;
+  /** Waits between a failure and the next attempt, in milliseconds; the last one repeats. */
+  backoffMs?: readonly number[];
+}
+
+/** Why an attempt is over: null when the source has told its end. */
+type Outcome = PushFailure | Taken | null;
+
+/** Nothing of the source has come for so long; what it makes wait itself is told by its own reader. */
+const FIRST_FRAME_MS = 30_000;
+
+/** One source, fetched until it ends: each attempt is a connection, and between them it waits. */
+export class Bridge {
+  readonly #options: BridgeOptions;
+  readonly #retries: Retries;
+  readonly #stopped = new AbortController();
+  readonly #finished: Promise<void>;
+  #isFinalStop = true;
+  #wake = () => {};
+
+  constructor(options: BridgeOptions) {
+    this.#options = options;
+    this.#retries = new Retries(options.backoffMs);
+    // Its first report comes when whoever made it knows it.
+    this.#finished = Promise.resolve().then(() => this.#run());
+  }
+
+  /** @param isFinal the bridge has ended; otherwise it goes on elsewhere or later, and its signal has its grace. */
+  async stop(isFinal: boolean): Promise<void> {
+    this.#isFinalStop = isFinal;
+    this.#stopped.abort();
+    this.#wake();
+    await this.#finished;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      const outcome = await this.#attempt();
+      if (this.#stopped.signal.aborted) return;
+      if (outcome === null) return this.#say('STOPPED', { endReason: 'SOURCE_ENDED' });
+      if (outcome instanceof Taken) return this.#say('STOPPED', { endReason: 'TARGET_TAKEN' });
+      const retryInMs = this.#retries.failed(outcome.kind);
+      const { message } = outcome;
+      if (retryInMs === null || !this.#options.wanted.autoRestart) return this.#say('FAILED', { message });
+      this.#say('PENDING', { message, retryInMs });
+      await this.#pause(retryInMs);
+    }
+  }
+
+  /** One connection from its beginning to its end. Never rejects. */
+  async #attempt(): Promise<Outcome> {
+    const { wanted, admit } = this.#options;
+    const address = parsePullAddress(wanted.sourceUrl);
+    if (typeof address === 'string') return new PushFailure('fatal', `The address is refused: ${address}.`);
+    this.#say('CONNECTING', {});
+    try {
+      const grant = await admit(wanted.streamId);
+      if (typeof grant === 'string') return new PushFailure('normal', grant);
+      return await this.#carry(address, grant);
+    } catch (error) {
+      return failureOf(error, 'source');
+    }
+  }
+
+  async #carry(address: PullAddress, grant: SourceContext['grant']): Promise<Outcome> {
+    const { engine, outbound, demuxer, runSource } = this.#options;
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, this.#stopped.signal]);
+    const ended = Promise.withResolvers<Outcome>();
+    let activeMs = Number.POSITIVE_INFINITY;
+    let good: NodeJS.Timeout | undefined;
+    const late = setTimeout(
+      () => ended.resolve(new PushFailure('normal', 'The source sends no media.')),
+      FIRST_FRAME_MS,
+    );
+    const onActive = () => {
+      clearTimeout(late);
+      activeMs = performance.now();
+      this.#say('ACTIVE', {});
+      good = setTimeout(() => {
+        this.#retries.good();
+        this.#say('ACTIVE', {});
+      }, GOOD_MS);
+    };
+    const feeder = new Feeder({ engine, grant, onActive, onEnd: ended.resolve });
+    let playout: Playout | null = null;
+    const begin: SourceContext['begin'] = (options) => {
+      const out = feeder.message.bind(feeder);
+      playout = new Playout({ ...options, out, fail: ended.resolve });
+      return playout;
+    };
+    const stopPlayout = () => playout?.stop();
+    signal.addEventListener('abort', () => ended.resolve(null), { once: true });
+    const running = runSource(address, { outbound, demuxer, grant, begin, signal }).then(
+      () => ended.resolve(null),
+      (error: unknown) => ended.resolve(failureOf(error, 'source')),
+    );
+    const outcome = await ended.promise;
+    clearTimeout(late);
+    clearTimeout(good);
+    over.abort();
+    stopPlayout();
+    if (Number.isFinite(activeMs)) this.#retries.ended(performance.now() - activeMs);
+    const comesBack = this.#stopped.signal.aborted
+      ? !this.#isFinalStop
+      : outcome instanceof PushFailure && this.#options.wanted.autoRestart;
+    await feeder.end(!comesBack);
+    await running;
+    return outcome;
+  }
+
+  #say(
+    status: BridgeReport['status'],
+    {
+      endReason = null,
+      message = null,
+      retryInMs = null,
+    }: Partial<Pick<BridgeReport, 'endReason' | 'message' | 'retryInMs'>>,
+  ): void {
+    if (this.#stopped.signal.aborted) return;
+    const { bridgeId } = this.#options.wanted;
+    const retryCount = this.#retries.failures;
+    this.#options.report({ bridgeId, status, endReason, message, retryCount, retryInMs });
+  }
+
+  /** Until it is woken, or so long. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (this.#stopped.signal.aborted) this.#wake();
+    });
+  }
+}

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import type { Logger } from '../../platform/logger.ts';
+import { sourceGuard } from '../ffmpeg/guard.ts';
+import { liveLimits } from '../ffmpeg/limits.ts';
+import { type FfmpegExit, spawnFfmpeg } from '../ffmpeg/process.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { PushFailure } from '../restream/failure.ts';
+import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
+
+/** Containers that sources come in. */
+export type SourceFormat = 'mpegts' | 'mp4' | 'aac';
+
+/** One ffmpeg that copies the tracks out of a container: it has no network, and knows no address. */
+export interface Demux {
+  /** Resolves when it takes more. @throws {PushFailure} when it has given up. */
+  write(bytes: Buffer): Promise<void>;
+  /** The input is over. @throws {PushFailure} when it could not be read. */
+  end(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export type Demuxer = (
+  format: SourceFormat,
+  onTag: (tag: FlvTag) => void,
+  onFlush: () => void,
+) => Promise<Demux>;
+
+const STOP_GRACE_MS = 500;
+/** It copies, so it is done with its input as soon as it has read it. */
+const END_MS = 10_000;
+/** What ffmpeg keeps of a damaged input before it has made a tag of it. */
+const WRITE_MS = 10_000;
+
+export function createDemuxer(open: () => Promise<FfmpegProgram>, log: Logger): Demuxer {
+  return async (format, onTag, onFlush) => {
+    const ffmpeg = await open();
+    const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(0), { reads: [], writes: null });
+    const given = Promise.withResolvers<Writable>();
+    let tags = 0;
+    const reader = new FlvReader(
+      () => {},
+      (tag) => {
+        tags += 1;
+        onTag(tag);
+      },
+    );
+    const onBytes = (bytes: Buffer) => {
+      reader.push(bytes);
+      onFlush();
+    };
+    const args = demuxerArgs(format);
+    const child = spawnFfmpeg({ program, args, log, input: given.resolve, onBytes });
+    const stdin = await given.promise;
+    const failed = () => child.exited.then((exit) => Promise.reject(demuxFailure(exit)));
+    return {
+      async write(bytes) {
+        if (stdin.write(bytes)) return;
+        const late = AbortSignal.timeout(WRITE_MS);
+        await Promise.race([once(stdin, 'drain', { signal: late }).catch(tooSlow), failed()]);
+      },
+      async end() {
+        stdin.end();
+        const timer = setTimeout(() => void child.stop(STOP_GRACE_MS), END_MS);
+        const exit = await child.exited;
+        clearTimeout(timer);
+        if (exit.code !== 0 || tags === 0) throw demuxFailure(exit);
+      },
+      stop: async () => void (await child.stop(STOP_GRACE_MS)),
+    };
+  };
+}
+
+function tooSlow(): never {
+  throw new PushFailure('normal', 'The media of the source could not be read in time.');
+}
+
+function demuxerArgs(format: SourceFormat): string[] {
+  return [
+    ...['-hide_banner', '-nostats', '-v', 'info', '-nostdin', '-fflags', '+genpts'],
+    ...['-analyzeduration', '2000000', '-probesize', '5000000', '-fpsprobesize', '0', '-copyts'],
+    ...sourceGuard(format),
+    ...['-map', '0:v:0?', '-map', '0:a:0?', '-c', 'copy', '-max_muxing_queue_size', '2048'],
+    ...['-f', 'flv', '-flvflags', 'no_duration_filesize', '-flush_packets', '1', 'pipe:1'],
+  ];
+}
+
+const CODED = 'Encode it as H.264 with AAC.';
+
+/** Why ffmpeg could make nothing of it, out of what it prints. */
+export function demuxFailure({ stderr, spawnError, signal, code }: FfmpegExit): PushFailure {
+  if (spawnError !== undefined) return new PushFailure('normal', 'ffmpeg could not be started.');
+  const unfit = /codec (\S+) not compatible with flv/i.exec(stderr)?.[1];
+  if (unfit !== undefined) {
+    return new PushFailure('fatal', `The source is coded as ${unfit}, which is not taken. ${CODED}`);
+  }
+  const shut = /Codec \((\S+)\) not on whitelist/i.exec(stderr)?.[1];
+  if (shut !== undefined) {
+    return new PushFailure('fatal', `The source is coded as ${shut}, which is not taken. ${CODED}`);
+  }
+  if (/Invalid data found|does not contain any stream|matches no streams/i.test(stderr)) {
+    return new PushFailure('normal', 'The source sends no media that can be read.');
+  }
+  const last = stderr.trim().split('\n').at(-1)?.slice(0, 160) ?? '';
+  return new PushFailure(
+    'normal',
+    `The media of the source could not be read: ${last === '' ? (signal ?? `code ${code}`) : last}.`,
+  );
+}

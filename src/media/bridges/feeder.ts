@@ -1,0 +1,93 @@
+import type {
+  IngestEndReason,
+  IngestEngine,
+  MediaMessage,
+  Publication,
+  PublishGrant,
+} from '../contract/index.ts';
+import { FlvTagType } from '../ingest/flv.ts';
+import { PushFailure } from '../restream/failure.ts';
+
+/** Somebody else publishes to the stream from now on. */
+export class Taken extends Error {
+  override name = 'Taken';
+}
+
+export interface FeederOptions {
+  engine: Pick<IngestEngine, 'publish'>;
+  grant: PublishGrant;
+  /** The first frame has gone out. */
+  onActive(): void;
+  /** It is over, and not by `end`. */
+  onEnd(error: PushFailure | Taken): void;
+}
+
+const MAX_WAITING = 2000;
+
+const WORDS: Readonly<Partial<Record<IngestEndReason, string>>> = {
+  kicked:
+    'The stream has ended the publish: it is disabled, its key was changed, or it cannot take what comes.',
+  idle: 'The source sends nothing any more.',
+};
+
+/** Publishes to the stream from the first frame on: a source that brings none raises no signal. */
+export class Feeder {
+  readonly #options: FeederOptions;
+  #publication: Publication | null = null;
+  #opening: Promise<void> | null = null;
+  #waiting: MediaMessage[] = [];
+  #isOver = false;
+  #isActive = false;
+
+  constructor(options: FeederOptions) {
+    this.#options = options;
+  }
+
+  message(message: MediaMessage): void {
+    if (this.#isOver) return;
+    if (this.#publication !== null) {
+      this.#publication.media(message);
+      this.#tell(message);
+      return;
+    }
+    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(message);
+    this.#opening ??= this.#open();
+  }
+
+  /** @param isFinal otherwise the signal waits for the next attempt, as for an encoder that comes back. */
+  async end(isFinal: boolean): Promise<void> {
+    this.#isOver = true;
+    await this.#opening;
+    await this.#publication?.end(isFinal ? 'unpublish' : 'closed');
+  }
+
+  async #open(): Promise<void> {
+    const { engine, grant, onEnd } = this.#options;
+    const publication = await engine.publish(grant, 'bridge', (reason) => this.#ended(reason));
+    if (publication === null) {
+      this.#isOver = true;
+      onEnd(new PushFailure('normal', 'The stream takes no publish now: it is fed, or the plan is used up.'));
+      return;
+    }
+    this.#publication = publication;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const message of waiting) {
+      publication.media(message);
+      this.#tell(message);
+    }
+  }
+
+  #tell({ type }: MediaMessage): void {
+    if (this.#isActive || type === FlvTagType.script) return;
+    this.#isActive = true;
+    this.#options.onActive();
+  }
+
+  #ended(reason: IngestEndReason): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const words = WORDS[reason] ?? `The publish to the stream was ended (${reason}).`;
+    this.#options.onEnd(reason === 'replaced' ? new Taken() : new PushFailure('normal', words));
+  }
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { before, type TestContext, test } from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { startBridge } from '../../../test/bridges/bridge.ts';
+import { FPS, type HlsFiles, makeHls, slidingPlaylist } from '../../../test/bridges/hls.ts';
+import { createTestCa, type TestCa } from '../../../test/harness/certificates.ts';
+import { type SinkReply, type SinkRequest, startHttpsSink } from '../../../test/harness/https-sink.ts';
+import { until } from '../../../test/harness/wait.ts';
+
+const SECONDS = 4;
+const FRAMES = SECONDS * FPS;
+let ca: TestCa;
+let plain: HlsFiles;
+before(async () => {
+  ca = await createTestCa();
+  setDefaultCACertificates([...getCACertificates('default'), ca.pem]);
+  plain = await makeHls(SECONDS);
+  return () => ca.close();
+});
+
+async function serve(t: TestContext, reply: (request: SinkRequest, index: number) => SinkReply) {
+  const sink = await startHttpsSink({ ca });
+  sink.reply = reply;
+  t.after(() => sink.close());
+  return sink;
+}
+
+const nameOf = ({ path }: SinkRequest) => path.split('?')[0]?.slice(1) ?? '';
+
+/** With ranges, as servers of files do. */
+function answer(files: HlsFiles, request: SinkRequest): SinkReply {
+  const body = files.get(nameOf(request));
+  if (body === undefined) return { status: 404 };
+  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+  if (from === undefined) return { body };
+  return { status: 206, body: body.subarray(Number(from), Number(to) + 1) };
+}
+
+test('every form of segments brings each picture and the sound, at the pace of the media', async (t) => {
+  const fmp4 = ['-hls_segment_type', 'fmp4'];
+  const forms: [string, HlsFiles][] = [
+    ['MPEG-TS', plain],
+    ['fragmented MP4', await makeHls(SECONDS, fmp4)],
+    ['byte ranges', await makeHls(SECONDS, ['-hls_flags', 'single_file', ...fmp4])],
+    [
+      'AES-128',
+      await makeHls(SECONDS, [
+        '-hls_enc',
+        '1',
+        '-hls_enc_key',
+        '0123456789abcdef',
+        '-hls_enc_key_url',
+        'index.key',
+      ]),
+    ],
+    [
+      'sound apart',
+      apart(
+        await makeHls(SECONDS, [...fmp4, '-map', '0:v', '-hls_fmp4_init_filename', 'v.mp4']),
+        await makeHls(SECONDS, [...fmp4, '-map', '1:a', '-hls_fmp4_init_filename', 'a.mp4']),
+      ),
+    ],
+  ];
+  await Promise.all(
+    forms.map(async ([form, files]) => {
+      if (form === 'AES-128') files.set('index.key', Buffer.from('0123456789abcdef'));
+      const { url } = await serve(t, (request) => answer(files, request));
+      const startedMs = performance.now();
+      const bridge = await startBridge(t, `${url}/index.m3u8`);
+      await bridge.when('ACTIVE');
+      const { endReason } = await bridge.when('STOPPED');
+      const tookSec = (performance.now() - startedMs) / 1000;
+      assert.equal(endReason, 'SOURCE_ENDED', form);
+      assert.equal(bridge.frames(), FRAMES, form);
+      assert.ok(bridge.sounds() > SECONDS * 40, `${form}: ${bridge.sounds()}`);
+      assert.ok(tookSec > SECONDS - 1, `${form}: ${tookSec}`);
+      assert.equal(bridge.ingest.sessions('start').length, 1);
+      assert.equal(bridge.ingest.ends()[0]?.reason, 'unpublish');
+    }),
+  );
+});
+
+/** A master with a playlist of sound beside that of the picture. */
+function apart(picture: HlsFiles, sound: HlsFiles): HlsFiles {
+  const master = `#EXTM3U
+#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="one",DEFAULT=YES,URI="a/index.m3u8"
+#EXT-X-STREAM-INF:BANDWIDTH=9000000,RESOLUTION=3840x2160,CODECS="avc1.640033,mp4a.40.2",AUDIO="a"
+none.m3u8
+#EXT-X-STREAM-INF:BANDWIDTH=900000,RESOLUTION=320x180,CODECS="avc1.42c00d,mp4a.40.2",AUDIO="a"
+v/index.m3u8
+#EXT-X-STREAM-INF:BANDWIDTH=950000,RESOLUTION=320x180,CODECS="hvc1.1.6.L60,mp4a.40.2",AUDIO="a"
+none.m3u8
+`;
+  const below = (folder: string, files: HlsFiles) =>
+    [...files].map(([name, body]) => [`${folder}/${name}`, body] as const);
+  return new Map([...below('v', picture), ...below('a', sound), ['index.m3u8', Buffer.from(master)]]);
+}
+
+test('a live playlist is followed over discontinuities, and a redirect is the base of what it names', async (t) => {
+  let startedMs: number | null = null;
+  const { url, requests } = await serve(t, (request) => {
+    if (nameOf(request) === 'live.m3u8')
+      return { status: 302, headers: { location: '/deep/index.m3u8?token=t' } };
+    if (nameOf(request) === 'deep/index.m3u8') {
+      startedMs ??= performance.now();
+      return { body: slidingPlaylist(SECONDS, startedMs) };
+    }
+    const file = plain.get(nameOf(request).replace(/^deep\//, ''));
+    return nameOf(request).startsWith('deep/') && file !== undefined ? { body: file } : { status: 404 };
+  });
+  const bridge = await startBridge(t, `${url}/live.m3u8`);
+  await bridge.when('ACTIVE');
+  await until(() => bridge.frames() > 8 * FPS, {
+    timeoutMs: 20_000,
+    message: () => JSON.stringify(bridge.last()),
+  });
+  assert.equal(bridge.last()?.status, 'ACTIVE');
+  assert.equal(bridge.ingest.sessions('start').length, 1);
+  const [session] = bridge.ingest.engine.list();
+  const stats = bridge.ingest.engine.stats(session?.sessionId ?? '');
+  assert.deepEqual(stats?.issues, [], 'its times go on');
+  const loads = requests.filter((request) => nameOf(request) === 'live.m3u8').length;
+  assert.ok(loads < 20, `${loads} loads: a second each`);
+});
+
+test('what is wrong with a source is said in words, and not hammered', async (t) => {
+  const privately = 'https://10.0.0.1/a.ts';
+  const list = (uri: string, more = '') =>
+    `#EXTM3U\n#EXT-X-TARGETDURATION:1\n${more}#EXTINF:1,\n${uri}\n#EXT-X-ENDLIST\n`;
+  const cases: [string, (request: SinkRequest) => SinkReply, RegExp][] = [
+    ['not there', () => ({ status: 404 }), /^The source answers 404\.$/],
+    ['refused', () => ({ status: 403 }), /refuses access \(403\)/],
+    ['no playlist', () => ({ body: '<html>' }), /it is no HLS playlist/],
+    ['a private redirect', () => ({ status: 302, headers: { location: privately } }), /private address/],
+    ['a private segment', () => ({ body: list(privately) }), /private address/],
+    [
+      'a plain redirect',
+      () => ({ status: 302, headers: { location: 'http://localhost/' } }),
+      /scheme is not https/,
+    ],
+    ['redirects in a ring', () => ({ status: 302, headers: { location: '/again' } }), /redirect|too many/],
+    [
+      'garbage',
+      (request) => ({ body: nameOf(request) === 'a.ts' ? Buffer.alloc(5000, 1) : list('a.ts') }),
+      /neither MPEG-TS nor/,
+    ],
+    [
+      'noise in the packets',
+      (request) => ({ body: nameOf(request) === 'a.ts' ? Buffer.alloc(188_000, 0x47) : list('a.ts') }),
+      /no media that can be read|could not be read/,
+    ],
+    [
+      'protected',
+      () => ({ body: list('a.ts', '#EXT-X-KEY:METHOD=SAMPLE-AES,URI="k"\n') }),
+      /protected \(SAMPLE-AES\)/,
+    ],
+    [
+      'another codec',
+      () => ({ body: '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1,CODECS="hvc1.1,mp4a.40.2"\na.m3u8\n' }),
+      /no variant is H\.264 with AAC/,
+    ],
+  ];
+  await Promise.all(
+    cases.map(async ([name, reply, words]) => {
+      const { url, requests } = await serve(t, reply);
+      const bridge = await startBridge(t, `${url}/index.m3u8?key=secret-word`);
+      const { message } = await bridge.when('FAILED');
+      assert.match(message ?? '', words, name);
+      assert.ok(!message?.includes('secret-word'));
+      assert.ok(requests.length <= 10, `${name}: ${requests.length} requests`);
+      assert.equal(bridge.ingest.sessions('start').length, 0, `${name}: no signal`);
+    }),
+  );
+});
+
+test('a source that breaks is tried again when it shall be, under one session of the stream after another', async (t) => {
+  let isBroken = false;
+  let startedMs: number | null = null;
+  const { url } = await serve(t, (request) => {
+    if (isBroken) return { status: 503 };
+    startedMs ??= performance.now();
+    return nameOf(request) === 'index.m3u8'
+      ? { body: slidingPlaylist(SECONDS, startedMs) }
+      : answer(plain, request);
+  });
+  const bridge = await startBridge(t, `${url}/index.m3u8`, { autoRestart: true });
+  await bridge.when('ACTIVE');
+  isBroken = true;
+  const { message, retryInMs, retryCount } = await bridge.when('PENDING');
+  assert.match(message ?? '', /503/);
+  assert.ok(retryInMs !== null && retryCount === 1);
+  assert.equal(bridge.ingest.ends()[0]?.reason, 'closed', 'the signal has its grace');
+  isBroken = false;
+  await until(() => bridge.last()?.status === 'ACTIVE', { timeoutMs: 10_000 });
+  assert.equal(bridge.ingest.sessions('start').length, 2);
+});

@@ -1,0 +1,59 @@
+import type { FailureKind } from './failure.ts';
+
+/** docs/api/restreams.md#states */
+const BACKOFF_MS = [1000, 2000, 5000, 10_000, 30_000] as const;
+/** What went well for so long begins anew with its failures. */
+export const GOOD_MS = 30_000;
+/** An end after less is a failure to begin. */
+export const SETTLED_MS = 1000;
+/** So often a key may be refused before it counts as wrong. */
+const REFUSALS = { refused: 3, dropped: 5 } as const;
+/** Of a key that was good just now, a refusal mostly means that the former connection is not over yet. */
+const KNOWN_GOOD_MS = 120_000;
+
+/** When the next attempt is, and when there is none: the one rule of restreams and bridges. */
+export class Retries {
+  readonly #backoffMs: readonly number[];
+  #failures = 0;
+  #refusals = 0;
+  #lastGoodMs: number;
+
+  /**
+   * @param backoffMs waits between a failure and the next attempt; the last one repeats.
+   * @param goodAgoMs how long ago it went well before these attempts.
+   */
+  constructor(backoffMs: readonly number[] = BACKOFF_MS, goodAgoMs = Number.POSITIVE_INFINITY) {
+    this.#backoffMs = backoffMs;
+    this.#lastGoodMs = performance.now() - goodAgoMs;
+  }
+
+  /** Failures since it last went well for `GOOD_MS`. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** It has gone well for `GOOD_MS`. */
+  good(): void {
+    this.#failures = 0;
+    this.#refusals = 0;
+  }
+
+  /** An attempt has ended that had begun to work. */
+  ended(lastedMs: number): void {
+    if (lastedMs >= GOOD_MS) this.good();
+    if (lastedMs >= SETTLED_MS) this.#lastGoodMs = performance.now();
+  }
+
+  /** @returns how long to wait; null when it would go wrong in the same way. */
+  failed(kind: FailureKind): number | null {
+    this.#failures += 1;
+    const waitMs = this.#backoffMs[Math.min(this.#failures, this.#backoffMs.length) - 1] ?? 0;
+    if (kind === 'normal' || kind === 'fatal') {
+      this.#refusals = 0;
+      return kind === 'fatal' ? null : waitMs;
+    }
+    this.#refusals += 1;
+    const wasGood = performance.now() - this.#lastGoodMs < KNOWN_GOOD_MS;
+    return this.#refusals >= REFUSALS[kind] && !wasGood ? null : waitMs;
+  }
+}

@@ -1,0 +1,78 @@
+import type { TestContext } from 'node:test';
+import { Bridge } from '../../src/media/bridges/bridge.ts';
+import { runSource } from '../../src/media/bridges/bridge-manager.ts';
+import { createDemuxer } from '../../src/media/bridges/demuxer.ts';
+import type { BridgeReport, PublishGrant } from '../../src/media/contract/index.ts';
+import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { createOutbound, type Outbound } from '../../src/platform/outbound/index.ts';
+import { until } from '../harness/wait.ts';
+import { type FlvReader, openFlv } from '../rtmp/flv-reader.ts';
+import { startIngest, type TestIngest } from '../rtmp/ingest.ts';
+
+export interface RunningBridge {
+  ingest: TestIngest;
+  reports: BridgeReport[];
+  last(): BridgeReport | undefined;
+  /** Waits for this status. */
+  when(status: BridgeReport['status'], timeoutMs?: number): Promise<BridgeReport>;
+  /** Pictures that the stream has got, over all its publishes. */
+  frames(): number;
+  /** Sounds, likewise. */
+  sounds(): number;
+  stop(): Promise<void>;
+}
+
+const ffmpeg = openFfmpeg('ffmpeg');
+const GRANT: PublishGrant = { streamId: 'str_1', maxHeight: 1080, maxFps: 60 };
+
+/** A bridge into an ingest of its own, without a database; both end with the test. */
+export async function startBridge(
+  t: TestContext,
+  sourceUrl: string,
+  {
+    autoRestart = false,
+    outbound: given,
+    grant = GRANT,
+  }: { autoRestart?: boolean; outbound?: Outbound; grant?: PublishGrant } = {},
+): Promise<RunningBridge> {
+  const readers: FlvReader[] = [];
+  const ingest: TestIngest = await startIngest(
+    t,
+    {},
+    { onStart: async (session) => void readers.push(openFlv(ingest.engine, session)) },
+  );
+  const outbound = given ?? createOutbound({ allowPrivate: ['127.0.0.0/8'], dnsServers: [] });
+  const reports: BridgeReport[] = [];
+  const bridge = new Bridge({
+    wanted: { bridgeId: 'brg_1', streamId: 'str_1', sourceUrl, autoRestart },
+    engine: ingest.engine,
+    admit: async () => grant,
+    runSource,
+    outbound,
+    demuxer: createDemuxer(() => ffmpeg, createLogger('silent')),
+    report: (report) => reports.push(report),
+    backoffMs: [200, 400],
+  });
+  const stop = () => bridge.stop(true);
+  t.after(async () => {
+    await stop();
+    for (const reader of readers) reader.destroy();
+    if (given === undefined) await outbound.close();
+  });
+  const last = () => reports.at(-1);
+  const tags = () => readers.flatMap((reader) => reader.tags());
+  return {
+    ingest,
+    reports,
+    last,
+    stop,
+    when: (status, timeoutMs = 20_000) =>
+      until(() => reports.find((report) => report.status === status), {
+        timeoutMs,
+        message: () => `${status}; reported ${JSON.stringify(reports)}`,
+      }),
+    frames: () => tags().filter(({ type, payload }) => type === 9 && payload[1] === 1).length,
+    sounds: () => tags().filter(({ type, payload }) => type === 8 && payload[1] === 1).length,
+  };
+}
