@@ -23,6 +23,8 @@ interface CallOptions {
   url: string;
   pass: Pass;
   engines: EngineLoaders;
+  /** Another token for a guest; null where there is none to be had. */
+  renew(name: string): Promise<string | null>;
   /** null: it is of no more use. */
   onPass(pass: Pass | null): void;
 }
@@ -69,7 +71,8 @@ export class Call implements RoomListener {
       ...(pass.resumeToken === '' ? {} : { resumeToken: pass.resumeToken }),
       engines: options.engines,
       listener: this,
-      onResumeToken: (resumeToken) => options.onPass({ token: pass.token, resumeToken }),
+      ...(pass.name === '' ? {} : { renew: () => options.renew(pass.name) }),
+      onTokens: (tokens) => options.onPass({ ...tokens, name: pass.name }),
     });
     media.onChange((source) => void this.#sync(source));
   }
@@ -195,7 +198,8 @@ export class Call implements RoomListener {
     media.stop();
     const wasIn = this.#client.state.welcome !== null;
     const { heading, text, again } = endingOf(outcome, words, wasIn);
-    this.#options.onPass(again === null ? null : { token: pass.token, resumeToken: '' });
+    const isSpent = again === null || outcome === 'TOKEN';
+    this.#options.onPass(isSpent ? null : { ...pass, resumeToken: '' });
     const choices = again === null ? [] : [{ words: again, isMain: true, act: () => location.reload() }];
     screen.show(heading, text, choices, true);
   }

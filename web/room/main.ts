@@ -29,6 +29,10 @@ function start(root: HTMLElement): void {
       url: address.href,
       pass: given,
       engines,
+      renew: async (name) => {
+        const answer = await passes.ask(name);
+        return typeof answer === 'string' ? null : answer.token;
+      },
       onPass: (kept) => passes.keep(kept),
     }).start();
   });

@@ -3,6 +3,8 @@ export interface Pass {
   token: string;
   /** Of the last connection; empty before the first one. */
   resumeToken: string;
+  /** Of a guest, who came without a token; empty for the others, whose token has their name. */
+  name: string;
 }
 
 const NAME = 'marquee-room-name';
@@ -23,7 +25,7 @@ export class Passes {
     const token = new URLSearchParams(location.hash.slice(1)).get('token');
     if (token === null || token === '') return null;
     history.replaceState(null, '', location.pathname + location.search);
-    const pass = { token, resumeToken: '' };
+    const pass = { token, resumeToken: '', name: '' };
     this.keep(pass);
     return pass;
   }
@@ -33,7 +35,8 @@ export class Passes {
       const kept: unknown = JSON.parse(sessionStorage.getItem(this.#key) ?? 'null');
       if (typeof kept !== 'object' || kept === null) return null;
       if (!('token' in kept) || !('resumeToken' in kept)) return null;
-      return { token: String(kept.token), resumeToken: String(kept.resumeToken) };
+      const name = 'name' in kept ? String(kept.name) : '';
+      return { token: String(kept.token), resumeToken: String(kept.resumeToken), name };
     } catch {
       return null;
     }
@@ -61,7 +64,7 @@ export class Passes {
       .catch(() => ({}));
     const token = body.data?.token;
     if (answer.ok && token !== undefined) {
-      const pass = { token, resumeToken: '' };
+      const pass = { token, resumeToken: '', name };
       this.keep(pass);
       return pass;
     }

@@ -104,11 +104,8 @@ export class Toolbar {
     const label = el('span', { class: 'control-words' }, words);
     const shown = action === 'view' && isOn ? icon('grid') : icon(name, STRUCK.includes(action) && !isOn);
     button.replaceChildren(shown, label);
-    if (count > 0) {
-      button.append(
-        el('span', { class: 'count' }, el('span', { class: 'unseen' }, ', new: '), String(count)),
-      );
-    }
+    button.setAttribute('aria-label', count > 0 ? `${words}, ${count} new` : words);
+    if (count > 0) button.append(el('span', { class: 'count' }, String(count)));
   }
 
   #onKey(event: KeyboardEvent): void {

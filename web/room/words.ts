@@ -53,8 +53,8 @@ const ENDINGS: Record<Outcome, Ending> = {
   },
   TOKEN: {
     heading: 'This link is no longer good.',
-    text: 'Links to a room run out. Ask the host for a new one.',
-    again: null,
+    text: 'Links to a room run out. Ask the host for a new one, or wait for the host to let you in.',
+    again: 'Ask to join',
   },
   FULL: {
     heading: 'The room is full.',

@@ -14,6 +14,7 @@ import type { Outcome, Phase, RoomOptions, RoomState } from './room-state.ts';
 const FIRST_WAIT_MS = 300;
 const MAX_WAIT_MS = 8000;
 const PING_MS = 4000;
+const LEAVE_MS = 2000;
 /** A connection that is silent for so long is dead, whatever the browser thinks. */
 const SILENT_MS = 9000;
 
@@ -44,7 +45,9 @@ export class RoomClient {
   #published: Published = { audio: false, video: false, screen: false };
   #socket: WebSocket | null = null;
   #engine: MediaEngine | null = null;
+  #token: string;
   #resumeToken: string | null;
+  #isRenewed = false;
   #attempt = 0;
   #heardAt = 0;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -54,6 +57,7 @@ export class RoomClient {
 
   constructor(options: RoomOptions) {
     this.#options = options;
+    this.#token = options.token;
     this.#resumeToken = options.resumeToken ?? null;
   }
 
@@ -69,6 +73,10 @@ export class RoomClient {
 
   leave(): void {
     this.#say({ type: 'leave' });
+    // The gateway closes when it has heard that: closed from here, it would take it for a lost connection.
+    const socket = this.#socket;
+    this.#socket = null;
+    setTimeout(() => socket?.close(), LEAVE_MS);
     this.#end('LEFT', '');
   }
 
@@ -112,8 +120,9 @@ export class RoomClient {
   #open(): void {
     clearTimeout(this.#retryTimer);
     this.#drop();
-    const token = this.#resumeToken ?? this.#options.token;
-    const socket = new WebSocket(this.#options.url, [PROTOCOL, token]);
+    // The way back to the seat comes first; where that is gone, the token may be good for another one.
+    const ways = this.#resumeToken === null ? [this.#token] : [this.#resumeToken, this.#token];
+    const socket = new WebSocket(this.#options.url, [PROTOCOL, ...ways]);
     this.#socket = socket;
     this.#heardAt = performance.now();
     socket.addEventListener('message', ({ data }) => {
@@ -151,11 +160,11 @@ export class RoomClient {
     this.#drop();
     if (this.state.phase.name === 'over') return;
     const outcome = OUTCOMES.get(code);
-    if (outcome === 'TOKEN' && this.#resumeToken !== null) {
-      // The seat is gone; the token may be good for another one.
-      this.#resumeToken = null;
-      this.#closeEngine();
-    } else if (outcome !== undefined) {
+    if (outcome === 'TOKEN') {
+      void this.#renew(reason);
+      return;
+    }
+    if (outcome !== undefined) {
       this.#end(outcome, reason);
       return;
     }
@@ -163,6 +172,21 @@ export class RoomClient {
     const longest = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.#attempt - 1));
     this.#retryTimer = setTimeout(() => this.#open(), longest * (0.5 + Math.random() / 2));
     this.#setPhase({ name: 'reconnecting', attempt: this.#attempt });
+  }
+
+  /** Both tokens are no longer good: tries another one, once until somebody is in again. */
+  async #renew(words: string): Promise<void> {
+    const renew = this.#isRenewed ? undefined : this.#options.renew;
+    this.#isRenewed = true;
+    const token = await renew?.();
+    if (this.state.phase.name === 'over') return;
+    if (token === undefined || token === null) {
+      this.#end('TOKEN', words);
+      return;
+    }
+    this.#token = token;
+    this.#resumeToken = null;
+    this.#open();
   }
 
   #end(outcome: Outcome, words: string): void {
@@ -245,8 +269,9 @@ export class RoomClient {
     const { state } = this;
     const isSame = state.welcome?.self.identity === welcome.self.identity;
     this.#attempt = 0;
+    this.#isRenewed = false;
     this.#resumeToken = welcome.resumeToken;
-    this.#options.onResumeToken?.(welcome.resumeToken);
+    this.#options.onTokens?.({ token: this.#token, resumeToken: welcome.resumeToken });
     state.welcome = welcome;
     state.recording = welcome.recording;
     state.hasMedia = true;

@@ -58,6 +58,8 @@ export interface RoomOptions {
   resumeToken?: string;
   engines: EngineLoaders;
   listener: RoomListener;
-  /** Told of each new one. */
-  onResumeToken?(token: string): void;
+  /** Asks for another token when this one is no longer good; null where there is none to be had. */
+  renew?(): Promise<string | null>;
+  /** Told of each new pair. */
+  onTokens?(tokens: { token: string; resumeToken: string }): void;
 }
