@@ -37,6 +37,7 @@ function received(streamId: string): string[] {
 before(async () => {
   sink = await startHttpsSink();
   platform = await startPlatform({
+    isFirstStart: true,
     environment: {
       WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
       NODE_EXTRA_CA_CERTS: sink.ca.file,

@@ -186,7 +186,10 @@ async function video(partner: Partner, folder: string): Promise<void> {
 
 const sink = await startHttpsSink();
 const platform = await timed('start the platform on empty data', () =>
-  startPlatform({ environment: { WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: sink.ca.file } }),
+  startPlatform({
+    isFirstStart: true,
+    environment: { WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: sink.ca.file },
+  }),
 );
 const folder = await mkdtemp(join(tmpdir(), 'marquee-demo-'));
 try {

@@ -32,10 +32,11 @@ export class AllowTable {
    */
   shadowed(): { method: string; path: string }[] {
     const found = new Map<string, { method: string; path: string }>();
-    for (const { path } of this.#added) {
-      for (const other of this.#added) {
-        const { method } = other;
-        if (this.methods(path).includes(method) || !covers(other.path, path)) continue;
+    const generals = this.#added.filter(({ path }) => path.includes('{'));
+    for (const path of new Set(this.#added.map((added) => added.path))) {
+      const methods = this.methods(path);
+      for (const { method, path: general } of generals) {
+        if (methods.includes(method) || !covers(general, path)) continue;
         found.set(`${method} ${path}`, { method, path });
       }
     }

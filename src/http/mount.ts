@@ -5,7 +5,7 @@ import { AppError } from '../kernel/errors.ts';
 import type { RequestContext, SessionKeeper, UploadedFile } from './context.ts';
 import type { EventStreams, Tail } from './event-stream.ts';
 import { named } from './named.ts';
-import { answerOnce, idempotencyKeyOf } from './plugins/idempotency.ts';
+import { answerOnce, idempotencyKeyOf, JSON_TYPE } from './plugins/idempotency.ts';
 import { readUpload } from './plugins/upload.ts';
 import type { HttpPorts } from './ports.ts';
 import type { Page, Route } from './route.ts';
@@ -26,13 +26,11 @@ interface MountPorts extends HttpPorts {
 
 /** Puts one declared endpoint on the wire: input check, handler, envelope. */
 export function mountRoute(app: FastifyInstance, base: string, route: Route, ports: MountPorts): void {
+  let write: ((answer: Record<string, unknown>) => string) | undefined;
   app.route({
     method: route.method,
     url: base + routerPath(route.path),
     config: { route },
-    ...(route.reply.envelope === 'events'
-      ? {}
-      : { schema: { response: { [route.reply.status]: envelopeSchema(route) } } }),
     handler: async (request, reply) => {
       const key = route.idempotent ? idempotencyKeyOf(request.headers) : null;
       const { caller } = request;
@@ -43,13 +41,20 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
       const handle = async () => {
         const result = await run(context);
         reply.status(route.reply.status);
-        return envelope(route, request, reply, result);
+        // With the first answer: to compile those of all routes takes as long as the rest of a start.
+        write ??= reply.compileSerializationSchema(envelopeSchema(route));
+        return write(envelope(route, request, reply, result));
       };
       if (context.acceptsEvents) return openTail({ request, reply, route, ports, tail: await run(context) });
-      if (key === null || caller === null) return handle();
+      if (key === null || caller === null) return sendJson(reply, await handle());
       return answerOnce(ports, { key, caller, request, reply, handle });
     },
   });
+}
+
+/** @param text of JSON. */
+function sendJson(reply: FastifyReply, text: string): FastifyReply {
+  return reply.header('Content-Type', JSON_TYPE).send(text);
 }
 
 function contextOf(
@@ -111,7 +116,12 @@ async function openTail({ request, reply, route, ports, tail }: OpenTail): Promi
   return reply;
 }
 
-function envelope(route: Route, request: FastifyRequest, reply: FastifyReply, result: unknown): object {
+function envelope(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  result: unknown,
+): Record<string, unknown> {
   if (route.reply.envelope === 'flat') return { success: true, ...asObject(route, result) };
   if (route.reply.list !== true) return { success: true, data: result };
   if (!isPage(result)) throw new Error(`${route.operationId} must return a page`);
@@ -133,7 +143,11 @@ function asObject(route: Route, result: unknown): object {
   throw new Error(`${route.operationId} must return an object`);
 }
 
-function listEnvelope(request: FastifyRequest, reply: FastifyReply, page: Page<unknown>): object {
+function listEnvelope(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: Page<unknown>,
+): Record<string, unknown> {
   const { items, nextCursor, limit } = page;
   if (nextCursor !== null) {
     const next = new URL(request.url, 'http://local');
@@ -155,7 +169,7 @@ const Pagination = named(
 );
 
 /** The success envelope of docs/api/conventions.md#envelopes, and the page of docs/api/conventions.md#lists. */
-export function envelopeSchema(route: Route): object {
+export function envelopeSchema(route: Route): Record<string, unknown> {
   const { schema, list } = route.reply;
   const success = { type: 'boolean', const: true };
   if (route.reply.envelope === 'flat') {

@@ -15,10 +15,13 @@ interface Variant {
 /**
  * An answer that stays the same while the program runs: compressed once in every encoding, with a tag each, so
  * that whoever has it is told so.
+ *
+ * @param text or what makes it, once, when it is first asked for.
  */
-export function staticAnswer(type: string, text: string) {
-  const variants = variantsOf(text);
+export function staticAnswer(type: string, text: string | (() => string)) {
+  let variants: Variant[] | undefined;
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    variants ??= variantsOf(typeof text === 'string' ? text : text());
     const accepted = acceptedEncodings(request.headers['accept-encoding'] ?? '');
     const chosen = variants.find(({ encoding }) => encoding === null || accepted.has(encoding));
     if (chosen === undefined) throw new Error('the plain text is among the variants');

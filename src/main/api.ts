@@ -83,17 +83,14 @@ export async function startApi(
   const { config, log, catalogue } = container;
   const assets = loadAssets({ dir: WEB_DIST, log });
   const routes = apiRoutes(container, mediaRuns);
-  const document = openApiDocument({
-    routes,
-    events: catalogue.definitions,
-    url: config.PUBLIC_URL + BASE_PATH,
-  });
+  const documented = { routes, events: catalogue.definitions, url: config.PUBLIC_URL + BASE_PATH };
+  const document = () => JSON.stringify(openApiDocument(documented));
   const app = await createApp({
     ports: httpPorts(container),
     routes,
     pages: [
       ...(await pagesOf(container, { assets, mediaRuns })),
-      (instance) => instance.get('/openapi.json', staticAnswer('application/json', JSON.stringify(document))),
+      (instance) => instance.get('/openapi.json', staticAnswer('application/json', document)),
     ],
     trustProxy: config.TRUST_PROXY,
   });

@@ -1,17 +1,14 @@
 import { spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
 import { type Db, openDatabase } from '../../src/platform/db/index.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
+import { migrationsHash } from './migrations.ts';
 import { SERVER_SOCKET } from './paths.ts';
 import { until } from './wait.ts';
 
-const MIGRATIONS = join(import.meta.dirname, '../../migrations');
-/** Its version decides the schema of the jobs. */
-const PGBOSS = join(import.meta.dirname, '../../node_modules/pg-boss/package.json');
 /** Any constant: it serialises the making of templates. */
 const TEMPLATE_LOCK = 7_220_412;
 
@@ -106,13 +103,6 @@ function alive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function migrationsHash(): Promise<string> {
-  const hash = createHash('sha256').update(await readFile(PGBOSS));
-  const names = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
-  for (const name of names) hash.update(name).update(await readFile(join(MIGRATIONS, name)));
-  return hash.digest('hex').slice(0, 16);
 }
 
 let address: Promise<string> | undefined;

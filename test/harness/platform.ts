@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { seedCluster } from './cluster.ts';
 import { until } from './wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -29,6 +30,8 @@ export interface PlatformOptions {
   dataDir?: string;
   port?: number;
   rtmpPort?: number;
+  /** Nothing is there, and the start makes the database; otherwise it finds a migrated one. */
+  isFirstStart?: boolean;
 }
 
 /** The program as an operator runs it, in processes of its own. */
@@ -53,6 +56,8 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
   const dataDir = options.dataDir ?? join(fresh ?? '', 'data');
   const port = options.port ?? (await freePort());
   const rtmpPort = options.rtmpPort ?? (await freePort());
+  const isLeftAlone = options.isFirstStart === true || options.environment?.DATABASE_URL !== undefined;
+  if (!isLeftAlone) await seedCluster(dataDir);
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main/start.ts'], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],

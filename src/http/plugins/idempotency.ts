@@ -10,7 +10,7 @@ const FORMAT = /^[A-Za-z0-9_-]{8,255}$/;
 const REQUEST_HEADER = 'Idempotency-Key';
 const STATE_HEADER = 'X-SVC-Idempotency';
 const REPLAY_HEADER = 'X-SVC-Idempotent-Replay';
-const JSON_TYPE = 'application/json; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * The Idempotency-Key of a request, or null where none was sent (docs/api/conventions.md#idempotency).
@@ -29,8 +29,8 @@ interface IdempotentCall {
   caller: Caller;
   request: FastifyRequest;
   reply: FastifyReply;
-  /** Runs the handler; sets the status of the reply and returns its envelope. */
-  handle(): Promise<object>;
+  /** Runs the handler; sets the status of the reply and returns its envelope, as JSON. */
+  handle(): Promise<string>;
 }
 
 type Ports = Pick<HttpPorts, 'idempotency' | 'conflict' | 'log'>;
@@ -90,8 +90,7 @@ function codeOf({ status, body }: StoredResponse): ErrorCode | null {
 /** The response as text, so that what is stored is what is sent. */
 async function respond(ports: Ports, { request, reply, handle }: IdempotentCall): Promise<StoredResponse> {
   try {
-    const body = reply.serialize(await handle());
-    if (typeof body !== 'string') throw new Error('a stored response must be text');
+    const body = await handle();
     return { status: reply.statusCode, body };
   } catch (error) {
     const failure = toAppError(error, ports.conflict);
