@@ -11,6 +11,7 @@ import { PushFailure } from '../restream/failure.ts';
 import { LeaseLoop } from '../restream/lease-loop.ts';
 import { Bridge } from './bridge.ts';
 import { runHls } from './hls-source.ts';
+import { runRtmp } from './rtmp-source.ts';
 import type { SourceContext } from './source.ts';
 
 export interface BridgeManagerOptions {
@@ -108,6 +109,9 @@ export async function runSource(address: PullAddress, context: SourceContext): P
   switch (address.scheme) {
     case 'https':
       return runHls(address, context);
+    case 'rtmp':
+    case 'rtmps':
+      return runRtmp(address, context);
     default:
       throw new PushFailure('fatal', `Sources by ${address.scheme}:// are not fetched yet.`);
   }

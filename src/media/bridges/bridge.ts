@@ -110,7 +110,10 @@ export class Bridge {
       () => ended.resolve(null),
       (error: unknown) => ended.resolve(failureOf(error, 'source')),
     );
-    const outcome = await ended.promise;
+    const told = await ended.promise;
+    // What is live may come back; a playlist that has told its end does not.
+    const isBreak = told === null && this.#options.wanted.autoRestart && address.scheme !== 'https';
+    const outcome = isBreak ? new PushFailure('normal', 'The source has ended its broadcast.') : told;
     clearTimeout(late);
     clearTimeout(good);
     over.abort();

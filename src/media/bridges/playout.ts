@@ -86,9 +86,15 @@ export class Playout {
     if (!this.#stopped) this.#play();
   }
 
+  /** How much of the lane waits to go out, in milliseconds of media. */
+  heldOf({ last }: Lane): number {
+    const first = this.#queue[0];
+    return first === undefined || last === null ? 0 : last - first.placed;
+  }
+
   /** Resolves when at most so many milliseconds of the lane are held; at once when it is stopped. */
   async room(lane: Lane, heldMs: number): Promise<void> {
-    while (!this.#stopped && this.#held(lane) > heldMs) await this.#change();
+    while (!this.#stopped && this.heldOf(lane) > heldMs) await this.#change();
   }
 
   /** Resolves when all has gone out. */
@@ -101,11 +107,6 @@ export class Playout {
     clearTimeout(this.#timer);
     this.#queue.length = 0;
     this.#wake();
-  }
-
-  #held({ last }: Lane): number {
-    const first = this.#queue[0];
-    return first === undefined || last === null ? 0 : last - first.placed;
   }
 
   #change(): Promise<void> {

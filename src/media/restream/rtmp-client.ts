@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { PushAddress } from '../../kernel/push-address.ts';
 import { type AmfValue, decodeAmf0, encodeAmf0, isAmfObject } from '../ingest/rtmp/amf0.ts';
-import { ChunkReader, UNAUTHENTICATED_LIMITS } from '../ingest/rtmp/chunk-reader.ts';
+import { ChunkReader, PUBLISHING_LIMITS, UNAUTHENTICATED_LIMITS } from '../ingest/rtmp/chunk-reader.ts';
 import { ClientHandshake } from '../ingest/rtmp/handshake.ts';
 import {
   acknowledgement,
@@ -14,7 +14,7 @@ import {
   userControl,
 } from '../ingest/rtmp/messages.ts';
 import { ProtocolError } from '../ingest/rtmp/protocol-error.ts';
-import { PushFailure, quoted } from './failure.ts';
+import { PushFailure, quoted, type Who } from './failure.ts';
 
 /** Every server takes it; OBS sends so too. */
 export const CHUNK_BYTES = 4096;
@@ -24,6 +24,20 @@ const RELEASE = 2;
 const FC_PUBLISH = 3;
 const CREATE_STREAM = 4;
 const PUBLISH = 5;
+/** A live stream of this name, or else a recorded one (section 7.2.2.1). */
+const LIVE_OR_RECORDED = -2000;
+const MEDIA: ReadonlySet<number> = new Set([
+  MessageType.audio,
+  MessageType.video,
+  MessageType.data,
+  MessageType.dataAmf3,
+  MessageType.aggregate,
+]);
+const ENDS: ReadonlySet<string> = new Set([
+  'NetStream.Play.UnpublishNotify',
+  'NetStream.Play.Stop',
+  'NetStream.Play.Complete',
+]);
 /** A server has little to say: more than this is an attack or an error. */
 const MAX_RECEIVED_BYTES = 4 * 2 ** 20;
 const RECEIVED_BYTES_PER_SEC = 16 * 1024;
@@ -31,20 +45,31 @@ const RECEIVED_BYTES_PER_SEC = 16 * 1024;
 export interface RtmpClientOptions {
   socket: Socket;
   address: PushAddress;
+  /** What is published, or played. */
   streamKey: string;
-  /** The destination takes the broadcast: media may be written. */
+  /** The server takes the broadcast: media may be written; or it will send it. */
   onAccepted(): void;
   onFailure(failure: PushFailure): void;
+  /** Given, it plays instead of publishing. */
+  play?: RtmpPlay;
+}
+
+export interface RtmpPlay {
+  /** A message of sound, picture or their properties; its payload is good until the next one. */
+  onMedia(message: RtmpMessage): void;
+  /** The server says that it is over. */
+  onEnded(): void;
 }
 
 /**
- * The client's side of a publish (Adobe RTMP 1.0): handshake, connect, createStream, publish. What the server answers
- * is read within tight limits, whatever it is.
+ * The client's side of a publish or a play (Adobe RTMP 1.0): handshake, connect, createStream, publish or play. What
+ * the server answers is read within tight limits, whatever it is; what it plays within those of an encoder.
  */
 export class RtmpClient {
   readonly #options: RtmpClientOptions;
   readonly #handshake = new ClientHandshake();
   readonly #reader = new ChunkReader(UNAUTHENTICATED_LIMITS);
+  readonly #who: Who;
   readonly #startedAtMs = performance.now();
   #isShaken = false;
   #isAccepted = false;
@@ -56,6 +81,7 @@ export class RtmpClient {
 
   constructor(options: RtmpClientOptions) {
     this.#options = options;
+    this.#who = options.play === undefined ? 'destination' : 'source';
     const { socket } = options;
     socket.setNoDelay(true);
     socket.on('data', (data: Buffer) => this.#onData(data));
@@ -83,7 +109,8 @@ export class RtmpClient {
     try {
       this.#received += data.length;
       const seconds = (performance.now() - this.#startedAtMs) / 1000;
-      if (this.#received > MAX_RECEIVED_BYTES + seconds * RECEIVED_BYTES_PER_SEC) {
+      const isTold = this.#options.play !== undefined && this.#isAsking;
+      if (!isTold && this.#received > MAX_RECEIVED_BYTES + seconds * RECEIVED_BYTES_PER_SEC) {
         throw new ProtocolError('it sends too much');
       }
       this.#read(data);
@@ -92,7 +119,7 @@ export class RtmpClient {
       this.#send(acknowledgement(this.#received >>> 0));
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
-      const message = `The destination does not answer as an RTMP server does: ${error.message}.`;
+      const message = `The ${this.#who} does not answer as an RTMP server does: ${error.message}.`;
       this.#options.onFailure(new PushFailure('normal', message));
     }
   }
@@ -127,12 +154,16 @@ export class RtmpClient {
     socket.uncork();
   }
 
-  #onMessage({ type, payload }: RtmpMessage): void {
-    if (type === MessageType.windowAckSize && payload.length >= 4) {
+  #onMessage(message: RtmpMessage): void {
+    const { type, payload } = message;
+    const { play } = this.#options;
+    if (play !== undefined && MEDIA.has(type)) play.onMedia(message);
+    else if (type === MessageType.windowAckSize && payload.length >= 4) {
       this.#ackWindow = Math.max(1024, payload.readUInt32BE(0));
     } else if (type === MessageType.userControl) {
       const isPing = payload.length >= 6 && payload.readUInt16BE(0) === UserControl.pingRequest;
       if (isPing) this.#send(userControl(UserControl.pingResponse, payload.readUInt32BE(2)));
+      if (payload.length >= 2 && payload.readUInt16BE(0) === UserControl.streamEof) play?.onEnded();
     } else if (type === MessageType.command) this.#onCommand(decodeAmf0(payload));
     else if (type === MessageType.commandAmf3) this.#onCommand(decodeAmf0(payload.subarray(1)));
   }
@@ -144,11 +175,15 @@ export class RtmpClient {
       this.#options.onFailure(this.#refusal(args[1]));
     } else if (name === 'onStatus') this.#onStatus(args[1]);
     else if (name === 'close')
-      this.#options.onFailure(new PushFailure('normal', 'The destination has ended the publish.'));
+      this.#options.onFailure(new PushFailure('normal', `The ${this.#who} has ended the connection.`));
   }
 
   #publishSoon(): void {
-    const { socket, streamKey } = this.#options;
+    const { socket, streamKey, play } = this.#options;
+    if (play !== undefined) {
+      this.#send(command(0, 'createStream', CREATE_STREAM, [null]));
+      return;
+    }
     socket.cork();
     this.#send(command(0, 'releaseStream', RELEASE, [null, streamKey]));
     this.#send(command(0, 'FCPublish', FC_PUBLISH, [null, streamKey]));
@@ -162,16 +197,23 @@ export class RtmpClient {
     }
     this.#messageStream = stream;
     this.#isAsking = true;
-    this.#send(command(stream, 'publish', PUBLISH, [null, this.#options.streamKey, 'live']));
+    const { streamKey, play } = this.#options;
+    if (play === undefined) this.#send(command(stream, 'publish', PUBLISH, [null, streamKey, 'live']));
+    else {
+      this.#reader.setLimits(PUBLISHING_LIMITS);
+      this.#send(command(stream, 'play', PUBLISH, [null, streamKey, LIVE_OR_RECORDED]));
+    }
   }
 
   #onStatus(info: AmfValue): void {
     const { level, code } = statusOf(info);
-    if (code === 'NetStream.Publish.Start') {
+    const { play } = this.#options;
+    if (play !== undefined && ENDS.has(code)) play.onEnded();
+    else if (code === (play === undefined ? 'NetStream.Publish.Start' : 'NetStream.Play.Start')) {
       if (this.#isAccepted) return;
       this.#isAccepted = true;
       this.#options.onAccepted();
-    } else if (level === 'error' || /Rejected|Failed|Closed|BadName|Denied/.test(code)) {
+    } else if (level === 'error' || /Rejected|Failed|Closed|BadName|Denied|NotFound/.test(code)) {
       this.#options.onFailure(this.#refusal(info));
     }
   }
@@ -181,25 +223,28 @@ export class RtmpClient {
     const { code, description } = statusOf(info);
     const said = quoted(description === '' ? code : description, [this.#options.streamKey]);
     const behind = said === '' ? '.' : `: ${said}`;
+    const who = this.#who;
+    if (/StreamNotFound/.test(code))
+      return new PushFailure('normal', `The source has no such stream${behind}`);
     if (/authmod=/.test(description)) {
       return new PushFailure(
         'fatal',
-        'The destination asks for a user name and a password, which is not supported.',
+        `The ${who} asks for a user name and a password, which is not supported.`,
       );
     }
     if (/InvalidApp/.test(code) || /invalid app|application .*not/i.test(description)) {
-      return new PushFailure(
-        'fatal',
-        `The destination does not know the application of the address${behind}`,
-      );
+      return new PushFailure('fatal', `The ${who} does not know the application of the address${behind}`);
     }
     if (/codec|unsupported|not supported/i.test(`${code} ${description}`)) {
       return new PushFailure('fatal', `The destination does not take how the broadcast is coded${behind}`);
     }
     if (/BadName|Denied|Unauthorized|Rejected|auth|key/i.test(`${code} ${description}`)) {
-      return new PushFailure('refused', `The destination refuses the stream key${behind}`);
+      return new PushFailure('refused', `The ${who} refuses the stream key${behind}`);
     }
-    return new PushFailure('normal', `The destination has refused or ended the publish${behind}`);
+    return new PushFailure(
+      'normal',
+      `The ${who} has refused or ended the ${who === 'source' ? 'play' : 'publish'}${behind}`,
+    );
   }
 }
 

@@ -1,0 +1,55 @@
+import { PushFailure } from '../restream/failure.ts';
+import type { FlvTag } from '../restream/flv-reader.ts';
+import { type Lane, newLane, type Playout, type Stretch } from './playout.ts';
+import type { BeginPlayout } from './source.ts';
+
+/** A source in real time may bring so much at once, such as what a server keeps for those who come. */
+const AHEAD_MS = 10_000;
+/** What is beyond that makes the connection wait. */
+const HELD_MS = 2000;
+const SILENT_MS = 10_000;
+const CHECK_MS = 1000;
+
+/** A source that sends in real time, and tells when it does no more. */
+export class LiveLane {
+  /** Rejects when nothing has come for too long. */
+  readonly silence: Promise<never>;
+  readonly #playout: Playout;
+  readonly #lane: Lane = newLane();
+  readonly #stretch: Stretch = { shift: null };
+  readonly #timer: NodeJS.Timeout;
+  #lastMs = performance.now();
+
+  constructor(begin: BeginPlayout) {
+    this.#playout = begin({ aheadMs: AHEAD_MS, tracks: 1 });
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.silence = promise;
+    promise.catch(() => {});
+    this.#timer = setInterval(() => {
+      if (performance.now() - this.#lastMs < SILENT_MS) return;
+      reject(new PushFailure('normal', 'The source sends nothing any more.'));
+    }, CHECK_MS);
+  }
+
+  tag(tag: FlvTag): void {
+    this.#lastMs = performance.now();
+    this.#playout.tag(this.#lane, this.#stretch, tag);
+  }
+
+  /** After a portion. */
+  flush(): void {
+    this.#playout.flush();
+  }
+
+  /** It runs ahead of the time; resolves when it may go on. null while it may. */
+  wait(): Promise<void> | null {
+    if (this.#playout.heldOf(this.#lane) <= 2 * HELD_MS) return null;
+    return this.#playout.room(this.#lane, HELD_MS).then(() => {
+      this.#lastMs = performance.now();
+    });
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+}

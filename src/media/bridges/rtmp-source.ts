@@ -1,0 +1,61 @@
+import type { Socket } from 'node:net';
+import type { RtmpAddress } from '../../kernel/pull-address.ts';
+import { splitAggregate } from '../ingest/media-messages.ts';
+import { MessageType, type RtmpMessage } from '../ingest/rtmp/messages.ts';
+import { failureOf, PushFailure } from '../restream/failure.ts';
+import { RtmpClient } from '../restream/rtmp-client.ts';
+import { LiveLane } from './live-lane.ts';
+import type { SourceContext } from './source.ts';
+
+const CONNECT_MS = 8000;
+/** From the connection to the play that is accepted. */
+const ACCEPT_MS = 8000;
+
+/** Plays a stream of an RTMP server (Adobe RTMP 1.0, section 7.2.2.1). */
+export async function runRtmp(
+  address: RtmpAddress,
+  { outbound, begin, signal }: SourceContext,
+): Promise<void> {
+  const { server, scheme, guarded: url, name } = address;
+  const tls = scheme === 'rtmps';
+  const socket = await outbound.connect({ url, port: server.port, tls, timeoutMs: CONNECT_MS });
+  const lane = new LiveLane(begin);
+  const over = Promise.withResolvers<void>();
+  const late = setTimeout(
+    () => over.reject(new PushFailure('normal', 'The source does not answer the play in time.')),
+    ACCEPT_MS,
+  );
+  socket.on('error', (error) => over.reject(failureOf(error, 'source')));
+  socket.on('close', () => over.reject(new PushFailure('normal', 'The source has closed the connection.')));
+  signal.addEventListener('abort', () => over.resolve(), { once: true });
+  if (signal.aborted) over.resolve();
+  new RtmpClient({
+    socket,
+    address: server,
+    streamKey: name,
+    onAccepted: () => clearTimeout(late),
+    onFailure: over.reject,
+    play: { onMedia: (message) => take(lane, socket, message), onEnded: () => over.resolve() },
+  });
+  try {
+    await Promise.race([over.promise, lane.silence]);
+  } finally {
+    clearTimeout(late);
+    lane.end();
+    socket.destroy();
+  }
+}
+
+function take(lane: LiveLane, socket: Socket, message: RtmpMessage): void {
+  const parts = message.type === MessageType.aggregate ? splitAggregate(message) : [message];
+  for (const { type, timestamp, payload } of parts) {
+    // The reader uses its memory again.
+    const kept = Buffer.from(type === MessageType.dataAmf3 ? payload.subarray(1) : payload);
+    lane.tag({ type: type === MessageType.dataAmf3 ? MessageType.data : type, timestamp, payload: kept });
+  }
+  lane.flush();
+  const wait = lane.wait();
+  if (wait === null) return;
+  socket.pause();
+  void wait.then(() => socket.resume());
+}
