@@ -150,8 +150,10 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     log,
   );
   return async () => {
+    // What needs no database goes at once: that may be gone already.
+    const roomsEnded = rooms?.stop();
     await schedule.stop();
-    await Promise.all([simulator.stop(), restreams.stop(), bridges.stop(), rooms?.stop()]);
+    await Promise.all([simulator.stop(), restreams.stop(), bridges.stop(), roomsEnded]);
     await engine.stop();
     await Promise.all([live.stop(), recorder.stop()]);
     await container.close();

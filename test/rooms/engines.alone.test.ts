@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -66,8 +66,10 @@ async function openJanus(): Promise<JanusBench> {
     link: () => until(() => readLink(linkFile)),
     async close() {
       await engine.close();
+      const link = await readLink(linkFile);
       await running.stop();
-      await rm(folder, { recursive: true });
+      for (const path of [folder, ...(link === null ? [] : [link.folder])])
+        await rm(path, { recursive: true, force: true });
     },
   };
 }
@@ -125,11 +127,13 @@ test('the platform runs Janus for its rooms, and leaves none behind when it is k
 }, async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'marquee-rooms-'));
   const platform = await startPlatform({ dataDir, environment: { ROOMS_UDP_PORTS: '21000-21199' } });
-  const { pid } = await until(() => readLink(join(dataDir, 'rooms', 'janus.json')), { timeoutMs: 10_000 });
+  const { pid, folder } = await until(() => readLink(join(dataDir, 'rooms', 'janus.json')), {
+    timeoutMs: 10_000,
+  });
   assert.doesNotMatch(platform.output(), /Small rooms/);
   platform.process.kill('SIGKILL');
   await until(() => !isAlive(pid), { timeoutMs: 10_000 });
-  await rm(dataDir, { recursive: true });
+  for (const path of [dataDir, folder]) await rm(path, { recursive: true, force: true });
 });
 
 describe('what Janus alone has', { skip: lack ?? false }, () => {
@@ -171,6 +175,30 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
     await Promise.all([ada.publish('CAMERA', 'MICROPHONE'), bob.publish('CAMERA')]);
     await Promise.all([bob.sees('ada'), bob.hears('ada'), ada.sees('bob')]);
     await until(() => events.some((event) => event.type === 'tracks' && event.identity === 'ada'));
+
+    const target = join(bench.folder, 'target');
+    await mkdir(target);
+    await engine.startRecording(studio.ref, target);
+    const now = Date.now();
+    const written = join((await bench.link()).folder, 'recordings', studio.ref);
+    await until(
+      async () => {
+        const sizes = (await readdir(written)).map(async (name) => (await stat(join(written, name))).size);
+        return sizes.length === 3 && (await Promise.all(sizes)).every((size) => size >= 4096);
+      },
+      { timeoutMs: 10_000, message: 'Janus writes three files' },
+    );
+    const recorded = await engine.stopRecording(studio.ref);
+    assert.deepEqual(recorded.map(({ identity, kind }) => `${identity} ${kind}`).toSorted(), [
+      'ada AUDIO',
+      'ada VIDEO',
+      'bob VIDEO',
+    ]);
+    for (const { file, startedMs } of recorded) {
+      assert.ok((await stat(join(target, file))).size > 1000, file);
+      assert.ok(Math.abs(startedMs - now) < 60_000, String(startedMs));
+    }
+    assert.deepEqual(await engine.stopRecording(studio.ref), []);
 
     await engine.setMuted(studio.ref, 'ada', 'VIDEO', true);
     const frames = async () => (await bob.arrived('ada', 'CAMERA', 'video'))?.frames ?? 0;
@@ -233,10 +261,13 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
     assert.equal((await bench.engine.health()).ok, false);
     const folder = await mkdtemp(join(tmpdir(), 'marquee-janus-'));
     const child = fork(join(import.meta.dirname, 'janus-main.ts'), [folder], { stdio: 'ignore' });
-    const { pid: orphan } = await until(() => readLink(join(folder, 'janus.json')), { timeoutMs: 10_000 });
+    const { pid: orphan, folder: elsewhere } = await until(() => readLink(join(folder, 'janus.json')), {
+      timeoutMs: 10_000,
+    });
     child.kill('SIGKILL');
     await until(() => !isAlive(orphan));
     await rm(folder, { recursive: true });
+    await rm(elsewhere, { recursive: true, force: true });
   });
 });
 

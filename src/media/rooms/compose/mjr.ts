@@ -15,6 +15,8 @@ export interface MjrHeader {
   extensions: ReadonlyMap<number, string>;
   /** The payload type that carries Opus with redundancy (RFC 2198); null without. */
   redType: number | null;
+  /** What the stream was published with. */
+  description: string | null;
   /** Where the packets begin in the file. */
   bodyAt: number;
 }
@@ -46,7 +48,7 @@ export async function readMjrHeader(file: FileHandle): Promise<MjrHeader | null>
   if (bodyAt > bytesRead) return null;
   const info = parse(head.toString('utf8', FILE_MAGIC.length + 2, bodyAt));
   if (info === null) return null;
-  const { t: type, c: codec, u: startedUs, x: extensions, o: red } = info;
+  const { t: type, c: codec, u: startedUs, x: extensions, o: red, d: description } = info;
   if ((type !== 'a' && type !== 'v') || typeof codec !== 'string' || typeof startedUs !== 'number')
     return null;
   return {
@@ -55,6 +57,7 @@ export async function readMjrHeader(file: FileHandle): Promise<MjrHeader | null>
     startedMs: Math.round(startedUs / 1000),
     extensions: extensionsOf(extensions),
     redType: typeof red === 'number' ? red : null,
+    description: typeof description === 'string' ? description : null,
     bodyAt,
   };
 }

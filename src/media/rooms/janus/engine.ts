@@ -3,6 +3,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import type {
   EngineConnection,
   EngineParticipant,
+  RecordedTrack,
   RoomEngine,
   RoomEngineEvent,
   RoomPeer,
@@ -12,6 +13,7 @@ import type {
 import { JanusClient, JanusError, type JanusHandle } from './client.ts';
 import { JanusConnection } from './connection.ts';
 import { type JanusLink, readLink } from './link.ts';
+import { collectRecording, startRecording, stopRecording } from './recordings.ts';
 import { kindOf, readDescription } from './sources.ts';
 
 type Json = Record<string, unknown>;
@@ -46,7 +48,7 @@ interface Session {
 
 class JanusEngine implements RoomEngine {
   readonly name = 'janus';
-  readonly caps = { maxParticipants: MAX_PARTICIPANTS, recording: false, serverMute: true, multiNode: false };
+  readonly caps = { maxParticipants: MAX_PARTICIPANTS, recording: true, serverMute: true, multiNode: false };
   readonly #options: Options;
   readonly #listeners: ((event: RoomEngineEvent) => void)[] = [];
   readonly #rooms = new Map<string, Room>();
@@ -172,12 +174,15 @@ class JanusEngine implements RoomEngine {
     }
   }
 
-  async startRecording(): Promise<void> {
-    throw new Error('this engine does not record yet');
+  async startRecording(ref: string, folder: string): Promise<void> {
+    const { desk, link } = this.#reach();
+    await startRecording({ desk, folder: link.folder }, ref, folder);
   }
 
-  async stopRecording() {
-    return [];
+  async stopRecording(ref: string): Promise<RecordedTrack[]> {
+    const { desk, link } = this.#reach();
+    await accept(NO_SUCH_ROOM, () => stopRecording({ desk, folder: link.folder }, ref));
+    return collectRecording(link.folder, ref);
   }
 
   onEvent(listener: (event: RoomEngineEvent) => void): void {

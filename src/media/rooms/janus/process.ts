@@ -11,13 +11,14 @@ import type { Logger } from '../../../platform/logger.ts';
 import { OWN_USER } from '../../ffmpeg/output.ts';
 import { JanusClient } from './client.ts';
 import { type JanusLink, readLink, writeLink } from './link.ts';
+import { workingFolder } from './place.ts';
 import { CONFIG_FOLDER, writeSettings } from './settings.ts';
 
 const run = promisify(execFile);
 
 interface Options {
   program: string;
-  /** It works in this folder, which is made when it is not there. */
+  /** It works in this folder where it can ({@link workingFolder}). */
   folder: string;
   /** Where those who want to reach it look. */
   linkFile: string;
@@ -98,7 +99,8 @@ interface Started {
 }
 
 async function launch(options: Options): Promise<Started> {
-  const { program, folder, log } = options;
+  const { program, log } = options;
+  const folder = await workingFolder(options.folder);
   const secret = randomBytes(24).toString('hex');
   const adminKey = randomBytes(24).toString('hex');
   const port = await freePort();
@@ -174,12 +176,12 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** One that outlived a media process of this node, where the system could not end it. */
-async function endFormer({ linkFile, folder, log }: Options): Promise<void> {
+async function endFormer({ linkFile, log }: Options): Promise<void> {
   const former = await readLink(linkFile);
   await rm(linkFile, { force: true });
   if (former === null || former.pid <= 1) return;
   const place = await readlink(`/proc/${former.pid}/cwd`).catch(() => null);
-  if (place !== folder) return;
+  if (place !== former.folder) return;
   log.warn({ pid: former.pid }, 'a Janus of a former run is ended');
   try {
     process.kill(former.pid, 'SIGKILL');
