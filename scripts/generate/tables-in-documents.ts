@@ -36,6 +36,8 @@ const LIMITS: Readonly<Record<keyof PlanLimits, [label: string, show: (plan: Pla
   encoders: ['Encoders connected at once', (plan) => String(plan.encoders)],
   openUploads: ['Uploads that wait for bytes', (plan) => String(plan.openUploads)],
   restreamTargets: ['Restream targets', (plan) => String(plan.restreamTargets)],
+  roomParticipants: ['People in one room', (plan) => String(plan.roomParticipants)],
+  roomHours: ['A room lasts at most', ({ roomHours }) => (roomHours === 1 ? '1 hour' : `${roomHours} hours`)],
   webhooks: ['Webhooks', (plan) => String(plan.webhooks)],
   apiKeys: ['API keys', (plan) => String(plan.apiKeys)],
   integrationDomains: ['Integration domains', (plan) => String(plan.integrationDomains)],

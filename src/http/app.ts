@@ -21,6 +21,7 @@ import { acceptUploads } from './plugins/upload.ts';
 import { version, versionHeader } from './plugins/version.ts';
 import type { HttpPorts } from './ports.ts';
 import type { Route } from './route.ts';
+import { isWebSocket, routeUpgrades } from './web-socket.ts';
 
 /** The version segment is part of the base URL (contract, introduction). */
 export const BASE_PATH = '/api/v1';
@@ -90,7 +91,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     // A request that arrives while the program drains is still answered.
     return503OnClosing: false,
     // Answered by `unroutable`, with the envelope that Node's own refusal lacks.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, shouldUpgradeCallback: isWebSocket },
     clientErrorHandler: answerBrokenRequest,
   });
   // Without this, Node refuses other expectations than 100-continue with a bare 417.
@@ -136,6 +137,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     for (const route of routes) if (route.upload !== undefined) mountRoute(scope, BASE_PATH, route, mounted);
   });
   for (const { method, path } of allow.shadowed()) mountRefusal(app, method, path);
+  routeUpgrades(app);
   for (const page of options.pages) page(app);
   return app;
 }

@@ -35,7 +35,10 @@ export type IdPrefix =
   | 'brg'
   | 'msg'
   | 'gst'
-  | 'ban';
+  | 'ban'
+  | 'room'
+  | 'rpt'
+  | 'rmm';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

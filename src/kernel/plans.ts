@@ -17,6 +17,10 @@ export interface PlanLimits {
   openUploads: number;
   /** Destinations of all restreams together. */
   restreamTargets: number;
+  /** In one room at a time. */
+  roomParticipants: number;
+  /** A room ends after so long. */
+  roomHours: number;
   webhooks: number;
   apiKeys: number;
   integrationDomains: number;
@@ -38,6 +42,8 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     storageBytes: 10 * GB,
     openUploads: 100,
     restreamTargets: 2,
+    roomParticipants: 10,
+    roomHours: 1,
     webhooks: 3,
     apiKeys: 5,
     integrationDomains: 1,
@@ -53,6 +59,8 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     storageBytes: 200 * GB,
     openUploads: 500,
     restreamTargets: 3,
+    roomParticipants: 25,
+    roomHours: 4,
     webhooks: 10,
     apiKeys: 20,
     integrationDomains: 3,
@@ -68,6 +76,8 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     storageBytes: 2 * 1024 * GB,
     openUploads: 2_000,
     restreamTargets: 8,
+    roomParticipants: 100,
+    roomHours: 12,
     webhooks: 25,
     apiKeys: 50,
     integrationDomains: 10,
@@ -83,6 +93,8 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     storageBytes: 20 * 1024 * GB,
     openUploads: 10_000,
     restreamTargets: 20,
+    roomParticipants: 500,
+    roomHours: 24,
     webhooks: 100,
     apiKeys: 200,
     integrationDomains: 50,

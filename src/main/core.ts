@@ -3,6 +3,7 @@ import { bridgeEvents } from '../features/bridges/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
 import { restreamEvents } from '../features/restreams/index.ts';
+import { roomEvents } from '../features/rooms/index.ts';
 import { streamEvents } from '../features/streams/index.ts';
 import { uploadEvents } from '../features/uploads/index.ts';
 import {
@@ -29,6 +30,7 @@ import { processingPart } from './parts/processing.ts';
 import { recordingReady, recordingsPart } from './parts/recordings.ts';
 import { requestLogPart } from './parts/request-log.ts';
 import { restreamsPart } from './parts/restreams.ts';
+import { roomsPart } from './parts/rooms.ts';
 import { sessionsPart } from './parts/sessions.ts';
 import { streamsPart } from './parts/streams.ts';
 import { uploadsPart } from './parts/uploads.ts';
@@ -42,6 +44,7 @@ export const coreDeclarations: Declarations = {
     ...streamEvents,
     ...restreamEvents,
     ...bridgeEvents,
+    ...roomEvents,
     ...webhookEvents,
     ...apiKeyEvents,
     ...domainEvents,
@@ -67,6 +70,7 @@ export function buildCore(base: Base) {
   const people = buildPeople(base, take);
   const { webhooks, failureWatch } = take(webhooksPart({ ...base, ...people }));
   const media = buildMedia(base, take);
+  const meeting = take(roomsPart(base));
   const { requestLog } = take(requestLogPart(base));
   const { profiles } = take(profilesPart({ ...base, ...people }));
   parts.push(
@@ -75,7 +79,7 @@ export function buildCore(base: Base) {
     sessionsPart({ ...base, ...people, profiles }),
     platformPart(base),
   );
-  return { core: { ...base, ...people, ...media, webhooks, failureWatch, requestLog }, parts };
+  return { core: { ...base, ...people, ...media, ...meeting, webhooks, failureWatch, requestLog }, parts };
 }
 
 /** Accounts, and who may act for them. */

@@ -63,7 +63,7 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   images: Images;
   passwords: Passwords;
   /** What carries rooms. */
-  rooms: RoomEngineChoice;
+  roomChoice: RoomEngineChoice;
   checkTools: ToolCheck;
   /** What ffmpeg runs under. */
   guard(): Promise<Guard>;
@@ -120,7 +120,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     disk: createDiskRoom(config.DATA_DIR, config.DISK_RESERVE),
     images: createImages(),
     passwords: createPasswords(),
-    rooms: settings.rooms ?? { name: 'mesh', lack: null },
+    roomChoice: settings.rooms ?? { name: 'mesh', lack: null },
     checkTools: createToolCheck(config.FFMPEG_PATH, clock),
     guard: createGuardCheck(config),
     encoderThreads: encoderThreads(config),

@@ -109,7 +109,7 @@ async function findWeakness({ config, guard, log }: Container): Promise<Notice |
 }
 
 /** Why rooms are carried by nothing but the browsers themselves, where nobody has asked for that. */
-function findRoomsLack({ rooms: { lack }, log }: Container): Notice | null {
+function findRoomsLack({ roomChoice: { lack }, log }: Container): Notice | null {
   if (lack === null) return null;
   log.warn({ reason: lack }, 'rooms have no media server: browsers send to each other, four at most');
   const text = `four people at most: ${lack} (docs/guides/rooms-operator.md)`;

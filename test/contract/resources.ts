@@ -34,6 +34,10 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
     ['/streams/{id}', { id: stream, ...(await chat(create, stream)) }],
     ['/restreams/{id}', await restream(app, key, stream)],
     ['/bridges/{id}', { id: await bridge(create) }],
+    [
+      '/rooms/{id}',
+      { id: await create('/rooms', { name: 'A room' }), identity: `person-${newUuid().slice(0, 8)}` },
+    ],
     ['/me/webhooks/{id}', { id: webhook, deliveryId }],
     ['/me/events/{eventId}', { eventId }],
     ['/videos/{id}', await video(app, key)],

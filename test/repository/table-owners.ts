@@ -30,6 +30,11 @@ export const OWNERS: Readonly<Record<string, string>> = {
   registration_invite: 'features/auth',
   restream: 'features/restreams',
   restream_target: 'features/restreams',
+  room: 'features/rooms',
+  room_ban: 'features/rooms',
+  room_message: 'features/rooms',
+  room_node: 'features/rooms',
+  room_participant: 'features/rooms',
   sign_in_challenge: 'features/auth',
   sign_in_place: 'features/auth',
   signal_simulation: 'features/streams',
@@ -69,6 +74,11 @@ export interface ForeignRead {
 
 /** Joins with tables of others: each is one statement whose rows the owner could only give one by one. */
 export const FOREIGN_READS: readonly ForeignRead[] = [
+  {
+    reader: 'features/rooms',
+    tables: ['account', 'workspace'],
+    reason: 'each second the rooms that the plan or a suspension ends are found in one statement',
+  },
   {
     reader: 'platform/db',
     tables: ['account'],

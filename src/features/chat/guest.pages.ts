@@ -6,6 +6,7 @@ import { compileInput } from '../../http/validation.ts';
 import { addressBlock } from '../../kernel/address.ts';
 import { AppError, badRequest, notFound, tooMany } from '../../kernel/errors.ts';
 import { type Counter, counterKey } from '../../platform/counters.ts';
+import { createPlaces } from '../../platform/places.ts';
 import type { StreamTails } from '../stream-tails/index.ts';
 import type { GuestSessions } from './guests.ts';
 import { toMessage } from './messages.ts';
@@ -73,7 +74,7 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
     if (!found?.isOpen) throw notFound();
     return found;
   };
-  const places = createPlaces();
+  const places = createPlaces({ all: MAX_OPEN, each: MAX_OPEN_PER_ADDRESS });
   return (app) => {
     app.get('/live/:streamId/chat', async (request: OfStream, reply) => {
       const { createdAt: _createdAt, isOpen: _isOpen, messages, ...rest } = await admit(request);
@@ -87,7 +88,8 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
         if (!(await deps.admits(request.params.streamId, request.query.token)))
           throw new AppError('PERMISSION_DENIED');
       };
-      const leave = places.take(request.ip);
+      const leave = places.take(addressBlock(request.ip));
+      if (leave === null) throw tooMany('RATE_LIMITED', RETRY_MS);
       try {
         const options = { streamId: request.params.streamId, createdAt, name: 'chat' };
         await app.eventStreams.open({ request, reply, places: [], check, ended: 'SESSION_ENDED' }, (out) =>
@@ -127,26 +129,4 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
 
 function send(reply: FastifyReply, data: object): FastifyReply {
   return reply.status(201).header('Cache-Control', 'no-store').send({ success: true, data });
-}
-
-/** Counts what is open by address: in this process, as it is here that it costs. */
-function createPlaces() {
-  const open = new Map<string, number>();
-  let all = 0;
-  return {
-    /** @returns the function that gives the place back. @throws {AppError} RATE_LIMITED. */
-    take(ip: string): () => void {
-      const block = addressBlock(ip);
-      const here = open.get(block) ?? 0;
-      if (all >= MAX_OPEN || here >= MAX_OPEN_PER_ADDRESS) throw tooMany('RATE_LIMITED', RETRY_MS);
-      open.set(block, here + 1);
-      all += 1;
-      return () => {
-        const left = (open.get(block) ?? 1) - 1;
-        if (left === 0) open.delete(block);
-        else open.set(block, left);
-        all -= 1;
-      };
-    },
-  };
 }

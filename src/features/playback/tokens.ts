@@ -1,5 +1,6 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { HOUR_SEC } from '../../kernel/durations.ts';
+import { sealText, unsealText } from '../../platform/sealed-text.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { GRANTS, type Grant } from './access.rules.ts';
 
@@ -15,14 +16,13 @@ export interface PlaybackTokens {
 
 const PURPOSE = 'playback';
 const VIEWER_LENGTH = 12;
-const FORM = /^([a-z]+)\.([0-9a-z]{1,8})(?:\.([\w-]{12}))?\.([\w-]+)$/;
+const FORM = /^([a-z]+)\.([0-9a-z]{1,8})(?:\.[\w-]{12})?\.[\w-]+$/;
 
 /** `<grant>.<expiry>[.<viewer>].<signature>`, for one id; the expiry is in seconds since the Unix epoch, base 36. */
 export function createPlaybackTokens({ secrets, clock }: { secrets: Secrets; clock: Clock }): PlaybackTokens {
-  const payload = (head: string, id: string) => `${head}.${id}`;
   const write = (grant: Grant, id: string, expiresSec: number, viewer: readonly string[] = []) => {
     const head = [grant, expiresSec.toString(36), ...viewer].join('.');
-    return `${head}.${secrets.sign(PURPOSE, payload(head, id))}`;
+    return sealText(secrets, PURPOSE, { head, of: id });
   };
   return {
     mint(grant, id, ttlSec, viewerId) {
@@ -36,11 +36,10 @@ export function createPlaybackTokens({ secrets, clock }: { secrets: Secrets; clo
       return write(grant, id, hour * HOUR_SEC);
     },
     read(token, id) {
-      const [, name, expiry = '', , signature = ''] = FORM.exec(token) ?? [];
+      const [, name, expiry = ''] = FORM.exec(token) ?? [];
       const grant = GRANTS.find((one) => one === name);
       if (grant === undefined || Number.parseInt(expiry, 36) * 1000 <= clock.ms()) return null;
-      const head = token.slice(0, -signature.length - 1);
-      return secrets.verify(PURPOSE, payload(head, id), signature) ? grant : null;
+      return unsealText(secrets, PURPOSE, { text: token, of: id }) === null ? null : grant;
     },
   };
 }

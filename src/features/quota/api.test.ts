@@ -31,6 +31,7 @@ describe('GET /quota', () => {
       CONCURRENT_STREAMS: 0,
       ENCODERS: 0,
       RESTREAM_TARGETS: 0,
+      ROOM_PARTICIPANTS: 0,
       WEBHOOKS: 0,
       API_KEYS: 1,
       INTEGRATION_DOMAINS: 0,
@@ -50,6 +51,7 @@ describe('GET /quota', () => {
       CONCURRENT_STREAMS: 1,
       ENCODERS: 1,
       RESTREAM_TARGETS: 1,
+      ROOM_PARTICIPANTS: 0,
       WEBHOOKS: 1,
       API_KEYS: 2,
       INTEGRATION_DOMAINS: 1,
@@ -70,6 +72,7 @@ describe('GET /quota', () => {
       OPEN_UPLOADS: 0,
       CONCURRENT_STREAMS: 0,
       RESTREAM_TARGETS: 0,
+      ROOM_PARTICIPANTS: 0,
       WEBHOOKS: 0,
       API_KEYS: 1,
     });
@@ -91,6 +94,7 @@ describe('GET /quota', () => {
       CONCURRENT_STREAMS: 1,
       ENCODERS: 2,
       RESTREAM_TARGETS: 2,
+      ROOM_PARTICIPANTS: 10,
       API_KEYS: 5,
       INTEGRATION_DOMAINS: 1,
     });

@@ -12,6 +12,8 @@ const TAGS: Record<string, string> = {
   restreams:
     'Broadcasts that are sent on to other platforms, each destination by itself: YouTube, Twitch, any RTMP or SRT server.',
   bridges: 'Media carried between what is yours: a live source outside becomes the signal of a stream.',
+  rooms:
+    'Rooms in which people see and hear each other: settings, tokens for those who come, who is there, moderation.',
   videos: 'Videos: uploaded, imported or recorded, processed into renditions, published and watched.',
   playlists: 'Videos in an order.',
   uploads: 'Upload sessions: an address that takes the bytes of a file, by tus 1.0 or one PUT.',

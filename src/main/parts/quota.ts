@@ -5,7 +5,7 @@ import { ownerOf } from '../../platform/db/workspace.ts';
 import type { Core, Noun } from '../core.ts';
 
 /** What each plan counts, by the feature that refuses what is over it. */
-function metersOf({ db, uploads, streams, restreams, webhooks, apiKeys, domains }: Core): Meter[] {
+function metersOf({ db, uploads, streams, restreams, rooms, webhooks, apiKeys, domains }: Core): Meter[] {
   const storage = async (workspaceId: string) => (await ownerOf(db, workspaceId)).storageBytes;
   return [
     { key: 'STORAGE_BYTES', unit: 'BYTES', limit: (plan) => plan.storageBytes, used: storage },
@@ -22,6 +22,12 @@ function metersOf({ db, uploads, streams, restreams, webhooks, apiKeys, domains 
       unit: 'COUNT',
       limit: (plan) => plan.restreamTargets,
       used: restreams.countTargets,
+    },
+    {
+      key: 'ROOM_PARTICIPANTS',
+      unit: 'COUNT',
+      limit: (plan) => plan.roomParticipants,
+      used: rooms.most,
     },
     { key: 'WEBHOOKS', unit: 'COUNT', limit: (plan) => plan.webhooks, used: webhooks.count },
     { key: 'API_KEYS', unit: 'COUNT', limit: (plan) => plan.apiKeys, used: apiKeys.countUsable },

@@ -20,6 +20,7 @@ export type {
   RoomTrackKind,
   Signal,
 } from '../rooms/engine.ts';
+export { BadSignal } from '../rooms/engine.ts';
 export type { BridgeEnd, BridgePort, BridgeReport, WantedBridge } from './bridge.ts';
 export { BRIDGE_LEASE_MS } from './bridge.ts';
 export type {

@@ -47,6 +47,7 @@ export interface JsonColumns {
   import: { metadata: Record<string, string>; storage_state: Record<string, unknown> };
   ingest_session: { video: IngestVideo; audio: IngestAudio };
   notification_preference: { types: Record<string, NotificationChannels> };
+  room: { metadata: Record<string, string> };
   stream: { metadata: Record<string, string>; health: StreamHealth };
   upload: { storage_state: object };
   video: { metadata: Record<string, string>; chapters: JsonList<Chapter> };

@@ -586,6 +586,110 @@ create table restream_target (
 CREATE INDEX restream_target_node ON public.restream_target USING btree (node_id) WHERE (node_id IS NOT NULL);
 CREATE INDEX restream_target_restream ON public.restream_target USING btree (restream_id, id);
 
+create table room (
+  id text not null,
+  workspace_id text not null,
+  name text not null,
+  description text,
+  status text not null default 'CREATED'::text,
+  max_participants integer not null,
+  empty_timeout_sec integer not null,
+  departure_timeout_sec integer not null,
+  max_duration_sec integer,
+  auto_end_when_alone_sec integer,
+  scheduled_start_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  record_enabled boolean not null,
+  waiting_room boolean not null,
+  can_publish boolean not null,
+  can_subscribe boolean not null,
+  can_publish_data boolean not null,
+  can_screen_share boolean not null,
+  metadata jsonb not null,
+  recording_since timestamp with time zone,
+  recording_video_ids text[] not null default '{}'::text[],
+  started_at timestamp with time zone,
+  peak_participants integer not null default 0,
+  empty_since timestamp with time zone,
+  alone_since timestamp with time zone,
+  ended_at timestamp with time zone,
+  end_reason text,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint room_check CHECK (((status = 'ENDED'::text) = (end_reason IS NOT NULL))),
+  constraint room_check1 CHECK (((status = 'ENDED'::text) = (ended_at IS NOT NULL))),
+  constraint room_end_reason_check CHECK ((end_reason = ANY (ARRAY['CALL'::text, 'DELETED'::text, 'MAX_DURATION'::text, 'EXPIRED'::text, 'ALONE'::text, 'SUSPENDED'::text]))),
+  constraint room_pkey PRIMARY KEY (id),
+  constraint room_status_check CHECK ((status = ANY (ARRAY['CREATED'::text, 'ACTIVE'::text, 'ENDED'::text]))),
+  constraint room_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX room_open ON public.room USING btree (id) WHERE (status <> 'ENDED'::text);
+CREATE INDEX room_workspace ON public.room USING btree (workspace_id, id DESC);
+
+create table room_ban (
+  room_id text not null,
+  identity text not null,
+  created_at timestamp with time zone not null,
+  constraint room_ban_pkey PRIMARY KEY (room_id, identity),
+  constraint room_ban_room_id_fkey FOREIGN KEY (room_id) REFERENCES room(id) ON DELETE CASCADE
+);
+
+create table room_message (
+  id text not null,
+  room_id text not null,
+  node_id text not null,
+  recipient text,
+  body text not null,
+  created_at timestamp with time zone not null,
+  constraint room_message_pkey PRIMARY KEY (id)
+);
+CREATE INDEX room_message_room ON public.room_message USING btree (room_id, created_at);
+
+create table room_node (
+  id text not null,
+  seen_at timestamp with time zone not null,
+  constraint room_node_pkey PRIMARY KEY (id)
+);
+
+create table room_participant (
+  id text not null,
+  room_id text not null,
+  identity text not null,
+  name text,
+  role text not null,
+  can_publish boolean not null,
+  can_subscribe boolean not null,
+  can_publish_data boolean not null,
+  can_screen_share boolean not null,
+  state text not null,
+  leave_reason text,
+  connection_id text,
+  node_id text,
+  away_since timestamp with time zone,
+  audio boolean not null default false,
+  video boolean not null default false,
+  screen boolean not null default false,
+  audio_muted boolean not null default false,
+  video_muted boolean not null default false,
+  screen_muted boolean not null default false,
+  hand boolean not null default false,
+  created_at timestamp with time zone not null,
+  joined_at timestamp with time zone,
+  left_at timestamp with time zone,
+  constraint room_participant_check CHECK (((state = 'LEFT'::text) = (leave_reason IS NOT NULL))),
+  constraint room_participant_check1 CHECK (((state = 'LEFT'::text) = (left_at IS NOT NULL))),
+  constraint room_participant_check2 CHECK (((connection_id IS NULL) = (node_id IS NULL))),
+  constraint room_participant_leave_reason_check CHECK ((leave_reason = ANY (ARRAY['CLIENT'::text, 'KICKED'::text, 'DENIED'::text, 'ROOM_ENDED'::text, 'TIMEOUT'::text, 'DUPLICATE_IDENTITY'::text]))),
+  constraint room_participant_pkey PRIMARY KEY (id),
+  constraint room_participant_role_check CHECK ((role = ANY (ARRAY['HOST'::text, 'SPEAKER'::text, 'VIEWER'::text]))),
+  constraint room_participant_room_id_fkey FOREIGN KEY (room_id) REFERENCES room(id) ON DELETE CASCADE,
+  constraint room_participant_state_check CHECK ((state = ANY (ARRAY['JOINING'::text, 'ACTIVE'::text, 'LEFT'::text])))
+);
+CREATE INDEX room_participant_open ON public.room_participant USING btree (node_id) WHERE (state <> 'LEFT'::text);
+CREATE UNIQUE INDEX room_participant_present ON public.room_participant USING btree (room_id, identity) WHERE (state <> 'LEFT'::text);
+CREATE INDEX room_participant_room ON public.room_participant USING btree (room_id, id DESC);
+
 create table sign_in_challenge (
   id text not null,
   account_id text not null,

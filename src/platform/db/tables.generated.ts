@@ -66,6 +66,15 @@ export const VALUES = {
     state: ['IDLE', 'CONNECTING', 'BROADCASTING', 'ERRORED'],
     error_severity: ['NORMAL', 'FATAL'],
   },
+  room: {
+    status: ['CREATED', 'ACTIVE', 'ENDED'],
+    end_reason: ['CALL', 'DELETED', 'MAX_DURATION', 'EXPIRED', 'ALONE', 'SUSPENDED'],
+  },
+  room_participant: {
+    role: ['HOST', 'SPEAKER', 'VIEWER'],
+    state: ['JOINING', 'ACTIVE', 'LEFT'],
+    leave_reason: ['CLIENT', 'KICKED', 'DENIED', 'ROOM_ENDED', 'TIMEOUT', 'DUPLICATE_IDENTITY'],
+  },
   stream: {
     visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
     latency_mode: ['STANDARD', 'LOW'],
@@ -134,6 +143,11 @@ export type RestreamWish = (typeof VALUES.restream.wish)[number];
 export type RestreamTargetPlatform = (typeof VALUES.restream_target.platform)[number];
 export type RestreamTargetState = (typeof VALUES.restream_target.state)[number];
 export type RestreamTargetErrorSeverity = (typeof VALUES.restream_target.error_severity)[number];
+export type RoomStatus = (typeof VALUES.room.status)[number];
+export type RoomEndReason = (typeof VALUES.room.end_reason)[number];
+export type RoomParticipantRole = (typeof VALUES.room_participant.role)[number];
+export type RoomParticipantState = (typeof VALUES.room_participant.state)[number];
+export type RoomParticipantLeaveReason = (typeof VALUES.room_participant.leave_reason)[number];
 export type StreamVisibility = (typeof VALUES.stream.visibility)[number];
 export type StreamLatencyMode = (typeof VALUES.stream.latency_mode)[number];
 export type StreamRecordVisibility = (typeof VALUES.stream.record_visibility)[number];
@@ -544,6 +558,86 @@ export interface RestreamTargetTable {
   updated_at: Date;
 }
 
+export interface RoomTable {
+  id: string;
+  workspace_id: string;
+  name: string;
+  description: string | null;
+  status: Generated<RoomStatus>;
+  max_participants: number;
+  empty_timeout_sec: number;
+  departure_timeout_sec: number;
+  max_duration_sec: number | null;
+  auto_end_when_alone_sec: number | null;
+  scheduled_start_at: Date | null;
+  expires_at: Date | null;
+  record_enabled: boolean;
+  waiting_room: boolean;
+  can_publish: boolean;
+  can_subscribe: boolean;
+  can_publish_data: boolean;
+  can_screen_share: boolean;
+  metadata: JsonColumns['room']['metadata'];
+  recording_since: Date | null;
+  recording_video_ids: Generated<string[]>;
+  started_at: Date | null;
+  peak_participants: Generated<number>;
+  empty_since: Date | null;
+  alone_since: Date | null;
+  ended_at: Date | null;
+  end_reason: RoomEndReason | null;
+  event_sequence: Generated<number>;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface RoomBanTable {
+  room_id: string;
+  identity: string;
+  created_at: Date;
+}
+
+export interface RoomMessageTable {
+  id: string;
+  room_id: string;
+  node_id: string;
+  recipient: string | null;
+  body: string;
+  created_at: Date;
+}
+
+export interface RoomNodeTable {
+  id: string;
+  seen_at: Date;
+}
+
+export interface RoomParticipantTable {
+  id: string;
+  room_id: string;
+  identity: string;
+  name: string | null;
+  role: RoomParticipantRole;
+  can_publish: boolean;
+  can_subscribe: boolean;
+  can_publish_data: boolean;
+  can_screen_share: boolean;
+  state: RoomParticipantState;
+  leave_reason: RoomParticipantLeaveReason | null;
+  connection_id: string | null;
+  node_id: string | null;
+  away_since: Date | null;
+  audio: Generated<boolean>;
+  video: Generated<boolean>;
+  screen: Generated<boolean>;
+  audio_muted: Generated<boolean>;
+  video_muted: Generated<boolean>;
+  screen_muted: Generated<boolean>;
+  hand: Generated<boolean>;
+  created_at: Date;
+  joined_at: Date | null;
+  left_at: Date | null;
+}
+
 export interface SignInChallengeTable {
   id: string;
   account_id: string;
@@ -933,6 +1027,11 @@ export interface Database {
   request_log: RequestLogTable;
   restream: RestreamTable;
   restream_target: RestreamTargetTable;
+  room: RoomTable;
+  room_ban: RoomBanTable;
+  room_message: RoomMessageTable;
+  room_node: RoomNodeTable;
+  room_participant: RoomParticipantTable;
   sign_in_challenge: SignInChallengeTable;
   sign_in_place: SignInPlaceTable;
   signal_simulation: SignalSimulationTable;

@@ -1,0 +1,38 @@
+import type { RoomEngine } from '../../media/contract/index.ts';
+import type { Connection } from './connection.ts';
+import { KINDS, mutesOf } from './gateway-messages.ts';
+
+/** Connects a browser to the engine, anew where it was; it is told, so that it sends its media again. */
+export async function attachEngine(engine: RoomEngine, ref: string, connection: Connection): Promise<void> {
+  const { row } = connection;
+  if (row === null) return;
+  const isAgain = connection.engine !== null || connection.isEngineDown;
+  await leaveEngine(connection);
+  const peer = {
+    identity: row.identity,
+    name: row.name,
+    role: row.role,
+    permissions: {
+      canPublish: row.can_publish,
+      canSubscribe: row.can_subscribe,
+      canPublishData: row.can_publish_data,
+      canScreenShare: row.can_screen_share,
+    },
+  };
+  const seat = await engine.connect(ref, peer, (data) => connection.send({ type: 'signal', data }));
+  connection.engine = seat;
+  connection.isEngineDown = false;
+  if (connection.isOver) return leaveEngine(connection);
+  const muted = mutesOf(row);
+  for (const kind of engine.caps.serverMute ? KINDS : []) {
+    if (muted[kind]) await engine.setMuted(ref, row.identity, kind, true);
+  }
+  if (isAgain) connection.send({ type: 'engine', state: 'up' });
+}
+
+export async function leaveEngine(connection: Connection): Promise<void> {
+  const { engine } = connection;
+  connection.engine = null;
+  // An engine that is down has let everybody go already.
+  await engine?.close().catch(() => {});
+}

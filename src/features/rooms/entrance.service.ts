@@ -1,0 +1,149 @@
+import { newId } from '../../kernel/ids.ts';
+import { isSuspended } from '../../platform/db/workspace.ts';
+import { emitParticipant, type Told } from './emit.ts';
+import { participantJoined } from './events.ts';
+import { capacityNow, changeLocked, defaultsOf, type RoomDeps, type RoomPlace } from './locked.ts';
+import type { ParticipantRow } from './participants.repository.ts';
+import * as participants from './participants.repository.ts';
+import type { RoomRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { permissionsOf } from './rules.ts';
+import type { RoomGrant } from './tokens.ts';
+import { letGo, settlePresence } from './transitions.ts';
+
+export type RefusalReason = 'NO_ROOM' | 'ENDED' | 'BANNED' | 'FULL' | 'GONE';
+
+/** Somebody may not come in. */
+export class RoomRefusal extends Error {
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** One connection of somebody to a node. */
+export interface ConnectionId {
+  connectionId: string;
+  nodeId: string;
+}
+
+/** How people come into rooms and go out of them. */
+export interface RoomEntrance {
+  /**
+   * A seat, or a place in the waiting room (JOINING). One of the same identity that is there already goes.
+   *
+   * @throws {RoomRefusal}
+   */
+  enter(roomId: string, grant: RoomGrant, connection: ConnectionId): Promise<ParticipantRow>;
+  /** Takes the seat that was kept. @throws {RoomRefusal} GONE when it was not. */
+  comeBack(roomId: string, participantId: string, connection: ConnectionId): Promise<ParticipantRow>;
+  /** The connection is lost, and the seat kept; one of those who wait is given up. */
+  lose(roomId: string, participantId: string, connectionId: string): Promise<void>;
+  leave(roomId: string, participantId: string, connectionId: string): Promise<void>;
+}
+
+/** In one room: whoever knows its address can come and wait. */
+const MAX_WAITING = 100;
+
+export function createRoomEntrance(deps: RoomDeps): RoomEntrance {
+  const inRoom = <T>(roomId: string, work: (told: Told, room: RoomRow) => Promise<T>) =>
+    changeLocked(deps, { workspaceId: null, roomId } satisfies RoomPlace, work);
+  return {
+    async enter(roomId, grant, connection) {
+      if ((await repository.findAnyRoom(deps.db, roomId)) === undefined) throw new RoomRefusal('NO_ROOM');
+      return inRoom(roomId, (told, room) => enterLocked(deps, told, room, { grant, connection }));
+    },
+    async comeBack(roomId, participantId, connection) {
+      if ((await repository.findAnyRoom(deps.db, roomId)) === undefined) throw new RoomRefusal('NO_ROOM');
+      return inRoom(roomId, async ({ tx, now }, room) => {
+        await refuseClosed(tx, room, now);
+        const row = await participants.findParticipant(tx, roomId, participantId);
+        if (row === undefined || row.state === 'LEFT') throw new RoomRefusal('GONE');
+        return participants.updateParticipant(tx, row.id, { ...toColumns(connection), away_since: null });
+      });
+    },
+    lose: (roomId, participantId, connectionId) =>
+      ofConnection(deps, { roomId, participantId, connectionId }, async (told, room, row) => {
+        if (row.state === 'JOINING') return letGo(told, room, row, 'CLIENT');
+        await participants.updateParticipant(told.tx, row.id, {
+          away_since: told.now,
+          connection_id: null,
+          node_id: null,
+        });
+      }),
+    leave: (roomId, participantId, connectionId) =>
+      ofConnection(deps, { roomId, participantId, connectionId }, async (told, room, row) => {
+        await letGo(told, room, row, 'CLIENT');
+        await settlePresence(told, room);
+      }),
+  };
+}
+
+const toColumns = ({ connectionId, nodeId }: ConnectionId) => ({
+  connection_id: connectionId,
+  node_id: nodeId,
+});
+
+/** Nothing happens when the connection is not the newest of the participant any more. */
+async function ofConnection(
+  deps: RoomDeps,
+  { roomId, participantId, connectionId }: { roomId: string; participantId: string; connectionId: string },
+  work: (told: Told, room: RoomRow, row: ParticipantRow) => Promise<void>,
+): Promise<void> {
+  if ((await repository.findAnyRoom(deps.db, roomId)) === undefined) return;
+  await changeLocked(deps, { workspaceId: null, roomId }, async (told, room) => {
+    const row = await participants.findParticipant(told.tx, roomId, participantId);
+    if (row?.connection_id === connectionId && row.state !== 'LEFT') await work(told, room, row);
+  });
+}
+
+async function refuseClosed(tx: Told['tx'], room: RoomRow, now: Date): Promise<void> {
+  if (await isSuspended(tx, room.workspace_id)) throw new RoomRefusal('NO_ROOM');
+  const isOver = room.expires_at !== null && room.expires_at <= now;
+  if (room.status === 'ENDED' || isOver) throw new RoomRefusal('ENDED');
+}
+
+async function enterLocked(
+  { engineMax }: RoomDeps,
+  told: Told,
+  room: RoomRow,
+  { grant, connection }: { grant: RoomGrant; connection: ConnectionId },
+): Promise<ParticipantRow> {
+  const { tx, now } = told;
+  const { identity, name, role } = grant;
+  await refuseClosed(tx, room, now);
+  if (await repository.isBanned(tx, room.id, identity)) throw new RoomRefusal('BANNED');
+  const older = await participants.findPresent(tx, room.id, identity);
+  if (older !== undefined) await letGo(told, room, older, 'DUPLICATE_IDENTITY');
+  // Whoever was let in once need not be again.
+  const waits = older?.state !== 'ACTIVE' && role !== 'HOST' && (grant.isGuest || room.waiting_room);
+  const [count, max] = waits
+    ? [await participants.countWaiting(tx, room.id), MAX_WAITING]
+    : [await countActive(tx, room.id), await capacityNow(tx, room, engineMax())];
+  if (count >= max) throw new RoomRefusal('FULL');
+  const allowed = permissionsOf(role, defaultsOf(room), grant.permissions);
+  const row = await participants.insertParticipant(tx, {
+    id: newId('rpt'),
+    room_id: room.id,
+    identity,
+    name,
+    role,
+    can_publish: allowed.canPublish,
+    can_subscribe: allowed.canSubscribe,
+    can_publish_data: allowed.canPublishData,
+    can_screen_share: allowed.canScreenShare,
+    state: waits ? 'JOINING' : 'ACTIVE',
+    ...toColumns(connection),
+    created_at: now,
+    joined_at: waits ? null : now,
+  });
+  const settled = await settlePresence(told, room);
+  await emitParticipant(told, participantJoined, settled.workspace_id, row);
+  return row;
+}
+
+export async function countActive(tx: Told['tx'], roomId: string): Promise<number> {
+  return (await participants.countIn(tx, [roomId])).get(roomId) ?? 0;
+}

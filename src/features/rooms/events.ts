@@ -1,0 +1,122 @@
+import Type from 'typebox';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
+import { Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+
+const sequence = Type.Integer({
+  minimum: 1,
+  description: 'Counts the events about this room and its participants.',
+});
+const data = named(
+  'RoomEventData',
+  Type.Object({
+    roomId: Type.String(),
+    name: Type.String(),
+    startedAt: Nullable(Instant),
+    endedAt: Nullable(Instant),
+    durationSec: Nullable(
+      Type.Integer({ description: 'From `startedAt` to the end of that time; null when nobody was there.' }),
+    ),
+    peakParticipants: Type.Integer({ description: 'The most at once since `startedAt`.' }),
+    reason: Nullable(OneOf(VALUES.room.end_reason)),
+    sequence,
+  }),
+);
+const sample = {
+  roomId: 'room_01kafe3n4pfx2v9yq6m8d7t5zr',
+  name: 'Monday class',
+  startedAt: null,
+  endedAt: null,
+  durationSec: null,
+  peakParticipants: 0,
+  reason: null,
+};
+const startedAt = '2026-11-20T09:00:00.000Z';
+const endedAt = '2026-11-20T10:00:00.000Z';
+const held = { ...sample, startedAt, endedAt, durationSec: 3600, peakParticipants: 8 };
+
+const participantData = named(
+  'RoomParticipantEventData',
+  Type.Object({
+    roomId: Type.String(),
+    identity: Type.String(),
+    name: Nullable(Type.String()),
+    role: OneOf(VALUES.room_participant.role),
+    joinedAt: Instant,
+    leftAt: Nullable(Instant),
+    durationSec: Nullable(Type.Integer()),
+    reason: Nullable(OneOf(VALUES.room_participant.leave_reason)),
+    sequence,
+  }),
+);
+const participantSample = {
+  roomId: sample.roomId,
+  identity: 'customer-17',
+  name: 'Ada',
+  role: 'SPEAKER' as const,
+  joinedAt: startedAt,
+  leftAt: null,
+  durationSec: null,
+  reason: null,
+};
+
+export const roomCreated = defineEvent({
+  type: 'room.created',
+  description: 'A room was created.',
+  data,
+  sample: { ...sample, sequence: 1 },
+});
+
+export const roomStarted = defineEvent({
+  type: 'room.started',
+  description: 'Somebody has come into an empty room.',
+  data,
+  sample: { ...sample, startedAt, peakParticipants: 1, sequence: 2 },
+});
+
+export const roomIdle = defineEvent({
+  type: 'room.idle',
+  description:
+    'Everybody has left, and nobody came back within the departure timeout. The room can be used again.',
+  data,
+  sample: { ...held, sequence: 5 },
+});
+
+export const roomEnded = defineEvent({
+  type: 'room.ended',
+  description: 'A room is over for good; whoever was in it has been let go.',
+  data,
+  sample: { ...held, reason: 'CALL', sequence: 6 },
+});
+
+export const roomDeleted = defineEvent({
+  type: 'room.deleted',
+  description: 'A room was deleted. One that was not over before has ended by that.',
+  data,
+  sample: { ...held, reason: 'CALL', sequence: 7 },
+});
+
+export const participantJoined = defineEvent({
+  type: 'room.participant_joined',
+  description: 'Somebody is in the room. Coming back within the departure timeout is not told.',
+  data: participantData,
+  sample: { ...participantSample, sequence: 3 },
+});
+
+export const participantLeft = defineEvent({
+  type: 'room.participant_left',
+  description: 'Somebody who was in the room is no more.',
+  data: participantData,
+  sample: { ...participantSample, leftAt: endedAt, durationSec: 3600, reason: 'CLIENT', sequence: 4 },
+});
+
+export const roomEvents: EventDefinition[] = [
+  roomCreated,
+  roomStarted,
+  roomIdle,
+  roomEnded,
+  roomDeleted,
+  participantJoined,
+  participantLeft,
+];

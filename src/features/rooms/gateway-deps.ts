@@ -1,0 +1,23 @@
+import type { OwnOrigin } from '../../http/own-origin.ts';
+import type { RoomEngine } from '../../media/contract/index.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { RoomEntrance } from './entrance.service.ts';
+import type { RoomDeps } from './locked.ts';
+import type { RoomModeration } from './moderation.service.ts';
+import type { RoomRelay } from './relay.ts';
+import type { Rooms } from './service.ts';
+import type { RoomTokens } from './tokens.ts';
+
+/** What the gateway works with; filled by the composition root. */
+export interface RoomGatewayDeps extends RoomDeps {
+  log: Logger;
+  rooms: Rooms;
+  entrance: RoomEntrance;
+  moderation: RoomModeration;
+  tokens: RoomTokens;
+  relay: RoomRelay;
+  engine: RoomEngine;
+  isOwnOrigin: OwnOrigin;
+  /** Where browsers find their way to each other, or to the engine: the form of RTCConfiguration. */
+  iceServers(identity: string): readonly object[];
+}

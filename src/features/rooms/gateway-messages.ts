@@ -1,0 +1,91 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { ParticipantRow } from './participants.repository.ts';
+
+/** What browsers send (docs/api/rooms.md#the-gateway). */
+const Kind = Type.Union([Type.Literal('AUDIO'), Type.Literal('VIDEO'), Type.Literal('SCREEN')]);
+const Action = Type.Union([
+  Type.Literal('mute'),
+  Type.Literal('kick'),
+  Type.Literal('admit'),
+  Type.Literal('deny'),
+  Type.Literal('end'),
+  Type.Literal('record'),
+]);
+const Incoming = Type.Union([
+  Type.Object({ type: Type.Literal('signal'), data: Type.Record(Type.String(), Type.Unknown()) }),
+  Type.Object({
+    type: Type.Literal('state'),
+    audio: Type.Boolean(),
+    video: Type.Boolean(),
+    screen: Type.Boolean(),
+  }),
+  Type.Object({ type: Type.Literal('chat'), text: Type.String({ minLength: 1, maxLength: 1000 }) }),
+  Type.Object({ type: Type.Literal('hand'), raised: Type.Boolean() }),
+  Type.Object({
+    type: Type.Literal('moderate'),
+    action: Action,
+    identity: Type.Optional(Type.String()),
+    kind: Type.Optional(Kind),
+    on: Type.Optional(Type.Boolean()),
+  }),
+  Type.Object({ type: Type.Literal('leave') }),
+  Type.Object({ type: Type.Literal('ping') }),
+]);
+export type Incoming = Static<typeof Incoming>;
+export type Moderation = Extract<Incoming, { type: 'moderate' }>;
+const incoming = Compile(Incoming);
+
+/** Null for what is no message. */
+export function readMessage(text: string): Incoming | null {
+  try {
+    const message: unknown = JSON.parse(text);
+    return incoming.Check(message) && text.isWellFormed() ? message : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A participant as everybody in the room sees them. */
+export function viewOf(row: ParticipantRow) {
+  return {
+    identity: row.identity,
+    name: row.name,
+    role: row.role,
+    audio: row.audio && !row.audio_muted,
+    video: row.video && !row.video_muted,
+    screen: row.screen && !row.screen_muted,
+    hand: row.hand,
+    joinedAt: row.joined_at?.toISOString() ?? null,
+  };
+}
+
+export const KINDS = ['AUDIO', 'VIDEO', 'SCREEN'] as const;
+
+/** What of somebody a host has muted. */
+export function mutesOf(row: ParticipantRow) {
+  return { AUDIO: row.audio_muted, VIDEO: row.video_muted, SCREEN: row.screen_muted } as const;
+}
+
+/** Why a connection is closed (docs/api/rooms.md#the-gateway), each with words of at most 123 bytes. */
+export const CLOSE = {
+  LEFT: [1000, 'You have left.'],
+  STOPPING: [1001, 'This node of the platform stops. Connect again.'],
+  SEAT_LOST: [1001, 'The seat was given up. Connect again.'],
+  BAD_MESSAGE: [4400, 'That is no message of this protocol.'],
+  BAD_TOKEN: [4401, 'The token is missing, or is none of this room.'],
+  EXPIRED_TOKEN: [4401, 'The token has expired.'],
+  FOREIGN_PAGE: [4401, 'This token is good on the join page alone.'],
+  REMOVED: [4403, 'A host has removed you from the room.'],
+  BANNED: [4403, 'You may not come into this room.'],
+  DENIED: [4403, 'The host has not let you in.'],
+  NOBODY: [4403, 'Nobody was there to let you in.'],
+  NO_ROOM: [4404, 'There is no such room.'],
+  FULL: [4409, 'The room is full.'],
+  ENDED: [4410, 'The room has ended.'],
+  REPLACED: [4411, 'You are in this room with a newer connection.'],
+  TOO_FAST: [4429, 'Too many messages.'],
+  TOO_MANY: [4429, 'Too many connections.'],
+  FAILED: [1011, 'Something went wrong on our side. Connect again.'],
+} as const satisfies Record<string, readonly [number, string]>;
+export type CloseReason = keyof typeof CLOSE;

@@ -1,0 +1,19 @@
+/**
+ * Rooms: people who see and hear each other (docs/api/rooms.md, docs/decisions/rooms.md).
+ *
+ * Terminology: a *participant* is one stay of somebody in a room, from the first connection until they have left; a
+ * *seat* is what a participant has of the room's capacity, also while the connection is lost; the *gateway* is what
+ * browsers are connected to, the *engine* what carries sound and pictures.
+ */
+export { createRoomEntrance, type RoomEntrance } from './entrance.service.ts';
+export { roomEvents } from './events.ts';
+export { roomGatewayPage } from './gateway.pages.ts';
+export { roomJoinPage } from './join.pages.ts';
+export type { RoomDeps } from './locked.ts';
+export { createRoomModeration, type RoomModeration } from './moderation.service.ts';
+export { createNoRecorder, type RoomRecorder } from './recorder.ts';
+export { createRoomRelay, type RoomRelay } from './relay.ts';
+export { roomRoutes } from './routes.ts';
+export { createRooms, type RoomFace, type Rooms } from './service.ts';
+export { createRoomSweep } from './sweep.service.ts';
+export { createRoomTokens, type RoomTokens } from './tokens.ts';

@@ -1,0 +1,377 @@
+import type { EngineParticipant, RoomEngine, RoomEngineEvent } from '../../media/contract/index.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Connection } from './connection.ts';
+import { attachEngine, leaveEngine } from './engine-seat.ts';
+import { type CloseReason, KINDS, mutesOf, viewOf } from './gateway-messages.ts';
+import type { ParticipantRow } from './participants.repository.ts';
+import type { RoomRelay } from './relay.ts';
+import type { RoomRow } from './repository.ts';
+
+/** What is read of a room: undefined when it is gone. */
+export interface RoomReading {
+  room: RoomRow | undefined;
+  present: readonly ParticipantRow[];
+}
+
+export interface LocalRoomPorts {
+  engine: RoomEngine;
+  relay: RoomRelay;
+  log: Logger;
+  /** Reads the room from the database. */
+  read(roomId: string): Promise<RoomReading>;
+  /** Rows of those who are there no more. */
+  readGone(roomId: string, ids: readonly string[]): Promise<ParticipantRow[]>;
+  capacity(room: RoomRow): Promise<number>;
+  iceServers(identity: string): readonly object[];
+  resumeToken(row: ParticipantRow): string;
+  /** What the engine does not have of somebody any more. */
+  onTracksGone(row: ParticipantRow, tracks: EngineParticipant['tracks']): void;
+  /** Nobody here is in it any more, and nobody elsewhere. */
+  onEmpty(roomId: string): void;
+}
+
+/** A room that somebody is connected to here: what was last read of it, and the browsers that are told of changes. */
+export class LocalRoom {
+  readonly id: string;
+  readonly #ports: LocalRoomPorts;
+  readonly #connections = new Map<string, Connection>();
+  readonly #unfollow: () => void;
+  #room: RoomRow | null = null;
+  #present = new Map<string, ParticipantRow>();
+  #ref: Promise<string> | null = null;
+  #reading: Promise<void> | null = null;
+  #readings = 0;
+  #isDirty = false;
+
+  constructor(id: string, ports: LocalRoomPorts) {
+    this.id = id;
+    this.#ports = ports;
+    this.#unfollow = ports.relay.follow(id, {
+      isElsewhere: (identity) => this.#isElsewhere(identity),
+      take: (message) => this.#tell(message),
+    });
+  }
+
+  get connections(): Iterable<Connection> {
+    return this.#connections.values();
+  }
+
+  /** @param row its stay; a connection of the same stay that is here already is replaced. */
+  add(connection: Connection, row: ParticipantRow): void {
+    connection.row = row;
+    connection.sinceReading = this.#readings;
+    const older = this.#connections.get(row.id);
+    if (older !== undefined) void this.#drop(older, 'REPLACED');
+    this.#connections.set(row.id, connection);
+  }
+
+  /** The socket is closed. */
+  remove(connection: Connection): void {
+    const { row } = connection;
+    if (row !== null && this.#connections.get(row.id) === connection) this.#connections.delete(row.id);
+    void leaveEngine(connection);
+  }
+
+  /** Reads it again, at once or after the reading that is under way, and tells what has changed. */
+  refresh(): Promise<void> {
+    this.#isDirty = true;
+    this.#reading ??= this.#readAll().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  /** For a reading of several rooms at once. @returns what takes it, unless this room has been read meanwhile. */
+  beginReading(): (reading: RoomReading) => void {
+    const reading = ++this.#readings;
+    return (read) => {
+      if (this.#reading !== null || reading !== this.#readings) return;
+      this.#reading = this.#take(read, reading)
+        .catch((error: unknown) => this.#ports.log.warn({ err: error, roomId: this.id }, NOT_READ))
+        .finally(() => {
+          this.#reading = null;
+          if (this.#isDirty) void this.refresh();
+        });
+    };
+  }
+
+  async #take({ room, present }: RoomReading, reading: number): Promise<void> {
+    if (room === undefined || room.status === 'ENDED') return this.#end(room?.end_reason ?? 'DELETED');
+    const before = this.#present;
+    const hadRecording = this.#room?.recording_since ?? null;
+    const wasWaiting = waitingOf(before.values());
+    const left = await this.#leftOf(before, present, reading);
+    this.#room = room;
+    this.#present = new Map(present.map((row) => [row.id, row]));
+    this.#sendAway(left, reading);
+    this.#tellChanges(before, left);
+    const isRecorded = room.recording_since !== null;
+    if (isRecorded !== (hadRecording !== null)) this.#tell({ type: 'recording', on: isRecorded });
+    await this.#letIn(room);
+    this.#tellWaiting(wasWaiting);
+    if (this.#connections.size === 0 && present.length === 0) await this.#dispose();
+  }
+
+  /** A message of somebody here, for everybody. */
+  broadcast(message: object): void {
+    this.#tell(message);
+    this.#ports.relay.tell(this.id, message);
+  }
+
+  /** What the engine says of its room. */
+  async heard(event: RoomEngineEvent): Promise<void> {
+    if (event.type === 'down') {
+      this.#ref = null;
+      for (const connection of this.#connections.values()) connection.isEngineDown = true;
+      return this.#tell({ type: 'engine', state: 'down' });
+    }
+    if (event.type === 'up') return this.#attachAll();
+    if ((await this.#ref?.catch(() => null)) !== event.ref) return;
+    if (event.type === 'ended') return this.#attachAll();
+    const connection = this.#of(event.identity);
+    if (connection?.row == null) return;
+    if (event.type === 'left') this.#attach(connection);
+    else this.#ports.onTracksGone(connection.row, event.tracks);
+  }
+
+  /** Brings engine and rows in line where events were lost. */
+  async reconcile(): Promise<void> {
+    const ref = await this.#ref?.catch(() => null);
+    if (ref === null || ref === undefined) return;
+    const known = await this.#ports.engine.listParticipants(ref);
+    const active = new Set([...this.#present.values()].filter(isActive).map(({ identity }) => identity));
+    for (const { identity, tracks } of known) {
+      const connection = this.#of(identity);
+      if (!active.has(identity)) await this.#ports.engine.removeParticipant(ref, identity);
+      else if (connection?.row != null) this.#ports.onTracksGone(connection.row, tracks);
+    }
+    for (const connection of this.#connections.values()) {
+      const isLost = !known.some(({ identity }) => identity === connection.row?.identity);
+      if (connection.shown === 'IN' && isLost) this.#attach(connection);
+    }
+  }
+
+  async #readAll(): Promise<void> {
+    while (this.#isDirty) {
+      this.#isDirty = false;
+      try {
+        const reading = ++this.#readings;
+        await this.#take(await this.#ports.read(this.id), reading);
+      } catch (error) {
+        this.#ports.log.warn({ err: error, roomId: this.id }, NOT_READ);
+      }
+    }
+  }
+
+  /** Those who were there, or have a connection here, and are there no more: with the reason. */
+  async #leftOf(
+    before: ReadonlyMap<string, ParticipantRow>,
+    present: readonly ParticipantRow[],
+    reading: number,
+  ): Promise<ParticipantRow[]> {
+    const here = new Set(present.map(({ id }) => id));
+    const known = new Map(before);
+    for (const { row, sinceReading } of this.#connections.values()) {
+      if (row !== null && sinceReading < reading) known.set(row.id, row);
+    }
+    const gone = [...known.values()].filter(({ id }) => !here.has(id));
+    if (gone.length === 0) return [];
+    const ids = gone.map(({ id }) => id);
+    const rows = await this.#ports.readGone(this.id, ids);
+    return gone.map((row) => rows.find(({ id }) => id === row.id) ?? row);
+  }
+
+  /** Connections whose stay is over, or has a newer one. */
+  #sendAway(left: readonly ParticipantRow[], reading: number): void {
+    for (const [id, connection] of [...this.#connections]) {
+      const row = this.#present.get(id);
+      if (connection.sinceReading >= reading) continue;
+      if (row?.connection_id === connection.id) {
+        connection.row = row;
+      } else if (row !== undefined && row.connection_id === null) {
+        void this.#drop(connection, 'SEAT_LOST');
+      } else {
+        void this.#drop(
+          connection,
+          row === undefined ? closeOf(left.find((one) => one.id === id)) : 'REPLACED',
+        );
+      }
+    }
+  }
+
+  #tellChanges(before: ReadonlyMap<string, ParticipantRow>, left: readonly ParticipantRow[]): void {
+    for (const row of left) {
+      const was = before.get(row.id);
+      if (was !== undefined && isActive(was)) {
+        this.#tell({ type: 'left', identity: row.identity, reason: row.leave_reason });
+      }
+    }
+    for (const row of [...this.#present.values()].filter(isActive)) {
+      const was = before.get(row.id);
+      const participant = viewOf(row);
+      if (was === undefined || !isActive(was)) this.#tell({ type: 'joined', participant });
+      else if (JSON.stringify(viewOf(was)) !== JSON.stringify(participant)) {
+        if (was.hand !== row.hand) this.#tell({ type: 'hand', identity: row.identity, raised: row.hand });
+        this.#tell({ type: 'updated', participant });
+      }
+      if (was !== undefined) this.#mute(was, row);
+    }
+  }
+
+  /** The engine of the node that has the connection stops what it can. */
+  #mute(before: ParticipantRow, row: ParticipantRow): void {
+    const connection = this.#connections.get(row.id);
+    if (connection === undefined) return;
+    const [was, is] = [mutesOf(before), mutesOf(row)];
+    for (const kind of KINDS) {
+      if (was[kind] === is[kind]) continue;
+      connection.send({ type: 'muted', kind, muted: is[kind] });
+      connection.enqueue(async () => {
+        const ref = await this.#ref?.catch(() => null);
+        if (typeof ref !== 'string' || !this.#ports.engine.caps.serverMute) return;
+        await this.#ports.engine
+          .setMuted(ref, row.identity, kind, is[kind])
+          .catch((error: unknown) =>
+            this.#ports.log.warn({ err: error, roomId: this.id }, 'nobody was muted'),
+          );
+      });
+    }
+  }
+
+  async #letIn(room: RoomRow): Promise<void> {
+    for (const connection of this.#connections.values()) {
+      const { row, shown } = connection;
+      if (row === null || this.#present.get(row.id)?.connection_id !== connection.id) continue;
+      if (row.state === 'JOINING' && shown === 'NOTHING') {
+        connection.shown = 'WAITING';
+        connection.send({ type: 'waiting' });
+      }
+      if (row.state !== 'ACTIVE' || shown === 'IN') continue;
+      connection.shown = 'IN';
+      connection.send(await this.#welcome(room, row));
+      this.#attach(connection);
+      if (row.role === 'HOST') connection.send(waitingMessage(this.#present.values()));
+    }
+  }
+
+  async #welcome(room: RoomRow, row: ParticipantRow): Promise<object> {
+    const { engine, capacity, iceServers, resumeToken } = this.#ports;
+    return {
+      type: 'welcome',
+      self: viewOf(row),
+      room: { id: room.id, name: room.name, maxParticipants: await capacity(room) },
+      participants: [...this.#present.values()].filter(isActive).map(viewOf),
+      engine: engine.name,
+      iceServers: iceServers(row.identity),
+      recording: room.recording_since !== null,
+      muted: Object.entries(mutesOf(row)).flatMap(([kind, isMuted]) => (isMuted ? [kind] : [])),
+      resumeToken: resumeToken(row),
+    };
+  }
+
+  #attach(connection: Connection): void {
+    const { engine, log } = this.#ports;
+    connection.enqueue(async () => {
+      const room = this.#room;
+      if (room === null || connection.isOver) return;
+      this.#ref ??= engine
+        .createRoom({ roomId: room.id, maxParticipants: room.max_participants })
+        .then(({ ref }) => ref);
+      try {
+        await attachEngine(engine, await this.#ref, connection);
+      } catch (error) {
+        this.#ref = null;
+        connection.isEngineDown = true;
+        log.warn({ err: error, roomId: this.id }, 'the engine does not take somebody');
+        connection.send({ type: 'engine', state: 'down' });
+      }
+    });
+  }
+
+  #attachAll(): void {
+    this.#ref = null;
+    for (const connection of this.#connections.values())
+      if (connection.shown === 'IN') this.#attach(connection);
+  }
+
+  #tellWaiting(before: string): void {
+    const message = waitingMessage(this.#present.values());
+    if (waitingOf(this.#present.values()) === before) return;
+    for (const connection of this.#connections.values()) {
+      if (connection.shown === 'IN' && connection.row?.role === 'HOST') connection.send(message);
+    }
+  }
+
+  /** To everybody here who is in. */
+  #tell(message: object): void {
+    for (const connection of this.#connections.values())
+      if (connection.shown === 'IN') connection.send(message);
+  }
+
+  async #drop(connection: Connection, reason: CloseReason): Promise<void> {
+    this.remove(connection);
+    connection.close(reason);
+  }
+
+  async #end(reason: string): Promise<void> {
+    for (const connection of [...this.#connections.values()]) {
+      connection.send({ type: 'ended', reason });
+      void this.#drop(connection, 'ENDED');
+    }
+    await this.#dispose();
+  }
+
+  async #dispose(): Promise<void> {
+    this.#present = new Map();
+    this.#unfollow();
+    this.#ports.onEmpty(this.id);
+    const ref = await this.#ref?.catch(() => null);
+    if (typeof ref !== 'string') return;
+    // An engine that is down has ended it already.
+    await this.#ports.engine.endRoom(ref).catch(() => {});
+  }
+
+  #of(identity: string): Connection | undefined {
+    for (const connection of this.#connections.values()) {
+      if (connection.row?.identity === identity) return connection;
+    }
+    return undefined;
+  }
+
+  #isElsewhere(identity: string | null): boolean {
+    const { nodeId } = this.#ports.relay;
+    for (const row of this.#present.values()) {
+      const isThere = row.node_id !== null && row.node_id !== nodeId;
+      if (isThere && isActive(row) && (identity === null || row.identity === identity)) return true;
+    }
+    return false;
+  }
+}
+
+const NOT_READ = 'a room could not be read';
+
+const isActive = ({ state }: ParticipantRow): boolean => state === 'ACTIVE';
+
+function waitingMessage(rows: Iterable<ParticipantRow>): { type: 'waitingRoom'; people: object[] } {
+  const people = [...rows].filter(({ state }) => state === 'JOINING');
+  return { type: 'waitingRoom', people: people.map(({ identity, name }) => ({ identity, name })) };
+}
+
+function waitingOf(rows: Iterable<ParticipantRow>): string {
+  return JSON.stringify(waitingMessage(rows));
+}
+
+function closeOf(row: ParticipantRow | undefined): CloseReason {
+  switch (row?.leave_reason) {
+    case 'KICKED':
+      return 'REMOVED';
+    case 'DENIED':
+      return 'DENIED';
+    case 'DUPLICATE_IDENTITY':
+      return 'REPLACED';
+    case 'TIMEOUT':
+      return row.joined_at === null ? 'NOBODY' : 'SEAT_LOST';
+    default:
+      return 'ENDED';
+  }
+}

@@ -1,0 +1,76 @@
+import type { AppendEvent, Events } from '../../events/index.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { PLANS } from '../../kernel/plans.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { ownerOf } from '../../platform/db/workspace.ts';
+import type { Told } from './emit.ts';
+import type { RoomRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { capacityOf } from './rules.ts';
+
+/** Told, with the id of the room, whenever something of a room or of who is in it has changed. */
+export const ROOM_TOPIC = 'rooms';
+
+export interface RoomDeps {
+  db: Db;
+  events: Events;
+  bus: Bus;
+  clock: Clock;
+  /** How many the engine takes in one room. */
+  engineMax(): number;
+}
+
+/** A room; `workspaceId` is null where it is asked for by those who are in it. */
+export interface RoomPlace {
+  workspaceId: string | null;
+  roomId: string;
+}
+
+/**
+ * Locks the room, does the work, commits, and tells the nodes.
+ *
+ * @throws {AppError} NOT_FOUND.
+ */
+export async function changeLocked<T>(
+  { events, bus, clock }: Pick<RoomDeps, 'events' | 'bus' | 'clock'>,
+  { workspaceId, roomId }: RoomPlace,
+  work: (told: Told, room: RoomRow) => Promise<T>,
+): Promise<T> {
+  const result = await events.transaction(async (tx: Tx, append: AppendEvent) => {
+    const room = await (workspaceId === null
+      ? repository.lockAnyRoom(tx, roomId)
+      : repository.lockRoom(tx, workspaceId, roomId));
+    if (room === undefined) throw notFound();
+    return work({ tx, append, now: clock.now() }, room);
+  });
+  bus.publish(ROOM_TOPIC, roomId);
+  return result;
+}
+
+/** How many may be in the room now. */
+export async function capacityNow(
+  db: Db,
+  room: Pick<RoomRow, 'workspace_id' | 'max_participants'>,
+  engineMax: number,
+): Promise<number> {
+  const { plan } = await ownerOf(db, room.workspace_id);
+  return capacityOf(room.max_participants, PLANS[plan].roomParticipants, engineMax);
+}
+
+/** A room with how many are in it. */
+export interface ShownRoom {
+  row: RoomRow;
+  count: number;
+}
+
+/** What the room lets everybody do. */
+export function defaultsOf(room: RoomRow) {
+  return {
+    canPublish: room.can_publish,
+    canSubscribe: room.can_subscribe,
+    canPublishData: room.can_publish_data,
+    canScreenShare: room.can_screen_share,
+  };
+}

@@ -1,0 +1,101 @@
+import { AppError, notFound } from '../../kernel/errors.ts';
+import { emitParticipant, type Told } from './emit.ts';
+import { countActive } from './entrance.service.ts';
+import { participantJoined } from './events.ts';
+import { capacityNow, changeLocked, ROOM_TOPIC, type RoomDeps, type RoomPlace } from './locked.ts';
+import type { ParticipantRow } from './participants.repository.ts';
+import * as participants from './participants.repository.ts';
+import type { RoomRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { letGo, settlePresence } from './transitions.ts';
+
+export type MuteKind = 'AUDIO' | 'VIDEO' | 'SCREEN';
+
+/** What a participant sends, by their own word. */
+export interface Sending {
+  audio: boolean;
+  video: boolean;
+  screen: boolean;
+}
+
+/** Who may be in a room, and what of them is seen and heard. An identity that is not there is NOT_FOUND. */
+export interface RoomModeration {
+  /** Lets in whoever waits. @throws {AppError} CONFLICT when the room is full. */
+  admit(place: RoomPlace, identity: string): Promise<ParticipantRow>;
+  deny(place: RoomPlace, identity: string): Promise<void>;
+  /** @param ban the identity may not come back either, until the ban is lifted; also of one who has left. */
+  kick(place: RoomPlace, identity: string, ban: boolean): Promise<void>;
+  unban(place: RoomPlace, identity: string): Promise<void>;
+  /** Until it is lifted: the participant cannot do that. */
+  mute(place: RoomPlace, identity: string, kind: MuteKind, muted: boolean): Promise<ParticipantRow>;
+  /** What is not allowed is left out. */
+  setSending(row: ParticipantRow, sending: Sending): Promise<void>;
+  setHand(row: ParticipantRow, raised: boolean): Promise<void>;
+}
+
+const COLUMN = { AUDIO: 'audio_muted', VIDEO: 'video_muted', SCREEN: 'screen_muted' } as const;
+
+export function createRoomModeration(deps: RoomDeps): RoomModeration {
+  const ofPresent = <T>(
+    place: RoomPlace,
+    identity: string,
+    work: (told: Told, room: RoomRow, row: ParticipantRow) => Promise<T>,
+  ) =>
+    changeLocked(deps, place, async (told, room) => {
+      const row = await participants.findPresent(told.tx, place.roomId, identity);
+      if (row === undefined) throw notFound();
+      return work(told, room, row);
+    });
+  const ofWaiting: typeof ofPresent = (place, identity, work) =>
+    ofPresent(place, identity, (told, room, row) => {
+      if (row.state !== 'JOINING') throw notFound();
+      return work(told, room, row);
+    });
+  /** Without a lock on the room: nobody counts by it, and no event tells of it. */
+  const change = async (row: ParticipantRow, columns: participants.ParticipantChange) => {
+    const changed = await participants.updateConnected(deps.db, row.id, row.connection_id, columns);
+    if (changed) deps.bus.publish(ROOM_TOPIC, row.room_id);
+  };
+  return {
+    admit: (place, identity) =>
+      ofWaiting(place, identity, async (told, room, row) => {
+        const { tx, now } = told;
+        if ((await countActive(tx, room.id)) >= (await capacityNow(tx, room, deps.engineMax()))) {
+          throw new AppError('CONFLICT', { message: 'The room is full.' });
+        }
+        const active = await participants.updateParticipant(tx, row.id, { state: 'ACTIVE', joined_at: now });
+        await settlePresence(told, room);
+        await emitParticipant(told, participantJoined, room.workspace_id, active);
+        return active;
+      }),
+    deny: (place, identity) =>
+      ofWaiting(place, identity, (told, room, row) => letGo(told, room, row, 'DENIED')),
+    kick: (place, identity, ban) =>
+      changeLocked(deps, place, async (told, room) => {
+        const { tx, now } = told;
+        const row = await participants.findPresent(tx, room.id, identity);
+        const isKnown = row !== undefined || (ban && (await participants.wasIn(tx, room.id, identity)));
+        if (!isKnown) throw notFound();
+        if (ban) await repository.insertBan(tx, room.id, identity, now);
+        if (row === undefined) return;
+        await letGo(told, room, row, 'KICKED');
+        await settlePresence(told, room);
+      }),
+    unban: (place, identity) =>
+      changeLocked(deps, place, async ({ tx }, room) => {
+        if (!(await repository.deleteBan(tx, room.id, identity))) throw notFound();
+      }),
+    mute: (place, identity, kind, muted) =>
+      ofPresent(place, identity, async ({ tx }, _room, row) => {
+        if (row.state !== 'ACTIVE') throw notFound();
+        return participants.updateParticipant(tx, row.id, { [COLUMN[kind]]: muted });
+      }),
+    setSending: (row, { audio, video, screen }) =>
+      change(row, {
+        audio: audio && row.can_publish,
+        video: video && row.can_publish,
+        screen: screen && row.can_screen_share,
+      }),
+    setHand: (row, raised) => change(row, { hand: raised }),
+  };
+}

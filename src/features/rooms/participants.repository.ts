@@ -1,0 +1,230 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition } from '../../platform/db/page.ts';
+import type { RoomParticipantState, RoomParticipantTable } from '../../platform/db/tables.generated.ts';
+
+export type ParticipantRow = Selectable<RoomParticipantTable>;
+export type ParticipantChange = Updateable<RoomParticipantTable>;
+
+export interface ParticipantFilter {
+  state?: readonly RoomParticipantState[] | undefined;
+  identity?: string | undefined;
+}
+
+export function insertParticipant(tx: Tx, row: Insertable<RoomParticipantTable>): Promise<ParticipantRow> {
+  return tx.insertInto('room_participant').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export function updateParticipant(tx: Tx, id: string, change: ParticipantChange): Promise<ParticipantRow> {
+  return tx
+    .updateTable('room_participant')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Only for the connection that is the newest. @returns whether it was. */
+export async function updateConnected(
+  db: Db,
+  id: string,
+  connectionId: string | null,
+  change: ParticipantChange,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('room_participant')
+    .set(change)
+    .where('id', '=', id)
+    .where('connection_id', '=', connectionId)
+    .where('state', '<>', 'LEFT')
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Was somebody with the identity ever in the room, or waited? */
+export async function wasIn(db: Db, roomId: string, identity: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('room_participant')
+    .select('id')
+    .where('room_id', '=', roomId)
+    .where('identity', '=', identity)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export function findParticipant(db: Db, roomId: string, id: string): Promise<ParticipantRow | undefined> {
+  return db
+    .selectFrom('room_participant')
+    .selectAll()
+    .where('room_id', '=', roomId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Whoever is there with the identity, or waits to be. */
+export function findPresent(db: Db, roomId: string, identity: string): Promise<ParticipantRow | undefined> {
+  return db
+    .selectFrom('room_participant')
+    .selectAll()
+    .where('room_id', '=', roomId)
+    .where('identity', '=', identity)
+    .where('state', '<>', 'LEFT')
+    .executeTakeFirst();
+}
+
+/** Those who are there or wait, the first to come first. */
+export function presentIn(db: Db, roomId: string): Promise<ParticipantRow[]> {
+  return db
+    .selectFrom('room_participant')
+    .selectAll()
+    .where('room_id', '=', roomId)
+    .where('state', '<>', 'LEFT')
+    .orderBy('id')
+    .execute();
+}
+
+export async function presentInAll(db: Db, roomIds: readonly string[]): Promise<ParticipantRow[]> {
+  if (roomIds.length === 0) return [];
+  return db
+    .selectFrom('room_participant')
+    .selectAll()
+    .where((eb) => eb('room_id', '=', eb.fn.any(eb.val(roomIds))))
+    .where('state', '<>', 'LEFT')
+    .orderBy('id')
+    .execute();
+}
+
+export function participantsByIds(db: Db, roomId: string, ids: readonly string[]): Promise<ParticipantRow[]> {
+  return db
+    .selectFrom('room_participant')
+    .selectAll()
+    .where('room_id', '=', roomId)
+    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+    .execute();
+}
+
+export function listParticipants(
+  db: Db,
+  roomId: string,
+  filter: ParticipantFilter,
+  page: PageRequest,
+): Promise<ParticipantRow[]> {
+  let query = db
+    .selectFrom('room_participant')
+    .selectAll()
+    .where('room_id', '=', roomId)
+    .where(pageCondition(page));
+  const { state, identity } = filter;
+  if (state !== undefined) query = query.where((eb) => eb('state', '=', eb.fn.any(eb.val(state))));
+  if (identity !== undefined) query = query.where('identity', '=', identity);
+  return query.orderBy('id', page.order).limit(page.take).execute();
+}
+
+/** How many are in each of the rooms; those who wait are not. */
+export async function countIn(db: Db, roomIds: readonly string[]): Promise<Map<string, number>> {
+  if (roomIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('room_participant')
+    .select(['room_id', (eb) => eb.fn.countAll<number>().as('count')])
+    .where((eb) => eb('room_id', '=', eb.fn.any(eb.val(roomIds))))
+    .where('state', '=', 'ACTIVE')
+    .groupBy('room_id')
+    .execute();
+  return new Map(rows.map(({ room_id: id, count }) => [id, count]));
+}
+
+export async function countWaiting(db: Db, roomId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('room_participant')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('room_id', '=', roomId)
+    .where('state', '=', 'JOINING')
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** The fullest room of a workspace. */
+export async function mostInOneRoom(db: Db, workspaceId: string): Promise<number> {
+  const row = await db
+    .selectFrom('room_participant')
+    .innerJoin('room', 'room.id', 'room_participant.room_id')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('room.workspace_id', '=', workspaceId)
+    .where('room_participant.state', '=', 'ACTIVE')
+    .groupBy('room.id')
+    .orderBy('count', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.count ?? 0;
+}
+
+// Nodes, and what they say of the connections that they have.
+
+export async function noteNode(db: Db, id: string, now: Date): Promise<void> {
+  await db
+    .insertInto('room_node')
+    .values({ id, seen_at: now })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: now }))
+    .execute();
+}
+
+export async function forgetNode(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('room_node').where('id', '=', id).execute();
+}
+
+/** Nodes that have not been heard of since then. */
+export async function forgetSilentNodes(db: Db, since: Date): Promise<void> {
+  await db.deleteFrom('room_node').where('seen_at', '<', since).execute();
+}
+
+/** Whoever is connected to a node that nobody knows has no connection. @returns their rooms. */
+export async function loseSilent(db: Db, since: Date, now: Date): Promise<string[]> {
+  const rows = await db
+    .updateTable('room_participant')
+    .set({ away_since: now })
+    .where('state', '<>', 'LEFT')
+    .where('node_id', 'is not', null)
+    .where('away_since', 'is', null)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('room_node')
+            .select(sql`1`.as('one'))
+            .whereRef('room_node.id', '=', 'room_participant.node_id')
+            .where('room_node.seen_at', '>=', since),
+        ),
+      ),
+    )
+    .returning('room_id')
+    .execute();
+  return [...new Set(rows.map(({ room_id: id }) => id))];
+}
+
+/** The node has them after all. */
+export async function findAgain(db: Db, nodeId: string, connectionIds: readonly string[]): Promise<void> {
+  if (connectionIds.length === 0) return;
+  await db
+    .updateTable('room_participant')
+    .set({ away_since: null })
+    .where('node_id', '=', nodeId)
+    .where((eb) => eb('connection_id', '=', eb.fn.any(eb.val(connectionIds))))
+    .where('state', '<>', 'LEFT')
+    .where('away_since', 'is not', null)
+    .execute();
+}
+
+/** All connections of a node are gone. @returns their rooms. */
+export async function loseAllOf(db: Db, nodeId: string, now: Date): Promise<string[]> {
+  const rows = await db
+    .updateTable('room_participant')
+    .set({ away_since: now, connection_id: null, node_id: null })
+    .where('node_id', '=', nodeId)
+    .where('state', '<>', 'LEFT')
+    .returning('room_id')
+    .execute();
+  return [...new Set(rows.map(({ room_id: id }) => id))];
+}

@@ -1,0 +1,272 @@
+import Type, { type Static } from 'typebox';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Metadata, Nullable, OneOf } from '../../http/schema.ts';
+import { MODES, type Mode } from '../../kernel/access.ts';
+import { HOUR_SEC } from '../../kernel/durations.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import { defaultsOf, type ShownRoom } from './locked.ts';
+import type { ParticipantRow } from './participants.repository.ts';
+import { secondsBetween } from './rules.ts';
+
+export const Role = named('RoomRole', OneOf(VALUES.room_participant.role));
+const Identity = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description: 'Who it is, in your words: one person in the room at a time has it.',
+});
+export const PersonName = Type.String({ minLength: 1, maxLength: 120 });
+
+const permissions = {
+  canPublish: Type.Boolean({ description: 'Send sound and camera.' }),
+  canSubscribe: Type.Boolean({ description: 'See and hear others.' }),
+  canPublishData: Type.Boolean({ description: 'Write in the chat.' }),
+  canScreenShare: Type.Boolean(),
+};
+const Permissions = named('RoomPermissions', Type.Object(permissions));
+const PermissionsIn = named('RoomPermissionsInput', Type.Partial(Type.Object(permissions)));
+
+const settings = {
+  name: Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' }),
+  description: Nullable(Type.String({ maxLength: 2000 })),
+  maxParticipants: Type.Integer({
+    minimum: 1,
+    description: 'At most what the plan and the engine of the platform allow.',
+  }),
+  emptyTimeoutSec: Type.Integer({
+    minimum: 0,
+    maximum: 24 * HOUR_SEC,
+    description: 'Whoever waits to be let in is sent away after nobody was in the room for so long.',
+  }),
+  departureTimeoutSec: Type.Integer({
+    minimum: 0,
+    maximum: 300,
+    description: 'So long a seat is kept for a lost connection, and a room for somebody to come back.',
+  }),
+  maxDurationSec: Nullable(
+    Type.Integer({ minimum: 60, maximum: 24 * HOUR_SEC, description: 'Null: as long as the plan allows.' }),
+  ),
+  autoEndWhenAloneSec: Nullable(
+    Type.Integer({
+      minimum: 10,
+      maximum: 24 * HOUR_SEC,
+      description: 'Ends after one was left alone for so long.',
+    }),
+  ),
+  scheduledStartAt: Nullable(Instant),
+  expiresAt: Nullable(Type.String({ ...Instant, description: 'It ends then, whoever is in it.' })),
+  recordEnabled: Type.Boolean({ description: 'It may be recorded.' }),
+  waitingRoom: Type.Boolean({ description: 'Everybody but hosts waits until a host lets them in.' }),
+  metadata: Metadata,
+};
+const { name, ...others } = settings;
+const optional = {
+  ...Type.Partial(Type.Object(others)).properties,
+  permissionsDefault: Type.Optional(PermissionsIn),
+};
+
+export const RoomIn = named('RoomCreate', Type.Object({ name, ...optional }), {
+  name: 'Monday class',
+  waitingRoom: true,
+});
+export type RoomIn = Static<typeof RoomIn>;
+
+export const RoomPatch = named('RoomUpdate', Type.Object({ name: Type.Optional(name), ...optional }), {
+  waitingRoom: false,
+});
+export type RoomPatch = Static<typeof RoomPatch>;
+
+export const Room = named(
+  'Room',
+  Type.Object({
+    id: IdOf('room'),
+    ...settings,
+    status: OneOf(VALUES.room.status),
+    permissionsDefault: Permissions,
+    serverUrl: Type.String({ description: 'WebSocket address for clients of your own.' }),
+    joinUrl: Type.String({
+      description: 'Page for people. Without a token they wait until a host lets them in.',
+    }),
+    participantCount: Type.Integer({
+      description: 'With the seats that are kept; those who wait are not in it.',
+    }),
+    recording: Type.Boolean({ description: 'It is being recorded.' }),
+    recordingVideoIds: Type.Array(Type.String()),
+    startedAt: Nullable(Type.String({ ...Instant, description: 'When it became ACTIVE last.' })),
+    endedAt: Nullable(Instant),
+    endReason: Nullable(OneOf(VALUES.room.end_reason)),
+    createdAt: Instant,
+    updatedAt: Instant,
+    mode: OneOf(MODES),
+  }),
+  {
+    id: 'room_01kafe3n4pfx2v9yq6m8d7t5zr',
+    name: 'Monday class',
+    description: null,
+    maxParticipants: 10,
+    emptyTimeoutSec: 300,
+    departureTimeoutSec: 20,
+    maxDurationSec: null,
+    autoEndWhenAloneSec: null,
+    scheduledStartAt: null,
+    expiresAt: null,
+    recordEnabled: false,
+    waitingRoom: true,
+    metadata: {},
+    status: 'CREATED',
+    permissionsDefault: { canPublish: true, canSubscribe: true, canPublishData: true, canScreenShare: true },
+    serverUrl: 'wss://marquee.example.com/rtc/rooms/room_01kafe3n4pfx2v9yq6m8d7t5zr',
+    joinUrl: 'https://marquee.example.com/r/room_01kafe3n4pfx2v9yq6m8d7t5zr',
+    participantCount: 0,
+    recording: false,
+    recordingVideoIds: [],
+    startedAt: null,
+    endedAt: null,
+    endReason: null,
+    createdAt: '2026-11-20T09:00:00.000Z',
+    updatedAt: '2026-11-20T09:00:00.000Z',
+    mode: 'live',
+  },
+);
+
+export const TokenIn = named(
+  'RoomTokenCreate',
+  Type.Object({
+    identity: Identity,
+    name: Type.Optional(Nullable(PersonName)),
+    role: Type.Optional(Role),
+    ttlSec: Type.Optional(
+      Type.Integer({
+        minimum: 60,
+        maximum: 6 * HOUR_SEC,
+        description: 'Good for coming in so long; 3600 unless given.',
+      }),
+    ),
+    permissions: Type.Optional(PermissionsIn),
+  }),
+  { identity: 'customer-17', name: 'Ada', role: 'SPEAKER' },
+);
+export type TokenIn = Static<typeof TokenIn>;
+
+export const Token = named(
+  'RoomToken',
+  Type.Object({
+    token: Type.String(),
+    url: Type.String({ description: 'The join page with the token: a link for this person.' }),
+    serverUrl: Type.String(),
+    expiresAt: Instant,
+    identity: Type.String(),
+    role: Role,
+  }),
+);
+
+const Track = Type.Object({
+  kind: OneOf(['AUDIO', 'VIDEO']),
+  source: OneOf(['MICROPHONE', 'CAMERA', 'SCREEN']),
+  muted: Type.Boolean({ description: 'By a host.' }),
+});
+export const Participant = named(
+  'RoomParticipant',
+  Type.Object({
+    identity: Type.String(),
+    name: Nullable(Type.String()),
+    role: Role,
+    state: OneOf(VALUES.room_participant.state, { description: 'JOINING waits to be let in.' }),
+    joinedAt: Nullable(Instant),
+    leftAt: Nullable(Instant),
+    durationSec: Nullable(Type.Integer()),
+    leaveReason: Nullable(OneOf(VALUES.room_participant.leave_reason)),
+    tracks: Type.Array(Track),
+  }),
+  {
+    identity: 'customer-17',
+    name: 'Ada',
+    role: 'SPEAKER',
+    state: 'ACTIVE',
+    joinedAt: '2026-11-20T09:00:00.000Z',
+    leftAt: null,
+    durationSec: null,
+    leaveReason: null,
+    tracks: [{ kind: 'AUDIO', source: 'MICROPHONE', muted: false }],
+  },
+);
+
+export const MuteIn = named(
+  'RoomMute',
+  Type.Object({
+    kind: OneOf(['AUDIO', 'VIDEO', 'SCREEN']),
+    muted: Type.Optional(Type.Boolean({ description: 'False lifts it; true unless given.' })),
+  }),
+  { kind: 'AUDIO' },
+);
+
+export const Gone = named(
+  'RoomIdentity',
+  Type.Object({ identity: Type.String(), deleted: Type.Literal(true) }),
+  { identity: 'customer-17', deleted: true },
+);
+
+const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+/** @param publicUrl without a slash at the end. */
+export function joinUrlOf(publicUrl: string, id: string): string {
+  return `${publicUrl}/r/${id}`;
+}
+
+/** @param publicUrl without a slash at the end. */
+export function serverUrlOf(publicUrl: string, id: string): string {
+  return `${publicUrl.replace(/^http/, 'ws')}/rtc/rooms/${id}`;
+}
+
+export function toRoom({ row, count }: ShownRoom, mode: Mode, publicUrl: string): Static<typeof Room> {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    status: row.status,
+    maxParticipants: row.max_participants,
+    emptyTimeoutSec: row.empty_timeout_sec,
+    departureTimeoutSec: row.departure_timeout_sec,
+    maxDurationSec: row.max_duration_sec,
+    autoEndWhenAloneSec: row.auto_end_when_alone_sec,
+    scheduledStartAt: iso(row.scheduled_start_at),
+    expiresAt: iso(row.expires_at),
+    recordEnabled: row.record_enabled,
+    waitingRoom: row.waiting_room,
+    permissionsDefault: defaultsOf(row),
+    serverUrl: serverUrlOf(publicUrl, row.id),
+    joinUrl: joinUrlOf(publicUrl, row.id),
+    participantCount: count,
+    recording: row.recording_since !== null,
+    recordingVideoIds: row.recording_video_ids,
+    metadata: row.metadata,
+    startedAt: iso(row.started_at),
+    endedAt: iso(row.ended_at),
+    endReason: row.end_reason,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    mode,
+  };
+}
+
+export function toParticipant(row: ParticipantRow): Static<typeof Participant> {
+  return {
+    identity: row.identity,
+    name: row.name,
+    role: row.role,
+    state: row.state,
+    joinedAt: iso(row.joined_at),
+    leftAt: iso(row.left_at),
+    durationSec: row.left_at === null ? null : secondsBetween(row.joined_at, row.left_at),
+    leaveReason: row.leave_reason,
+    tracks: row.state === 'ACTIVE' ? tracksOf(row) : [],
+  };
+}
+
+function tracksOf(row: ParticipantRow): Static<typeof Track>[] {
+  const all = [
+    { isSent: row.audio, kind: 'AUDIO', source: 'MICROPHONE', muted: row.audio_muted },
+    { isSent: row.video, kind: 'VIDEO', source: 'CAMERA', muted: row.video_muted },
+    { isSent: row.screen, kind: 'VIDEO', source: 'SCREEN', muted: row.screen_muted },
+  ] as const;
+  return all.filter(({ isSent }) => isSent).map(({ isSent: _isSent, ...track }) => track);
+}

@@ -1,0 +1,223 @@
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import { PLANS } from '../../kernel/plans.ts';
+import type { Db } from '../../platform/db/index.ts';
+import { ownerOf } from '../../platform/db/workspace.ts';
+import { emitRoom } from './emit.ts';
+import { roomCreated, roomDeleted } from './events.ts';
+import { changeLocked, ROOM_TOPIC, type RoomDeps, type RoomPlace, type ShownRoom } from './locked.ts';
+import type { ParticipantFilter, ParticipantRow } from './participants.repository.ts';
+import * as participants from './participants.repository.ts';
+import type { RoomRecorder } from './recorder.ts';
+import type { RoomFilter, RoomRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { isName } from './rules.ts';
+import type { RoomIn, RoomPatch, TokenIn } from './schemas.ts';
+import { columnsOf, DEFAULTS } from './settings.ts';
+import type { RoomGrant, RoomTokens } from './tokens.ts';
+import { endRoom } from './transitions.ts';
+
+/** What a page may show of a room to whoever has its address. */
+export interface RoomFace {
+  id: string;
+  name: string;
+  description: string | null;
+  status: RoomRow['status'];
+  scheduledStartAt: Date | null;
+}
+
+interface Deps extends RoomDeps {
+  recorder: RoomRecorder;
+  tokens: RoomTokens;
+}
+
+/** Rooms of a workspace (docs/api/rooms.md). An id of another one is NOT_FOUND. */
+export interface Rooms {
+  /** @throws {AppError} BAD_REQUEST, fields `maxParticipants`, `expiresAt`; QUOTA_EXCEEDED. */
+  create(workspaceId: string, input: RoomIn): Promise<ShownRoom>;
+  list(workspaceId: string, filter: RoomFilter, page: PageRequest): Promise<ShownRoom[]>;
+  get(workspaceId: string, id: string): Promise<ShownRoom>;
+  /** @throws {AppError} as `create`; CONFLICT when it has ended. */
+  update(workspaceId: string, id: string, input: RoomPatch): Promise<ShownRoom>;
+  /** Ends it first. */
+  remove(workspaceId: string, id: string): Promise<void>;
+  /** For good; repeats change nothing. */
+  end(place: RoomPlace): Promise<ShownRoom>;
+  /** @throws {AppError} CONFLICT when the room has ended, or the identity is banned (field `identity`). */
+  mint(place: RoomPlace, grant: RoomGrant, ttlSec: number): Promise<{ token: string; expiresAt: Date }>;
+  participants(
+    workspaceId: string,
+    id: string,
+    filter: ParticipantFilter,
+    page: PageRequest,
+  ): Promise<ParticipantRow[]>;
+  /** @throws {AppError} CONFLICT when it cannot be recorded. */
+  record(place: RoomPlace, isOn: boolean): Promise<ShownRoom>;
+  /** Of any workspace in good standing; undefined when there is none. */
+  face(id: string): Promise<RoomFace | undefined>;
+  /** Most people in one room: what the plan counts. */
+  most(workspaceId: string): Promise<number>;
+}
+
+export function createRooms(deps: Deps): Rooms {
+  const { db } = deps;
+  const shown = async (row: RoomRow): Promise<ShownRoom> => ({
+    row,
+    count: (await participants.countIn(db, [row.id])).get(row.id) ?? 0,
+  });
+  return {
+    create: (workspaceId, input) => create(deps, workspaceId, input),
+    async list(workspaceId, filter, page) {
+      const rows = await repository.listRooms(db, workspaceId, filter, page);
+      const counts = await participants.countIn(
+        db,
+        rows.map(({ id }) => id),
+      );
+      return rows.map((row) => ({ row, count: counts.get(row.id) ?? 0 }));
+    },
+    get: async (workspaceId, id) => shown(await found(db, { workspaceId, roomId: id })),
+    async update(workspaceId, id, input) {
+      refuseInput(input);
+      const row = await changeLocked(deps, { workspaceId, roomId: id }, async ({ tx, now }, room) => {
+        refuseEnded(room);
+        refuseTimes(input, now);
+        await refuseSize(deps, tx, workspaceId, input.maxParticipants);
+        return repository.updateRoom(tx, id, { ...columnsOf(input), updated_at: now });
+      });
+      return shown(row);
+    },
+    async remove(workspaceId, id) {
+      await changeLocked(deps, { workspaceId, roomId: id }, async (told, room) => {
+        await emitRoom(told, roomDeleted, await endRoom(told, room, 'DELETED'));
+        await repository.deleteRoom(told.tx, id);
+      });
+    },
+    end: async (place) => shown(await changeLocked(deps, place, (told, room) => endRoom(told, room, 'CALL'))),
+    mint: (place, grant, ttlSec) => mint(deps, place, grant, ttlSec),
+    async participants(workspaceId, id, filter, page) {
+      await found(db, { workspaceId, roomId: id });
+      return participants.listParticipants(db, id, filter, page);
+    },
+    async record(place, isOn) {
+      const room = await found(db, place);
+      if (isOn) refuseUnrecorded(room);
+      await (isOn ? deps.recorder.start(place) : deps.recorder.stop(place));
+      return shown(await found(db, place));
+    },
+    async face(id) {
+      const row = await repository.findOpenRoom(db, id);
+      if (row === undefined) return undefined;
+      const { name, description, status, scheduled_start_at: scheduledStartAt } = row;
+      return { id, name, description, status, scheduledStartAt };
+    },
+    most: (workspaceId) => participants.mostInOneRoom(db, workspaceId),
+  };
+}
+
+async function found(db: Db, { workspaceId, roomId }: RoomPlace): Promise<RoomRow> {
+  const row = await (workspaceId === null
+    ? repository.findOpenRoom(db, roomId)
+    : repository.findRoom(db, workspaceId, roomId));
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+async function create(deps: Deps, workspaceId: string, input: RoomIn): Promise<ShownRoom> {
+  const { events, clock, bus } = deps;
+  refuseInput(input);
+  const row = await events.transaction(async (tx, append) => {
+    const now = clock.now();
+    refuseTimes(input, now);
+    const most = await refuseSize(deps, tx, workspaceId, input.maxParticipants);
+    const made = await repository.insertRoom(tx, {
+      ...DEFAULTS,
+      max_participants: most,
+      ...columnsOf(input),
+      name: input.name,
+      id: newId('room'),
+      workspace_id: workspaceId,
+      status: 'CREATED',
+      created_at: now,
+      updated_at: now,
+    });
+    await emitRoom({ tx, append, now }, roomCreated, made);
+    return made;
+  });
+  bus.publish(ROOM_TOPIC, row.id);
+  return { row, count: 0 };
+}
+
+async function mint(
+  { db, clock, tokens }: Deps,
+  place: RoomPlace,
+  grant: RoomGrant,
+  ttlSec: number,
+): Promise<{ token: string; expiresAt: Date }> {
+  const { identity, name } = grant;
+  if (!isName(identity)) throw badRequest('identity', `The identity ${UNSEEN}`);
+  if (name !== null && !isName(name)) throw badRequest('name', `The name ${UNSEEN}`);
+  const room = await found(db, place);
+  refuseEnded(room);
+  if (room.expires_at !== null && room.expires_at <= clock.now()) throw ended();
+  if (await repository.isBanned(db, room.id, identity)) {
+    throw new AppError('CONFLICT', { field: 'identity', message: 'This identity is banned from the room.' });
+  }
+  return tokens.mint(room.id, grant, ttlSec);
+}
+
+const UNSEEN =
+  'needs something that can be seen, and no line breaks, control characters or changes of direction.';
+
+function refuseInput({ name }: RoomPatch): void {
+  if (name !== undefined && !isName(name)) throw badRequest('name', `The name ${UNSEEN}`);
+}
+
+function refuseTimes({ expiresAt }: RoomPatch, now: Date): void {
+  if (typeof expiresAt === 'string' && Date.parse(expiresAt) <= now.getTime()) {
+    throw badRequest('expiresAt', 'expiresAt is in the past.');
+  }
+}
+
+function refuseEnded({ status }: RoomRow): void {
+  if (status === 'ENDED') throw ended();
+}
+
+function ended(): AppError {
+  return new AppError('CONFLICT', { message: 'The room has ended.' });
+}
+
+function refuseUnrecorded(room: RoomRow): void {
+  if (room.status !== 'ACTIVE') {
+    throw new AppError('CONFLICT', { message: 'Nobody is in the room: there is nothing to record.' });
+  }
+  if (!room.record_enabled) {
+    const message = 'The room may not be recorded: it has recordEnabled false.';
+    throw new AppError('CONFLICT', { field: 'recordEnabled', message });
+  }
+}
+
+/** @returns how many the room is for. */
+async function refuseSize(
+  { engineMax }: Deps,
+  db: Db,
+  workspaceId: string,
+  wanted: number | undefined,
+): Promise<number> {
+  const { plan } = await ownerOf(db, workspaceId);
+  const { roomParticipants } = PLANS[plan];
+  const most = Math.min(roomParticipants, engineMax());
+  if (wanted === undefined || wanted <= most) return wanted ?? most;
+  if (wanted > roomParticipants) {
+    throw new AppError('QUOTA_EXCEEDED', {
+      message: `The plan allows ${roomParticipants} people in one room.`,
+    });
+  }
+  throw badRequest('maxParticipants', `Rooms of this platform take at most ${engineMax()} people.`);
+}
+
+/** What the API says of one who comes by a token. */
+export function grantOf(input: TokenIn): RoomGrant {
+  const { identity, name = null, role = 'SPEAKER', permissions = {} } = input;
+  return { identity, name, role, permissions, isGuest: false };
+}

@@ -1,0 +1,62 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { sealText, unsealText } from '../../platform/sealed-text.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+
+const Permission = Type.Optional(Type.Boolean());
+const Grant = Type.Object({
+  identity: Type.String(),
+  name: Type.Union([Type.String(), Type.Null()]),
+  role: Type.Union([Type.Literal('HOST'), Type.Literal('SPEAKER'), Type.Literal('VIEWER')]),
+  /** What differs from what the room lets everybody do. */
+  permissions: Type.Object({
+    canPublish: Permission,
+    canSubscribe: Permission,
+    canPublishData: Permission,
+    canScreenShare: Permission,
+  }),
+  /** From the join page: waits until a host lets them in, and comes from pages of the platform alone. */
+  isGuest: Type.Boolean(),
+});
+/** Whom a token lets into a room, and as what. */
+export type RoomGrant = Static<typeof Grant>;
+const payload = Compile(Type.Object({ expiresSec: Type.Integer(), grant: Grant }));
+
+/** Tokens for rooms. They are signed, not kept: what was taken back since is in the rows of the room. */
+export interface RoomTokens {
+  mint(roomId: string, grant: RoomGrant, ttlSec: number): { token: string; expiresAt: Date };
+  /** `expired` for one of this room whose time is over; null for anything else. */
+  read(token: string, roomId: string): RoomGrant | 'expired' | null;
+  /** Brings a connection back to the seat that it had. */
+  mintResume(roomId: string, participantId: string): string;
+  /** @returns the id of the participant; null when it is none of this room. */
+  readResume(token: string, roomId: string): string | null;
+}
+
+const JOIN = 'room token';
+const RESUME = 'room resume';
+/** No token is longer: an identity and a name in any script. */
+const MAX_LENGTH = 4096;
+
+export function createRoomTokens({ secrets, clock }: { secrets: Secrets; clock: Clock }): RoomTokens {
+  return {
+    mint(roomId, grant, ttlSec) {
+      const expiresSec = Math.floor(clock.ms() / 1000) + ttlSec;
+      const text = JSON.stringify({ expiresSec, grant });
+      const token = sealText(secrets, JOIN, { head: Buffer.from(text).toString('base64url'), of: roomId });
+      return { token, expiresAt: dateFromMs(expiresSec * 1000) };
+    },
+    read(token, roomId) {
+      const head = token.length > MAX_LENGTH ? null : unsealText(secrets, JOIN, { text: token, of: roomId });
+      if (head === null) return null;
+      const said: unknown = JSON.parse(Buffer.from(head, 'base64url').toString());
+      // An earlier version of the program may have signed something else.
+      if (!payload.Check(said)) return null;
+      return said.expiresSec * 1000 <= clock.ms() ? 'expired' : said.grant;
+    },
+    mintResume: (roomId, participantId) => sealText(secrets, RESUME, { head: participantId, of: roomId }),
+    readResume: (token, roomId) =>
+      token.length > MAX_LENGTH ? null : unsealText(secrets, RESUME, { text: token, of: roomId }),
+  };
+}

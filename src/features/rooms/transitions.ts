@@ -1,0 +1,66 @@
+import type { RoomEndReason, RoomParticipantLeaveReason } from '../../platform/db/tables.generated.ts';
+import { emitParticipant, emitRoom, type Told } from './emit.ts';
+import { participantLeft, roomEnded, roomIdle, roomStarted } from './events.ts';
+import type { ParticipantRow } from './participants.repository.ts';
+import * as participants from './participants.repository.ts';
+import type { RoomRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { withPresence } from './rules.ts';
+
+/** Brings the room in line with who is in it, under its lock. @param emptySince as in `withPresence`. */
+export async function settlePresence(told: Told, room: RoomRow, emptySince?: Date): Promise<RoomRow> {
+  const count = (await participants.countIn(told.tx, [room.id])).get(room.id) ?? 0;
+  const settled = withPresence(room, count, told.now, emptySince);
+  const isSame =
+    settled.status === room.status &&
+    settled.empty_since?.getTime() === room.empty_since?.getTime() &&
+    settled.alone_since?.getTime() === room.alone_since?.getTime() &&
+    settled.peak_participants === room.peak_participants;
+  if (isSame) return room;
+  const updated = await repository.updateRoom(told.tx, room.id, settled);
+  if (room.status === 'CREATED' && updated.status === 'ACTIVE') await emitRoom(told, roomStarted, updated);
+  return updated;
+}
+
+/** Somebody is no more in the room, nor waits for it. The room is to be settled afterwards. */
+export async function letGo(
+  told: Told,
+  room: RoomRow,
+  row: ParticipantRow,
+  reason: RoomParticipantLeaveReason,
+): Promise<void> {
+  const left = await participants.updateParticipant(told.tx, row.id, {
+    state: 'LEFT',
+    leave_reason: reason,
+    left_at: told.now,
+    connection_id: null,
+    node_id: null,
+    away_since: null,
+  });
+  await emitParticipant(told, participantLeft, room.workspace_id, left);
+}
+
+/** The end of a room, for good. One that has ended before stays as it is. */
+export async function endRoom(told: Told, room: RoomRow, reason: RoomEndReason): Promise<RoomRow> {
+  if (room.status === 'ENDED') return room;
+  for (const row of await participants.presentIn(told.tx, room.id)) {
+    await letGo(told, room, row, 'ROOM_ENDED');
+  }
+  const ended = await repository.updateRoom(told.tx, room.id, {
+    status: 'ENDED',
+    end_reason: reason,
+    ended_at: told.now,
+    updated_at: told.now,
+    recording_since: null,
+    alone_since: null,
+  });
+  await emitRoom(told, roomEnded, ended, room.status === 'ACTIVE' ? (room.empty_since ?? told.now) : null);
+  return ended;
+}
+
+/** Nobody came back: the room waits for the next ones. */
+export async function goIdle(told: Told, room: RoomRow): Promise<RoomRow> {
+  const idle = await repository.updateRoom(told.tx, room.id, { status: 'CREATED', recording_since: null });
+  await emitRoom(told, roomIdle, idle, room.empty_since ?? told.now);
+  return idle;
+}
