@@ -3,6 +3,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import ts from 'typescript';
+import { RESOURCE_KEYS } from '../../src/features/quota/rules.ts';
 
 const DASHBOARD = join(import.meta.dirname, '../../web/dashboard');
 const LANGUAGES = ['en', 'de'];
@@ -180,4 +181,12 @@ test('no component has words of its own', () => {
     trees.flatMap(({ path, tree }) => bareWords(path, tree)),
     [],
   );
+});
+
+test('every resource of a plan has words', () => {
+  for (const language of LANGUAGES) {
+    const words = wordsOf(language, 'limits');
+    const missing = RESOURCE_KEYS.filter((key) => !words.includes(`resource.${key}`));
+    assert.deepEqual(missing, [], language);
+  }
 });

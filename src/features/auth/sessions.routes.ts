@@ -144,6 +144,7 @@ function currentRoutes(deps: Deps): Route[] {
     defineRoute({
       ...signedIn,
       operationId: 'auth.getSession',
+      isPolled: true,
       method: 'GET',
       path,
       summary: 'Who has signed in to the dashboard?',

@@ -46,6 +46,7 @@ describe('signing in and out', () => {
       'accounts',
       'csrfToken',
       'expiresAt',
+      'hasMailbox',
       'user',
     ]);
     assert.equal(answer.at('data.user.email'), person.email);

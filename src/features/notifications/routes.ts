@@ -46,6 +46,7 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
     defineRoute({
       ...anyKey,
       operationId: 'notifications.countUnread',
+      isPolled: true,
       method: 'GET',
       path: `${path}/unread-count`,
       summary: 'Count the unread notifications',

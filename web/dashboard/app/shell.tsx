@@ -45,7 +45,7 @@ export function Shell() {
               aria-label={t('navigation.toggle')}
               aria-expanded={isOpen}
             />
-            <Box visibleFrom="sm">
+            <Box visibleFrom="sm" lh={0}>
               <Brand />
             </Box>
           </Group>

@@ -1,8 +1,10 @@
-import { Alert, Button, Code, Stack, Text } from '@mantine/core';
+import { Alert, Button, Stack } from '@mantine/core';
+import { useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiError } from '../app/api-error.ts';
 import { errorWords } from '../app/error-words.ts';
+import { ErrorDetails } from './error-details.tsx';
 import { WarningIcon } from './icons.tsx';
 import { RowsSkeleton } from './skeletons.tsx';
 
@@ -21,15 +23,11 @@ export function Loaded<T>({ query, children }: { query: Query<T>; children: (dat
 
 export function LoadFailed({ error, onRetry }: { error: ApiError; onRetry: () => unknown }) {
   const { t } = useTranslation();
+  const { navigate } = useRouter();
   return (
     <Alert color="red" icon={<WarningIcon />} title={errorWords(error)}>
       <Stack align="flex-start" gap="xs">
-        <Code>{error.code}</Code>
-        {error.requestId !== null && (
-          <Text size="xs" className="breaks">
-            {t('requestId', { requestId: error.requestId })}
-          </Text>
-        )}
+        <ErrorDetails error={error} go={navigate} />
         <Button variant="default" onClick={() => void onRetry()}>
           {t('failed.retry')}
         </Button>

@@ -28,7 +28,11 @@ export function PageHeader({ title, description, actions }: Props) {
         <Title order={1} size="h2" ref={heading} tabIndex={-1}>
           <bdi>{title}</bdi>
         </Title>
-        {description !== undefined && <Text c="dimmed">{description}</Text>}
+        {description !== undefined && (
+          <Text c="dimmed" component="div">
+            {description}
+          </Text>
+        )}
       </Stack>
       {actions !== undefined && <Group gap="xs">{actions}</Group>}
     </Group>

@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { CopyButton } from '../../components/copy-button.tsx';
 import { curlLine } from '../../components/curl.ts';
 import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
+import { IdLine } from '../../components/id-line.tsx';
 import { TextLink } from '../../components/links.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { RelativeTime, TimeZoneNote } from '../../components/relative-time.tsx';
@@ -42,7 +42,13 @@ export function EventsPage() {
       </Group>
       <CursorList
         query={events}
-        empty={<EmptyState title={t('empty')} text={t('emptyText')} curl={curlLine('GET', '/me/events')} />}
+        empty={
+          type === undefined ? (
+            <EmptyState title={t('empty')} text={t('emptyText')} curl={curlLine('GET', '/me/events')} />
+          ) : (
+            <Text>{t('nothing')}</Text>
+          )
+        }
       >
         {(rows) => (
           <Stack gap="xs">
@@ -86,12 +92,7 @@ function Details({ event }: { event: Shape<'Event'> }) {
   const webhooks = $api.useQuery('get', '/me/webhooks', { params: { query: { limit: 100 } } });
   return (
     <Stack gap="xs" mt="sm">
-      <Group gap={4}>
-        <Text size="sm" dir="ltr" className="breaks">
-          {event.id}
-        </Text>
-        <CopyButton value={event.id} label={t('copyId')} />
-      </Group>
+      <IdLine id={event.id} label={t('copyId')} />
       <pre className="code-line" dir="ltr">
         {JSON.stringify(event, null, 2)}
       </pre>

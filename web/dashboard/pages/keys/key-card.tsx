@@ -6,8 +6,8 @@ import { $api, queries } from '../../app/api.ts';
 import { serverNow } from '../../app/server-clock.ts';
 import type { Shape } from '../../app/shape.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
 import { useFormat } from '../../components/format.ts';
+import { IdLine } from '../../components/id-line.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
 import { SecretOnce } from '../../components/secret-once.tsx';
 
@@ -47,12 +47,7 @@ export function KeyCard({ apiKey }: { apiKey: ApiKey }) {
           <Text ff="monospace" size="sm" dir="ltr">
             {apiKey.prefix}…{apiKey.last4}
           </Text>
-          <Group gap={4}>
-            <Text size="sm" c="dimmed" dir="ltr" className="breaks">
-              {apiKey.id}
-            </Text>
-            <CopyButton value={apiKey.id} label={t('list.copyId')} />
-          </Group>
+          <IdLine id={apiKey.id} label={t('list.copyId')} />
           <Details apiKey={apiKey} />
         </Stack>
         {isUsable && (

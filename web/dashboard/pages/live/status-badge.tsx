@@ -15,7 +15,7 @@ const COLORS: Record<Status, string> = {
 export function StatusBadge({ status }: { status: Status }) {
   const { t } = useTranslation('live');
   return (
-    <Badge color={COLORS[status]} variant={status === 'LIVE' ? 'filled' : 'light'}>
+    <Badge className="whole" color={COLORS[status]} variant={status === 'LIVE' ? 'filled' : 'light'}>
       {t(`status.${status}`)}
     </Badge>
   );

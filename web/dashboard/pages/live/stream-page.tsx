@@ -3,6 +3,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
+import { IdLine } from '../../components/id-line.tsx';
 import { TextLink } from '../../components/links.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
@@ -39,6 +40,7 @@ export function StreamPage() {
       </TextLink>
       <PageHeader
         title={stream?.title ?? t('page.title')}
+        description={<IdLine id={id} label={t('page.copyId')} />}
         actions={stream && <StatusBadge status={stream.status} />}
       />
       <Loaded query={query}>{({ data }) => <Studio stream={data} />}</Loaded>

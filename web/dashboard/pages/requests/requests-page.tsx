@@ -4,11 +4,11 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { CopyButton } from '../../components/copy-button.tsx';
 import { curlLine } from '../../components/curl.ts';
 import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
+import { IdLine } from '../../components/id-line.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { RelativeTime, TimeZoneNote } from '../../components/relative-time.tsx';
 
@@ -30,7 +30,13 @@ export function RequestsPage() {
       <Filters />
       <CursorList
         query={requests}
-        empty={<EmptyState title={t('empty')} text={t('emptyText')} curl={curlLine('GET', '/me/requests')} />}
+        empty={
+          Object.keys(query).length === 0 ? (
+            <EmptyState title={t('empty')} text={t('emptyText')} curl={curlLine('GET', '/me/requests')} />
+          ) : (
+            <Text>{t('nothing')}</Text>
+          )
+        }
       >
         {(rows) => <Rows rows={rows} />}
       </CursorList>
@@ -116,12 +122,7 @@ function Rows({ rows }: { rows: readonly Shape<'AnsweredRequest'>[] }) {
                     {row.method} {row.path}
                   </Text>
                   {row.code !== null && <Text size="sm">{row.code}</Text>}
-                  <Group gap={4} wrap="nowrap">
-                    <Text size="xs" c="dimmed" dir="ltr" className="breaks">
-                      {row.requestId}
-                    </Text>
-                    <CopyButton value={row.requestId} label={t('copyId')} />
-                  </Group>
+                  <IdLine id={row.requestId} label={t('copyId')} />
                 </Table.Td>
                 <Table.Td>
                   <Text size="sm" className="breaks">

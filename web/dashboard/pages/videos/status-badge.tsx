@@ -17,7 +17,7 @@ export function StatusBadge({ video }: { video: Pick<Shape<'Video'>, 'status' | 
   const { percent } = useFormat();
   const { status, progressPercent } = video;
   return (
-    <Badge color={COLORS[status]} variant="light">
+    <Badge className="whole" color={COLORS[status]} variant="light">
       {t(`status.${status}`)} {status === 'PROCESSING' && percent(progressPercent / 100)}
     </Badge>
   );

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { ownPath } from '../../components/addresses.ts';
+import { IdLine } from '../../components/id-line.tsx';
 import { TextLink } from '../../components/links.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
@@ -38,7 +39,11 @@ export function VideoPage() {
       <TextLink to="/videos" size="sm">
         {t('page.back')}
       </TextLink>
-      <PageHeader title={video?.title ?? t('page.title')} actions={video && <StatusBadge video={video} />} />
+      <PageHeader
+        title={video?.title ?? t('page.title')}
+        description={<IdLine id={id} label={t('page.copyId')} />}
+        actions={video && <StatusBadge video={video} />}
+      />
       <QueueList videoId={id} />
       <Loaded query={query}>{({ data }) => <VideoView key={data.id} video={data} />}</Loaded>
     </Stack>
