@@ -3,7 +3,7 @@ import { bridgeEvents } from '../features/bridges/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
 import { restreamEvents } from '../features/restreams/index.ts';
-import { roomEvents } from '../features/rooms/index.ts';
+import { roomEvents, roomRecordingJob } from '../features/rooms/index.ts';
 import { streamEvents } from '../features/streams/index.ts';
 import { uploadEvents } from '../features/uploads/index.ts';
 import {
@@ -30,7 +30,7 @@ import { processingPart } from './parts/processing.ts';
 import { recordingReady, recordingsPart } from './parts/recordings.ts';
 import { requestLogPart } from './parts/request-log.ts';
 import { restreamsPart } from './parts/restreams.ts';
-import { roomsPart } from './parts/rooms.ts';
+import { roomRecordingReady, roomsPart } from './parts/rooms.ts';
 import { sessionsPart } from './parts/sessions.ts';
 import { streamsPart } from './parts/streams.ts';
 import { uploadsPart } from './parts/uploads.ts';
@@ -51,7 +51,7 @@ export const coreDeclarations: Declarations = {
     ...videoEvents,
     ...uploadEvents,
   ],
-  jobs: [...processingJobs, recordingJob],
+  jobs: [...processingJobs, recordingJob, roomRecordingJob],
 };
 
 /** Keeps the part, and hands on what it gives. */
@@ -70,7 +70,7 @@ export function buildCore(base: Base) {
   const people = buildPeople(base, take);
   const { webhooks, failureWatch } = take(webhooksPart({ ...base, ...people }));
   const media = buildMedia(base, take);
-  const meeting = take(roomsPart(base));
+  const meeting = take(roomsPart({ ...base, ...media }));
   const { requestLog } = take(requestLogPart(base));
   const { profiles } = take(profilesPart({ ...base, ...people }));
   parts.push(
@@ -95,7 +95,9 @@ function buildPeople(base: Base, take: Take) {
 /** Videos with all that brings and makes them, streams, and how both are watched. */
 function buildMedia(base: Base, take: Take) {
   const addresses = createAddresses(base);
-  const { processing } = take(processingPart({ ...base, ...addresses, onPlayable: [recordingReady(base)] }));
+  const { processing } = take(
+    processingPart({ ...base, ...addresses, onPlayable: [recordingReady(base), roomRecordingReady(base)] }),
+  );
   const videoPurge = createVideoPurge(base);
   const intake = createVideoIntake({ ...base, processing, trash: videoPurge });
   const { uploads, uploadSessions } = take(uploadsPart({ ...base, intake }));

@@ -128,7 +128,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   await recorder.recover();
   await restreams.recover();
   await bridges.recover();
-  const rooms = startRoomMedia(container);
+  const rooms = startRoomMedia(container, nodeId);
   await engine.start(publishSteps({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);
@@ -141,6 +141,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
       { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
       { name: 'restreams', everyMs: HEARTBEAT_MS, run: () => restreams.sync() },
       { name: 'bridges', everyMs: HEARTBEAT_MS, run: () => bridges.sync() },
+      ...(rooms ? [{ name: 'recordings of rooms', everyMs: HEARTBEAT_MS, run: () => rooms.sync() }] : []),
       { name: 'bitrates', everyMs: HEARTBEAT_MS, run: () => ceiling.check() },
       { name: 'simulated signals', everyMs: HEARTBEAT_MS, run: () => simulator.sync() },
       { name: 'health series', everyMs: HEALTH_MS, run: () => healthSeries.flush() },

@@ -1,16 +1,37 @@
 import { join } from 'node:path';
-import { type JanusProcess, startJanus } from '../media/rooms/janus/process.ts';
+import { startJanus } from '../media/rooms/janus/process.ts';
+import { createJanusRecorder } from '../media/rooms/janus/recorder.ts';
 import type { Container } from './container.ts';
 
-/** Runs what carries rooms on this machine, beside the ingest; null where that is not Janus. */
-export function startRoomMedia({ config, roomChoice, log }: Container): JanusProcess | null {
+export interface RoomMedia {
+  /** Records what is wanted. Never rejects. */
+  sync(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Runs what carries rooms on this machine, beside the ingest, and records them; null where that is not Janus. */
+export function startRoomMedia(container: Container, nodeId: string): RoomMedia | null {
+  const { config, log, store, disk, roomChoice, roomRecordings } = container;
   if (roomChoice.name !== 'janus') return null;
-  return startJanus({
+  const folder = join(config.DATA_DIR, 'rooms', 'janus');
+  const linkFile = config.ROOMS_LINK_FILE;
+  const janus = startJanus({
     program: config.JANUS_PATH,
-    folder: join(config.DATA_DIR, 'rooms', 'janus'),
-    linkFile: config.ROOMS_LINK_FILE,
+    folder,
+    linkFile,
     ports: config.ROOMS_UDP_PORTS,
     publicIp: config.ROOMS_PUBLIC_IP,
     log,
   });
+  const recorder = createJanusRecorder({
+    port: roomRecordings.port,
+    ...{ store, disk, nodeId, linkFile, log },
+  });
+  return {
+    sync: () => recorder.sync(),
+    async stop() {
+      await recorder.stop();
+      await janus.stop();
+    },
+  };
 }

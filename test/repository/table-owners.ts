@@ -35,6 +35,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   room_message: 'features/rooms',
   room_node: 'features/rooms',
   room_participant: 'features/rooms',
+  room_recording: 'features/rooms',
   sign_in_challenge: 'features/auth',
   sign_in_place: 'features/auth',
   signal_simulation: 'features/streams',

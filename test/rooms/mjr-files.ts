@@ -96,6 +96,8 @@ export interface Way {
   /** The sender's clock goes so much faster. */
   driftPpm?: number;
   isLost?: (index: number) => boolean;
+  /** What the publisher called it. */
+  description?: string;
   /** Name of an RTP header extension and its one byte, for each frame. */
   extension?: { name: string; value: (ms: number) => number };
 }
@@ -137,11 +139,18 @@ export async function writeMjr(
   await writeFile(path, mjrOf(codec, arrivals, way));
 }
 
-function mjrOf(codec: string, arrivals: readonly Sent[], { startMs, extension }: Way): Buffer {
+function mjrOf(codec: string, arrivals: readonly Sent[], { startMs, extension, description }: Way): Buffer {
   const first = arrivals[0]?.ms ?? 0;
   const extensions = extension === undefined ? {} : { x: { [EXTENSION_ID]: extension.name } };
   const startedUs = Math.round((startMs + first) * 1000);
-  const info = { t: codec === 'vp8' ? 'v' : 'a', c: codec, ...extensions, s: startedUs, u: startedUs };
+  const info = {
+    t: codec === 'vp8' ? 'v' : 'a',
+    c: codec,
+    d: description,
+    ...extensions,
+    s: startedUs,
+    u: startedUs,
+  };
   const json = Buffer.from(JSON.stringify(info));
   const head = Buffer.from('MJR00002\0\0', 'latin1');
   head.writeUInt16BE(json.length, 8);

@@ -111,6 +111,26 @@ export const participantLeft = defineEvent({
   sample: { ...participantSample, leftAt: endedAt, durationSec: 3600, reason: 'CLIENT', sequence: 4 },
 });
 
+export const roomRecordingReady = defineEvent({
+  type: 'room.recording_ready',
+  description: 'The video of a recording can be played. Better renditions may still follow.',
+  data: named(
+    'RoomRecordingEventData',
+    Type.Object({
+      roomId: Type.String(),
+      videoId: Type.String(),
+      durationSec: Nullable(Type.Number()),
+      sequence,
+    }),
+  ),
+  sample: {
+    roomId: sample.roomId,
+    videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr',
+    durationSec: 3600,
+    sequence: 8,
+  },
+});
+
 export const roomEvents: EventDefinition[] = [
   roomCreated,
   roomStarted,
@@ -119,4 +139,5 @@ export const roomEvents: EventDefinition[] = [
   roomDeleted,
   participantJoined,
   participantLeft,
+  roomRecordingReady,
 ];

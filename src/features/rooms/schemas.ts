@@ -54,7 +54,7 @@ const settings = {
   ),
   scheduledStartAt: Nullable(Instant),
   expiresAt: Nullable(Type.String({ ...Instant, description: 'It ends then, whoever is in it.' })),
-  recordEnabled: Type.Boolean({ description: 'It may be recorded.' }),
+  recordEnabled: Type.Boolean({ description: 'It is recorded from the first person on.' }),
   waitingRoom: Type.Boolean({ description: 'Everybody but hosts waits until a host lets them in.' }),
   metadata: Metadata,
 };

@@ -1,18 +1,23 @@
 import {
-  createNoRecorder,
+  createRoomAssembly,
   createRoomEntrance,
   createRoomModeration,
+  createRoomRecordingReady,
+  createRoomRecordings,
   createRoomRelay,
   createRoomSweep,
   createRooms,
   createRoomTokens,
+  type RoomRecordings,
   type Rooms,
   roomGatewayPage,
   roomJoinPage,
   roomRoutes,
 } from '../../features/rooms/index.ts';
+import type { VideoIntake } from '../../features/videos/index.ts';
 import { createOwnOrigin } from '../../http/own-origin.ts';
 import type { RoomEngine } from '../../media/contract/index.ts';
+import { createRoomComposer } from '../../media/rooms/compose/composer.ts';
 import { openRoomEngine } from '../../media/rooms/open.ts';
 import { createIceServers } from '../../media/rooms/turn.ts';
 import { type Built, EVERY } from '../part.ts';
@@ -20,12 +25,13 @@ import type { Base } from '../wiring.ts';
 
 export interface RoomsPart {
   rooms: Rooms;
+  roomRecordings: RoomRecordings;
   /** What carries the rooms of this process; made when it is asked for first. */
   roomEngine(): RoomEngine;
 }
 
-export function roomsPart(base: Base): Built<RoomsPart> {
-  const { config, clock, cursors, log, platformHosts: hosts, roomChoice: choice } = base;
+export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart> {
+  const { config, clock, cursors, jobs, log, platformHosts: hosts, roomChoice: choice } = base;
   const { PUBLIC_URL: publicUrl } = config;
   const relay = createRoomRelay(base);
   let engine: RoomEngine | null = null;
@@ -33,10 +39,12 @@ export function roomsPart(base: Base): Built<RoomsPart> {
     engine ??= openRoomEngine({ choice, config, relay: relay.signals, log });
     return engine;
   };
+  const engineMax = () => roomEngine().caps.maxParticipants;
+  const recordings = createRoomRecordings({ ...base, queue: jobs, engine: roomEngine, engineMax });
   const deps = {
     ...base,
-    engineMax: () => roomEngine().caps.maxParticipants,
-    recorder: createNoRecorder(roomEngine),
+    engineMax,
+    recorder: recordings.recorder,
     tokens: createRoomTokens(base),
   };
   const rooms = createRooms(deps);
@@ -44,7 +52,7 @@ export function roomsPart(base: Base): Built<RoomsPart> {
   const sweep = createRoomSweep(deps);
   const isOwnOrigin = createOwnOrigin({ publicUrl, hosts });
   return {
-    gives: { rooms, roomEngine },
+    gives: { rooms, roomEngine, roomRecordings: recordings },
     part: {
       routes: () => roomRoutes({ rooms, moderation, cursors, publicUrl }),
       pages: () => [
@@ -57,8 +65,22 @@ export function roomsPart(base: Base): Built<RoomsPart> {
           iceServers: createIceServers({ urls: config.TURN_URLS, secret: config.TURN_SECRET, clock }),
         }),
       ],
-      tasks: () => [{ name: 'rooms', everyMs: EVERY.second, run: () => sweep.run() }],
+      jobs: () => [createRoomAssembly({ ...base, composer: composerOf(base) })],
+      tasks: () => [
+        { name: 'rooms', everyMs: EVERY.second, run: () => sweep.run() },
+        { name: 'recordings of rooms', everyMs: EVERY.hour, run: () => recordings.sweep() },
+      ],
       close: () => engine?.close(),
     },
   };
+}
+
+function composerOf({ config, guard, encoderThreads, log }: Base) {
+  const { FFMPEG_PATH: ffmpeg, FFPROBE_PATH: ffprobe } = config;
+  return createRoomComposer({ ffmpeg, ffprobe, guard, threads: encoderThreads, log });
+}
+
+/** A recording of a room is told of when its video can be played. */
+export function roomRecordingReady({ clock }: Base) {
+  return createRoomRecordingReady({ clock });
 }

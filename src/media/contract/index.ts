@@ -60,7 +60,13 @@ export type {
 export type { RecordingJoiner, RecordingPart, RecordingPort, WantedRecording } from './recording.ts';
 export type { PushPlatform, PushReport, RestreamPort, WantedPush } from './restream.ts';
 export { PUSH_LEASE_MS } from './restream.ts';
-export type { RecordedRoomTrack, RoomComposer, RoomLayout } from './room-recording.ts';
+export type {
+  RecordedRoomTrack,
+  RoomComposer,
+  RoomLayout,
+  RoomRecordingPort,
+  WantedRoomRecordings,
+} from './room-recording.ts';
 export type { SimulatedSignal, SimulationPort } from './simulation.ts';
 export type { BlobInfo, BlobStore, ByteSpan, ContentDigest, PartialFiles, PartialState } from './storage.ts';
 export { DigestMismatch } from './storage.ts';

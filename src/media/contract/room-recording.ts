@@ -14,6 +14,8 @@ export type RoomLayout = 'GRID' | 'SPEAKER';
 
 /** Makes one video of what the participants of a room have sent (docs/decisions/room-recordings.md). */
 export interface RoomComposer {
+  /** Whose track a file is; null when it is none, or has nothing in it. */
+  look(path: string): Promise<Pick<RecordedRoomTrack, 'identity' | 'source'> | null>;
   /**
    * H.264 and AAC in an MP4, in sync within 80 ms from the beginning to the end.
    *
@@ -33,4 +35,25 @@ export interface RoomComposer {
     signal: AbortSignal;
     onProgress?: (share: number) => void;
   }): Promise<{ path: string; durationSec: number; startedMs: number }>;
+}
+
+/** What the media server's recorder asks and tells; filled by the composition root. All but `wanted` are idempotent. */
+export interface RoomRecordingPort {
+  /**
+   * What this node is to record, and what it has recorded and not handed over.
+   *
+   * @param sizes of what lies on the node, by recording.
+   */
+  wanted(nodeId: string, sizes: ReadonlyMap<string, number>): Promise<WantedRoomRecordings>;
+  /** The disk is full: it ends here, and the room goes on. */
+  refused(recordingId: string): Promise<void>;
+  /** @returns where its files go in the store, with a slash at the end; null when nobody wants them any more. */
+  prefixOf(recordingId: string): Promise<string | null>;
+  /** All of its files are in the store. */
+  collected(recordingId: string, files: readonly { key: string; sizeBytes: number }[]): Promise<void>;
+}
+
+export interface WantedRoomRecordings {
+  open: { recordingId: string; roomId: string }[];
+  ended: string[];
 }

@@ -690,6 +690,33 @@ CREATE INDEX room_participant_open ON public.room_participant USING btree (node_
 CREATE UNIQUE INDEX room_participant_present ON public.room_participant USING btree (room_id, identity) WHERE (state <> 'LEFT'::text);
 CREATE INDEX room_participant_room ON public.room_participant USING btree (room_id, id DESC);
 
+create table room_recording (
+  id text not null,
+  workspace_id text not null,
+  room_id text,
+  title text not null,
+  layout text not null default 'GRID'::text,
+  node_id text,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  end_reason text,
+  held_bytes bigint not null default 0,
+  collected_at timestamp with time zone,
+  video_id text,
+  settled_at timestamp with time zone,
+  ready_said_at timestamp with time zone,
+  constraint room_recording_end_reason_check CHECK ((end_reason = ANY (ARRAY['QUOTA_EXCEEDED'::text, 'DISK_FULL'::text, 'TOO_LONG'::text]))),
+  constraint room_recording_layout_check CHECK ((layout = ANY (ARRAY['GRID'::text, 'SPEAKER'::text]))),
+  constraint room_recording_pkey PRIMARY KEY (id),
+  constraint room_recording_room_id_fkey FOREIGN KEY (room_id) REFERENCES room(id) ON DELETE SET NULL,
+  constraint room_recording_video_id_key UNIQUE (video_id),
+  constraint room_recording_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX room_recording_open ON public.room_recording USING btree (room_id) WHERE (ended_at IS NULL);
+CREATE INDEX room_recording_room ON public.room_recording USING btree (room_id, started_at);
+CREATE INDEX room_recording_unsettled ON public.room_recording USING btree (id) WHERE (settled_at IS NULL);
+CREATE UNIQUE INDEX room_recording_video_id_key ON public.room_recording USING btree (video_id);
+
 create table sign_in_challenge (
   id text not null,
   account_id text not null,

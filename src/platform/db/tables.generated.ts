@@ -75,6 +75,10 @@ export const VALUES = {
     state: ['JOINING', 'ACTIVE', 'LEFT'],
     leave_reason: ['CLIENT', 'KICKED', 'DENIED', 'ROOM_ENDED', 'TIMEOUT', 'DUPLICATE_IDENTITY'],
   },
+  room_recording: {
+    layout: ['GRID', 'SPEAKER'],
+    end_reason: ['QUOTA_EXCEEDED', 'DISK_FULL', 'TOO_LONG'],
+  },
   stream: {
     visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
     latency_mode: ['STANDARD', 'LOW'],
@@ -148,6 +152,8 @@ export type RoomEndReason = (typeof VALUES.room.end_reason)[number];
 export type RoomParticipantRole = (typeof VALUES.room_participant.role)[number];
 export type RoomParticipantState = (typeof VALUES.room_participant.state)[number];
 export type RoomParticipantLeaveReason = (typeof VALUES.room_participant.leave_reason)[number];
+export type RoomRecordingLayout = (typeof VALUES.room_recording.layout)[number];
+export type RoomRecordingEndReason = (typeof VALUES.room_recording.end_reason)[number];
 export type StreamVisibility = (typeof VALUES.stream.visibility)[number];
 export type StreamLatencyMode = (typeof VALUES.stream.latency_mode)[number];
 export type StreamRecordVisibility = (typeof VALUES.stream.record_visibility)[number];
@@ -638,6 +644,23 @@ export interface RoomParticipantTable {
   left_at: Date | null;
 }
 
+export interface RoomRecordingTable {
+  id: string;
+  workspace_id: string;
+  room_id: string | null;
+  title: string;
+  layout: Generated<RoomRecordingLayout>;
+  node_id: string | null;
+  started_at: Date;
+  ended_at: Date | null;
+  end_reason: RoomRecordingEndReason | null;
+  held_bytes: Generated<number>;
+  collected_at: Date | null;
+  video_id: string | null;
+  settled_at: Date | null;
+  ready_said_at: Date | null;
+}
+
 export interface SignInChallengeTable {
   id: string;
   account_id: string;
@@ -1032,6 +1055,7 @@ export interface Database {
   room_message: RoomMessageTable;
   room_node: RoomNodeTable;
   room_participant: RoomParticipantTable;
+  room_recording: RoomRecordingTable;
   sign_in_challenge: SignInChallengeTable;
   sign_in_place: SignInPlaceTable;
   signal_simulation: SignalSimulationTable;

@@ -2,11 +2,13 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MediaFileError, type RoomComposer } from '../../contract/index.ts';
 import { concatGuard } from '../../ffmpeg/guard.ts';
-import { writeOutput } from '../../ffmpeg/output.ts';
+import { openOutputFile, writeOutput } from '../../ffmpeg/output.ts';
 import { runTool, type Tools } from '../../transcode/run.ts';
+import { readDescription } from '../janus/sources.ts';
 import { findFont } from './font.ts';
 import { captionOf, JOINED_SOUND, SCENE_SOUND, SCENE_VIDEO, type SceneTile, sceneArgs } from './graph.ts';
 import { type Picture, tilesOf } from './layout.ts';
+import { readMjrHeader } from './mjr.ts';
 import { type ScannedTrack, type Span, scanTrack } from './scan.ts';
 import { type Slice, writeSlice } from './slice.ts';
 import { FPS, type Scene, scenesOf } from './timeline.ts';
@@ -35,6 +37,7 @@ const MS_PER_SEC = 1000;
 export function createRoomComposer(options: RoomComposerOptions): RoomComposer {
   const tools: Tools = { ...options, stallMs: STALL_MS };
   return {
+    look: describedIn,
     async compose(run) {
       const tracks: ScannedTrack[] = [];
       for (const track of run.tracks) {
@@ -56,6 +59,15 @@ export function createRoomComposer(options: RoomComposerOptions): RoomComposer {
       return { path, durationSec: (scenes.at(-1)?.toFrame ?? 0) / FPS, startedMs };
     },
   };
+}
+
+async function describedIn(path: string) {
+  const file = await openOutputFile(path);
+  try {
+    return readDescription((await readMjrHeader(file))?.description);
+  } finally {
+    await file.close();
+  }
 }
 
 async function composeScenes(

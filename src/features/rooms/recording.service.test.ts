@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { TestClock } from '../../../test/harness/clock.ts';
+import { jobWorker } from '../../../test/harness/parts.ts';
+import { createRoom, joinRoom } from '../../../test/rooms/client.ts';
+import { beeps, writeMjr } from '../../../test/rooms/mjr-files.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { RoomRecordingPort } from '../../media/contract/index.ts';
+import { createRoomRecordingReady } from './index.ts';
+
+const clock = new TestClock('2026-11-20T09:00:00.000Z');
+const NODE = 'nod_a';
+let app: TestApp;
+let key: string;
+let port: RoomRecordingPort;
+let dir: string;
+
+before(async () => {
+  app = await startTestApp({ clock });
+  ({ key } = await app.createKey());
+  ({ port } = app.container.roomRecordings);
+  dir = await mkdtemp(join(tmpdir(), 'room-recordings-'));
+});
+after(async () => {
+  await app.close();
+  await rm(dir, { recursive: true });
+});
+
+const read = async (path: string, by = key) => (await app.request('GET', path, { key: by })).assertOk(200);
+const wantedIn = async (roomId: string, sizes: ReadonlyMap<string, number> = new Map()) => {
+  const { open, ended } = await port.wanted(NODE, sizes);
+  return { id: open.find((one) => one.roomId === roomId)?.recordingId, ended };
+};
+
+/** A room that is recorded, with one person in it. */
+async function recorded(by = key) {
+  const roomId = await createRoom(app, by, { name: 'Monday class', recordEnabled: true });
+  const ada = await joinRoom(app, by, roomId, { identity: 'ada', name: 'Ada' });
+  const { id = '' } = await wantedIn(roomId);
+  await ada.next('recording', ({ on }) => on === true);
+  return { roomId, ada, id };
+}
+
+/** Leaves a track in the store, as the recorder does when it has ended. */
+async function collect(id: string, content: Buffer | string) {
+  const prefix = await port.prefixOf(id);
+  assert.ok(prefix !== null);
+  const stored = await app.container.store.put(`${prefix}a.mjr`, content, 'application/octet-stream');
+  await port.collected(id, [stored]);
+}
+
+const runJob = (recordingId: string, isLast = false) =>
+  jobWorker(app.container, 'room.compose').run({
+    ...{ id: newId('rec'), payload: { recordingId }, attempt: 1, isLast, lost: 0 },
+    signal: new AbortController().signal,
+    confirm: async () => {},
+  });
+
+describe('what is recorded', () => {
+  test('a room with recordEnabled from the first person on, until it is stopped; a stop holds', async () => {
+    const { roomId, ada, id } = await recorded();
+    assert.match(id, /^rec_/);
+    assert.equal((await read(`/rooms/${roomId}`)).at('data.recording'), true);
+    const stopped = await app.request('POST', `/rooms/${roomId}/recording/stop`, { key });
+    assert.equal(stopped.assertOk(200).at('data.recording'), false);
+    await ada.next('recording', ({ on }) => on === false);
+    const after = await wantedIn(roomId);
+    assert.equal(after.id, undefined);
+    assert.ok(after.ended.includes(id));
+    await ada.close();
+  });
+
+  test('nothing without recordEnabled, and nothing of a room that is deleted goes on', async () => {
+    const plain = await createRoom(app, key);
+    const bob = await joinRoom(app, key, plain, { identity: 'bob' });
+    assert.equal((await wantedIn(plain)).id, undefined);
+    await bob.close();
+    const { roomId, id } = await recorded();
+    (await app.request('DELETE', `/rooms/${roomId}`, { key })).assertOk(200);
+    assert.ok((await wantedIn(roomId)).ended.includes(id));
+    await collect(id, 'tracks');
+    const videos = await read('/videos?limit=1');
+    assert.equal(videos.at('data.0.visibility'), 'PRIVATE', 'what was recorded is kept');
+  });
+
+  test('no longer than a video may be: another one goes on', async () => {
+    const { roomId, ada, id } = await recorded();
+    clock.advance((43_200 - 60) * 1000);
+    const { ended } = await wantedIn(roomId);
+    assert.ok(ended.includes(id));
+    const next = (await wantedIn(roomId)).id;
+    assert.ok(next !== undefined && next !== id);
+    await ada.close();
+  });
+});
+
+describe('trouble', () => {
+  test('storage that runs out ends the recording, not the room, and the video says so', async () => {
+    const { key: own } = await app.createKey();
+    const { roomId, ada, id } = await recorded(own);
+    const full = new Map([[id, 2 ** 50]]);
+    assert.ok((await wantedIn(roomId, full)).ended.includes(id));
+    await ada.next('recording', ({ on }) => on === false);
+    assert.equal((await read(`/rooms/${roomId}`, own)).at('data.status'), 'ACTIVE');
+    assert.equal((await wantedIn(roomId)).id, undefined, 'it does not begin again');
+    await collect(id, 'tracks');
+    const [videoId] = (await read(`/rooms/${roomId}`, own)).list('data.recordingVideoIds');
+    const video = await read(`/videos/${videoId}`, own);
+    assert.match(video.string('data.description'), /storage of the plan was full/);
+    const quota = await read('/quota/STORAGE_BYTES', own);
+    assert.equal(quota.at('data.used'), 'tracks'.length);
+    await ada.close();
+  });
+
+  test('so does a full disk', async () => {
+    const { roomId, ada, id } = await recorded();
+    await port.refused(id);
+    await ada.next('recording', ({ on }) => on === false);
+    assert.ok((await wantedIn(roomId)).ended.includes(id));
+    await ada.close();
+  });
+
+  test('tracks that nothing can be read of fail the video, and their storage is given back', async () => {
+    const { roomId, ada, id } = await recorded();
+    await app.request('POST', `/rooms/${roomId}/recording/stop`, { key });
+    await collect(id, 'no tracks');
+    await runJob(id);
+    const [videoId] = (await read(`/rooms/${roomId}`)).list('data.recordingVideoIds');
+    assert.equal((await read(`/videos/${videoId}`)).at('data.status'), 'FAILED');
+    assert.equal(await port.prefixOf(id), null, 'nothing comes any more');
+    await ada.close();
+  });
+});
+
+test('a recording becomes a private video, which is told of once it can be played', async () => {
+  const { key: own } = await app.createKey();
+  const { roomId, ada, id } = await recorded(own);
+  const prefix = await port.prefixOf(id);
+  await app.request('POST', `/rooms/${roomId}/end`, { key: own });
+  assert.equal(await ada.end(), 4410);
+  assert.ok((await wantedIn(roomId)).ended.includes(id));
+  const path = join(dir, 'a.mjr');
+  const sound = await beeps(join(dir, 'a.ogg'), { seconds: 1 });
+  await writeMjr(path, 'opus', sound, { startMs: clock.ms(), description: 'MICROPHONE:ada' });
+  await collect(id, await readFile(path));
+  await runJob(id);
+  await runJob(id);
+  const [videoId] = (await read(`/rooms/${roomId}`, own)).list('data.recordingVideoIds');
+  const video = await read(`/videos/${videoId}`, own);
+  assert.deepEqual(
+    ['title', 'visibility', 'source', 'status'].map((field) => video.at(`data.${field}`)),
+    ['Monday class (2026-11-20)', 'PRIVATE', 'RECORDING', 'QUEUED'],
+  );
+  const left = [];
+  for await (const { key: name } of app.container.store.list(prefix ?? '')) left.push(name);
+  assert.deepEqual(left, [], 'the tracks are gone');
+  const ready = createRoomRecordingReady({ clock });
+  const playable = { id: String(videoId), duration_sec: 1 };
+  for (const _ of [1, 2]) {
+    await app.container.events.transaction((tx, append) => ready(tx, append, playable));
+  }
+  const events = await read('/me/events?type=room.recording_ready', own);
+  assert.equal(events.list('data').length, 1);
+  assert.deepEqual(
+    ['roomId', 'videoId', 'durationSec'].map((field) => events.at(`data.0.data.${field}`)),
+    [roomId, videoId, 1],
+  );
+});

@@ -1,0 +1,182 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DiskRoom } from '../../../platform/disk.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { BlobStore, RoomRecordingPort } from '../../contract/index.ts';
+import { JanusClient, type JanusHandle } from './client.ts';
+import { readLink } from './link.ts';
+import { beginRecording, endRecording } from './recording.ts';
+import { RECORDINGS_FOLDER } from './settings.ts';
+
+export interface JanusRecorderOptions {
+  port: RoomRecordingPort;
+  store: Pick<BlobStore, 'putFile' | 'list'>;
+  /** Nothing is recorded while it has none. */
+  disk: Pick<DiskRoom, 'isThere'>;
+  nodeId: string;
+  /** How Janus is reached. */
+  linkFile: string;
+  log: Logger;
+}
+
+/**
+ * Has Janus record what is wanted, and brings the files into the store when a recording has ended: whatever dies in
+ * between, the next look goes on from what lies there.
+ */
+export interface JanusRecorder {
+  /** Asks what is wanted and does it. Never rejects. */
+  sync(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Rooms come and go in Janus, and forget that they are recorded. */
+const REPEAT_MS = 3000;
+/** Janus closes files a moment after it was told to. */
+const CLOSING_MS = 1000;
+const TRACK = '.mjr';
+const NAME = /^[\w-]+\.mjr$/;
+const RECORDING = /^rec_\w+$/;
+
+interface Running {
+  roomId: string;
+  /** When Janus was told last; `performance.now()`. */
+  toldAt: number;
+  /** Of which Janus; it knows nothing after a restart. */
+  pid: number;
+}
+
+export function createJanusRecorder(options: JanusRecorderOptions): JanusRecorder {
+  return new FolderRecorder(options);
+}
+
+class FolderRecorder implements JanusRecorder {
+  readonly #options: JanusRecorderOptions;
+  readonly #running = new Map<string, Running>();
+  /** Since when nothing is written to it any more. */
+  readonly #ended = new Map<string, number>();
+  /** Where Janus writes, a folder for each recording; null before it has run. */
+  #folder: string | null = null;
+  #session: { client: JanusClient; desk: JanusHandle; pid: number } | null = null;
+  #work: Promise<void> | null = null;
+
+  constructor(options: JanusRecorderOptions) {
+    this.#options = options;
+  }
+
+  sync(): Promise<void> {
+    this.#work ??= this.#look()
+      .catch((error: unknown) => {
+        this.#options.log.warn({ err: error }, 'recordings of rooms could not be brought up to date');
+      })
+      .finally(() => {
+        this.#work = null;
+      });
+    return this.#work;
+  }
+
+  async stop(): Promise<void> {
+    await this.#work;
+    this.#session?.client.close();
+  }
+
+  async #look(): Promise<void> {
+    const { port, nodeId, disk } = this.#options;
+    await this.#reach();
+    if (this.#folder === null) return;
+    const sizes = await this.#sizes(this.#folder);
+    const { open, ended } = await port.wanted(nodeId, sizes);
+    const hasDisk = await disk.isThere();
+    const wanted = new Map(hasDisk ? open.map((one) => [one.recordingId, one.roomId]) : []);
+    if (!hasDisk) for (const { recordingId } of open) await port.refused(recordingId);
+    for (const [recordingId, running] of this.#running) {
+      if (!wanted.has(recordingId)) await this.#end(recordingId, running);
+    }
+    for (const [recordingId, roomId] of wanted) await this.#begin(recordingId, roomId);
+    for (const recordingId of new Set([...ended, ...sizes.keys()])) {
+      if (!wanted.has(recordingId)) await this.#handOver(recordingId, join(this.#folder, recordingId));
+    }
+  }
+
+  async #begin(recordingId: string, roomId: string): Promise<void> {
+    const session = await this.#reach();
+    if (session === null) return;
+    const known = this.#running.get(recordingId);
+    const now = performance.now();
+    if (known?.pid === session.pid && now - known.toldAt < REPEAT_MS) return;
+    try {
+      await beginRecording(session.desk, roomId, recordingId);
+      this.#running.set(recordingId, { roomId, toldAt: now, pid: session.pid });
+    } catch (error) {
+      // The room may not be there yet: the first to connect makes it.
+      this.#options.log.debug({ err: error, roomId }, 'a room is not recorded yet');
+    }
+  }
+
+  async #end(recordingId: string, { roomId }: Running): Promise<void> {
+    this.#running.delete(recordingId);
+    const session = await this.#reach();
+    if (session === null) return;
+    await endRecording(session.desk, roomId).catch((error: unknown) => {
+      this.#options.log.debug({ err: error, roomId }, 'the room was gone before its recording');
+    });
+  }
+
+  /** Stores what was recorded, once it is closed. */
+  async #handOver(recordingId: string, path: string): Promise<void> {
+    const { port, store, log } = this.#options;
+    const since = this.#ended.get(recordingId);
+    if (since === undefined) this.#ended.set(recordingId, performance.now());
+    if (since === undefined || performance.now() - since < CLOSING_MS) return;
+    const prefix = await port.prefixOf(recordingId);
+    if (prefix === null) log.warn({ recordingId }, 'a recording of a room that nobody wants is dropped');
+    else {
+      for (const name of await tracksIn(path)) {
+        await store.putFile(`${prefix}${name}`, join(path, name), 'application/octet-stream');
+      }
+      const files: { key: string; sizeBytes: number }[] = [];
+      for await (const { key, sizeBytes } of store.list(prefix)) files.push({ key, sizeBytes });
+      await port.collected(recordingId, files);
+    }
+    await rm(path, { recursive: true, force: true });
+    this.#ended.delete(recordingId);
+  }
+
+  async #sizes(folder: string): Promise<Map<string, number>> {
+    const sizes = new Map<string, number>();
+    for (const recordingId of await readdir(folder).catch(() => [])) {
+      if (!RECORDING.test(recordingId)) continue;
+      let bytes = 0;
+      for (const name of await tracksIn(join(folder, recordingId))) {
+        const found = await stat(join(folder, recordingId, name)).catch(() => null);
+        bytes += found?.size ?? 0;
+      }
+      sizes.set(recordingId, bytes);
+    }
+    return sizes;
+  }
+
+  /** null while Janus does not run. */
+  async #reach() {
+    if (this.#session !== null) return this.#session;
+    const link = await readLink(this.#options.linkFile);
+    if (link === null) return null;
+    this.#folder = join(link.folder, RECORDINGS_FOLDER);
+    try {
+      const client = await JanusClient.connect(link);
+      const desk = await client.attach({ onEvent() {}, onTrickle() {}, onPeer() {}, onDetached() {} });
+      this.#session = { client, desk, pid: link.pid };
+      client.onClose(() => {
+        this.#session = null;
+      });
+      return this.#session;
+    } catch (error) {
+      this.#options.log.debug({ err: error }, 'Janus cannot be reached');
+      return null;
+    }
+  }
+}
+
+async function tracksIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((name) => name.endsWith(TRACK) && NAME.test(name));
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import type { RecordedRoomTrack, WantedRoomRecordings } from '../../src/media/contract/index.ts';
+import { createGuard } from '../../src/media/ffmpeg/guard.ts';
+import { createRoomComposer } from '../../src/media/rooms/compose/composer.ts';
+import { createJanusEngine } from '../../src/media/rooms/janus/engine.ts';
+import { lackOfJanus, startJanus } from '../../src/media/rooms/janus/process.ts';
+import { createJanusRecorder, type JanusRecorder } from '../../src/media/rooms/janus/recorder.ts';
+import { createDiskStore } from '../../src/media/storage/disk.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
+import { until } from '../harness/wait.ts';
+import { openStudio } from './studio.ts';
+
+const run = promisify(execFile);
+const log = createLogger('silent', { process: 'test' });
+const lack = await lackOfJanus('janus');
+const closers: (() => Promise<unknown>)[] = [];
+let dir: string;
+let browser: TestBrowser;
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'room-recording-'));
+  browser = await launchBrowser(FAKE_DEVICES);
+});
+after(async () => {
+  for (const close of closers.toReversed()) await close();
+  await browser.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Janus, and a recorder that is told what it is to record. */
+async function openJanus() {
+  const linkFile = join(dir, 'janus.json');
+  const ports = { first: 21_400, last: 21_599 };
+  const janus = startJanus({
+    ...{ program: 'janus', folder: join(dir, 'janus'), linkFile, ports, publicIp: undefined, log },
+  });
+  closers.push(() => janus.stop());
+  const engine = createJanusEngine({ linkFile, log });
+  closers.push(() => engine.close());
+  await until(async () => (await engine.health()).ok, { message: 'Janus', timeoutMs: 10_000 });
+  const store = createDiskStore(join(dir, 'store'));
+  const wanted: WantedRoomRecordings = { open: [], ended: [] };
+  const sizes: number[] = [];
+  const stored: { key: string; sizeBytes: number }[] = [];
+  const options = {
+    port: {
+      async wanted(_: string, found: ReadonlyMap<string, number>) {
+        sizes.push([...found.values()].reduce((sum, bytes) => sum + bytes, 0));
+        return structuredClone(wanted);
+      },
+      refused: async () => {},
+      prefixOf: async (id: string) => `w/ws/room-rec/${id}/`,
+      collected: async (_: string, files: readonly { key: string; sizeBytes: number }[]) => {
+        stored.push(...files);
+      },
+    },
+    ...{ store, disk: { isThere: async () => true }, nodeId: 'nod_a', linkFile, log },
+  };
+  const recorder = () => {
+    const made = createJanusRecorder(options);
+    closers.push(() => made.stop());
+    return made;
+  };
+  return { engine, store, wanted, sizes, stored, recorder };
+}
+
+const grown = (recorder: JanusRecorder, sizes: readonly number[], bytes: number) => {
+  const before = sizes.at(-1) ?? 0;
+  return until(
+    async () => {
+      await recorder.sync();
+      return (sizes.at(-1) ?? 0) > before + bytes;
+    },
+    { message: 'more of the room to be written', timeoutMs: 15_000 },
+  );
+};
+
+test('who is there and who comes later are recorded, over a recorder that begins anew', {
+  skip: lack ?? false,
+}, async () => {
+  const { engine, store, wanted, sizes, stored, recorder } = await openJanus();
+  const studio = await openStudio({ browser, engine });
+  closers.push(() => studio.close());
+  const ada = await studio.enter('ada');
+  await ada.publish('CAMERA', 'MICROPHONE');
+  wanted.open = [{ recordingId: 'rec_1', roomId: studio.ref }];
+  const first = recorder();
+  await first.sync();
+  await grown(first, sizes, 30_000);
+  await first.stop();
+  const bob = await studio.enter('bob');
+  await bob.publish('CAMERA', 'MICROPHONE');
+  await ada.sees('bob');
+  const second = recorder();
+  await second.sync();
+  await grown(second, sizes, 100_000);
+  Object.assign(wanted, { open: [], ended: ['rec_1'] });
+  await until(
+    async () => {
+      await second.sync();
+      return stored.length > 0;
+    },
+    { message: 'the tracks to be stored', timeoutMs: 10_000 },
+  );
+  assert.equal(stored.length, 4);
+  const composer = createRoomComposer({
+    ...{ ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', threads: 2, log },
+    guard: () => createGuard(['ffmpeg', 'ffprobe']),
+  });
+  const tracks: RecordedRoomTrack[] = [];
+  for (const { key } of stored) {
+    const path = store.localPath(key) ?? '';
+    const found = await composer.look(path);
+    if (found !== null) tracks.push({ ...found, name: null, path });
+  }
+  assert.deepEqual(tracks.map(({ identity, source }) => `${identity} ${source}`).toSorted(), [
+    ...['ada CAMERA', 'ada MICROPHONE', 'bob CAMERA', 'bob MICROPHONE'],
+  ]);
+  const out = join(dir, 'composed');
+  await mkdir(out);
+  const { signal } = new AbortController();
+  const video = await composer.compose({ tracks, dir: out, layout: 'GRID', height: 360, maxSec: 60, signal });
+  assert.ok(video.durationSec > 2, `${video.durationSec} s`);
+  // Both tiles have the green of the device, and its beeps are heard.
+  const at = ['-ss', String(video.durationSec - 1)];
+  const pixels = ['-frames:v', '1', '-vf', 'scale=4:1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'];
+  const { stdout } = await run('ffmpeg', ['-v', 'error', ...at, '-i', video.path, ...pixels], {
+    encoding: 'buffer',
+  });
+  for (const x of [0, 3]) {
+    const [red = 0, green = 0] = stdout.subarray(3 * x);
+    assert.ok(green > red + 40, `tile ${x}: ${stdout.toString('hex')}`);
+  }
+  const { stderr } = await run('ffmpeg', ['-i', video.path, '-vn', '-af', 'volumedetect', '-f', 'null', '-']);
+  const [, peak] = /max_volume: (-?[\d.]+) dB/.exec(stderr) ?? [];
+  assert.ok(Number(peak) > -40, `${peak} dB`);
+});
