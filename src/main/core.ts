@@ -75,7 +75,7 @@ export function buildCore(base: Base) {
   const { profiles } = take(profilesPart({ ...base, ...people }));
   parts.push(
     eventLogPart(base),
-    healthPart(base),
+    healthPart({ ...base, ...meeting }),
     sessionsPart({ ...base, ...people, profiles }),
     platformPart(base),
   );

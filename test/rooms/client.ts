@@ -21,16 +21,22 @@ export interface RoomClient {
   close(): Promise<void>;
 }
 
-/** Connects without waiting for anything. @param tokens behind the sub-protocol, in this order. */
+/**
+ * Connects without waiting for anything.
+ *
+ * @param tokens behind the sub-protocol, in this order.
+ * @param options.from the client's address, as a proxy says it.
+ */
 export function connectRoom(
   app: Pick<TestApp, 'port'>,
   roomId: string,
   tokens: readonly string[],
-  { origin }: { origin?: string } = {},
+  { origin, from }: { origin?: string; from?: string } = {},
 ): RoomClient {
   const address = `ws://127.0.0.1:${app.port}/rtc/rooms/${roomId}`;
   const socket = new WebSocket(address, ['marquee.room.v1', ...tokens], {
     ...(origin === undefined ? {} : { origin }),
+    ...(from === undefined ? {} : { headers: { 'x-forwarded-for': from } }),
   });
   let read = 0;
   const client: RoomClient = {

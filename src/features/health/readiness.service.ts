@@ -2,7 +2,15 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 
 /** The parts that have an honest probe (docs/api/health.md). */
-export const COMPONENTS = ['database', 'queue', 'storage', 'ingest', 'transcoder', 'webhooks'] as const;
+export const COMPONENTS = [
+  'database',
+  'queue',
+  'storage',
+  'ingest',
+  'transcoder',
+  'rooms',
+  'webhooks',
+] as const;
 export type Component = (typeof COMPONENTS)[number];
 export type Status = 'OK' | 'DEGRADED' | 'DOWN';
 
@@ -62,15 +70,16 @@ export function createReadiness({ probes, ffmpeg, clock, log }: Deps): Readiness
   };
 
   const round = async (): Promise<Readiness> => {
-    const [database, queue, storage, ingest, transcoder, webhooks] = await Promise.all([
+    const [database, queue, storage, ingest, transcoder, rooms, webhooks] = await Promise.all([
       look('database'),
       look('queue'),
       look('storage'),
       look('ingest'),
       look('transcoder'),
+      look('rooms'),
       look('webhooks'),
     ]);
-    const components = { database, queue, storage, ingest, transcoder, webhooks };
+    const components = { database, queue, storage, ingest, transcoder, rooms, webhooks };
     // When it does not answer, the transcoder's own probe has said so.
     const seen = await within(LIMIT_MS, ffmpeg()).catch(() => null);
     return { status: overall(components), components, ffmpeg: seen };

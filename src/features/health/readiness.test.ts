@@ -108,6 +108,7 @@ test('every part is tried out, for any key', async () => {
     'database',
     'ingest',
     'queue',
+    'rooms',
     'storage',
     'transcoder',
     'webhooks',
@@ -230,6 +231,7 @@ test('a probe that hangs is DOWN after a second; the whole is DOWN with the data
     storage: fine,
     ingest: fine,
     transcoder: fine,
+    rooms: fine,
     webhooks: fine,
   };
   const warned: unknown[] = [];

@@ -11,7 +11,7 @@ const BURST = 120;
 /** Messages that wait while one is worked on. */
 const MAX_QUEUED = 200;
 const SILENCE_MS = 30_000;
-const CLOSE_MS = 1000;
+const CLOSE_MS = 10_000;
 
 /** One browser's WebSocket: its bounds, and its messages one after the other. */
 export class Connection {

@@ -17,6 +17,9 @@ import type { Config } from '../../platform/config.ts';
 import { reach } from '../../platform/outbound/index.ts';
 import type { ApiRole, Part } from '../part.ts';
 import type { Base } from '../wiring.ts';
+import type { RoomsPart } from './rooms.ts';
+
+type Needs = Base & Pick<RoomsPart, 'roomEngine'>;
 
 const PROBE_MS = 1000;
 const RTMP_PORT = 1935;
@@ -24,7 +27,8 @@ const RTMP_PORT = 1935;
 const RTMP_HELLO = Buffer.alloc(1537);
 RTMP_HELLO[0] = 3;
 
-export function healthPart(base: Base): Part {
+/** @param base with the engine of this node's rooms. */
+export function healthPart(base: Needs): Part {
   const { clock } = base;
   return {
     routes: (role) => healthRoutes({ probes: probesOf(base, role), readiness: readiness(base, role), clock }),
@@ -47,7 +51,7 @@ function probesOf({ sql }: Base, { mediaRuns }: ApiRole): HealthProbes {
 }
 
 /** What `/health/ready` tries out on this node. */
-function readiness(base: Base, { mediaRuns }: ApiRole): ReadinessCheck {
+function readiness(base: Needs, { mediaRuns }: ApiRole): ReadinessCheck {
   const { config, clock, db, log, checkTools } = base;
   const isMediaHere = config.ROLES.includes('media');
   const ingest = async () => {
@@ -77,6 +81,7 @@ function readiness(base: Base, { mediaRuns }: ApiRole): ReadinessCheck {
       storage: () => tryWriting(config.DATA_DIR),
       ingest,
       transcoder,
+      rooms: async () => ((await base.roomEngine().health()).ok ? 'OK' : 'DEGRADED'),
     },
   });
 }

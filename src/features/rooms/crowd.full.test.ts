@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { until } from '../../../test/harness/wait.ts';
+import { connectRoom, createRoom, mintToken, type RoomClient } from '../../../test/rooms/client.ts';
+
+/** Whose address a request comes from, a test says by a header. */
+const env = { TRUST_PROXY: '1' };
+let first: TestApp;
+let second: TestApp;
+let key: string;
+before(async () => {
+  first = await startTestApp({ env });
+  second = await startTestApp({ env, beside: first });
+  ({ key } = await first.createKey());
+});
+after(async () => {
+  await second.close();
+  await first.close();
+});
+
+const isIn = ({ messages }: RoomClient) => messages.some(({ type }) => type === 'welcome');
+const count = async (id: string) =>
+  (await first.request('GET', `/rooms/${id}`, { key })).assertOk(200).at('data.participantCount');
+
+test('500 at once find as many seats as there are, and the room goes on', async () => {
+  const id = await createRoom(first, key, { maxParticipants: 4 });
+  const tokens = await Promise.all(
+    Array.from({ length: 500 }, (_, n) => mintToken(first, key, id, { identity: `p${n}`, name: `Zoë ${n}` })),
+  );
+  const clients = tokens.map((token, n) =>
+    connectRoom(n % 2 === 0 ? first : second, id, [token], { from: `10.0.${n % 10}.1` }),
+  );
+  await until(() => clients.every((client) => isIn(client) || client.closed !== null), { timeoutMs: 30_000 });
+  const seated = clients.filter(isIn);
+  assert.equal(seated.length, 4);
+  assert.ok(clients.every((client) => isIn(client) || client.closed?.code === 4409));
+  assert.equal(await count(id), 4);
+  seated[0]?.send({ type: 'chat', text: 'still here' });
+  for (const client of seated) await client.next('chat');
+  await Promise.all(seated.map((client) => client.close()));
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { TestClock } from '../../../test/harness/clock.ts';
+import { runTask } from '../../../test/harness/parts.ts';
+import { until } from '../../../test/harness/wait.ts';
+import { connectRoom, createRoom, joinRoom, mintToken } from '../../../test/rooms/client.ts';
+
+const clock = new TestClock('2026-11-20T09:00:00.000Z');
+let app: TestApp;
+let key: string;
+before(async () => {
+  app = await startTestApp({ clock });
+  ({ key } = await app.createKey({ account: await app.createAccount({ plan: 'FREE' }) }));
+});
+after(() => app.close());
+
+const room = async (id: string) =>
+  Object((await app.request('GET', `/rooms/${id}`, { key })).assertOk(200).at('data'));
+const later = async (sec: number) => {
+  clock.advance(sec * 1000);
+  // The node has lived on meanwhile.
+  await app.container.sql`update room_node set seen_at = ${clock.now()}`;
+  await runTask(app.container, 'rooms');
+};
+const seats = (id: string, number: number) =>
+  until(async () => (await room(id)).participantCount === number, { message: `${number} in the room` });
+
+test('a room lasts as long as its own time and the plan allow', async () => {
+  const [own, plan] = [await createRoom(app, key, { maxDurationSec: 600 }), await createRoom(app, key)];
+  const [ada, bob] = [
+    await joinRoom(app, key, own, { identity: 'ada' }),
+    await joinRoom(app, key, plan, { identity: 'bob' }),
+  ];
+  await later(599);
+  assert.equal((await room(own)).status, 'ACTIVE');
+  await later(1);
+  assert.equal((await ada.next('ended')).reason, 'MAX_DURATION');
+  await later(2999);
+  assert.equal((await room(plan)).status, 'ACTIVE');
+  await later(1);
+  assert.equal((await bob.next('ended')).reason, 'MAX_DURATION');
+  assert.equal((await room(plan)).endReason, 'MAX_DURATION');
+  const [event] = (await app.request('GET', '/me/events?type=room.ended&limit=1', { key }))
+    .list('data')
+    .map(Object);
+  assert.equal(event.data.durationSec, 3600);
+});
+
+test('one who was left alone ends it, if it is to be so; the first to come is not alone', async () => {
+  const id = await createRoom(app, key, { autoEndWhenAloneSec: 60 });
+  const ada = await joinRoom(app, key, id, { identity: 'ada' });
+  await later(120);
+  assert.equal((await room(id)).status, 'ACTIVE');
+  const bob = await joinRoom(app, key, id, { identity: 'bob' });
+  bob.send({ type: 'leave' });
+  await seats(id, 1);
+  await later(59);
+  assert.equal((await room(id)).status, 'ACTIVE');
+  await later(1);
+  assert.equal((await ada.next('ended')).reason, 'ALONE');
+});
+
+test('an empty room waits for the departure timeout, and begins anew with whoever comes', async () => {
+  const id = await createRoom(app, key, { departureTimeoutSec: 30 });
+  const ada = await joinRoom(app, key, id, { identity: 'ada' });
+  const { startedAt } = await room(id);
+  ada.send({ type: 'leave' });
+  await seats(id, 0);
+  await later(29);
+  assert.equal((await room(id)).status, 'ACTIVE');
+  await later(1);
+  assert.equal((await room(id)).status, 'CREATED');
+  const again = await joinRoom(app, key, id, { identity: 'ada' });
+  assert.notEqual((await room(id)).startedAt, startedAt);
+  again.cut();
+  await until(
+    async () =>
+      (
+        await app.container.sql`
+    select 1 from room_participant where room_id = ${id} and away_since is not null`
+      ).length === 1,
+  );
+  await later(29);
+  assert.equal((await room(id)).participantCount, 1, 'the seat is kept');
+  await later(1);
+  const { status, participantCount } = await room(id);
+  assert.deepEqual([status, participantCount], ['CREATED', 0], 'and the time of the room went with it');
+});
+
+test('whoever waits for nobody is sent away', async () => {
+  const id = await createRoom(app, key, { waitingRoom: true, emptyTimeoutSec: 120 });
+  const bob = connectRoom(app, id, [await mintToken(app, key, id, { identity: 'bob' })]);
+  await bob.next('waiting');
+  await later(119);
+  (await app.request('GET', `/rooms/${id}/participants?state=JOINING`, { key })).string('data.0.identity');
+  await later(1);
+  assert.equal(await bob.end(), 4403);
+  assert.match(bob.closed?.reason ?? '', /Nobody was there/);
+});
+
+test('a token is good until it expires, and for who is in it does not matter', async () => {
+  const id = await createRoom(app, key);
+  const token = await mintToken(app, key, id, { identity: 'ada', ttlSec: 60 });
+  const ada = connectRoom(app, id, [token]);
+  const { resumeToken } = await ada.next('welcome');
+  clock.advance(60_000);
+  const late = connectRoom(app, id, [token]);
+  assert.equal(await late.end(), 4401);
+  assert.match(late.closed?.reason ?? '', /expired/);
+  const back = connectRoom(app, id, [token, String(resumeToken)]);
+  await back.next('welcome');
+  assert.equal(await ada.end(), 4411);
+  await back.close();
+});
+
+test('a room that expires ends for whoever is in it', async () => {
+  const id = await createRoom(app, key, { expiresAt: new Date(clock.ms() + 60_000).toISOString() });
+  const ada = await joinRoom(app, key, id, { identity: 'ada' });
+  await later(60);
+  assert.equal((await ada.next('ended')).reason, 'EXPIRED');
+});

@@ -1,0 +1,13 @@
+/** Another node on the database of a test, in a process that the test kills. Its port goes to the parent. */
+import { startApi } from '../../src/main/api.ts';
+import { createContainer } from '../../src/main/container.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { SECRET_KEY } from '../harness/app.ts';
+
+const [databaseUrl = '', dataDir = ''] = process.argv.slice(2);
+const config = loadConfig({ PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
+const container = await createContainer({ config, databaseUrl, secretKey: SECRET_KEY, name: 'node' });
+const { app } = await startApi(container, () => true);
+const address = app.server.address();
+process.send?.(typeof address === 'object' ? address?.port : null);
+process.on('disconnect', () => process.exit(0));
