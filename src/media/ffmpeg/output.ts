@@ -167,7 +167,8 @@ function ownersIn(folder: Stats): ReadonlySet<number> {
 function problemOf(found: Stats, owners: ReadonlySet<number>): string | null {
   if (!found.isFile()) return 'is no regular file';
   // The kernel may let it link what it cannot read (fs.protected_hardlinks).
-  if (found.nlink !== 1) return `has ${found.nlink} names`;
+  // None is left when the program has put a newer file in its place since it was opened.
+  if (found.nlink > 1) return `has ${found.nlink} names`;
   return owners.has(found.uid) ? null : `belongs to user ${found.uid}`;
 }
 

@@ -1,6 +1,5 @@
 import { Kysely, type Transaction } from 'kysely';
 import postgres, { type Sql } from 'postgres';
-import { arrayTypes } from './arrays.ts';
 import { postgresDialect } from './dialect.ts';
 import type { Database } from './tables.generated.ts';
 
@@ -35,9 +34,7 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
     // The driver's own pause grows to 20 s and outlives the failure.
     backoff: (attempts) => Math.min(attempts * 0.1, 1),
     onnotice: () => {},
-    fetch_types: false,
     types: {
-      ...arrayTypes,
       // Counts and byte sizes stay far below 2^53.
       bigint: { to: INT8, from: [INT8], parse: Number, serialize: String },
       json: { to: 114, from: [114, 3802], parse: JSON.parse, serialize: String },
