@@ -13,6 +13,7 @@ import { Bridge } from './bridge.ts';
 import { runHls } from './hls-source.ts';
 import { runRtmp } from './rtmp-source.ts';
 import type { SourceContext } from './source.ts';
+import { runSrt } from './srt-source.ts';
 
 export interface BridgeManagerOptions {
   engine: Pick<IngestEngine, 'publish'>;
@@ -112,6 +113,8 @@ export async function runSource(address: PullAddress, context: SourceContext): P
     case 'rtmp':
     case 'rtmps':
       return runRtmp(address, context);
+    case 'srt':
+      return runSrt(address, context);
     default:
       throw new PushFailure('fatal', `Sources by ${address.scheme}:// are not fetched yet.`);
   }

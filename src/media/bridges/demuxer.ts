@@ -18,6 +18,8 @@ export interface Demux {
   /** The input is over. @throws {PushFailure} when it could not be read. */
   end(): Promise<void>;
   stop(): Promise<void>;
+  /** Rejects when it ends before its input does. */
+  readonly failed: Promise<never>;
 }
 
 export type Demuxer = (
@@ -52,12 +54,16 @@ export function createDemuxer(open: () => Promise<FfmpegProgram>, log: Logger): 
     const args = demuxerArgs(format);
     const child = spawnFfmpeg({ program, args, log, input: given.resolve, onBytes });
     const stdin = await given.promise;
-    const failed = () => child.exited.then((exit) => Promise.reject(demuxFailure(exit)));
+    const failed = child.exited.then((exit): never => {
+      throw demuxFailure(exit);
+    });
+    failed.catch(() => {});
     return {
+      failed,
       async write(bytes) {
         if (stdin.write(bytes)) return;
         const late = AbortSignal.timeout(WRITE_MS);
-        await Promise.race([once(stdin, 'drain', { signal: late }).catch(tooSlow), failed()]);
+        await Promise.race([once(stdin, 'drain', { signal: late }).catch(tooSlow), failed]);
       },
       async end() {
         stdin.end();

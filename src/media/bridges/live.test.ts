@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { type TestContext, test } from 'node:test';
 import { startBridge } from '../../../test/bridges/bridge.ts';
+import { freePort } from '../../../test/harness/platform.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { NO_NGINX_RTMP, startNginxRtmp, startTcp } from '../../../test/restream/far-ends.ts';
 import { startPublisher } from '../../../test/rtmp/publisher.ts';
@@ -37,6 +40,68 @@ test('a stream of an RTMP server is taken, ends with it, and comes back', {
   assert.ok(!JSON.stringify(again.reports).includes('a-secret-name'));
 });
 
+/** ffmpeg as a listener that sends for so many seconds, after it was called. */
+function listenSrt(t: TestContext, port: number, seconds: number): void {
+  const child = spawn('ffmpeg', srtArgs(port, seconds), { stdio: 'ignore' });
+  t.after(() => child.kill('SIGKILL'));
+}
+
+function srtArgs(port: number, seconds: number): string[] {
+  return [
+    ...['-v', 'error', '-nostdin', '-re', '-f', 'lavfi', '-i', `testsrc2=s=320x180:r=${FPS}`],
+    ...['-re', '-f', 'lavfi', '-i', 'sine=f=440:r=48000', '-t', String(seconds)],
+    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-tune', 'zerolatency', '-pix_fmt', 'yuv420p'],
+    ...['-g', String(FPS), '-b:v', '300k', '-c:a', 'aac', '-muxdelay', '0', '-flush_packets', '1'],
+    ...['-f', 'mpegts', `srt://127.0.0.1:${port}?mode=listener&transtype=live`],
+  ];
+}
+
+test('an SRT listener is called and taken to its end, also over a way that loses packets', async (t) => {
+  const [good, bad] = [await freePort(), await freePort()];
+  listenSrt(t, good, 5);
+  listenSrt(t, bad, 5);
+  const lossy = await startLossy(t, bad);
+  const [near, far] = await Promise.all([
+    startBridge(t, `srt://127.0.0.1:${good}?streamid=a-secret-name`, { autoRestart: true }),
+    startBridge(t, `srt://127.0.0.1:${lossy.port}?latency=400`, { autoRestart: true }),
+  ]);
+  for (const bridge of [near, far]) {
+    await bridge.when('ACTIVE');
+    await until(() => bridge.reports.some(({ message }) => /has ended its broadcast/.test(message ?? '')), {
+      timeoutMs: 15_000,
+      message: () => JSON.stringify(bridge.reports),
+    });
+    assert.ok(bridge.frames() >= 4 * FPS, `${bridge.frames()} pictures of ${5 * FPS}`);
+    assert.ok(bridge.sounds() > 150, `${bridge.sounds()} sounds`);
+    await bridge.stop();
+  }
+  assert.ok(lossy.lost() > 5, `${lossy.lost()} packets were lost`);
+});
+
+/** A way for datagrams to a port that loses one in 20 of those that come back. */
+async function startLossy(t: TestContext, to: number): Promise<{ port: number; lost(): number }> {
+  const [front, back] = [createSocket('udp4'), createSocket('udp4')];
+  let caller = 0;
+  let count = 0;
+  let lost = 0;
+  front.on('message', (packet, { port }) => {
+    caller = port;
+    back.send(packet, to, '127.0.0.1');
+  });
+  back.on('message', (packet) => {
+    count += 1;
+    if (count % 20 === 0) lost += 1;
+    else front.send(packet, caller, '127.0.0.1');
+  });
+  back.on('error', () => {});
+  await new Promise<void>((resolve) => front.bind(0, '127.0.0.1', resolve));
+  t.after(() => {
+    front.close();
+    back.close();
+  });
+  return { port: front.address().port, lost: () => lost };
+}
+
 test('a server that is none, hangs up or is not there is said in words', async (t) => {
   const garbage = await startTcp(t, (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
   const closing = await startTcp(t, (socket) => socket.destroy());
@@ -45,6 +110,8 @@ test('a server that is none, hangs up or is not there is said in words', async (
     [`rtmp://127.0.0.1:${closing}/live/a`, /closed the connection|broken the connection/],
     ['rtmp://127.0.0.1:1/live/a', /takes no connection/],
     ['rtmp://10.0.0.1/live/a', /private address/],
+    ['srt://10.0.0.1:9000', /private address/],
+    ['srt://127.0.0.1:1', /does not answer in time|ECONNREFUSED/],
   ];
   await Promise.all(
     cases.map(async ([url, words]) => {

@@ -1,5 +1,5 @@
 /**
- * Packets of SRT (draft-sharabayko-srt-01), as a caller needs them that sends in live mode without encryption.
+ * Packets of SRT (draft-sharabayko-srt-01), as a caller needs them in live mode without encryption.
  * Numbers of packets have 31 bits and wrap.
  */
 export const HEADER_BYTES = 16;
@@ -184,4 +184,26 @@ export function readLosses(body: Buffer, max: number): number[] {
     for (let step = 0; step < count; step += 1) lost.push((from + step) & SEQUENCE_MASK);
   }
   return lost;
+}
+
+/** The same the other way: ranges where numbers follow each other. */
+export function writeLosses(lost: readonly number[]): Buffer {
+  const words: number[] = [];
+  for (let at = 0; at < lost.length; ) {
+    let end = at;
+    while (end + 1 < lost.length && lost[end + 1] === (((lost[end] ?? 0) + 1) & SEQUENCE_MASK)) end += 1;
+    const [first = 0, last = 0] = [lost[at], lost[end]];
+    if (first === last) words.push(first);
+    else words.push((first | 0x8000_0000) >>> 0, last);
+    at = end + 1;
+  }
+  const body = Buffer.alloc(Math.max(4, words.length * 4));
+  for (const [index, word] of words.entries()) body.writeUInt32BE(word, index * 4);
+  return body;
+}
+
+/** The first and the last number of a drop request (section 3.2.9); null when it is cut short. */
+export function readSpan(body: Buffer): { first: number; last: number } | null {
+  if (body.length < 8) return null;
+  return { first: body.readUInt32BE(0) & SEQUENCE_MASK, last: body.readUInt32BE(4) & SEQUENCE_MASK };
 }

@@ -1,0 +1,182 @@
+import type { Socket } from 'node:dgram';
+import type { PushFailure } from '../restream/failure.ts';
+import { SrtConnection } from '../restream/srt-connection.ts';
+import {
+  Control,
+  type ControlPacket,
+  distance,
+  HEADER_BYTES,
+  readSpan,
+  SEQUENCE_MASK,
+  writeLosses,
+} from '../restream/srt-packets.ts';
+
+export interface SrtReceiverOptions {
+  /** Connected to the source. */
+  socket: Socket;
+  streamId: string | null;
+  latencyMs: number;
+  /** The payload of packets in their order; what was lost for good is left out. */
+  onBytes(bytes: Buffer): void;
+}
+
+const ACK_MS = 10;
+const NAK_AGAIN_MS = 40;
+const MAX_NAKED = 256;
+/** Packets that wait behind a lost one, and the window that the peer is told of. */
+const MAX_WAITING = 8192;
+const START_RTT_US = 100_000;
+const ENCRYPTED = 0x1800_0000;
+
+/**
+ * A caller of SRT in live mode, which receives (draft-sharabayko-srt-01): it acknowledges, asks again for what is
+ * missing, and gives that up when it is later than the latency.
+ */
+export class SrtReceiver {
+  readonly #options: SrtReceiverOptions;
+  readonly #connection: SrtConnection;
+  readonly #waiting = new Map<number, Buffer>();
+  /** What is to be delivered next; null before the first packet. */
+  #next: number | null = null;
+  /** Behind the last one that has come. */
+  #end = 0;
+  /** Since when the next one is missing. */
+  #missingMs: number | null = null;
+  #nakedMs = 0;
+  #ackedMs = 0;
+  #acked: number | null = null;
+  #ackNumber = 0;
+  readonly #ackTimes = new Map<number, number>();
+  #rttUs = START_RTT_US;
+
+  constructor(options: SrtReceiverOptions) {
+    this.#options = options;
+    this.#connection = new SrtConnection(
+      { ...options, who: 'source' },
+      {
+        onTick: (now) => this.#onTick(now),
+        onControl: (packet) => this.#onControl(packet),
+        onData: (packet) => this.#onData(packet),
+      },
+    );
+  }
+
+  get accepted(): Promise<void> {
+    return this.#connection.accepted;
+  }
+
+  /** null after `end`, and when the source has said its end. */
+  get closed(): Promise<PushFailure | null> {
+    return this.#connection.closed;
+  }
+
+  end(): void {
+    this.#connection.end();
+  }
+
+  #onData(packet: Buffer): void {
+    if ((packet.readUInt32BE(4) & ENCRYPTED) !== 0) {
+      this.#connection.fail('fatal', 'sends encrypted packets, which is not supported');
+      return;
+    }
+    const sequence = packet.readUInt32BE(0) & SEQUENCE_MASK;
+    if (this.#next === null) this.#beginAt(sequence);
+    const ahead = distance(this.#next ?? sequence, sequence);
+    if (Math.abs(ahead) > MAX_WAITING) this.#beginAt(sequence);
+    else if (ahead < 0 || this.#waiting.has(sequence)) return;
+    // The system's memory behind a datagram is used again.
+    this.#waiting.set(sequence, Buffer.from(packet.subarray(HEADER_BYTES)));
+    const lost = distance(this.#end, sequence);
+    if (lost >= 0) this.#end = (sequence + 1) & SEQUENCE_MASK;
+    // A gap is asked for at the next tick.
+    if (lost > 0) this.#nakedMs = 0;
+    this.#deliver();
+  }
+
+  /** At first, and when the source counts elsewhere. */
+  #beginAt(sequence: number): void {
+    this.#waiting.clear();
+    this.#next = sequence;
+    this.#end = sequence;
+    this.#missingMs = null;
+  }
+
+  #deliver(): void {
+    if (this.#next === null) return;
+    for (let payload = this.#waiting.get(this.#next); payload !== undefined; ) {
+      this.#waiting.delete(this.#next);
+      this.#next = (this.#next + 1) & SEQUENCE_MASK;
+      this.#missingMs = null;
+      this.#options.onBytes(payload);
+      payload = this.#waiting.get(this.#next);
+    }
+    if (this.#waiting.size > 0) this.#missingMs ??= performance.now();
+  }
+
+  #onTick(now: number): void {
+    if (this.#next === null) return;
+    if (this.#missingMs !== null && now - this.#missingMs > this.#options.latencyMs) this.#skip();
+    if (this.#missingMs !== null && now - this.#nakedMs > NAK_AGAIN_MS) {
+      this.#nakedMs = now;
+      this.#connection.send(Control.nak, 0, writeLosses(this.#missing()));
+    }
+    if (now - this.#ackedMs >= ACK_MS && this.#acked !== this.#next) this.#acknowledge(now);
+  }
+
+  /** Goes on behind what would come too late. */
+  #skip(): void {
+    while (this.#next !== null && this.#waiting.size > 0 && !this.#waiting.has(this.#next)) {
+      this.#next = (this.#next + 1) & SEQUENCE_MASK;
+    }
+    this.#missingMs = null;
+    this.#deliver();
+  }
+
+  #missing(): number[] {
+    const missing: number[] = [];
+    if (this.#next === null) return missing;
+    for (let at = this.#next; at !== this.#end && missing.length < MAX_NAKED; at = (at + 1) & SEQUENCE_MASK) {
+      if (!this.#waiting.has(at)) missing.push(at);
+    }
+    return missing;
+  }
+
+  /** Section 3.2.4: what has come without a gap, and what is known of the way. */
+  #acknowledge(now: number): void {
+    this.#ackedMs = now;
+    this.#acked = this.#next;
+    this.#ackNumber += 1;
+    this.#ackTimes.set(this.#ackNumber, now);
+    if (this.#ackTimes.size > 64) this.#ackTimes.delete(this.#ackNumber - 64);
+    const body = Buffer.alloc(16);
+    body.writeUInt32BE(this.#next ?? 0, 0);
+    body.writeUInt32BE(this.#rttUs, 4);
+    body.writeUInt32BE(Math.round(this.#rttUs / 2), 8);
+    body.writeUInt32BE(Math.max(2, MAX_WAITING - this.#waiting.size), 12);
+    this.#connection.send(Control.ack, this.#ackNumber, body);
+  }
+
+  #onControl({ type, info, body }: ControlPacket): void {
+    if (type === Control.ackAck) {
+      const sentMs = this.#ackTimes.get(info);
+      if (sentMs === undefined) return;
+      this.#ackTimes.delete(info);
+      const measuredUs = Math.round((performance.now() - sentMs) * 1000);
+      this.#rttUs = Math.round((7 * this.#rttUs + measuredUs) / 8);
+    } else if (type === Control.dropRequest) this.#onDropped(readSpan(body));
+  }
+
+  /** The source sends these no more. */
+  #onDropped(span: { first: number; last: number } | null): void {
+    if (span === null || this.#next === null) return;
+    const isNext = distance(span.first, this.#next) >= 0 && distance(this.#next, span.last) >= 0;
+    if (!isNext) return;
+    this.#next = (span.last + 1) & SEQUENCE_MASK;
+    if (distance(this.#end, this.#next) > 0) this.#end = this.#next;
+    for (const sequence of this.#waiting.keys()) {
+      if (distance(this.#next, sequence) < 0) this.#waiting.delete(sequence);
+    }
+    this.#missingMs = null;
+    this.#deliver();
+  }
+}

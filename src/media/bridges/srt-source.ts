@@ -1,0 +1,57 @@
+import type { SrtAddress } from '../../kernel/pull-address.ts';
+import { PushFailure } from '../restream/failure.ts';
+import { LiveLane } from './live-lane.ts';
+import type { SourceContext } from './source.ts';
+import { SrtReceiver } from './srt-receiver.ts';
+
+const RESOLVE_MS = 5000;
+const DEFAULT_LATENCY_MS = 200;
+/** ffmpeg reads as fast as it comes: one that does not is stuck. */
+const MAX_QUEUED_BYTES = 16 * 2 ** 20;
+
+/** Calls an SRT listener and takes the MPEG-TS that it sends. */
+export async function runSrt(address: SrtAddress, context: SourceContext): Promise<void> {
+  const { outbound, demuxer, begin, signal } = context;
+  const { server, streamId, guarded: url } = address;
+  const socket = await outbound.datagrams({ url, port: server.port, timeoutMs: RESOLVE_MS });
+  const lane = new LiveLane(begin);
+  const demux = await demuxer(
+    'mpegts',
+    (tag) => lane.tag(tag),
+    () => lane.flush(),
+  );
+  const stuck = Promise.withResolvers<never>();
+  stuck.promise.catch(() => {});
+  let queuedBytes = 0;
+  let writing = Promise.resolve();
+  const receiver = new SrtReceiver({
+    socket,
+    streamId,
+    latencyMs: Number(server.query.get('latency') ?? DEFAULT_LATENCY_MS),
+    onBytes(bytes) {
+      queuedBytes += bytes.length;
+      if (queuedBytes > MAX_QUEUED_BYTES) {
+        stuck.reject(new PushFailure('normal', 'The source sends more than can be read in time.'));
+        return;
+      }
+      writing = writing.then(async () => {
+        await demux.write(bytes);
+        queuedBytes -= bytes.length;
+      });
+      writing.catch(stuck.reject);
+    },
+  });
+  receiver.accepted.catch(() => {});
+  signal.addEventListener('abort', () => receiver.end(), { once: true });
+  if (signal.aborted) receiver.end();
+  try {
+    const failure = await Promise.race([receiver.closed, lane.silence, stuck.promise, demux.failed]);
+    if (failure !== null) throw failure;
+    await writing;
+    if (!signal.aborted) await demux.end();
+  } finally {
+    lane.end();
+    receiver.end();
+    await demux.stop();
+  }
+}
