@@ -103,6 +103,7 @@ class RoomGateway {
     });
     await Promise.race([Promise.all(all.map(({ over }) => over)), late]);
     clearTimeout(timer);
+    for (const connection of this.#open) connection.drop();
     await this.#life.stop();
   }
 
