@@ -16,7 +16,8 @@ const FORM = /^(rtmps?|srt):\/\/([^/?#@]*)(\/[^?#]*)?(\?[^#]*)?$/i;
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[^[\]:]+)(?::(\d{1,5}))?$/i;
 const DEFAULT_PORTS = { rtmp: 1935, rtmps: 443, srt: 0 } as const;
 /** What may be said to an SRT listener in the address; the rest is ours, or a secret. */
-const SRT_OPTIONS = new Set(['latency', 'mode']);
+const SRT_OPTIONS = new Set(['latency', 'mode', 'pbkeylen']);
+const KEY_BYTES = new Set(['16', '24', '32']);
 
 /** @returns why the text is no such address, in words for its sender. */
 export function parsePushAddress(text: string): PushAddress | string {
@@ -46,9 +47,12 @@ function srtFault(path: string, query: URLSearchParams): string | null {
   if (path !== '' && path !== '/') return 'an SRT address has no path';
   for (const name of query.keys()) {
     if (name === 'streamid') return 'the streamid belongs into streamKey';
+    if (name === 'passphrase') return 'the passphrase is a field of its own';
     if (!SRT_OPTIONS.has(name)) return `the option ${name.slice(0, 40)} is not supported`;
   }
   if ((query.get('mode') ?? 'caller') !== 'caller') return 'mode must be caller';
+  const keyBytes = query.get('pbkeylen');
+  if (keyBytes !== null && !KEY_BYTES.has(keyBytes)) return 'pbkeylen is 16, 24 or 32';
   const latency = query.get('latency');
   if (latency !== null && !/^\d{2,4}$/.test(latency)) return 'latency is 10 to 9999 milliseconds';
   return null;

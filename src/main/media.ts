@@ -77,7 +77,7 @@ async function createMediaPlane(container: Container) {
     engine,
     port: restreamRuns.port,
     nodeId,
-    launch: (events) => launchSender(events, log),
+    launch: (events) => launchSender(events, { log, cacheDir: join(config.DATA_DIR, 'compiled') }),
     log,
   });
   const bridges = createBridgeManager({

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { PushReport } from '../media/contract/index.ts';
 import type { KnownPush } from '../media/restream/known-good.ts';
 import type { SenderEvents, SenderProcess } from '../media/restream/restream-manager.ts';
+import { ownEnvironment } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
 
 /** What a sender is told; stream keys go over the channel, never as arguments or in the environment. */
@@ -15,14 +16,24 @@ export type SenderMessage =
 
 const ENTRY = join(import.meta.dirname, 'sender.ts');
 const STOP_MS = 2000;
-/** As that of the media process, and for the same reason. */
-const FLAGS = ['--max-semi-space-size=1'];
+/** The first as for the media process, and for the same reason; with so small a heap helpers of the collector cost more than they do. */
+export const SENDER_FLAGS = ['--max-semi-space-size=1', '--single-threaded-gc'];
+
+export interface LaunchOptions {
+  log: Logger;
+  /** Where compiled code is kept, so that the next process is quick to start. Nobody else may write there. */
+  cacheDir: string;
+}
 
 /** Starts a process that sends one broadcast on; it ends with this one. */
-export function launchSender({ onReport, onBitrates }: SenderEvents, log: Logger): SenderProcess {
+export function launchSender(
+  { onReport, onBitrates }: SenderEvents,
+  { log, cacheDir }: LaunchOptions,
+): SenderProcess {
   const child = fork(ENTRY, {
+    env: ownEnvironment({ NODE_COMPILE_CACHE: cacheDir }),
     stdio: ['pipe', 'inherit', 'inherit', 'ipc'],
-    execArgv: [...process.execArgv.filter((flag) => !flag.startsWith('--max-')), ...FLAGS],
+    execArgv: [...process.execArgv.filter((flag) => !flag.startsWith('--max-')), ...SENDER_FLAGS],
   });
   const { stdin } = child;
   if (stdin === null) throw new Error('a sender has no standard input');

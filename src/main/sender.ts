@@ -1,10 +1,7 @@
-import { openFfmpeg } from '../media/ffmpeg/program.ts';
-import { createMuxer } from '../media/restream/muxer.ts';
 import { Sender } from '../media/restream/sender.ts';
+import type { Muxer } from '../media/restream/srt-push.ts';
 import { loadConfig } from '../platform/config.ts';
-import { createLogger } from '../platform/logger.ts';
-import { createOutbound } from '../platform/outbound/index.ts';
-import { createGuardCheck } from './media-tools.ts';
+import { createDialer } from '../platform/outbound/dialer.ts';
 import type { SenderMessage, SenderOrder } from './sender-process.ts';
 
 const MEASURE_MS = 5000;
@@ -16,12 +13,14 @@ function tell(message: SenderMessage): void {
 }
 
 const config = loadConfig();
-const log = createLogger(config.LOG_LEVEL, { process: 'sender' });
-const guard = createGuardCheck(config);
-const outbound = createOutbound({ allowPrivate: config.FETCH_ALLOW_PRIVATE, dnsServers: config.DNS_SERVERS });
+const outbound = createDialer({ allowPrivate: config.FETCH_ALLOW_PRIVATE, dnsServers: config.DNS_SERVERS });
+let muxer: Promise<Muxer> | null = null;
 const sender = new Sender({
   outbound,
-  muxer: createMuxer(() => openFfmpeg(config.FFMPEG_PATH, guard()), log),
+  async muxer(onBytes) {
+    muxer ??= import('./sender-muxer.ts').then(({ createSenderMuxer }) => createSenderMuxer(config));
+    return (await muxer)(onBytes);
+  },
   report: (report) => tell({ type: 'report', report }),
 });
 const measuring = setInterval(() => tell({ type: 'bitrates', bitrates: sender.bitrates() }), MEASURE_MS);

@@ -388,6 +388,11 @@ function readS3(environment: Environment) {
   };
 }
 
+/** For processes of our own: what this one was given, and more. */
+export function ownEnvironment(more: Readonly<Record<string, string>>): Record<string, string | undefined> {
+  return { ...process.env, ...more };
+}
+
 /** All that a program we start sees of our environment: it may read files that strangers sent. */
 export function programEnvironment(environment: Environment = process.env): { PATH: string; LANG: 'C' } {
   return { PATH: environment.PATH ?? '/usr/local/bin:/usr/bin:/bin', LANG: 'C' };

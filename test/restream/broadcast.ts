@@ -71,5 +71,14 @@ export async function startBroadcast(
 }
 
 export function wanted(targetId: string, url: string, more: Partial<WantedPush> = {}): WantedPush {
-  return { targetId, revision: 1, streamId: 'str_a', platform: 'CUSTOM', url, streamKey: targetId, ...more };
+  return {
+    targetId,
+    revision: 1,
+    streamId: 'str_a',
+    platform: 'CUSTOM',
+    url,
+    streamKey: targetId,
+    passphrase: null,
+    ...more,
+  };
 }

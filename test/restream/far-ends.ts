@@ -104,3 +104,23 @@ export async function startTcp(t: TestContext, onConnection: (socket: Socket) =>
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
+
+/** A listener of libsrt (of ffmpeg's), with these options; it is called again after each refusal. It ends with the test. */
+export async function startSrtListener(t: TestContext, options: string): Promise<string> {
+  const port = await freePort();
+  const url = `srt://127.0.0.1:${port}`;
+  let child: ReturnType<typeof spawn> | null = null;
+  let isOver = false;
+  const listen = () => {
+    if (isOver) return;
+    const args = ['-v', 'error', '-nostdin', '-f', 'mpegts', '-i', `${url}?mode=listener&${options}`];
+    child = spawn('ffmpeg', [...args, '-f', 'null', '-'], { stdio: 'ignore' });
+    child.once('exit', listen);
+  };
+  listen();
+  t.after(() => {
+    isOver = true;
+    child?.kill('SIGKILL');
+  });
+  return url;
+}

@@ -73,6 +73,7 @@ describe('POST /restreams', () => {
           platform: 'CUSTOM',
           url: CUSTOM.url,
           streamKeyLast4: '1234',
+          hasPassphrase: false,
           ...idle,
         },
         {
@@ -81,6 +82,7 @@ describe('POST /restreams', () => {
           platform: 'YOUTUBE',
           url: 'rtmps://a.rtmps.youtube.com/live2',
           streamKeyLast4: 'qrst',
+          hasPassphrase: false,
           ...idle,
         },
       ],
@@ -288,6 +290,29 @@ describe('targets', () => {
     (await move({ url: 'rtmp://evil.example.net/app' })).assertError('BAD_REQUEST', 'streamKey');
     (await move({ url: 'rtmp://live.example.com:1936/app' })).assertError('BAD_REQUEST', 'streamKey');
     (await move({ url: 'rtmp://evil.example.net/app', streamKey: 'its-own-key' })).assertOk(200);
+  });
+
+  test('a passphrase of SRT is written, never read, and bound to its server', async () => {
+    const mine = await owner();
+    const url = 'srt://live.example.com:9000?pbkeylen=32';
+    const passphrase = 'a-long-passphrase';
+    const made = await restream(mine, { targets: [{ url, passphrase }] });
+    assert.equal(made.at('data.targets.0.hasPassphrase'), true);
+    const path = `/restreams/${made.string('data.id')}/targets/${made.string('data.targets.0.id')}`;
+    const patch = (body: object) => app.request('PATCH', path, { key: mine.key, body });
+    const shown = (await patch({ url: 'srt://live.example.com:9000?pbkeylen=16' })).assertOk(200);
+    assert.equal(shown.at('data.hasPassphrase'), true);
+    assert.doesNotMatch(made.text + shown.text, /a-long-passphrase/);
+    (await patch({ url: 'srt://evil.example.net:9000' })).assertError('BAD_REQUEST', 'passphrase');
+    assert.equal((await patch({ passphrase: null })).assertOk(200).at('data.hasPassphrase'), false);
+    for (const [body, field] of [
+      [{ passphrase: 'too short' }, 'passphrase'],
+      [{ passphrase: 'x'.repeat(80) }, 'passphrase'],
+      [{ url: `${url}&passphrase=${passphrase}` }, 'url'],
+      [{ url: 'rtmp://live.example.com/app', streamKey: 'a-key', passphrase }, 'passphrase'],
+    ] as const) {
+      (await patch(body)).assertError('BAD_REQUEST', field);
+    }
   });
 
   test('adding them side by side does not pass the plan', async () => {

@@ -15,6 +15,7 @@ export interface NewTarget {
   name?: string;
   url?: string;
   streamKey?: string | null;
+  passphrase?: string | null;
   enabled?: boolean;
 }
 
@@ -31,7 +32,8 @@ export async function checkedTarget(
   prefix = '',
 ): Promise<CheckedTarget> {
   const platform = input.platform ?? 'CUSTOM';
-  const { url, address } = readTarget({ platform, url: input.url, streamKey: input.streamKey }, prefix);
+  const { streamKey, passphrase } = input;
+  const { url, address } = readTarget({ platform, url: input.url, streamKey, passphrase }, prefix);
   await checkPlace(deps, address, prefix);
   return { ...input, platform, url, address };
 }
@@ -59,11 +61,22 @@ export async function admitTargets(tx: Tx, workspaceId: string, plan: Plan, more
   }
 }
 
+/** What a kept passphrase is bound to. */
+export const passphraseContext = (targetId: string) => `${targetId} passphrase`;
+
 /** The row of a target that was checked. */
 export function newTarget(
   { secrets }: { secrets: Secrets },
   restreamId: string,
-  { platform = 'CUSTOM', name, url, streamKey = null, enabled = true, address }: CheckedTarget,
+  {
+    platform = 'CUSTOM',
+    name,
+    url,
+    streamKey = null,
+    passphrase = null,
+    enabled = true,
+    address,
+  }: CheckedTarget,
   now: Date,
 ): Insertable<RestreamTargetTable> {
   const id = newId('rtg');
@@ -75,6 +88,7 @@ export function newTarget(
     url,
     stream_key: streamKey === null ? null : secrets.encrypt(streamKey, id),
     stream_key_last4: lastFour(streamKey),
+    passphrase: passphrase === null ? null : secrets.encrypt(passphrase, passphraseContext(id)),
     enabled,
     created_at: now,
     updated_at: now,

@@ -97,6 +97,7 @@ for (const [url, field] of [
   ['srt://live.example.com:9000/path', 'url'],
   ['srt://live.example.com:9000?streamid=secret', 'url'],
   ['srt://live.example.com:9000?passphrase=secret', 'url'],
+  ['srt://live.example.com:9000?pbkeylen=8', 'url'],
   ['srt://live.example.com:9000?mode=listener', 'url'],
   ['srt://live.example.com:9000?latency=never', 'url'],
 ] as const) {

@@ -126,16 +126,17 @@ export interface TargetText {
   platform: RestreamTargetPlatform;
   url: string | undefined;
   streamKey: string | null | undefined;
+  passphrase?: string | null | undefined;
 }
 
 /**
  * The address of a target, checked by its form; the guard of addresses comes behind it.
  *
  * @param prefix of the names of fields, such as `targets.0.`.
- * @throws {AppError} BAD_REQUEST, field `url` or `streamKey`.
+ * @throws {AppError} BAD_REQUEST, field `url`, `streamKey` or `passphrase`.
  */
 export function readTarget(
-  { platform, url: given, streamKey }: TargetText,
+  { platform, url: given, streamKey, passphrase }: TargetText,
   prefix = '',
 ): { url: string; address: PushAddress } {
   const preset = PRESETS[platform];
@@ -149,6 +150,9 @@ export function readTarget(
   }
   if (address.scheme !== 'srt' && (streamKey ?? '') === '') {
     throw badRequest(`${prefix}streamKey`, 'An RTMP target needs a stream key.');
+  }
+  if (address.scheme !== 'srt' && passphrase) {
+    throw badRequest(`${prefix}passphrase`, 'Only SRT has a passphrase.');
   }
   if (streamKey && !preset.key.test(streamKey)) {
     throw badRequest(

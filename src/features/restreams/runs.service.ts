@@ -13,6 +13,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { emitTarget } from './emit.ts';
 import { targetConnected, targetDisconnected, targetFailed } from './events.ts';
+import { passphraseContext } from './intake.ts';
 import { tellChanged } from './locked.ts';
 import { logTarget } from './log.ts';
 import type { RestreamRow, TargetRow } from './repository.ts';
@@ -115,7 +116,9 @@ async function toWanted(
   const { id: targetId, revision, stream_id: streamId, platform, url } = row;
   try {
     const streamKey = row.stream_key === null ? null : deps.secrets.decrypt(row.stream_key, row.id);
-    return { targetId, revision, streamId, platform, url, streamKey };
+    const passphrase =
+      row.passphrase === null ? null : deps.secrets.decrypt(row.passphrase, passphraseContext(row.id));
+    return { targetId, revision, streamId, platform, url, streamKey, passphrase };
   } catch {
     const failure = { state: 'ERRORED', severity: 'FATAL', message: BAD_KEY } as const;
     await takeReport(deps, nodeId, { targetId, revision, ...failure, retryCount: 0, retryInMs: null });

@@ -19,6 +19,8 @@ const StartMode = named('RestreamStartMode', OneOf(VALUES.restream.start_mode));
 /** Above every plan: what is over the plan is told as that. */
 const MAX_TARGETS = 100;
 const KEY = { minLength: 1, maxLength: 512 };
+/** As libsrt takes them. */
+const PASSPHRASE = { minLength: 10, maxLength: 79, pattern: '^[\\x20-\\x7e]+$' };
 
 const target = {
   name: Type.Optional(Title),
@@ -40,6 +42,9 @@ export const TargetIn = named(
     streamKey: Type.Optional(
       Type.String({ ...KEY, description: 'A secret, never shown again. For SRT it is the streamid.' }),
     ),
+    passphrase: Type.Optional(
+      Type.String({ ...PASSPHRASE, description: 'A secret, never shown again: SRT is encrypted with it.' }),
+    ),
   }),
   { platform: 'YOUTUBE', streamKey: 'abcd-efgh-ijkl-mnop-qrst' },
 );
@@ -51,6 +56,9 @@ export const TargetPatch = named(
     ...target,
     streamKey: Type.Optional(
       Nullable(Type.String({ ...KEY, description: 'Another one; null takes that of an SRT target away.' })),
+    ),
+    passphrase: Type.Optional(
+      Nullable(Type.String({ ...PASSPHRASE, description: 'Another one; null sends in the clear.' })),
     ),
   }),
   { enabled: false },
@@ -95,6 +103,7 @@ export const Target = named(
     streamKeyLast4: Nullable(
       Type.String({ description: 'The end of the stream key; null without one, and of a short one.' }),
     ),
+    hasPassphrase: Type.Boolean({ description: 'It is sent to over SRT with encryption.' }),
     enabled: Type.Boolean(),
     status: OneOf(TARGET_STATUSES),
     errorSeverity: Nullable(
@@ -116,6 +125,7 @@ export const Target = named(
     platform: 'YOUTUBE',
     url: 'rtmps://a.rtmps.youtube.com/live2',
     streamKeyLast4: 'qrst',
+    hasPassphrase: false,
     enabled: true,
     status: 'BROADCASTING',
     errorSeverity: null,
@@ -186,6 +196,7 @@ export function toTarget(row: TargetRow): Static<typeof Target> {
     platform: row.platform,
     url: row.url,
     streamKeyLast4: row.stream_key_last4,
+    hasPassphrase: row.passphrase !== null,
     enabled: row.enabled,
     status: targetStatus(row),
     errorSeverity: row.error_severity,

@@ -3,7 +3,7 @@ import { parsePushAddress } from '../../kernel/push-address.ts';
 import type { RestreamTargetPlatform } from '../../platform/db/tables.generated.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import { type Changes, emitUpdated } from './emit.ts';
-import { admitTargets, checkedTarget, checkPlace, newTarget } from './intake.ts';
+import { admitTargets, checkedTarget, checkPlace, newTarget, passphraseContext } from './intake.ts';
 import { changeLocked, type RestreamDeps, tellChanged } from './locked.ts';
 import { logRestream } from './log.ts';
 import type { TargetChange, TargetRow } from './repository.ts';
@@ -117,6 +117,7 @@ interface NextTarget {
   url: string;
   /** undefined keeps the one that is there. */
   streamKey: string | null | undefined;
+  passphrase: string | null | undefined;
   name: string | undefined;
   enabled: boolean | undefined;
 }
@@ -126,10 +127,18 @@ async function checkedChange(deps: RestreamDeps, before: TargetRow, input: Targe
   const url = input.url ?? (platform === before.platform ? before.url : undefined);
   const stored = before.stream_key === null ? null : deps.secrets.decrypt(before.stream_key, before.id);
   const streamKey = input.streamKey === undefined ? stored : input.streamKey;
-  const { url: next, address } = readTarget({ platform, url, streamKey });
+  // What is kept goes where the address stays one of SRT.
+  const { url: next, address } = readTarget({ platform, url, streamKey, passphrase: input.passphrase });
+  const passphrase = address.scheme === 'srt' ? input.passphrase : null;
   if (next !== before.url) {
     const old = parsePushAddress(before.url);
     const isSame = typeof old !== 'string' && old.host === address.host && old.port === address.port;
+    if (!isSame && passphrase === undefined && before.passphrase !== null) {
+      throw badRequest(
+        'passphrase',
+        'Give the passphrase too: the one that is kept is not used with another server.',
+      );
+    }
     if (!isSame && input.streamKey === undefined && stored !== null) {
       throw badRequest(
         'streamKey',
@@ -138,7 +147,8 @@ async function checkedChange(deps: RestreamDeps, before: TargetRow, input: Targe
     }
     await checkPlace(deps, address);
   }
-  return { platform, url: next, streamKey: input.streamKey, name: input.name, enabled: input.enabled };
+  const { streamKey: key, name, enabled } = input;
+  return { platform, url: next, streamKey: key, passphrase, name, enabled };
 }
 
 async function applyChange(
@@ -148,10 +158,12 @@ async function applyChange(
   next: NextTarget,
   workspaceId: string,
 ): Promise<Changes> {
-  const { streamKey, platform, url } = next;
+  const { streamKey, passphrase, platform, url } = next;
   const name = next.name ?? target.name;
   const enabled = next.enabled ?? target.enabled;
-  const isAnew = url !== target.url || platform !== target.platform || streamKey !== undefined;
+  const hasOtherPassphrase = passphrase !== undefined && (passphrase !== null || target.passphrase !== null);
+  const isAnew =
+    url !== target.url || platform !== target.platform || streamKey !== undefined || hasOtherPassphrase;
   if (isAnew || enabled !== target.enabled) await rest(change, workspaceId, target, null);
   const key =
     streamKey === undefined
@@ -160,9 +172,11 @@ async function applyChange(
           stream_key: streamKey === null ? null : secrets.encrypt(streamKey, target.id),
           stream_key_last4: lastFour(streamKey),
         };
+  const secret = passphrase && secrets.encrypt(passphrase, passphraseContext(target.id));
   const updated = await repository.updateTarget(change.tx, target.id, {
     ...(isAnew || enabled !== target.enabled ? { ...FRESH, revision: target.revision + 1 } : {}),
     ...key,
+    ...(secret === undefined ? {} : { passphrase: secret || null }),
     name,
     platform,
     url,

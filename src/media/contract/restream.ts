@@ -9,6 +9,8 @@ export interface WantedPush {
   url: string;
   /** A secret: it goes to the destination and nowhere else. */
   streamKey: string | null;
+  /** Likewise; what it is sent with over SRT. */
+  passphrase: string | null;
 }
 
 export type PushPlatform = 'YOUTUBE' | 'TWITCH' | 'FACEBOOK' | 'KICK' | 'X' | 'CUSTOM';

@@ -1,4 +1,4 @@
-import { GuardError, OutboundError } from '../../platform/outbound/index.ts';
+import { GuardError, OutboundError } from '../../platform/outbound/errors.ts';
 import { ProtocolError } from '../ingest/rtmp/protocol-error.ts';
 
 /**

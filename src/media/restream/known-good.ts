@@ -47,4 +47,4 @@ export class KnownGood {
   }
 }
 
-const placeOf = ({ url, streamKey }: WantedPush) => `${url} ${streamKey}`;
+const placeOf = ({ url, streamKey, passphrase }: WantedPush) => `${url} ${streamKey} ${passphrase}`;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { PushAddress } from '../../kernel/push-address.ts';
-import type { Outbound } from '../../platform/outbound/index.ts';
+import type { Dialer } from '../../platform/outbound/dialer.ts';
 import { FlvTagType } from '../ingest/flv.ts';
 import { failureOf, PushFailure } from './failure.ts';
 import type { Feed, FeedItem } from './feed.ts';
@@ -8,7 +8,7 @@ import type { PushSession } from './push-session.ts';
 import { CHUNK_BYTES, RtmpClient, SET_DATA_FRAME } from './rtmp-client.ts';
 
 export interface PushOptions {
-  outbound: Pick<Outbound, 'connect' | 'datagrams'>;
+  outbound: Dialer;
   feed: Feed;
   address: PushAddress;
   streamKey: string;

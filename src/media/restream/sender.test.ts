@@ -6,7 +6,13 @@ import { createTestCa, type TestCa } from '../../../test/harness/certificates.ts
 import { freePort } from '../../../test/harness/platform.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { LOOPBACK, type SentBroadcast, startBroadcast, wanted } from '../../../test/restream/broadcast.ts';
-import { countFrames, NO_NGINX_RTMP, startNginxRtmp, startTcp } from '../../../test/restream/far-ends.ts';
+import {
+  countFrames,
+  NO_NGINX_RTMP,
+  startNginxRtmp,
+  startSrtListener,
+  startTcp,
+} from '../../../test/restream/far-ends.ts';
 import { openFlv } from '../../../test/rtmp/flv-reader.ts';
 import { startIngest } from '../../../test/rtmp/ingest.ts';
 import type { FlvTag } from '../../../test/rtmp/media.ts';
@@ -30,6 +36,8 @@ const fails = ({ last }: SentBroadcast, id: string, message: RegExp, severity = 
     message: () => `${id} ${severity} ${message}: ${JSON.stringify(last(id))}`,
   });
 
+const PASSPHRASE = 'a-long-passphrase';
+
 /** Pictures by their bytes, from a keyframe on. */
 function pictures(tags: FlvTag[]): string[] {
   const frames = tags.filter(({ type, payload }) => type === 9 && payload[1] === 1);
@@ -46,11 +54,15 @@ test('nginx, our own ingest over TLS and an SRT listener take every picture', {
   const own = await startIngest(t, { tls });
   const srtPort = await freePort();
   const heard = countFrames(`srt://127.0.0.1:${srtPort}?mode=listener`, 2, ['-f', 'mpegts']);
+  const sealedPort = await freePort();
+  const listener = `srt://127.0.0.1:${sealedPort}?mode=listener&passphrase=${PASSPHRASE}`;
+  const unsealed = countFrames(listener, 2, ['-f', 'mpegts']);
   publish();
   sender.want([
     wanted('nginx', nginx.url),
     wanted('own', `rtmps://127.0.0.1:${own.engine.ports.rtmps}/live`, { streamKey: 'key-far' }),
     wanted('srt', `srt://127.0.0.1:${srtPort}?latency=300`, { streamKey: '#!::r=live/one,m=publish' }),
+    wanted('sealed', `srt://127.0.0.1:${sealedPort}?pbkeylen=32`, { passphrase: PASSPHRASE }),
   ]);
   const [near, far] = await Promise.all([
     until(() => ingest.sessions('media')[0], { timeoutMs: 15_000 }),
@@ -60,6 +72,7 @@ test('nginx, our own ingest over TLS and an SRT listener take every picture', {
   t.after(() => [sent, taken].map((reader) => reader.destroy()));
   assert.equal(await nginx.countFrames('nginx', 2), 60);
   assert.equal(await heard, 60);
+  assert.equal(await unsealed, 60, 'a listener with the passphrase reads what is encrypted');
   await sends(broadcast, 'nginx', 'own');
   await until(() => pictures(taken.tags()).length > 60);
   const all = pictures(taken.tags());
@@ -91,8 +104,13 @@ test('what cannot work is said in words and not hammered, and troubles nobody el
     more();
   });
   const nobody = await freePort();
+  const sealed = await startSrtListener(t, `passphrase=${PASSPHRASE}`);
+  const open = await startSrtListener(t, 'transtype=live');
   publish();
   sender.want([
+    wanted('no-passphrase', sealed),
+    wanted('other-passphrase', `${sealed}?pbkeylen=24`, { passphrase: 'another passphrase' }),
+    wanted('not-asked', open, { passphrase: PASSPHRASE }),
     wanted('good', good, { streamKey: 'key-good' }),
     wanted('bad-key', good, { streamKey: 'wrong' }),
     wanted('bad-app', `rtmp://127.0.0.1:${own.port}/nothing`),
@@ -112,6 +130,10 @@ test('what cannot work is said in words and not hammered, and troubles nobody el
   await fails(broadcast, 'nobody', /ECONNREFUSED/);
   await fails(broadcast, 'plain', /TLS|SSL|certificate|connection/i);
   await fails(broadcast, 'private', /private address/, 'FATAL');
+  await fails(broadcast, 'no-passphrase', /passphrase/, 'FATAL');
+  await fails(broadcast, 'other-passphrase', /does not take the passphrase/, 'FATAL');
+  await fails(broadcast, 'not-asked', /passphrase/, 'FATAL');
+  assert.ok(!JSON.stringify(broadcast.reports).includes(PASSPHRASE));
   const asked = own.calls.filter((call) => call.hook === 'authorise' && call.request.key === 'wrong');
   assert.equal(asked.length, 3);
   assert.ok(!JSON.stringify(broadcast.reports).includes('wrong'), 'no report has a key');

@@ -1,4 +1,4 @@
-import type { Outbound } from '../../platform/outbound/index.ts';
+import type { Dialer } from '../../platform/outbound/dialer.ts';
 import type { PushReport } from '../contract/index.ts';
 import { Feed } from './feed.ts';
 import type { KnownPush } from './known-good.ts';
@@ -7,7 +7,7 @@ import { pushRtmp } from './rtmp-push.ts';
 import { type Muxer, pushSrt } from './srt-push.ts';
 
 export interface SenderOptions {
-  outbound: Pick<Outbound, 'connect' | 'datagrams'>;
+  outbound: Dialer;
   /** Makes MPEG-TS, for SRT. */
   muxer: Muxer;
   report(report: PushReport): void;
@@ -66,7 +66,7 @@ export class Sender {
     const feed = this.#feed;
     const open: OpenPush = (address, streamKey) =>
       address.scheme === 'srt'
-        ? pushSrt({ outbound, feed, address, streamKey, muxer })
+        ? pushSrt({ outbound, feed, address, streamKey, passphrase: wanted.passphrase, muxer })
         : pushRtmp({ outbound, feed, address, streamKey: streamKey ?? '' });
     return new Push({
       ...{ wanted, feed, open, report },

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:dgram';
 import { PushFailure } from './failure.ts';
 import { SrtConnection } from './srt-connection.ts';
+import type { SrtKey } from './srt-crypto.ts';
 import {
   Control,
   type ControlPacket,
@@ -17,6 +18,8 @@ export interface SrtClientOptions {
   socket: Socket;
   streamId: string | null;
   latencyMs: number;
+  /** Null: in the clear. */
+  key: SrtKey | null;
 }
 
 /** So much of a burst goes out at once: 128 Mbit/s. */
@@ -27,6 +30,8 @@ const MAX_RESENT_PER_NAK = 512;
 const MIN_KEPT_MS = 1000;
 /** After so long of packets that are dropped in a row, the destination takes less than is sent. */
 const MAX_DROPPING_MS = 10_000;
+/** Numbers of packets come again after 2^31: no key may see one twice. */
+const MAX_PACKETS_PER_KEY = 2 ** 30;
 
 interface Sent {
   packet: Buffer;
@@ -40,6 +45,7 @@ export class SrtClient {
   readonly #options: SrtClientOptions;
   readonly #connection: SrtConnection;
   #sequence: number;
+  #packets = 0;
   #message = 1;
   #queue: Buffer[] = [];
   #queuedBytes = 0;
@@ -104,7 +110,13 @@ export class SrtClient {
     const sequence = this.#sequence;
     const { peer: destination } = this.#connection;
     const place = { sequence, message: this.#message, timestamp: this.#connection.now(), destination };
-    const packet = dataPacket(payload, place);
+    const { key } = this.#options;
+    const packet = dataPacket(payload, place, key);
+    this.#packets += 1;
+    if (key !== null && this.#packets > MAX_PACKETS_PER_KEY) {
+      this.#connection.over(new PushFailure('normal', 'The connection begins anew with another key.'));
+      return;
+    }
     this.#sequence = (sequence + 1) & SEQUENCE_MASK;
     this.#message = this.#message >= 0x03ff_ffff ? 1 : this.#message + 1;
     this.#unacknowledged.push({ packet, sequence, atMs: now });

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Socket } from 'node:dgram';
 import { failureOf, PushFailure, type Who } from './failure.ts';
+import type { SrtKey } from './srt-crypto.ts';
 import {
   Control,
   type ControlPacket,
@@ -18,6 +19,8 @@ export interface SrtConnectionOptions {
   socket: Socket;
   streamId: string | null;
   latencyMs: number;
+  /** What is sent is encrypted with it; in the clear without. */
+  key?: SrtKey | null;
   who: Who;
 }
 
@@ -40,14 +43,15 @@ const KEEP_ALIVE_MS = 1000;
 /** Reasons of a rejection that would not go away (libsrt's `SRT_REJECT_REASON`). */
 const REJECTIONS: Readonly<Record<number, ['fatal' | 'refused', string]>> = {
   8: ['fatal', 'speaks another version of SRT'],
-  10: ['fatal', 'asks for a passphrase, which is not supported'],
-  11: ['fatal', 'asks for a passphrase, which is not supported'],
   2: ['refused', 'refuses the streamid'],
   1400: ['refused', 'refuses the streamid (bad request)'],
   1401: ['refused', 'refuses the streamid (unauthorized)'],
   1403: ['refused', 'refuses the streamid (forbidden)'],
   1404: ['refused', 'does not know the streamid'],
 };
+
+/** The other end and we differ about the passphrase: `SRT_REJ_BADSECRET`, `SRT_REJ_UNSECURE`. */
+const SECRETS: ReadonlySet<number> = new Set([10, 11]);
 
 /** A caller of SRT in live mode: handshake, signs of life, end. What the peer answers is read as far as it makes sense. */
 export class SrtConnection {
@@ -101,6 +105,10 @@ export class SrtConnection {
   /** The other end's number for this connection. */
   get peer(): number {
     return this.#peer;
+  }
+
+  get #key(): SrtKey | null {
+    return this.#options.key ?? null;
   }
 
   /** Microseconds since it began. */
@@ -185,9 +193,13 @@ export class SrtConnection {
   #onHandshake({ body }: ControlPacket): void {
     const answer = readHandshake(body);
     if (answer === null || this.isOpen) return;
-    const { type, cookie, version, socketId } = answer;
+    const { type, cookie, version, socketId, takesKey } = answer;
     if (type >= HandshakeType.rejected && type < 0x8000_0000) {
       const reason = type - HandshakeType.rejected;
+      if (SECRETS.has(reason)) {
+        this.fail('fatal', this.#key === null ? 'asks for a passphrase' : 'does not take the passphrase');
+        return;
+      }
       const [kind, words] = REJECTIONS[reason] ?? ['normal', `refuses the connection (SRT ${reason})`];
       this.fail(kind, words);
     } else if (this.#phase === 'induction' && type === HandshakeType.induction) {
@@ -198,12 +210,18 @@ export class SrtConnection {
       this.#phase = 'conclusion';
       const { latencyMs, streamId } = this.#options;
       const own = { sequence: this.initial, socketId: this.#socketId };
-      this.#asking = conclusion({ ...own, cookie, latencyMs, streamId });
+      this.#asking = conclusion({ ...own, cookie, latencyMs, streamId, key: this.#key });
       this.#askedMs = 0;
       this.#tick();
     } else if (this.#phase === 'conclusion' && type === HandshakeType.conclusion) {
       this.#phase = 'open';
       this.#peer = socketId;
+      // A listener that does not insist takes the connection all the same, and would understand nothing.
+      if (this.#key !== null && takesKey !== true) {
+        this.send(Control.shutdown);
+        this.fail('fatal', 'does not take the passphrase');
+        return;
+      }
       this.#settle.accept();
     }
   }

@@ -1,5 +1,7 @@
+import type { SrtKey } from './srt-crypto.ts';
+
 /**
- * Packets of SRT (draft-sharabayko-srt-01), as a caller needs them in live mode without encryption.
+ * Packets of SRT (draft-sharabayko-srt-01), as a caller needs them in live mode.
  * Numbers of packets have 31 bits and wrap.
  */
 export const HEADER_BYTES = 16;
@@ -23,11 +25,13 @@ const FLOW_WINDOW = 8192;
 const SRT_VERSION = 0x0001_0500;
 /** Sends and receives by timestamps, drops what is too late, hears periodic NAKs, marks what it sends again. */
 const FLAGS = 0x3f;
-const EXTENSION = { request: 1, streamId: 5 } as const;
+const EXTENSION = { request: 1, keyRequest: 3, keyAnswer: 4, streamId: 5 } as const;
 const HAS_REQUEST = 1;
+const HAS_KEY = 2;
 const HAS_CONFIG = 4;
 const SOLO = 0xc000_0000;
 const RETRANSMITTED = 0x0400_0000;
+const EVEN_KEY = 0x0800_0000;
 const MESSAGE_MASK = 0x03ff_ffff;
 
 /** What a control packet of the peer says; null for what is none, or is cut short. */
@@ -70,9 +74,14 @@ export interface Handshake {
   cookie: number;
 }
 
+/** What the peer answers; `takesKey` is null where it says nothing of one. */
+export interface HandshakeAnswer extends Handshake {
+  takesKey: boolean | null;
+}
+
 const HANDSHAKE_BYTES = 48;
 
-export function readHandshake(body: Buffer): Handshake | null {
+export function readHandshake(body: Buffer): HandshakeAnswer | null {
   if (body.length < HANDSHAKE_BYTES) return null;
   return {
     version: body.readUInt32BE(0),
@@ -80,12 +89,28 @@ export function readHandshake(body: Buffer): Handshake | null {
     type: body.readUInt32BE(20),
     socketId: body.readUInt32BE(24),
     cookie: body.readUInt32BE(28),
+    takesKey: takesKey(body),
   };
 }
 
-function handshake({ version, sequence, type, socketId, cookie }: Handshake, extension: number): Buffer {
+/** Who takes a key sends it back; who does not sends one word, why (section 3.2.2). */
+function takesKey(body: Buffer): boolean | null {
+  for (let at = HANDSHAKE_BYTES; at + 4 <= body.length; ) {
+    const words = body.readUInt16BE(at + 2);
+    if (body.readUInt16BE(at) === EXTENSION.keyAnswer) return words > 1;
+    at += 4 + words * 4;
+  }
+  return null;
+}
+
+function handshake(
+  { version, sequence, type, socketId, cookie }: Handshake,
+  extension: number,
+  keyBytes = 0,
+): Buffer {
   const body = Buffer.alloc(HANDSHAKE_BYTES);
   body.writeUInt32BE(version, 0);
+  body.writeUInt16BE(keyBytes / 8, 4);
   body.writeUInt16BE(extension, 6);
   body.writeUInt32BE(sequence, 8);
   body.writeUInt32BE(MTU, 12);
@@ -108,10 +133,11 @@ export interface Conclusion {
   latencyMs: number;
   /** At most 512 bytes. */
   streamId: string | null;
+  key: SrtKey | null;
 }
 
 /** Brings the cookie back, and says what is to be agreed on (sections 4.3.1.2, 3.2.1.1, 3.2.1.3). */
-export function conclusion({ sequence, socketId, cookie, latencyMs, streamId }: Conclusion): Buffer {
+export function conclusion({ sequence, socketId, cookie, latencyMs, streamId, key }: Conclusion): Buffer {
   const request = Buffer.alloc(16);
   request.writeUInt16BE(EXTENSION.request, 0);
   request.writeUInt16BE(3, 2);
@@ -120,13 +146,21 @@ export function conclusion({ sequence, socketId, cookie, latencyMs, streamId }: 
   request.writeUInt16BE(latencyMs, 12);
   request.writeUInt16BE(latencyMs, 14);
   const config = streamId === null ? Buffer.alloc(0) : streamIdExtension(streamId);
-  const extension = HAS_REQUEST | (streamId === null ? 0 : HAS_CONFIG);
+  const extension = HAS_REQUEST | (key === null ? 0 : HAS_KEY) | (streamId === null ? 0 : HAS_CONFIG);
   const type = HandshakeType.conclusion;
   return Buffer.concat([
-    handshake({ version: 5, sequence, type, socketId, cookie }, extension),
+    handshake({ version: 5, sequence, type, socketId, cookie }, extension, key?.length),
     request,
+    key === null ? Buffer.alloc(0) : keyExtension(key),
     config,
   ]);
+}
+
+function keyExtension({ message }: SrtKey): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeUInt16BE(EXTENSION.keyRequest, 0);
+  head.writeUInt16BE(message.length / 4, 2);
+  return Buffer.concat([head, message]);
 }
 
 /** Its letters stand in words of four with the last one first. */
@@ -143,17 +177,20 @@ function streamIdExtension(streamId: string): Buffer {
 
 /** One packet of data, a message of its own. */
 export function dataPacket(
-  payload: Buffer,
+  plain: Buffer,
   {
     sequence,
     message,
     timestamp,
     destination,
   }: Record<'sequence' | 'message' | 'timestamp' | 'destination', number>,
+  key: SrtKey | null,
 ): Buffer {
+  const payload = key === null ? plain : key.encrypt(plain, sequence);
+  const flags = key === null ? SOLO : SOLO | EVEN_KEY;
   const packet = Buffer.allocUnsafe(HEADER_BYTES + payload.length);
   packet.writeUInt32BE(sequence, 0);
-  packet.writeUInt32BE((SOLO | (message & MESSAGE_MASK)) >>> 0, 4);
+  packet.writeUInt32BE((flags | (message & MESSAGE_MASK)) >>> 0, 4);
   packet.writeUInt32BE(timestamp >>> 0, 8);
   packet.writeUInt32BE(destination, 12);
   payload.copy(packet, HEADER_BYTES);

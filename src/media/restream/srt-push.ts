@@ -1,11 +1,12 @@
 import type { Writable } from 'node:stream';
 import type { PushAddress } from '../../kernel/push-address.ts';
-import type { Outbound } from '../../platform/outbound/index.ts';
+import type { Dialer } from '../../platform/outbound/dialer.ts';
 import { flvHeader, flvTag } from '../ingest/flv.ts';
 import { failureOf, PushFailure } from './failure.ts';
 import type { Feed, FeedItem } from './feed.ts';
 import type { PushSession } from './push-session.ts';
 import { SrtClient } from './srt-client.ts';
+import { createSrtKey, type SrtKeyLength } from './srt-crypto.ts';
 
 /** A program that makes MPEG-TS of FLV as it comes. */
 export interface Mux {
@@ -17,10 +18,11 @@ export interface Mux {
 export type Muxer = (onBytes: (bytes: Buffer) => void) => Promise<Mux>;
 
 export interface SrtPushOptions {
-  outbound: Pick<Outbound, 'datagrams'>;
+  outbound: Pick<Dialer, 'datagrams'>;
   feed: Feed;
   address: PushAddress;
   streamKey: string | null;
+  passphrase: string | null;
   muxer: Muxer;
 }
 
@@ -31,13 +33,14 @@ const MAX_QUEUED_BYTES = 16 * 2 ** 20;
 
 /** @returns when the destination has accepted. @throws {PushFailure} */
 export async function pushSrt(options: SrtPushOptions): Promise<PushSession> {
-  const { outbound, address, streamKey, muxer, feed } = options;
+  const { outbound, address, streamKey, passphrase, muxer, feed } = options;
   const { guarded: url, port, query } = address;
+  const key = passphrase === null ? null : await createSrtKey(passphrase, keyLengthOf(query));
   const socket = await outbound
     .datagrams({ url, port, timeoutMs: RESOLVE_MS })
     .catch((error: unknown) => Promise.reject(failureOf(error)));
   const latencyMs = Number(query.get('latency') ?? DEFAULT_LATENCY_MS);
-  const client = new SrtClient({ socket, streamId: streamKey, latencyMs });
+  const client = new SrtClient({ socket, streamId: streamKey, latencyMs, key });
   await client.accepted;
   try {
     const mux = await muxer((bytes) => client.write(bytes));
@@ -46,6 +49,12 @@ export async function pushSrt(options: SrtPushOptions): Promise<PushSession> {
     client.end();
     throw failureOf(error);
   }
+}
+
+function keyLengthOf(query: URLSearchParams): SrtKeyLength {
+  const length = query.get('pbkeylen');
+  if (length === '24') return 24;
+  return length === '32' ? 32 : 16;
 }
 
 class SrtPush implements PushSession {

@@ -576,6 +576,7 @@ create table restream_target (
   lease_until timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  passphrase bytea,
   constraint restream_target_check CHECK (((state = 'ERRORED'::text) = (error_severity IS NOT NULL))),
   constraint restream_target_error_severity_check CHECK ((error_severity = ANY (ARRAY['NORMAL'::text, 'FATAL'::text]))),
   constraint restream_target_pkey PRIMARY KEY (id),

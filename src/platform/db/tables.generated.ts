@@ -562,6 +562,7 @@ export interface RestreamTargetTable {
   lease_until: Date | null;
   created_at: Date;
   updated_at: Date;
+  passphrase: Uint8Array | null;
 }
 
 export interface RoomTable {

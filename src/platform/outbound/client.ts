@@ -1,18 +1,8 @@
-import type { Socket as DatagramSocket } from 'node:dgram';
-import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { type ConnectRequest, type DialRequest, datagrams, dial } from './dial.ts';
+import { createDialer, type Dialer, type DialerOptions } from './dialer.ts';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
-import {
-  type AllowList,
-  checkAddresses,
-  parseAllowList,
-  parseTarget,
-  type Target,
-  type UrlRules,
-} from './guard.ts';
+import { type AllowList, parseTarget, type Target, type UrlRules } from './guard.ts';
 import { createPools, type Lane, type PoolOptions, type Pools } from './pool.ts';
-import { createResolver, type Resolve } from './resolve.ts';
 import { openStream, redirectOf, type StreamRequest, type StreamResponse } from './stream.ts';
 import { within } from './within.ts';
 
@@ -62,7 +52,7 @@ export interface Download {
 }
 
 /** The only way to an address that a user gave (docs/decisions/addresses-and-ssrf.md). */
-export interface Outbound {
+export interface Outbound extends Dialer {
   /**
    * For registration: refuses only on evidence, so a name that does not resolve now passes.
    *
@@ -92,26 +82,10 @@ export interface Outbound {
    * @throws {OutboundError} when no answer came, or a redirect leads too far.
    */
   stream(request: StreamRequest): Promise<StreamResponse>;
-  /**
-   * A connection for another protocol than HTTP, pinned to an address that was checked.
-   *
-   * @throws {GuardError} when the target must not be dialled.
-   * @throws {OutboundError} when nothing accepts the connection, or its certificate is not good.
-   */
-  connect(request: ConnectRequest): Promise<Socket>;
-  /** The same for datagrams: the socket is connected, so it sends to and hears from that address alone. */
-  datagrams(request: DialRequest): Promise<DatagramSocket>;
   close(): Promise<void>;
 }
 
-export interface OutboundOptions extends PoolOptions {
-  /** CIDRs and names exempt from the guard (`WEBHOOK_ALLOW_PRIVATE` or `FETCH_ALLOW_PRIVATE`). */
-  allowPrivate: string[];
-  /** `ip:port` each; empty for those of the system. */
-  dnsServers: string[];
-  /** Replaces the name service, for tests. */
-  resolve?: Resolve;
-}
+export interface OutboundOptions extends PoolOptions, DialerOptions {}
 
 const KEPT_BYTES = 16 * 1024;
 /** A longer body costs the connection; up to here it is read to its end so that the connection stays. */
@@ -125,19 +99,9 @@ const STALE_CODES = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
 /** @throws {Error} when an entry of `allowPrivate` is neither a CIDR nor a name. */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const allow = parseAllowList(options.allowPrivate);
-  const resolver = createResolver(options.dnsServers);
-  const resolve = options.resolve ?? resolver.publicName;
+  const dialer = createDialer(options);
+  const { allow, addressesOf } = dialer;
   const pools = createPools(options);
-
-  const addressesOf = async (target: Target): Promise<string[]> => {
-    if (target.literal !== null) return [target.literal];
-    // The operator vouches for an allowed name, whatever it resolves to.
-    if (allow.hasName(target.name)) return resolver.allowedName(target.name);
-    const addresses = await resolve(target.name);
-    checkAddresses(addresses, allow);
-    return addresses;
-  };
 
   return {
     async checkUrl(url, rules) {
@@ -165,19 +129,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
         targetOf: (url) => parseTarget(url, allow, { maxLength: STREAM_URL_LENGTH, http: true }),
         addressesOf,
       }),
-    connect: (request) =>
-      within(request.timeoutMs, async (deadline) => {
-        const target = parseTarget(request.url, allow);
-        return dial(await addressesOf(target), target.name, request, deadline);
-      }),
-    datagrams: (request) =>
-      within(request.timeoutMs, async (deadline) => {
-        const [address] = await addressesOf(parseTarget(request.url, allow));
-        if (address === undefined) throw new OutboundError('dns', 'ENODATA');
-        return datagrams(address, request.port, deadline);
-      }),
+    connect: dialer.connect,
+    datagrams: dialer.datagrams,
     close: async () => {
-      resolver.close();
+      dialer.close();
       await pools.close();
     },
   };

@@ -1,0 +1,70 @@
+import type { Socket as DatagramSocket } from 'node:dgram';
+import type { Socket } from 'node:net';
+import { type ConnectRequest, type DialRequest, datagrams, dial } from './dial.ts';
+import { OutboundError } from './errors.ts';
+import { type AllowList, checkAddresses, parseAllowList, parseTarget, type Target } from './guard.ts';
+import { createResolver, type Resolve } from './resolve.ts';
+import { within } from './within.ts';
+
+/** Connections for other protocols than HTTP, behind the same guard; it loads no HTTP client. */
+export interface Dialer {
+  /**
+   * A connection that is pinned to an address that was checked.
+   *
+   * @throws {GuardError} when the target must not be dialled.
+   * @throws {OutboundError} when nothing accepts the connection, or its certificate is not good.
+   */
+  connect(request: ConnectRequest): Promise<Socket>;
+  /** The same for datagrams: the socket is connected, so it sends to and hears from that address alone. */
+  datagrams(request: DialRequest): Promise<DatagramSocket>;
+}
+
+export interface DialerOptions {
+  /** CIDRs and names exempt from the guard (`WEBHOOK_ALLOW_PRIVATE` or `FETCH_ALLOW_PRIVATE`). */
+  allowPrivate: string[];
+  /** `ip:port` each; empty for those of the system. */
+  dnsServers: string[];
+  /** Replaces the name service, for tests. */
+  resolve?: Resolve;
+}
+
+/** What the HTTP client needs of it beside. */
+export interface GuardedDialer extends Dialer {
+  allow: AllowList;
+  /** The checked addresses of a target. @throws {GuardError} @throws {OutboundError} */
+  addressesOf(target: Target): Promise<string[]>;
+  close(): void;
+}
+
+/** @throws {Error} when an entry of `allowPrivate` is neither a CIDR nor a name. */
+export function createDialer(options: DialerOptions): GuardedDialer {
+  const allow = parseAllowList(options.allowPrivate);
+  const resolver = createResolver(options.dnsServers);
+  const resolve = options.resolve ?? resolver.publicName;
+
+  const addressesOf = async (target: Target): Promise<string[]> => {
+    if (target.literal !== null) return [target.literal];
+    // The operator vouches for an allowed name, whatever it resolves to.
+    if (allow.hasName(target.name)) return resolver.allowedName(target.name);
+    const addresses = await resolve(target.name);
+    checkAddresses(addresses, allow);
+    return addresses;
+  };
+
+  return {
+    allow,
+    addressesOf,
+    connect: (request) =>
+      within(request.timeoutMs, async (deadline) => {
+        const target = parseTarget(request.url, allow);
+        return dial(await addressesOf(target), target.name, request, deadline);
+      }),
+    datagrams: (request) =>
+      within(request.timeoutMs, async (deadline) => {
+        const [address] = await addressesOf(parseTarget(request.url, allow));
+        if (address === undefined) throw new OutboundError('dns', 'ENODATA');
+        return datagrams(address, request.port, deadline);
+      }),
+    close: () => resolver.close(),
+  };
+}
