@@ -10,6 +10,9 @@ const SOURCES = ['src', 'test', 'scripts', 'sdk', 'bench', 'web'];
 const ELSEWHERE = ['node_modules/**', 'web/dist/**', 'test/dependency-rules/**', 'test/repository/**'];
 const APART = ['**/*.alone.test.ts', '**/*.full.test.ts'];
 
+/** Files at a time: many of them mostly wait, so it takes more than two to keep two cores at work. */
+const BESIDE = 3;
+
 const full = process.argv.includes('--full');
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 
@@ -29,12 +32,12 @@ const code = await runSteps([
   ...(wanted.length === 0 ? staticSteps() : []),
   ...testStep('unit and API tests', patterns(SOURCES), {
     exclude: [...ELSEWHERE, ...APART, 'e2e/**'],
-    concurrency: 2,
+    concurrency: BESIDE,
     timeoutMs: 1_500_000,
   }),
   ...testStep('end to end', patterns(['e2e']), {
     exclude: [...APART, ...SOURCES.map((root) => `${root}/**`)],
-    concurrency: 2,
+    concurrency: BESIDE,
     timeoutMs: 900_000,
   }),
   ...testStep('one at a time', patterns(everything, '.alone'), {

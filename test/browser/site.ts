@@ -1,8 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fastify } from 'fastify';
-import { build } from 'vite';
 import {
   createAccess,
   liveWatchPages,
@@ -16,9 +13,10 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { type SimulatedBroadcast, simulateBroadcast } from './broadcast.ts';
 
-const CONFIG = join(import.meta.dirname, '../../web/vite.config.ts');
+/** `npm test` builds the pages when their sources have changed. */
+const WEB_DIST = join(import.meta.dirname, '../../web/dist');
 
-/** The public pages of one stream, freshly built, and a simulated broadcast behind them. */
+/** The public pages of one stream, and a simulated broadcast behind them. */
 export interface TestSite {
   url: string;
   /** What the pages believe; changed at will. */
@@ -32,16 +30,12 @@ export interface TestSite {
 }
 
 export async function startSite(): Promise<TestSite> {
-  const folder = await mkdtemp(join(tmpdir(), 'marquee-web-'));
-  const [broadcast] = await Promise.all([
-    simulateBroadcast(),
-    build({ configFile: CONFIG, logLevel: 'error', build: { outDir: folder } }),
-  ]);
+  const broadcast = await simulateBroadcast();
   const stream = testStream();
   const recordings: VideoSnapshot[] = [];
   const beacons: string[] = [];
   const app = fastify();
-  const assets = loadAssets({ dir: folder, log: createLogger('silent') });
+  const assets = loadAssets({ dir: WEB_DIST, log: createLogger('silent') });
   assets.register(app);
   landingPage({ assets })(app);
   liveWatchPages({
@@ -81,7 +75,6 @@ export async function startSite(): Promise<TestSite> {
       app.server.closeAllConnections();
       await app.close();
       await broadcast.close();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -109,6 +109,25 @@ test('output: a file of another user is refused', {
   await assert.rejects(checkOutputs(folder), UnsafeOutput);
 });
 
+test('output: a file that is replaced while it is read is the old one or the new one', async () => {
+  const path = join(folder, 'src/made');
+  const replace = async (n: number) => {
+    await writeFile(`${path}.tmp`, `media ${n}`);
+    await rename(`${path}.tmp`, path);
+  };
+  await replace(0);
+  let isOver = false;
+  const replacing = (async () => {
+    for (let n = 1; !isOver; n += 1) await replace(n);
+  })();
+  try {
+    for (let n = 0; n < 500; n += 1) assert.match(await text('src/made'), /^media \d+$/);
+  } finally {
+    isOver = true;
+    await replacing;
+  }
+});
+
 test('output: a file that is larger than any of its kind is not read', async () => {
   await writeFile(join(folder, 'src/made'), 'x'.repeat(101));
   await assert.rejects(text('src/made'), UnsafeOutput);
