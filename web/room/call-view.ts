@@ -72,8 +72,9 @@ export class CallView {
     this.#banner.append(' ', button);
   }
 
-  /** One line for a few seconds, read aloud. */
+  /** One line for a few seconds, read aloud; nothing for ''. */
   tell(text: string): void {
+    if (text === '') return;
     say(this.#news, text);
     this.#news.toggleAttribute('data-shown', true);
     clearTimeout(this.#newsTimer);

@@ -242,7 +242,7 @@ export class Call implements RoomListener {
         break;
       case 'screen':
         if (media.screen.length > 0) media.unshare();
-        else if (!this.#isRefused('SCREEN')) await media.share();
+        else if (!this.#isRefused('SCREEN')) this.#view.tell(await media.share());
         break;
       case 'hand':
         this.#client.raiseHand(!state.participants.get(state.welcome?.self.identity ?? '')?.hand);

@@ -69,12 +69,15 @@ export class LocalMedia {
     this.#tell(device);
   }
 
-  /** @returns whether something is shown; false where the visitor chose nothing. */
-  async share(): Promise<boolean> {
-    const stream = await navigator.mediaDevices
-      .getDisplayMedia({ video: { frameRate: { ideal: 15 } }, audio: true })
-      .catch(() => null);
-    if (stream === null) return false;
+  /** @returns why nothing is shown, in words; empty where something is, and where the visitor chose nothing. */
+  async share(): Promise<string> {
+    let stream: MediaStream;
+    try {
+      stream = await askForScreen();
+    } catch (error) {
+      const isChosen = error instanceof DOMException && error.name === 'NotAllowedError';
+      return isChosen ? '' : 'The browser could not show the screen. Try again, or choose another window.';
+    }
     this.unshare();
     this.#screen = stream.getTracks();
     for (const track of this.#screen) {
@@ -84,7 +87,7 @@ export class LocalMedia {
       track.addEventListener('ended', () => this.unshare());
     }
     this.#tell('SCREEN');
-    return true;
+    return '';
   }
 
   unshare(): void {
@@ -133,6 +136,17 @@ export class LocalMedia {
 
   #tell(source: TrackSource): void {
     for (const listener of this.#listeners) listener(source);
+  }
+}
+
+/** With its sound, where the system gives it. */
+async function askForScreen(): Promise<MediaStream> {
+  const video = { frameRate: { ideal: 15 } };
+  try {
+    return await navigator.mediaDevices.getDisplayMedia({ video, audio: true });
+  } catch (error) {
+    if (!(error instanceof DOMException) || error.name !== 'NotReadableError') throw error;
+    return navigator.mediaDevices.getDisplayMedia({ video });
   }
 }
 

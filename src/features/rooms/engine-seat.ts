@@ -1,6 +1,7 @@
-import type { RoomEngine } from '../../media/contract/index.ts';
+import type { RoomEngine, RoomPermissions } from '../../media/contract/index.ts';
 import type { Connection } from './connection.ts';
 import { KINDS, mutesOf } from './gateway-messages.ts';
+import type { ParticipantRow } from './participants.repository.ts';
 
 /** Connects a browser to the engine, anew where it was; it is told, so that it sends its media again. */
 export async function attachEngine(engine: RoomEngine, ref: string, connection: Connection): Promise<void> {
@@ -12,12 +13,7 @@ export async function attachEngine(engine: RoomEngine, ref: string, connection: 
     identity: row.identity,
     name: row.name,
     role: row.role,
-    permissions: {
-      canPublish: row.can_publish,
-      canSubscribe: row.can_subscribe,
-      canPublishData: row.can_publish_data,
-      canScreenShare: row.can_screen_share,
-    },
+    permissions: permissionsIn(row),
   };
   const seat = await engine.connect(ref, peer, (data) => connection.send({ type: 'signal', data }));
   connection.engine = seat;
@@ -28,6 +24,16 @@ export async function attachEngine(engine: RoomEngine, ref: string, connection: 
     if (muted[kind]) await engine.setMuted(ref, row.identity, kind, true);
   }
   if (isAgain) connection.send({ type: 'engine', state: 'up' });
+}
+
+/** What somebody may do in this stay. */
+export function permissionsIn(row: ParticipantRow): RoomPermissions {
+  return {
+    canPublish: row.can_publish,
+    canSubscribe: row.can_subscribe,
+    canPublishData: row.can_publish_data,
+    canScreenShare: row.can_screen_share,
+  };
 }
 
 export async function leaveEngine(connection: Connection): Promise<void> {

@@ -9,6 +9,7 @@ export { createRoomEntrance, type RoomEntrance } from './entrance.service.ts';
 export { roomEvents } from './events.ts';
 export { roomGatewayPage } from './gateway.pages.ts';
 export { roomJoinPage } from './join.pages.ts';
+export { lobbyPage } from './lobby.pages.ts';
 export type { RoomDeps } from './locked.ts';
 export { createRoomModeration, type RoomModeration } from './moderation.service.ts';
 export type { RoomRecorder } from './recorder.ts';

@@ -29,7 +29,7 @@ const TTL_SEC = 600;
 const COOKIE = 'room_guest';
 const COOKIE_SEC = 30 * 86_400;
 const PURPOSE = 'room guest';
-const readBody = compileInput(Type.Object({ name: Type.String({ minLength: 1, maxLength: 60 }) }), 'body');
+const readBody = compileInput(Type.Object({ name: Type.String({ minLength: 1, maxLength: 80 }) }), 'body');
 
 /**
  * `POST /r/:roomId/token {name}` for the join page, outside the base URL: a token for whoever has the address of a

@@ -1,7 +1,7 @@
 import type { EngineParticipant, RoomEngine, RoomEngineEvent } from '../../media/contract/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Connection } from './connection.ts';
-import { attachEngine, leaveEngine } from './engine-seat.ts';
+import { attachEngine, leaveEngine, permissionsIn } from './engine-seat.ts';
 import { type CloseReason, KINDS, mutesOf, viewOf } from './gateway-messages.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import type { RoomRelay } from './relay.ts';
@@ -258,12 +258,13 @@ export class LocalRoom {
     const { engine, capacity, iceServers, resumeToken } = this.#ports;
     return {
       type: 'welcome',
-      self: viewOf(row),
+      self: { ...viewOf(row), permissions: permissionsIn(row) },
       room: { id: room.id, name: room.name, maxParticipants: await capacity(room) },
       participants: [...this.#present.values()].filter(isActive).map(viewOf),
       engine: engine.name,
       iceServers: iceServers(row.identity),
       recording: room.recording_since !== null,
+      canRecord: room.record_enabled && engine.caps.recording,
       muted: Object.entries(mutesOf(row)).flatMap(([kind, isMuted]) => (isMuted ? [kind] : [])),
       resumeToken: resumeToken(row),
     };

@@ -35,6 +35,19 @@ export function findOpenRoom(db: Db, id: string): Promise<RoomRow | undefined> {
     .executeTakeFirst();
 }
 
+/** What whoever has its address may know, of any workspace whose account is not suspended. */
+export function findFace(db: Db, id: string) {
+  return db
+    .selectFrom('room')
+    .innerJoin('workspace', 'workspace.id', 'room.workspace_id')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select(['room.status', 'room.expires_at', 'room.record_enabled'])
+    .select(['account.username', 'account.name as creator_name'])
+    .where('room.id', '=', id)
+    .where(inGoodStanding('room.workspace_id'))
+    .executeTakeFirst();
+}
+
 /** Of any workspace, for those who are connected to it. */
 export function findAnyRoom(db: Db, id: string): Promise<RoomRow | undefined> {
   return db.selectFrom('room').selectAll().where('id', '=', id).executeTakeFirst();

@@ -20,11 +20,10 @@ import { endRoom } from './transitions.ts';
 
 /** What a page may show of a room to whoever has its address. */
 export interface RoomFace {
-  id: string;
-  name: string;
-  description: string | null;
-  status: RoomRow['status'];
-  scheduledStartAt: Date | null;
+  isEnded: boolean;
+  /** As on the channel. */
+  creator: string;
+  recordEnabled: boolean;
 }
 
 interface Deps extends RoomDeps {
@@ -106,10 +105,14 @@ export function createRooms(deps: Deps): Rooms {
       return shown(await found(db, place));
     },
     async face(id) {
-      const row = await repository.findOpenRoom(db, id);
+      const row = await repository.findFace(db, id);
       if (row === undefined) return undefined;
-      const { name, description, status, scheduled_start_at: scheduledStartAt } = row;
-      return { id, name, description, status, scheduledStartAt };
+      const isOver = row.expires_at !== null && row.expires_at <= deps.clock.now();
+      return {
+        isEnded: row.status === 'ENDED' || isOver,
+        creator: row.creator_name ?? row.username,
+        recordEnabled: row.record_enabled,
+      };
     },
     most: (workspaceId) => participants.mostInOneRoom(db, workspaceId),
   };

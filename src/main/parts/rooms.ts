@@ -8,6 +8,7 @@ import {
   createRoomSweep,
   createRooms,
   createRoomTokens,
+  lobbyPage,
   type RoomRecordings,
   type Rooms,
   roomGatewayPage,
@@ -55,7 +56,8 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
     gives: { rooms, roomEngine, roomRecordings: recordings },
     part: {
       routes: () => roomRoutes({ rooms, moderation, cursors, publicUrl }),
-      pages: () => [
+      pages: ({ assets }) => [
+        lobbyPage({ rooms, assets, publicUrl, connectOrigins: [] }),
         roomJoinPage({ ...base, rooms, isOwnOrigin, publicUrl }),
         roomGatewayPage({
           ...deps,

@@ -1,0 +1,117 @@
+import { notice, type Page, siteFrame } from '../../http/page.ts';
+import { html, type SafeHtml } from '../../platform/html.ts';
+
+/** What the join page says of a room to whoever has its address. Not its name: it is for those who are let in. */
+export interface JoinView {
+  roomId: string;
+  /** Of the creator, as on the channel. */
+  creator: string;
+  recordEnabled: boolean;
+  joinUrl: string;
+  /** Absolute; for link previews. */
+  pictureUrl: string | null;
+  /** Of the media server that browsers talk to directly. */
+  connectOrigins: readonly string[];
+}
+
+const NOINDEX = html`<meta name="robots" content="noindex">`;
+
+export function lobbyView(view: JoinView): Page {
+  return {
+    status: 200,
+    title: 'Join a room',
+    head: joinHead(view),
+    body: joinBody(view),
+    bodyClass: 'room-page',
+    script: 'room/main.ts',
+    hasPlainStyles: true,
+    connectOrigins: view.connectOrigins,
+    frames: "'none'",
+  };
+}
+
+/** The same for a room that never was and one that has been deleted. */
+export const MISSING_ROOM: Page = {
+  status: 404,
+  title: 'Not found',
+  head: NOINDEX,
+  body: notice({
+    heading: 'There is no such room here.',
+    text: 'The address may be mistyped, or the room may have been removed. Ask whoever gave you the address.',
+    isOff: true,
+  }),
+  frames: "'none'",
+};
+
+export const ENDED_ROOM: Page = {
+  status: 410,
+  title: 'The room has ended',
+  head: NOINDEX,
+  body: notice({
+    heading: 'The room has ended.',
+    text: 'Nobody can join it any more. Ask whoever gave you the address whether there is another one.',
+    isOff: true,
+  }),
+  frames: "'none'",
+};
+
+/** For link previews: they are made by programs that anybody may run, so they name neither the room nor a person. */
+function joinHead({ joinUrl, pictureUrl }: JoinView): SafeHtml {
+  const summary = 'You are invited to a room with sound and pictures. It opens in the browser.';
+  return html`${NOINDEX}
+<meta name="referrer" content="no-referrer">
+<meta name="description" content="${summary}">
+<meta property="og:site_name" content="Marquee">
+<meta property="og:type" content="website">
+<meta property="og:title" content="Join a room">
+<meta property="og:description" content="${summary}">
+<meta property="og:url" content="${joinUrl}">
+<meta name="twitter:card" content="summary">
+<meta name="twitter:title" content="Join a room">
+<meta name="twitter:description" content="${summary}">
+${pictureUrl && html`<meta property="og:image" content="${pictureUrl}">`}`;
+}
+
+function joinBody(view: JoinView): SafeHtml {
+  const { roomId } = view;
+  return siteFrame(
+    'page room',
+    html`<div data-room="${roomId}" data-gateway="/rtc/rooms/${roomId}" data-pass="/r/${roomId}/token">
+${lobby(view)}
+<section class="room-screen notice" data-screen hidden>
+<div class="bulbs" aria-hidden="true"></div>
+<h1 tabindex="-1"></h1>
+<p></p>
+<ul class="links"></ul>
+</section>
+<div class="call" data-call hidden></div>
+</div>`,
+  );
+}
+
+function lobby({ creator, recordEnabled }: JoinView): SafeHtml {
+  return html`<div class="lobby" data-lobby>
+<div class="lobby-head">
+<h1>Join the room</h1>
+<p class="lobby-by">Hosted by <bdi>${creator}</bdi></p>
+<ul class="lobby-facts">
+<li>Camera and microphone stay off until you turn them on. You can join without them.</li>
+<li data-guest>The host lets you in.</li>
+${recordEnabled && html`<li>The room may be recorded. You are told when it is.</li>`}
+</ul>
+<noscript><p class="problem">Rooms need JavaScript. Allow it for this page, then load it anew.</p></noscript>
+</div>
+<div class="lobby-devices">
+<div class="preview">
+<video muted playsinline autoplay hidden aria-label="Your camera"></video>
+<p data-no-preview>Your camera is off.</p>
+</div>
+<div data-devices></div>
+</div>
+<form class="form lobby-form">
+<label class="field" data-guest>Your name <input name="name" required maxlength="160" autocomplete="name" dir="auto" aria-describedby="name-problem"></label>
+<p class="problem" id="name-problem" role="alert" hidden></p>
+<button type="submit" class="button main" disabled>Ask to join</button>
+</form>
+</div>`;
+}
