@@ -26,6 +26,7 @@ export async function samplePaths(
     '/mailbox/$mailId': `/mailbox/${mail?.id}`,
     '/webhooks/$webhookId': `/webhooks/${await create('/me/webhooks', { url: 'https://hooks.example.com/marquee' })}`,
     '/live/$id': `/live/${await create('/streams', { title: 'Evening concert' })}`,
+    '/rooms/$id': `/rooms/${await create('/rooms', { name: 'Monday class' })}`,
     '/videos/$id': `/videos/${await create('/videos', { title: 'Evening concert' })}`,
   };
 }

@@ -9,6 +9,7 @@ import { live } from '../pages/live/index.ts';
 import { mailbox } from '../pages/mailbox/index.ts';
 import { notifications } from '../pages/notifications/index.ts';
 import { requests } from '../pages/requests/index.ts';
+import { rooms } from '../pages/rooms/index.ts';
 import { videos } from '../pages/videos/index.ts';
 import { webhooks } from '../pages/webhooks/index.ts';
 
@@ -18,6 +19,7 @@ export const areas = [
   home,
   live,
   videos,
+  rooms,
   keys,
   webhooks,
   events,

@@ -28,6 +28,9 @@ export const WarningIcon = () => <Icon d="M12 4l9.5 16h-19zM12 10v4M12 17h.01" /
 export const BroadcastIcon = () => (
   <Icon d="M12 13.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM8.2 15.8a5.4 5.4 0 0 1 0-7.6M15.8 8.2a5.4 5.4 0 0 1 0 7.6M5.3 18.7a9.5 9.5 0 0 1 0-13.4M18.7 5.3a9.5 9.5 0 0 1 0 13.4" />
 );
+export const RoomsIcon = () => (
+  <Icon d="M9 11.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20a6.5 6.5 0 0 1 13 0M16 4.7a3.5 3.5 0 0 1 0 6.6M18 14a6.5 6.5 0 0 1 3.5 6" />
+);
 export const FilmIcon = () => <Icon d="M4 5h16v14H4zM8 5v14M16 5v14M4 9.5h4M4 14.5h4M16 9.5h4M16 14.5h4" />;
 export const BellIcon = () => <Icon d="M6 16V11a6 6 0 1 1 12 0v5l1.5 2h-15zM10 20.5h4" />;
 export const MailIcon = () => <Icon d="M3.5 6h17v12h-17zM4 6.5l8 6.5 8-6.5" />;

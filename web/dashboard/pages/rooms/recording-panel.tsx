@@ -1,0 +1,47 @@
+import { Button, Group, List, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { $api } from '../../app/api.ts';
+import type { Shape } from '../../app/shape.ts';
+import { TextLink } from '../../components/links.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { refreshRoom } from './refresh.ts';
+
+/** Starts and stops a recording, and leads to the videos that came of earlier ones. */
+export function RecordingPanel({ room }: { room: Shape<'Room'> }) {
+  const { t } = useTranslation('rooms');
+  const done = { onSettled: refreshRoom };
+  const start = $api.useMutation('post', '/rooms/{id}/recording/start', done);
+  const stop = $api.useMutation('post', '/rooms/{id}/recording/stop', done);
+  const { id, recording, recordEnabled, status, recordingVideoIds } = room;
+  const params = { path: { id } };
+  return (
+    <Panel title={t('recording.title')}>
+      <Text role="status">{t(recording ? 'recording.on' : 'recording.off')}</Text>
+      {!recordEnabled && status !== 'ENDED' && <Text size="sm">{t('recording.notEnabled')}</Text>}
+      {status === 'ACTIVE' && recordEnabled && (
+        <Group>
+          {recording ? (
+            <Button loading={stop.isPending} onClick={() => stop.mutate({ params })}>
+              {t('recording.stop')}
+            </Button>
+          ) : (
+            <Button variant="default" loading={start.isPending} onClick={() => start.mutate({ params })}>
+              {t('recording.start')}
+            </Button>
+          )}
+        </Group>
+      )}
+      {recordingVideoIds.length > 0 && (
+        <List>
+          {recordingVideoIds.map((videoId, index) => (
+            <List.Item key={videoId}>
+              <TextLink to="/videos/$id" params={{ id: videoId }}>
+                {t('recording.video', { number: index + 1 })}
+              </TextLink>
+            </List.Item>
+          ))}
+        </List>
+      )}
+    </Panel>
+  );
+}

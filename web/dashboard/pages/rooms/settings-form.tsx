@@ -1,0 +1,95 @@
+import { Button, Group, NumberInput, SimpleGrid, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useTranslation } from 'react-i18next';
+import { $api } from '../../app/api.ts';
+import { formErrors } from '../../app/form.ts';
+import type { Shape } from '../../app/shape.ts';
+import { showDone } from '../../app/toasts.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
+import { Panel } from '../../components/panel.tsx';
+import { refreshRoom } from './refresh.ts';
+
+function valuesOf({ name, description, maxParticipants, waitingRoom, recordEnabled }: Shape<'Room'>) {
+  return { name, description: description ?? '', maxParticipants, waitingRoom, recordEnabled };
+}
+
+type Values = ReturnType<typeof valuesOf>;
+
+/** The settings that matter to a host; the API has some more. */
+export function SettingsForm({ room }: { room: Shape<'Room'> }) {
+  const { t } = useTranslation('rooms');
+  // What comes in by polling changes no field that somebody types in.
+  const form = useForm({ mode: 'uncontrolled', initialValues: valuesOf(room) });
+  useUnsaved(form);
+  const save = $api.useMutation('patch', '/rooms/{id}', {
+    meta: { errors: 'form' },
+    onError: formErrors(form),
+    onSuccess: async () => {
+      form.resetDirty();
+      showDone(t('settings.saved'));
+      await refreshRoom();
+    },
+  });
+  const submit = (values: Values) => {
+    const description = values.description.trim() === '' ? null : values.description;
+    save.mutate({ params: { path: { id: room.id } }, body: { ...values, description } });
+  };
+  return (
+    <Panel title={t('settings.title')}>
+      <form onSubmit={form.onSubmit(submit)}>
+        <Stack>
+          <TextInput
+            {...form.getInputProps('name')}
+            key={form.key('name')}
+            label={t('settings.name')}
+            maxLength={120}
+            dir="auto"
+            required
+          />
+          <Textarea
+            {...form.getInputProps('description')}
+            key={form.key('description')}
+            label={t('settings.description')}
+            maxLength={2000}
+            dir="auto"
+            autosize
+            minRows={2}
+          />
+          <SimpleGrid cols={{ base: 1, md: 2 }}>
+            <Stack>
+              <Switch
+                {...form.getInputProps('waitingRoom', { type: 'checkbox' })}
+                key={form.key('waitingRoom')}
+                label={t('settings.waitingRoom')}
+                description={t('settings.waitingRoomMeans')}
+              />
+              <Switch
+                {...form.getInputProps('recordEnabled', { type: 'checkbox' })}
+                key={form.key('recordEnabled')}
+                label={t('settings.recordEnabled')}
+                description={t('settings.recordEnabledMeans')}
+              />
+            </Stack>
+            <NumberInput
+              {...form.getInputProps('maxParticipants')}
+              key={form.key('maxParticipants')}
+              size="md"
+              label={t('settings.maxParticipants')}
+              description={t('settings.maxParticipantsMeans')}
+              min={1}
+              allowDecimal={false}
+              allowNegative={false}
+              hideControls
+              required
+            />
+          </SimpleGrid>
+          <Group justify="flex-end">
+            <Button type="submit" loading={save.isPending}>
+              {t('settings.save')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Panel>
+  );
+}
