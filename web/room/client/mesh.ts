@@ -13,6 +13,8 @@ interface MeshSignal {
   /** Of one visit: another one means that the page was loaded anew, and what was agreed is void. */
   visit: string;
   description?: RTCSessionDescriptionInit;
+  /** The number of the offer that this description is, or answers: some are sent again. */
+  offer?: number;
   sources?: Sources;
   candidate?: RTCIceCandidateInit | null;
 }
@@ -60,7 +62,7 @@ class Mesh implements MediaEngine {
     const isNew = known === undefined || (known.visit !== null && known.visit !== message.visit);
     const peer = isNew ? this.#open(from) : known;
     peer.visit = message.visit;
-    void peer.receive(message);
+    peer.receive(message);
   }
 
   setPeers(identities: readonly string[]): void {
@@ -121,6 +123,11 @@ class Peer {
   /** Of the other browser, once it has said something. */
   visit: string | null = null;
   #isOffering = false;
+  /** The number of the last offer from here, and of the last one from there that was answered. */
+  #offered = 0;
+  #answered = 0;
+  /** One after another, as they came. */
+  #work: Promise<void> = Promise.resolve();
   #ignoresOffer = false;
   #sources: Sources = {};
 
@@ -169,9 +176,14 @@ class Peer {
     }
   }
 
-  async receive({ description, sources, candidate }: MeshSignal): Promise<void> {
+  receive(message: MeshSignal): void {
+    this.#work = this.#work.then(() => this.#take(message));
+  }
+
+  async #take(message: MeshSignal): Promise<void> {
+    const { description, candidate } = message;
     try {
-      if (description !== undefined) await this.#agree(description, sources ?? {});
+      if (description !== undefined) await this.#agree(description, message);
       else if (candidate) await this.#connection.addIceCandidate(candidate);
       else if (candidate === undefined) this.#repeat();
     } catch (error) {
@@ -200,8 +212,9 @@ class Peer {
   async #offer(): Promise<void> {
     try {
       this.#isOffering = true;
+      this.#offered += 1;
       await this.#connection.setLocalDescription();
-      this.#sendDescription();
+      this.#repeat();
     } catch (error) {
       if (this.#connection.signalingState !== 'closed') console.warn('mesh', error);
     } finally {
@@ -209,8 +222,19 @@ class Peer {
     }
   }
 
-  async #agree(description: RTCSessionDescriptionInit, sources: Sources): Promise<void> {
+  async #agree(
+    description: RTCSessionDescriptionInit,
+    { sources = {}, offer = 0 }: MeshSignal,
+  ): Promise<void> {
     const isOffer = description.type === 'offer';
+    if (isOffer && offer === this.#answered) {
+      // The answer may have been lost on the way.
+      if (this.#connection.localDescription?.type === 'answer') this.#sendDescription(offer);
+      return;
+    }
+    // An answer that comes again, or too late, is none to what is offered now.
+    if (!isOffer && (offer !== this.#offered || this.#connection.signalingState !== 'have-local-offer'))
+      return;
     const collides = isOffer && (this.#isOffering || this.#connection.signalingState !== 'stable');
     this.#ignoresOffer = collides && !this.#isPolite;
     if (this.#ignoresOffer) return;
@@ -218,7 +242,8 @@ class Peer {
     this.#sources = sources;
     if (isOffer) {
       await this.#connection.setLocalDescription();
-      this.#sendDescription();
+      this.#answered = offer;
+      this.#sendDescription(offer);
     }
     this.#show();
   }
@@ -244,17 +269,17 @@ class Peer {
 
   /** An offer whose answer may have been lost on the way. */
   #repeat(): void {
-    if (this.#connection.signalingState === 'have-local-offer') this.#sendDescription();
+    if (this.#connection.signalingState === 'have-local-offer') this.#sendDescription(this.#offered);
   }
 
-  #sendDescription(): void {
+  #sendDescription(offer: number): void {
     const description = this.#connection.localDescription;
     if (description === null) return;
     const sources: Sources = {};
     for (const [key, { mid, direction }] of this.#sending) {
       if (mid !== null && direction !== 'inactive') sources[mid] = sourceOf(key);
     }
-    this.#send({ description: description.toJSON(), sources });
+    this.#send({ description: description.toJSON(), sources, offer });
   }
 
   #send(message: Omit<MeshSignal, 'from' | 'visit'>): void {

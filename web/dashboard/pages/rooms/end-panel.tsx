@@ -24,7 +24,7 @@ export function EndPanel({ room: { id, status } }: { room: Shape<'Room'> }) {
   const params = { path: { id } };
   return (
     <Panel title={t('end.title')}>
-      <Text>{t(status === 'ENDED' ? 'delete.text' : 'end.text')}</Text>
+      <Text>{status === 'ENDED' ? t('delete.text') : t('end.text')}</Text>
       <Group>
         {status !== 'ENDED' && (
           <ConfirmAction

@@ -16,7 +16,7 @@ export function RecordingPanel({ room }: { room: Shape<'Room'> }) {
   const params = { path: { id } };
   return (
     <Panel title={t('recording.title')}>
-      <Text role="status">{t(recording ? 'recording.on' : 'recording.off')}</Text>
+      <Text role="status">{recording ? t('recording.on') : t('recording.off')}</Text>
       {!recordEnabled && status !== 'ENDED' && <Text size="sm">{t('recording.notEnabled')}</Text>}
       {status === 'ACTIVE' && recordEnabled && (
         <Group>
