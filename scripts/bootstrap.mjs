@@ -50,7 +50,7 @@ function main([name = '', ...args]) {
   if (needs('chromium')) env.CHROMIUM_PATH = ensureChromium(env);
   if (needs('store')) ensureCounterStore();
   if (needs('rtmp')) ensureRtmpServer();
-  if (needs('turn')) ensureTurnServer();
+  if (needs('turn') && args.includes('--full')) ensureTurnServer();
   if (needs('peers')) tryPeers(args.includes('--full'));
   if (needs('web')) buildWeb();
   handOver(nodePath(), ['--disable-warning=ExperimentalWarning', command.script, ...args], env, {

@@ -118,9 +118,8 @@ export function ensureRtmpServer() {
  * installed once; the platform runs it itself, as a child.
  */
 export function ensureJanus(env) {
-  const outside = env.LIVEKIT_URL || ['mesh', 'livekit'].includes(env.ROOMS_ENGINE ?? '');
   const name = env.JANUS_PATH || 'janus';
-  if (process.platform !== 'linux' || outside || find([name]) !== undefined) return;
+  if (process.platform !== 'linux' || env.ROOMS_ENGINE === 'mesh' || find([name]) !== undefined) return;
   if (stamped(JANUS_STAMP, 'tried')) return;
   const packages = { apt: ['janus', 'janus-tools'] };
   install('janus', packages, 'no Janus, which carries rooms of more than four people', 'janus');

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { ConfigError, type Key, list, text, url } from './config-kinds.ts';
+import { ConfigError, type Key, list, text } from './config-kinds.ts';
 
-const ENGINES = ['auto', 'janus', 'livekit', 'mesh'] as const;
+const ENGINES = ['auto', 'janus', 'mesh'] as const;
 type EngineChoice = (typeof ENGINES)[number];
 
 const engine: Key<EngineChoice> = {
   description:
-    'What carries rooms: `janus` on this machine, `livekit` outside, `mesh` (the browsers among themselves, four at most), or `auto`: LiveKit where `LIVEKIT_URL` is given, else Janus where it is installed, else the mesh. See `docs/guides/rooms-operator.md`.',
+    'What carries rooms: `janus` on this machine, `mesh` (the browsers among themselves, four at most), or `auto`: Janus where it is installed, else the mesh. See `docs/guides/rooms-operator.md`.',
   fallback: 'auto',
   parse: (value) => {
     const choice = ENGINES.find((known) => known === value);
@@ -79,14 +79,6 @@ export const ROOM_KEYS = {
   TURN_SECRET: text(
     'The `static-auth-secret` of those servers; browsers are given credentials made with it that end after a while.',
   ),
-  LIVEKIT_URL: url('LiveKit server that carries rooms, as browsers reach it too.', [
-    'ws:',
-    'wss:',
-    'http:',
-    'https:',
-  ]),
-  LIVEKIT_API_KEY: text('Key of that server.'),
-  LIVEKIT_API_SECRET: text('Its secret.'),
 } satisfies Record<string, Key<unknown>>;
 
 /** Those whose values are derived, or may be absent. */
@@ -100,9 +92,6 @@ export interface RoomConfig {
   readonly JANUS_PATH: string;
   readonly TURN_URLS: readonly string[];
   readonly TURN_SECRET: string | undefined;
-  readonly LIVEKIT_URL: string | undefined;
-  readonly LIVEKIT_API_KEY: string | undefined;
-  readonly LIVEKIT_API_SECRET: string | undefined;
 }
 
 type Read = <T>(name: string, key: Key<T>) => T | undefined;
@@ -122,9 +111,6 @@ export function readRooms(read: Read, dataDir: string): RoomConfig {
     JANUS_PATH: get('JANUS_PATH', ROOM_KEYS.JANUS_PATH) ?? 'janus',
     TURN_URLS: get('TURN_URLS', ROOM_KEYS.TURN_URLS) ?? [],
     TURN_SECRET: get('TURN_SECRET', ROOM_KEYS.TURN_SECRET),
-    LIVEKIT_URL: get('LIVEKIT_URL', ROOM_KEYS.LIVEKIT_URL),
-    LIVEKIT_API_KEY: get('LIVEKIT_API_KEY', ROOM_KEYS.LIVEKIT_API_KEY),
-    LIVEKIT_API_SECRET: get('LIVEKIT_API_SECRET', ROOM_KEYS.LIVEKIT_API_SECRET),
   };
   const complaint = lackOf(config);
   if (complaint !== null) throw new ConfigError(complaint);
@@ -132,10 +118,6 @@ export function readRooms(read: Read, dataDir: string): RoomConfig {
 }
 
 function lackOf(config: RoomConfig): string | null {
-  const isLiveKit = config.ROOMS_ENGINE === 'livekit' || config.LIVEKIT_URL !== undefined;
-  for (const name of ['LIVEKIT_URL', 'LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET'] as const) {
-    if (isLiveKit && config[name] === undefined) return `${name} is required for rooms on LiveKit`;
-  }
   const hasTurn = config.TURN_URLS.some((one) => one.startsWith('turn'));
   return hasTurn && config.TURN_SECRET === undefined ? 'TURN_SECRET is required beside TURN_URLS' : null;
 }

@@ -142,7 +142,6 @@ describe('the configuration', () => {
     ['ROOMS_PUBLIC_IP', 'room.example.com'],
     ['TURN_URLS', 'turn.example.com'],
     ['TURN_URLS', 'turn:a?transport=carrier'],
-    ['LIVEKIT_URL', 'livekit.example.com'],
   ];
   for (const [name, text] of bad) {
     test(`${name}=${text.slice(0, 20)} stops the start with one line that names it`, () => {

@@ -63,11 +63,15 @@ export interface OpenOptions extends Omit<BrowserContextOptions, 'storageState'>
  * Starts the system's Chromium without a window.
  *
  * @param more arguments, as {@link FAKE_DEVICES}.
+ * @param program what to start. Default: the one on the PATH.
  * @throws {Error} when there is none on the PATH.
  */
-export async function launchBrowser(more: readonly string[] = []): Promise<TestBrowser> {
+export async function launchBrowser(
+  more: readonly string[] = [],
+  program = findChromium,
+): Promise<TestBrowser> {
   const server = await chromium.launchServer({
-    executablePath: findChromium(),
+    executablePath: program(),
     headless: true,
     args: [...ARGUMENTS, ...more],
     // The tests end it themselves; a signal to the test must not wait for it.
@@ -156,7 +160,7 @@ function watch(page: Page, url: string): { errors: string[]; strangers: string[]
   return { errors, strangers };
 }
 
-function findChromium(): string {
+export function findChromium(): string {
   const folders = (process.env.PATH ?? '').split(delimiter);
   for (const path of NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))) {
     try {

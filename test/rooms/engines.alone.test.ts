@@ -38,7 +38,7 @@ interface JanusBench extends Bench {
   link(): Promise<JanusLink>;
 }
 
-const openEngine = (name: RoomEngine['name'], env: Record<string, string> = {}) =>
+const openEngine = (name: 'janus' | 'mesh', env: Record<string, string> = {}) =>
   openRoomEngine({
     choice: { name, lack: null },
     config: loadConfig(env),

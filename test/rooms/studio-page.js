@@ -1,10 +1,9 @@
 // What runs in the pages of the studio.
 const connections = [];
-let isRelayOnly = false;
 const Native = RTCPeerConnection;
 window.RTCPeerConnection = class extends Native {
   constructor(configuration) {
-    super({ ...configuration, ...(isRelayOnly ? { iceTransportPolicy: 'relay' } : {}) });
+    super(configuration);
     connections.push(this);
   }
 };
@@ -28,7 +27,6 @@ socket.onmessage = ({ data }) => {
 async function take(message) {
   if (message.refused !== undefined) console.error(message.refused);
   if (message.welcome !== undefined) {
-    isRelayOnly = message.relayOnly === true;
     const create = await loaders[message.welcome]();
     engine = create({
       self: identity,

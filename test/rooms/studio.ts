@@ -50,13 +50,13 @@ export interface StudioOptions {
   browser: TestBrowser;
   engine: RoomEngine;
   iceServers?: object[];
-  /** Nothing but TURN is tried. */
-  relayOnly?: boolean;
+  /** Where the pages are served. Default: a free port of 127.0.0.1. */
+  address?: { host: string; port: number };
 }
 
 /** A room with the least gateway there can be: what a browser and the engine tell each other is handed on. */
 export interface Studio {
-  enter(identity: string, permissions?: Partial<RoomPermissions>): Promise<Guest>;
+  enter(identity: string, permissions?: Partial<RoomPermissions>, by?: TestBrowser): Promise<Guest>;
   /** As a host does it: the engine lets go, and the gateway too. */
   kick(identity: string): Promise<void>;
   ref: string;
@@ -100,6 +100,7 @@ export async function openStudio(options: StudioOptions): Promise<Studio> {
     });
   });
 
+  const host = options.address?.host ?? '127.0.0.1';
   const server = createServer((request, response) => void serve(request, response));
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (socket, request) => {
@@ -120,20 +121,19 @@ export async function openStudio(options: StudioOptions): Promise<Studio> {
       tell(seat, {
         welcome: engine.name,
         iceServers: options.iceServers ?? [],
-        relayOnly: options.relayOnly,
       });
       tellPeers();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(options.address?.port ?? 0, host, resolve));
   const { port } = server.address() as AddressInfo;
 
   return {
     ref,
-    async enter(identity, permissions = {}) {
+    async enter(identity, permissions = {}, by = browser) {
       wanted.set(identity, { ...ALL, ...permissions });
-      const address = `http://127.0.0.1:${port}/?identity=${encodeURIComponent(identity)}`;
-      const { page, close } = await browser.open(address);
+      const address = `http://${host}:${port}/?identity=${encodeURIComponent(identity)}`;
+      const { page, close } = await by.open(address);
       const guest = guestOf(identity, page, close);
       guests.set(identity, guest);
       await page.waitForFunction('window.studio?.isIn');

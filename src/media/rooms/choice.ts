@@ -4,17 +4,15 @@ import { lackOfJanus } from './janus/process.ts';
 
 /** What carries rooms here, and why it is no more than the mesh, in one line. */
 export interface RoomEngineChoice {
-  name: RoomEngineName;
+  name: Exclude<RoomEngineName, 'livekit'>;
   lack: string | null;
 }
 
 /** @throws {ConfigError} where ROOMS_ENGINE asks for a Janus that cannot run here. */
 export async function chooseRoomEngine(
-  config: Pick<RoomConfig, 'ROOMS_ENGINE' | 'LIVEKIT_URL' | 'JANUS_PATH'>,
+  config: Pick<RoomConfig, 'ROOMS_ENGINE' | 'JANUS_PATH'>,
 ): Promise<RoomEngineChoice> {
-  const { ROOMS_ENGINE: wanted, LIVEKIT_URL: outside, JANUS_PATH: program } = config;
-  if (wanted === 'livekit' || (wanted === 'auto' && outside !== undefined))
-    return { name: 'livekit', lack: null };
+  const { ROOMS_ENGINE: wanted, JANUS_PATH: program } = config;
   if (wanted === 'mesh') return { name: 'mesh', lack: null };
   const lack = await lackOfJanus(program);
   if (lack === null) return { name: 'janus', lack };

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { createJanusEngine } from '../../src/media/rooms/janus/engine.ts';
+import { readLink } from '../../src/media/rooms/janus/link.ts';
+import { lackOfJanus, startJanus } from '../../src/media/rooms/janus/process.ts';
+import { createIceServers } from '../../src/media/rooms/turn.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { FAKE_DEVICES, findChromium, launchBrowser } from '../harness/browser.ts';
+import { freePort } from '../harness/platform.ts';
+import { until } from '../harness/wait.ts';
+import { openStudio } from './studio.ts';
+
+const NAMESPACE = `marquee${process.pid}`;
+const DEVICE = `mq${process.pid}`;
+/** Of the two ends of the only way out of the namespace (RFC 5737: documentation). */
+const [NEAR, FAR] = ['198.51.100.1', '198.51.100.2'];
+const SECRET = 'of-the-test';
+
+const ip = (...args: string[]) => spawnSync('ip', args, { encoding: 'utf8' });
+const devices = Object.entries(networkInterfaces()).flatMap(([name, addresses]) =>
+  (addresses ?? [])
+    .filter((one) => one.family === 'IPv4' && !one.internal)
+    .map(({ address }) => ({ name, address })),
+);
+
+async function lackOf(): Promise<string | false> {
+  if (spawnSync('turnserver', ['--version'], { stdio: 'ignore' }).error !== undefined)
+    return 'needs coturn (apt-get install coturn)';
+  const janus = await lackOfJanus('janus');
+  if (janus !== null) return janus;
+  if (devices.length === 0) return 'needs a network device beside the loopback';
+  if (ip('netns', 'add', NAMESPACE).status !== 0) return 'needs the right to make network namespaces';
+  return false;
+}
+
+const skip = await lackOf();
+after(() => {
+  ip('netns', 'del', NAMESPACE);
+  ip('link', 'del', DEVICE);
+});
+
+function startTurn(port: number, relay: string): ChildProcess {
+  const args = `-n --use-auth-secret --static-auth-secret=${SECRET} --realm=marquee.test
+    -L ${NEAR} -p ${port} -E ${relay} --min-port=22000 --max-port=22099 --no-cli --no-tls --no-dtls
+    --log-file=stdout --pidfile=${join(tmpdir(), `${NAMESPACE}.pid`)}`;
+  const child = spawn('turnserver', args.split(/\s+/), { stdio: 'ignore' });
+  return child;
+}
+
+const takesConnections = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, NEAR, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+
+test('somebody whose network lets nothing but TURN through is seen and sees', { skip }, async (t) => {
+  const [device = { name: '', address: '' }] = devices;
+  const dir = await mkdtemp(join(tmpdir(), 'marquee-turn-'));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  // The namespace knows one address: there is no route to that of Janus.
+  ip('link', 'add', DEVICE, 'type', 'veth', 'peer', 'name', 'out', 'netns', NAMESPACE);
+  ip('address', 'add', `${NEAR}/30`, 'dev', DEVICE);
+  ip('link', 'set', DEVICE, 'up');
+  for (const line of [`address add ${FAR}/30 dev out`, 'link set out up', 'link set lo up'])
+    ip('-n', NAMESPACE, ...line.split(' '));
+  assert.notEqual(ip('-n', NAMESPACE, 'route', 'get', device.address).status, 0);
+
+  const turnPort = await freePort();
+  const turn = startTurn(turnPort, device.address);
+  t.after(async () => {
+    turn.kill('SIGKILL');
+    await once(turn, 'exit');
+  });
+  await until(() => takesConnections(turnPort), { message: 'coturn' });
+  const log = createLogger('silent', { process: 'test' });
+  const linkFile = join(dir, 'janus.json');
+  const ports = { first: 21_400, last: 21_599 };
+  const janus = startJanus({
+    ...{ program: 'janus', folder: join(dir, 'janus'), linkFile, ports, publicIp: undefined },
+    ...{ devices: device.name, log },
+  });
+  const engine = createJanusEngine({ linkFile, log });
+  await until(async () => (await engine.health()).ok, { message: 'Janus' });
+  const folder = (await readLink(linkFile))?.folder ?? dir;
+  t.after(async () => {
+    await engine.close();
+    await janus.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const address = { host: NEAR, port: await freePort() };
+  const args = [...FAKE_DEVICES, `--unsafely-treat-insecure-origin-as-secure=http://${NEAR}:${address.port}`];
+  const inside = join(dir, 'chromium');
+  await writeFile(inside, `#!/bin/sh\nexec ip netns exec ${NAMESPACE} ${findChromium()} "$@"\n`);
+  await chmod(inside, 0o755);
+  const [browser, walled] = await Promise.all([launchBrowser(args), launchBrowser(args, () => inside)]);
+  t.after(() => Promise.all([browser.close(), walled.close()]));
+  const urls = [`turn:${NEAR}:${turnPort}?transport=tcp`];
+  const iceServers = createIceServers({ urls, secret: SECRET, clock: systemClock })();
+  const studio = await openStudio({ browser, engine, iceServers, address });
+  t.after(() => studio.close());
+
+  const [free, behind] = [await studio.enter('free'), await studio.enter('behind', {}, walled)];
+  await Promise.all([free.publish('CAMERA', 'MICROPHONE'), behind.publish('CAMERA', 'MICROPHONE')]);
+  await Promise.all([free.sees('behind'), free.hears('behind'), behind.sees('free'), behind.hears('free')]);
+  assert.deepEqual(await behind.ways(), ['relay', 'relay']);
+});
