@@ -1,6 +1,7 @@
-import { lstat, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { OWN_USER } from '../../ffmpeg/output.ts';
+import { RECORDINGS_FOLDER } from './settings.ts';
 
 /** Behind it every user may have a folder; it outlives a restart of the machine. */
 const ELSEWHERE = '/var/tmp/marquee-janus-';
@@ -20,6 +21,17 @@ export async function workingFolder(wanted: string): Promise<string> {
   const made = await mkdtemp(ELSEWHERE);
   await writeFile(note, made, { mode: 0o600 });
   return made;
+}
+
+/** Leaves nothing in /var/tmp but what was recorded and not fetched yet. */
+export async function leaveFolder(wanted: string): Promise<void> {
+  const note = `${resolve(wanted)}.folder`;
+  const known = await readFile(note, 'utf8').catch(() => '');
+  if (!known.startsWith(ELSEWHERE) || !(await isOurs(known))) return;
+  const recorded = await readdir(join(known, RECORDINGS_FOLDER)).catch(() => []);
+  if (recorded.length > 0) return;
+  await rm(known, { recursive: true, force: true });
+  await rm(note, { force: true });
 }
 
 async function isOpen(folder: string): Promise<boolean> {

@@ -11,7 +11,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import { OWN_USER } from '../../ffmpeg/output.ts';
 import { JanusClient } from './client.ts';
 import { type JanusLink, readLink, writeLink } from './link.ts';
-import { workingFolder } from './place.ts';
+import { leaveFolder, workingFolder } from './place.ts';
 import { CONFIG_FOLDER, writeSettings } from './settings.ts';
 
 const run = promisify(execFile);
@@ -89,6 +89,7 @@ export function startJanus(options: Options): JanusProcess {
       ending.abort();
       if (child !== null) await end(child);
       await kept;
+      await leaveFolder(options.folder);
     },
   };
 }
