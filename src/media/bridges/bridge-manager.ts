@@ -7,11 +7,11 @@ import {
   type IngestEngine,
   type WantedBridge,
 } from '../contract/index.ts';
-import { PushFailure } from '../restream/failure.ts';
 import { LeaseLoop } from '../restream/lease-loop.ts';
 import { Bridge } from './bridge.ts';
 import { runHls } from './hls-source.ts';
 import { runRtmp } from './rtmp-source.ts';
+import { runRtsp } from './rtsp-source.ts';
 import type { SourceContext } from './source.ts';
 import { runSrt } from './srt-source.ts';
 
@@ -115,7 +115,8 @@ export async function runSource(address: PullAddress, context: SourceContext): P
       return runRtmp(address, context);
     case 'srt':
       return runSrt(address, context);
-    default:
-      throw new PushFailure('fatal', `Sources by ${address.scheme}:// are not fetched yet.`);
+    case 'rtsp':
+    case 'rtsps':
+      return runRtsp(address, context);
   }
 }

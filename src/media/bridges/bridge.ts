@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type PullAddress, parsePullAddress } from '../../kernel/pull-address.ts';
 import type { BridgePort, BridgeReport, IngestEngine, WantedBridge } from '../contract/index.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
@@ -23,6 +24,7 @@ type Outcome = PushFailure | Taken | null;
 
 /** Nothing of the source has come for so long; what it makes wait itself is told by its own reader. */
 const FIRST_FRAME_MS = 30_000;
+const LEAVE_MS = 2000;
 
 /** One source, fetched until it ends: each attempt is a connection, and between them it waits. */
 export class Bridge {
@@ -123,7 +125,8 @@ export class Bridge {
       ? !this.#isFinalStop
       : outcome instanceof PushFailure && this.#options.wanted.autoRestart;
     await feeder.end(!comesBack);
-    await running;
+    // What still connects somewhere ends by itself: it has nowhere to put anything.
+    await Promise.race([running, delay(LEAVE_MS, null, { ref: false })]);
     return outcome;
   }
 

@@ -6,7 +6,7 @@ import type {
   PublishGrant,
 } from '../contract/index.ts';
 import { FlvTagType } from '../ingest/flv.ts';
-import { PushFailure } from '../restream/failure.ts';
+import { failureOf, PushFailure } from '../restream/failure.ts';
 
 /** Somebody else publishes to the stream from now on. */
 export class Taken extends Error {
@@ -51,7 +51,7 @@ export class Feeder {
       return;
     }
     if (this.#waiting.length < MAX_WAITING) this.#waiting.push(message);
-    this.#opening ??= this.#open();
+    this.#opening ??= this.#open().catch((error: unknown) => this.#options.onEnd(failureOf(error, 'source')));
   }
 
   /** @param isFinal otherwise the signal waits for the next attempt, as for an encoder that comes back. */

@@ -139,6 +139,7 @@ test('what is wrong with a source is said in words, and not hammered', async (t)
       /scheme is not https/,
     ],
     ['redirects in a ring', () => ({ status: 302, headers: { location: '/again' } }), /redirect|too many/],
+    ['endless', () => ({ fault: 'endless' }), /too large a file/],
     [
       'garbage',
       (request) => ({ body: nameOf(request) === 'a.ts' ? Buffer.alloc(5000, 1) : list('a.ts') }),

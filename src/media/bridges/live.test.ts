@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { type TestContext, test } from 'node:test';
 import { startBridge } from '../../../test/bridges/bridge.ts';
+import { startCamera } from '../../../test/bridges/rtsp-server.ts';
 import { freePort } from '../../../test/harness/platform.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { NO_NGINX_RTMP, startNginxRtmp, startTcp } from '../../../test/restream/far-ends.ts';
@@ -102,6 +103,29 @@ async function startLossy(t: TestContext, to: number): Promise<{ port: number; l
   return { port: front.address().port, lost: () => lost };
 }
 
+test('a camera is played over TCP with Digest, and refused with another password', async (t) => {
+  const camera = await startCamera(t);
+  const { place, user, password } = camera;
+  const url = (word: string) => `rtsp://${user}:${encodeURIComponent(word)}@${place}`;
+  const good = await startBridge(t, url(password));
+  const wrong = await startBridge(t, url('another'));
+  const nobody = await startBridge(t, `rtsp://${place}`);
+  await good.when('ACTIVE');
+  const before = good.frames();
+  const startedMs = performance.now();
+  await until(() => good.frames() >= before + 2 * FPS, { timeoutMs: 10_000 });
+  assert.ok(performance.now() - startedMs > 1500, 'at its own pace');
+  assert.ok(good.sounds() > 50, `${good.sounds()} sounds`);
+  const [session] = good.ingest.engine.list();
+  assert.deepEqual([session?.video?.width, session?.video?.height], [640, 360]);
+  const { avDriftMs } = good.ingest.engine.stats(session?.sessionId ?? '') ?? {};
+  assert.ok(Math.abs(avDriftMs ?? 0) < 300, `${avDriftMs} ms apart`);
+  assert.match((await wrong.when('FAILED')).message ?? '', /refuses the user or the password/);
+  assert.match((await nobody.when('FAILED')).message ?? '', /asks for a user and a password/);
+  camera.end();
+  assert.match((await good.when('FAILED')).message ?? '', /has closed the connection/);
+});
+
 test('a server that is none, hangs up or is not there is said in words', async (t) => {
   const garbage = await startTcp(t, (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
   const closing = await startTcp(t, (socket) => socket.destroy());
@@ -110,6 +134,8 @@ test('a server that is none, hangs up or is not there is said in words', async (
     [`rtmp://127.0.0.1:${closing}/live/a`, /closed the connection|broken the connection/],
     ['rtmp://127.0.0.1:1/live/a', /takes no connection/],
     ['rtmp://10.0.0.1/live/a', /private address/],
+    [`rtsp://127.0.0.1:${garbage}/a`, /does not answer as an RTSP server does|closed/],
+    ['rtsp://10.0.0.1/a', /private address/],
     ['srt://10.0.0.1:9000', /private address/],
     ['srt://127.0.0.1:1', /does not answer in time|ECONNREFUSED/],
   ];

@@ -1,0 +1,222 @@
+import { FlvTagType } from '../ingest/flv.ts';
+import type { FlvTag } from '../restream/flv-reader.ts';
+
+/** One packet (RFC 3550, section 5.1). */
+export interface RtpPacket {
+  isLast: boolean;
+  payloadType: number;
+  timestamp: number;
+  payload: Buffer;
+}
+
+const HEADER_BYTES = 12;
+
+/** null for what is none. */
+export function readRtp(packet: Buffer): RtpPacket | null {
+  if (packet.length < HEADER_BYTES || packet.readUInt8(0) >> 6 !== 2) return null;
+  const first = packet.readUInt8(0);
+  let start = HEADER_BYTES + 4 * (first & 0x0f);
+  if ((first & 0x10) !== 0 && packet.length >= start + 4) start += 4 + 4 * packet.readUInt16BE(start + 2);
+  const padding = (first & 0x20) === 0 ? 0 : (packet.at(-1) ?? 0);
+  if (start + padding > packet.length) return null;
+  return {
+    isLast: (packet.readUInt8(1) & 0x80) !== 0,
+    payloadType: packet.readUInt8(1) & 0x7f,
+    timestamp: packet.readUInt32BE(4),
+    payload: packet.subarray(start, packet.length - padding),
+  };
+}
+
+/** Makes tags of the packets of one track. */
+export interface Depacketiser {
+  /** @param ms the packet's time in milliseconds. */
+  packet(packet: RtpPacket, ms: number): void;
+}
+
+type OnTag = (tag: FlvTag) => void;
+
+const MAX_FRAME_BYTES = 8 * 2 ** 20;
+const STAP_A = 24;
+const FU_A = 28;
+const IDR = 5;
+const SPS = 7;
+const PPS = 8;
+const DELIMITER = 9;
+
+/** H.264 (RFC 6184): single units, STAP-A and FU-A, which are packetisation modes 0 and 1. */
+export class H264Depacketiser implements Depacketiser {
+  readonly #onTag: OnTag;
+  #sps: Buffer | null = null;
+  #pps: Buffer | null = null;
+  #isNews = false;
+  #units: Buffer[] = [];
+  #bytes = 0;
+  #fragments: Buffer[] | null = null;
+  #timestamp: number | null = null;
+  #ms = 0;
+  #lastDts = Number.NEGATIVE_INFINITY;
+
+  constructor(parameters: ReadonlyMap<string, string>, onTag: OnTag) {
+    this.#onTag = onTag;
+    for (const text of (parameters.get('sprop-parameter-sets') ?? '').split(',')) {
+      const unit = Buffer.from(text, 'base64');
+      if (unit.length > 3) this.#unit(unit);
+    }
+  }
+
+  packet({ isLast, timestamp, payload }: RtpPacket, ms: number): void {
+    if (this.#timestamp !== null && this.#timestamp !== timestamp) this.#flush();
+    this.#timestamp = timestamp;
+    this.#ms = ms;
+    const type = (payload[0] ?? 0) & 0x1f;
+    if (type === STAP_A) this.#aggregate(payload);
+    else if (type === FU_A) this.#fragment(payload);
+    else if (type > 0 && type < STAP_A) this.#unit(Buffer.from(payload));
+    if (isLast) this.#flush();
+  }
+
+  #aggregate(payload: Buffer): void {
+    for (let at = 1; at + 2 <= payload.length; ) {
+      const size = payload.readUInt16BE(at);
+      if (size > 0) this.#unit(Buffer.from(payload.subarray(at + 2, at + 2 + size)));
+      at += 2 + size;
+    }
+  }
+
+  #fragment(payload: Buffer): void {
+    if (payload.length < 3) return;
+    const indicator = payload.readUInt8(0);
+    const header = payload.readUInt8(1);
+    if ((header & 0x80) !== 0) this.#fragments = [Buffer.of((indicator & 0xe0) | (header & 0x1f))];
+    if (this.#fragments === null) return;
+    this.#fragments.push(Buffer.from(payload.subarray(2)));
+    this.#bytes += payload.length;
+    if (this.#bytes > MAX_FRAME_BYTES) this.#fragments = null;
+    if ((header & 0x40) === 0 || this.#fragments === null) return;
+    const whole = Buffer.concat(this.#fragments);
+    this.#fragments = null;
+    this.#unit(whole);
+  }
+
+  #unit(unit: Buffer): void {
+    const type = (unit[0] ?? 0) & 0x1f;
+    if (type === SPS) {
+      this.#isNews ||= this.#sps === null || !this.#sps.equals(unit);
+      this.#sps = unit;
+    } else if (type === PPS) {
+      this.#isNews ||= this.#pps === null || !this.#pps.equals(unit);
+      this.#pps = unit;
+    } else if (type !== DELIMITER && this.#bytes + unit.length <= MAX_FRAME_BYTES) {
+      this.#units.push(unit);
+      this.#bytes += unit.length;
+    }
+  }
+
+  /** The frame is whole. */
+  #flush(): void {
+    const units = this.#units;
+    this.#units = [];
+    this.#bytes = 0;
+    if (this.#isNews) this.#header();
+    if (units.length === 0 || this.#sps === null || this.#pps === null) return;
+    const isKey = units.some((unit) => ((unit[0] ?? 0) & 0x1f) === IDR);
+    // The packets tell when a picture is shown; it is decoded no earlier than the one before it.
+    const pts = Math.round(this.#ms);
+    const dts = Math.max(pts, this.#lastDts + 1);
+    this.#lastDts = dts;
+    const head = Buffer.of(isKey ? 0x17 : 0x27, 1, 0, 0, 0);
+    head.writeIntBE(pts - dts, 2, 3);
+    const parts = units.flatMap((unit) => [uint32(unit.length), unit]);
+    this.#onTag({ type: FlvTagType.video, timestamp: dts, payload: Buffer.concat([head, ...parts]) });
+  }
+
+  /** An AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1). */
+  #header(): void {
+    const [sps, pps] = [this.#sps, this.#pps];
+    if (sps === null || pps === null) return;
+    this.#isNews = false;
+    const record = [
+      Buffer.of(0x17, 0, 0, 0, 0, 1, sps[1] ?? 0, sps[2] ?? 0, sps[3] ?? 0, 0xff, 0xe1),
+      ...[uint16(sps.length), sps, Buffer.of(1), uint16(pps.length), pps],
+    ];
+    const timestamp = Math.max(0, Math.round(this.#ms));
+    this.#onTag({ type: FlvTagType.video, timestamp, payload: Buffer.concat(record) });
+  }
+}
+
+const AAC_FRAME_SAMPLES = 1024;
+const MAX_AAC_BYTES = 64 * 1024;
+
+/** AAC (RFC 3640, mode AAC-hbr or AAC-lbr). */
+export class AacDepacketiser implements Depacketiser {
+  readonly #onTag: OnTag;
+  readonly #clockRate: number;
+  readonly #sizeBits: number;
+  readonly #headerBits: number;
+  #config: Buffer | null;
+  #partial: Buffer[] = [];
+
+  constructor(parameters: ReadonlyMap<string, string>, clockRate: number, onTag: OnTag) {
+    this.#onTag = onTag;
+    this.#clockRate = clockRate;
+    this.#sizeBits = Number(parameters.get('sizelength') ?? 13) || 13;
+    this.#headerBits = this.#sizeBits + (Number(parameters.get('indexlength') ?? 3) || 0);
+    this.#config = Buffer.from(parameters.get('config') ?? '', 'hex');
+  }
+
+  packet({ isLast, payload }: RtpPacket, ms: number): void {
+    if (payload.length < 2) return;
+    const bits = payload.readUInt16BE(0);
+    const count = Math.floor(bits / this.#headerBits);
+    let at = 2 + Math.ceil(bits / 8);
+    for (let index = 0; index < count; index += 1) {
+      const size = bitsAt(payload.subarray(2), index * this.#headerBits, this.#sizeBits);
+      const frame = Buffer.from(payload.subarray(at, at + size));
+      at += size;
+      const time = ms + (index * AAC_FRAME_SAMPLES * 1000) / this.#clockRate;
+      // One that is larger than a packet comes in several.
+      if (frame.length === size && this.#partial.length === 0) this.#frame(frame, time);
+      else this.#piece(frame, isLast, time);
+    }
+  }
+
+  #piece(piece: Buffer, isLast: boolean, ms: number): void {
+    this.#partial.push(piece);
+    const bytes = this.#partial.reduce((sum, { length }) => sum + length, 0);
+    if (isLast && bytes <= MAX_AAC_BYTES) this.#frame(Buffer.concat(this.#partial), ms);
+    if (isLast || bytes > MAX_AAC_BYTES) this.#partial = [];
+  }
+
+  #frame(frame: Buffer, ms: number): void {
+    const timestamp = Math.max(0, Math.round(ms));
+    const tag = (kind: number, bytes: Buffer) =>
+      this.#onTag({
+        type: FlvTagType.audio,
+        timestamp,
+        payload: Buffer.concat([Buffer.of(0xaf, kind), bytes]),
+      });
+    if (this.#config !== null) tag(0, this.#config);
+    this.#config = null;
+    tag(1, frame);
+  }
+}
+
+function bitsAt(bytes: Buffer, at: number, count: number): number {
+  let value = 0;
+  for (let bit = at; bit < at + count; bit += 1) {
+    value = value * 2 + (((bytes[bit >> 3] ?? 0) >> (7 - (bit & 7))) & 1);
+  }
+  return value;
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+function uint16(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeUInt16BE(value);
+  return bytes;
+}

@@ -1,0 +1,196 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { Credentials } from '../../kernel/pull-address.ts';
+import { PushFailure } from '../restream/failure.ts';
+
+export interface RtspReply {
+  status: number;
+  /** By their lower-case names; of repeated ones the last, but all challenges. */
+  headers: ReadonlyMap<string, string>;
+  challenges: readonly string[];
+  body: string;
+}
+
+export interface RtspConnectionOptions {
+  socket: Socket;
+  credentials: Credentials | null;
+  /** A packet that came between the answers, on its channel (RFC 2326, section 10.12). */
+  onPacket(channel: number, packet: Buffer): void;
+  onFailure(failure: PushFailure): void;
+}
+
+const DOLLAR = 0x24;
+const MAX_HEAD_BYTES = 16 * 1024;
+const MAX_BODY_BYTES = 128 * 1024;
+const ANSWER_MS = 8000;
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+interface Waiting {
+  resolve(reply: RtspReply): void;
+  reject(failure: PushFailure): void;
+}
+
+/** The client's side of RTSP over one TCP connection (RFC 2326), media interleaved. */
+export class RtspConnection {
+  readonly #options: RtspConnectionOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  #input: Buffer = Buffer.alloc(0);
+  #sequence = 0;
+  #challenge: string | null = null;
+
+  constructor(options: RtspConnectionOptions) {
+    this.#options = options;
+    options.socket.on('data', (data: Buffer) => {
+      try {
+        this.#input = this.#input.length === 0 ? data : Buffer.concat([this.#input, data]);
+        this.#read();
+      } catch (error) {
+        if (!(error instanceof PushFailure)) throw error;
+        options.onFailure(error);
+      }
+    });
+  }
+
+  /** Asks once more with the credentials where the server wants them. @throws {PushFailure} */
+  async ask(method: string, url: string, headers: Record<string, string> = {}): Promise<RtspReply> {
+    let reply = await this.#send(method, url, headers);
+    if (reply.status === 401) {
+      if (this.#options.credentials === null) {
+        throw new PushFailure('refused', 'The source asks for a user and a password.');
+      }
+      const digest = reply.challenges.find((one) => /^digest /i.test(one));
+      this.#challenge = digest ?? reply.challenges[0] ?? null;
+      reply = await this.#send(method, url, headers);
+    }
+    const { status } = reply;
+    if (status === 401 || status === 403) {
+      throw new PushFailure('refused', `The source refuses the user or the password (${status}).`);
+    }
+    if (status !== 200) throw new PushFailure('normal', `The source answers ${status} to ${method}.`);
+    return reply;
+  }
+
+  /** Without waiting for an answer. */
+  tell(method: string, url: string, headers: Record<string, string> = {}): void {
+    this.#write(method, url, headers);
+  }
+
+  #send(method: string, url: string, headers: Record<string, string>): Promise<RtspReply> {
+    const { promise, resolve, reject } = Promise.withResolvers<RtspReply>();
+    const sequence = this.#write(method, url, headers);
+    const timer = setTimeout(
+      () => reject(new PushFailure('normal', 'The source does not answer in time (RTSP).')),
+      ANSWER_MS,
+    );
+    this.#waiting.set(sequence, { resolve, reject });
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.#waiting.delete(sequence);
+    });
+  }
+
+  #write(method: string, url: string, headers: Record<string, string>): number {
+    this.#sequence += 1;
+    const { credentials, socket } = this.#options;
+    const proof =
+      this.#challenge === null || credentials === null
+        ? null
+        : authorization(this.#challenge, credentials, method, url);
+    const lines = [
+      `${method} ${url} RTSP/1.0`,
+      `CSeq: ${this.#sequence}`,
+      'User-Agent: Marquee',
+      ...(proof === null ? [] : [`Authorization: ${proof}`]),
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    return this.#sequence;
+  }
+
+  #read(): void {
+    for (let used = this.#piece(); used > 0; used = this.#piece()) {
+      this.#input = this.#input.subarray(used);
+    }
+  }
+
+  /** @returns the length of what was whole; 0 when more has to come. */
+  #piece(): number {
+    const input = this.#input;
+    if (input.length < 4) return 0;
+    if (input[0] === DOLLAR) {
+      const end = 4 + input.readUInt16BE(2);
+      if (input.length < end) return 0;
+      this.#options.onPacket(input.readUInt8(1), input.subarray(4, end));
+      return end;
+    }
+    const head = input.indexOf(HEAD_END);
+    if (head < 0 && input.length <= MAX_HEAD_BYTES) return this.#isRtsp(input) ? 0 : this.#wrong();
+    if (head < 0 || head > MAX_HEAD_BYTES) return this.#wrong();
+    return this.#message(input, head);
+  }
+
+  #isRtsp(input: Buffer): boolean {
+    return /^[A-Z]/.test(input.toString('latin1', 0, 1));
+  }
+
+  #wrong(): never {
+    throw new PushFailure('normal', 'The source does not answer as an RTSP server does.');
+  }
+
+  #message(input: Buffer, head: number): number {
+    const [first = '', ...lines] = input.toString('utf8', 0, head).split('\r\n');
+    const headers = new Map<string, string>();
+    const challenges: string[] = [];
+    for (const line of lines) {
+      const cut = line.indexOf(':');
+      const name = line.slice(0, cut).trim().toLowerCase();
+      headers.set(name, line.slice(cut + 1).trim());
+      if (name === 'www-authenticate') challenges.push(line.slice(cut + 1).trim());
+    }
+    const length = Number(headers.get('content-length') ?? 0);
+    if (!(length >= 0 && length <= MAX_BODY_BYTES)) this.#wrong();
+    const end = head + HEAD_END.length + length;
+    if (input.length < end) return 0;
+    const status = /^RTSP\/1\.\d (\d{3})/.exec(first)?.[1];
+    // A request of the server's is not answered: none is needed to be sent media.
+    if (status === undefined) return / RTSP\/1\.\d$/.test(first) ? end : this.#wrong();
+    const body = input.toString('utf8', head + HEAD_END.length, end);
+    const waiting = this.#waiting.get(Number(headers.get('cseq')));
+    waiting?.resolve({ status: Number(status), headers, challenges, body });
+    return end;
+  }
+}
+
+const hashed = (algorithm: string, text: string) => createHash(algorithm).update(text).digest('hex');
+
+/** Basic, or Digest with or without `qop` (RFC 7616; RFC 2069 for old cameras). */
+export function authorization(
+  challenge: string,
+  { user, password }: Credentials,
+  method: string,
+  url: string,
+): string {
+  if (/^basic/i.test(challenge)) {
+    return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+  }
+  const asked = new Map(
+    [...challenge.matchAll(/(\w+)=(?:"([^"]*)"|([^\s,]+))/g)].map(([, name = '', quoted, bare]) => [
+      name.toLowerCase(),
+      quoted ?? bare ?? '',
+    ]),
+  );
+  const algorithm = /sha-?256/i.test(asked.get('algorithm') ?? '') ? 'sha256' : 'md5';
+  const realm = asked.get('realm') ?? '';
+  const nonce = asked.get('nonce') ?? '';
+  const secret = hashed(algorithm, `${user}:${realm}:${password}`);
+  const act = hashed(algorithm, `${method}:${url}`);
+  const parts = [`username="${user}"`, `realm="${realm}"`, `nonce="${nonce}"`, `uri="${url}"`];
+  if ((asked.get('qop') ?? '').split(/, */).includes('auth')) {
+    const cnonce = randomBytes(8).toString('hex');
+    const response = hashed(algorithm, `${secret}:${nonce}:00000001:${cnonce}:auth:${act}`);
+    parts.push('qop=auth', 'nc=00000001', `cnonce="${cnonce}"`, `response="${response}"`);
+  } else parts.push(`response="${hashed(algorithm, `${secret}:${nonce}:${act}`)}"`);
+  if (asked.has('algorithm')) parts.push(`algorithm=${asked.get('algorithm')}`);
+  if (asked.has('opaque')) parts.push(`opaque="${asked.get('opaque')}"`);
+  return `Digest ${parts.join(', ')}`;
+}

@@ -1,0 +1,177 @@
+import type { RtspAddress } from '../../kernel/pull-address.ts';
+import { failureOf, PushFailure } from '../restream/failure.ts';
+import { LiveLane } from './live-lane.ts';
+import { AacDepacketiser, type Depacketiser, H264Depacketiser, readRtp } from './rtp.ts';
+import { RtspConnection, type RtspReply } from './rtsp-connection.ts';
+import { parseSdp, type SdpTrack } from './sdp.ts';
+import type { SourceContext } from './source.ts';
+
+const CONNECT_MS = 8000;
+const DEFAULT_SESSION_SEC = 60;
+const BYE = 203;
+
+/** A track that is played: where its packets come, and what is made of them. */
+interface Playing {
+  track: SdpTrack;
+  url: string;
+  depacketiser: Depacketiser;
+  /** The time of the last packet, as it says and in milliseconds; null before the first. */
+  base: { timestamp: number; ms: number } | null;
+}
+
+/** Plays an RTSP session over TCP (RFC 2326): its H.264, and its AAC. */
+export async function runRtsp(
+  address: RtspAddress,
+  { outbound, begin, signal }: SourceContext,
+): Promise<void> {
+  const { guarded, port, scheme, url, credentials } = address;
+  const tls = scheme === 'rtsps';
+  const socket = await outbound.connect({ url: guarded, port, tls, timeoutMs: CONNECT_MS });
+  const lane = new LiveLane(begin);
+  const over = Promise.withResolvers<void>();
+  over.promise.catch(() => {});
+  const playing: Playing[] = [];
+  socket.on('error', (error) => over.reject(failureOf(error, 'source')));
+  socket.on('close', () => over.reject(new PushFailure('normal', 'The source has closed the connection.')));
+  signal.addEventListener('abort', () => over.resolve(), { once: true });
+  if (signal.aborted) over.resolve();
+  const connection = new RtspConnection({
+    socket,
+    credentials,
+    onFailure: over.reject,
+    onPacket(channel, packet) {
+      const one = playing[channel >> 1];
+      if (one === undefined) return;
+      if (channel % 2 === 0) take(one, packet);
+      else if (saysBye(packet)) over.resolve();
+      lane.flush();
+      const wait = lane.wait();
+      if (wait === null) return;
+      socket.pause();
+      void wait.then(() => socket.resume());
+    },
+  });
+  let keepAlive: NodeJS.Timeout | undefined;
+  try {
+    const session = await Promise.race([open(connection, url, lane, playing), over.promise]);
+    if (session) keepAlive = stayAlive(connection, session);
+    await Promise.race([over.promise, lane.silence]);
+    if (session) connection.tell('TEARDOWN', session.url, { Session: session.id });
+  } finally {
+    clearInterval(keepAlive);
+    lane.end();
+    socket.end();
+    setTimeout(() => socket.destroy(), 200).unref();
+  }
+}
+
+interface Session {
+  url: string;
+  id: string;
+  timeoutSec: number;
+  knowsGetParameter: boolean;
+}
+
+async function open(
+  connection: RtspConnection,
+  url: string,
+  lane: LiveLane,
+  playing: Playing[],
+): Promise<Session> {
+  const options = await connection.ask('OPTIONS', url);
+  const described = await connection.ask('DESCRIBE', url, { Accept: 'application/sdp' });
+  const base = described.headers.get('content-base') ?? described.headers.get('content-location') ?? url;
+  const { control, tracks } = parseSdp(described.body);
+  const whole = control === '*' ? base : below(base, control);
+  let id = '';
+  let timeoutSec = DEFAULT_SESSION_SEC;
+  for (const track of chosen(tracks)) {
+    const one = {
+      track,
+      url: below(base, track.control),
+      depacketiser: depacketiserOf(track, lane),
+      base: null,
+    };
+    const channel = playing.length * 2;
+    playing.push(one);
+    const reply = await connection.ask('SETUP', one.url, {
+      Transport: `RTP/AVP/TCP;unicast;interleaved=${channel}-${channel + 1}`,
+      ...(id === '' ? {} : { Session: id }),
+    });
+    const [name = '', ...rest] = (reply.headers.get('session') ?? '').split(';');
+    id = name.trim();
+    timeoutSec = Number(/timeout=(\d+)/.exec(rest.join(';'))?.[1] ?? DEFAULT_SESSION_SEC);
+  }
+  const played = await connection.ask('PLAY', whole, { Session: id, Range: 'npt=0.000-' });
+  placeBy(played, playing);
+  const knowsGetParameter = (options.headers.get('public') ?? '').includes('GET_PARAMETER');
+  return { url: whole, id, timeoutSec, knowsGetParameter };
+}
+
+/** @throws {PushFailure} where the picture is coded otherwise, or there is none. */
+function chosen(tracks: readonly SdpTrack[]): SdpTrack[] {
+  const picture = tracks.find(({ kind, encoding }) => kind === 'video' && encoding === 'H264');
+  // Sound in another coding is left out: a camera without sound is worth more than none.
+  const sound = tracks.find(
+    ({ kind, encoding, parameters }) =>
+      kind === 'audio' && encoding === 'MPEG4-GENERIC' && (parameters.get('config') ?? '') !== '',
+  );
+  const other = tracks.find(({ kind }) => kind === 'video');
+  if (picture === undefined && other !== undefined) {
+    const coded = other.encoding.slice(0, 20) || 'something unknown';
+    throw new PushFailure(
+      'fatal',
+      `The source is coded as ${coded}, which is not taken. Encode it as H.264.`,
+    );
+  }
+  const found = [picture, sound].filter((track) => track !== undefined);
+  if (found.length === 0) throw new PushFailure('fatal', 'The source has neither H.264 nor AAC.');
+  return found;
+}
+
+function depacketiserOf({ kind, parameters, clockRate }: SdpTrack, lane: LiveLane): Depacketiser {
+  return kind === 'video'
+    ? new H264Depacketiser(parameters, (tag) => lane.tag(tag))
+    : new AacDepacketiser(parameters, clockRate, (tag) => lane.tag(tag));
+}
+
+/** `RTP-Info` says which time of each track is the beginning: that keeps sound and picture together. */
+function placeBy({ headers }: RtspReply, playing: Playing[]): void {
+  for (const part of (headers.get('rtp-info') ?? '').split(/,(?=\s*url=)/)) {
+    const url = /url=([^;]+)/.exec(part)?.[1]?.trim();
+    const timestamp = /rtptime=(\d+)/.exec(part)?.[1];
+    const one = playing.find((candidate) => url !== undefined && candidate.url.endsWith(url));
+    if (one !== undefined && timestamp !== undefined) one.base ??= { timestamp: Number(timestamp), ms: 0 };
+  }
+  if (!playing.every(({ base }) => base !== null)) for (const one of playing) one.base = null;
+}
+
+function take(one: Playing, bytes: Buffer): void {
+  const packet = readRtp(bytes);
+  if (packet === null) return;
+  one.base ??= { timestamp: packet.timestamp, ms: performance.now() };
+  const steps = (packet.timestamp - one.base.timestamp) | 0;
+  one.base = { timestamp: packet.timestamp, ms: one.base.ms + (steps * 1000) / one.track.clockRate };
+  one.depacketiser.packet(packet, one.base.ms);
+}
+
+/** Whether one of the reports in it (RFC 3550, section 6.1) says that the source leaves. */
+function saysBye(packet: Buffer): boolean {
+  for (let at = 0; at + 4 <= packet.length; at += 4 + 4 * packet.readUInt16BE(at + 2)) {
+    if (packet.readUInt8(at + 1) === BYE) return true;
+  }
+  return false;
+}
+
+function stayAlive(connection: RtspConnection, session: Session): NodeJS.Timeout {
+  const method = session.knowsGetParameter ? 'GET_PARAMETER' : 'OPTIONS';
+  const everyMs = Math.max(5, Math.min(session.timeoutSec, 300) / 2) * 1000;
+  return setInterval(() => connection.tell(method, session.url, { Session: session.id }), everyMs);
+}
+
+/** A track's address, which stays on the server that was connected to whatever it says. */
+function below(base: string, control: string): string {
+  if (/^rtsps?:\/\//i.test(control)) return control;
+  if (control === '' || control === '*') return base;
+  return `${base.replace(/\/+$/, '')}/${control}`;
+}
