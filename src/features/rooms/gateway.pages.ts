@@ -17,7 +17,8 @@ import * as repository from './repository.ts';
 import type { RoomGrant } from './tokens.ts';
 
 const PROTOCOL = 'marquee.room.v1';
-const MAX_MESSAGE_BYTES = 64 * 1024;
+/** Room for the answer to a session description with some hundred people in it. */
+const MAX_MESSAGE_BYTES = 256 * 1024;
 const MAX_OPEN = 20_000;
 const MAX_PER_ADDRESS = 100;
 const MAX_PER_WORKSPACE = 2000;

@@ -387,7 +387,7 @@ describe('bad clients', () => {
       assert.equal(await client.end(), 4400, text);
     }
     const big = await joinRoom(app, key, id, { identity: 'ada' });
-    big.send({ type: 'signal', data: { to: 'x', text: 'x'.repeat(70_000) } });
+    big.send({ type: 'signal', data: { to: 'x', text: 'x'.repeat(270_000) } });
     assert.equal(await big.end(), 1009);
     const fast = await joinRoom(app, key, id, { identity: 'ada' });
     for (let n = 0; n < 200; n++) fast.send({ type: 'ping' });
