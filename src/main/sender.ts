@@ -46,5 +46,6 @@ process.on('message', (order: SenderOrder) => {
 });
 // The media process is gone, even by kill -9: nothing may be sent that nobody knows of.
 process.on('disconnect', stop);
+if (!process.connected) stop();
 process.on('SIGTERM', stop);
 process.on('SIGINT', () => {});

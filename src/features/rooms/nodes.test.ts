@@ -8,7 +8,7 @@ import { runTask } from '../../../test/harness/parts.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { connectRoom, createRoom, joinRoom, mintToken, type RoomClient } from '../../../test/rooms/client.ts';
 
-const NODE = join(import.meta.dirname, '../../../test/rooms/node-main.ts');
+const NODE = join(import.meta.dirname, '../../../test/harness/node-main.ts');
 /** Whose address a request comes from, a test says by a header. */
 const env = { TRUST_PROXY: '1' };
 let first: TestApp;

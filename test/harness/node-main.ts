@@ -2,10 +2,10 @@
 import { startApi } from '../../src/main/api.ts';
 import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
-import { SECRET_KEY } from '../harness/app.ts';
+import { SECRET_KEY } from './app.ts';
 
-const [databaseUrl = '', dataDir = ''] = process.argv.slice(2);
-const config = loadConfig({ PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
+const [databaseUrl = '', dataDir = '', redisUrl] = process.argv.slice(2);
+const config = loadConfig({ PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent', REDIS_URL: redisUrl });
 const container = await createContainer({ config, databaseUrl, secretKey: SECRET_KEY, name: 'node' });
 const { app } = await startApi(container, () => true);
 const address = app.server.address();
