@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -25,6 +25,8 @@ let dir: string;
 let browser: TestBrowser;
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'room-recording-'));
+  // Or Janus, which has a user of its own, would work elsewhere and leave a folder there.
+  await chmod(dir, 0o755);
   browser = await launchBrowser(FAKE_DEVICES);
 });
 after(async () => {
