@@ -1,6 +1,6 @@
 /**
- * `npm test [-- [--full] [folder or file…]]`: static checks, then unit and API tests, end-to-end tests side by
- * side, and one at a time what measures or loads the machine (`*.alone.test.ts`). `--full` adds the long forms
+ * `npm test [-- [--full] [folder or file…]]`: static checks, then unit, API and end-to-end tests side by side,
+ * and one at a time what measures or loads the machine (`*.alone.test.ts`). `--full` adds the long forms
  * (`*.full.test.ts`). With folders, only the tests below those whose path has such a part.
  */
 import { runSteps, staticSteps } from './steps.ts';
@@ -30,15 +30,10 @@ function patterns(roots: string[], kind = ''): string[] {
 const everything = [...SOURCES, 'e2e'];
 const code = await runSteps([
   ...(wanted.length === 0 ? staticSteps() : []),
-  ...testStep('unit and API tests', patterns(SOURCES), {
-    exclude: [...ELSEWHERE, ...APART, 'e2e/**'],
+  ...testStep('tests', patterns(everything), {
+    exclude: [...ELSEWHERE, ...APART],
     concurrency: BESIDE,
-    timeoutMs: 1_500_000,
-  }),
-  ...testStep('end to end', patterns(['e2e']), {
-    exclude: [...APART, ...SOURCES.map((root) => `${root}/**`)],
-    concurrency: BESIDE,
-    timeoutMs: 900_000,
+    timeoutMs: 1_800_000,
   }),
   ...testStep('one at a time', patterns(everything, '.alone'), {
     exclude: ['node_modules/**'],

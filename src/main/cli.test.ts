@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
-import { BARE_ENVIRONMENT } from '../../test/harness/command-line.ts';
+import { BARE_ENVIRONMENT, type CommandOutcome, runCommand } from '../../test/harness/command-line.ts';
 import { createTestDatabase } from '../../test/harness/database.ts';
 import { until } from '../../test/harness/wait.ts';
 
@@ -25,17 +25,16 @@ before(async () => {
 });
 after(() => app.close());
 
-interface Outcome {
-  code: number | null;
-  stdout: string;
-  stderr: string;
+interface Outcome extends CommandOutcome {
   json(): unknown;
 }
 
-async function marquee(
-  args: string[],
-  env: Record<string, string> = { DATABASE_URL: url },
-): Promise<Outcome> {
+/** @param env makes it a process of its own, with this environment. */
+async function marquee(args: string[], env?: Record<string, string>): Promise<Outcome> {
+  if (env === undefined) {
+    const outcome = await runCommand(app, args);
+    return { ...outcome, json: () => JSON.parse(outcome.stdout) };
+  }
   const dataDir = join(tmpdir(), `marquee-cli-${randomBytes(6).toString('hex')}`);
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CLI, ...args], {
     env: { ...BARE_ENVIRONMENT, DATA_DIR: dataDir, ...env },

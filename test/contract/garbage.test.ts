@@ -10,7 +10,7 @@ import { addressOf, type Operation, readOperations, type Schema, sampleOf } from
 import { makeResources, type PathValues, valuesFor } from './resources.ts';
 
 /** For all operations together; each gets its share. */
-const TIME_MS = 15_000;
+const TIME_MS = 6000;
 const RUNS = 120;
 
 let app: TestApp;

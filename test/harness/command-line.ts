@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { runCommandLine } from '../../src/main/command-line.ts';
 import { SECRET_KEY, type TestApp } from './app.ts';
 
 /** What a command line has of the environment of its test: with the cache of compiled files it starts in half the time. */
@@ -9,23 +7,38 @@ export const BARE_ENVIRONMENT: NodeJS.ProcessEnv = {
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 };
 
-const CLI = join(import.meta.dirname, '../../src/main/cli.ts');
+/** How a command ended, and what it printed. */
+export interface CommandOutcome {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
 
 /**
- * Runs the operator's command line on the database and with the secret key of a server that runs.
- *
- * @returns what it prints. @throws {Error} when it ends with another status than 0.
+ * Runs the operator's command line on the database and with the secret key of a server that runs: all of it, but in
+ * the process of the test, which spares a second for each command.
  */
-export async function commandLine(app: TestApp, ...args: string[]): Promise<string> {
+export async function runCommand(app: TestApp, args: string[]): Promise<CommandOutcome> {
   const { host, port, database, user, pass } = app.container.sql.options;
-  const command = ['--disable-warning=ExperimentalWarning', CLI, ...args];
-  const { stdout } = await promisify(execFile)(process.execPath, command, {
-    env: {
-      ...BARE_ENVIRONMENT,
-      DATABASE_URL: `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`,
-      DATA_DIR: app.container.config.DATA_DIR,
-      SECRET_KEY: SECRET_KEY.toString('hex'),
+  const environment = {
+    ...BARE_ENVIRONMENT,
+    DATABASE_URL: `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`,
+    DATA_DIR: app.container.config.DATA_DIR,
+    SECRET_KEY: SECRET_KEY.toString('hex'),
+  };
+  const outcome = { stdout: '', stderr: '' };
+  const into = (name: keyof typeof outcome) => ({
+    write(text: string) {
+      outcome[name] += text;
     },
   });
+  const code = await runCommandLine(args, { stdout: into('stdout'), stderr: into('stderr') }, environment);
+  return { code, ...outcome };
+}
+
+/** @returns what the command prints. @throws {Error} with `code` and `stderr` when it ends with another status than 0. */
+export async function commandLine(app: TestApp, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(app, args);
+  if (code !== 0) throw Object.assign(new Error(stderr), { code, stderr });
   return stdout;
 }

@@ -87,24 +87,6 @@ test('20 at once on two nodes find as many seats as there are, and the room goes
   await Promise.all(seated.map((client) => client.close()));
 });
 
-test('one address has 100 connections on a node, and a waiting room 100 people; both get their places back', async () => {
-  const id = await createRoom(first, key, { waitingRoom: true });
-  const mint = (identity: string) => mintToken(first, key, id, { identity });
-  const tokens = await Promise.all(Array.from({ length: 100 }, (_, n) => mint(`p${n}`)));
-  const from = '10.9.9.9';
-  const clients = tokens.map((token) => connectRoom(first, id, [token], { from }));
-  for (const client of clients) await client.next('waiting');
-  const late = await mint('late');
-  assert.equal(await connectRoom(first, id, [late], { from }).end(), 4429);
-  assert.equal(await connectRoom(first, id, [late], { from: '10.9.9.8' }).end(), 4409);
-  await clients[0]?.close();
-  const again = await until(async () => {
-    const client = connectRoom(first, id, [late], { from });
-    return Promise.race([client.next('waiting').then(() => client), client.end().then(() => null)]);
-  });
-  await Promise.all([again, ...clients.slice(1)].map((client) => client.close()));
-});
-
 test('the seats of a node that was killed are given up', async () => {
   const id = await createRoom(first, key, { departureTimeoutSec: 0 });
   const dataDir = first.container.config.DATA_DIR;

@@ -67,7 +67,18 @@ for (const [name, args] of [
   ['50 in a transport stream', [...pictures('160x90', 50, 8), ...BFRAMES, '-g', '100', 'a.ts']],
   [
     'VP9',
-    [...pictures('160x90', 25, 12), '-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-g', '40', 'a.webm'],
+    [
+      ...pictures('160x90', 25, 12),
+      '-c:v',
+      'libvpx-vp9',
+      '-deadline',
+      'realtime',
+      '-cpu-used',
+      '8',
+      '-g',
+      '40',
+      'a.webm',
+    ],
   ],
 ] as const) {
   test(`chunks: ${name}: every picture, once, at its time`, async () => {

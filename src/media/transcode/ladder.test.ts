@@ -99,7 +99,17 @@ const CASES: Case[] = [
   },
   {
     name: 'VP9 and Opus in WebM',
-    args: [...pictures('160x90', 25, 2), ...tone(2), '-c:v', 'libvpx-vp9', '-deadline', 'realtime', 'a.webm'],
+    args: [
+      ...pictures('160x90', 25, 2),
+      ...tone(2),
+      '-c:v',
+      'libvpx-vp9',
+      '-deadline',
+      'realtime',
+      '-cpu-used',
+      '8',
+      'a.webm',
+    ],
     rungs: ['90p 160x90 @50'],
   },
   {

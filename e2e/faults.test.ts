@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { BROADCAST_EVENTS, createPartner, type Partner } from '../test/harness/partner.ts';
-import { headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { childrenOf, only } from '../test/harness/processes.ts';
 import { until } from '../test/harness/wait.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
@@ -16,20 +14,6 @@ const cleanups: (() => Promise<unknown>)[] = [];
 after(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
-
-/** Children of a process, by the words of their command lines. */
-function childrenOf(pid: number, words: string): number[] {
-  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n');
-  return lines
-    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-    .filter((match) => Number(match?.[2]) === pid && match?.[3]?.includes(words) === true)
-    .map((match) => Number(match?.[1]));
-}
-
-function only(pids: readonly number[]): number {
-  assert.equal(pids.length, 1, `one process, found ${pids.length}`);
-  return pids[0] ?? -1;
-}
 
 interface Setup {
   platform: RunningPlatform;
@@ -195,80 +179,4 @@ test('kill -9 of everything, the encoder included: the next start recovers by it
   assert.equal(after.isLive, true, 'only its creator ends a broadcast');
   assert.equal(after.status, 'LIVE_NO_SIGNAL');
   await until(() => typesOf(sink).includes('stream.ended'), { timeoutMs: 10_000 });
-});
-
-test('a second start on the same data folder says so in one line and fails', async () => {
-  const { platform } = await setUp();
-  await assert.rejects(startPlatform({ dataDir: platform.dataDir }), (error: Error) => {
-    assert.match(error.message, /ended with 1:\nmarquee: another Marquee process already runs on /);
-    return true;
-  });
-});
-
-test('a port in use stops the start with one line', async () => {
-  const { platform } = await setUp();
-  for (const ports of [{ port: platform.port }, { rtmpPort: platform.rtmpPort }]) {
-    const busy = Object.values(ports)[0];
-    // The health check of the busy HTTP port is answered by the other platform, so ask for a free one there.
-    await assert.rejects(failingStart(ports), new RegExp(`port ${busy} is already in use`));
-  }
-});
-
-/** Starts the program where it cannot and gives its last words as an error. */
-async function failingStart(ports: { port?: number; rtmpPort?: number }): Promise<void> {
-  const { spawn } = await import('node:child_process');
-  const dir = await mkdtemp(join(tmpdir(), 'marquee-busy-'));
-  cleanups.push(() => rm(dir, { recursive: true, force: true }));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main/start.ts'], {
-    cwd: join(import.meta.dirname, '..'),
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      ...process.env,
-      DATA_DIR: join(dir, 'data'),
-      PORT: String(ports.port ?? 0),
-      RTMP_PORT: String(ports.rtmpPort ?? 0),
-      METRICS_PORT: '0',
-    },
-  });
-  let stderr = '';
-  child.stderr.on('data', (text) => {
-    stderr += String(text);
-  });
-  const code = await new Promise((resolve) => child.once('exit', resolve));
-  assert.notEqual(code, 0);
-  assert.equal(stderr.trim().split('\n').length, 1, `one line: ${stderr}`);
-  throw new Error(stderr.trim());
-}
-
-test('SIGTERM drains: the request under way is answered and every process is gone', async () => {
-  const { platform } = await setUp();
-  const root = platform.process.pid ?? -1;
-  const media = only(childrenOf(root, 'media.ts'));
-  // Under way: its headers are there, half of its body is still to come.
-  const body = JSON.stringify({ title: 'Under way' });
-  const upload = request(`${platform.api}/streams`, {
-    method: 'POST',
-    headers: { ...headersOf(OWNER_KEY), 'content-length': Buffer.byteLength(body) },
-  });
-  const answer = once(upload, 'response');
-  upload.write(body.slice(0, 5));
-  await until(() => upload.socket !== null && upload.socket.bytesWritten > body.length);
-  const stopped = platform.stop();
-  await until(
-    () =>
-      fetch(`${platform.api}/health`).then(
-        () => false,
-        () => true,
-      ),
-    {
-      message: 'no new connection is taken',
-    },
-  );
-  upload.end(body.slice(5));
-  const [response] = await answer;
-  assert.equal(response.statusCode, 201);
-  response.resume();
-  assert.equal(await stopped, 0, platform.output());
-  assert.throws(() => process.kill(media, 0), 'the media process is gone');
-  assert.deepEqual(childrenOf(1, platform.dataDir), [], 'no database is left behind');
 });

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, type TestContext, test } from 'node:test';
+import { headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { childrenOf, only } from '../test/harness/processes.ts';
+import { until } from '../test/harness/wait.ts';
+
+let platform: RunningPlatform;
+let folder: string;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'marquee-start-'));
+  platform = await startPlatform({ dataDir: join(folder, 'data') });
+});
+after(async () => {
+  await platform?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Starts the program where it cannot. @returns its last words. */
+async function failingStart(
+  t: TestContext,
+  { port = 0, rtmpPort = 0, dataDir }: { port?: number; rtmpPort?: number; dataDir?: string },
+): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'marquee-busy-'));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main/start.ts'], {
+    cwd: join(import.meta.dirname, '..'),
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      ...process.env,
+      DATA_DIR: dataDir ?? join(dir, 'data'),
+      PORT: String(port),
+      RTMP_PORT: String(rtmpPort),
+      METRICS_PORT: '0',
+    },
+  });
+  const [words, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  assert.notEqual(code, 0);
+  assert.equal(words.trim().split('\n').length, 1, `one line: ${words}`);
+  return words.trim();
+}
+
+test('a data folder or a port that is in use stops the start with one line', async (t) => {
+  const { port, rtmpPort, dataDir } = platform;
+  const [folderWords, ...portWords] = await Promise.all([
+    failingStart(t, { dataDir }),
+    failingStart(t, { port }),
+    failingStart(t, { rtmpPort }),
+  ]);
+  assert.match(folderWords, /^marquee: another Marquee process already runs on /);
+  for (const [index, busy] of [port, rtmpPort].entries()) {
+    assert.match(portWords[index] ?? '', new RegExp(`port ${busy} is already in use`));
+  }
+});
+
+test('SIGTERM drains: the request under way is answered and every process is gone', async () => {
+  const root = platform.process.pid ?? -1;
+  const media = only(childrenOf(root, 'media.ts'));
+  // Under way: its headers are there, half of its body is still to come.
+  const body = JSON.stringify({ title: 'Under way' });
+  const upload = request(`${platform.api}/streams`, {
+    method: 'POST',
+    headers: { ...headersOf(OWNER_KEY), 'content-length': Buffer.byteLength(body) },
+  });
+  const answer = once(upload, 'response');
+  upload.write(body.slice(0, 5));
+  await until(() => upload.socket !== null && upload.socket.bytesWritten > body.length);
+  const stopped = platform.stop();
+  await until(
+    () =>
+      fetch(`${platform.api}/health`).then(
+        () => false,
+        () => true,
+      ),
+    {
+      message: 'no new connection is taken',
+    },
+  );
+  upload.end(body.slice(5));
+  const [response] = await answer;
+  assert.equal(response.statusCode, 201);
+  response.resume();
+  assert.equal(await stopped, 0, platform.output());
+  assert.throws(() => process.kill(media, 0), 'the media process is gone');
+  assert.deepEqual(childrenOf(1, platform.dataDir), [], 'no database is left behind');
+});

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+
+/** Children of a process, by the words of their command lines. */
+export function childrenOf(pid: number, words: string): number[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n');
+  return lines
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+    .filter((match) => Number(match?.[2]) === pid && match?.[3]?.includes(words) === true)
+    .map((match) => Number(match?.[1]));
+}
+
+/** The only one of them. */
+export function only(pids: readonly number[]): number {
+  assert.equal(pids.length, 1, `one process, found ${pids.length}`);
+  return pids[0] ?? -1;
+}
