@@ -15,11 +15,6 @@ export async function runSrt(address: SrtAddress, context: SourceContext): Promi
   const { server, streamId, guarded: url } = address;
   const socket = await outbound.datagrams({ url, port: server.port, timeoutMs: RESOLVE_MS });
   const lane = new LiveLane(begin);
-  const demux = await demuxer(
-    'mpegts',
-    (tag) => lane.tag(tag),
-    () => lane.flush(),
-  );
   const stuck = Promise.withResolvers<never>();
   stuck.promise.catch(() => {});
   let queuedBytes = 0;
@@ -35,23 +30,33 @@ export async function runSrt(address: SrtAddress, context: SourceContext): Promi
         return;
       }
       writing = writing.then(async () => {
-        await demux.write(bytes);
+        await (await demuxing).write(bytes);
         queuedBytes -= bytes.length;
       });
       writing.catch(stuck.reject);
     },
   });
-  receiver.accepted.catch(() => {});
+  // Not before: what does not answer costs no program.
+  const demuxing = receiver.accepted.then(() =>
+    demuxer(
+      'mpegts',
+      (tag) => lane.tag(tag),
+      () => lane.flush(),
+    ),
+  );
+  const broken = demuxing.then(({ failed }) => failed);
+  broken.catch(() => {});
   signal.addEventListener('abort', () => receiver.end(), { once: true });
   if (signal.aborted) receiver.end();
   try {
-    const failure = await Promise.race([receiver.closed, lane.silence, stuck.promise, demux.failed]);
+    const failure = await Promise.race([receiver.closed, lane.silence, stuck.promise, broken]);
     if (failure !== null) throw failure;
     await writing;
-    if (!signal.aborted) await demux.end();
+    if (!signal.aborted) await (await demuxing).end();
   } finally {
     lane.end();
     receiver.end();
-    await demux.stop();
+    const demux = await demuxing.catch(() => null);
+    await demux?.stop();
   }
 }

@@ -196,3 +196,11 @@ test('ffmpeg process: a line without end is held by its beginning alone', () => 
   assert.deepEqual([lines[0], lines[1]?.length, lines[2]], ['a', MAX_LINE_CHARS, 'last']);
   assert.equal(lines.length, 3);
 });
+
+test('ffmpeg process: a sandbox that is stopped as it begins leaves nothing behind that holds our pipes', async () => {
+  const late = await program('late', `sleep 60 &\nsleep 0.3\necho "{ \\"child-pid\\": $! }" >&3\nwait`);
+  const child = spawnFfmpeg({ program: { command: [late], isSandboxed: true }, args: [], log });
+  const startedMs = performance.now();
+  await child.stop(20_000);
+  assert.ok(performance.now() - startedMs < 10_000);
+});

@@ -112,16 +112,25 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
  */
 function sandboxKill(child: ChildProcess, isNested: boolean): (signal: NodeJS.Signals) => void {
   let told = '';
+  let isWanted = false;
+  const init = () => Number(/"child-pid": *(\d+)/.exec(told)?.[1] ?? 0);
+  // The sandbox killed alone, as it begins, leaves its first process waiting for it, with our pipes open.
+  const end = () => {
+    if (init() > 0) sent(init(), 'SIGKILL');
+    child.kill('SIGKILL');
+  };
   readText(readableOf(child.stdio[INFO_FD]), (text) => {
     told += text;
+    if (isWanted && init() > 0) end();
   });
   return (signal) => {
     if (child.exitCode !== null || child.signalCode !== null) return;
-    const init = Number(/"child-pid": *(\d+)/.exec(told)?.[1] ?? 0);
     // Behind the first process is the second sandbox, and behind that the program.
-    const inner = isNested ? childOf(childOf(init)) : init;
-    // With the sandbox goes all that is in it. Without a session in there, ffmpeg has not begun.
-    if (signal === 'SIGKILL' || inner === 0 || !sent(-inner, signal)) child.kill('SIGKILL');
+    const inner = isNested ? childOf(childOf(init())) : init();
+    if (signal !== 'SIGKILL' && inner !== 0 && sent(-inner, signal)) return;
+    // Without a session in there, ffmpeg has not begun: with the sandbox goes all that is in it.
+    if (signal === 'SIGKILL' || init() > 0) end();
+    else isWanted = true;
   };
 }
 
