@@ -48,15 +48,9 @@ async function failingStart(
 
 test('a data folder or a port that is in use stops the start with one line', async (t) => {
   const { port, rtmpPort, dataDir } = platform;
-  const [folderWords, ...portWords] = await Promise.all([
-    failingStart(t, { dataDir }),
-    failingStart(t, { port }),
-    failingStart(t, { rtmpPort }),
-  ]);
-  assert.match(folderWords, /^marquee: another Marquee process already runs on /);
-  for (const [index, busy] of [port, rtmpPort].entries()) {
-    assert.match(portWords[index] ?? '', new RegExp(`port ${busy} is already in use`));
-  }
+  assert.match(await failingStart(t, { dataDir }), /^marquee: another Marquee process already runs on /);
+  assert.match(await failingStart(t, { port }), new RegExp(`port ${port} is already in use`));
+  assert.match(await failingStart(t, { rtmpPort }), new RegExp(`port ${rtmpPort} is already in use`));
 });
 
 test('SIGTERM drains: the request under way is answered and every process is gone', async () => {
