@@ -42,8 +42,11 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     runs.set(signal.streamId, run);
     void encoder.exited.then(async () => {
       if (runs.get(signal.streamId) !== run) return;
-      runs.delete(signal.streamId);
+      // It stays until a look has heard of its end: one that asked before would begin it again, and take the
+      // stream from the encoder that has just taken it over.
       await port.ended(signal.streamId).catch(unknown);
+      await asking;
+      if (runs.get(signal.streamId) === run) runs.delete(signal.streamId);
     });
   };
   const end = async (run: Run) => {
