@@ -20,8 +20,7 @@ let url: string;
 
 before(async () => {
   app = await startTestApp();
-  const { host, port, database, user, pass } = app.container.sql.options;
-  url = `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
+  url = app.databaseUrl;
 });
 after(() => app.close());
 

@@ -19,10 +19,9 @@ export interface CommandOutcome {
  * the process of the test, which spares a second for each command.
  */
 export async function runCommand(app: TestApp, args: string[]): Promise<CommandOutcome> {
-  const { host, port, database, user, pass } = app.container.sql.options;
   const environment = {
     ...BARE_ENVIRONMENT,
-    DATABASE_URL: `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`,
+    DATABASE_URL: app.databaseUrl,
     DATA_DIR: app.container.config.DATA_DIR,
     SECRET_KEY: SECRET_KEY.toString('hex'),
   };

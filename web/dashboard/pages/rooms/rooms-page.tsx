@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { curlLine } from '../../components/curl.ts';
-import { byCursor, CursorList } from '../../components/cursor-list.tsx';
+import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
 import { TextLink } from '../../components/links.tsx';
@@ -72,11 +72,7 @@ function Rooms({ search: { status }, onNew }: { search: RoomsSearch; onNew: () =
     'get',
     '/rooms',
     { params: { query: { limit: PAGE_ROWS, ...(status === undefined ? {} : { status: [status] }) } } },
-    {
-      ...byCursor,
-      // Who has loaded more looks for something; the first page is kept up to date.
-      refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : REFRESH_MS),
-    },
+    lookingEvery(REFRESH_MS),
   );
   const empty =
     status !== undefined ? (
