@@ -38,7 +38,17 @@ export type IdPrefix =
   | 'ban'
   | 'room'
   | 'rpt'
-  | 'rmm';
+  | 'rmm'
+  | 'tier'
+  | 'dsc'
+  | 'cus'
+  | 'chk'
+  | 'sub'
+  | 'pur'
+  | 'pay'
+  | 'pyo'
+  | 'acc'
+  | 'ltx';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

@@ -42,11 +42,24 @@ export interface Chapter {
   title: string;
 }
 
+/** What a provider is asked with: any process may ask again. The card is the name of a test card. */
+export interface PaymentRequest {
+  description?: string;
+  saveMethod?: boolean;
+  returnUrl?: string;
+  cancelUrl?: string;
+  expiresAt?: string;
+  card?: string | null;
+  methodRef?: string;
+}
+
 /** What the database cannot say of its JSON columns: table, column, type. The generated tables refer to it. */
 export interface JsonColumns {
+  checkout: { metadata: Record<string, string> };
   import: { metadata: Record<string, string>; storage_state: Record<string, unknown> };
   ingest_session: { video: IngestVideo; audio: IngestAudio };
   notification_preference: { types: Record<string, NotificationChannels> };
+  payment: { request: PaymentRequest };
   room: { metadata: Record<string, string> };
   stream: { metadata: Record<string, string>; health: StreamHealth };
   upload: { storage_state: object };

@@ -151,6 +151,90 @@ CREATE INDEX chat_message_author ON public.chat_message USING btree (stream_id, 
 CREATE INDEX chat_message_created ON public.chat_message USING btree (created_at);
 CREATE UNIQUE INDEX chat_message_stream_id_seq_key ON public.chat_message USING btree (stream_id, seq);
 
+create table checkout (
+  id text not null,
+  workspace_id text not null,
+  kind text not null,
+  status text not null default 'OPEN'::text,
+  tier_id text,
+  video_id text,
+  booking_id text,
+  amount_cents integer not null,
+  discount_cents integer not null default 0,
+  discount_code_id text,
+  discount_code text,
+  customer_email text,
+  customer_id text,
+  subscription_id text,
+  purchase_id text,
+  success_url text not null,
+  cancel_url text not null,
+  client_reference_id text,
+  metadata jsonb not null default '{}'::jsonb,
+  operation_id text,
+  claimed_until timestamp with time zone,
+  event_sequence integer not null default 0,
+  expires_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint checkout_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint checkout_check CHECK ((num_nonnulls(tier_id, video_id, booking_id) = 1)),
+  constraint checkout_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customer(id) ON DELETE SET NULL,
+  constraint checkout_discount_cents_check CHECK ((discount_cents >= 0)),
+  constraint checkout_discount_code_id_fkey FOREIGN KEY (discount_code_id) REFERENCES discount_code(id) ON DELETE SET NULL,
+  constraint checkout_kind_check CHECK ((kind = ANY (ARRAY['SUBSCRIPTION'::text, 'VIDEO'::text, 'BOOKING'::text]))),
+  constraint checkout_operation_id_key UNIQUE (operation_id),
+  constraint checkout_pkey PRIMARY KEY (id),
+  constraint checkout_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'COMPLETED'::text, 'EXPIRED'::text, 'CANCELED'::text]))),
+  constraint checkout_tier_id_fkey FOREIGN KEY (tier_id) REFERENCES tier(id) ON DELETE CASCADE,
+  constraint checkout_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX checkout_claimed ON public.checkout USING btree (claimed_until) WHERE (claimed_until IS NOT NULL);
+CREATE INDEX checkout_open ON public.checkout USING btree (expires_at) WHERE (status = 'OPEN'::text);
+CREATE UNIQUE INDEX checkout_operation_id_key ON public.checkout USING btree (operation_id);
+CREATE INDEX checkout_workspace ON public.checkout USING btree (workspace_id, id DESC);
+
+create table connect_account (
+  workspace_id text not null,
+  provider text not null,
+  provider_ref text not null,
+  charges_enabled boolean not null default false,
+  payouts_enabled boolean not null default false,
+  details_submitted boolean not null default false,
+  requirements_due text[] not null default '{}'::text[],
+  country text,
+  checked_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint connect_account_pkey PRIMARY KEY (workspace_id),
+  constraint connect_account_provider_check CHECK ((provider = ANY (ARRAY['SANDBOX'::text, 'STRIPE'::text]))),
+  constraint connect_account_provider_provider_ref_key UNIQUE (provider, provider_ref),
+  constraint connect_account_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX connect_account_provider_provider_ref_key ON public.connect_account USING btree (provider, provider_ref);
+
+create table customer (
+  id text not null,
+  workspace_id text not null,
+  email text not null,
+  name text,
+  provider text,
+  provider_ref text,
+  method_ref text,
+  card_brand text,
+  card_last4 text,
+  card_exp_month integer,
+  card_exp_year integer,
+  card_expiry_told text,
+  trial_used_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint customer_pkey PRIMARY KEY (id),
+  constraint customer_provider_check CHECK ((provider = ANY (ARRAY['SANDBOX'::text, 'STRIPE'::text]))),
+  constraint customer_workspace_id_email_key UNIQUE (workspace_id, email),
+  constraint customer_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX customer_workspace_id_email_key ON public.customer USING btree (workspace_id, email);
+
 create table delivery_job (
   id bigint not null generated always as identity,
   workspace_id text not null,
@@ -210,6 +294,37 @@ create table delivery_log_default (
   constraint delivery_log_trigger_check CHECK ((trigger = ANY (ARRAY['EVENT'::text, 'TEST'::text, 'REPLAY'::text, 'RECOVER'::text])))
 ) partition of delivery_log DEFAULT;
 CREATE INDEX delivery_log_default_webhook_id_id_idx ON public.delivery_log_default USING btree (webhook_id, id DESC);
+
+create table discount_code (
+  id text not null,
+  workspace_id text not null,
+  code text not null,
+  product_id text,
+  percent_off integer,
+  amount_cents_off integer,
+  max_uses integer,
+  used_count integer not null default 0,
+  claimed_count integer not null default 0,
+  is_active boolean not null default true,
+  expires_at timestamp with time zone,
+  expiry_told_at timestamp with time zone,
+  notes text,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint discount_code_amount_cents_off_check CHECK ((amount_cents_off >= 1)),
+  constraint discount_code_check CHECK ((num_nonnulls(percent_off, amount_cents_off) = 1)),
+  constraint discount_code_check1 CHECK (((max_uses IS NULL) OR ((used_count + claimed_count) <= max_uses))),
+  constraint discount_code_claimed_count_check CHECK ((claimed_count >= 0)),
+  constraint discount_code_max_uses_check CHECK ((max_uses >= 1)),
+  constraint discount_code_percent_off_check CHECK (((percent_off >= 1) AND (percent_off <= 100))),
+  constraint discount_code_pkey PRIMARY KEY (id),
+  constraint discount_code_used_count_check CHECK ((used_count >= 0)),
+  constraint discount_code_workspace_id_code_key UNIQUE (workspace_id, code),
+  constraint discount_code_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX discount_code_workspace ON public.discount_code USING btree (workspace_id, id DESC);
+CREATE UNIQUE INDEX discount_code_workspace_id_code_key ON public.discount_code USING btree (workspace_id, code);
 
 create table email_token (
   hash bytea not null,
@@ -346,6 +461,61 @@ create table job_turn (
   constraint job_turn_pkey PRIMARY KEY (queue, group_id)
 );
 
+create table ledger_account (
+  id text not null,
+  workspace_id text,
+  kind text not null,
+  created_at timestamp with time zone not null,
+  constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['PROVIDER'::text, 'CREATOR'::text, 'FEES'::text, 'DISPUTED'::text, 'PAID_OUT'::text]))),
+  constraint ledger_account_pkey PRIMARY KEY (id),
+  constraint ledger_account_workspace_id_kind_key UNIQUE NULLS NOT DISTINCT (workspace_id, kind)
+);
+CREATE UNIQUE INDEX ledger_account_workspace_id_kind_key ON public.ledger_account USING btree (workspace_id, kind) NULLS NOT DISTINCT;
+
+create table ledger_entry (
+  transaction_id text not null,
+  account_id text not null,
+  amount_cents bigint not null,
+  constraint ledger_entry_account_id_fkey FOREIGN KEY (account_id) REFERENCES ledger_account(id),
+  constraint ledger_entry_amount_cents_check CHECK ((amount_cents <> 0)),
+  constraint ledger_entry_balanced TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint ledger_entry_pkey PRIMARY KEY (transaction_id, account_id),
+  constraint ledger_entry_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transaction(id)
+);
+CREATE INDEX ledger_entry_account ON public.ledger_entry USING btree (account_id, transaction_id);
+
+create table ledger_revenue (
+  workspace_id text not null,
+  quarter timestamp with time zone not null,
+  sale_kind text not null,
+  item_id text not null,
+  gross_cents bigint not null default 0,
+  fee_cents bigint not null default 0,
+  refund_cents bigint not null default 0,
+  sale_count integer not null default 0,
+  constraint ledger_revenue_pkey PRIMARY KEY (workspace_id, quarter, sale_kind, item_id),
+  constraint ledger_revenue_sale_kind_check CHECK ((sale_kind = ANY (ARRAY['VIDEO'::text, 'BOOKING'::text, 'SUBSCRIPTION'::text])))
+);
+
+create table ledger_transaction (
+  id text not null,
+  workspace_id text not null,
+  kind text not null,
+  source text not null,
+  sale_kind text,
+  purchase_id text,
+  tier_id text,
+  product_id text,
+  video_id text,
+  occurred_at timestamp with time zone not null,
+  constraint ledger_transaction_kind_check CHECK ((kind = ANY (ARRAY['CHARGE'::text, 'REFUND'::text, 'DISPUTE_OPENED'::text, 'DISPUTE_WON'::text, 'DISPUTE_LOST'::text, 'PAYOUT'::text, 'PAYOUT_FAILED'::text, 'ADJUSTMENT'::text]))),
+  constraint ledger_transaction_pkey PRIMARY KEY (id),
+  constraint ledger_transaction_sale_kind_check CHECK ((sale_kind = ANY (ARRAY['VIDEO'::text, 'BOOKING'::text, 'SUBSCRIPTION'::text]))),
+  constraint ledger_transaction_source_kind_key UNIQUE (source, kind)
+);
+CREATE UNIQUE INDEX ledger_transaction_source_kind_key ON public.ledger_transaction USING btree (source, kind);
+CREATE INDEX ledger_transaction_workspace ON public.ledger_transaction USING btree (workspace_id, occurred_at);
+
 create table link_request (
   id bigint not null generated always as identity,
   purpose text not null,
@@ -372,6 +542,27 @@ create table mail (
 );
 CREATE INDEX mail_created ON public.mail USING btree (created_at);
 CREATE INDEX mail_due ON public.mail USING btree (next_at) WHERE (status = 'QUEUED'::text);
+
+create table member_link (
+  token_hash bytea not null,
+  customer_id text not null,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint member_link_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customer(id) ON DELETE CASCADE,
+  constraint member_link_pkey PRIMARY KEY (token_hash)
+);
+
+create table member_session (
+  token_hash bytea not null,
+  customer_id text not null,
+  workspace_id text not null,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint member_session_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customer(id) ON DELETE CASCADE,
+  constraint member_session_pkey PRIMARY KEY (token_hash),
+  constraint member_session_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX member_session_expiry ON public.member_session USING btree (expires_at);
 
 create table migration (
   name text not null,
@@ -409,6 +600,65 @@ create table notification_preference (
   constraint notification_preference_pkey PRIMARY KEY (account_id)
 );
 
+create table payment (
+  id text not null,
+  workspace_id text not null,
+  purchase_id text,
+  type text not null,
+  status text not null,
+  amount_cents integer not null,
+  provider text not null,
+  provider_ref text,
+  provider_key text not null,
+  request jsonb not null default '{}'::jsonb,
+  action_url text,
+  failure_code text,
+  failure_message text,
+  request_id text,
+  reason text,
+  outcome text,
+  asked_at timestamp with time zone,
+  next_look_at timestamp with time zone,
+  settled_at timestamp with time zone,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null,
+  constraint payment_outcome_check CHECK ((outcome = ANY (ARRAY['WON'::text, 'LOST'::text]))),
+  constraint payment_pkey PRIMARY KEY (id),
+  constraint payment_provider_check CHECK ((provider = ANY (ARRAY['SANDBOX'::text, 'STRIPE'::text, 'NONE'::text]))),
+  constraint payment_provider_key_key UNIQUE (provider_key),
+  constraint payment_purchase_id_fkey FOREIGN KEY (purchase_id) REFERENCES purchase(id) ON DELETE CASCADE,
+  constraint payment_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELED'::text]))),
+  constraint payment_type_check CHECK ((type = ANY (ARRAY['CHARGE'::text, 'REFUND'::text, 'DISPUTE'::text, 'FEE'::text, 'ADJUSTMENT'::text]))),
+  constraint payment_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX payment_open ON public.payment USING btree (next_look_at) WHERE (status = 'PENDING'::text);
+CREATE UNIQUE INDEX payment_provider_key_key ON public.payment USING btree (provider_key);
+CREATE INDEX payment_purchase ON public.payment USING btree (purchase_id, id);
+CREATE UNIQUE INDEX payment_ref ON public.payment USING btree (provider, provider_ref) WHERE (provider_ref IS NOT NULL);
+CREATE UNIQUE INDEX payment_request ON public.payment USING btree (purchase_id, request_id) WHERE (request_id IS NOT NULL);
+CREATE INDEX payment_workspace ON public.payment USING btree (workspace_id, id DESC);
+
+create table payout (
+  id text not null,
+  workspace_id text not null,
+  provider text not null,
+  provider_ref text,
+  amount_cents integer not null,
+  status text not null,
+  failure_code text,
+  arrival_at timestamp with time zone,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null,
+  constraint payout_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint payout_pkey PRIMARY KEY (id),
+  constraint payout_provider_check CHECK ((provider = ANY (ARRAY['SANDBOX'::text, 'STRIPE'::text]))),
+  constraint payout_provider_provider_ref_key UNIQUE (provider, provider_ref),
+  constraint payout_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'IN_TRANSIT'::text, 'PAID'::text, 'FAILED'::text, 'CANCELED'::text]))),
+  constraint payout_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX payout_provider_provider_ref_key ON public.payout USING btree (provider, provider_ref);
+CREATE INDEX payout_workspace ON public.payout USING btree (workspace_id, id DESC);
+
 create table playlist (
   id text not null,
   workspace_id text not null,
@@ -444,6 +694,64 @@ create table playlist_item (
 );
 CREATE UNIQUE INDEX playlist_item_playlist_id_position_key ON public.playlist_item USING btree (playlist_id, "position");
 CREATE INDEX playlist_item_video ON public.playlist_item USING btree (video_id);
+
+create table provider_event (
+  provider text not null,
+  id text not null,
+  kind text not null,
+  object_ref text not null,
+  account_ref text,
+  received_at timestamp with time zone not null,
+  handled_at timestamp with time zone,
+  attempts integer not null default 0,
+  next_attempt_at timestamp with time zone,
+  error text,
+  constraint provider_event_kind_check CHECK ((kind = ANY (ARRAY['PAYMENT'::text, 'REFUND'::text, 'DISPUTE'::text, 'PAYOUT'::text, 'ACCOUNT'::text, 'CARD'::text]))),
+  constraint provider_event_pkey PRIMARY KEY (provider, id),
+  constraint provider_event_provider_check CHECK ((provider = ANY (ARRAY['SANDBOX'::text, 'STRIPE'::text])))
+);
+CREATE INDEX provider_event_open ON public.provider_event USING btree (next_attempt_at) WHERE (handled_at IS NULL);
+
+create table purchase (
+  id text not null,
+  workspace_id text not null,
+  customer_id text not null,
+  kind text not null,
+  video_id text,
+  booking_id text,
+  subscription_id text,
+  tier_id text,
+  product_id text,
+  checkout_id text,
+  status text not null default 'PENDING'::text,
+  status_before_dispute text,
+  amount_cents integer not null,
+  discount_cents integer not null default 0,
+  discount_code text,
+  fee_cents integer not null default 0,
+  refunded_cents integer not null default 0,
+  fee_refunded_cents integer not null default 0,
+  payment_id text,
+  paid_at timestamp with time zone,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null,
+  constraint purchase_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint purchase_check CHECK (((fee_cents >= 0) AND (fee_cents <= amount_cents))),
+  constraint purchase_check1 CHECK (((refunded_cents >= 0) AND (refunded_cents <= amount_cents))),
+  constraint purchase_check2 CHECK (((fee_refunded_cents >= 0) AND (fee_refunded_cents <= fee_cents))),
+  constraint purchase_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customer(id),
+  constraint purchase_discount_cents_check CHECK ((discount_cents >= 0)),
+  constraint purchase_kind_check CHECK ((kind = ANY (ARRAY['VIDEO'::text, 'BOOKING'::text, 'SUBSCRIPTION'::text]))),
+  constraint purchase_pkey PRIMARY KEY (id),
+  constraint purchase_status_before_dispute_check CHECK ((status_before_dispute = ANY (ARRAY['PAID'::text, 'PARTIALLY_REFUNDED'::text]))),
+  constraint purchase_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'PAID'::text, 'FAILED'::text, 'REFUNDED'::text, 'PARTIALLY_REFUNDED'::text, 'DISPUTED'::text]))),
+  constraint purchase_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX purchase_checkout ON public.purchase USING btree (checkout_id) WHERE (checkout_id IS NOT NULL);
+CREATE INDEX purchase_customer ON public.purchase USING btree (customer_id, id DESC);
+CREATE INDEX purchase_subscription ON public.purchase USING btree (subscription_id) WHERE (subscription_id IS NOT NULL);
+CREATE INDEX purchase_video ON public.purchase USING btree (workspace_id, video_id, id DESC) WHERE (video_id IS NOT NULL);
+CREATE INDEX purchase_workspace ON public.purchase USING btree (workspace_id, id DESC);
 
 create table recording (
   session_id text not null,
@@ -718,6 +1026,51 @@ CREATE INDEX room_recording_room ON public.room_recording USING btree (room_id, 
 CREATE INDEX room_recording_unsettled ON public.room_recording USING btree (id) WHERE (settled_at IS NULL);
 CREATE UNIQUE INDEX room_recording_video_id_key ON public.room_recording USING btree (video_id);
 
+create table sandbox_card (
+  ref text not null,
+  workspace_id text not null,
+  card text not null,
+  created_at timestamp with time zone not null,
+  constraint sandbox_card_pkey PRIMARY KEY (ref),
+  constraint sandbox_card_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+
+create table sandbox_payment (
+  ref text not null,
+  key text not null,
+  workspace_id text not null,
+  amount_cents integer not null,
+  fee_cents integer not null default 0,
+  status text not null,
+  card text,
+  failure_code text,
+  refunded_cents integer not null default 0,
+  dispute_status text,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint sandbox_payment_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint sandbox_payment_dispute_status_check CHECK ((dispute_status = ANY (ARRAY['OPEN'::text, 'WON'::text, 'LOST'::text]))),
+  constraint sandbox_payment_key_key UNIQUE (key),
+  constraint sandbox_payment_pkey PRIMARY KEY (ref),
+  constraint sandbox_payment_status_check CHECK ((status = ANY (ARRAY['ACTION'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELED'::text]))),
+  constraint sandbox_payment_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX sandbox_payment_key_key ON public.sandbox_payment USING btree (key);
+CREATE INDEX sandbox_payment_workspace ON public.sandbox_payment USING btree (workspace_id, ref);
+
+create table sandbox_refund (
+  ref text not null,
+  key text not null,
+  payment_ref text not null,
+  amount_cents integer not null,
+  created_at timestamp with time zone not null,
+  constraint sandbox_refund_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint sandbox_refund_key_key UNIQUE (key),
+  constraint sandbox_refund_payment_ref_fkey FOREIGN KEY (payment_ref) REFERENCES sandbox_payment(ref) ON DELETE CASCADE,
+  constraint sandbox_refund_pkey PRIMARY KEY (ref)
+);
+CREATE UNIQUE INDEX sandbox_refund_key_key ON public.sandbox_refund USING btree (key);
+
 create table sign_in_challenge (
   id text not null,
   account_id text not null,
@@ -884,6 +1237,54 @@ create table stream_viewer (
   constraint stream_viewer_pkey PRIMARY KEY (stream_id, viewer)
 ) with (fillfactor=80);
 
+create table subscription (
+  id text not null,
+  workspace_id text not null,
+  tier_id text not null,
+  customer_id text not null,
+  checkout_id text,
+  status text not null,
+  price_cents integer not null,
+  interval text not null,
+  anchor_at timestamp with time zone not null,
+  timezone text not null,
+  period_number integer not null default 0,
+  current_period_start timestamp with time zone not null,
+  current_period_end timestamp with time zone not null,
+  trial_ends_at timestamp with time zone,
+  pending_price_cents integer,
+  pending_tier_id text,
+  cancel_at_period_end boolean not null default false,
+  canceled_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  cancel_reason text,
+  purchase_id text,
+  is_disputed boolean not null default false,
+  failed_attempts integer not null default 0,
+  next_charge_at timestamp with time zone,
+  payment_id text,
+  reminded_period integer,
+  discount_code text,
+  client_reference_id text,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint subscription_check CHECK (((status = ANY (ARRAY['CANCELED'::text, 'EXPIRED'::text])) = (ended_at IS NOT NULL))),
+  constraint subscription_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customer(id),
+  constraint subscription_interval_check CHECK (("interval" = ANY (ARRAY['MONTH'::text, 'YEAR'::text]))),
+  constraint subscription_pending_price_cents_check CHECK ((pending_price_cents >= 0)),
+  constraint subscription_pending_tier_id_fkey FOREIGN KEY (pending_tier_id) REFERENCES tier(id),
+  constraint subscription_pkey PRIMARY KEY (id),
+  constraint subscription_price_cents_check CHECK ((price_cents >= 0)),
+  constraint subscription_status_check CHECK ((status = ANY (ARRAY['TRIALING'::text, 'ACTIVE'::text, 'PAST_DUE'::text, 'CANCELED'::text, 'EXPIRED'::text]))),
+  constraint subscription_tier_id_fkey FOREIGN KEY (tier_id) REFERENCES tier(id),
+  constraint subscription_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX subscription_customer ON public.subscription USING btree (customer_id);
+CREATE INDEX subscription_due ON public.subscription USING btree (next_charge_at) WHERE (next_charge_at IS NOT NULL);
+CREATE INDEX subscription_tier ON public.subscription USING btree (tier_id) WHERE (ended_at IS NULL);
+CREATE INDEX subscription_workspace ON public.subscription USING btree (workspace_id, id DESC);
+
 create table support_message (
   id text not null,
   ticket_id text not null,
@@ -924,6 +1325,35 @@ CREATE INDEX support_ticket_account ON public.support_ticket USING btree (accoun
 CREATE UNIQUE INDEX support_ticket_account_id_number_key ON public.support_ticket USING btree (account_id, number);
 CREATE INDEX support_ticket_resolved ON public.support_ticket USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
 CREATE INDEX support_ticket_status ON public.support_ticket USING btree (status, id);
+
+create table tier (
+  id text not null,
+  workspace_id text not null,
+  name text not null,
+  description text,
+  price_cents integer not null,
+  interval text not null,
+  trial_days integer not null default 0,
+  benefits text[] not null default '{}'::text[],
+  position integer not null default 0,
+  is_active boolean not null default true,
+  max_members integer,
+  member_count integer not null default 0,
+  claimed_count integer not null default 0,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  archived_at timestamp with time zone,
+  constraint tier_claimed_count_check CHECK ((claimed_count >= 0)),
+  constraint tier_interval_check CHECK (("interval" = ANY (ARRAY['MONTH'::text, 'YEAR'::text]))),
+  constraint tier_max_members_check CHECK ((max_members >= 1)),
+  constraint tier_member_count_check CHECK ((member_count >= 0)),
+  constraint tier_pkey PRIMARY KEY (id),
+  constraint tier_price_cents_check CHECK ((price_cents >= 0)),
+  constraint tier_trial_days_check CHECK (((trial_days >= 0) AND (trial_days <= 90))),
+  constraint tier_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX tier_workspace ON public.tier USING btree (workspace_id, id DESC);
 
 create table transcode_node (
   id text not null,
@@ -1204,5 +1634,30 @@ create table workspace (
   constraint workspace_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX workspace_account_id_mode_key ON public.workspace USING btree (account_id, mode);
+
+CREATE CONSTRAINT TRIGGER ledger_entry_balanced AFTER INSERT ON public.ledger_entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_is_balanced();
+
+CREATE OR REPLACE FUNCTION public.ledger_is_append_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the books are append-only';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_is_balanced()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if (select sum(amount_cents) from ledger_entry where transaction_id = new.transaction_id) <> 0 then
+    raise exception 'the entries of ledger transaction % do not sum to nothing', new.transaction_id;
+  end if;
+  return null;
+end $function$;
+
+CREATE TRIGGER ledger_entry_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();
+
+CREATE TRIGGER ledger_transaction_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transaction FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();
 
 create extension pg_trgm;

@@ -26,6 +26,16 @@ export const VALUES = {
   chat_message: {
     kind: ['MESSAGE', 'SYSTEM'],
   },
+  checkout: {
+    kind: ['SUBSCRIPTION', 'VIDEO', 'BOOKING'],
+    status: ['OPEN', 'COMPLETED', 'EXPIRED', 'CANCELED'],
+  },
+  connect_account: {
+    provider: ['SANDBOX', 'STRIPE'],
+  },
+  customer: {
+    provider: ['SANDBOX', 'STRIPE'],
+  },
   delivery_job: {
     trigger: ['EVENT', 'TEST', 'REPLAY', 'RECOVER'],
   },
@@ -45,6 +55,25 @@ export const VALUES = {
     status: ['PENDING', 'VERIFIED', 'FAILED', 'LAPSED'],
     method: ['DNS_TXT', 'WELL_KNOWN'],
   },
+  ledger_account: {
+    kind: ['PROVIDER', 'CREATOR', 'FEES', 'DISPUTED', 'PAID_OUT'],
+  },
+  ledger_revenue: {
+    sale_kind: ['VIDEO', 'BOOKING', 'SUBSCRIPTION'],
+  },
+  ledger_transaction: {
+    kind: [
+      'CHARGE',
+      'REFUND',
+      'DISPUTE_OPENED',
+      'DISPUTE_WON',
+      'DISPUTE_LOST',
+      'PAYOUT',
+      'PAYOUT_FAILED',
+      'ADJUSTMENT',
+    ],
+    sale_kind: ['VIDEO', 'BOOKING', 'SUBSCRIPTION'],
+  },
   link_request: {
     purpose: ['VERIFY_EMAIL', 'RESET_PASSWORD'],
   },
@@ -54,8 +83,27 @@ export const VALUES = {
   notification: {
     severity: ['INFO', 'WARNING', 'CRITICAL'],
   },
+  payment: {
+    type: ['CHARGE', 'REFUND', 'DISPUTE', 'FEE', 'ADJUSTMENT'],
+    status: ['PENDING', 'SUCCEEDED', 'FAILED', 'CANCELED'],
+    provider: ['SANDBOX', 'STRIPE', 'NONE'],
+    outcome: ['WON', 'LOST'],
+  },
+  payout: {
+    provider: ['SANDBOX', 'STRIPE'],
+    status: ['PENDING', 'IN_TRANSIT', 'PAID', 'FAILED', 'CANCELED'],
+  },
   playlist: {
     visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE'],
+  },
+  provider_event: {
+    provider: ['SANDBOX', 'STRIPE'],
+    kind: ['PAYMENT', 'REFUND', 'DISPUTE', 'PAYOUT', 'ACCOUNT', 'CARD'],
+  },
+  purchase: {
+    kind: ['VIDEO', 'BOOKING', 'SUBSCRIPTION'],
+    status: ['PENDING', 'PAID', 'FAILED', 'REFUNDED', 'PARTIALLY_REFUNDED', 'DISPUTED'],
+    status_before_dispute: ['PAID', 'PARTIALLY_REFUNDED'],
   },
   restream: {
     start_mode: ['WITH_BROADCAST', 'WITH_SIGNAL', 'MANUAL'],
@@ -79,6 +127,10 @@ export const VALUES = {
     layout: ['GRID', 'SPEAKER'],
     end_reason: ['QUOTA_EXCEEDED', 'DISK_FULL', 'TOO_LONG'],
   },
+  sandbox_payment: {
+    status: ['ACTION', 'SUCCEEDED', 'FAILED', 'CANCELED'],
+    dispute_status: ['OPEN', 'WON', 'LOST'],
+  },
   stream: {
     visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
     latency_mode: ['STANDARD', 'LOW'],
@@ -91,6 +143,10 @@ export const VALUES = {
   stream_log_head: {
     tail: ['CHAT', 'RESTREAM', 'STATUS'],
   },
+  subscription: {
+    status: ['TRIALING', 'ACTIVE', 'PAST_DUE', 'CANCELED', 'EXPIRED'],
+    interval: ['MONTH', 'YEAR'],
+  },
   support_message: {
     author: ['PARTNER', 'STAFF'],
   },
@@ -98,6 +154,9 @@ export const VALUES = {
     category: ['BILLING', 'TECHNICAL', 'ACCOUNT', 'ABUSE', 'OTHER'],
     priority: ['LOW', 'NORMAL', 'HIGH'],
     status: ['OPEN', 'PENDING', 'RESOLVED', 'CLOSED'],
+  },
+  tier: {
+    interval: ['MONTH', 'YEAR'],
   },
   upload: {
     status: ['WAITING', 'UPLOADING', 'COMPLETED', 'CANCELED', 'EXPIRED', 'FAILED'],
@@ -129,6 +188,10 @@ export type BridgeLayout = (typeof VALUES.bridge.layout)[number];
 export type BridgeStatus = (typeof VALUES.bridge.status)[number];
 export type BridgeEndReason = (typeof VALUES.bridge.end_reason)[number];
 export type ChatMessageKind = (typeof VALUES.chat_message.kind)[number];
+export type CheckoutKind = (typeof VALUES.checkout.kind)[number];
+export type CheckoutStatus = (typeof VALUES.checkout.status)[number];
+export type ConnectAccountProvider = (typeof VALUES.connect_account.provider)[number];
+export type CustomerProvider = (typeof VALUES.customer.provider)[number];
 export type DeliveryJobTrigger = (typeof VALUES.delivery_job.trigger)[number];
 export type DeliveryLogTrigger = (typeof VALUES.delivery_log.trigger)[number];
 export type DeliveryLogStatus = (typeof VALUES.delivery_log.status)[number];
@@ -138,10 +201,25 @@ export type ImportStatus = (typeof VALUES.import.status)[number];
 export type ImportVisibility = (typeof VALUES.import.visibility)[number];
 export type IntegrationDomainStatus = (typeof VALUES.integration_domain.status)[number];
 export type IntegrationDomainMethod = (typeof VALUES.integration_domain.method)[number];
+export type LedgerAccountKind = (typeof VALUES.ledger_account.kind)[number];
+export type LedgerRevenueSaleKind = (typeof VALUES.ledger_revenue.sale_kind)[number];
+export type LedgerTransactionKind = (typeof VALUES.ledger_transaction.kind)[number];
+export type LedgerTransactionSaleKind = (typeof VALUES.ledger_transaction.sale_kind)[number];
 export type LinkRequestPurpose = (typeof VALUES.link_request.purpose)[number];
 export type MailStatus = (typeof VALUES.mail.status)[number];
 export type NotificationSeverity = (typeof VALUES.notification.severity)[number];
+export type PaymentType = (typeof VALUES.payment.type)[number];
+export type PaymentStatus = (typeof VALUES.payment.status)[number];
+export type PaymentProvider = (typeof VALUES.payment.provider)[number];
+export type PaymentOutcome = (typeof VALUES.payment.outcome)[number];
+export type PayoutProvider = (typeof VALUES.payout.provider)[number];
+export type PayoutStatus = (typeof VALUES.payout.status)[number];
 export type PlaylistVisibility = (typeof VALUES.playlist.visibility)[number];
+export type ProviderEventProvider = (typeof VALUES.provider_event.provider)[number];
+export type ProviderEventKind = (typeof VALUES.provider_event.kind)[number];
+export type PurchaseKind = (typeof VALUES.purchase.kind)[number];
+export type PurchaseStatus = (typeof VALUES.purchase.status)[number];
+export type PurchaseStatusBeforeDispute = (typeof VALUES.purchase.status_before_dispute)[number];
 export type RestreamStartMode = (typeof VALUES.restream.start_mode)[number];
 export type RestreamWish = (typeof VALUES.restream.wish)[number];
 export type RestreamTargetPlatform = (typeof VALUES.restream_target.platform)[number];
@@ -154,16 +232,21 @@ export type RoomParticipantState = (typeof VALUES.room_participant.state)[number
 export type RoomParticipantLeaveReason = (typeof VALUES.room_participant.leave_reason)[number];
 export type RoomRecordingLayout = (typeof VALUES.room_recording.layout)[number];
 export type RoomRecordingEndReason = (typeof VALUES.room_recording.end_reason)[number];
+export type SandboxPaymentStatus = (typeof VALUES.sandbox_payment.status)[number];
+export type SandboxPaymentDisputeStatus = (typeof VALUES.sandbox_payment.dispute_status)[number];
 export type StreamVisibility = (typeof VALUES.stream.visibility)[number];
 export type StreamLatencyMode = (typeof VALUES.stream.latency_mode)[number];
 export type StreamRecordVisibility = (typeof VALUES.stream.record_visibility)[number];
 export type StreamChatMode = (typeof VALUES.stream.chat_mode)[number];
 export type StreamLogTail = (typeof VALUES.stream_log.tail)[number];
 export type StreamLogHeadTail = (typeof VALUES.stream_log_head.tail)[number];
+export type SubscriptionStatus = (typeof VALUES.subscription.status)[number];
+export type SubscriptionInterval = (typeof VALUES.subscription.interval)[number];
 export type SupportMessageAuthor = (typeof VALUES.support_message.author)[number];
 export type SupportTicketCategory = (typeof VALUES.support_ticket.category)[number];
 export type SupportTicketPriority = (typeof VALUES.support_ticket.priority)[number];
 export type SupportTicketStatus = (typeof VALUES.support_ticket.status)[number];
+export type TierInterval = (typeof VALUES.tier.interval)[number];
 export type UploadStatus = (typeof VALUES.upload.status)[number];
 export type UploadProtocol = (typeof VALUES.upload.protocol)[number];
 export type VideoStatus = (typeof VALUES.video.status)[number];
@@ -278,6 +361,65 @@ export interface ChatMessageTable {
   kind: Generated<ChatMessageKind>;
 }
 
+export interface CheckoutTable {
+  id: string;
+  workspace_id: string;
+  kind: CheckoutKind;
+  status: Generated<CheckoutStatus>;
+  tier_id: string | null;
+  video_id: string | null;
+  booking_id: string | null;
+  amount_cents: number;
+  discount_cents: Generated<number>;
+  discount_code_id: string | null;
+  discount_code: string | null;
+  customer_email: string | null;
+  customer_id: string | null;
+  subscription_id: string | null;
+  purchase_id: string | null;
+  success_url: string;
+  cancel_url: string;
+  client_reference_id: string | null;
+  metadata: Generated<JsonColumns['checkout']['metadata']>;
+  operation_id: string | null;
+  claimed_until: Date | null;
+  event_sequence: Generated<number>;
+  expires_at: Date;
+  completed_at: Date | null;
+  created_at: Date;
+}
+
+export interface ConnectAccountTable {
+  workspace_id: string;
+  provider: ConnectAccountProvider;
+  provider_ref: string;
+  charges_enabled: Generated<boolean>;
+  payouts_enabled: Generated<boolean>;
+  details_submitted: Generated<boolean>;
+  requirements_due: Generated<string[]>;
+  country: string | null;
+  checked_at: Date;
+  created_at: Date;
+}
+
+export interface CustomerTable {
+  id: string;
+  workspace_id: string;
+  email: string;
+  name: string | null;
+  provider: CustomerProvider | null;
+  provider_ref: string | null;
+  method_ref: string | null;
+  card_brand: string | null;
+  card_last4: string | null;
+  card_exp_month: number | null;
+  card_exp_year: number | null;
+  card_expiry_told: string | null;
+  trial_used_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
 export interface DeliveryJobTable {
   id: Generated<number>;
   workspace_id: string;
@@ -307,6 +449,25 @@ export interface DeliveryLogTable {
   next_attempt_at: Date | null;
   replay_of: string | null;
   created_at: Date;
+}
+
+export interface DiscountCodeTable {
+  id: string;
+  workspace_id: string;
+  code: string;
+  product_id: string | null;
+  percent_off: number | null;
+  amount_cents_off: number | null;
+  max_uses: number | null;
+  used_count: Generated<number>;
+  claimed_count: Generated<number>;
+  is_active: Generated<boolean>;
+  expires_at: Date | null;
+  expiry_told_at: Date | null;
+  notes: string | null;
+  event_sequence: Generated<number>;
+  created_at: Date;
+  updated_at: Date;
 }
 
 export interface EmailTokenTable {
@@ -402,6 +563,43 @@ export interface JobTurnTable {
   next_pass: number;
 }
 
+export interface LedgerAccountTable {
+  id: string;
+  workspace_id: string | null;
+  kind: LedgerAccountKind;
+  created_at: Date;
+}
+
+export interface LedgerEntryTable {
+  transaction_id: string;
+  account_id: string;
+  amount_cents: number;
+}
+
+export interface LedgerRevenueTable {
+  workspace_id: string;
+  quarter: Date;
+  sale_kind: LedgerRevenueSaleKind;
+  item_id: string;
+  gross_cents: Generated<number>;
+  fee_cents: Generated<number>;
+  refund_cents: Generated<number>;
+  sale_count: Generated<number>;
+}
+
+export interface LedgerTransactionTable {
+  id: string;
+  workspace_id: string;
+  kind: LedgerTransactionKind;
+  source: string;
+  sale_kind: LedgerTransactionSaleKind | null;
+  purchase_id: string | null;
+  tier_id: string | null;
+  product_id: string | null;
+  video_id: string | null;
+  occurred_at: Date;
+}
+
 export interface LinkRequestTable {
   id: Generated<number>;
   purpose: LinkRequestPurpose;
@@ -421,6 +619,21 @@ export interface MailTable {
   next_at: Date;
   created_at: Date;
   finished_at: Date | null;
+}
+
+export interface MemberLinkTable {
+  token_hash: Uint8Array;
+  customer_id: string;
+  expires_at: Date;
+  created_at: Date;
+}
+
+export interface MemberSessionTable {
+  token_hash: Uint8Array;
+  customer_id: string;
+  workspace_id: string;
+  expires_at: Date;
+  created_at: Date;
 }
 
 export interface MigrationTable {
@@ -449,6 +662,43 @@ export interface NotificationPreferenceTable {
   types: JsonColumns['notification_preference']['types'];
 }
 
+export interface PaymentTable {
+  id: string;
+  workspace_id: string;
+  purchase_id: string | null;
+  type: PaymentType;
+  status: PaymentStatus;
+  amount_cents: number;
+  provider: PaymentProvider;
+  provider_ref: string | null;
+  provider_key: string;
+  request: Generated<JsonColumns['payment']['request']>;
+  action_url: string | null;
+  failure_code: string | null;
+  failure_message: string | null;
+  request_id: string | null;
+  reason: string | null;
+  outcome: PaymentOutcome | null;
+  asked_at: Date | null;
+  next_look_at: Date | null;
+  settled_at: Date | null;
+  event_sequence: Generated<number>;
+  created_at: Date;
+}
+
+export interface PayoutTable {
+  id: string;
+  workspace_id: string;
+  provider: PayoutProvider;
+  provider_ref: string | null;
+  amount_cents: number;
+  status: PayoutStatus;
+  failure_code: string | null;
+  arrival_at: Date | null;
+  event_sequence: Generated<number>;
+  created_at: Date;
+}
+
 export interface PlaylistTable {
   id: string;
   workspace_id: string;
@@ -470,6 +720,44 @@ export interface PlaylistItemTable {
   start_sec: number | null;
   stop_sec: number | null;
   added_at: Generated<Date>;
+}
+
+export interface ProviderEventTable {
+  provider: ProviderEventProvider;
+  id: string;
+  kind: ProviderEventKind;
+  object_ref: string;
+  account_ref: string | null;
+  received_at: Date;
+  handled_at: Date | null;
+  attempts: Generated<number>;
+  next_attempt_at: Date | null;
+  error: string | null;
+}
+
+export interface PurchaseTable {
+  id: string;
+  workspace_id: string;
+  customer_id: string;
+  kind: PurchaseKind;
+  video_id: string | null;
+  booking_id: string | null;
+  subscription_id: string | null;
+  tier_id: string | null;
+  product_id: string | null;
+  checkout_id: string | null;
+  status: Generated<PurchaseStatus>;
+  status_before_dispute: PurchaseStatusBeforeDispute | null;
+  amount_cents: number;
+  discount_cents: Generated<number>;
+  discount_code: string | null;
+  fee_cents: Generated<number>;
+  refunded_cents: Generated<number>;
+  fee_refunded_cents: Generated<number>;
+  payment_id: string | null;
+  paid_at: Date | null;
+  event_sequence: Generated<number>;
+  created_at: Date;
 }
 
 export interface RecordingTable {
@@ -662,6 +950,36 @@ export interface RoomRecordingTable {
   ready_said_at: Date | null;
 }
 
+export interface SandboxCardTable {
+  ref: string;
+  workspace_id: string;
+  card: string;
+  created_at: Date;
+}
+
+export interface SandboxPaymentTable {
+  ref: string;
+  key: string;
+  workspace_id: string;
+  amount_cents: number;
+  fee_cents: Generated<number>;
+  status: SandboxPaymentStatus;
+  card: string | null;
+  failure_code: string | null;
+  refunded_cents: Generated<number>;
+  dispute_status: SandboxPaymentDisputeStatus | null;
+  expires_at: Date | null;
+  created_at: Date;
+}
+
+export interface SandboxRefundTable {
+  ref: string;
+  key: string;
+  payment_ref: string;
+  amount_cents: number;
+  created_at: Date;
+}
+
 export interface SignInChallengeTable {
   id: string;
   account_id: string;
@@ -789,6 +1107,40 @@ export interface StreamViewerTable {
   present_until: Date;
 }
 
+export interface SubscriptionTable {
+  id: string;
+  workspace_id: string;
+  tier_id: string;
+  customer_id: string;
+  checkout_id: string | null;
+  status: SubscriptionStatus;
+  price_cents: number;
+  interval: SubscriptionInterval;
+  anchor_at: Date;
+  timezone: string;
+  period_number: Generated<number>;
+  current_period_start: Date;
+  current_period_end: Date;
+  trial_ends_at: Date | null;
+  pending_price_cents: number | null;
+  pending_tier_id: string | null;
+  cancel_at_period_end: Generated<boolean>;
+  canceled_at: Date | null;
+  ended_at: Date | null;
+  cancel_reason: string | null;
+  purchase_id: string | null;
+  is_disputed: Generated<boolean>;
+  failed_attempts: Generated<number>;
+  next_charge_at: Date | null;
+  payment_id: string | null;
+  reminded_period: number | null;
+  discount_code: string | null;
+  client_reference_id: string | null;
+  event_sequence: Generated<number>;
+  created_at: Date;
+  updated_at: Date;
+}
+
 export interface SupportMessageTable {
   id: string;
   ticket_id: string;
@@ -811,6 +1163,26 @@ export interface SupportTicketTable {
   last_message_at: Date;
   resolved_at: Date | null;
   created_at: Date;
+}
+
+export interface TierTable {
+  id: string;
+  workspace_id: string;
+  name: string;
+  description: string | null;
+  price_cents: number;
+  interval: TierInterval;
+  trial_days: Generated<number>;
+  benefits: Generated<string[]>;
+  position: Generated<number>;
+  is_active: Generated<boolean>;
+  max_members: number | null;
+  member_count: Generated<number>;
+  claimed_count: Generated<number>;
+  event_sequence: Generated<number>;
+  created_at: Date;
+  updated_at: Date;
+  archived_at: Date | null;
 }
 
 export interface TranscodeNodeTable {
@@ -1028,8 +1400,12 @@ export interface Database {
   bridge: BridgeTable;
   chat_ban: ChatBanTable;
   chat_message: ChatMessageTable;
+  checkout: CheckoutTable;
+  connect_account: ConnectAccountTable;
+  customer: CustomerTable;
   delivery_job: DeliveryJobTable;
   delivery_log: DeliveryLogTable;
+  discount_code: DiscountCodeTable;
   email_token: EmailTokenTable;
   event: EventTable;
   idempotency_record: IdempotencyRecordTable;
@@ -1037,13 +1413,23 @@ export interface Database {
   ingest_session: IngestSessionTable;
   integration_domain: IntegrationDomainTable;
   job_turn: JobTurnTable;
+  ledger_account: LedgerAccountTable;
+  ledger_entry: LedgerEntryTable;
+  ledger_revenue: LedgerRevenueTable;
+  ledger_transaction: LedgerTransactionTable;
   link_request: LinkRequestTable;
   mail: MailTable;
+  member_link: MemberLinkTable;
+  member_session: MemberSessionTable;
   migration: MigrationTable;
   notification: NotificationTable;
   notification_preference: NotificationPreferenceTable;
+  payment: PaymentTable;
+  payout: PayoutTable;
   playlist: PlaylistTable;
   playlist_item: PlaylistItemTable;
+  provider_event: ProviderEventTable;
+  purchase: PurchaseTable;
   recording: RecordingTable;
   recording_part: RecordingPartTable;
   recovery_code: RecoveryCodeTable;
@@ -1057,6 +1443,9 @@ export interface Database {
   room_node: RoomNodeTable;
   room_participant: RoomParticipantTable;
   room_recording: RoomRecordingTable;
+  sandbox_card: SandboxCardTable;
+  sandbox_payment: SandboxPaymentTable;
+  sandbox_refund: SandboxRefundTable;
   sign_in_challenge: SignInChallengeTable;
   sign_in_place: SignInPlaceTable;
   signal_simulation: SignalSimulationTable;
@@ -1067,8 +1456,10 @@ export interface Database {
   stream_log_head: StreamLogHeadTable;
   stream_session: StreamSessionTable;
   stream_viewer: StreamViewerTable;
+  subscription: SubscriptionTable;
   support_message: SupportMessageTable;
   support_ticket: SupportTicketTable;
+  tier: TierTable;
   transcode_node: TranscodeNodeTable;
   two_factor: TwoFactorTable;
   upload: UploadTable;
