@@ -317,15 +317,17 @@ create table sandbox_card (
 
 -- ---- The books ------------------------------------------------------------------------------------------------------
 
+-- Where money is, for each workspace and provider (docs/decisions/money.md#the-books).
 create table ledger_account (
   id text primary key,
-  -- Null: the platform's own.
-  workspace_id text,
-  -- PROVIDER: what the provider holds. CREATOR: what is the creator's. FEES: what the platform earned.
-  -- DISPUTED: what banks hold back. PAID_OUT: what has left to the creator's bank.
-  kind text not null check (kind in ('PROVIDER', 'CREATOR', 'FEES', 'DISPUTED', 'PAID_OUT')),
+  workspace_id text not null,
+  provider text not null check (provider in ('SANDBOX', 'STRIPE')),
+  -- BUYERS: what came from them, less what went back; it stands below zero. CREATOR: what is the creator's and not paid
+  -- out. FEES: what the platform has earned. DISPUTED: what banks hold back. PAID_OUT: what has left to the creator's
+  -- bank. What the provider holds is CREATOR and FEES together.
+  kind text not null check (kind in ('BUYERS', 'CREATOR', 'FEES', 'DISPUTED', 'PAID_OUT')),
   created_at timestamptz not null,
-  unique nulls not distinct (workspace_id, kind)
+  unique (workspace_id, provider, kind)
 );
 
 create table ledger_transaction (
@@ -334,17 +336,18 @@ create table ledger_transaction (
   kind text not null check (kind in (
     'CHARGE', 'REFUND', 'DISPUTE_OPENED', 'DISPUTE_WON', 'DISPUTE_LOST', 'PAYOUT', 'PAYOUT_FAILED', 'ADJUSTMENT'
   )),
-  -- What moved it, once: a payment or a payout, and what of it.
+  -- What moved it, once: the id of a payment or a payout.
   source text not null,
+  -- Of movements of a sale: what was sold, and the tier, product or video.
   sale_kind text check (sale_kind in ('VIDEO', 'BOOKING', 'SUBSCRIPTION')),
+  item_id text,
   purchase_id text,
-  tier_id text,
-  product_id text,
-  video_id text,
   occurred_at timestamptz not null,
-  unique (source, kind)
+  unique (source, kind),
+  check (num_nonnulls(sale_kind, item_id, purchase_id) in (0, 3))
 );
 create index ledger_transaction_workspace on ledger_transaction (workspace_id, occurred_at);
+create index ledger_transaction_time on ledger_transaction using brin (occurred_at);
 
 create table ledger_entry (
   transaction_id text not null references ledger_transaction (id),
@@ -353,20 +356,30 @@ create table ledger_entry (
   amount_cents bigint not null check (amount_cents <> 0),
   primary key (transaction_id, account_id)
 );
-create index ledger_entry_account on ledger_entry (account_id, transaction_id);
+create index ledger_entry_account on ledger_entry (account_id, transaction_id) include (amount_cents);
 
--- Sums of the books by quarter-hour, in the transaction of the entries: what revenue is read from.
+-- Sums of the books, in the transaction of the entries: what revenue is read from. They can be made anew at any time.
 create table ledger_revenue (
   workspace_id text not null,
+  -- Begins here: quarter-hours have the days of every zone.
   quarter timestamptz not null,
+  gross_cents bigint not null,
+  fee_cents bigint not null,
+  refund_cents bigint not null,
+  sale_count integer not null,
+  primary key (workspace_id, quarter)
+);
+create table ledger_revenue_item (
+  workspace_id text not null,
+  -- Begins here, in UTC.
+  day timestamptz not null,
   sale_kind text not null check (sale_kind in ('VIDEO', 'BOOKING', 'SUBSCRIPTION')),
-  -- The tier, product or video that was sold.
   item_id text not null,
-  gross_cents bigint not null default 0,
-  fee_cents bigint not null default 0,
-  refund_cents bigint not null default 0,
-  sale_count integer not null default 0,
-  primary key (workspace_id, quarter, sale_kind, item_id)
+  gross_cents bigint not null,
+  fee_cents bigint not null,
+  refund_cents bigint not null,
+  sale_count integer not null,
+  primary key (workspace_id, day, sale_kind, item_id)
 );
 
 create table payout (
@@ -389,6 +402,8 @@ begin
   raise exception 'the books are append-only';
 end $$;
 create trigger ledger_entry_append_only before update or delete or truncate on ledger_entry
+  for each statement execute function ledger_is_append_only();
+create trigger ledger_account_append_only before update or delete or truncate on ledger_account
   for each statement execute function ledger_is_append_only();
 create trigger ledger_transaction_append_only before update or delete or truncate on ledger_transaction
   for each statement execute function ledger_is_append_only();

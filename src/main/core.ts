@@ -23,6 +23,7 @@ import { chatPart } from './parts/chat.ts';
 import { domainsPart } from './parts/domains.ts';
 import { eventLogPart } from './parts/event-log.ts';
 import { healthPart } from './parts/health.ts';
+import { ledgerPart } from './parts/ledger.ts';
 import { mailPart } from './parts/mail.ts';
 import { platformPart } from './parts/platform.ts';
 import { playbackPart } from './parts/playback.ts';
@@ -71,6 +72,7 @@ export function buildCore(base: Base) {
   const { webhooks, failureWatch } = take(webhooksPart({ ...base, ...people }));
   const media = buildMedia(base, take);
   const meeting = take(roomsPart({ ...base, ...media }));
+  const money = take(ledgerPart());
   const { requestLog } = take(requestLogPart(base));
   const { profiles } = take(profilesPart({ ...base, ...people }));
   parts.push(
@@ -79,7 +81,10 @@ export function buildCore(base: Base) {
     sessionsPart({ ...base, ...people, profiles }),
     platformPart(base),
   );
-  return { core: { ...base, ...people, ...media, ...meeting, webhooks, failureWatch, requestLog }, parts };
+  return {
+    core: { ...base, ...people, ...media, ...meeting, ...money, webhooks, failureWatch, requestLog },
+    parts,
+  };
 }
 
 /** Accounts, and who may act for them. */

@@ -23,6 +23,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   ledger_account: 'features/ledger',
   ledger_entry: 'features/ledger',
   ledger_revenue: 'features/ledger',
+  ledger_revenue_item: 'features/ledger',
   ledger_transaction: 'features/ledger',
   link_request: 'features/auth',
   mail: 'features/mail',

@@ -463,14 +463,16 @@ create table job_turn (
 
 create table ledger_account (
   id text not null,
-  workspace_id text,
+  workspace_id text not null,
+  provider text not null,
   kind text not null,
   created_at timestamp with time zone not null,
-  constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['PROVIDER'::text, 'CREATOR'::text, 'FEES'::text, 'DISPUTED'::text, 'PAID_OUT'::text]))),
+  constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['BUYERS'::text, 'CREATOR'::text, 'FEES'::text, 'DISPUTED'::text, 'PAID_OUT'::text]))),
   constraint ledger_account_pkey PRIMARY KEY (id),
-  constraint ledger_account_workspace_id_kind_key UNIQUE NULLS NOT DISTINCT (workspace_id, kind)
+  constraint ledger_account_provider_check CHECK ((provider = ANY (ARRAY['SANDBOX'::text, 'STRIPE'::text]))),
+  constraint ledger_account_workspace_id_provider_kind_key UNIQUE (workspace_id, provider, kind)
 );
-CREATE UNIQUE INDEX ledger_account_workspace_id_kind_key ON public.ledger_account USING btree (workspace_id, kind) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX ledger_account_workspace_id_provider_kind_key ON public.ledger_account USING btree (workspace_id, provider, kind);
 
 create table ledger_entry (
   transaction_id text not null,
@@ -482,19 +484,29 @@ create table ledger_entry (
   constraint ledger_entry_pkey PRIMARY KEY (transaction_id, account_id),
   constraint ledger_entry_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transaction(id)
 );
-CREATE INDEX ledger_entry_account ON public.ledger_entry USING btree (account_id, transaction_id);
+CREATE INDEX ledger_entry_account ON public.ledger_entry USING btree (account_id, transaction_id) INCLUDE (amount_cents);
 
 create table ledger_revenue (
   workspace_id text not null,
   quarter timestamp with time zone not null,
+  gross_cents bigint not null,
+  fee_cents bigint not null,
+  refund_cents bigint not null,
+  sale_count integer not null,
+  constraint ledger_revenue_pkey PRIMARY KEY (workspace_id, quarter)
+);
+
+create table ledger_revenue_item (
+  workspace_id text not null,
+  day timestamp with time zone not null,
   sale_kind text not null,
   item_id text not null,
-  gross_cents bigint not null default 0,
-  fee_cents bigint not null default 0,
-  refund_cents bigint not null default 0,
-  sale_count integer not null default 0,
-  constraint ledger_revenue_pkey PRIMARY KEY (workspace_id, quarter, sale_kind, item_id),
-  constraint ledger_revenue_sale_kind_check CHECK ((sale_kind = ANY (ARRAY['VIDEO'::text, 'BOOKING'::text, 'SUBSCRIPTION'::text])))
+  gross_cents bigint not null,
+  fee_cents bigint not null,
+  refund_cents bigint not null,
+  sale_count integer not null,
+  constraint ledger_revenue_item_pkey PRIMARY KEY (workspace_id, day, sale_kind, item_id),
+  constraint ledger_revenue_item_sale_kind_check CHECK ((sale_kind = ANY (ARRAY['VIDEO'::text, 'BOOKING'::text, 'SUBSCRIPTION'::text])))
 );
 
 create table ledger_transaction (
@@ -503,17 +515,17 @@ create table ledger_transaction (
   kind text not null,
   source text not null,
   sale_kind text,
+  item_id text,
   purchase_id text,
-  tier_id text,
-  product_id text,
-  video_id text,
   occurred_at timestamp with time zone not null,
+  constraint ledger_transaction_check CHECK ((num_nonnulls(sale_kind, item_id, purchase_id) = ANY (ARRAY[0, 3]))),
   constraint ledger_transaction_kind_check CHECK ((kind = ANY (ARRAY['CHARGE'::text, 'REFUND'::text, 'DISPUTE_OPENED'::text, 'DISPUTE_WON'::text, 'DISPUTE_LOST'::text, 'PAYOUT'::text, 'PAYOUT_FAILED'::text, 'ADJUSTMENT'::text]))),
   constraint ledger_transaction_pkey PRIMARY KEY (id),
   constraint ledger_transaction_sale_kind_check CHECK ((sale_kind = ANY (ARRAY['VIDEO'::text, 'BOOKING'::text, 'SUBSCRIPTION'::text]))),
   constraint ledger_transaction_source_kind_key UNIQUE (source, kind)
 );
 CREATE UNIQUE INDEX ledger_transaction_source_kind_key ON public.ledger_transaction USING btree (source, kind);
+CREATE INDEX ledger_transaction_time ON public.ledger_transaction USING brin (occurred_at);
 CREATE INDEX ledger_transaction_workspace ON public.ledger_transaction USING btree (workspace_id, occurred_at);
 
 create table link_request (
@@ -1655,6 +1667,8 @@ begin
   end if;
   return null;
 end $function$;
+
+CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();
 
 CREATE TRIGGER ledger_entry_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();
 

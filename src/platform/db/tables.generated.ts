@@ -56,9 +56,10 @@ export const VALUES = {
     method: ['DNS_TXT', 'WELL_KNOWN'],
   },
   ledger_account: {
-    kind: ['PROVIDER', 'CREATOR', 'FEES', 'DISPUTED', 'PAID_OUT'],
+    provider: ['SANDBOX', 'STRIPE'],
+    kind: ['BUYERS', 'CREATOR', 'FEES', 'DISPUTED', 'PAID_OUT'],
   },
-  ledger_revenue: {
+  ledger_revenue_item: {
     sale_kind: ['VIDEO', 'BOOKING', 'SUBSCRIPTION'],
   },
   ledger_transaction: {
@@ -201,8 +202,9 @@ export type ImportStatus = (typeof VALUES.import.status)[number];
 export type ImportVisibility = (typeof VALUES.import.visibility)[number];
 export type IntegrationDomainStatus = (typeof VALUES.integration_domain.status)[number];
 export type IntegrationDomainMethod = (typeof VALUES.integration_domain.method)[number];
+export type LedgerAccountProvider = (typeof VALUES.ledger_account.provider)[number];
 export type LedgerAccountKind = (typeof VALUES.ledger_account.kind)[number];
-export type LedgerRevenueSaleKind = (typeof VALUES.ledger_revenue.sale_kind)[number];
+export type LedgerRevenueItemSaleKind = (typeof VALUES.ledger_revenue_item.sale_kind)[number];
 export type LedgerTransactionKind = (typeof VALUES.ledger_transaction.kind)[number];
 export type LedgerTransactionSaleKind = (typeof VALUES.ledger_transaction.sale_kind)[number];
 export type LinkRequestPurpose = (typeof VALUES.link_request.purpose)[number];
@@ -565,7 +567,8 @@ export interface JobTurnTable {
 
 export interface LedgerAccountTable {
   id: string;
-  workspace_id: string | null;
+  workspace_id: string;
+  provider: LedgerAccountProvider;
   kind: LedgerAccountKind;
   created_at: Date;
 }
@@ -579,12 +582,21 @@ export interface LedgerEntryTable {
 export interface LedgerRevenueTable {
   workspace_id: string;
   quarter: Date;
-  sale_kind: LedgerRevenueSaleKind;
+  gross_cents: number;
+  fee_cents: number;
+  refund_cents: number;
+  sale_count: number;
+}
+
+export interface LedgerRevenueItemTable {
+  workspace_id: string;
+  day: Date;
+  sale_kind: LedgerRevenueItemSaleKind;
   item_id: string;
-  gross_cents: Generated<number>;
-  fee_cents: Generated<number>;
-  refund_cents: Generated<number>;
-  sale_count: Generated<number>;
+  gross_cents: number;
+  fee_cents: number;
+  refund_cents: number;
+  sale_count: number;
 }
 
 export interface LedgerTransactionTable {
@@ -593,10 +605,8 @@ export interface LedgerTransactionTable {
   kind: LedgerTransactionKind;
   source: string;
   sale_kind: LedgerTransactionSaleKind | null;
+  item_id: string | null;
   purchase_id: string | null;
-  tier_id: string | null;
-  product_id: string | null;
-  video_id: string | null;
   occurred_at: Date;
 }
 
@@ -1416,6 +1426,7 @@ export interface Database {
   ledger_account: LedgerAccountTable;
   ledger_entry: LedgerEntryTable;
   ledger_revenue: LedgerRevenueTable;
+  ledger_revenue_item: LedgerRevenueItemTable;
   ledger_transaction: LedgerTransactionTable;
   link_request: LinkRequestTable;
   mail: MailTable;

@@ -1,0 +1,31 @@
+import type { Tx } from '../../platform/db/index.ts';
+import * as repository from './repository.ts';
+import { type Movement, postingsOf, revenueOf } from './rules.ts';
+
+/** The books of all workspaces: double entries that nobody can change. */
+export interface Ledger {
+  /**
+   * Writes a movement and adds it to the sums of revenue, in the caller's transaction. Locks nothing that others wait
+   * for but the sums, so it comes last.
+   *
+   * @returns false when this movement of this source was written before: nothing is written then.
+   * @throws {RangeError} for an amount that is no whole number of cents, or a fee above its payment.
+   */
+  record(tx: Tx, movement: Movement): Promise<boolean>;
+}
+
+export function createLedger(): Ledger {
+  return {
+    async record(tx, movement) {
+      const postings = postingsOf(movement);
+      const id = await repository.insertTransaction(tx, movement);
+      if (id === null) return false;
+      await repository.insertEntries(tx, id, movement, postings);
+      const revenue = revenueOf(movement);
+      if (revenue !== null) {
+        await repository.addRevenue(tx, movement.workspaceId, movement.at, revenue.sale, revenue.sums);
+      }
+      return true;
+    },
+  };
+}
