@@ -12,6 +12,13 @@ const FOLDER = join(ROOT, '.cache/peers');
 export const PEERS = {
   // An S3 server over a folder, Apache-2.0.
   s3: { version: 'v1.8.0', build: go('github.com/versity/versitygw/cmd/versitygw', 'versitygw') },
+  // A media server for rooms, Apache-2.0; on two cores it takes five minutes.
+  livekit: {
+    version: 'v1.13.5',
+    build: go('github.com/livekit/livekit-server/cmd/server', 'server'),
+    isLong: true,
+    timeoutMs: 900_000,
+  },
   // Breaking changes between two OpenAPI documents, Apache-2.0.
   oasdiff: { version: 'v1.29.1', build: go('github.com/oasdiff/oasdiff', 'oasdiff') },
   // A client in Python out of an OpenAPI document, and calls of every kind out of one; both MIT.
@@ -100,12 +107,12 @@ function run(program, args, options) {
  * @param long whether the long forms run too, which need more.
  */
 export function tryPeers(long) {
-  for (const [name, { version, isLong }] of Object.entries(PEERS)) {
+  for (const [name, { version, isLong, timeoutMs = 150_000 }] of Object.entries(PEERS)) {
     if (isLong === true && !long) continue;
     const tried = join(FOLDER, `${name}.tried`);
     if (stamped(tried, version)) continue;
     stamp(tried, version);
-    const lack = buildPeer(name, { timeoutMs: 150_000 });
+    const lack = buildPeer(name, { timeoutMs });
     if (lack === null) continue;
     process.stderr.write(
       `marquee: tests with ${name} are skipped (${lack}); type: node scripts/peers.mjs ${name}\n`,
