@@ -119,7 +119,9 @@ export function ensureRtmpServer() {
  */
 export function ensureJanus(env) {
   const name = env.JANUS_PATH || 'janus';
-  if (process.platform !== 'linux' || env.ROOMS_ENGINE === 'mesh' || find([name]) !== undefined) return;
+  const { ROOMS_ENGINE: wanted = 'auto', LIVEKIT_URL: livekit = '' } = env;
+  const isElsewhere = wanted === 'mesh' || wanted === 'livekit' || (wanted !== 'janus' && livekit !== '');
+  if (process.platform !== 'linux' || isElsewhere || find([name]) !== undefined) return;
   if (stamped(JANUS_STAMP, 'tried')) return;
   const packages = { apt: ['janus', 'janus-tools'] };
   install('janus', packages, 'no Janus, which carries rooms of more than four people', 'janus');

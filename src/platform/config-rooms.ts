@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { ConfigError, type Key, list, text } from './config-kinds.ts';
+import { ConfigError, type Key, list, text, url } from './config-kinds.ts';
 
-const ENGINES = ['auto', 'janus', 'mesh'] as const;
+const ENGINES = ['auto', 'janus', 'livekit', 'mesh'] as const;
 type EngineChoice = (typeof ENGINES)[number];
 
 const engine: Key<EngineChoice> = {
   description:
-    'What carries rooms: `janus` on this machine, `mesh` (the browsers among themselves, four at most), or `auto`: Janus where it is installed, else the mesh. See `docs/guides/rooms-operator.md`.',
+    'What carries rooms: `janus` on this machine, `livekit` on machines of its own, `mesh` (the browsers among themselves, four at most), or `auto`: LiveKit where `LIVEKIT_URL` is set, else Janus where it is installed, else the mesh. See `docs/guides/rooms-operator.md`.',
   fallback: 'auto',
   parse: (value) => {
     const choice = ENGINES.find((known) => known === value);
@@ -48,6 +48,20 @@ const publicIp: Key<string> = {
   },
 };
 
+const livekitUrl: Key<string> = {
+  ...url(
+    'Address of a LiveKit server, as browsers and this program reach it (`wss://livekit.example.com`).',
+    ['ws:', 'wss:'],
+  ),
+  parse: (value) => {
+    const address = URL.canParse(value) ? new URL(value) : null;
+    const isOrigin = address !== null && value.replace(/\/$/, '') === `${address.protocol}//${address.host}`;
+    if (!isOrigin || !/^wss?:$/.test(address.protocol))
+      throw new Error('must be an address without a path such as wss://livekit.example.com');
+    return `${address.protocol}//${address.host}`;
+  },
+};
+
 const turnUrls: Key<string[]> = {
   ...list(
     'STUN and TURN servers that browsers are told of, comma-separated (`turn:turn.example.com:3478?transport=udp`).',
@@ -75,6 +89,9 @@ export const ROOM_KEYS = {
     'File in which the media role tells the API role of the same machine how to reach Janus. Default `DATA_DIR/rooms/janus.json`; for several nodes on one machine, the same for all.',
   ),
   JANUS_PATH: text('The Janus program, 1.1 or newer.', 'janus'),
+  LIVEKIT_URL: livekitUrl,
+  LIVEKIT_API_KEY: text('A key of that server.'),
+  LIVEKIT_API_SECRET: text('Its secret.'),
   TURN_URLS: turnUrls,
   TURN_SECRET: text(
     'The `static-auth-secret` of those servers; browsers are given credentials made with it that end after a while.',
@@ -90,6 +107,10 @@ export interface RoomConfig {
   readonly ROOMS_PUBLIC_IP: string | undefined;
   readonly ROOMS_LINK_FILE: string;
   readonly JANUS_PATH: string;
+  /** An origin, `ws:` or `wss:`. It and the two below are there together, or none of them. */
+  readonly LIVEKIT_URL: string | undefined;
+  readonly LIVEKIT_API_KEY: string | undefined;
+  readonly LIVEKIT_API_SECRET: string | undefined;
   readonly TURN_URLS: readonly string[];
   readonly TURN_SECRET: string | undefined;
 }
@@ -97,7 +118,10 @@ export interface RoomConfig {
 type Read = <T>(name: string, key: Key<T>) => T | undefined;
 
 /** @throws {ConfigError} where values do not go together. */
-export function readRooms(read: Read, dataDir: string): RoomConfig {
+export function readRooms(
+  read: Read,
+  { dataDir, publicUrl }: { dataDir: string; publicUrl: string },
+): RoomConfig {
   const get = <T>(name: RoomKeys, key: Key<T>) => read(name, key);
   const ports = get('ROOMS_UDP_PORTS', ROOM_KEYS.ROOMS_UDP_PORTS);
   if (ports === undefined) throw new ConfigError('ROOMS_UDP_PORTS is required');
@@ -109,15 +133,32 @@ export function readRooms(read: Read, dataDir: string): RoomConfig {
       get('ROOMS_LINK_FILE', ROOM_KEYS.ROOMS_LINK_FILE) ?? join(dataDir, 'rooms', 'janus.json'),
     ),
     JANUS_PATH: get('JANUS_PATH', ROOM_KEYS.JANUS_PATH) ?? 'janus',
+    LIVEKIT_URL: get('LIVEKIT_URL', ROOM_KEYS.LIVEKIT_URL),
+    LIVEKIT_API_KEY: get('LIVEKIT_API_KEY', ROOM_KEYS.LIVEKIT_API_KEY),
+    LIVEKIT_API_SECRET: get('LIVEKIT_API_SECRET', ROOM_KEYS.LIVEKIT_API_SECRET),
     TURN_URLS: get('TURN_URLS', ROOM_KEYS.TURN_URLS) ?? [],
     TURN_SECRET: get('TURN_SECRET', ROOM_KEYS.TURN_SECRET),
   };
-  const complaint = lackOf(config);
+  const complaint = lackOf(config, publicUrl);
   if (complaint !== null) throw new ConfigError(complaint);
   return config;
 }
 
-function lackOf(config: RoomConfig): string | null {
+function lackOf(config: RoomConfig, publicUrl: string): string | null {
   const hasTurn = config.TURN_URLS.some((one) => one.startsWith('turn'));
-  return hasTurn && config.TURN_SECRET === undefined ? 'TURN_SECRET is required beside TURN_URLS' : null;
+  if (hasTurn && config.TURN_SECRET === undefined) return 'TURN_SECRET is required beside TURN_URLS';
+  return lackOfLivekit(config, publicUrl);
+}
+
+function lackOfLivekit(config: RoomConfig, publicUrl: string): string | null {
+  const { LIVEKIT_URL: address, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret } = config;
+  const given = [address, key, secret].filter((value) => value !== undefined);
+  if (given.length === 0)
+    return config.ROOMS_ENGINE === 'livekit' ? 'LIVEKIT_URL is required where ROOMS_ENGINE is livekit' : null;
+  if (given.length < 3)
+    return 'LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET go together: all three are required';
+  const isMixed = publicUrl.startsWith('https:') && address?.startsWith('ws:') === true;
+  return isMixed
+    ? 'LIVEKIT_URL must begin with wss:// where PUBLIC_URL begins with https://: browsers refuse the rest'
+    : null;
 }

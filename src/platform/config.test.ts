@@ -69,6 +69,23 @@ describe('the configuration', () => {
     assert.throws(() => loadConfig(both), /^Error: SECRET_KEY_FILE/);
   });
 
+  test('the three variables of LiveKit go together, and fit the address of the platform', () => {
+    const all = {
+      LIVEKIT_URL: 'wss://lk.example.com/',
+      LIVEKIT_API_KEY: 'key',
+      LIVEKIT_API_SECRET: 'hunter2',
+    };
+    assert.equal(loadConfig({ ...all, PUBLIC_URL: 'https://a.example' }).LIVEKIT_URL, 'wss://lk.example.com');
+    for (const name of Object.keys(all))
+      assert.throws(
+        () => loadConfig({ ...all, [name]: '' }),
+        /^Error: LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET go together(?!.*hunter2)/,
+      );
+    assert.throws(() => loadConfig({ ROOMS_ENGINE: 'livekit' }), /^Error: LIVEKIT_URL is required/);
+    const mixed = { ...all, LIVEKIT_URL: 'ws://lk.example.com', PUBLIC_URL: 'https://a.example' };
+    assert.throws(() => loadConfig(mixed), /^Error: LIVEKIT_URL must begin with wss/);
+  });
+
   const good: [name: keyof typeof KEYS, text: string, value: unknown][] = [
     ['PORT', '0', 0],
     ['ROLES', 'worker, api', ['worker', 'api']],
@@ -140,6 +157,9 @@ describe('the configuration', () => {
     ['ROOMS_UDP_PORTS', '80-200'],
     ['ROOMS_UDP_PORTS', '65000-65600'],
     ['ROOMS_PUBLIC_IP', 'room.example.com'],
+    ['LIVEKIT_URL', 'https://lk.example.com'],
+    ['LIVEKIT_URL', 'wss://lk.example.com/room'],
+    ['LIVEKIT_URL', 'wss://user:word@lk.example.com'],
     ['TURN_URLS', 'turn.example.com'],
     ['TURN_URLS', 'turn:a?transport=carrier'],
   ];

@@ -330,7 +330,7 @@ export function loadConfig(environment: Environment = process.env): Config {
       Math.max(1, Math.floor(availableParallelism() / 2)),
     VIDEO_CHUNK_MIN_SEC: get('VIDEO_CHUNK_MIN_SEC', KEYS.VIDEO_CHUNK_MIN_SEC),
     ACCEL_REDIRECT_PREFIX: read(environment, 'ACCEL_REDIRECT_PREFIX', KEYS.ACCEL_REDIRECT_PREFIX),
-    ...readRooms((name, key) => read(environment, name, key), dataDir),
+    ...readRooms((name, key) => read(environment, name, key), { dataDir, publicUrl }),
     WEBHOOK_RETRY_SECONDS: get('WEBHOOK_RETRY_SECONDS', KEYS.WEBHOOK_RETRY_SECONDS),
     WEBHOOK_TIMEOUT_MS: get('WEBHOOK_TIMEOUT_MS', KEYS.WEBHOOK_TIMEOUT_MS),
     WEBHOOK_AUTO_DISABLE_DAYS: get('WEBHOOK_AUTO_DISABLE_DAYS', KEYS.WEBHOOK_AUTO_DISABLE_DAYS),

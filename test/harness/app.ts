@@ -8,6 +8,7 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { startApi } from '../../src/main/api.ts';
 import { type Container, createContainer } from '../../src/main/container.ts';
 import type { Noun } from '../../src/main/core.ts';
+import type { RoomEngineChoice } from '../../src/media/rooms/choice.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createTestDatabase } from './database.ts';
 import { declaredCheck } from './declared.ts';
@@ -49,6 +50,8 @@ interface AppOptions {
   clock?: Clock;
   /** Variables of the configuration. */
   env?: Record<string, string>;
+  /** What carries rooms. Default: the mesh. */
+  rooms?: RoomEngineChoice;
   /** The optional nouns that the program has. Default: all. */
   nouns?: readonly Noun[];
   /** Does `/health` see a media process? Default true. */
@@ -75,6 +78,7 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
     name: 'test',
     strictEvents: true,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.rooms === undefined ? {} : { rooms: options.rooms }),
   };
   const container = await createContainer(settings, options.nouns);
   const { app, drain, routes } = await startApi(container, options.mediaRuns ?? (() => true));

@@ -15,6 +15,7 @@ let engine = null;
 
 const loaders = {
   janus: async () => (await import('/client/janus.ts')).createJanus,
+  livekit: async () => (await import('/client/livekit.ts')).createLivekit,
   mesh: async () => (await import('/client/mesh.ts')).createMesh,
 };
 

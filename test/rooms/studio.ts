@@ -10,6 +10,10 @@ import type { TestBrowser } from '../harness/browser.ts';
 import { until } from '../harness/wait.ts';
 
 const CLIENT = join(import.meta.dirname, '../../web/room/client');
+const LIVEKIT_CLIENT = join(
+  import.meta.dirname,
+  '../../node_modules/livekit-client/dist/livekit-client.esm.mjs',
+);
 const PAGE_SCRIPT = join(import.meta.dirname, 'studio-page.js');
 const ALL: RoomPermissions = {
   canPublish: true,
@@ -191,12 +195,15 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   if (path === '/') {
     response.setHeader('content-type', 'text/html');
     response.end(
-      '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/studio.js"></script>',
+      `<!doctype html><link rel="icon" href="data:,">
+      <script type="importmap">{"imports":{"livekit-client":"/livekit-client.js"}}</script>
+      <script type="module" src="/studio.js"></script>`,
     );
     return;
   }
   response.setHeader('content-type', 'text/javascript');
   if (path === '/studio.js') response.end(await readFile(PAGE_SCRIPT));
+  else if (path === '/livekit-client.js') response.end(await readFile(LIVEKIT_CLIENT));
   else if (name !== undefined) response.end(stripTypeScriptTypes(await readFile(join(CLIENT, name), 'utf8')));
   else response.writeHead(404).end();
 }

@@ -10,6 +10,7 @@ import { Screen } from './screen.ts';
 /** The engines that this page can speak to; each is loaded when a room has it. */
 const engines: EngineLoaders = {
   janus: async () => (await import('./client/janus.ts')).createJanus,
+  livekit: async () => (await import('./client/livekit.ts')).createLivekit,
   mesh: async () => (await import('./client/mesh.ts')).createMesh,
 };
 

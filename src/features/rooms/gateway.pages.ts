@@ -63,7 +63,8 @@ class RoomGateway {
     this.#life = createNodeLife(deps, { rooms: this.#rooms, open: this.#open });
     deps.bus.subscribe(ROOM_TOPIC, (roomId) => void this.#rooms.get(roomId)?.refresh());
     deps.engine.onEvent((event) => {
-      for (const room of this.#rooms.values()) void room.heard(event);
+      if (event.type === 'joined') void this.#screen(event.roomId, event);
+      else for (const room of this.#rooms.values()) void room.heard(event);
     });
   }
 
@@ -169,6 +170,17 @@ class RoomGateway {
       this.#deps.log.warn({ err: error, roomId: row.room_id }, 'a lost connection could not be noted');
     }
     void room?.refresh();
+  }
+
+  /** What lets into the engine's room outlives a seat by minutes: whoever has none is sent out of it again. */
+  async #screen(roomId: string, { ref, identity }: { ref: string; identity: string }): Promise<void> {
+    const { db, engine, log } = this.#deps;
+    try {
+      const row = await participants.findPresent(db, roomId, identity);
+      if (row?.state !== 'ACTIVE') await engine.removeParticipant(ref, identity);
+    } catch (error) {
+      log.warn({ err: error, roomId }, 'whoever has joined the media server was not looked at');
+    }
   }
 
   #make(roomId: string): LocalRoom {

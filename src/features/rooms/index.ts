@@ -5,6 +5,8 @@
  * *seat* is what a participant has of the room's capacity, also while the connection is lost; the *gateway* is what
  * browsers are connected to, the *engine* what carries sound and pictures.
  */
+
+export { roomEngineWebhookPage } from './engine-webhook.pages.ts';
 export { createRoomEntrance, type RoomEntrance } from './entrance.service.ts';
 export { roomEvents } from './events.ts';
 export { roomGatewayPage } from './gateway.pages.ts';

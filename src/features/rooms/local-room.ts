@@ -39,6 +39,8 @@ export class LocalRoom {
   #room: RoomRow | null = null;
   #present = new Map<string, ParticipantRow>();
   #ref: Promise<string> | null = null;
+  /** What the room was called last by the engine, which may be down now. */
+  #lastRef: string | null = null;
   #reading: Promise<void> | null = null;
   #readings = 0;
   #isDirty = false;
@@ -104,6 +106,7 @@ export class LocalRoom {
     this.#room = room;
     this.#present = new Map(present.map((row) => [row.id, row]));
     this.#sendAway(left, reading);
+    void this.#removeAll(left);
     this.#tellChanges(before, left);
     const isRecorded = room.recording_since !== null;
     if (isRecorded !== (hadRecording !== null)) this.#tell({ type: 'recording', on: isRecorded });
@@ -126,6 +129,7 @@ export class LocalRoom {
       return this.#tell({ type: 'engine', state: 'down' });
     }
     if (event.type === 'up') return this.#attachAll();
+    if (event.type === 'joined') return;
     if ((await this.#ref?.catch(() => null)) !== event.ref) return;
     if (event.type === 'ended') return this.#attachAll();
     const connection = this.#of(event.identity);
@@ -196,6 +200,17 @@ export class LocalRoom {
           row === undefined ? closeOf(left.find((one) => one.id === id)) : 'REPLACED',
         );
       }
+    }
+  }
+
+  /** Those who are connected to an engine of all nodes are let go of by every node: theirs may be gone. */
+  async #removeAll(left: readonly ParticipantRow[]): Promise<void> {
+    const { engine } = this.#ports;
+    const ref = this.#lastRef;
+    if (!engine.caps.multiNode || ref === null) return;
+    for (const { identity } of left) {
+      const isBack = [...this.#present.values()].some((row) => row.identity === identity);
+      if (!isBack) await engine.removeParticipant(ref, identity).catch(() => {});
     }
   }
 
@@ -277,7 +292,10 @@ export class LocalRoom {
       if (room === null || connection.isOver) return;
       this.#ref ??= engine
         .createRoom({ roomId: room.id, maxParticipants: room.max_participants })
-        .then(({ ref }) => ref);
+        .then(({ ref }) => {
+          this.#lastRef = ref;
+          return ref;
+        });
       try {
         await attachEngine(engine, await this.#ref, connection);
       } catch (error) {
@@ -326,10 +344,8 @@ export class LocalRoom {
     this.#present = new Map();
     this.#unfollow();
     this.#ports.onEmpty(this.id);
-    const ref = await this.#ref?.catch(() => null);
-    if (typeof ref !== 'string') return;
-    // An engine that is down has ended it already.
-    await this.#ports.engine.endRoom(ref).catch(() => {});
+    await this.#ref?.catch(() => null);
+    if (this.#lastRef !== null) await this.#ports.engine.endRoom(this.#lastRef).catch(() => {});
   }
 
   #of(identity: string): Connection | undefined {

@@ -13,12 +13,16 @@ export interface RoomRecorder {
 const MESH =
   'Rooms of this platform run without a media server: people send to each other, and nothing passes that could be recorded. The operator can install one.';
 
+const LIVEKIT =
+  'Rooms of this platform are carried by LiveKit: what people send does not pass through the platform, so it cannot be recorded here.';
+
+const WORDS = { mesh: MESH, livekit: LIVEKIT, janus: 'This platform does not record rooms.' } as const;
+
 /** Where nothing can record. */
 export function createNoRecorder(engine: () => Pick<RoomEngine, 'name'>): RoomRecorder {
   return {
     async start() {
-      const message = engine().name === 'mesh' ? MESH : 'This platform does not record rooms.';
-      throw new AppError('CONFLICT', { message });
+      throw new AppError('CONFLICT', { message: WORDS[engine().name] });
     },
     async stop() {},
   };

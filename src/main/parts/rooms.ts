@@ -11,6 +11,7 @@ import {
   lobbyPage,
   type RoomRecordings,
   type Rooms,
+  roomEngineWebhookPage,
   roomGatewayPage,
   roomJoinPage,
   roomRoutes,
@@ -19,6 +20,7 @@ import type { VideoIntake } from '../../features/videos/index.ts';
 import { createOwnOrigin } from '../../http/own-origin.ts';
 import type { RoomEngine } from '../../media/contract/index.ts';
 import { createRoomComposer } from '../../media/rooms/compose/composer.ts';
+import type { RoomHints } from '../../media/rooms/livekit/engine.ts';
 import { openRoomEngine } from '../../media/rooms/open.ts';
 import { createIceServers } from '../../media/rooms/turn.ts';
 import { type Built, EVERY } from '../part.ts';
@@ -32,12 +34,16 @@ export interface RoomsPart {
 }
 
 export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart> {
-  const { config, clock, cursors, jobs, log, platformHosts: hosts, roomChoice: choice } = base;
+  const { config, clock, bus, cursors, jobs, log, platformHosts: hosts, roomChoice: choice } = base;
   const { PUBLIC_URL: publicUrl } = config;
   const relay = createRoomRelay(base);
+  const hints: RoomHints = {
+    tell: (ref) => bus.publish(ENGINE_TOPIC, ref),
+    listen: (listener) => void bus.subscribe(ENGINE_TOPIC, listener),
+  };
   let engine: RoomEngine | null = null;
   const roomEngine = () => {
-    engine ??= openRoomEngine({ choice, config, relay: relay.signals, log });
+    engine ??= openRoomEngine({ choice, config, relay: relay.signals, hints, clock, log });
     return engine;
   };
   const engineMax = () => roomEngine().caps.maxParticipants;
@@ -57,7 +63,7 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
     part: {
       routes: () => roomRoutes({ rooms, moderation, cursors, publicUrl }),
       pages: ({ assets }) => [
-        lobbyPage({ rooms, assets, publicUrl, connectOrigins: [] }),
+        lobbyPage({ rooms, assets, publicUrl, connectOrigins: originsOf(base) }),
         roomJoinPage({ ...base, rooms, isOwnOrigin, publicUrl }),
         roomGatewayPage({
           ...deps,
@@ -66,6 +72,7 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
           engine: roomEngine(),
           iceServers: createIceServers({ urls: config.TURN_URLS, secret: config.TURN_SECRET, clock }),
         }),
+        roomEngineWebhookPage({ engine: roomEngine() }),
       ],
       jobs: () => [createRoomAssembly({ ...base, composer: composerOf(base) })],
       tasks: () => [
@@ -75,6 +82,16 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
       close: () => engine?.close(),
     },
   };
+}
+
+/** Told, with the ref of a room, when the engine says that something has happened there. */
+const ENGINE_TOPIC = 'room engine';
+
+/** What browsers in a room talk to beside the platform. */
+function originsOf({ config, roomChoice }: Base): string[] {
+  const { LIVEKIT_URL: url } = config;
+  if (roomChoice.name !== 'livekit' || url === undefined) return [];
+  return [url, url.replace(/^ws/, 'http')];
 }
 
 function composerOf({ config, guard, encoderThreads, log }: Base) {

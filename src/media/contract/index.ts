@@ -8,6 +8,7 @@
 export type {
   EngineConnection,
   EngineParticipant,
+  EngineWebhook,
   RecordedTrack,
   RoomEngine,
   RoomEngineCaps,
@@ -20,7 +21,7 @@ export type {
   RoomTrackKind,
   Signal,
 } from '../rooms/engine.ts';
-export { BadSignal } from '../rooms/engine.ts';
+export { BadSignal, WebhookRefused } from '../rooms/engine.ts';
 export type { BridgeEnd, BridgePort, BridgeReport, WantedBridge } from './bridge.ts';
 export { BRIDGE_LEASE_MS } from './bridge.ts';
 export type {

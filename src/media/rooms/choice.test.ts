@@ -22,6 +22,14 @@ test('rooms are carried by the best engine that is here, and the lack of a bette
   if (process.platform === 'linux')
     assert.deepEqual(await choose({ JANUS_PATH: janus }), { name: 'janus', lack: null });
   assert.deepEqual(await choose({ JANUS_PATH: janus, ROOMS_ENGINE: 'mesh' }), { name: 'mesh', lack: null });
+  const livekit = {
+    LIVEKIT_URL: 'ws://127.0.0.1:7880',
+    LIVEKIT_API_KEY: 'key',
+    LIVEKIT_API_SECRET: 'secret',
+  };
+  assert.deepEqual(await choose({ ...livekit, JANUS_PATH: janus }), { name: 'livekit', lack: null });
+  assert.equal((await choose({ ...livekit, ROOMS_ENGINE: 'mesh' })).name, 'mesh');
+  assert.equal((await choose({ ...livekit, ROOMS_ENGINE: 'livekit' })).name, 'livekit');
   for (const [path, lack] of [
     [join(dir, 'none'), /none is not installed/],
     [old, /too old/],

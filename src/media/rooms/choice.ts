@@ -4,16 +4,17 @@ import { lackOfJanus } from './janus/process.ts';
 
 /** What carries rooms here, and why it is no more than the mesh, in one line. */
 export interface RoomEngineChoice {
-  name: Exclude<RoomEngineName, 'livekit'>;
+  name: RoomEngineName;
   lack: string | null;
 }
 
 /** @throws {ConfigError} where ROOMS_ENGINE asks for a Janus that cannot run here. */
 export async function chooseRoomEngine(
-  config: Pick<RoomConfig, 'ROOMS_ENGINE' | 'JANUS_PATH'>,
+  config: Pick<RoomConfig, 'ROOMS_ENGINE' | 'JANUS_PATH' | 'LIVEKIT_URL'>,
 ): Promise<RoomEngineChoice> {
-  const { ROOMS_ENGINE: wanted, JANUS_PATH: program } = config;
-  if (wanted === 'mesh') return { name: 'mesh', lack: null };
+  const { ROOMS_ENGINE: wanted, JANUS_PATH: program, LIVEKIT_URL: livekit } = config;
+  if (wanted === 'mesh' || wanted === 'livekit') return { name: wanted, lack: null };
+  if (wanted === 'auto' && livekit !== undefined) return { name: 'livekit', lack: null };
   const lack = await lackOfJanus(program);
   if (lack === null) return { name: 'janus', lack };
   if (wanted === 'janus') throw new ConfigError(`ROOMS_ENGINE is janus, and ${lack}`);

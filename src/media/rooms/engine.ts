@@ -9,6 +9,8 @@
 export interface RoomEngine {
   readonly name: RoomEngineName;
   readonly caps: RoomEngineCaps;
+  /** Where the engine tells by HTTP what happens; left out where it does not. */
+  readonly webhook?: EngineWebhook;
   /** Idempotent by `roomId`: a room that is there keeps its ref, one that the engine has lost is made again. */
   createRoom(spec: { roomId: string; maxParticipants: number }): Promise<{ ref: string }>;
   /** Everybody in it is let go, and what they sent ends. Idempotent: a room that is not there is fine. */
@@ -52,6 +54,17 @@ export interface EngineConnection {
   /** Lets go this connection alone: one of the same identity that came later stays. Idempotent. */
   close(): Promise<void>;
 }
+
+export interface EngineWebhook {
+  /**
+   * @param body as it came.
+   * @throws {WebhookRefused} when it is not signed by the engine.
+   */
+  receive(body: string, authorization: string | undefined): Promise<void>;
+}
+
+/** A message that is not the engine's; the words are for whoever has sent it. */
+export class WebhookRefused extends Error {}
 
 /** What a browser and the engine tell each other: a JSON object. */
 export type Signal = Record<string, unknown>;
@@ -118,6 +131,8 @@ export interface RecordedTrack {
 export type RoomEngineEvent =
   | { type: 'tracks'; ref: string; identity: string; tracks: RoomTrack[] }
   | { type: 'left'; ref: string; identity: string }
+  /** Somebody has joined the engine's room past the gateway, by what they were given: it looks whether they still may. */
+  | { type: 'joined'; ref: string; roomId: string; identity: string }
   | { type: 'ended'; ref: string }
   /** All of its rooms and connections are gone; after `up`, rooms are made and connected to anew. */
   | { type: 'down' }

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { decodeJwt, jwtVerify } from 'jose';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { until } from '../../../test/harness/wait.ts';
+import { createRoom, joinRoom, type RoomClient } from '../../../test/rooms/client.ts';
+import { type LivekitStub, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
+
+let stub: LivekitStub;
+let first: TestApp;
+let second: TestApp;
+let key: string;
+before(async () => {
+  stub = await startLivekitStub();
+  const options = { env: { ...stub.env, TRUST_PROXY: '1' }, rooms: { name: 'livekit', lack: null } as const };
+  first = await startTestApp(options);
+  second = await startTestApp({ ...options, beside: first });
+  ({ key } = await first.createKey({ account: await first.createAccount({ plan: 'PRO' }) }));
+});
+after(async () => {
+  await second.close();
+  await first.close();
+  stub.close();
+});
+
+const called = (call: string) =>
+  until(() => stub.calls.includes(call), { message: () => `${call} in ${stub.calls.join(', ')}` });
+
+/** As the browser asks. */
+async function tokenFor(client: RoomClient): Promise<string> {
+  client.send({ type: 'signal', data: { op: 'hello' } });
+  const { data } = await client.next('signal', ({ data }) => Object(data).op === 'token');
+  assert.equal(Object(data).url, stub.env.LIVEKIT_URL);
+  return String(Object(data).token);
+}
+
+/** What LiveKit would say of whoever came by the token. */
+function come(roomId: string, token: string): void {
+  const { sub = '', attributes } = decodeJwt<{ attributes: Record<string, string> }>(token);
+  stub.people.set(roomId, [...(stub.people.get(roomId) ?? []), { identity: sub, attributes }]);
+}
+
+async function post(app: TestApp, { body, authorization }: { body: string; authorization?: string }) {
+  const headers = {
+    'content-type': 'application/webhook+json',
+    ...(authorization === undefined ? {} : { authorization }),
+  };
+  return fetch(`${app.url}/rtc/livekit/webhook`, { method: 'POST', headers, body });
+}
+
+test('the gateway alone gives tokens, short ones, for what somebody may do', async () => {
+  const id = await createRoom(first, key, { maxParticipants: 3, recordEnabled: true });
+  const ada = await joinRoom(first, key, id, { identity: 'ada', role: 'HOST' });
+  assert.equal(ada.welcome.engine, 'livekit');
+  assert.equal(ada.welcome.canRecord, false);
+  const secret = Buffer.from(stub.env.LIVEKIT_API_SECRET);
+  const read = async (client: RoomClient) => (await jwtVerify(await tokenFor(client), secret)).payload;
+  const { sub, iss, exp = 0, nbf = 0, video } = await read(ada);
+  assert.deepEqual([sub, iss], ['ada', stub.env.LIVEKIT_API_KEY]);
+  assert.ok(exp - nbf <= 60);
+  const all = ['microphone', 'camera', 'screen_share', 'screen_share_audio'];
+  const rights = { roomJoin: true, room: id, canSubscribe: true, canPublishData: false };
+  assert.deepEqual(video, { ...rights, canPublish: true, canPublishSources: all });
+  const long = '𝄞'.repeat(64);
+  const viewer = await joinRoom(first, key, id, { identity: long, role: 'VIEWER' });
+  const { sub: digest, attributes, video: few } = await read(viewer);
+  assert.match(String(digest), /^sha256:.{43}$/);
+  assert.equal(Object(attributes).identity, long);
+  assert.deepEqual(few, { ...rights, canPublish: false, canPublishSources: [] });
+  const permissions = { canScreenShare: false };
+  const eve = await joinRoom(second, key, id, { identity: 'eve', permissions });
+  assert.deepEqual(Object((await read(eve)).video).canPublishSources, all.slice(0, 2));
+  eve.send({ type: 'signal', data: { op: 'publish' } });
+  assert.equal((await eve.next('error')).code, 'BAD_SIGNAL');
+
+  const page = await fetch(`${first.url}/r/${id}`, { headers: { host: 'marquee.test' } });
+  const policy = page.headers.get('content-security-policy') ?? '';
+  const { host } = new URL(stub.env.LIVEKIT_URL);
+  assert.ok(policy.includes(`connect-src 'self' ws://${host} http://${host};`), policy);
+  const refused = await first.request('POST', `/rooms/${id}/recording/start`, { key });
+  refused.assertError('CONFLICT');
+  assert.match(refused.string('error.message'), /LiveKit.*cannot be recorded/);
+  (await first.request('POST', `/rooms/${id}/end`, { key })).assertOk(200);
+  assert.deepEqual([await ada.end(), await eve.end()], [4410, 4410]);
+  await called(`DeleteRoom ${id}`);
+});
+
+test('a mute takes the source away, also from whoever comes by a token from before', async () => {
+  const id = await createRoom(first, key);
+  const bob = await joinRoom(second, key, id, { identity: 'bob' });
+  const token = await tokenFor(bob);
+  const mute = (body: object) => first.request('POST', `/rooms/${id}/participants/bob/mute`, { key, body });
+  (await mute({ kind: 'VIDEO' })).assertOk(200);
+  await called(`UpdateParticipant ${id} bob`);
+  const sourcesOf = () => Object(stub.said(`UpdateParticipant ${id} bob`)?.permission).canPublishSources;
+  assert.deepEqual(sourcesOf(), ['MICROPHONE', 'SCREEN_SHARE', 'SCREEN_SHARE_AUDIO']);
+  stub.calls.length = 0;
+  come(id, token);
+  const joined = { event: 'participant_joined', room: { name: id }, participant: { identity: 'bob' } };
+  assert.equal((await post(first, await stub.message(joined))).status, 204);
+  await called(`UpdateParticipant ${id} bob`);
+  assert.deepEqual(decodeJwt(await tokenFor(bob)).attributes, {
+    ...Object(decodeJwt(token).attributes),
+    muted: 'VIDEO',
+  });
+  (await mute({ kind: 'VIDEO', muted: false })).assertOk(200);
+  await until(() => sourcesOf().length === 4);
+  await bob.close();
+});
+
+test('whoever was sent away is removed, and again when they come by what they still have', async () => {
+  const id = await createRoom(first, key);
+  const ada = await joinRoom(first, key, id, { identity: 'ada', role: 'HOST' });
+  const bob = await joinRoom(second, key, id, { identity: 'bob' });
+  const [hers, his] = [await tokenFor(ada), await tokenFor(bob)];
+  come(id, hers);
+  come(id, his);
+  ada.send({ type: 'moderate', action: 'kick', identity: 'bob' });
+  assert.equal(await bob.end(), 4403);
+  await called(`RemoveParticipant ${id} bob`);
+  await until(() => stub.people.get(id)?.length === 1);
+  stub.calls.length = 0;
+  come(id, his);
+  for (const identity of ['ada', 'bob']) {
+    const joined = { event: 'participant_joined', room: { name: id }, participant: { identity } };
+    assert.equal((await post(second, await stub.message(joined))).status, 204);
+  }
+  await called(`RemoveParticipant ${id} bob`);
+  assert.deepEqual(
+    stub.people.get(id)?.map(({ identity }) => identity),
+    ['ada'],
+  );
+  await ada.close();
+});
+
+test('a message that LiveKit has not signed is refused with the reason', async () => {
+  const event = { event: 'room_finished', room: { name: 'room_none' } };
+  const good = await stub.message(event);
+  for (const [bad, reason] of [
+    [{ body: good.body }, /no Authorization header/],
+    [{ ...good, body: `${good.body} ` }, /signature is not good/],
+    [{ ...good, authorization: 'Bearer nonsense' }, /signature is not good/],
+    [await stub.message(event, 'another secret of thirty-two chars'), /signature is not good/],
+  ] as const) {
+    const answer = await post(first, bad);
+    assert.equal(answer.status, 401);
+    assert.match(await answer.text(), reason);
+  }
+  assert.equal((await post(first, { ...good, body: 'x'.repeat(100_000) })).status, 413);
+  assert.equal((await post(first, good)).status, 204);
+});
+
+test('people are told when LiveKit goes and comes, and what it has missed is told to it', async () => {
+  const [id, other] = [await createRoom(first, key), await createRoom(first, key)];
+  const ada = await joinRoom(first, key, id, { identity: 'ada' });
+  const bob = await joinRoom(first, key, other, { identity: 'bob' });
+  come(other, await tokenFor(bob));
+  await tokenFor(ada);
+  const begun = performance.now();
+  stub.isDown = true;
+  assert.equal((await ada.next('engine')).state, 'down');
+  assert.ok(performance.now() - begun < 5000);
+  assert.equal((await first.container.roomEngine().health()).ok, false);
+  (await first.request('POST', `/rooms/${other}/end`, { key })).assertOk(200);
+  assert.equal(await bob.end(), 4410);
+  stub.isDown = false;
+  assert.equal((await ada.next('engine')).state, 'up');
+  await called(`DeleteRoom ${other}`);
+  assert.deepEqual(await first.container.roomEngine().health(), { ok: true, detail: null });
+  await tokenFor(ada);
+  await ada.close();
+});

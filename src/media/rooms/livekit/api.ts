@@ -1,0 +1,117 @@
+import { AccessToken, type ParticipantInfo, RoomServiceClient } from 'livekit-server-sdk';
+import type { RoomPermissions } from '../engine.ts';
+import { attributesOf, nameOf, rightsOf, type Visit } from './people.ts';
+
+export interface LivekitServer {
+  /** An origin, `ws:` or `wss:`. */
+  url: string;
+  apiKey: string;
+  apiSecret: string;
+}
+
+/** A browser asks for a fresh one each time it connects. */
+const TOKEN_SEC = 60;
+const CALL_SEC = 5;
+const LOOK_SEC = 3;
+/** LiveKit gives up a room that nobody is in; it makes it again when somebody comes. */
+const EMPTY_SEC = 300;
+const LEFT_SEC = 60;
+/** While somebody who has just come in cannot be addressed yet. */
+const TRIES = 4;
+const AGAIN_MS = 250;
+
+/** What is asked of a LiveKit server. Calls about who is not there, or a room that is not, are fine. */
+export class LivekitApi {
+  readonly #server: LivekitServer;
+  readonly #rooms: RoomServiceClient;
+  readonly #looks: RoomServiceClient;
+
+  constructor(server: LivekitServer) {
+    this.#server = server;
+    const open = (requestTimeout: number) =>
+      new RoomServiceClient(server.url, server.apiKey, server.apiSecret, { requestTimeout, failover: false });
+    this.#rooms = open(CALL_SEC);
+    this.#looks = open(LOOK_SEC);
+  }
+
+  /** Tries it out. @returns what is wrong with it, in words; null when all is well. */
+  async lack(): Promise<string | null> {
+    try {
+      // One that is not there: the answer is short.
+      await this.#looks.listRooms(['-']);
+      return null;
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === null) return 'cannot be reached';
+      return status === 401
+        ? 'refuses LIVEKIT_API_KEY and LIVEKIT_API_SECRET'
+        : `answers with status ${status}`;
+    }
+  }
+
+  async createRoom(name: string): Promise<void> {
+    // It counts nobody: how many may be in the room is decided before anybody gets a token.
+    await this.#rooms.createRoom({ name, emptyTimeout: EMPTY_SEC, departureTimeout: LEFT_SEC });
+  }
+
+  async deleteRoom(name: string): Promise<void> {
+    await accept(this.#rooms.deleteRoom(name));
+  }
+
+  async list(room: string): Promise<ParticipantInfo[]> {
+    return (await accept(this.#rooms.listParticipants(room))) ?? [];
+  }
+
+  async find(room: string, identity: string): Promise<ParticipantInfo | null> {
+    return accept(this.#rooms.getParticipant(room, nameOf(identity)));
+  }
+
+  /** @param revokeSec tokens from before are good no more, where the server can do that; epoch seconds. */
+  async remove(room: string, identity: string, revokeSec: number | null): Promise<void> {
+    const options = revokeSec === null ? {} : { revokeTokenTs: BigInt(revokeSec) };
+    await accept(again(() => this.#rooms.removeParticipant(room, nameOf(identity), options)));
+  }
+
+  async update(room: string, who: Visit, permissions: RoomPermissions): Promise<void> {
+    const change = { permission: rightsOf(permissions, who.muted), attributes: attributesOf(who) };
+    await accept(again(() => this.#rooms.updateParticipant(room, nameOf(who.identity), change)));
+  }
+
+  /** Lets one browser in, and no other one of that identity beside it. */
+  token(room: string, who: Visit, permissions: RoomPermissions): Promise<string> {
+    const { apiKey, apiSecret } = this.#server;
+    const options = { identity: nameOf(who.identity), ttl: TOKEN_SEC, attributes: attributesOf(who) };
+    const token = new AccessToken(apiKey, apiSecret, options);
+    token.addGrant({ roomJoin: true, room, ...rightsOf(permissions, who.muted) });
+    return token.toJwt();
+  }
+}
+
+const NOT_FOUND = 404;
+const UNAVAILABLE = 503;
+
+/** Of LiveKit's answer; null where there was none. */
+function statusOf(error: unknown): number | null {
+  const status = error instanceof Error && 'status' in error ? error.status : null;
+  return typeof status === 'number' ? status : null;
+}
+
+async function accept<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (statusOf(error) === NOT_FOUND) return null;
+    throw error;
+  }
+}
+
+async function again<T>(call: () => Promise<T>): Promise<T> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      if (tried === TRIES || statusOf(error) !== UNAVAILABLE) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}

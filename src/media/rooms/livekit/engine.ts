@@ -1,0 +1,280 @@
+import type { ParticipantInfo } from 'livekit-server-sdk';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type {
+  EngineConnection,
+  EngineParticipant,
+  EngineWebhook,
+  RoomEngine,
+  RoomEngineEvent,
+  RoomPeer,
+  RoomTrackKind,
+  Signal,
+} from '../engine.ts';
+import { LivekitApi, type LivekitServer } from './api.ts';
+import { LivekitConnection } from './connection.ts';
+import { identityOf, isUpToDate, tracksOf, type Visit, visitOf } from './people.ts';
+import { createLivekitWebhook } from './webhook.ts';
+
+/** Tells every node that something has changed in a room at the server. */
+export interface RoomHints {
+  tell(ref: string): void;
+  listen(listener: (ref: string) => void): void;
+}
+
+interface Options extends LivekitServer {
+  hints: RoomHints;
+  clock: Clock;
+  log: Logger;
+}
+
+const MAX_PARTICIPANTS = 500;
+const BEAT_MS = 1000;
+/** A server that does not answer is asked a second time before people are told. */
+const DOUBT_MS = 250;
+const DOUBTS = 1;
+/** Browsers that have lost their connection come back by themselves, most of them. */
+const PATIENCE_MS = 5000;
+
+/** Rooms on a LiveKit server (docs/decisions/room-engines.md#livekit). The ref of a room is its id. */
+export function createLivekitEngine(options: Options): RoomEngine {
+  return new LivekitEngine(options);
+}
+
+class LivekitEngine implements RoomEngine {
+  readonly name = 'livekit';
+  readonly caps = { maxParticipants: MAX_PARTICIPANTS, recording: false, serverMute: true, multiNode: true };
+  readonly webhook: EngineWebhook;
+  readonly #options: Options;
+  readonly #api: LivekitApi;
+  readonly #listeners: ((event: RoomEngineEvent) => void)[] = [];
+  /** By room and identity: those of this process. */
+  readonly #rooms = new Map<string, Map<string, Seat>>();
+  readonly #looks = new Map<string, Look>();
+  /** What the server could not be told: it is when it answers again. */
+  readonly #owed = new Map<string, () => Promise<void>>();
+  readonly #begun: Promise<void>;
+  #timer: NodeJS.Timeout | undefined;
+  #lack: string | null = 'has not answered yet';
+  #doubts = 0;
+  #isClosed = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#api = new LivekitApi(options);
+    options.hints.listen((ref) => void this.#look(ref));
+    this.webhook = createLivekitWebhook(options, (ref, joined) => {
+      options.hints.tell(ref);
+      if (joined !== null) this.#emit({ type: 'joined', roomId: ref, ref, identity: joined });
+    });
+    this.#begun = this.#beat();
+  }
+
+  async createRoom({ roomId }: { roomId: string }) {
+    await this.#reach();
+    this.#owed.delete(endOf(roomId));
+    await this.#api.createRoom(roomId);
+    return { ref: roomId };
+  }
+
+  async endRoom(ref: string): Promise<void> {
+    for (const { connection } of this.#rooms.get(ref)?.values() ?? []) connection.end();
+    this.#rooms.delete(ref);
+    await this.#settle(endOf(ref), () => this.#api.deleteRoom(ref));
+  }
+
+  async connect(ref: string, peer: RoomPeer, send: (signal: Signal) => void): Promise<EngineConnection> {
+    await this.#reach();
+    const { identity, permissions } = peer;
+    const room = this.#rooms.get(ref) ?? new Map<string, Seat>();
+    const former = room.get(identity);
+    const muted = new Set<RoomTrackKind>();
+    const connection = new LivekitConnection({
+      ...{ peer, muted, send },
+      url: this.#options.url,
+      mint: (who) => this.#api.token(ref, who, permissions),
+      remove: (who) => this.#settle(`${ref} ${who.visit}`, () => this.#remove(ref, who)),
+    });
+    const seat = { connection, muted };
+    this.#rooms.set(ref, room.set(identity, seat));
+    await former?.connection.close();
+    connection.open();
+    return {
+      signal: (message) => connection.signal(message),
+      close: async () => {
+        if (room.get(identity) === seat) this.#drop(ref, identity);
+        await connection.close();
+      },
+    };
+  }
+
+  async listParticipants(ref: string): Promise<EngineParticipant[]> {
+    await this.#reach();
+    const people = await this.#api.list(ref);
+    void this.#amend(ref, people);
+    return people.map((info) => ({ identity: identityOf(info), tracks: tracksOf(info) }));
+  }
+
+  async removeParticipant(ref: string, identity: string): Promise<void> {
+    this.#rooms.get(ref)?.get(identity)?.connection.end();
+    this.#drop(ref, identity);
+    const nowSec = Math.floor(this.#options.clock.ms() / 1000);
+    await this.#settle(`${ref} ${identity}`, () => this.#api.remove(ref, identity, nowSec));
+  }
+
+  async setMuted(ref: string, identity: string, kind: RoomTrackKind, muted: boolean): Promise<void> {
+    // The node that somebody is connected to is asked, no other.
+    const seat = this.#rooms.get(ref)?.get(identity);
+    if (seat === undefined) return;
+    if (muted) seat.muted.add(kind);
+    else seat.muted.delete(kind);
+    await this.#api.update(ref, seat.connection.who, seat.connection.permissions);
+  }
+
+  startRecording(): Promise<void> {
+    return Promise.reject(new Error('what LiveKit carries is not recorded'));
+  }
+
+  stopRecording = async () => [];
+
+  onEvent(listener: (event: RoomEngineEvent) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async health() {
+    await this.#begun;
+    const lack = this.#lack;
+    return { ok: lack === null, detail: lack === null ? null : wordsOf(lack) };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const { timer } of this.#looks.values()) clearTimeout(timer);
+    const seats = [...this.#rooms.values()].flatMap((room) => [...room.values()]);
+    await Promise.all(seats.map(({ connection }) => connection.close()));
+    this.#rooms.clear();
+  }
+
+  async #reach(): Promise<void> {
+    await this.#begun;
+    if (this.#lack !== null) throw new Error(wordsOf(this.#lack));
+  }
+
+  #emit(event: RoomEngineEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  #drop(ref: string, identity: string): void {
+    const room = this.#rooms.get(ref);
+    room?.delete(identity);
+    if (room?.size === 0) this.#rooms.delete(ref);
+  }
+
+  /** Asks the server whether it is there, for as long as this engine is. */
+  async #beat(): Promise<void> {
+    const lack = await this.#api.lack();
+    if (this.#isClosed) return;
+    const wasUp = this.#lack === null;
+    this.#doubts = lack === null ? 0 : this.#doubts + 1;
+    const isDoubted = wasUp && lack !== null && this.#doubts <= DOUBTS;
+    this.#timer = setTimeout(() => void this.#beat(), isDoubted ? DOUBT_MS : BEAT_MS).unref();
+    if (isDoubted) return;
+    this.#lack = lack;
+    if (wasUp === (lack === null)) return;
+    if (lack !== null) {
+      this.#options.log.warn({ reason: lack }, 'LiveKit, which carries the rooms, is gone');
+      this.#emit({ type: 'down' });
+      return;
+    }
+    this.#emit({ type: 'up' });
+    for (const [key, work] of [...this.#owed]) void this.#settle(key, work);
+  }
+
+  /** Does it now, or when the server answers again. */
+  async #settle(key: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.#owed.delete(key);
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'LiveKit could not be told; it is told later');
+      this.#owed.set(key, work);
+    }
+  }
+
+  /** Whoever has the identity by a newer connection stays. */
+  async #remove(ref: string, who: Visit): Promise<void> {
+    const info = await this.#api.find(ref, who.identity);
+    if (info === null || visitOf(info) !== who.visit) return;
+    await this.#api.remove(ref, who.identity, null);
+  }
+
+  /** What has become of those who are connected here; one look at a time, and one more where it is due. */
+  async #look(ref: string): Promise<void> {
+    if (!this.#rooms.has(ref) || this.#lack !== null) return;
+    const under = this.#looks.get(ref);
+    clearTimeout(under?.timer);
+    if (under?.isRunning === true) {
+      under.isDue = true;
+      return;
+    }
+    const look: Look = { isRunning: true, isDue: false, timer: undefined };
+    this.#looks.set(ref, look);
+    const isMissing = await this.#observe(ref).catch((error: unknown) => {
+      this.#options.log.warn({ err: error, ref }, 'LiveKit could not be asked who is there');
+      return false;
+    });
+    this.#looks.delete(ref);
+    if (look.isDue) return this.#look(ref);
+    if (!isMissing || this.#isClosed) return;
+    look.isRunning = false;
+    look.timer = setTimeout(() => void this.#look(ref), PATIENCE_MS).unref();
+    this.#looks.set(ref, look);
+  }
+
+  /** @returns whether somebody is missing who may come back. */
+  async #observe(ref: string): Promise<boolean> {
+    const people = await this.#api.list(ref);
+    const known = new Map(people.map((info) => [identityOf(info), info]));
+    const nowMs = performance.now();
+    let isMissing = false;
+    for (const [identity, { connection }] of this.#rooms.get(ref) ?? []) {
+      const seen = connection.observe(known.get(identity), nowMs);
+      if (seen.missingMs >= PATIENCE_MS) {
+        connection.forget();
+        this.#emit({ type: 'left', ref, identity });
+      } else if (seen.missingMs > 0) isMissing = true;
+      if (seen.tracks !== null) this.#emit({ type: 'tracks', ref, identity, tracks: seen.tracks });
+    }
+    await this.#amend(ref, people);
+    return isMissing;
+  }
+
+  /** Mutes those who came by a token from before they were muted. */
+  async #amend(ref: string, people: readonly ParticipantInfo[]): Promise<void> {
+    for (const info of people) {
+      const seat = this.#rooms.get(ref)?.get(identityOf(info));
+      if (seat === undefined || isUpToDate(info, seat.muted)) continue;
+      if (visitOf(info) !== seat.connection.who.visit) continue;
+      await this.#api
+        .update(ref, seat.connection.who, seat.connection.permissions)
+        .catch((error: unknown) =>
+          this.#options.log.warn({ err: error, ref }, 'somebody could not be muted'),
+        );
+    }
+  }
+}
+
+interface Seat {
+  connection: LivekitConnection;
+  muted: Set<RoomTrackKind>;
+}
+
+interface Look {
+  isRunning: boolean;
+  isDue: boolean;
+  timer: NodeJS.Timeout | undefined;
+}
+
+const endOf = (ref: string) => `end ${ref}`;
+const wordsOf = (lack: string) => `LiveKit, which carries the rooms, ${lack}.`;

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import {
+  type AccessTokenOptions,
+  type ParticipantInfo,
+  TrackSource,
+  type VideoGrant,
+} from 'livekit-server-sdk';
+import type { RoomPermissions, RoomTrack, RoomTrackKind } from '../engine.ts';
+
+/** How people of a room are told to LiveKit, and read from it. */
+
+/** What a participant has in LiveKit beside the identity; they cannot change it. */
+const ATTRIBUTES = { identity: 'identity', visit: 'visit', muted: 'muted' } as const;
+/** LiveKit's own limit is 256, in bytes. */
+const MAX_BYTES = 200;
+const DIGEST = 'sha256:';
+
+/** LiveKit's identity of somebody: the same where it is short, else a digest that always comes out the same. */
+export function nameOf(identity: string): string {
+  const isKept = Buffer.byteLength(identity) <= MAX_BYTES && !identity.startsWith(DIGEST);
+  return isKept ? identity : DIGEST + createHash('sha256').update(identity).digest('base64url');
+}
+
+export function identityOf({
+  identity,
+  attributes,
+}: Pick<ParticipantInfo, 'identity' | 'attributes'>): string {
+  return attributes[ATTRIBUTES.identity] ?? identity;
+}
+
+/** Which connection of somebody a participant is. */
+export function visitOf({ attributes }: Pick<ParticipantInfo, 'attributes'>): string | undefined {
+  return attributes[ATTRIBUTES.visit];
+}
+
+/** One connection of somebody, and what a host has muted of it. */
+export interface Visit {
+  identity: string;
+  visit: string;
+  muted: ReadonlySet<RoomTrackKind>;
+}
+
+export function attributesOf({
+  identity,
+  visit,
+  muted,
+}: Visit): NonNullable<AccessTokenOptions['attributes']> {
+  return {
+    ...(nameOf(identity) === identity ? {} : { [ATTRIBUTES.identity]: identity }),
+    [ATTRIBUTES.visit]: visit,
+    [ATTRIBUTES.muted]: [...muted].join(' '),
+  };
+}
+
+const SOURCES: Record<RoomTrackKind, readonly TrackSource[]> = {
+  AUDIO: [TrackSource.MICROPHONE],
+  VIDEO: [TrackSource.CAMERA],
+  SCREEN: [TrackSource.SCREEN_SHARE, TrackSource.SCREEN_SHARE_AUDIO],
+};
+const KINDS = ['AUDIO', 'VIDEO', 'SCREEN'] as const;
+
+/**
+ * What LiveKit lets somebody do. What a host has muted is no source they may send from: LiveKit's own muting can be
+ * lifted by whoever is muted. Nothing goes over LiveKit's data channels: the gateway carries what is written.
+ */
+export function rightsOf(permissions: RoomPermissions, muted: ReadonlySet<RoomTrackKind>) {
+  const { canPublish, canScreenShare, canSubscribe } = permissions;
+  const may = { AUDIO: canPublish, VIDEO: canPublish, SCREEN: canScreenShare };
+  const canPublishSources = KINDS.filter((kind) => may[kind] && !muted.has(kind)).flatMap(
+    (kind) => SOURCES[kind],
+  );
+  // An empty list would stand for every source.
+  return {
+    canPublish: canPublishSources.length > 0,
+    canPublishSources,
+    canSubscribe,
+    canPublishData: false,
+  } satisfies VideoGrant;
+}
+
+/** Which kinds the server takes for muted by a host. */
+function mutedOf({ attributes }: Pick<ParticipantInfo, 'attributes'>): string[] {
+  return (attributes[ATTRIBUTES.muted] ?? '').split(' ').filter((kind) => kind !== '');
+}
+
+/** Has the server been told what is muted? One who comes by a token that is a moment old may have escaped. */
+export function isUpToDate(
+  info: Pick<ParticipantInfo, 'attributes'>,
+  muted: ReadonlySet<RoomTrackKind>,
+): boolean {
+  const known = mutedOf(info);
+  return known.length === muted.size && [...muted].every((kind) => known.includes(kind));
+}
+
+/** What somebody sends; of what is muted by a host, nothing arrives, and it is told of all the same. */
+export function tracksOf(info: Pick<ParticipantInfo, 'tracks' | 'attributes'>): RoomTrack[] {
+  const muted = mutedOf(info);
+  return KINDS.flatMap((kind) => {
+    if (muted.includes(kind)) return [{ kind, muted: true }];
+    const own = info.tracks.filter(({ source }) => SOURCES[kind].includes(source));
+    return own.length === 0 ? [] : [{ kind, muted: own.every((track) => track.muted) }];
+  });
+}

@@ -1,0 +1,32 @@
+import { WebhookReceiver } from 'livekit-server-sdk';
+import { type EngineWebhook, WebhookRefused } from '../engine.ts';
+import type { LivekitServer } from './api.ts';
+import { identityOf } from './people.ts';
+
+/**
+ * What a LiveKit server tells: that something has happened in a room. What exactly is asked of the server, because its
+ * messages come late, twice, or not at all.
+ *
+ * @param onChange of a room; with the identity of somebody who has joined, else null.
+ */
+export function createLivekitWebhook(
+  { apiKey, apiSecret }: LivekitServer,
+  onChange: (room: string, joined: string | null) => void,
+): EngineWebhook {
+  const receiver = new WebhookReceiver(apiKey, apiSecret);
+  return {
+    async receive(body, authorization) {
+      if (authorization === undefined)
+        throw new WebhookRefused('The message is not signed: it has no Authorization header.');
+      const event = await receiver.receive(body, authorization).catch(() => {
+        throw new WebhookRefused(
+          'The signature is not good: the key, the secret, the clock, or the body is another one.',
+        );
+      });
+      const { room, participant } = event;
+      if (room === undefined || room.name === '') return;
+      const isJoin = event.event === 'participant_joined' && participant !== undefined;
+      onChange(room.name, isJoin ? identityOf(participant) : null);
+    },
+  };
+}

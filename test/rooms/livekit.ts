@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../harness/platform.ts';
+import { until } from '../harness/wait.ts';
+
+const PROGRAM = join(import.meta.dirname, '../../.cache/peers/livekit');
+
+/** The reason that a skipped test shows, or null where the server program was built. */
+export function lackOfLivekit(): string | null {
+  try {
+    accessSync(PROGRAM, constants.X_OK);
+    return null;
+  } catch {
+    return 'no LiveKit server for the tests; with Go installed type: node scripts/peers.mjs livekit';
+  }
+}
+
+/** A LiveKit server on the loopback. */
+export interface TestLivekit {
+  /** As `LIVEKIT_*` say it. */
+  env: { LIVEKIT_URL: string; LIVEKIT_API_KEY: string; LIVEKIT_API_SECRET: string };
+  /** At once, as by `kill -9`. */
+  kill(): Promise<void>;
+  /** On the same ports, without anything that it knew. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param webhook where it tells what happens. */
+export async function startLivekit(webhook: string): Promise<TestLivekit> {
+  const [port, tcpPort, udpPort] = [await freePort(), await freePort(), await freeUdpPort()];
+  const key = `API${randomBytes(6).toString('hex')}`;
+  const secret = randomBytes(24).toString('hex');
+  const settings = {
+    port,
+    bind_addresses: ['127.0.0.1'],
+    rtc: {
+      ...{ tcp_port: tcpPort, udp_port: udpPort },
+      ...{ node_ip: '127.0.0.1', use_external_ip: false, enable_loopback_candidate: true },
+      interfaces: { includes: ['lo'] },
+      stun_servers: [],
+    },
+    keys: { [key]: secret },
+    webhook: { api_key: key, urls: [webhook] },
+    logging: { level: 'error' },
+  };
+  let child: ChildProcess | null = null;
+  const isUp = async () => (await fetch(`http://127.0.0.1:${port}/`)).ok;
+  const livekit: TestLivekit = {
+    env: { LIVEKIT_URL: `ws://127.0.0.1:${port}`, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret },
+    async start() {
+      // JSON is YAML.
+      child = spawn(PROGRAM, ['--config-body', JSON.stringify(settings)], { stdio: 'ignore' });
+      await until(() => isUp().catch(() => false), { timeoutMs: 10_000, message: 'LiveKit' });
+    },
+    async kill() {
+      const ended = child === null ? null : once(child, 'exit');
+      child?.kill('SIGKILL');
+      await ended;
+      child = null;
+    },
+    close: () => livekit.kill(),
+  };
+  await livekit.start();
+  return livekit;
+}
+
+async function freeUdpPort(): Promise<number> {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  socket.close();
+  return port;
+}
