@@ -1,10 +1,13 @@
+import type { Accounts } from '../features/accounts/index.ts';
 import { apiKeyEvents } from '../features/api-keys/index.ts';
 import { bridgeEvents } from '../features/bridges/index.ts';
+import { discountCodeEvents } from '../features/discount-codes/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
 import { restreamEvents } from '../features/restreams/index.ts';
 import { roomEvents, roomRecordingJob } from '../features/rooms/index.ts';
 import { streamEvents } from '../features/streams/index.ts';
+import { tierEvents } from '../features/tiers/index.ts';
 import { uploadEvents } from '../features/uploads/index.ts';
 import {
   createVideoIntake,
@@ -20,6 +23,7 @@ import { apiKeysPart } from './parts/api-keys.ts';
 import { authPart } from './parts/auth.ts';
 import { bridgesPart } from './parts/bridges.ts';
 import { chatPart } from './parts/chat.ts';
+import { discountCodesPart } from './parts/discount-codes.ts';
 import { domainsPart } from './parts/domains.ts';
 import { eventLogPart } from './parts/event-log.ts';
 import { healthPart } from './parts/health.ts';
@@ -34,6 +38,7 @@ import { restreamsPart } from './parts/restreams.ts';
 import { roomRecordingReady, roomsPart } from './parts/rooms.ts';
 import { sessionsPart } from './parts/sessions.ts';
 import { streamsPart } from './parts/streams.ts';
+import { tiersPart } from './parts/tiers.ts';
 import { uploadsPart } from './parts/uploads.ts';
 import { videosPart } from './parts/videos.ts';
 import { webhooksPart } from './parts/webhooks.ts';
@@ -51,6 +56,8 @@ export const coreDeclarations: Declarations = {
     ...domainEvents,
     ...videoEvents,
     ...uploadEvents,
+    ...tierEvents,
+    ...discountCodeEvents,
   ],
   jobs: [...processingJobs, recordingJob, roomRecordingJob],
 };
@@ -72,7 +79,7 @@ export function buildCore(base: Base) {
   const { webhooks, failureWatch } = take(webhooksPart({ ...base, ...people }));
   const media = buildMedia(base, take);
   const meeting = take(roomsPart({ ...base, ...media }));
-  const money = take(ledgerPart());
+  const money = buildMoney({ ...base, ...people }, take);
   const { requestLog } = take(requestLogPart(base));
   const { profiles } = take(profilesPart({ ...base, ...people }));
   parts.push(
@@ -85,6 +92,14 @@ export function buildCore(base: Base) {
     core: { ...base, ...people, ...media, ...meeting, ...money, webhooks, failureWatch, requestLog },
     parts,
   };
+}
+
+/** What creators sell, and the books of what moves. */
+function buildMoney(base: Base & { accounts: Accounts }, take: Take) {
+  const books = take(ledgerPart());
+  const tiers = take(tiersPart(base));
+  const codes = take(discountCodesPart(base));
+  return { ...books, ...tiers, ...codes };
 }
 
 /** Accounts, and who may act for them. */

@@ -84,6 +84,8 @@ test('a foreign id is 404 with the bytes of a missing one, whatever is asked of 
 
 test('they were all left as they were', async () => {
   for (const [path, values] of resources) {
+    // One without a page of its own is looked for in its list, below.
+    if (!operations.some((one) => one.method === 'GET' && one.path === path)) continue;
     (await app.request('GET', addressOf(path, values), { key: owner })).assertOk(200);
   }
 });
@@ -113,6 +115,8 @@ test('lists show it to its owner: the check above can fail', async () => {
     '/me/events',
     '/notifications',
     '/support/tickets',
+    '/tiers',
+    '/booking/discount-codes',
   ];
   for (const path of lists) {
     const { text } = (await app.request('GET', path, { key: owner })).assertOk(200);

@@ -44,6 +44,11 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
     ['/playlists/{id}', await playlist(app, key)],
     ['/upload/{id}', { id: await create('/upload', { filename: 'a.mp4', sizeBytes: 10 }) }],
     ['/imports/{id}', { id: await create('/imports', { sourceUrl: 'https://files.example.com/a.mp4' }) }],
+    ['/tiers/{id}', { id: await create('/tiers', { name: 'A tier', priceCents: 500, interval: 'MONTH' }) }],
+    [
+      '/booking/discount-codes/{id}',
+      { id: await create('/booking/discount-codes', { code: newUuid(), percentOff: 10 }) },
+    ],
     ['/notifications/{id}', { id: await notification(app, key) }],
     [
       '/support/tickets/{id}',

@@ -121,6 +121,11 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reason: 'a key is verified with its mode, plan and standing in the one statement of every request',
   },
   {
+    reader: 'features/tiers',
+    tables: ['checkout', 'subscription'],
+    reason: 'a tier is removed in the one statement that sees that nobody ever bought it',
+  },
+  {
     reader: 'features/notifications',
     tables: ['account', 'workspace'],
     reason: 'whom to tell, read in the transaction of the event',

@@ -56,6 +56,10 @@ export function listAccounts(db: Db): Promise<AccountSummary[]> {
   return db.selectFrom('account').select(SUMMARY).orderBy('id').execute();
 }
 
+export function findByUsername(db: Db, username: string): Promise<AccountSummary | undefined> {
+  return db.selectFrom('account').select(SUMMARY).where('username', '=', username).executeTakeFirst();
+}
+
 export function findByEmail(db: Db, email: string): Promise<AccountSummary | undefined> {
   return db.selectFrom('account').select(SUMMARY).where('email', '=', email).executeTakeFirst();
 }

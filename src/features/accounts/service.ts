@@ -45,6 +45,8 @@ export interface Accounts {
   byEmail(email: string): Promise<repository.AccountSummary>;
   /** @throws {AppError} NOT_FOUND. */
   byId(id: string): Promise<repository.AccountSummary>;
+  /** As it is spelled. @throws {AppError} NOT_FOUND, also for one who is suspended. */
+  byUsername(username: string): Promise<repository.AccountSummary>;
   /** @throws {AppError} NOT_FOUND. */
   planOf(id: string): Promise<Plan>;
   isEmpty(): Promise<boolean>;
@@ -86,6 +88,11 @@ export function createAccounts(deps: Deps): Accounts {
       return account;
     },
     byId,
+    async byUsername(username) {
+      const account = await repository.findByUsername(db, username);
+      if (account === undefined || account.suspended_at !== null) throw notFound();
+      return account;
+    },
     planOf: async (id) => (await byId(id)).plan,
     isEmpty: async () => (await repository.countAccounts(db)) === 0,
     setPlan: (email, plan) => change(email, { plan }),

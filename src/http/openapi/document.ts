@@ -48,7 +48,7 @@ export function openApiDocument({ routes, events, url }: Documented): Json {
     webhooks,
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      parameters: { ...PARAMETERS, ...EVENT_PARAMETERS },
+      parameters: { ...PARAMETERS, ...operations.parameters, ...EVENT_PARAMETERS },
       headers: HEADERS,
       responses,
       schemas: schemas.usedBy(paths, webhooks, responses, '#/components/schemas/AnyEvent'),

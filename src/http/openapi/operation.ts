@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { envelopeSchema } from '../mount.ts';
+import { listQuery } from '../pagination.ts';
 import { NoBody, type Route } from '../route.ts';
 import type { Refusals } from './errors.ts';
 import { exampleOf } from './example.ts';
@@ -12,10 +14,14 @@ export class Operations {
   readonly #schemas: Schemas;
   readonly #refusals: Refusals;
   readonly #successes = new Map<string, Json>();
+  /** What every list takes, by the name of its component. */
+  readonly #shared: ReadonlyMap<string, Json>;
 
   constructor(schemas: Schemas, refusals: Refusals) {
     this.#schemas = schemas;
     this.#refusals = refusals;
+    const ofLists = this.#parametersOf(listQuery({}), 'query');
+    this.#shared = new Map(ofLists.map((one) => [`List${capitalised(String(one.name))}`, one]));
   }
 
   of(route: Route): Json {
@@ -37,21 +43,32 @@ export class Operations {
     return Object.fromEntries([...this.#successes].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
+  get parameters(): Record<string, Json> {
+    return Object.fromEntries(this.#shared);
+  }
+
   #parameters(route: Route): Json[] {
-    const of = (schema: object, where: 'path' | 'query') => {
-      const { properties, required } = { properties: {}, required: undefined, ...this.#schemas.of(schema) };
-      const needed: unknown[] = Array.isArray(required) ? required : [];
-      return Object.entries<unknown>(properties).map(([name, property]) =>
-        parameter(name, where, isJson(property) ? property : {}, needed.includes(name)),
-      );
-    };
     return [
-      ...of(route.params, 'path'),
-      ...of(route.query, 'query'),
+      ...this.#parametersOf(route.params, 'path'),
+      ...this.#parametersOf(route.query, 'query').map((one) => this.#sharedOr(one)),
       ...['RequestId', 'ApiVersion'].map((name) => refTo('parameters', name)),
       ...(route.idempotent ? [refTo('parameters', 'IdempotencyKey')] : []),
       ...(isTailed(route) ? [refTo('parameters', 'LastEventId')] : []),
     ];
+  }
+
+  #parametersOf(schema: object, where: 'path' | 'query'): Json[] {
+    const { properties, required } = { properties: {}, required: undefined, ...this.#schemas.of(schema) };
+    const needed: unknown[] = Array.isArray(required) ? required : [];
+    return Object.entries<unknown>(properties).map(([name, property]) =>
+      parameter(name, where, isJson(property) ? property : {}, needed.includes(name)),
+    );
+  }
+
+  /** A list with limits or an order of its own says so itself. */
+  #sharedOr(one: Json): Json {
+    const name = `List${capitalised(String(one.name))}`;
+    return isDeepStrictEqual(this.#shared.get(name), one) ? refTo('parameters', name) : one;
   }
 
   #body({ body, optionalBody, upload }: Route): Json {
@@ -107,6 +124,8 @@ export class Operations {
     };
   }
 }
+
+const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 const isTailed = ({ reply }: Route): boolean => reply.envelope === 'events' || reply.tail !== undefined;
 

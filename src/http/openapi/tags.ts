@@ -16,6 +16,8 @@ const TAGS: Record<string, string> = {
     'Rooms in which people see and hear each other: settings, tokens for those who come, who is there, moderation.',
   videos: 'Videos: uploaded, imported or recorded, processed into renditions, published and watched.',
   playlists: 'Videos in an order.',
+  tiers: 'What people subscribe to: a name, a price for each month or year, and what members get.',
+  discountCodes: 'Codes with which buyers pay less.',
   uploads: 'Upload sessions: an address that takes the bytes of a file, by tus 1.0 or one PUT.',
   imports: 'Files that the platform fetches itself and makes videos of.',
   webhooks: 'Addresses that receive signed events, and the log of what was delivered.',

@@ -1,0 +1,110 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition } from '../../platform/db/page.ts';
+import type { DiscountCodeTable } from '../../platform/db/tables.generated.ts';
+
+export type DiscountCodeRow = Selectable<DiscountCodeTable>;
+export type DiscountCodeChange = Omit<
+  Updateable<DiscountCodeTable>,
+  'id' | 'workspace_id' | 'event_sequence' | 'used_count' | 'claimed_count'
+>;
+
+/** Undefined when the workspace has the code already. */
+export function insertCode(tx: Tx, row: Insertable<DiscountCodeTable>): Promise<DiscountCodeRow | undefined> {
+  return tx
+    .insertInto('discount_code')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'code']).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export function listCodes(db: Db, workspaceId: string, page: PageRequest): Promise<DiscountCodeRow[]> {
+  return select(db, workspaceId)
+    .where(pageCondition(page))
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+export function findByText(db: Db, workspaceId: string, code: string): Promise<DiscountCodeRow | undefined> {
+  return select(db, workspaceId).where('code', '=', code).executeTakeFirst();
+}
+
+export function lockCode(tx: Tx, workspaceId: string, id: string): Promise<DiscountCodeRow | undefined> {
+  return select(tx, workspaceId).where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
+}
+
+export function updateCode(tx: Tx, id: string, change: DiscountCodeChange): Promise<DiscountCodeRow> {
+  return tx
+    .updateTable('discount_code')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** @returns whether there was such a code. */
+export async function deleteCode(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('discount_code')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Claims one use for somebody who pays. @returns false when none is left, or the code is good no more. */
+export async function claimUse(tx: Tx, id: string, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('discount_code')
+    .set({ claimed_count: sql`claimed_count + 1` })
+    .where('id', '=', id)
+    .where('is_active', '=', true)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .where(sql<boolean>`(max_uses is null or used_count + claimed_count < max_uses)`)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Undefined when the code was deleted meanwhile. */
+export function moveCounts(
+  tx: Tx,
+  id: string,
+  by: { claimed: number; used: number },
+): Promise<DiscountCodeRow | undefined> {
+  return tx
+    .updateTable('discount_code')
+    .set({
+      claimed_count: sql`claimed_count + ${by.claimed}`,
+      used_count: sql`used_count + ${by.used}`,
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Codes of any workspace whose time is over and of which nobody was told; they are marked as told. */
+export function takeExpired(tx: Tx, now: Date, limit: number): Promise<DiscountCodeRow[]> {
+  return tx
+    .updateTable('discount_code')
+    .set({ expiry_told_at: now })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('discount_code')
+        .select('id')
+        .where('expires_at', '<=', now)
+        .where('expiry_told_at', 'is', null)
+        .orderBy('expires_at')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returningAll()
+    .execute();
+}
+
+function select(db: Db, workspaceId: string) {
+  return db.selectFrom('discount_code').selectAll().where('workspace_id', '=', workspaceId);
+}

@@ -1,0 +1,47 @@
+import Type from 'typebox';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+
+const tierId = Type.String();
+const name = Type.String();
+const sequence = Type.Integer({ minimum: 1, description: 'Counts the events about this tier.' });
+const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
+  description: 'Each changed field with its old and its new value.',
+});
+const SAMPLE_ID = 'tier_01kafe3n4pfx2v9yq6m8d7t5zr';
+
+export const tierCreated = defineEvent({
+  type: 'tier.created',
+  description: 'A tier was created.',
+  data: Type.Object({ tierId, name, sequence }),
+  sample: { tierId: SAMPLE_ID, name: 'Supporter', sequence: 1 },
+});
+
+export const tierUpdated = defineEvent({
+  type: 'tier.updated',
+  description: 'A tier was changed.',
+  data: Type.Object({
+    tierId,
+    name,
+    changes,
+    migrateExisting: Type.Boolean({
+      description: 'Those who are members already pay the new price from their next period on.',
+    }),
+    sequence,
+  }),
+  sample: {
+    tierId: SAMPLE_ID,
+    name: 'Friend',
+    changes: { name: { from: 'Supporter', to: 'Friend' } },
+    migrateExisting: false,
+    sequence: 2,
+  },
+});
+
+export const tierArchived = defineEvent({
+  type: 'tier.archived',
+  description: 'A tier is sold no more: it was archived, or removed when nobody had ever bought it.',
+  data: Type.Object({ tierId, name, sequence }),
+  sample: { tierId: SAMPLE_ID, name: 'Friend', sequence: 3 },
+});
+
+export const tierEvents: EventDefinition[] = [tierCreated, tierUpdated, tierArchived];

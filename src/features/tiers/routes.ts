@@ -1,0 +1,97 @@
+import Type from 'typebox';
+import { anyKey, gated } from '../../http/access.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { IdParams } from '../../http/schema.ts';
+import { type Caller, holds } from '../../kernel/access.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import type { TierRow } from './repository.ts';
+import { Tier, TierEnded, TierIn, TierPatch, toTier } from './schemas.ts';
+import type { Tiers } from './service.ts';
+
+const Id = IdParams('tier', 'tier');
+
+interface Deps {
+  tiers: Tiers;
+  cursors: CursorCodec;
+}
+
+/** `/tiers` (docs/api/tiers.md). */
+export function tierRoutes({ tiers, cursors }: Deps): Route[] {
+  const out = async (caller: Caller, row: TierRow) => {
+    const creator = await tiers.creatorOf(caller.accountId);
+    return toTier(row, { creator, mode: caller.mode, seesMembers: holds(caller, 'finance:read') });
+  };
+  return [
+    defineRoute({
+      ...gated('finance-write'),
+      operationId: 'tiers.create',
+      method: 'POST',
+      path: '/tiers',
+      summary: 'Create a tier',
+      description: 'At most 100 that are not archived.',
+      body: TierIn,
+      reply: { status: 201, schema: Tier },
+      errors: ['CONFLICT'],
+      handler: async ({ caller }, { body }) => out(caller, await tiers.create(caller.workspaceId, body)),
+    }),
+    defineRoute({
+      ...anyKey,
+      operationId: 'tiers.list',
+      method: 'GET',
+      path: '/tiers',
+      summary: 'List tiers',
+      description: 'Your own, or those of another creator that take members.',
+      query: listQuery({
+        username: Type.Optional(Type.String({ maxLength: 64, description: 'Of the creator.' })),
+      }),
+      reply: { status: 200, schema: Tier, list: true },
+      errors: ['NOT_FOUND'],
+      async handler({ caller }, { query }) {
+        const list = new ListReader(cursors, `tiers:${caller.workspaceId}`, query);
+        const { rows, creator, isOwn } = await tiers.list(caller, query.username, list.request);
+        const seesMembers = isOwn && holds(caller, 'finance:read');
+        return list.page(rows, (row) => toTier(row, { creator, mode: caller.mode, seesMembers }));
+      },
+    }),
+    defineRoute({
+      ...anyKey,
+      operationId: 'tiers.get',
+      method: 'GET',
+      path: '/tiers/{id}',
+      summary: 'Get a tier',
+      description: 'One of your own.',
+      params: Id,
+      reply: { status: 200, schema: Tier },
+      handler: async ({ caller }, { params }) => out(caller, await tiers.get(caller.workspaceId, params.id)),
+    }),
+    defineRoute({
+      ...gated('finance-write'),
+      operationId: 'tiers.update',
+      method: 'PATCH',
+      path: '/tiers/{id}',
+      summary: 'Change a tier',
+      description: 'Members keep the price that they joined at, unless `migrateExisting` is true.',
+      params: Id,
+      body: TierPatch,
+      reply: { status: 200, schema: Tier },
+      errors: ['CONFLICT'],
+      handler: async ({ caller }, { params, body }) =>
+        out(caller, await tiers.update(caller.workspaceId, params.id, body)),
+    }),
+    defineRoute({
+      ...gated('finance-write'),
+      operationId: 'tiers.delete',
+      method: 'DELETE',
+      path: '/tiers/{id}',
+      summary: 'Archive or remove a tier',
+      description: 'A tier that somebody has bought or is about to buy is archived: its members stay.',
+      params: Id,
+      reply: { status: 200, schema: TierEnded },
+      async handler({ caller }, { params }) {
+        const row = await tiers.remove(caller.workspaceId, params.id);
+        return row === null ? { id: params.id, deleted: true } : out(caller, row);
+      },
+    }),
+  ];
+}

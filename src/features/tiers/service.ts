@@ -1,0 +1,201 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
+import type { Mode } from '../../kernel/access.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { AppError, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
+import { tierArchived, tierCreated, tierUpdated } from './events.ts';
+import type { TierChange, TierRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { type Creator, settingsOf, type TierIn, type TierPatch } from './schemas.ts';
+
+/** A creator as others see them. */
+export interface KnownCreator extends Creator {
+  accountId: string;
+}
+
+interface Deps {
+  db: Db;
+  events: Pick<Events, 'transaction'>;
+  clock: Clock;
+  /** @throws {AppError} NOT_FOUND. */
+  creatorOf(accountId: string): Promise<KnownCreator>;
+  /** By the name of the channel. @throws {AppError} NOT_FOUND for nobody's, and one who is suspended. */
+  creatorNamed(username: string): Promise<KnownCreator>;
+  workspaceOf(accountId: string, mode: Mode): Promise<string>;
+}
+
+interface Asking {
+  accountId: string;
+  workspaceId: string;
+  mode: Mode;
+}
+
+/** Tiers of a workspace (docs/api/tiers.md). An id that is not the workspace's is NOT_FOUND. */
+export interface Tiers {
+  /** @throws {AppError} CONFLICT beyond 100 tiers. */
+  create(workspaceId: string, input: TierIn): Promise<TierRow>;
+  /**
+   * One's own, archived ones too; of another creator those that take members. What is made in test mode, its creator
+   * alone sees.
+   *
+   * @throws {AppError} NOT_FOUND for a name that nobody has.
+   */
+  list(
+    caller: Asking,
+    username: string | undefined,
+    page: PageRequest,
+  ): Promise<{ rows: TierRow[]; creator: Creator; isOwn: boolean }>;
+  get(workspaceId: string, id: string): Promise<TierRow>;
+  creatorOf(accountId: string): Promise<Creator>;
+  /** @throws {AppError} CONFLICT for an archived tier, and for another `interval`. */
+  update(workspaceId: string, id: string, input: TierPatch): Promise<TierRow>;
+  /** Archives a tier that was ever bought or offered to a buyer. @returns null when it is gone. */
+  remove(workspaceId: string, id: string): Promise<TierRow | null>;
+}
+
+/** The places of a tier, in the transaction of what takes or frees them. */
+export interface TierPlaces {
+  /** For a buyer who pays now. @returns false when the tier is full, not active or archived. */
+  claim(tx: Tx, tierId: string): Promise<boolean>;
+  /** The buyer did not pay. */
+  release(tx: Tx, tierId: string): Promise<void>;
+  /** A new member. @param wasClaimed the place was claimed: it is now the member's. */
+  join(tx: Tx, tierId: string, wasClaimed: boolean): Promise<void>;
+  /** A subscription has ended. */
+  leave(tx: Tx, tierId: string): Promise<void>;
+}
+
+const MAX_TIERS = 100;
+
+export const tierPlaces: TierPlaces = {
+  claim: repository.claimPlace,
+  release: (tx, id) => repository.moveCounts(tx, id, { claimed: -1, members: 0 }),
+  join: (tx, id, wasClaimed) => repository.moveCounts(tx, id, { claimed: wasClaimed ? -1 : 0, members: 1 }),
+  leave: (tx, id) => repository.moveCounts(tx, id, { claimed: 0, members: -1 }),
+};
+
+export function createTiers(deps: Deps): Tiers {
+  const { db, events, clock } = deps;
+  return {
+    creatorOf: deps.creatorOf,
+    create: (workspaceId, input) =>
+      events.transaction(async (tx, append) => {
+        await lockWorkspace(tx, workspaceId);
+        if ((await repository.countTiers(tx, workspaceId)) >= MAX_TIERS) {
+          throw new AppError('CONFLICT', {
+            message: `There are at most ${MAX_TIERS} tiers: archive one first.`,
+          });
+        }
+        const now = clock.now();
+        const row = await repository.insertTier(tx, {
+          ...defined(toColumns(input)),
+          id: newId('tier'),
+          workspace_id: workspaceId,
+          name: input.name,
+          price_cents: input.priceCents,
+          interval: input.interval,
+          event_sequence: 1,
+          created_at: now,
+          updated_at: now,
+        });
+        await append(tierCreated, workspaceId, { tierId: row.id, name: row.name, sequence: 1 });
+        return row;
+      }),
+    async list({ accountId, workspaceId, mode }, username, page) {
+      const own = await deps.creatorOf(accountId);
+      if (username === undefined || username === own.username) {
+        return { rows: await repository.listTiers(db, workspaceId, false, page), creator: own, isOwn: true };
+      }
+      const other = await deps.creatorNamed(username);
+      if (mode === 'test') return { rows: [], creator: other, isOwn: false };
+      const theirs = await deps.workspaceOf(other.accountId, 'live');
+      return { rows: await repository.listTiers(db, theirs, true, page), creator: other, isOwn: false };
+    },
+    async get(workspaceId, id) {
+      const row = await repository.findTier(db, workspaceId, id);
+      if (row === undefined) throw notFound();
+      return row;
+    },
+    update: (workspaceId, id, input) =>
+      events.transaction((tx, append) => update({ tx, append, now: clock.now() }, workspaceId, id, input)),
+    remove: (workspaceId, id) =>
+      events.transaction(async (tx, append) => {
+        const row = await lock(tx, workspaceId, id);
+        if (row.archived_at !== null) return row;
+        const sequence = await nextSequence(tx, 'tier', id);
+        await append(tierArchived, workspaceId, { tierId: id, name: row.name, sequence });
+        if (await repository.deleteUnused(tx, id)) return null;
+        const now = clock.now();
+        return repository.updateTier(tx, id, { archived_at: now, updated_at: now, is_active: false });
+      }),
+  };
+}
+
+async function lock(tx: Tx, workspaceId: string, id: string): Promise<TierRow> {
+  const row = await repository.lockTier(tx, workspaceId, id);
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+async function update(
+  { tx, append, now }: { tx: Tx; append: AppendEvent; now: Date },
+  workspaceId: string,
+  id: string,
+  input: TierPatch,
+): Promise<TierRow> {
+  const before = await lock(tx, workspaceId, id);
+  if (before.archived_at !== null) {
+    throw new AppError('CONFLICT', { message: 'An archived tier cannot be changed.' });
+  }
+  if (input.interval !== undefined && input.interval !== before.interval) {
+    const message = 'The interval of a tier stays as it is: make another tier.';
+    throw new AppError('CONFLICT', { field: 'interval', message });
+  }
+  const wished = { ...before, ...defined(toColumns(input)) };
+  const changes = changesOf(before, wished);
+  const migrateExisting = input.migrateExisting ?? false;
+  if (Object.keys(changes).length === 0 && !migrateExisting) return before;
+  const after = await repository.updateTier(tx, id, { ...defined(toColumns(input)), updated_at: now });
+  const sequence = await nextSequence(tx, 'tier', id);
+  await append(tierUpdated, workspaceId, {
+    tierId: id,
+    name: after.name,
+    changes,
+    migrateExisting,
+    sequence,
+  });
+  return after;
+}
+
+function toColumns(input: TierPatch) {
+  return {
+    name: input.name,
+    description: input.description,
+    price_cents: input.priceCents,
+    trial_days: input.trialDays,
+    benefits: input.benefits,
+    position: input.position,
+    is_active: input.isActive,
+    max_members: input.maxMembers,
+  } satisfies TierChange;
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function defined<T extends object>(values: T): Defined<T>;
+function defined(values: object): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+function changesOf(before: TierRow, after: TierRow): Record<string, { from: unknown; to: unknown }> {
+  const old = new Map<string, unknown>(Object.entries(settingsOf(before)));
+  return Object.fromEntries(
+    Object.entries(settingsOf(after))
+      .filter(([name, to]) => !isDeepStrictEqual(old.get(name), to))
+      .map(([name, to]) => [name, { from: old.get(name), to }]),
+  );
+}
