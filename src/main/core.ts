@@ -3,6 +3,7 @@ import { apiKeyEvents } from '../features/api-keys/index.ts';
 import { bridgeEvents } from '../features/bridges/index.ts';
 import { discountCodeEvents } from '../features/discount-codes/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
+import { paymentEvents } from '../features/payments/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
 import { restreamEvents } from '../features/restreams/index.ts';
 import { roomEvents, roomRecordingJob } from '../features/rooms/index.ts';
@@ -29,6 +30,7 @@ import { eventLogPart } from './parts/event-log.ts';
 import { healthPart } from './parts/health.ts';
 import { ledgerPart } from './parts/ledger.ts';
 import { mailPart } from './parts/mail.ts';
+import { paymentsPart } from './parts/payments.ts';
 import { platformPart } from './parts/platform.ts';
 import { playbackPart } from './parts/playback.ts';
 import { processingPart } from './parts/processing.ts';
@@ -58,6 +60,7 @@ export const coreDeclarations: Declarations = {
     ...uploadEvents,
     ...tierEvents,
     ...discountCodeEvents,
+    ...paymentEvents,
   ],
   jobs: [...processingJobs, recordingJob, roomRecordingJob],
 };
@@ -99,7 +102,8 @@ function buildMoney(base: Base & { accounts: Accounts }, take: Take) {
   const books = take(ledgerPart());
   const tiers = take(tiersPart(base));
   const codes = take(discountCodesPart(base));
-  return { ...books, ...tiers, ...codes };
+  const paid = take(paymentsPart({ ...base, ...books }));
+  return { ...books, ...tiers, ...codes, ...paid };
 }
 
 /** Accounts, and who may act for them. */
@@ -111,6 +115,8 @@ function buildPeople(base: Base, take: Take) {
   const { domains } = take(domainsPart(base));
   return { accounts, mailbox, apiKeys, auth, domains };
 }
+
+/** What is sold, and how it is paid. */
 
 /** Videos with all that brings and makes them, streams, and how both are watched. */
 function buildMedia(base: Base, take: Take) {

@@ -17,14 +17,15 @@ import {
   port,
   type RegistrationMode,
   registration,
-  retrySeconds,
   roles,
   secretKey,
   text,
   trustProxy,
   url,
 } from './config-kinds.ts';
+import { MONEY_KEYS, type MoneyConfig, type MoneyKeys, readMoney } from './config-money.ts';
 import { ROOM_KEYS, type RoomConfig, type RoomKeys, readRooms } from './config-rooms.ts';
+import { readWebhooks, WEBHOOK_KEYS } from './config-webhooks.ts';
 import type { DiskReserve } from './disk.ts';
 
 export type { RegistrationMode, TrustProxy } from './config-kinds.ts';
@@ -171,17 +172,8 @@ export const KEYS = {
     },
   },
   ...ROOM_KEYS,
-  WEBHOOK_RETRY_SECONDS: retrySeconds,
-  WEBHOOK_TIMEOUT_MS: integer('Time a receiver has to answer a delivery.', 10_000, 100, 60_000),
-  WEBHOOK_AUTO_DISABLE_DAYS: integer(
-    'A webhook that has had failures alone for so many days is switched off; 0 never does that.',
-    0,
-    0,
-    365,
-  ),
-  WEBHOOK_ALLOW_PRIVATE: destinations(
-    'CIDRs and host names that webhooks may reach although they are not public. For development and tests.',
-  ),
+  ...MONEY_KEYS,
+  ...WEBHOOK_KEYS,
   FETCH_ALLOW_PRIVATE: destinations('The same for everything else that is dialled for a user.'),
   DNS_SERVERS: nameServers(
     'Name servers (`ip:port`) for addresses given by users. Default: those of the system.',
@@ -202,6 +194,7 @@ export const KEYS = {
 type Values = { readonly [N in keyof typeof KEYS]: ReturnType<(typeof KEYS)[N]['parse']> };
 type Derived =
   | RoomKeys
+  | MoneyKeys
   | 'PUBLIC_URL'
   | 'RTMP_URL'
   | 'RTMPS_URL'
@@ -229,7 +222,8 @@ type Derived =
 
 /** The frozen configuration. Keys without a default are undefined when unset. */
 export type Config = Omit<Values, Derived> &
-  RoomConfig & {
+  RoomConfig &
+  MoneyConfig & {
     readonly PUBLIC_URL: string;
     readonly REGISTRATION: RegistrationMode;
     readonly TERMS_URL: string | undefined;
@@ -331,10 +325,8 @@ export function loadConfig(environment: Environment = process.env): Config {
     VIDEO_CHUNK_MIN_SEC: get('VIDEO_CHUNK_MIN_SEC', KEYS.VIDEO_CHUNK_MIN_SEC),
     ACCEL_REDIRECT_PREFIX: read(environment, 'ACCEL_REDIRECT_PREFIX', KEYS.ACCEL_REDIRECT_PREFIX),
     ...readRooms((name, key) => read(environment, name, key), { dataDir, publicUrl }),
-    WEBHOOK_RETRY_SECONDS: get('WEBHOOK_RETRY_SECONDS', KEYS.WEBHOOK_RETRY_SECONDS),
-    WEBHOOK_TIMEOUT_MS: get('WEBHOOK_TIMEOUT_MS', KEYS.WEBHOOK_TIMEOUT_MS),
-    WEBHOOK_AUTO_DISABLE_DAYS: get('WEBHOOK_AUTO_DISABLE_DAYS', KEYS.WEBHOOK_AUTO_DISABLE_DAYS),
-    WEBHOOK_ALLOW_PRIVATE: get('WEBHOOK_ALLOW_PRIVATE', KEYS.WEBHOOK_ALLOW_PRIVATE),
+    ...readMoney((name, key) => read(environment, name, key)),
+    ...readWebhooks((name, key) => required(environment, name, key)),
     FETCH_ALLOW_PRIVATE: get('FETCH_ALLOW_PRIVATE', KEYS.FETCH_ALLOW_PRIVATE),
     DNS_SERVERS: get('DNS_SERVERS', KEYS.DNS_SERVERS),
     MARQUEE_URL: get('MARQUEE_URL', KEYS.MARQUEE_URL),

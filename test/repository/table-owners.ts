@@ -169,6 +169,12 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reason: 'what is to be sent, and by which node, are joins of restreams with the signals of all streams',
   },
   {
+    reader: 'features/payments',
+    tables: ['checkout', 'discount_code', 'subscription', 'tier'],
+    reason:
+      'locked before the purchase, in the order that everybody keeps: who hears of its payment changes them',
+  },
+  {
     reader: 'features/bridges',
     tables: ['stream'],
     reason: 'which bridges are over is a join of all open ones with the streams that they feed',

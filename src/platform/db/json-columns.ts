@@ -51,6 +51,8 @@ export interface PaymentRequest {
   expiresAt?: string;
   card?: string | null;
   methodRef?: string;
+  /** The creator's account with the provider. */
+  accountRef?: string | null;
 }
 
 /** What the database cannot say of its JSON columns: table, column, type. The generated tables refer to it. */

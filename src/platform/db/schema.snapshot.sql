@@ -233,6 +233,7 @@ create table customer (
   constraint customer_workspace_id_email_key UNIQUE (workspace_id, email),
   constraint customer_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX customer_email ON public.customer USING btree (email);
 CREATE UNIQUE INDEX customer_workspace_id_email_key ON public.customer USING btree (workspace_id, email);
 
 create table delivery_job (
@@ -1043,9 +1044,13 @@ create table sandbox_card (
   workspace_id text not null,
   card text not null,
   created_at timestamp with time zone not null,
+  customer_id text not null,
+  key text not null,
+  constraint sandbox_card_key_key UNIQUE (key),
   constraint sandbox_card_pkey PRIMARY KEY (ref),
   constraint sandbox_card_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE UNIQUE INDEX sandbox_card_key_key ON public.sandbox_card USING btree (key);
 
 create table sandbox_payment (
   ref text not null,
@@ -1060,7 +1065,11 @@ create table sandbox_payment (
   dispute_status text,
   expires_at timestamp with time zone,
   created_at timestamp with time zone not null,
-  constraint sandbox_payment_amount_cents_check CHECK ((amount_cents > 0)),
+  return_url text,
+  description text not null default ''::text,
+  card_ref text,
+  constraint sandbox_payment_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint sandbox_payment_card_ref_fkey FOREIGN KEY (card_ref) REFERENCES sandbox_card(ref),
   constraint sandbox_payment_dispute_status_check CHECK ((dispute_status = ANY (ARRAY['OPEN'::text, 'WON'::text, 'LOST'::text]))),
   constraint sandbox_payment_key_key UNIQUE (key),
   constraint sandbox_payment_pkey PRIMARY KEY (ref),

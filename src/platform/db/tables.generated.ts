@@ -965,6 +965,8 @@ export interface SandboxCardTable {
   workspace_id: string;
   card: string;
   created_at: Date;
+  customer_id: string;
+  key: string;
 }
 
 export interface SandboxPaymentTable {
@@ -980,6 +982,9 @@ export interface SandboxPaymentTable {
   dispute_status: SandboxPaymentDisputeStatus | null;
   expires_at: Date | null;
   created_at: Date;
+  return_url: string | null;
+  description: Generated<string>;
+  card_ref: string | null;
 }
 
 export interface SandboxRefundTable {

@@ -1,0 +1,47 @@
+import { AppError } from '../../kernel/errors.ts';
+import type { Db } from '../../platform/db/index.ts';
+import { ownerOf } from '../../platform/db/workspace.ts';
+import * as accounts from './accounts.repository.ts';
+import type { PaymentPorts } from './ports.ts';
+import { type PaymentProvider, type ProviderName, ProviderUnavailable } from './providers/provider.ts';
+import type { PaymentRow } from './repository.ts';
+
+/** Who moves the money of a workspace. */
+export interface ChosenProvider {
+  name: ProviderName;
+  /** The creator's account there; the sandbox wants none. */
+  accountRef: string | null;
+}
+
+type Needs = Pick<PaymentPorts, 'providers' | 'config'>;
+
+/** Test mode is the sandbox's; live mode Stripe's, and without it the sandbox's while this is no production platform. */
+export async function nameOf({ providers, config }: Needs, db: Db, workspaceId: string) {
+  const { mode } = await ownerOf(db, workspaceId);
+  if (mode === 'test') return 'SANDBOX';
+  if (providers.STRIPE !== null) return 'STRIPE';
+  return config.LIVEMODE ? null : 'SANDBOX';
+}
+
+/** @throws {AppError} CONFLICT where the workspace cannot take money. */
+export async function choose(needs: Needs, db: Db, workspaceId: string): Promise<ChosenProvider> {
+  const name = await nameOf(needs, db, workspaceId);
+  if (name === null) {
+    throw new AppError('CONFLICT', { message: 'The operator of this platform has set up no payments yet.' });
+  }
+  if (name === 'SANDBOX') return { name, accountRef: null };
+  const account = await accounts.findAccount(db, workspaceId);
+  if (account?.provider !== name || !account.charges_enabled) {
+    const message =
+      'The creator cannot take payments yet: the account with the payment provider is not complete.';
+    throw new AppError('CONFLICT', { message });
+  }
+  return { name, accountRef: account.provider_ref };
+}
+
+/** @throws {ProviderUnavailable} when the operator has taken it away since. */
+export function providerOf({ providers }: Pick<PaymentPorts, 'providers'>, row: PaymentRow): PaymentProvider {
+  const provider = row.provider === 'NONE' ? null : providers[row.provider];
+  if (provider === null) throw new ProviderUnavailable(`${row.provider} is not set up`);
+  return provider;
+}

@@ -1,0 +1,134 @@
+import { type AppendEvent, nextSequence } from '../../events/index.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { providerOf } from './choice.ts';
+import { paymentDisputeClosed, paymentDisputed } from './events.ts';
+import { record, told } from './outcome.ts';
+import type { PaymentPorts } from './ports.ts';
+import type { FetchedDispute } from './providers/provider.ts';
+import { giveBack } from './refunds.service.ts';
+import type { PaymentRow, PurchaseRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { asking, type Settled, settledOf } from './settle.service.ts';
+
+/** How often an open dispute is looked at where nobody tells of its end. */
+const LOOK_MS = DAY_MS;
+
+/** Tells the creator; by the part, as mails are another feature's. */
+export type TellDispute = (tx: Tx, purchase: PurchaseRow) => Promise<void>;
+
+export interface DisputeService {
+  /** Brings the rows to what the provider says of a dispute; what is known already changes nothing. */
+  follow(charge: PaymentRow, ref: string, dispute: FetchedDispute): Promise<void>;
+  settle(payment: PaymentRow): Promise<Settled>;
+}
+
+export function createDisputeService(ports: PaymentPorts, tellDispute: TellDispute): DisputeService {
+  const follow: DisputeService['follow'] = (charge, ref, dispute) =>
+    ports.events.transaction(async (tx, append) => {
+      const purchaseId = charge.purchase_id ?? '';
+      await repository.lockAround(tx, purchaseId);
+      const purchase = await repository.lockPurchase(tx, purchaseId);
+      if (purchase === undefined) return;
+      const change = { tx, append, charge, ref, dispute };
+      const opened = await open(ports, change, purchase, tellDispute);
+      if (opened !== null && dispute.status !== 'OPEN') await close(ports, change, opened, dispute.status);
+    });
+  return {
+    follow,
+    async settle(payment) {
+      const ref = payment.provider_ref;
+      if (payment.status !== 'PENDING' || ref === null) return settledOf(payment);
+      const nextLookAt = dateFromMs(ports.clock.ms() + LOOK_MS);
+      await repository.updatePayment(ports.db, payment.id, { next_look_at: nextLookAt });
+      const accountRef = payment.request.accountRef ?? null;
+      const dispute = await asking(ports, payment, () =>
+        providerOf(ports, payment).fetchDispute({ ref, accountRef }),
+      );
+      const charge = await repository.findPaidCharge(ports.db, payment.purchase_id ?? '');
+      if (dispute !== null && charge !== undefined) await follow(charge, ref, dispute);
+      return { status: 'PENDING' };
+    },
+  };
+}
+
+interface Change {
+  tx: Tx;
+  append: AppendEvent;
+  charge: PaymentRow;
+  ref: string;
+  dispute: FetchedDispute;
+}
+
+interface Opened {
+  payment: PaymentRow;
+  purchase: PurchaseRow;
+}
+
+/** The row of the dispute, made where it is new; null where there is nothing to dispute, or it is over. */
+async function open(
+  ports: PaymentPorts,
+  { tx, append, charge, ref, dispute }: Change,
+  before: PurchaseRow,
+  tellDispute: TellDispute,
+): Promise<Opened | null> {
+  const key = `dispute:${charge.provider}:${ref}`;
+  const known = await repository.findByKey(tx, key);
+  if (known !== undefined) return known.status === 'PENDING' ? { payment: known, purchase: before } : null;
+  const { status, amount_cents: amount, refunded_cents: refunded } = before;
+  const amountCents = Math.min(dispute.amountCents, amount - refunded);
+  if ((status !== 'PAID' && status !== 'PARTIALLY_REFUNDED') || amountCents < 1) return null;
+  const now = ports.clock.now();
+  const payment = await repository.insertPayment(tx, {
+    id: newId('pay'),
+    workspace_id: before.workspace_id,
+    purchase_id: before.id,
+    type: 'DISPUTE',
+    status: 'PENDING',
+    amount_cents: -amountCents,
+    provider: charge.provider,
+    provider_ref: ref,
+    provider_key: key,
+    request: { accountRef: charge.request.accountRef ?? null },
+    reason: dispute.reason,
+    next_look_at: dateFromMs(now.getTime() + LOOK_MS),
+    created_at: now,
+  });
+  if (payment === undefined) return null;
+  const disputed = { status: 'DISPUTED', status_before_dispute: status } as const;
+  const purchase = await repository.updatePurchase(tx, before.id, disputed);
+  const sequence = await nextSequence(tx, 'purchase', purchase.id);
+  await append(paymentDisputed, purchase.workspace_id, told(purchase, payment.id, sequence));
+  await tellDispute(tx, purchase);
+  await record(ports, tx, { kind: 'DISPUTE_OPENED', purchase, payment, amountCents, feeCents: 0 });
+  return { payment, purchase };
+}
+
+async function close(
+  ports: PaymentPorts,
+  { tx, append }: Change,
+  { payment: row, purchase: before }: Opened,
+  outcome: 'WON' | 'LOST',
+): Promise<void> {
+  const payment = await repository.updatePayment(tx, row.id, {
+    status: outcome === 'LOST' ? 'SUCCEEDED' : 'CANCELED',
+    outcome,
+    next_look_at: null,
+    settled_at: ports.clock.now(),
+  });
+  const disputed = -payment.amount_cents;
+  const restored = await repository.updatePurchase(tx, before.id, {
+    status: before.status === 'DISPUTED' ? (before.status_before_dispute ?? 'PAID') : before.status,
+    status_before_dispute: null,
+  });
+  // A refund that was under way may have given part of it back meanwhile.
+  const lost = Math.min(disputed, restored.amount_cents - restored.refunded_cents);
+  const { purchase, feeCents } =
+    outcome === 'LOST' ? await giveBack(tx, restored, lost) : { purchase: restored, feeCents: 0 };
+  const sequence = await nextSequence(tx, 'purchase', purchase.id);
+  const data = told(purchase, payment.id, sequence, { outcome });
+  await append(paymentDisputeClosed, purchase.workspace_id, data);
+  await record(ports, tx, { kind: `DISPUTE_${outcome}`, purchase, payment, amountCents: disputed, feeCents });
+}

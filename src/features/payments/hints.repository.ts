@@ -1,0 +1,41 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Db } from '../../platform/db/index.ts';
+import type { ProviderEventTable } from '../../platform/db/tables.generated.ts';
+
+export type HintRow = Selectable<ProviderEventTable>;
+
+/** @returns whether it is new. */
+export async function insertHint(db: Db, row: Insertable<ProviderEventTable>): Promise<boolean> {
+  const kept = await db
+    .insertInto('provider_event')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['provider', 'id']).doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  return kept !== undefined;
+}
+
+export async function updateHint(
+  db: Db,
+  { provider, id }: Pick<HintRow, 'provider' | 'id'>,
+  change: Updateable<ProviderEventTable>,
+): Promise<void> {
+  await db
+    .updateTable('provider_event')
+    .set(change)
+    .where('provider', '=', provider)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Not handled, and due by now; the longest waiting first. */
+export function listDueHints(db: Db, now: Date, limit: number): Promise<HintRow[]> {
+  return db
+    .selectFrom('provider_event')
+    .selectAll()
+    .where('handled_at', 'is', null)
+    .where('next_attempt_at', '<=', now)
+    .orderBy('next_attempt_at')
+    .limit(limit)
+    .execute();
+}

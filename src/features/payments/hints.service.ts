@@ -1,0 +1,142 @@
+import { dateFromMs } from '../../kernel/clock.ts';
+import { MINUTE_MS } from '../../kernel/durations.ts';
+import type { DisputeService } from './disputes.service.ts';
+import type { HintRow } from './hints.repository.ts';
+import * as hints from './hints.repository.ts';
+import type { PaymentPorts } from './ports.ts';
+import type { Hint, PaymentProvider, ProviderName } from './providers/provider.ts';
+import { concludeRefund } from './refunds.service.ts';
+import type { PaymentRow } from './repository.ts';
+import * as repository from './repository.ts';
+
+/** What providers tell: kept by its id, so that what comes twice is done once, and never believed. */
+export interface HintService {
+  /** Keeps it, for the worker; one that is known is not kept again. @returns whether it is new. */
+  keep(provider: ProviderName, hint: Hint): Promise<boolean>;
+  /** Keeps it and acts on it at once; what fails is tried again by the worker. */
+  receive(provider: ProviderName, hint: Hint): Promise<void>;
+  /** The worker's round. */
+  run(): Promise<void>;
+}
+
+/** Of other kinds of hints: who acts on them. */
+export interface HintTakers {
+  payout(hint: KeptHint): Promise<void>;
+  account(hint: KeptHint): Promise<void>;
+  card(hint: KeptHint): Promise<void>;
+}
+
+interface Deps extends PaymentPorts {
+  disputes: DisputeService;
+  settle(payment: PaymentRow): Promise<unknown>;
+  takers: HintTakers;
+}
+
+const BATCH = 50;
+const ATTEMPTS_MAX = 20;
+const PAUSE_MAX_MS = 60 * MINUTE_MS;
+
+export function createHintService(deps: Deps): HintService {
+  const { db, clock } = deps;
+  const keep: HintService['keep'] = (provider, hint) =>
+    hints.insertHint(db, {
+      provider,
+      id: hint.id,
+      kind: hint.kind,
+      object_ref: hint.objectRef,
+      account_ref: hint.accountRef,
+      received_at: clock.now(),
+      next_attempt_at: clock.now(),
+    });
+  return {
+    keep,
+    async receive(provider, hint) {
+      if (!(await keep(provider, hint))) return;
+      await attempt(deps, {
+        provider,
+        id: hint.id,
+        kind: hint.kind,
+        object_ref: hint.objectRef,
+        account_ref: hint.accountRef,
+        attempts: 0,
+      });
+    },
+    async run() {
+      for (const row of await hints.listDueHints(db, clock.now(), BATCH)) await attempt(deps, row);
+    },
+  };
+}
+
+export type KeptHint = Pick<HintRow, 'provider' | 'id' | 'kind' | 'object_ref' | 'account_ref' | 'attempts'>;
+
+async function attempt(deps: Deps, row: KeptHint): Promise<void> {
+  const { db, clock, log } = deps;
+  try {
+    await act(deps, row);
+    await hints.updateHint(db, row, { handled_at: clock.now(), next_attempt_at: null, error: null });
+  } catch (error) {
+    log.warn({ err: error, hintId: row.id, kind: row.kind }, 'what a payment provider told was not handled');
+    const attempts = row.attempts + 1;
+    const pause = Math.min(PAUSE_MAX_MS, MINUTE_MS * 2 ** (attempts - 1));
+    await hints.updateHint(db, row, {
+      attempts,
+      next_attempt_at: attempts < ATTEMPTS_MAX ? dateFromMs(clock.ms() + pause) : null,
+      error: error instanceof Error ? error.name : 'Error',
+    });
+  }
+}
+
+async function act(deps: Deps, row: KeptHint): Promise<void> {
+  const provider = deps.providers[row.provider];
+  if (provider === null) throw new Error(`${row.provider} is not set up`);
+  switch (row.kind) {
+    case 'PAYMENT': {
+      const payment = await findCharge(deps, provider, row, row.object_ref);
+      if (payment !== undefined) await deps.settle(payment);
+      return;
+    }
+    case 'REFUND':
+      return actOnRefund(deps, provider, row);
+    case 'DISPUTE':
+      return actOnDispute(deps, provider, row);
+    case 'PAYOUT':
+      return deps.takers.payout(row);
+    case 'ACCOUNT':
+      return deps.takers.account(row);
+    case 'CARD':
+      return deps.takers.card(row);
+  }
+}
+
+/** Our charge of this name at the provider, though its answer may not have come yet; undefined for what is not ours. */
+async function findCharge(
+  { db }: Deps,
+  provider: PaymentProvider,
+  { account_ref: accountRef }: KeptHint,
+  ref: string,
+): Promise<PaymentRow | undefined> {
+  const known = await repository.findByRef(db, provider.name, ref);
+  if (known !== undefined) return known;
+  const key = (await provider.fetchPayment({ ref, accountRef }))?.key;
+  return key == null ? undefined : repository.findByKey(db, key);
+}
+
+async function actOnRefund(deps: Deps, provider: PaymentProvider, row: KeptHint): Promise<void> {
+  const fetched = await provider.fetchRefund({ ref: row.object_ref, accountRef: row.account_ref });
+  if (fetched === null) return;
+  const payment =
+    (fetched.key === null ? undefined : await repository.findByKey(deps.db, fetched.key)) ??
+    (await repository.findByRef(deps.db, provider.name, row.object_ref));
+  if (payment?.type === 'REFUND') await concludeRefund(deps, payment, fetched.answer);
+}
+
+async function actOnDispute(deps: Deps, provider: PaymentProvider, row: KeptHint): Promise<void> {
+  const object = { ref: row.object_ref, accountRef: row.account_ref };
+  const dispute = await provider.fetchDispute(object);
+  if (dispute === null) return;
+  const charge = await findCharge(deps, provider, row, dispute.paymentRef);
+  if (charge === undefined) return;
+  // What is disputed was paid, whoever tells of it first.
+  if (charge.status === 'PENDING') await deps.settle(charge);
+  await deps.disputes.follow(charge, row.object_ref, dispute);
+}

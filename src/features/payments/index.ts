@@ -1,0 +1,16 @@
+/** Payments: customers, purchases, what was paid, given back and disputed, and the providers that move the money. */
+export type { BegunCharge, NewCharge } from './begin.service.ts';
+export type { ChosenProvider } from './choice.ts';
+export {
+  paymentDisputeClosed,
+  paymentDisputed,
+  paymentEvents,
+  paymentFailed,
+  paymentRefunded,
+  paymentSucceeded,
+} from './events.ts';
+export type { Providers } from './ports.ts';
+export { createSandbox } from './providers/sandbox/sandbox.ts';
+export type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
+export { createPayments, type Payments } from './service.ts';
+export type { Settled } from './settle.service.ts';

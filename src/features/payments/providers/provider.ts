@@ -1,0 +1,217 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ConnectAccountProvider, ProviderEventKind } from '../../../platform/db/tables.generated.ts';
+
+export type ProviderName = ConnectAccountProvider;
+
+/** Why a charge or a refund did not come about (docs/api/payments.md#failure-codes). */
+export type DeclineCode =
+  | 'CARD_DECLINED'
+  | 'INSUFFICIENT_FUNDS'
+  | 'CARD_EXPIRED'
+  | 'AUTHENTICATION_REQUIRED'
+  | 'AUTHENTICATION_FAILED'
+  | 'CARD_MISSING'
+  | 'EXPIRED'
+  | 'CANCELED'
+  | 'REFUND_REFUSED'
+  | 'PROVIDER_ERROR';
+
+/** A card that the provider keeps; what is shown of it. */
+export interface SavedMethod {
+  customerRef: string;
+  methodRef: string;
+  brand: string;
+  last4: string;
+  /** 1 to 12. */
+  expMonth: number;
+  /** Four digits. */
+  expYear: number;
+}
+
+export interface Decline {
+  status: 'FAILED';
+  ref: string | null;
+  code: DeclineCode;
+  /** For the person who pays, in one sentence. */
+  message: string;
+}
+
+/** What became of a payment. SUCCEEDED and FAILED are final. */
+export type Answer =
+  | { status: 'SUCCEEDED'; ref: string; method: SavedMethod | null }
+  | Decline
+  /** The buyer goes there, and then comes back to `returnUrl`. */
+  | { status: 'ACTION'; ref: string; url: string }
+  /** Ask again later. */
+  | { status: 'PENDING'; ref: string };
+
+export type RefundAnswer = { status: 'SUCCEEDED' | 'PENDING'; ref: string } | Decline;
+
+/** Who pays. `ref` is the provider's name for them, once it has one. */
+export interface Payer {
+  id: string;
+  email: string;
+  ref: string | null;
+}
+
+export interface SavedChargeRequest {
+  /** Ours: the same key is the same payment, however often it is asked for. */
+  key: string;
+  workspaceId: string;
+  amountCents: number;
+  currency: 'USD';
+  /** Of the amount, what is the platform's. */
+  feeCents: number;
+  description: string;
+  /** The creator's account there; null where it has none of its own. */
+  accountRef: string | null;
+  customer: Payer;
+  methodRef: string;
+}
+
+export interface ChargeRequest extends Omit<SavedChargeRequest, 'methodRef'> {
+  /** The card is charged again later. */
+  saveMethod: boolean;
+  returnUrl: string;
+  cancelUrl: string;
+  /** Until then the buyer may complete it. */
+  expiresAt: Date;
+  /** Sandbox: the number of a test card. */
+  card: string | null;
+}
+
+export interface SaveMethodRequest {
+  key: string;
+  workspaceId: string;
+  accountRef: string | null;
+  customer: Payer;
+  returnUrl: string;
+  cancelUrl: string;
+  /** Sandbox: the number of a test card. */
+  card: string | null;
+}
+
+/** One payment, as the provider is asked about it. */
+export interface PaymentHandle {
+  key: string;
+  workspaceId: string;
+  /** null: it has not answered yet. */
+  ref: string | null;
+  accountRef: string | null;
+}
+
+export interface RefundRequest {
+  key: string;
+  /** Of the charge. */
+  ref: string;
+  amountCents: number;
+  accountRef: string | null;
+}
+
+/** Something that the provider says has changed. Never a fact: the object is fetched afresh. */
+export interface Hint {
+  id: string;
+  kind: ProviderEventKind;
+  objectRef: string;
+  accountRef: string | null;
+}
+
+/** Whose object is fetched. */
+export interface ObjectHandle {
+  ref: string;
+  accountRef: string | null;
+}
+
+export interface FetchedPayment {
+  /** The key it was asked for with; null for one that is not ours. */
+  key: string | null;
+  answer: Answer;
+}
+
+export interface FetchedRefund {
+  /** null for one that was made at the provider itself. */
+  key: string | null;
+  /** Of the charge. */
+  paymentRef: string;
+  amountCents: number;
+  answer: RefundAnswer;
+}
+
+export interface FetchedDispute {
+  /** Of the charge. */
+  paymentRef: string;
+  amountCents: number;
+  status: 'OPEN' | 'WON' | 'LOST';
+  reason: string | null;
+}
+
+export interface FetchedPayout {
+  amountCents: number;
+  status: 'PENDING' | 'IN_TRANSIT' | 'PAID' | 'FAILED' | 'CANCELED';
+  failureCode: string | null;
+  arrivalAt: Date | null;
+  createdAt: Date;
+}
+
+export interface FetchedMethod {
+  /** Our id of the customer. */
+  customerId: string;
+  method: SavedMethod;
+}
+
+/** The creator's account with the provider. */
+export interface AccountState {
+  chargesEnabled: boolean;
+  payoutsEnabled: boolean;
+  detailsSubmitted: boolean;
+  requirementsDue: string[];
+  /** ISO 3166-1, two letters. */
+  country: string | null;
+}
+
+export interface NewAccount {
+  workspaceId: string;
+  email: string;
+}
+
+export interface OnboardingRequest {
+  accountRef: string;
+  returnUrl: string;
+  /** Where a link that has expired leads. */
+  refreshUrl: string;
+}
+
+/**
+ * Who moves the money (docs/decisions/money.md#providers). Every call may be repeated with the same key. Each throws
+ * `ProviderUnavailable` where nothing is known of what became of it.
+ */
+export interface PaymentProvider {
+  readonly name: ProviderName;
+  /** The buyer is there. */
+  charge(request: ChargeRequest): Promise<Answer>;
+  /** A renewal: nobody is there, so what wants a person fails with AUTHENTICATION_REQUIRED. */
+  chargeSaved(request: SavedChargeRequest): Promise<Answer>;
+  /** Keeps a card without a charge. */
+  saveMethod(request: SaveMethodRequest): Promise<Answer>;
+  /** What became of it; null: the provider never heard of it. */
+  look(payment: PaymentHandle): Promise<Answer | null>;
+  /** Ends a payment that waits for its buyer; SUCCEEDED when it was too late. */
+  cancel(payment: PaymentHandle): Promise<Answer>;
+  refund(request: RefundRequest): Promise<RefundAnswer>;
+  /** @returns its name there. */
+  createAccount(request: NewAccount): Promise<string>;
+  accountState(accountRef: string): Promise<AccountState>;
+  onboardingLink(request: OnboardingRequest): Promise<{ url: string; expiresAt: Date }>;
+  dashboardLink(accountRef: string): Promise<{ url: string }>;
+  /** Checks signature and age; null: not the provider's. An event that concerns nothing of ours is 'OTHER'. */
+  readWebhook(rawBody: Buffer, headers: IncomingHttpHeaders): Hint | 'OTHER' | null;
+  /** Each null for what the provider does not know. */
+  fetchPayment(object: ObjectHandle): Promise<FetchedPayment | null>;
+  fetchRefund(object: ObjectHandle): Promise<FetchedRefund | null>;
+  fetchDispute(object: ObjectHandle): Promise<FetchedDispute | null>;
+  fetchPayout(object: ObjectHandle): Promise<FetchedPayout | null>;
+  fetchMethod(object: ObjectHandle): Promise<FetchedMethod | null>;
+}
+
+/** The provider cannot be reached, answers with an error of its own, or too late: nothing is known. */
+export class ProviderUnavailable extends Error {}

@@ -1,0 +1,192 @@
+import { nextSequence } from '../../events/index.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { providerOf } from './choice.ts';
+import { paymentRefunded } from './events.ts';
+import { record, told } from './outcome.ts';
+import type { PaymentPorts } from './ports.ts';
+import type { RefundAnswer } from './providers/provider.ts';
+import type { PaymentRow, PurchaseRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { feeReturned, nextLookMs, statusAfter } from './rules.ts';
+import { asking, type Settled, settledOf } from './settle.service.ts';
+
+export interface NewRefund {
+  workspaceId: string;
+  purchaseId: string;
+  /** null: all that is left. */
+  amountCents: number | null;
+  reason: string | null;
+  /** The same one of the same purchase is the same refund. */
+  requestId: string;
+}
+
+export interface RefundService {
+  /**
+   * The row of a refund, in the caller's transaction; `settle` makes it. What is under way counts against what is left.
+   *
+   * @throws {AppError} NOT_FOUND; CONFLICT where nothing, or not so much, can be given back, and (`requestId`) where the
+   * id was used for another amount.
+   */
+  refund(tx: Tx, refund: NewRefund): Promise<{ paymentId: string }>;
+}
+
+export function createRefundService(ports: PaymentPorts): RefundService {
+  return { refund: (tx, refund) => begin(ports, tx, refund) };
+}
+
+async function begin(ports: PaymentPorts, tx: Tx, refund: NewRefund): Promise<{ paymentId: string }> {
+  const { requestId, reason } = refund;
+  const purchase = await repository.lockPurchase(tx, refund.purchaseId);
+  if (purchase?.workspace_id !== refund.workspaceId) throw notFound();
+  const known = await repository.findByRequest(tx, purchase.id, requestId);
+  if (known !== undefined) return { paymentId: repeated(known, refund) };
+  const charge = await repository.findPaidCharge(tx, purchase.id);
+  assertRefundable(purchase);
+  if (charge === undefined) throw new AppError('CONFLICT', { message: 'This was never paid.' });
+  const amountCents = await amountOf(tx, purchase, refund.amountCents);
+  const now = ports.clock.now();
+  const id = newId('pay');
+  await repository.insertPayment(tx, {
+    id,
+    workspace_id: purchase.workspace_id,
+    purchase_id: purchase.id,
+    type: 'REFUND',
+    status: 'PENDING',
+    amount_cents: -amountCents,
+    provider: charge.provider,
+    provider_key: id,
+    request: { accountRef: charge.request.accountRef ?? null },
+    request_id: requestId,
+    reason,
+    next_look_at: dateFromMs(nextLookMs({ created_at: now }, now.getTime())),
+    created_at: now,
+  });
+  return { paymentId: id };
+}
+
+function repeated(known: PaymentRow, { amountCents }: NewRefund): string {
+  if (amountCents !== null && amountCents !== -known.amount_cents) {
+    const message = 'This requestId was used for a refund of another amount.';
+    throw new AppError('CONFLICT', { field: 'requestId', message });
+  }
+  return known.id;
+}
+
+const NOT_REFUNDABLE: Partial<Record<PurchaseRow['status'], string>> = {
+  PENDING: 'This purchase is not paid yet.',
+  FAILED: 'This purchase was never paid.',
+  REFUNDED: 'This purchase is refunded already.',
+  DISPUTED: 'This purchase is disputed: the bank decides who keeps the money.',
+};
+
+function assertRefundable({ status }: PurchaseRow): void {
+  const message = NOT_REFUNDABLE[status];
+  if (message !== undefined) throw new AppError('CONFLICT', { message });
+}
+
+async function amountOf(tx: Tx, purchase: PurchaseRow, wanted: number | null): Promise<number> {
+  const underWay = await repository.listOpen(tx, purchase.id, 'REFUND');
+  const pending = underWay.reduce((sum, row) => sum - row.amount_cents, 0);
+  const left = purchase.amount_cents - purchase.refunded_cents - pending;
+  if (left === 0) {
+    const message = pending > 0 ? 'The rest is being refunded just now.' : 'There is nothing to give back.';
+    throw new AppError('CONFLICT', { message });
+  }
+  if (wanted !== null && wanted < 1) throw badRequest('amountCents', 'A refund has at least one cent.');
+  if (wanted !== null && wanted > left) {
+    const message = `Only ${left} cents of this purchase are left to give back.`;
+    throw new AppError('CONFLICT', { field: 'amountCents', message });
+  }
+  return wanted ?? left;
+}
+
+/** Asks the provider for a refund; the same key is the same refund, however often it is asked for. */
+export async function settleRefund(ports: PaymentPorts, payment: PaymentRow): Promise<Settled> {
+  if (payment.status !== 'PENDING') return settledOf(payment);
+  const purchaseId = payment.purchase_id ?? '';
+  const charge = await repository.findPaidCharge(ports.db, purchaseId);
+  const ref = charge?.provider_ref;
+  if (charge === undefined || ref == null) throw new Error(`refund ${payment.id} is of no charge`);
+  const answer = await asking(ports, payment, async () => {
+    const provider = providerOf(ports, payment);
+    await repository.updatePayment(ports.db, payment.id, { asked_at: ports.clock.now() });
+    return provider.refund({
+      key: payment.provider_key,
+      ref,
+      amountCents: -payment.amount_cents,
+      accountRef: payment.request.accountRef ?? null,
+    });
+  });
+  return concludeRefund(ports, payment, answer);
+}
+
+/** Writes down what became of a refund, once. */
+export function concludeRefund(
+  ports: PaymentPorts,
+  { id, purchase_id: purchaseId }: PaymentRow,
+  answer: RefundAnswer,
+): Promise<Settled> {
+  const { events, clock } = ports;
+  return events.transaction(async (tx, append) => {
+    await repository.lockAround(tx, purchaseId ?? '');
+    const before = await repository.lockPurchase(tx, purchaseId ?? '');
+    const row = await repository.lockPayment(tx, id);
+    if (before === undefined || row.status !== 'PENDING') return settledOf(row);
+    if (answer.status !== 'SUCCEEDED') return putOff(ports, tx, row, answer);
+    const payment = await repository.updatePayment(tx, id, {
+      status: 'SUCCEEDED',
+      provider_ref: answer.ref,
+      next_look_at: null,
+      settled_at: clock.now(),
+    });
+    const amountCents = -payment.amount_cents;
+    const { purchase, feeCents } = await giveBack(tx, before, amountCents);
+    const sequence = await nextSequence(tx, 'purchase', purchase.id);
+    await append(paymentRefunded, purchase.workspace_id, told(purchase, id, sequence));
+    await record(ports, tx, { kind: 'REFUND', purchase, payment, amountCents, feeCents });
+    return { status: 'SUCCEEDED' };
+  });
+}
+
+/** It has failed, or takes its time. */
+async function putOff(
+  { clock }: PaymentPorts,
+  tx: Tx,
+  row: PaymentRow,
+  answer: Exclude<RefundAnswer, { status: 'SUCCEEDED' }>,
+): Promise<Settled> {
+  const change =
+    answer.status === 'FAILED'
+      ? {
+          status: 'FAILED' as const,
+          next_look_at: null,
+          settled_at: clock.now(),
+          failure_code: answer.code,
+          failure_message: answer.message,
+        }
+      : { next_look_at: dateFromMs(nextLookMs(row, clock.ms())) };
+  const ref = answer.ref ?? row.provider_ref;
+  return settledOf(await repository.updatePayment(tx, row.id, { ...change, provider_ref: ref }));
+}
+
+/** Takes an amount off a purchase, under its lock; with it goes the fee's part, which is returned. */
+export async function giveBack(
+  tx: Tx,
+  before: PurchaseRow,
+  amountCents: number,
+): Promise<{ purchase: PurchaseRow; feeCents: number }> {
+  const refundedCents = before.refunded_cents + amountCents;
+  const feeRefundedCents = feeReturned(before, refundedCents);
+  const isDisputed = before.status === 'DISPUTED';
+  const status = statusAfter(before, refundedCents);
+  const purchase = await repository.updatePurchase(tx, before.id, {
+    refunded_cents: refundedCents,
+    fee_refunded_cents: feeRefundedCents,
+    // What a refund that was under way gave back while the bank still decides is kept for when it has.
+    ...(isDisputed && status !== 'REFUNDED' ? { status_before_dispute: status } : { status }),
+  });
+  return { purchase, feeCents: feeRefundedCents - before.fee_refunded_cents };
+}

@@ -1,0 +1,91 @@
+import { AppError, notFound } from '../../kernel/errors.ts';
+import type { Db } from '../../platform/db/index.ts';
+import { isPassing } from '../../platform/db/index.ts';
+import { type BeginService, createBeginService } from './begin.service.ts';
+import { type ChosenProvider, choose } from './choice.ts';
+import { createDisputeService, type TellDispute } from './disputes.service.ts';
+import { createHintService, type HintService, type HintTakers } from './hints.service.ts';
+import type { PaymentPorts } from './ports.ts';
+import { createRefundService, type RefundService, settleRefund } from './refunds.service.ts';
+import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { createChargeSettler, type Settled, settledOf } from './settle.service.ts';
+
+/** How money is taken and given back (docs/decisions/money.md#two-phases). */
+export interface Payments extends BeginService, RefundService {
+  /**
+   * Who would take the money of a workspace.
+   *
+   * @throws {AppError} CONFLICT, in words for the buyer, where nobody can.
+   */
+  providerOf(workspaceId: string): Promise<ChosenProvider>;
+  /**
+   * Phase two: asks the provider, outside any transaction, and writes down what it answers, with the events and what
+   * follows from them. Again changes nothing.
+   *
+   * @throws {AppError} SERVICE_UNAVAILABLE when the provider does not answer: the payment stays PENDING and is looked
+   * after; NOT_FOUND.
+   */
+  settle(paymentId: string): Promise<Settled>;
+  /** Ends a charge that waits for its buyer; SUCCEEDED when it was too late. @throws {AppError} as `settle`. */
+  cancel(paymentId: string): Promise<Settled>;
+  /** For consumers, in their transaction. @throws {AppError} NOT_FOUND. */
+  purchaseOf(db: Db, purchaseId: string): Promise<PurchaseRow>;
+  /** @throws {AppError} NOT_FOUND. */
+  customerOf(db: Db, customerId: string): Promise<CustomerRow>;
+  hints: HintService;
+  /** The worker's round: settles what is due. */
+  reconcile(): Promise<void>;
+}
+
+interface Deps extends PaymentPorts {
+  tellDispute: TellDispute;
+  takers: HintTakers;
+}
+
+const BATCH = 100;
+
+export function createPayments(deps: Deps): Payments {
+  const { db } = deps;
+  const charges = createChargeSettler(deps);
+  const disputes = createDisputeService(deps, deps.tellDispute);
+  const find = async (paymentId: string): Promise<PaymentRow> => {
+    const row = await repository.findPayment(db, paymentId);
+    if (row === undefined) throw notFound();
+    return row;
+  };
+  const settle = async (row: PaymentRow): Promise<Settled> => {
+    if (row.type === 'CHARGE') return charges.settle(row);
+    if (row.type === 'REFUND') return settleRefund(deps, row);
+    return row.type === 'DISPUTE' ? disputes.settle(row) : settledOf(row);
+  };
+  return {
+    ...createBeginService(deps),
+    ...createRefundService(deps),
+    hints: createHintService({ ...deps, disputes, settle }),
+    providerOf: (workspaceId) => choose(deps, db, workspaceId),
+    settle: async (paymentId) => settle(await find(paymentId)),
+    cancel: async (paymentId) => charges.cancel(await find(paymentId)),
+    async purchaseOf(where, purchaseId) {
+      const row = await repository.findPurchase(where, purchaseId);
+      if (row === undefined) throw notFound();
+      return row;
+    },
+    async customerOf(where, customerId) {
+      const row = await repository.findCustomer(where, customerId);
+      if (row === undefined) throw notFound();
+      return row;
+    },
+    async reconcile() {
+      for (const id of await repository.listDue(db, deps.clock.now(), BATCH)) {
+        await settle(await find(id)).catch((error: unknown) => leave(deps, id, error));
+      }
+    },
+  };
+}
+
+/** One payment that cannot be settled now does not keep the others waiting. */
+function leave({ log }: Deps, paymentId: string, error: unknown): void {
+  const isDown = error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE';
+  if (!isDown && !isPassing(error)) log.error({ err: error, paymentId }, 'a payment could not be settled');
+}

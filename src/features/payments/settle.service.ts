@@ -1,0 +1,268 @@
+import { type AppendEvent, nextSequence } from '../../events/index.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
+import { AppError, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { providerOf } from './choice.ts';
+import { paymentFailed, paymentSucceeded } from './events.ts';
+import { record, told } from './outcome.ts';
+import type { PaymentPorts } from './ports.ts';
+import {
+  type Answer,
+  type Decline,
+  type Payer,
+  type PaymentHandle,
+  type PaymentProvider,
+  ProviderUnavailable,
+  type SavedMethod,
+} from './providers/provider.ts';
+import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { nextLookMs } from './rules.ts';
+
+/** What became of a payment by now. */
+export type Settled =
+  | { status: 'SUCCEEDED' }
+  /** `code` as docs/api/payments.md#failure-codes lists them; `message` is for the person who pays. */
+  | { status: 'FAILED'; code: string; message: string }
+  /** The buyer goes to `url`, and comes back. */
+  | { status: 'ACTION'; url: string }
+  /** Not known yet: it is looked after, and whoever waits asks again. */
+  | { status: 'PENDING' };
+
+export interface ChargeSettler {
+  /** Asks the provider and writes down what it answers; a payment that is final is left alone. */
+  settle(payment: PaymentRow): Promise<Settled>;
+  /** Ends a charge that waits for its buyer. */
+  cancel(payment: PaymentRow): Promise<Settled>;
+}
+
+interface Whole {
+  payment: PaymentRow;
+  purchase: PurchaseRow;
+  customer: CustomerRow;
+}
+
+export function createChargeSettler(ports: PaymentPorts): ChargeSettler {
+  const concluded = async (payment: PaymentRow, ask: typeof askAbout): Promise<Settled> => {
+    if (payment.status !== 'PENDING') return settledOf(payment);
+    const whole = await readWhole(ports, payment);
+    const answer = await asking(ports, payment, () => ask(ports, whole));
+    return conclude(ports, whole, answer);
+  };
+  return {
+    settle: (payment) => concluded(payment, askAbout),
+    cancel: (payment) => concluded(payment, askToCancel),
+  };
+}
+
+async function readWhole({ db }: PaymentPorts, payment: PaymentRow): Promise<Whole> {
+  const purchase = payment.purchase_id ? await repository.findPurchase(db, payment.purchase_id) : undefined;
+  const customer = purchase && (await repository.findCustomer(db, purchase.customer_id));
+  if (purchase === undefined || customer === undefined) throw notFound();
+  return { payment, purchase, customer };
+}
+
+/**
+ * Runs what asks the provider. Where nothing is known afterwards, the payment is looked at again later.
+ *
+ * @throws {AppError} SERVICE_UNAVAILABLE then.
+ */
+export async function asking<T>(
+  { db, clock, log }: PaymentPorts,
+  payment: PaymentRow,
+  ask: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ProviderUnavailable)) throw error;
+    log.warn({ err: error, paymentId: payment.id }, 'a payment provider did not answer');
+    const nextLookAt = dateFromMs(nextLookMs(payment, clock.ms()));
+    await repository.updatePayment(db, payment.id, { next_look_at: nextLookAt });
+    const message =
+      'The payment provider does not answer. Nothing is lost: the same request may be repeated.';
+    throw new AppError('SERVICE_UNAVAILABLE', { message });
+  }
+}
+
+async function askAbout(ports: PaymentPorts, whole: Whole): Promise<Answer> {
+  const { payment } = whole;
+  const provider = providerOf(ports, payment);
+  if (payment.asked_at !== null) {
+    if (isOver(ports, payment)) return provider.cancel(handleOf(payment));
+    const answer = await provider.look(handleOf(payment));
+    if (answer !== null) return answer;
+  }
+  // From here on it may have been asked, whatever becomes of this process.
+  await repository.updatePayment(ports.db, payment.id, { asked_at: ports.clock.now() });
+  return charge(provider, whole);
+}
+
+async function askToCancel(ports: PaymentPorts, { payment }: Whole): Promise<Answer> {
+  return providerOf(ports, payment).cancel(handleOf(payment));
+}
+
+/** The time in which its buyer could have completed it is over. */
+function isOver({ clock }: PaymentPorts, { request }: PaymentRow): boolean {
+  return request.expiresAt !== undefined && Date.parse(request.expiresAt) <= clock.ms();
+}
+
+function handleOf(row: PaymentRow): PaymentHandle {
+  const { provider_key: key, provider_ref: ref, workspace_id: workspaceId, request } = row;
+  return { key, ref, workspaceId, accountRef: request.accountRef ?? null };
+}
+
+async function charge(provider: PaymentProvider, { payment, purchase, customer }: Whole): Promise<Answer> {
+  const { request } = payment;
+  const isKnown = customer.provider === provider.name;
+  const asked = {
+    key: payment.provider_key,
+    workspaceId: payment.workspace_id,
+    amountCents: payment.amount_cents,
+    currency: 'USD' as const,
+    feeCents: purchase.fee_cents,
+    description: request.description ?? '',
+    accountRef: request.accountRef ?? null,
+    customer: payerOf(provider, customer),
+  };
+  const { returnUrl, cancelUrl, expiresAt } = request;
+  if (returnUrl !== undefined && cancelUrl !== undefined && expiresAt !== undefined) {
+    const { saveMethod = false, card = null } = request;
+    const until = dateFromMs(Date.parse(expiresAt));
+    return provider.charge({ ...asked, saveMethod, card, returnUrl, cancelUrl, expiresAt: until });
+  }
+  const methodRef = request.methodRef ?? customer.method_ref;
+  if (!isKnown || methodRef === null) return NO_CARD;
+  return provider.chargeSaved({ ...asked, methodRef });
+}
+
+const NO_CARD: Decline = {
+  status: 'FAILED',
+  ref: null,
+  code: 'CARD_MISSING',
+  message: 'There is no saved card to charge.',
+};
+
+export function payerOf({ name }: Pick<PaymentProvider, 'name'>, customer: CustomerRow): Payer {
+  return {
+    id: customer.id,
+    email: customer.email,
+    ref: customer.provider === name ? customer.provider_ref : null,
+  };
+}
+
+export function settledOf(payment: PaymentRow): Settled {
+  const { status, action_url: url } = payment;
+  if (status === 'SUCCEEDED') return { status };
+  if (status === 'PENDING') return url === null ? { status } : { status: 'ACTION', url };
+  return {
+    status: 'FAILED',
+    code: payment.failure_code ?? 'CANCELED',
+    message: payment.failure_message ?? 'The payment was canceled.',
+  };
+}
+
+/** Writes an answer down, unless the payment has become final meanwhile. */
+function conclude(ports: PaymentPorts, { payment, purchase }: Whole, answer: Answer): Promise<Settled> {
+  return ports.events.transaction(async (tx, append) => {
+    await repository.lockAround(tx, purchase.id);
+    const held = await repository.lockPurchase(tx, purchase.id);
+    const row = await repository.lockPayment(tx, payment.id);
+    if (held === undefined || row.status !== 'PENDING') return settledOf(row);
+    const change = { tx, append, payment: row, purchase: held };
+    if (answer.status === 'SUCCEEDED') return succeed(ports, change, answer);
+    if (answer.status === 'FAILED') return fail(ports, change, answer);
+    return wait(ports, change, answer);
+  });
+}
+
+interface Change {
+  tx: Tx;
+  append: AppendEvent;
+  payment: PaymentRow;
+  purchase: PurchaseRow;
+}
+
+async function succeed(
+  ports: PaymentPorts,
+  { tx, append, ...before }: Change,
+  { ref, method }: Extract<Answer, { status: 'SUCCEEDED' }>,
+): Promise<Settled> {
+  const now = ports.clock.now();
+  const payment = await repository.updatePayment(tx, before.payment.id, {
+    status: 'SUCCEEDED',
+    provider_ref: ref,
+    action_url: null,
+    next_look_at: null,
+    settled_at: now,
+  });
+  const { id, kind, subscription_id: subscriptionId } = before.purchase;
+  const purchase = await repository.updatePurchase(tx, id, {
+    status: 'PAID',
+    paid_at: now,
+    payment_id: payment.id,
+    // Whoever hears of it makes the subscription under this id.
+    subscription_id: kind === 'SUBSCRIPTION' ? (subscriptionId ?? newId('sub')) : null,
+  });
+  if (method !== null && payment.request.saveMethod === true) {
+    await keepMethod(ports, tx, { customerId: purchase.customer_id, method, payment });
+  }
+  const sequence = await nextSequence(tx, 'purchase', id);
+  await append(paymentSucceeded, purchase.workspace_id, told(purchase, payment.id, sequence));
+  const { amount_cents: amountCents, fee_cents: feeCents } = purchase;
+  await record(ports, tx, { kind: 'CHARGE', purchase, payment, amountCents, feeCents });
+  return { status: 'SUCCEEDED' };
+}
+
+async function keepMethod(
+  { clock }: PaymentPorts,
+  tx: Tx,
+  kept: { customerId: string; method: SavedMethod; payment: Pick<PaymentRow, 'provider'> },
+): Promise<void> {
+  const { customerId, method, payment } = kept;
+  if (payment.provider === 'NONE') return;
+  await repository.updateCustomer(tx, customerId, {
+    provider: payment.provider,
+    provider_ref: method.customerRef,
+    method_ref: method.methodRef,
+    card_brand: method.brand,
+    card_last4: method.last4,
+    card_exp_month: method.expMonth,
+    card_exp_year: method.expYear,
+    updated_at: clock.now(),
+  });
+}
+
+async function fail(
+  { clock }: PaymentPorts,
+  { tx, append, payment, purchase }: Change,
+  { ref, code, message }: Decline,
+): Promise<Settled> {
+  await repository.updatePayment(tx, payment.id, {
+    status: code === 'CANCELED' || code === 'EXPIRED' ? 'CANCELED' : 'FAILED',
+    provider_ref: ref ?? payment.provider_ref,
+    action_url: null,
+    next_look_at: null,
+    settled_at: clock.now(),
+    failure_code: code,
+    failure_message: message,
+  });
+  const sequence = await nextSequence(tx, 'purchase', purchase.id);
+  const data = told(purchase, payment.id, sequence, { failureCode: code });
+  await append(paymentFailed, purchase.workspace_id, data);
+  return { status: 'FAILED', code, message };
+}
+
+async function wait(
+  { clock }: PaymentPorts,
+  { tx, payment }: Change,
+  answer: Extract<Answer, { status: 'ACTION' | 'PENDING' }>,
+): Promise<Settled> {
+  const row = await repository.updatePayment(tx, payment.id, {
+    provider_ref: answer.ref,
+    action_url: answer.status === 'ACTION' ? answer.url : null,
+    next_look_at: dateFromMs(nextLookMs(payment, clock.ms())),
+  });
+  return settledOf(row);
+}

@@ -1,0 +1,28 @@
+import { destinations, integer, type Key, retrySeconds } from './config-kinds.ts';
+
+/** The variables of webhooks, for the table of all. */
+export const WEBHOOK_KEYS = {
+  WEBHOOK_RETRY_SECONDS: retrySeconds,
+  WEBHOOK_TIMEOUT_MS: integer('Time a receiver has to answer a delivery.', 10_000, 100, 60_000),
+  WEBHOOK_AUTO_DISABLE_DAYS: integer(
+    'A webhook that has had failures alone for so many days is switched off; 0 never does that.',
+    0,
+    0,
+    365,
+  ),
+  WEBHOOK_ALLOW_PRIVATE: destinations(
+    'CIDRs and host names that webhooks may reach although they are not public. For development and tests.',
+  ),
+} satisfies Record<string, Key<unknown>>;
+
+type Read = <T>(name: string, key: Key<T>) => T;
+
+/** @throws {ConfigError} naming the key. */
+export function readWebhooks(read: Read) {
+  return {
+    WEBHOOK_RETRY_SECONDS: read('WEBHOOK_RETRY_SECONDS', WEBHOOK_KEYS.WEBHOOK_RETRY_SECONDS),
+    WEBHOOK_TIMEOUT_MS: read('WEBHOOK_TIMEOUT_MS', WEBHOOK_KEYS.WEBHOOK_TIMEOUT_MS),
+    WEBHOOK_AUTO_DISABLE_DAYS: read('WEBHOOK_AUTO_DISABLE_DAYS', WEBHOOK_KEYS.WEBHOOK_AUTO_DISABLE_DAYS),
+    WEBHOOK_ALLOW_PRIVATE: read('WEBHOOK_ALLOW_PRIVATE', WEBHOOK_KEYS.WEBHOOK_ALLOW_PRIVATE),
+  };
+}
