@@ -25,6 +25,8 @@ export class Connection {
   isEngineDown = false;
   /** Readings of its room that began before it came do not have it. */
   sinceReading = 0;
+  /** They said that they leave; it holds also when the socket was closed before that was worked on. */
+  hasLeft = false;
   /** Resolves when the socket is closed. */
   readonly over: Promise<void>;
   isOver = false;
@@ -96,6 +98,7 @@ export class Connection {
       return;
     }
     const message = isBinary ? null : readMessage(String(data));
+    if (message?.type === 'leave') this.hasLeft = true;
     if (message === null) this.close('BAD_MESSAGE');
     else this.enqueue(() => onMessage(this, message));
   }

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fastify } from 'fastify';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { TestClock } from '../../../test/harness/clock.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { connectRoom, createRoom, mintToken } from '../../../test/rooms/client.ts';
 import { routeUpgrades } from '../../http/web-socket.ts';
-import type { RoomEngine, RoomEngineEvent } from '../../media/contract/index.ts';
+import type { EngineParticipant, RoomEngine, RoomEngineEvent } from '../../media/contract/index.ts';
 import {
   createRoomEntrance,
   createRoomModeration,
@@ -17,10 +18,13 @@ import {
 /** An engine that notes what it is asked, and fails when it is to. */
 function madeUpEngine() {
   const calls: string[] = [];
+  const people: EngineParticipant[] = [];
   const listeners: ((event: RoomEngineEvent) => void)[] = [];
   const state = {
     isDown: false,
     calls,
+    /** What it says that it has. */
+    people,
     tell(event: RoomEngineEvent) {
       for (const listener of listeners) listener(event);
     },
@@ -38,11 +42,12 @@ function madeUpEngine() {
       await note(`connect ${identity}`);
       return { signal: ({ op }) => note(`signal ${String(op)}`), close: () => note(`close ${identity}`) };
     },
-    listParticipants: async () => [],
+    listParticipants: async () => {
+      await note('list');
+      return state.people;
+    },
     removeParticipant: (_ref, identity) => note(`remove ${identity}`),
     setMuted: (_ref, identity, kind, muted) => note(`mute ${identity} ${kind} ${muted}`),
-    startRecording: () => note('record'),
-    stopRecording: async () => [],
     onEvent: (listener) => listeners.push(listener),
     health: async () => ({ ok: !state.isDown, detail: null }),
     close: async () => {},
@@ -53,11 +58,12 @@ function madeUpEngine() {
 const { engine, state } = madeUpEngine();
 const { calls } = state;
 const gateway = fastify();
+const clock = new TestClock('2026-11-20T09:00:00.000Z');
 let app: TestApp;
 let key: string;
 let port: number;
 before(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ clock });
   ({ key } = await app.createKey());
   const deps = { ...app.container, engineMax: () => engine.caps.maxParticipants };
   routeUpgrades(gateway);
@@ -85,11 +91,12 @@ const called = (text: string, times = 1) =>
     message: () => `${text} in ${calls.join(', ')}`,
   });
 
+const join = async (id: string, identity: string) =>
+  connectRoom({ port }, id, [await mintToken(app, key, id, { identity })]);
+
 test('people are told when the engine goes and comes, and are connected to it anew', async () => {
   const id = await createRoom(app, key);
-  const join = async (identity: string) =>
-    connectRoom({ port }, id, [await mintToken(app, key, id, { identity })]);
-  const ada = await join('ada');
+  const ada = await join(id, 'ada');
   assert.equal((await ada.next('welcome')).engine, 'janus');
   await called('connect ada');
   ada.send({ type: 'signal', data: { op: 'hello' } });
@@ -97,7 +104,7 @@ test('people are told when the engine goes and comes, and are connected to it an
   state.isDown = true;
   state.tell({ type: 'down' });
   assert.equal((await ada.next('engine')).state, 'down');
-  const bob = await join('bob');
+  const bob = await join(id, 'bob');
   await bob.next('welcome');
   assert.equal((await bob.next('engine')).state, 'down', 'who comes meanwhile is in the room, and knows');
   state.isDown = false;
@@ -122,4 +129,35 @@ test('people are told when the engine goes and comes, and are connected to it an
   (await app.request('POST', `/rooms/${id}/end`, { key })).assertOk(200);
   assert.deepEqual([await ada.end(), await bob.end()], [4410, 4410]);
   await called('end ref');
+});
+
+test('what events of the engine have lost, the look every 30 seconds finds', async () => {
+  const id = await createRoom(app, key);
+  const [cy, dan] = [await join(id, 'cy'), await join(id, 'dan')];
+  await Promise.all([cy.next('welcome'), dan.next('welcome'), called('connect cy'), called('connect dan')]);
+  dan.send({ type: 'state', audio: true, video: true, screen: false });
+  await cy.next('updated');
+  // It has lost one, misses a track of the other, and still has somebody who is gone.
+  const camera = { kind: 'VIDEO' as const, muted: false };
+  state.people.push({ identity: 'dan', tracks: [camera] }, { identity: 'ghost', tracks: [camera] });
+  assert.equal(calls.includes('list'), false);
+  clock.advance(30_000);
+  await Promise.all([called('remove ghost'), called('connect cy', 2)]);
+  const { participant } = await cy.next('updated');
+  const { identity, audio, video } = Object(participant);
+  assert.deepEqual([identity, audio, video], ['dan', false, true]);
+  assert.equal(calls.filter((call) => call === 'connect dan').length, 1, 'who is there stays connected');
+  (await app.request('POST', `/rooms/${id}/end`, { key })).assertOk(200);
+  await Promise.all([cy.end(), dan.end()]);
+});
+
+test('who says that they leave and is gone before that was worked on has left', async () => {
+  const id = await createRoom(app, key, { departureTimeoutSec: 300 });
+  const [eve, fay] = [await join(id, 'eve'), await join(id, 'fay')];
+  await Promise.all([eve.next('welcome'), fay.next('welcome')]);
+  for (const raised of [true, false, true, false, true]) fay.send({ type: 'hand', raised });
+  fay.send({ type: 'leave' });
+  await fay.close();
+  assert.equal((await eve.next('left')).reason, 'CLIENT');
+  await eve.close();
 });

@@ -165,7 +165,9 @@ class RoomGateway {
     const room = this.#rooms.get(row.room_id);
     room?.remove(connection);
     try {
-      await this.#deps.entrance.lose(row.room_id, row.id, connection.id);
+      const { entrance } = this.#deps;
+      const what = connection.hasLeft ? entrance.leave : entrance.lose;
+      await what(row.room_id, row.id, connection.id);
     } catch (error) {
       this.#deps.log.warn({ err: error, roomId: row.room_id }, 'a lost connection could not be noted');
     }

@@ -10,7 +10,7 @@ const TICK_MS = 1000;
 const POLL = 2;
 const HEARTBEAT = 3;
 const PING = 10;
-const RECONCILE = 30;
+const RECONCILE_MS = 30_000;
 
 interface Held {
   rooms: ReadonlyMap<string, LocalRoom>;
@@ -25,6 +25,7 @@ export function createNodeLife(
   const { db, bus, clock, log, relay } = deps;
   let timer: NodeJS.Timeout | undefined;
   let ticks = 0;
+  let reconciledMs = 0;
   let begun: Promise<void> | null = null;
 
   const heartbeat = async () => {
@@ -59,7 +60,9 @@ export function createNodeLife(
     if (ticks % HEARTBEAT === 0) run(heartbeat, 'the node could not say that it lives');
     if (ticks % POLL === 0) run(poll, 'rooms could not be read');
     if (ticks % PING === 0) for (const connection of open) connection.beat();
-    if (ticks % RECONCILE === 0) run(reconcile, 'the engine could not be asked who is there');
+    if (clock.ms() - reconciledMs < RECONCILE_MS) return;
+    reconciledMs = clock.ms();
+    run(reconcile, 'the engine could not be asked who is there');
   };
   const pause = () => {
     clearInterval(timer);
@@ -70,6 +73,7 @@ export function createNodeLife(
   return {
     /** Resolves when the other nodes know of this one. */
     begin() {
+      if (timer === undefined) reconciledMs = clock.ms();
       timer ??= setInterval(tick, TICK_MS).unref();
       begun ??= participants.noteNode(db, relay.nodeId, clock.now()).catch((error: unknown) => {
         begun = null;

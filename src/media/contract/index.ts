@@ -9,7 +9,6 @@ export type {
   EngineConnection,
   EngineParticipant,
   EngineWebhook,
-  RecordedTrack,
   RoomEngine,
   RoomEngineCaps,
   RoomEngineEvent,

@@ -31,14 +31,6 @@ export interface RoomEngine {
    * is asked by the gateway, and this resolves.
    */
   setMuted(ref: string, identity: string, kind: RoomTrackKind, muted: boolean): Promise<void>;
-  /**
-   * Only where `caps.recording`.
-   *
-   * @param folder exists, belongs to this recording alone, and can be written to by the engine.
-   */
-  startRecording(ref: string, folder: string): Promise<void>;
-  /** @returns what lies in the folder now: whole files, nothing is written to any more. */
-  stopRecording(ref: string): Promise<RecordedTrack[]>;
   /** More than one may listen. */
   onEvent(listener: (event: RoomEngineEvent) => void): void;
   /** Never throws. @returns `detail` for people, null where all is well. */
@@ -77,6 +69,7 @@ export type RoomEngineName = 'janus' | 'livekit' | 'mesh';
 export interface RoomEngineCaps {
   /** In one room, those who only watch included. */
   maxParticipants: number;
+  /** The media role of the same platform can record its rooms (`RoomRecordingPort`). */
   recording: boolean;
   /** The engine itself can stop what somebody sends. */
   serverMute: boolean;
@@ -115,16 +108,6 @@ export interface RoomTrack {
 export interface EngineParticipant {
   identity: string;
   tracks: RoomTrack[];
-}
-
-/** A file of what one participant sent of one kind, from one beginning to its end. */
-export interface RecordedTrack {
-  identity: string;
-  kind: RoomTrackKind;
-  /** Below the folder of the recording. */
-  file: string;
-  /** When its first packet came, epoch milliseconds. */
-  startedMs: number;
 }
 
 /** `tracks` has all that the identity sends now; `left` says that the engine has lost it, `ended` a whole room. */

@@ -63,8 +63,6 @@ export function createMeshEngine({ relay }: { relay: SignalRelay }): RoomEngine 
       [...(rooms.get(ref)?.keys() ?? [])].map((identity) => ({ identity, tracks: [] })),
     removeParticipant: async (ref, identity) => drop(ref, identity),
     setMuted: async () => {},
-    startRecording: () => Promise.reject(new Error('a mesh has no media to record')),
-    stopRecording: async () => [],
     onEvent: () => {},
     health: async () => ({ ok: true, detail: null }),
     async close() {

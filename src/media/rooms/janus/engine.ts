@@ -3,7 +3,6 @@ import type { Logger } from '../../../platform/logger.ts';
 import type {
   EngineConnection,
   EngineParticipant,
-  RecordedTrack,
   RoomEngine,
   RoomEngineEvent,
   RoomPeer,
@@ -13,7 +12,6 @@ import type {
 import { JanusClient, JanusError, type JanusHandle } from './client.ts';
 import { JanusConnection } from './connection.ts';
 import { type JanusLink, readLink } from './link.ts';
-import { collectRecording, startRecording, stopRecording } from './recordings.ts';
 import { kindOf, readDescription } from './sources.ts';
 
 type Json = Record<string, unknown>;
@@ -172,17 +170,6 @@ class JanusEngine implements RoomEngine {
       const { feed: id, mid } = stream;
       await accept(NO_SUCH_FEED, () => desk.send({ request: 'moderate', room: ref, id, mid, mute: muted }));
     }
-  }
-
-  async startRecording(ref: string, folder: string): Promise<void> {
-    const { desk, link } = this.#reach();
-    await startRecording({ desk, folder: link.folder }, ref, folder);
-  }
-
-  async stopRecording(ref: string): Promise<RecordedTrack[]> {
-    const { desk, link } = this.#reach();
-    await accept(NO_SUCH_ROOM, () => stopRecording({ desk, folder: link.folder }, ref));
-    return collectRecording(link.folder, ref);
   }
 
   onEvent(listener: (event: RoomEngineEvent) => void): void {

@@ -131,12 +131,6 @@ class LivekitEngine implements RoomEngine {
     await this.#api.update(ref, seat.connection.who, seat.connection.permissions);
   }
 
-  startRecording(): Promise<void> {
-    return Promise.reject(new Error('what LiveKit carries is not recorded'));
-  }
-
-  stopRecording = async () => [];
-
   onEvent(listener: (event: RoomEngineEvent) => void): void {
     this.#listeners.push(listener);
   }
