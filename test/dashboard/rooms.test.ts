@@ -35,8 +35,11 @@ test('a room is made, people are invited, it is changed and ended', async () => 
 
     const settings = page.getByRole('region', { name: 'Settings' });
     await settings.getByLabel('Most people').fill('3');
+    await settings.getByLabel('May be recorded').click();
+    await settings.getByLabel('Picture of recordings').selectOption('SPEAKER');
     await settings.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The room is saved.').waitFor(SLOW);
+    await page.getByText(/Nothing can be recorded: .* no recorder/).waitFor(SLOW);
 
     await page.getByRole('button', { name: 'End the room' }).click();
     const dialog = page.getByRole('dialog', { name: 'End the room for everybody?' });

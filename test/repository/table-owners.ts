@@ -54,6 +54,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   sandbox_card: 'features/payments',
   sandbox_payment: 'features/payments',
   sandbox_refund: 'features/payments',
+  room_usage: 'features/rooms',
   sign_in_challenge: 'features/auth',
   sign_in_place: 'features/auth',
   signal_simulation: 'features/streams',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import type { RecordedRoomTrack, WantedRoomRecordings } from '../../src/media/contract/index.ts';
+import type { RecordedRoomTrack, RoomLayout, WantedRoomRecordings } from '../../src/media/contract/index.ts';
 import { createGuard } from '../../src/media/ffmpeg/guard.ts';
 import { createRoomComposer } from '../../src/media/rooms/compose/composer.ts';
 import { createJanusEngine } from '../../src/media/rooms/janus/engine.ts';
@@ -15,10 +15,13 @@ import { createDiskStore } from '../../src/media/storage/disk.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
 import { until } from '../harness/wait.ts';
+import { madeUpDevices } from './made-up-devices.ts';
+import { beepsIn } from './measure.ts';
 import { openStudio } from './studio.ts';
 
 const run = promisify(execFile);
 const log = createLogger('silent', { process: 'test' });
+const VOICES = { ada: 500, bob: 2500 };
 const lack = await lackOfJanus('janus');
 const closers: (() => Promise<unknown>)[] = [];
 let dir: string;
@@ -87,21 +90,26 @@ test('who is there and who comes later are recorded, over a recorder that begins
   skip: lack ?? false,
 }, async () => {
   const { engine, store, wanted, sizes, stored, recorder } = await openJanus();
-  const studio = await openStudio({ browser, engine });
+  const initScript = madeUpDevices({ ada: '#a00', bob: '#00a' }, VOICES);
+  const studio = await openStudio({ browser, engine, page: { initScript } });
   closers.push(() => studio.close());
   const ada = await studio.enter('ada');
   await ada.publish('CAMERA', 'MICROPHONE');
+  await ada.page.evaluate('say(true)');
   wanted.open = [{ recordingId: 'rec_1', roomId: studio.ref }];
   const first = recorder();
   await first.sync();
-  await grown(first, sizes, 30_000);
+  await grown(first, sizes, 10_000);
   await first.stop();
   const bob = await studio.enter('bob');
   await bob.publish('CAMERA', 'MICROPHONE');
   await ada.sees('bob');
+  await ada.page.waitForFunction('spoken() > 4');
+  await Promise.all([ada.page.evaluate('say(false)'), bob.page.evaluate('say(true)')]);
   const second = recorder();
   await second.sync();
-  await grown(second, sizes, 100_000);
+  await grown(second, sizes, 10_000);
+  await bob.page.waitForFunction('spoken() > 3.5');
   Object.assign(wanted, { open: [], ended: ['rec_1'] });
   await until(
     async () => {
@@ -124,22 +132,47 @@ test('who is there and who comes later are recorded, over a recorder that begins
   assert.deepEqual(tracks.map(({ identity, source }) => `${identity} ${source}`).toSorted(), [
     ...['ada CAMERA', 'ada MICROPHONE', 'bob CAMERA', 'bob MICROPHONE'],
   ]);
-  const out = join(dir, 'composed');
-  await mkdir(out);
-  const { signal } = new AbortController();
-  const video = await composer.compose({ tracks, dir: out, layout: 'GRID', height: 360, maxSec: 60, signal });
-  assert.ok(video.durationSec > 2, `${video.durationSec} s`);
-  // Both tiles have the green of the device, and its beeps are heard.
-  const at = ['-ss', String(video.durationSec - 1)];
-  const pixels = ['-frames:v', '1', '-vf', 'scale=4:1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'];
-  const { stdout } = await run('ffmpeg', ['-v', 'error', ...at, '-i', video.path, ...pixels], {
-    encoding: 'buffer',
-  });
-  for (const x of [0, 3]) {
-    const [red = 0, green = 0] = stdout.subarray(3 * x);
-    assert.ok(green > red + 40, `tile ${x}: ${stdout.toString('hex')}`);
-  }
-  const { stderr } = await run('ffmpeg', ['-i', video.path, '-vn', '-af', 'volumedetect', '-f', 'null', '-']);
-  const [, peak] = /max_volume: (-?[\d.]+) dB/.exec(stderr) ?? [];
-  assert.ok(Number(peak) > -40, `${peak} dB`);
+  const composed = async (layout: RoomLayout) => {
+    const out = join(dir, layout);
+    await mkdir(out);
+    const { signal } = new AbortController();
+    return composer.compose({ tracks, dir: out, layout, height: 360, maxSec: 60, signal });
+  };
+  const video = await composed('GRID');
+  assert.ok(video.durationSec > 7, `${video.durationSec} s`);
+  const late = (await colours(video.path, LEFT)).length - FPS;
+  // Both tiles have their pictures, and both voices are heard.
+  assert.deepEqual(
+    [(await colours(video.path, LEFT))[late], (await colours(video.path, RIGHT))[late]],
+    ['red', 'blue'],
+  );
+  const speaker = await composed('SPEAKER');
+  // But for moments without a picture, at the beginning and the end.
+  const seen = (await colours(speaker.path, LEFT)).map((colour, index) => ({ colour, sec: index / FPS }));
+  const large = seen.filter(({ colour }) => colour !== 'none');
+  const changes = large.filter(({ colour }, index) => colour !== large[index - 1]?.colour);
+  assert.deepEqual(
+    changes.map(({ colour }) => colour),
+    ['red', 'blue'],
+    JSON.stringify(changes),
+  );
+  // Whoever speaks is large from their first word on.
+  const [begun] = await beepsIn(speaker.path, VOICES.bob);
+  const changed = changes[1]?.sec ?? 0;
+  assert.ok(Math.abs((begun ?? 0) - changed) <= 0.6, `bob speaks at ${begun} and is large at ${changed}`);
 });
+
+const FPS = 30;
+const LEFT = '40:40:100:150';
+const RIGHT = '40:40:500:150';
+
+/** Of a part of the picture, frame by frame. */
+async function colours(path: string, box: string): Promise<string[]> {
+  const filter = ['-vf', `crop=${box},scale=1:1`, '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'];
+  const { stdout } = await run('ffmpeg', ['-v', 'error', '-i', path, ...filter], { encoding: 'buffer' });
+  return Array.from({ length: stdout.length / 3 }, (_, index) => {
+    const [red = 0, green = 0, blue = 0] = stdout.subarray(3 * index);
+    if (red > 2 * Math.max(green, blue)) return 'red';
+    return blue > 2 * Math.max(green, red) ? 'blue' : 'none';
+  });
+}

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { EngineConnection, RoomEngine, RoomPermissions } from '../../src/media/rooms/engine.ts';
-import type { TestBrowser } from '../harness/browser.ts';
+import type { OpenOptions, TestBrowser } from '../harness/browser.ts';
 import { until } from '../harness/wait.ts';
 
 const CLIENT = join(import.meta.dirname, '../../web/room/client');
@@ -54,6 +54,8 @@ export interface StudioOptions {
   browser: TestBrowser;
   engine: RoomEngine;
   iceServers?: object[];
+  /** Of every page. */
+  page?: OpenOptions;
   /** Where the pages are served. Default: a free port of 127.0.0.1. */
   address?: { host: string; port: number };
 }
@@ -137,7 +139,7 @@ export async function openStudio(options: StudioOptions): Promise<Studio> {
     async enter(identity, permissions = {}, by = browser) {
       wanted.set(identity, { ...ALL, ...permissions });
       const address = `http://${host}:${port}/?identity=${encodeURIComponent(identity)}`;
-      const { page, close } = await by.open(address);
+      const { page, close } = await by.open(address, options.page);
       const guest = guestOf(identity, page, close);
       guests.set(identity, guest);
       await page.waitForFunction('window.studio?.isIn');

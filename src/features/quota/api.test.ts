@@ -32,6 +32,7 @@ describe('GET /quota', () => {
       ENCODERS: 0,
       RESTREAM_TARGETS: 0,
       ROOM_PARTICIPANTS: 0,
+      ROOM_MINUTES: 0,
       WEBHOOKS: 0,
       API_KEYS: 1,
       INTEGRATION_DOMAINS: 0,
@@ -52,6 +53,7 @@ describe('GET /quota', () => {
       ENCODERS: 1,
       RESTREAM_TARGETS: 1,
       ROOM_PARTICIPANTS: 0,
+      ROOM_MINUTES: 0,
       WEBHOOKS: 1,
       API_KEYS: 2,
       INTEGRATION_DOMAINS: 1,
@@ -73,6 +75,7 @@ describe('GET /quota', () => {
       CONCURRENT_STREAMS: 0,
       RESTREAM_TARGETS: 0,
       ROOM_PARTICIPANTS: 0,
+      ROOM_MINUTES: 0,
       WEBHOOKS: 0,
       API_KEYS: 1,
     });
@@ -95,6 +98,7 @@ describe('GET /quota', () => {
       ENCODERS: 2,
       RESTREAM_TARGETS: 2,
       ROOM_PARTICIPANTS: 10,
+      ROOM_MINUTES: null,
       API_KEYS: 5,
       INTEGRATION_DOMAINS: 1,
     });

@@ -103,7 +103,7 @@ export interface Heights {
 }
 
 export function toResource(reading: Reading): Static<typeof Resource> {
-  return { ...reading, resetsAt: null };
+  return { ...reading, resetsAt: reading.resetsAt?.toISOString() ?? null };
 }
 
 export function toMedia(plan: Plan, mode: Mode, heights: Heights): Static<typeof MediaLimits> {

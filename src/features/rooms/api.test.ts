@@ -44,6 +44,7 @@ describe('a room', () => {
       scheduledStartAt: null,
       expiresAt: null,
       recordEnabled: false,
+      recordLayout: 'GRID',
       waitingRoom: false,
       permissionsDefault: {
         canPublish: true,
@@ -54,6 +55,7 @@ describe('a room', () => {
       serverUrl: `ws://marquee.test/rtc/rooms/${id}`,
       joinUrl: `http://marquee.test/r/${id}`,
       participantCount: 0,
+      canRecord: false,
       recording: false,
       recordingVideoIds: [],
       metadata: {},
@@ -158,6 +160,7 @@ describe('a room', () => {
       [{ scheduledStartAt: '2026-02-30T00:00:00Z' }, 'scheduledStartAt'],
       [{ permissionsDefault: { canPublish: 'yes' } }, 'permissionsDefault.canPublish'],
       [{ metadata: { x: 1 } }, 'metadata.x'],
+      [{ recordLayout: 'MOSAIC' }, 'recordLayout'],
     ];
     const id = await create();
     for (const [body, field] of cases) {
@@ -196,7 +199,11 @@ describe('a room', () => {
     const id = await create({ recordEnabled: true });
     const answer = await call('POST', `/rooms/${id}/recording/start`);
     assert.match(answer.assertError('CONFLICT').string('error.message'), /Nobody is in the room/);
+    const bad = await call('POST', `/rooms/${id}/recording/start`, { layout: 'MOSAIC' });
+    bad.assertError('BAD_REQUEST', 'layout');
     (await call('POST', `/rooms/${id}/recording/stop`)).assertOk(200);
+    const changed = await call('PATCH', `/rooms/${id}`, { recordLayout: 'SPEAKER' });
+    assert.equal(changed.assertOk(200).at('data.recordLayout'), 'SPEAKER');
   });
 });
 

@@ -59,10 +59,11 @@ export async function capacityNow(
   return capacityOf(room.max_participants, PLANS[plan].roomParticipants, engineMax);
 }
 
-/** A room with how many are in it. */
+/** A room with how many are in it, and whether it can be recorded. */
 export interface ShownRoom {
   row: RoomRow;
   count: number;
+  canRecord: boolean;
 }
 
 /** What the room lets everybody do. */

@@ -1,11 +1,13 @@
 import { AppError } from '../../kernel/errors.ts';
-import type { RoomEngine } from '../../media/contract/index.ts';
+import type { RoomEngine, RoomLayout } from '../../media/contract/index.ts';
 import type { RoomPlace } from './locked.ts';
 
 /** Records rooms; filled by the composition root. */
 export interface RoomRecorder {
-  /** Repeats change nothing. @throws {AppError} CONFLICT, with words, when the room cannot be recorded. */
-  start(place: RoomPlace): Promise<void>;
+  /** Whether rooms of this platform can be recorded at all. */
+  canRecord(): boolean;
+  /** Repeats change nothing. @param layout that of the room unless given. @throws {AppError} CONFLICT, with words, when the room cannot be recorded. */
+  start(place: RoomPlace, layout?: RoomLayout): Promise<void>;
   /** Repeats change nothing. */
   stop(place: RoomPlace): Promise<void>;
 }
@@ -21,6 +23,7 @@ const WORDS = { mesh: MESH, livekit: LIVEKIT, janus: 'This platform does not rec
 /** Where nothing can record. */
 export function createNoRecorder(engine: () => Pick<RoomEngine, 'name'>): RoomRecorder {
   return {
+    canRecord: () => false,
     async start() {
       throw new AppError('CONFLICT', { message: WORDS[engine().name] });
     },

@@ -7,7 +7,7 @@ export type RoomRecordingChange = Partial<RoomRecordingRow>;
 
 export async function insertRecording(
   tx: Tx,
-  row: Pick<RoomRecordingRow, 'id' | 'workspace_id' | 'room_id' | 'title' | 'started_at'>,
+  row: Pick<RoomRecordingRow, 'id' | 'workspace_id' | 'room_id' | 'title' | 'layout' | 'started_at'>,
 ): Promise<void> {
   await tx.insertInto('room_recording').values(row).execute();
 }

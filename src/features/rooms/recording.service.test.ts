@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { jobWorker } from '../../../test/harness/parts.ts';
 import { createRoom, joinRoom } from '../../../test/rooms/client.ts';
-import { beeps, writeMjr } from '../../../test/rooms/mjr-files.ts';
+import { beeps, flashes, writeMjr } from '../../../test/rooms/mjr-files.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { RoomRecordingPort } from '../../media/contract/index.ts';
 import { createRoomRecordingReady } from './index.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 const NODE = 'nod_a';
+const run = promisify(execFile);
 let app: TestApp;
 let key: string;
 let port: RoomRecordingPort;
@@ -37,8 +40,8 @@ const wantedIn = async (roomId: string, sizes: ReadonlyMap<string, number> = new
 };
 
 /** A room that is recorded, with one person in it. */
-async function recorded(by = key) {
-  const roomId = await createRoom(app, by, { name: 'Monday class', recordEnabled: true });
+async function recorded(by = key, more: object = {}) {
+  const roomId = await createRoom(app, by, { name: 'Monday class', recordEnabled: true, ...more });
   const ada = await joinRoom(app, by, roomId, { identity: 'ada', name: 'Ada' });
   const { id = '' } = await wantedIn(roomId);
   await ada.next('recording', ({ on }) => on === true);
@@ -46,11 +49,34 @@ async function recorded(by = key) {
 }
 
 /** Leaves a track in the store, as the recorder does when it has ended. */
-async function collect(id: string, content: Buffer | string) {
+async function collect(id: string, ...contents: (Buffer | string)[]) {
   const prefix = await port.prefixOf(id);
   assert.ok(prefix !== null);
-  const stored = await app.container.store.put(`${prefix}a.mjr`, content, 'application/octet-stream');
-  await port.collected(id, [stored]);
+  const stored = contents.map((content, index) =>
+    app.container.store.put(`${prefix}${index}.mjr`, content, 'application/octet-stream'),
+  );
+  await port.collected(id, await Promise.all(stored));
+}
+
+/** A second of somebody's camera and microphone, as the media server writes them. */
+async function tracks(identity: string, colour: string): Promise<Buffer[]> {
+  const way = { startMs: clock.ms() };
+  const name = (extension: string) => join(dir, `${identity}.${extension}`);
+  const picture = await flashes(name('ivf'), { seconds: 1, everySec: 100, colour });
+  const sound = await beeps(name('ogg'), { seconds: 1 });
+  await writeMjr(name('v'), 'vp8', picture, { ...way, description: `CAMERA:${identity}` });
+  await writeMjr(name('a'), 'opus', sound, { ...way, description: `MICROPHONE:${identity}` });
+  return Promise.all([readFile(name('v')), readFile(name('a'))]);
+}
+
+/** In the middle of a part of the video that was made, from left to right. */
+async function isRedAt(path: string, part: number): Promise<boolean> {
+  const filter = `crop=40:40:${part * 1280 - 20}:340,scale=1:1`;
+  const args = ['-v', 'error', '-ss', '0.8', '-i', path, '-frames:v', '1', '-vf', filter];
+  const raw = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'];
+  const { stdout } = await run('ffmpeg', [...args, ...raw], { encoding: 'buffer' });
+  const [red = 0, green = 0, blue = 0] = stdout;
+  return red > green + 60 && red > blue + 60;
 }
 
 const runJob = (recordingId: string, isLast = false) =>
@@ -138,15 +164,12 @@ describe('trouble', () => {
 
 test('a recording becomes a private video, which is told of once it can be played', async () => {
   const { key: own } = await app.createKey();
-  const { roomId, ada, id } = await recorded(own);
+  const { roomId, ada, id } = await recorded(own, { recordLayout: 'SPEAKER' });
   const prefix = await port.prefixOf(id);
   await app.request('POST', `/rooms/${roomId}/end`, { key: own });
   assert.equal(await ada.end(), 4410);
   assert.ok((await wantedIn(roomId)).ended.includes(id));
-  const path = join(dir, 'a.mjr');
-  const sound = await beeps(join(dir, 'a.ogg'), { seconds: 1 });
-  await writeMjr(path, 'opus', sound, { startMs: clock.ms(), description: 'MICROPHONE:ada' });
-  await collect(id, await readFile(path));
+  await collect(id, ...(await tracks('ada', 'red')), ...(await tracks('bob', 'blue')));
   await runJob(id);
   await runJob(id);
   const [videoId] = (await read(`/rooms/${roomId}`, own)).list('data.recordingVideoIds');
@@ -155,9 +178,17 @@ test('a recording becomes a private video, which is told of once it can be playe
     ['title', 'visibility', 'source', 'status'].map((field) => video.at(`data.${field}`)),
     ['Monday class (2026-11-20)', 'PRIVATE', 'RECORDING', 'QUEUED'],
   );
-  const left = [];
-  for await (const { key: name } of app.container.store.list(prefix ?? '')) left.push(name);
-  assert.deepEqual(left, [], 'the tracks are gone');
+  const originals = [];
+  for await (const { key: name } of app.container.store.list('w/')) {
+    if (name.includes(`${videoId}/`)) originals.push(app.container.store.localPath(name) ?? '');
+  }
+  const [original = ''] = originals;
+  // The first to come is large, as the room has it, and the other one small beside them.
+  const seen = await Promise.all([0.1, 0.6, 0.9].map((part) => isRedAt(original, part)));
+  assert.deepEqual(seen, [true, true, false]);
+  const kept = [];
+  for await (const { key: name } of app.container.store.list(prefix ?? '')) kept.push(name);
+  assert.deepEqual(kept, [], 'the tracks are gone');
   const ready = createRoomRecordingReady({ clock });
   const playable = { id: String(videoId), duration_sec: 1 };
   for (const _ of [1, 2]) {

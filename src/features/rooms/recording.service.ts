@@ -46,10 +46,11 @@ export function createRoomRecordings(deps: RoomRecordingDeps): RoomRecordings {
   const { db, clock, events, engine } = deps;
   return {
     recorder: {
-      async start(place) {
+      canRecord: () => engine().caps.recording,
+      async start(place, layout) {
         // With the words of why.
         if (!engine().caps.recording) return createNoRecorder(engine).start(place);
-        await changeLocked(deps, place, (told, room) => begin(deps, told, room));
+        await changeLocked(deps, place, (told, room) => begin(deps, told, room, layout));
       },
       async stop(place) {
         await changeLocked(deps, place, (told, room) => end(told, room, null));
@@ -65,7 +66,12 @@ export function createRoomRecordings(deps: RoomRecordingDeps): RoomRecordings {
 }
 
 /** Under the lock of the room. */
-async function begin({ intake }: RoomRecordingDeps, { tx, now }: Told, room: RoomRow): Promise<void> {
+async function begin(
+  { intake }: RoomRecordingDeps,
+  { tx, now }: Told,
+  room: RoomRow,
+  layout = room.record_layout,
+): Promise<void> {
   if (room.status !== 'ACTIVE' || room.recording_since !== null) return;
   if (!(await intake.hold.hasRoom(tx, room.workspace_id))) {
     throw new AppError('QUOTA_EXCEEDED', {
@@ -78,6 +84,7 @@ async function begin({ intake }: RoomRecordingDeps, { tx, now }: Told, room: Roo
     workspace_id: room.workspace_id,
     room_id: room.id,
     title: `${[...room.name].slice(0, TITLE_MAX).join('')} (${day})`,
+    layout,
     started_at: now,
   });
   await repository.updateRoom(tx, room.id, { recording_since: now });

@@ -7,7 +7,17 @@ import { HOUR_SEC } from '../../kernel/durations.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { RoomModeration } from './moderation.service.ts';
 import { participantRoutes } from './participants.routes.ts';
-import { joinUrlOf, Room, RoomIn, RoomPatch, serverUrlOf, Token, TokenIn, toRoom } from './schemas.ts';
+import {
+  joinUrlOf,
+  RecordingIn,
+  Room,
+  RoomIn,
+  RoomPatch,
+  serverUrlOf,
+  Token,
+  TokenIn,
+  toRoom,
+} from './schemas.ts';
 import { grantOf, type Rooms } from './service.ts';
 
 const Id = IdParams('room', 'room');
@@ -102,22 +112,7 @@ function wholeRoutes({ rooms, cursors, publicUrl }: Deps): Route[] {
 }
 
 function actionRoutes({ rooms, publicUrl }: Deps): Route[] {
-  const recording = (verb: 'start' | 'stop', summary: string, description: string) =>
-    defineRoute({
-      ...writes('rooms:write'),
-      operationId: `rooms.${verb}Recording`,
-      method: 'POST',
-      path: `/rooms/{id}/recording/${verb}`,
-      summary,
-      description,
-      params: Id,
-      reply: { status: 200, schema: Room },
-      errors: verb === 'start' ? ['CONFLICT'] : [],
-      handler: async ({ caller }, { params }) => {
-        const place = { workspaceId: caller.workspaceId, roomId: params.id };
-        return toRoom(await rooms.record(place, verb === 'start'), caller.mode, publicUrl);
-      },
-    });
+  const place = (workspaceId: string, roomId: string) => ({ workspaceId, roomId });
   return [
     defineRoute({
       ...writes('rooms:write'),
@@ -133,8 +128,11 @@ function actionRoutes({ rooms, publicUrl }: Deps): Route[] {
       errors: ['CONFLICT'],
       async handler({ caller }, { params: { id }, body }) {
         const grant = grantOf(body);
-        const place = { workspaceId: caller.workspaceId, roomId: id };
-        const { token, expiresAt } = await rooms.mint(place, grant, body.ttlSec ?? HOUR_SEC);
+        const { token, expiresAt } = await rooms.mint(
+          place(caller.workspaceId, id),
+          grant,
+          body.ttlSec ?? HOUR_SEC,
+        );
         return {
           token,
           url: `${joinUrlOf(publicUrl, id)}#token=${token}`,
@@ -156,19 +154,37 @@ function actionRoutes({ rooms, publicUrl }: Deps): Route[] {
       params: Id,
       reply: { status: 200, schema: Room },
       handler: async ({ caller }, { params }) => {
-        const ended = await rooms.end({ workspaceId: caller.workspaceId, roomId: params.id });
+        const ended = await rooms.end(place(caller.workspaceId, params.id));
         return toRoom(ended, caller.mode, publicUrl);
       },
     }),
-    recording(
-      'start',
-      'Record a room',
-      'Whoever is in it is told. 409 when nobody is there, without `recordEnabled`, and where the platform cannot record.',
-    ),
-    recording(
-      'stop',
-      'Stop recording a room',
-      'A video is made of what was recorded. Repeats change nothing.',
-    ),
+    defineRoute({
+      ...writes('rooms:write'),
+      operationId: 'rooms.startRecording',
+      method: 'POST',
+      path: '/rooms/{id}/recording/start',
+      summary: 'Record a room',
+      description:
+        'Whoever is in it is told. 409 when nobody is there, without `recordEnabled`, and where the platform cannot record. `layout` is that of the room unless given; repeats change nothing.',
+      params: Id,
+      body: RecordingIn,
+      optionalBody: true,
+      reply: { status: 200, schema: Room },
+      errors: ['CONFLICT'],
+      handler: async ({ caller: { workspaceId, mode } }, { params, body }) =>
+        toRoom(await rooms.record(place(workspaceId, params.id), true, body.layout), mode, publicUrl),
+    }),
+    defineRoute({
+      ...writes('rooms:write'),
+      operationId: 'rooms.stopRecording',
+      method: 'POST',
+      path: '/rooms/{id}/recording/stop',
+      summary: 'Stop recording a room',
+      description: 'A video is made of what was recorded. Repeats change nothing.',
+      params: Id,
+      reply: { status: 200, schema: Room },
+      handler: async ({ caller: { workspaceId, mode } }, { params }) =>
+        toRoom(await rooms.record(place(workspaceId, params.id), false), mode, publicUrl),
+    }),
   ];
 }

@@ -8,6 +8,7 @@ import { defaultsOf, type ShownRoom } from './locked.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import { secondsBetween } from './rules.ts';
 
+const Layout = named('RoomLayout', OneOf(VALUES.room.record_layout));
 export const Role = named('RoomRole', OneOf(VALUES.room_participant.role));
 const Identity = Type.String({
   minLength: 1,
@@ -55,6 +56,7 @@ const settings = {
   scheduledStartAt: Nullable(Instant),
   expiresAt: Nullable(Type.String({ ...Instant, description: 'It ends then, whoever is in it.' })),
   recordEnabled: Type.Boolean({ description: 'It is recorded from the first person on.' }),
+  recordLayout: Layout,
   waitingRoom: Type.Boolean({ description: 'Everybody but hosts waits until a host lets them in.' }),
   metadata: Metadata,
 };
@@ -89,6 +91,7 @@ export const Room = named(
     participantCount: Type.Integer({
       description: 'With the seats that are kept; those who wait are not in it.',
     }),
+    canRecord: Type.Boolean({ description: 'It has `recordEnabled`, and the platform can record.' }),
     recording: Type.Boolean({ description: 'It is being recorded.' }),
     recordingVideoIds: Type.Array(Type.String()),
     startedAt: Nullable(Type.String({ ...Instant, description: 'When it became ACTIVE last.' })),
@@ -110,6 +113,7 @@ export const Room = named(
     scheduledStartAt: null,
     expiresAt: null,
     recordEnabled: false,
+    recordLayout: 'GRID',
     waitingRoom: true,
     metadata: {},
     status: 'CREATED',
@@ -117,6 +121,7 @@ export const Room = named(
     serverUrl: 'wss://marquee.example.com/rtc/rooms/room_01kafe3n4pfx2v9yq6m8d7t5zr',
     joinUrl: 'https://marquee.example.com/r/room_01kafe3n4pfx2v9yq6m8d7t5zr',
     participantCount: 0,
+    canRecord: false,
     recording: false,
     recordingVideoIds: [],
     startedAt: null,
@@ -127,6 +132,10 @@ export const Room = named(
     mode: 'live',
   },
 );
+
+export const RecordingIn = named('RoomRecordingStart', Type.Object({ layout: Type.Optional(Layout) }), {
+  layout: 'SPEAKER',
+});
 
 export const TokenIn = named(
   'RoomTokenCreate',
@@ -217,7 +226,11 @@ export function serverUrlOf(publicUrl: string, id: string): string {
   return `${publicUrl.replace(/^http/, 'ws')}/rtc/rooms/${id}`;
 }
 
-export function toRoom({ row, count }: ShownRoom, mode: Mode, publicUrl: string): Static<typeof Room> {
+export function toRoom(
+  { row, count, canRecord }: ShownRoom,
+  mode: Mode,
+  publicUrl: string,
+): Static<typeof Room> {
   return {
     id: row.id,
     name: row.name,
@@ -231,11 +244,13 @@ export function toRoom({ row, count }: ShownRoom, mode: Mode, publicUrl: string)
     scheduledStartAt: iso(row.scheduled_start_at),
     expiresAt: iso(row.expires_at),
     recordEnabled: row.record_enabled,
+    recordLayout: row.record_layout,
     waitingRoom: row.waiting_room,
     permissionsDefault: defaultsOf(row),
     serverUrl: serverUrlOf(publicUrl, row.id),
     joinUrl: joinUrlOf(publicUrl, row.id),
     participantCount: count,
+    canRecord,
     recording: row.recording_since !== null,
     recordingVideoIds: row.recording_video_ids,
     metadata: row.metadata,

@@ -1,7 +1,9 @@
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
+import { monthOf } from '../../kernel/months.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS } from '../../kernel/plans.ts';
+import type { RoomLayout } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { ownerOf } from '../../platform/db/workspace.ts';
 import { emitRoom } from './emit.ts';
@@ -17,6 +19,7 @@ import type { RoomIn, RoomPatch, TokenIn } from './schemas.ts';
 import { columnsOf, DEFAULTS } from './settings.ts';
 import type { RoomGrant, RoomTokens } from './tokens.ts';
 import { endRoom } from './transitions.ts';
+import { secondsSince } from './usage.repository.ts';
 
 /** What a page may show of a room to whoever has its address. */
 export interface RoomFace {
@@ -51,20 +54,23 @@ export interface Rooms {
     filter: ParticipantFilter,
     page: PageRequest,
   ): Promise<ParticipantRow[]>;
-  /** @throws {AppError} CONFLICT when it cannot be recorded. */
-  record(place: RoomPlace, isOn: boolean): Promise<ShownRoom>;
+  /**
+   * @param layout of this recording; that of the room unless given.
+   * @throws {AppError} CONFLICT when it cannot be recorded.
+   */
+  record(place: RoomPlace, isOn: boolean, layout?: RoomLayout): Promise<ShownRoom>;
   /** Of any workspace in good standing; undefined when there is none. */
   face(id: string): Promise<RoomFace | undefined>;
   /** Most people in one room: what the plan counts. */
   most(workspaceId: string): Promise<number>;
+  /** Whole minutes that people have spent in rooms since this month began (UTC). */
+  minutes(workspaceId: string): Promise<number>;
 }
 
 export function createRooms(deps: Deps): Rooms {
   const { db } = deps;
-  const shown = async (row: RoomRow): Promise<ShownRoom> => ({
-    row,
-    count: (await participants.countIn(db, [row.id])).get(row.id) ?? 0,
-  });
+  const shown = async (row: RoomRow): Promise<ShownRoom> =>
+    shownOf(deps, row, (await participants.countIn(db, [row.id])).get(row.id));
   return {
     create: (workspaceId, input) => create(deps, workspaceId, input),
     async list(workspaceId, filter, page) {
@@ -73,7 +79,7 @@ export function createRooms(deps: Deps): Rooms {
         db,
         rows.map(({ id }) => id),
       );
-      return rows.map((row) => ({ row, count: counts.get(row.id) ?? 0 }));
+      return rows.map((row) => shownOf(deps, row, counts.get(row.id)));
     },
     get: async (workspaceId, id) => shown(await found(db, { workspaceId, roomId: id })),
     async update(workspaceId, id, input) {
@@ -98,10 +104,10 @@ export function createRooms(deps: Deps): Rooms {
       await found(db, { workspaceId, roomId: id });
       return participants.listParticipants(db, id, filter, page);
     },
-    async record(place, isOn) {
+    async record(place, isOn, layout) {
       const room = await found(db, place);
       if (isOn) refuseUnrecorded(room);
-      await (isOn ? deps.recorder.start(place) : deps.recorder.stop(place));
+      await (isOn ? deps.recorder.start(place, layout) : deps.recorder.stop(place));
       return shown(await found(db, place));
     },
     async face(id) {
@@ -115,7 +121,15 @@ export function createRooms(deps: Deps): Rooms {
       };
     },
     most: (workspaceId) => participants.mostInOneRoom(db, workspaceId),
+    async minutes(workspaceId) {
+      const now = deps.clock.now();
+      return Math.floor((await secondsSince(db, workspaceId, monthOf(now), now)) / 60);
+    },
   };
+}
+
+function shownOf({ recorder }: Pick<Deps, 'recorder'>, row: RoomRow, count = 0): ShownRoom {
+  return { row, count, canRecord: row.record_enabled && recorder.canRecord() };
 }
 
 async function found(db: Db, { workspaceId, roomId }: RoomPlace): Promise<RoomRow> {
@@ -148,7 +162,7 @@ async function create(deps: Deps, workspaceId: string, input: RoomIn): Promise<S
     return made;
   });
   bus.publish(ROOM_TOPIC, row.id);
-  return { row, count: 0 };
+  return shownOf(deps, row);
 }
 
 async function mint(

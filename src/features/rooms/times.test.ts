@@ -120,3 +120,27 @@ test('a room that expires ends for whoever is in it', async () => {
   await later(60);
   assert.equal((await ada.next('ended')).reason, 'EXPIRED');
 });
+
+test('the minutes of people are counted by the month, over midnight, and kept when the room is deleted', async () => {
+  clock.set('2026-11-30T23:30:00.000Z');
+  const { key: own } = await app.createKey();
+  const minutes = async () =>
+    Object((await app.request('GET', '/quota/ROOM_MINUTES', { key: own })).assertOk(200).at('data'));
+  const [id, other] = [await createRoom(app, own), await createRoom(app, own)];
+  const [ada, bob] = [
+    await joinRoom(app, own, id, { identity: 'ada' }),
+    await joinRoom(app, own, other, { identity: 'bob' }),
+  ];
+  clock.advance(20 * 60_000);
+  assert.deepEqual(await minutes(), {
+    ...{ key: 'ROOM_MINUTES', limit: null, used: 40, remaining: null, unit: 'MINUTES' },
+    resetsAt: '2026-12-01T00:00:00.000Z',
+  });
+  bob.send({ type: 'leave' });
+  await bob.end();
+  clock.advance(15 * 60_000);
+  assert.equal((await minutes()).used, 5, 'since the month began');
+  (await app.request('DELETE', `/rooms/${id}`, { key: own })).assertOk(200);
+  assert.equal(await ada.end(), 4410);
+  assert.equal((await minutes()).used, 5);
+});

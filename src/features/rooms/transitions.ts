@@ -6,6 +6,7 @@ import * as participants from './participants.repository.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { withPresence } from './rules.ts';
+import { addUsage } from './usage.repository.ts';
 
 /** Brings the room in line with who is in it, under its lock. @param emptySince as in `withPresence`. */
 export async function settlePresence(told: Told, room: RoomRow, emptySince?: Date): Promise<RoomRow> {
@@ -37,6 +38,7 @@ export async function letGo(
     node_id: null,
     away_since: null,
   });
+  if (left.joined_at !== null) await addUsage(told.tx, room.workspace_id, left.joined_at, told.now);
   await emitParticipant(told, participantLeft, room.workspace_id, left);
 }
 

@@ -1,11 +1,13 @@
 import { createQuota, type Heights, type Meter, quotaRoutes } from '../../features/quota/index.ts';
 import { livePlan } from '../../features/streams/index.ts';
 import { topHeight } from '../../features/videos/index.ts';
+import { nextMonthOf } from '../../kernel/months.ts';
 import { ownerOf } from '../../platform/db/workspace.ts';
 import type { Core, Noun } from '../core.ts';
 
 /** What each plan counts, by the feature that refuses what is over it. */
-function metersOf({ db, uploads, streams, restreams, rooms, webhooks, apiKeys, domains }: Core): Meter[] {
+function metersOf(core: Core): Meter[] {
+  const { db, clock, uploads, streams, restreams, rooms, webhooks, apiKeys, domains } = core;
   const storage = async (workspaceId: string) => (await ownerOf(db, workspaceId)).storageBytes;
   return [
     { key: 'STORAGE_BYTES', unit: 'BYTES', limit: (plan) => plan.storageBytes, used: storage },
@@ -28,6 +30,13 @@ function metersOf({ db, uploads, streams, restreams, rooms, webhooks, apiKeys, d
       unit: 'COUNT',
       limit: (plan) => plan.roomParticipants,
       used: rooms.most,
+    },
+    {
+      key: 'ROOM_MINUTES',
+      unit: 'MINUTES',
+      limit: () => null,
+      used: rooms.minutes,
+      resetsAt: () => nextMonthOf(clock.now()),
     },
     { key: 'WEBHOOKS', unit: 'COUNT', limit: (plan) => plan.webhooks, used: webhooks.count },
     { key: 'API_KEYS', unit: 'COUNT', limit: (plan) => plan.apiKeys, used: apiKeys.countUsable },

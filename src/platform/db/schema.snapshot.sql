@@ -939,10 +939,12 @@ create table room (
   event_sequence integer not null default 0,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  record_layout text not null default 'GRID'::text,
   constraint room_check CHECK (((status = 'ENDED'::text) = (end_reason IS NOT NULL))),
   constraint room_check1 CHECK (((status = 'ENDED'::text) = (ended_at IS NOT NULL))),
   constraint room_end_reason_check CHECK ((end_reason = ANY (ARRAY['CALL'::text, 'DELETED'::text, 'MAX_DURATION'::text, 'EXPIRED'::text, 'ALONE'::text, 'SUSPENDED'::text]))),
   constraint room_pkey PRIMARY KEY (id),
+  constraint room_record_layout_check CHECK ((record_layout = ANY (ARRAY['GRID'::text, 'SPEAKER'::text]))),
   constraint room_status_check CHECK ((status = ANY (ARRAY['CREATED'::text, 'ACTIVE'::text, 'ENDED'::text]))),
   constraint room_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
@@ -1038,6 +1040,14 @@ CREATE UNIQUE INDEX room_recording_open ON public.room_recording USING btree (ro
 CREATE INDEX room_recording_room ON public.room_recording USING btree (room_id, started_at);
 CREATE INDEX room_recording_unsettled ON public.room_recording USING btree (id) WHERE (settled_at IS NULL);
 CREATE UNIQUE INDEX room_recording_video_id_key ON public.room_recording USING btree (video_id);
+
+create table room_usage (
+  workspace_id text not null,
+  day timestamp with time zone not null,
+  seconds bigint not null,
+  constraint room_usage_pkey PRIMARY KEY (workspace_id, day),
+  constraint room_usage_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
 
 create table sandbox_card (
   ref text not null,

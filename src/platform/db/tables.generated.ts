@@ -118,6 +118,7 @@ export const VALUES = {
   room: {
     status: ['CREATED', 'ACTIVE', 'ENDED'],
     end_reason: ['CALL', 'DELETED', 'MAX_DURATION', 'EXPIRED', 'ALONE', 'SUSPENDED'],
+    record_layout: ['GRID', 'SPEAKER'],
   },
   room_participant: {
     role: ['HOST', 'SPEAKER', 'VIEWER'],
@@ -229,6 +230,7 @@ export type RestreamTargetState = (typeof VALUES.restream_target.state)[number];
 export type RestreamTargetErrorSeverity = (typeof VALUES.restream_target.error_severity)[number];
 export type RoomStatus = (typeof VALUES.room.status)[number];
 export type RoomEndReason = (typeof VALUES.room.end_reason)[number];
+export type RoomRecordLayout = (typeof VALUES.room.record_layout)[number];
 export type RoomParticipantRole = (typeof VALUES.room_participant.role)[number];
 export type RoomParticipantState = (typeof VALUES.room_participant.state)[number];
 export type RoomParticipantLeaveReason = (typeof VALUES.room_participant.leave_reason)[number];
@@ -894,6 +896,7 @@ export interface RoomTable {
   event_sequence: Generated<number>;
   created_at: Date;
   updated_at: Date;
+  record_layout: Generated<RoomRecordLayout>;
 }
 
 export interface RoomBanTable {
@@ -958,6 +961,12 @@ export interface RoomRecordingTable {
   video_id: string | null;
   settled_at: Date | null;
   ready_said_at: Date | null;
+}
+
+export interface RoomUsageTable {
+  workspace_id: string;
+  day: Date;
+  seconds: number;
 }
 
 export interface SandboxCardTable {
@@ -1459,6 +1468,7 @@ export interface Database {
   room_node: RoomNodeTable;
   room_participant: RoomParticipantTable;
   room_recording: RoomRecordingTable;
+  room_usage: RoomUsageTable;
   sandbox_card: SandboxCardTable;
   sandbox_payment: SandboxPaymentTable;
   sandbox_refund: SandboxRefundTable;

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { LEVEL_EXTENSION } from '../janus/sources.ts';
 import type { MjrHeader } from './mjr.ts';
 import { type OrderedPacket, type ResumePoint, readInOrder } from './packet-order.ts';
 import { primaryOfRed } from './rtp.ts';
@@ -23,7 +24,6 @@ export interface MediaFrame {
 
 /** What a track must be coded as to be read. */
 const CLOCK_RATES: Readonly<Record<string, number>> = { vp8: 90_000, opus: 48_000 };
-const LEVEL = 'urn:ietf:params:rtp-hdrext:ssrc-audio-level';
 const ORIENTATION = 'urn:3gpp:video-orientation';
 const ROTATIONS = [0, 90, 180, 270] as const;
 /** No camera sends more. */
@@ -57,7 +57,7 @@ export async function* readFrames(
 type Maker = (packet: OrderedPacket, frames: MediaFrame[]) => void;
 
 function sounds({ redType, extensions }: MjrHeader): Maker {
-  const levelId = idOf(extensions, LEVEL);
+  const levelId = idOf(extensions, LEVEL_EXTENSION);
   return (packet, frames) => {
     const { payload, payloadType } = packet.rtp;
     const data = payloadType === redType ? primaryOfRed(payload) : payload;

@@ -33,10 +33,10 @@ export function tilesOf(scene: Scene, picture: Picture): Tile[] {
   const large = screen ?? (speaker === null ? undefined : people[speaker]);
   if (large === undefined) return grid(people, whole, picture);
   const rest = people.filter((_, index) => screen !== null || index !== speaker);
-  // Whoever speaks is seen beside a screen, too.
-  const order =
-    screen === null || speaker === null ? rest : [...rest.slice(speaker), ...rest.slice(0, speaker)];
-  const beside = order.slice(0, MOST_BESIDE);
+  const beside = rest.slice(0, MOST_BESIDE);
+  // Whoever speaks is seen beside a screen, too; the others keep their places.
+  const speaking = screen === null || speaker === null ? undefined : people[speaker];
+  if (speaking !== undefined && !beside.includes(speaking)) beside.splice(-1, 1, speaking);
   const name = screen === null ? large.name : `${large.name} (screen)`;
   const width = beside.length === 0 ? picture.width : even(picture.width * LARGE);
   const main = tile({ ...large, name }, { ...whole, width }, picture, screen !== null);

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { LEVEL_EXTENSION, readDescription } from '../janus/sources.ts';
 
 /**
  * The recordings of Janus: one file for each track. A header names the codec and when the first packet came, then come
@@ -55,7 +56,7 @@ export async function readMjrHeader(file: FileHandle): Promise<MjrHeader | null>
     kind: type === 'a' ? 'AUDIO' : 'VIDEO',
     codec,
     startedMs: Math.round(startedUs / 1000),
-    extensions: extensionsOf(extensions),
+    extensions: extensionsOf(extensions, type === 'a' ? description : null),
     redType: typeof red === 'number' ? red : null,
     description: typeof description === 'string' ? description : null,
     bodyAt,
@@ -108,8 +109,11 @@ function parse(json: string): Record<string, unknown> | null {
   }
 }
 
-function extensionsOf(value: unknown): Map<number, string> {
+/** @param description of a stream of sound: Janus does not write which extension says how loud it is. */
+function extensionsOf(value: unknown, description: unknown): Map<number, string> {
   const found = new Map<number, string>();
+  const levelId = readDescription(description)?.levelId;
+  if (typeof levelId === 'number') found.set(levelId, LEVEL_EXTENSION);
   if (typeof value !== 'object' || value === null) return found;
   for (const [id, name] of Object.entries(value)) {
     if (DECIMAL_ID.test(id) && typeof name === 'string') found.set(Number(id), name);

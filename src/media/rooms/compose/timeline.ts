@@ -1,5 +1,6 @@
 import type { RoomLayout } from '../../contract/index.ts';
-import { LEVEL_MS, type ScannedTrack, type Span } from './scan.ts';
+import type { ScannedTrack, Span } from './scan.ts';
+import { type Speaker, speakersOf } from './speakers.ts';
 
 /** Somebody who was in the room, with all that they sent. */
 interface Person {
@@ -40,10 +41,6 @@ const LONGEST_FRAMES = 300 * FPS;
 const MOST_PEOPLE = 16;
 /** Somebody is there between two things that they send. */
 const ABSENT_AFTER_MS = 5000;
-/** A speaker stays large for so long. */
-const SPEAKER_MS = 2500;
-/** Out of 127; a quiet room is below. */
-const SPEAKING = 77;
 
 /** @param startMs when the recording begins, epoch milliseconds. */
 export function scenesOf(
@@ -136,17 +133,22 @@ function sceneAt(
   const here = people.filter(({ spans }) => covers(spans, ms));
   const seen = here.map((person) => ({ person, name: person.name, camera: trackAt(person, 'CAMERA', ms) }));
   const screens = here.map((person) => ({ name: person.name, camera: trackAt(person, 'SCREEN', ms) }));
-  const speaking = speakers.findLast(({ atMs }) => atMs <= ms)?.identity;
-  const first = seen.findIndex(({ person }) => person.identity === speaking);
+  const isHere = (identity: string) => here.some((person) => person.identity === identity);
+  // Whoever spoke last of those who are here; before anybody has, the first who will.
+  const speaking =
+    speakers.findLast(({ atMs, identity }) => atMs <= ms && isHere(identity)) ??
+    speakers.find(({ identity }) => isHere(identity));
   // Of a crowd, those with a camera, and whoever speaks.
-  const ranked = seen.toSorted((a, b) => rank(a, speaking) - rank(b, speaking)).slice(0, MOST_PEOPLE);
+  const ranked = seen
+    .toSorted((a, b) => rank(a, speaking?.identity) - rank(b, speaking?.identity))
+    .slice(0, MOST_PEOPLE);
   const shown = seen.filter((one) => ranked.includes(one));
-  const index = shown.findIndex(({ person }) => person.identity === speaking);
+  const index = shown.findIndex(({ person }) => person.identity === speaking?.identity);
   const screen = screens.findLast(({ camera }) => camera !== null);
   return {
     people: shown.map(({ name, camera }) => ({ name, camera })),
     screen: screen?.camera ? { name: screen.name, camera: screen.camera } : null,
-    speaker: layout === 'SPEAKER' && shown.length > 1 ? Math.max(0, first < 0 ? 0 : index) : null,
+    speaker: layout === 'SPEAKER' && shown.length > 1 ? Math.max(0, index) : null,
   };
 }
 
@@ -172,34 +174,4 @@ function soundsIn(tracks: readonly ScannedTrack[], { fromMs, toMs }: Span): Scan
     ({ header, spans }) =>
       header.kind === 'AUDIO' && spans.some((span) => span.fromMs < toMs && span.toMs > fromMs),
   );
-}
-
-interface Speaker {
-  atMs: number;
-  identity: string;
-}
-
-/** Who is loudest, by the quarter of a second, and stays so for a while. */
-function speakersOf(people: readonly Person[], startMs: number, endMs: number): Speaker[] {
-  const speakers: Speaker[] = [];
-  const smooth = new Map<string, number>();
-  for (let ms = startMs; ms < endMs; ms += LEVEL_MS) {
-    let loudest: { identity: string; level: number } | null = null;
-    for (const { identity, tracks } of people) {
-      const level =
-        ((smooth.get(identity) ?? 0) * 3 + Math.max(0, ...tracks.map((one) => levelAt(one, ms)))) / 4;
-      smooth.set(identity, level);
-      if (level > (loudest?.level ?? SPEAKING)) loudest = { identity, level };
-    }
-    const last = speakers.at(-1);
-    if (loudest === null || loudest.identity === last?.identity) continue;
-    if (last === undefined || ms - last.atMs >= SPEAKER_MS)
-      speakers.push({ atMs: ms, identity: loudest.identity });
-  }
-  return speakers;
-}
-
-function levelAt({ source, header, loudness }: ScannedTrack, ms: number): number {
-  if (source !== 'MICROPHONE') return 0;
-  return loudness[Math.floor((ms - header.startedMs) / LEVEL_MS)] ?? 0;
 }

@@ -3,7 +3,16 @@ import type { EngineConnection, RoomPeer, RoomTrack, RoomTrackKind, Signal } fro
 import { BadSignal } from '../engine.ts';
 import { type JanusClient, JanusError, type JanusHandle, type PluginEvent } from './client.ts';
 import { Receiver } from './receiver.ts';
-import { describe, isPermitted, isSource, kindOf, readSdp, readSources, type Source } from './sources.ts';
+import {
+  describe,
+  isPermitted,
+  isSource,
+  kindOf,
+  readLevelIds,
+  readSdp,
+  readSources,
+  type Source,
+} from './sources.ts';
 
 type Json = Record<string, unknown>;
 
@@ -126,9 +135,10 @@ export class JanusConnection implements EngineConnection {
     const { peer, room } = this.#options;
     const sdp = readSdp(given);
     const sources = readSources(sdp, named, peer.permissions);
+    const levelIds = readLevelIds(sdp);
     const descriptions = [...sources].map(([mid, source]) => ({
       mid,
-      description: describe(source, peer.identity),
+      description: describe({ source, identity: peer.identity, levelId: levelIds.get(mid) ?? null }),
     }));
     const request = this.#isPublishing ? 'configure' : 'publish';
     const answer = await this.#handle?.send({ request, descriptions }, { type: 'offer', sdp });

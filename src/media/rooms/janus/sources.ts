@@ -12,14 +12,40 @@ export function isSource(value: unknown): value is Source {
 
 export const kindOf = (source: Source): RoomTrackKind => KINDS[source];
 
-/** What Janus keeps with a stream, tells its receivers and writes into recordings. */
-export const describe = (source: Source, identity: string) => `${source}:${identity}`;
+/** The RTP header extension that says how loud a packet is (RFC 6464). */
+export const LEVEL_EXTENSION = 'urn:ietf:params:rtp-hdrext:ssrc-audio-level';
 
-export function readDescription(text: unknown): { source: Source; identity: string } | null {
-  if (typeof text !== 'string') return null;
-  const end = text.indexOf(':');
-  const source = text.slice(0, end);
-  return isSource(source) ? { source, identity: text.slice(end + 1) } : null;
+/** What Janus keeps with a stream. */
+export interface Description {
+  source: Source;
+  identity: string;
+  /** By which id of RTP header extensions the packets say how loud they are; null where they do not. */
+  levelId: number | null;
+}
+
+const DESCRIPTION = /^([A-Z]+)(?:\/(\d{1,3}))?:(.*)$/s;
+
+/** What Janus keeps with a stream, tells its receivers and writes into recordings; it does not write the ids of extensions of sound. */
+export function describe({ source, identity, levelId }: Description): string {
+  return `${source}${levelId === null ? '' : `/${levelId}`}:${identity}`;
+}
+
+export function readDescription(text: unknown): Description | null {
+  const [, source, levelId, identity = ''] = typeof text === 'string' ? (DESCRIPTION.exec(text) ?? []) : [];
+  if (!isSource(source)) return null;
+  return { source, identity, levelId: levelId === undefined ? null : Number(levelId) };
+}
+
+/** By the ids of the media sections of an offer, the id of the extension that says how loud packets are. */
+export function readLevelIds(sdp: string): Map<string, number> {
+  const ids = new Map<string, number>();
+  for (const section of sdp.split(/^(?=m=)/m).slice(1)) {
+    const mid = /^a=mid:(\S+)/m.exec(section)?.[1];
+    const line = /^a=extmap:(\d{1,3})(?:\/\w+)? (\S+)/gm;
+    const level = [...section.matchAll(line)].find(([, , name]) => name === LEVEL_EXTENSION);
+    if (mid !== undefined && level !== undefined) ids.set(mid, Number(level[1]));
+  }
+  return ids;
 }
 
 const SDP_MAX = 200_000;

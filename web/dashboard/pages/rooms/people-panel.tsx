@@ -3,37 +3,44 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
 import { refreshRoom } from './refresh.ts';
 
 const POLL_MS = 3000;
-const SHOWN_MAX = 100;
+const PAGE_ROWS = 100;
 
 type Person = Shape<'RoomParticipant'>;
 
 /** Who is there and who waits, with what a host can do about them. */
 export function PeoplePanel({ room }: { room: Shape<'Room'> }) {
   const { t } = useTranslation('rooms');
-  const query = $api.useQuery(
+  const query = $api.useInfiniteQuery(
     'get',
     '/rooms/{id}/participants',
-    { params: { path: { id: room.id }, query: { state: ['ACTIVE', 'JOINING'], limit: SHOWN_MAX } } },
-    { refetchInterval: ({ state }) => (state.error === null ? POLL_MS : false) },
+    { params: { path: { id: room.id }, query: { state: ['ACTIVE', 'JOINING'], limit: PAGE_ROWS } } },
+    lookingEvery(POLL_MS),
   );
   return (
     <Panel title={t('people.title')}>
-      <Loaded query={query}>
-        {({ data }) => (
+      <CursorList
+        query={query}
+        empty={
+          <Text role="status" size="sm">
+            {t('people.nobody')}
+          </Text>
+        }
+      >
+        {(people) => (
           <Stack>
             <Text role="status" size="sm">
-              {data.length === 0 ? t('people.nobody') : t('people.count', counts(data, room))}
+              {t('people.count', counts(people, room))}
             </Text>
-            {data.length > 0 && <PeopleTable roomId={room.id} people={data} />}
+            <PeopleTable roomId={room.id} people={people} />
           </Stack>
         )}
-      </Loaded>
+      </CursorList>
     </Panel>
   );
 }

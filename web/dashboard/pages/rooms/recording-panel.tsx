@@ -12,13 +12,14 @@ export function RecordingPanel({ room }: { room: Shape<'Room'> }) {
   const done = { onSettled: refreshRoom };
   const start = $api.useMutation('post', '/rooms/{id}/recording/start', done);
   const stop = $api.useMutation('post', '/rooms/{id}/recording/stop', done);
-  const { id, recording, recordEnabled, status, recordingVideoIds } = room;
+  const { id, recording, recordEnabled, canRecord, status, recordingVideoIds } = room;
   const params = { path: { id } };
   return (
     <Panel title={t('recording.title')}>
       <Text role="status">{recording ? t('recording.on') : t('recording.off')}</Text>
       {!recordEnabled && status !== 'ENDED' && <Text size="sm">{t('recording.notEnabled')}</Text>}
-      {status === 'ACTIVE' && recordEnabled && (
+      {recordEnabled && !canRecord && status !== 'ENDED' && <Text size="sm">{t('recording.cannot')}</Text>}
+      {status === 'ACTIVE' && canRecord && (
         <Group>
           {recording ? (
             <Button loading={stop.isPending} onClick={() => stop.mutate({ params })}>

@@ -1,4 +1,14 @@
-import { Button, Group, NumberInput, SimpleGrid, Stack, Switch, Textarea, TextInput } from '@mantine/core';
+import {
+  Button,
+  Group,
+  NativeSelect,
+  NumberInput,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
@@ -9,9 +19,12 @@ import { useUnsaved } from '../../app/unsaved.ts';
 import { Panel } from '../../components/panel.tsx';
 import { refreshRoom } from './refresh.ts';
 
-function valuesOf({ name, description, maxParticipants, waitingRoom, recordEnabled }: Shape<'Room'>) {
-  return { name, description: description ?? '', maxParticipants, waitingRoom, recordEnabled };
+function valuesOf(room: Shape<'Room'>) {
+  const { name, description, maxParticipants, waitingRoom, recordEnabled, recordLayout } = room;
+  return { name, description: description ?? '', maxParticipants, waitingRoom, recordEnabled, recordLayout };
 }
+
+const LAYOUTS = ['GRID', 'SPEAKER'] as const;
 
 type Values = ReturnType<typeof valuesOf>;
 
@@ -70,18 +83,27 @@ export function SettingsForm({ room }: { room: Shape<'Room'> }) {
                 description={t('settings.recordEnabledMeans')}
               />
             </Stack>
-            <NumberInput
-              {...form.getInputProps('maxParticipants')}
-              key={form.key('maxParticipants')}
-              size="md"
-              label={t('settings.maxParticipants')}
-              description={t('settings.maxParticipantsMeans')}
-              min={1}
-              allowDecimal={false}
-              allowNegative={false}
-              hideControls
-              required
-            />
+            <Stack>
+              <NumberInput
+                {...form.getInputProps('maxParticipants')}
+                key={form.key('maxParticipants')}
+                size="md"
+                label={t('settings.maxParticipants')}
+                description={t('settings.maxParticipantsMeans')}
+                min={1}
+                allowDecimal={false}
+                allowNegative={false}
+                hideControls
+                required
+              />
+              <NativeSelect
+                {...form.getInputProps('recordLayout')}
+                key={form.key('recordLayout')}
+                label={t('settings.recordLayout')}
+                description={t('settings.recordLayoutMeans')}
+                data={LAYOUTS.map((value) => ({ value, label: t(`layout.${value}`) }))}
+              />
+            </Stack>
           </SimpleGrid>
           <Group justify="flex-end">
             <Button type="submit" loading={save.isPending}>
