@@ -10,6 +10,7 @@ import { loadSecretKey } from '../platform/secrets.ts';
 import { startApi } from './api.ts';
 import { type Container, createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
+import { requireFreePorts } from './free-ports.ts';
 import { type MediaInit, startMediaProcess } from './media-process.ts';
 import { banner, createOwner, type Notice } from './owner.ts';
 import { recover } from './services.ts';
@@ -69,6 +70,7 @@ async function start(): Promise<void> {
   const config = loadConfig();
   const lock = acquireInstanceLock(config.DATA_DIR);
   closers.push(() => lock.release());
+  await requireFreePorts(config);
   const databaseUrl = await openDatabaseServer(config);
   const secretKey = await loadSecretKey(config);
   const rooms = await chooseRoomEngine(config);
