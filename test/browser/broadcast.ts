@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 const SEGMENT_SEC = 1;
+/** Pictures a second. */
+export const FRAME_RATE = 10;
 const WINDOW = 6;
 /** Segments that are there when a broadcast starts. */
 const HEAD_START = 4;
@@ -91,23 +93,24 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
 
 const MASTER = `#EXTM3U
 #EXT-X-VERSION:7
-#EXT-X-STREAM-INF:BANDWIDTH=900000,CODECS="avc1.42c01e,mp4a.40.2",RESOLUTION=640x360,FRAME-RATE=25.000
+#EXT-X-STREAM-INF:BANDWIDTH=300000,CODECS="avc1.42c01e,mp4a.40.2",RESOLUTION=320x180,FRAME-RATE=10.000
 src/index.m3u8
 `;
 
 async function encode(folder: string, durationSec: number): Promise<void> {
   const input = [
-    ['-f', 'lavfi', '-i', 'testsrc2=size=640x360:rate=25'],
+    ['-f', 'lavfi', '-i', `testsrc2=size=320x180:rate=${FRAME_RATE}`],
     ['-f', 'lavfi', '-i', 'sine=frequency=330:sample_rate=48000'],
   ].flat();
   const codecs = ['-c:v', 'libx264', '-preset', 'ultrafast', '-profile:v', 'baseline', '-pix_fmt', 'yuv420p'];
-  const keyframes = ['-g', '25', '-keyint_min', '25', '-sc_threshold', '0', '-c:a', 'aac', '-b:a', '64k'];
+  const keyframes = ['-g', `${FRAME_RATE}`, '-keyint_min', `${FRAME_RATE}`, '-sc_threshold', '0'];
+  const audio = ['-c:a', 'aac', '-b:a', '64k'];
   const hls = ['-f', 'hls', '-hls_time', String(SEGMENT_SEC), '-hls_segment_type', 'fmp4'];
   const names = ['-hls_list_size', '0', '-hls_segment_filename', 's_%05d.m4s', 'index.m3u8'];
   const duration = ['-t', String(durationSec)];
   const child = spawn(
     'ffmpeg',
-    ['-v', 'error', ...input, ...duration, ...codecs, ...keyframes, ...hls, ...names],
+    ['-v', 'error', ...input, ...duration, ...codecs, ...keyframes, ...audio, ...hls, ...names],
     { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
   );
   const [code] = await once(child, 'exit');

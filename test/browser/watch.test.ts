@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
+import { violationsInTheDark, violationsOf } from '../harness/axe.ts';
 import { launchBrowser, type OpenOptions, type TestBrowser, type WatchedPage } from '../harness/browser.ts';
 import { until } from '../harness/wait.ts';
 import { playableSnapshot } from '../videos/playable-snapshot.ts';
+import { FRAME_RATE } from './broadcast.ts';
 import { startSite, type TestSite, testStream } from './site.ts';
 
 let site: TestSite;
@@ -75,7 +76,7 @@ function framesOf(page: Page): Promise<number> {
 /** A second of picture more than now. */
 async function plays(page: Page): Promise<void> {
   const before = await framesOf(page);
-  await until(async () => (await framesOf(page)) > before + 25, {
+  await until(async () => (await framesOf(page)) > before + FRAME_RATE, {
     timeoutMs: 10_000,
     intervalMs: 50,
     message: 'decoded frames to grow',
@@ -357,44 +358,35 @@ const MEASURE = `(() => {
   return [document.documentElement.scrollWidth, Math.min(44, ...heights)];
 })()`;
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`no page has an accessibility violation, overflow or small target (${colorScheme})`, async () => {
-    const check = async (path: string, phase: string | null) => {
-      const small = { colorScheme, viewport: { width: 390, height: 844 } };
-      await withPage(
-        path,
-        async ({ page }) => {
-          if (phase !== null) await reaches(page, phase);
-          await page.mouse.move(200, 150);
-          const axe = new AxeBuilder({ page });
-          // What the schemes can differ in.
-          if (colorScheme === 'dark') axe.withRules('color-contrast');
-          const { violations } = await axe.analyze();
-          const found = violations.map(
-            ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
-          );
-          assert.deepEqual(found, [], `${path} ${phase}`);
-          const [width, smallest] = await page.evaluate<number[]>(MEASURE);
-          assert.equal(width, 390, `${path} is wider than the screen`);
-          assert.ok(smallest !== undefined && smallest >= 44, `${path} has a target of ${smallest} px`);
-        },
-        small,
-      );
-    };
-    site.recordings.push(playableSnapshot());
-    Object.assign(site.stream, {
-      ended: { since: new Date(0), until: new Date(0) },
-      currentSessionId: 'ses_1',
-    });
-    await check(watchPath(), 'ended');
-    await check(`/embed/${site.stream.id}`, 'ended');
-    site.stream.ended = null;
-    site.stream.scheduledStartAt = new Date(performance.timeOrigin + 86_400_000);
-    await check(watchPath(), 'offline');
-    await check('/', null);
-    await check(`/embed/${site.stream.id}`, 'offline');
-    goLive();
-    await check(watchPath(), 'live');
-    await check(`/embed/${site.stream.id}`, 'live');
+test('no page has an accessibility violation, overflow or small target', async () => {
+  const small: OpenOptions = { colorScheme: 'light', viewport: { width: 390, height: 844 } };
+  const check = (path: string, phase: string | null) =>
+    withPage(
+      path,
+      async ({ page }) => {
+        if (phase !== null) await reaches(page, phase);
+        await page.mouse.move(200, 150);
+        assert.deepEqual(await violationsOf(page), [], `${path} ${phase}`);
+        const [width, smallest] = await page.evaluate<number[]>(MEASURE);
+        assert.equal(width, 390, `${path} is wider than the screen`);
+        assert.ok(smallest !== undefined && smallest >= 44, `${path} has a target of ${smallest} px`);
+        assert.deepEqual(await violationsInTheDark(page), [], `${path} ${phase}, dark`);
+      },
+      small,
+    );
+  site.recordings.push(playableSnapshot());
+  Object.assign(site.stream, {
+    ended: { since: new Date(0), until: new Date(0) },
+    currentSessionId: 'ses_1',
   });
-}
+  await check(watchPath(), 'ended');
+  await check(`/embed/${site.stream.id}`, 'ended');
+  site.stream.ended = null;
+  site.stream.scheduledStartAt = new Date(performance.timeOrigin + 86_400_000);
+  await check(watchPath(), 'offline');
+  await check('/', null);
+  await check(`/embed/${site.stream.id}`, 'offline');
+  goLive();
+  await check(watchPath(), 'live');
+  await check(`/embed/${site.stream.id}`, 'live');
+});

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Cookie, Page } from 'playwright-core';
 import { Browser } from '../auth/browser.ts';
 import { newAddress, PASSWORD } from '../auth/fixture.ts';
 import { startTestApp, type TestApp } from './app.ts';
+import { transitionsEnd, violationsOf } from './axe.ts';
 import { launchBrowser, type OpenOptions, type TestBrowser, type WatchedPage } from './browser.ts';
 import { freePort, OWNER_KEY, type RunningPlatform, startPlatform } from './platform.ts';
 
@@ -233,33 +233,7 @@ export async function assertGoodLooks(page: Page, about: string): Promise<void> 
 async function useScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme });
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor({ state: 'attached' });
-  await page.evaluate(TRANSITIONS_END);
-}
-
-/** Some colours fade whatever is preferred. */
-const TRANSITIONS_END = `Promise.allSettled(
-  document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished),
-).then(() => {})`;
-
-type Violation = Awaited<ReturnType<AxeBuilder['analyze']>>['violations'][number];
-
-/** @param rules of axe; all of them when left out. */
-async function violationsOf(page: Page, rules?: string[]): Promise<string[]> {
-  // To send axe itself to the page, a megabyte, takes as long as some of its rules.
-  const found = page.frames().map((frame) => frame.evaluate<boolean>('"axe" in window'));
-  const isThere = (await Promise.all(found)).every(Boolean);
-  // No frame of another site is in it, and no second page has to be opened for the result.
-  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
-  const options = { resultTypes: ['violations'], ...(rules === undefined ? {} : { runOnly: rules }) };
-  const violations = isThere
-    ? await page.evaluate<Violation[]>(
-        `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
-      )
-    : (await (rules === undefined ? axe : axe.withRules(rules)).analyze()).violations;
-  return violations.map(
-    ({ id, nodes }) =>
-      `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join('; ')}`,
-  );
+  await transitionsEnd(page);
 }
 
 /** Nothing is wider than the window. */
