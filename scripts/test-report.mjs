@@ -1,25 +1,25 @@
 /**
- * A reporter of node:test that writes one line of JSON for every file: its seconds, and the tests that failed.
+ * A reporter of node:test that writes one line of JSON for every file that ended: its seconds, and the tests that failed.
  * `run-tests.ts` reads them for the slowest files and for what is tried again.
  */
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
+
+/** Declares a suite for each file of a process. */
+const GROUP = join(import.meta.dirname, 'test-process.ts');
 
 export default async function* report(source) {
   /** @type {Map<string, string[]>} */
   const failures = new Map();
-  const nameOf = (file) => relative(process.cwd(), file ?? '');
   for await (const { type, data } of source) {
+    if (type !== 'test:pass' && type !== 'test:fail') continue;
+    const isFile = data.file === GROUP;
+    const file = isFile ? data.name : relative(process.cwd(), data.file ?? data.name);
     // Parents of a failed test fail as well; the innermost says what happened.
     if (type === 'test:fail' && data.details?.error?.failureType !== 'subtestsFailed') {
-      const file = nameOf(data.file ?? data.name);
       failures.set(file, [...(failures.get(file) ?? []), `${file}:${data.line ?? 0}  ${data.name}`]);
     }
-    if (type === 'test:summary' && data.file !== undefined) {
-      const file = nameOf(data.file);
-      yield `${JSON.stringify({ file, ms: data.duration_ms, failed: failures.get(file) ?? [], ok: data.success })}\n`;
-      failures.delete(file);
-    }
+    if (!isFile) continue;
+    const failed = failures.get(file) ?? [];
+    yield `${JSON.stringify({ file, ms: data.details.duration_ms, failed, ok: type === 'test:pass' })}\n`;
   }
-  // Files that ended without a summary: killed, or broken before their first test.
-  for (const [file, failed] of failures) yield `${JSON.stringify({ file, ms: 0, failed, ok: false })}\n`;
 }

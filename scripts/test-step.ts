@@ -2,6 +2,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT, runProgram, type Step } from './program.ts';
+import { groupsOf, writeGroup } from './test-groups.ts';
 
 /** What `test-report.mjs` wrote about one file. */
 interface FileReport {
@@ -27,9 +28,8 @@ const unsteady: string[] = [];
 const broken: string[] = [];
 
 /**
- * Runs the test files that `patterns` name, each in a process of its own; no step when there are none. A file
- * that fails is run once more, alone: what passes then is a test that a busy machine can break. It is printed
- * as unsteady and fails nothing.
+ * Runs the test files that `patterns` name; no step when there are none. A file that fails is run once more,
+ * alone: what passes then is a test that a busy machine can break. It is printed as unsteady and fails nothing.
  */
 export function testStep(name: string, patterns: string[], options: TestStepOptions): Step[] {
   const files = globSync(patterns, { cwd: ROOT, exclude: options.exclude ?? [] }).sort();
@@ -38,7 +38,7 @@ export function testStep(name: string, patterns: string[], options: TestStepOpti
 }
 
 async function runTests(files: string[], { concurrency, timeoutMs }: TestStepOptions) {
-  const first = await runFiles(files, concurrency, timeoutMs);
+  const first = await runFiles(groupsOf(files, concurrency), concurrency, timeoutMs);
   seen.push(...first.reports);
   const failed = first.reports.filter((report) => !report.ok);
   if (first.failure === null) return null;
@@ -49,7 +49,7 @@ async function runTests(files: string[], { concurrency, timeoutMs }: TestStepOpt
   }
   process.stdout.write(`\n── again, alone: ${failed.map(({ file }) => file).join(', ')}\n`);
   const second = await runFiles(
-    failed.map(({ file }) => file),
+    failed.map(({ file }) => [file]),
     1,
     timeoutMs,
   );
@@ -60,7 +60,8 @@ async function runTests(files: string[], { concurrency, timeoutMs }: TestStepOpt
   return second.failure;
 }
 
-async function runFiles(files: string[], concurrency: number, timeoutMs: number) {
+/** Runs each group in a process of its own, in this order. */
+async function runFiles(groups: string[][], concurrency: number, timeoutMs: number) {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-report-'));
   const path = join(folder, 'files.jsonl');
   try {
@@ -73,15 +74,27 @@ async function runFiles(files: string[], concurrency: number, timeoutMs: number)
         '--test-timeout=180000',
         ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
         ...['--test-reporter=./scripts/test-report.mjs', `--test-reporter-destination=${path}`],
-        ...files,
+        ...groups.map((files, index) => writeGroup(folder, index, files)),
       ],
       timeoutMs,
     );
-    const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
-    return { failure, reports: lines.map((line) => readReport(line)) };
+    const reports = readFileSync(path, 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => readReport(line));
+    return { failure, reports: [...reports, ...unreported(groups, reports)] };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Files whose process was killed, or broke before their first test. */
+function unreported(groups: string[][], reports: FileReport[]): FileReport[] {
+  const reported = new Set(reports.map(({ file }) => file));
+  return groups
+    .flat()
+    .filter((file) => !reported.has(file))
+    .map((file) => ({ file, ms: 0, failed: [`${file}: its process ended before it`], ok: false }));
 }
 
 function readReport(line: string): FileReport {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,8 @@ export interface TestCa {
 const ALGORITHM = { keyType: 'ec', algorithm: 'sha256' } as const;
 
 export async function createTestCa(): Promise<TestCa> {
-  const ca = await generate([{ name: 'commonName', value: 'Marquee test CA' }], {
+  // Of two authorities with the same name, a process that trusts both looks at one only.
+  const ca = await generate([{ name: 'commonName', value: `Marquee test CA ${randomUUID()}` }], {
     ...ALGORITHM,
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },

@@ -18,7 +18,7 @@ export function bodyDeadline(app: FastifyInstance, limitMs = BODY_MS): void {
     if (hasBody && routeOptions.config.streams !== true) {
       const late = Object.assign(new Error('the body is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
       const refuse = () => {
-        if (reply.raw.headersSent) raw.socket.destroy();
+        if (reply.raw.headersSent) raw.destroy();
         else answerBrokenRequest(late, raw.socket);
       };
       const timer = setTimeout(refuse, limitMs).unref();
