@@ -2,27 +2,20 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/kernel/clock.ts';
-import {
-  BadSignal,
-  type RoomEngine,
-  type RoomEngineEvent,
-  type RoomEngineName,
-} from '../../src/media/rooms/engine.ts';
+import { BadSignal, type RoomEngine, type RoomEngineEvent } from '../../src/media/rooms/engine.ts';
 import { JanusClient } from '../../src/media/rooms/janus/client.ts';
 import { type JanusLink, readLink } from '../../src/media/rooms/janus/link.ts';
 import { type JanusProcess, lackOfJanus, startJanus } from '../../src/media/rooms/janus/process.ts';
-import type { RoomHints } from '../../src/media/rooms/livekit/engine.ts';
 import { openRoomEngine } from '../../src/media/rooms/open.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
 import { until } from '../harness/wait.ts';
-import { lackOfLivekit, startLivekit, type TestLivekit } from './livekit.ts';
+import { lackOfLivekit, openLivekit } from './livekit.ts';
 import { openStudio, type Studio } from './studio.ts';
 
 const log = createLogger('silent', { process: 'test' });
@@ -33,17 +26,6 @@ before(async () => {
   browser = await launchBrowser(FAKE_DEVICES);
 });
 after(() => browser.close());
-
-/** As the bus does it for one node. */
-function hintsOfOne(): RoomHints {
-  const listeners: ((ref: string) => void)[] = [];
-  return {
-    tell(ref) {
-      for (const listener of listeners) listener(ref);
-    },
-    listen: (listener) => listeners.push(listener),
-  };
-}
 
 /** An engine that a test runs on, and how it is taken away. */
 interface Bench {
@@ -57,12 +39,12 @@ interface JanusBench extends Bench {
   link(): Promise<JanusLink>;
 }
 
-const openEngine = (name: RoomEngineName, env: Record<string, string> = {}) =>
+const openEngine = (name: 'janus' | 'mesh', env: Record<string, string> = {}) =>
   openRoomEngine({
     choice: { name, lack: null },
     config: loadConfig(env),
     relay: { send() {}, subscribe() {} },
-    hints: hintsOfOne(),
+    hints: { tell() {}, listen() {} },
     clock: systemClock,
     log,
   });
@@ -97,36 +79,6 @@ const openMesh = async (): Promise<Bench> => {
   const engine = openEngine('mesh');
   return { engine, close: () => engine.close() };
 };
-
-interface LivekitBench extends Bench {
-  server: TestLivekit;
-}
-
-async function openLivekit(): Promise<LivekitBench> {
-  const refused: unknown[] = [];
-  const hooks = createServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray()).toString();
-    await engine.webhook?.receive(body, request.headers.authorization).catch((error) => refused.push(error));
-    response.end();
-  });
-  await new Promise<void>((resolve) => hooks.listen(0, '127.0.0.1', resolve));
-  const address = hooks.address();
-  const port = typeof address === 'object' ? address?.port : null;
-  const server = await startLivekit(`http://127.0.0.1:${port}/`);
-  const engine = openEngine('livekit', server.env);
-  await until(async () => (await engine.health()).ok, { message: 'LiveKit' });
-  return {
-    engine,
-    server,
-    async close() {
-      await engine.close();
-      await server.close();
-      hooks.closeAllConnections();
-      hooks.close();
-      assert.deepEqual(refused, []);
-    },
-  };
-}
 
 /** The same for every engine. */
 function contract(name: string, open: () => Promise<Bench>, skip: string | false) {

@@ -13,6 +13,8 @@ export interface LivekitStub {
   env: { LIVEKIT_URL: string; LIVEKIT_API_KEY: string; LIVEKIT_API_SECRET: string };
   /** As `<method> <room> <identity>`. */
   calls: string[];
+  /** How often it was asked who is in a room. */
+  looks: Map<string, number>;
   /** The newest call that begins so, with what it said. */
   said(call: string): Record<string, unknown> | undefined;
   people: Map<string, StubPerson[]>;
@@ -37,6 +39,7 @@ export async function startLivekitStub(): Promise<LivekitStub> {
     if (!/^List/.test(method)) stub.calls.push(call);
     bodies.set(call, said);
     const answer = answerOf(stub.people, method, { room, identity });
+    if (method === 'ListParticipants') stub.looks.set(room, (stub.looks.get(room) ?? 0) + 1);
     response.writeHead(answer === null ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer ?? { code: 'not_found', msg: 'participant does not exist' }));
   });
@@ -45,6 +48,7 @@ export async function startLivekitStub(): Promise<LivekitStub> {
   const stub: LivekitStub = {
     env: { LIVEKIT_URL: `ws://127.0.0.1:${port}`, LIVEKIT_API_KEY: KEY, LIVEKIT_API_SECRET: SECRET },
     calls: [],
+    looks: new Map(),
     said: (call) => bodies.get(call),
     people: new Map(),
     isDown: false,

@@ -1,9 +1,16 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { systemClock } from '../../src/kernel/clock.ts';
+import type { RoomEngine } from '../../src/media/rooms/engine.ts';
+import { openRoomEngine } from '../../src/media/rooms/open.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { createLogger } from '../../src/platform/logger.ts';
 import { freePort } from '../harness/platform.ts';
 import { until } from '../harness/wait.ts';
 
@@ -75,4 +82,49 @@ async function freeUdpPort(): Promise<number> {
   const { port } = socket.address();
   socket.close();
   return port;
+}
+
+/** An engine on a server of its own, which tells it what happens. */
+export async function openLivekit(): Promise<{
+  engine: RoomEngine;
+  server: TestLivekit;
+  close(): Promise<void>;
+}> {
+  const refused: unknown[] = [];
+  const hooks = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    await engine.webhook?.receive(body, request.headers.authorization).catch((error) => refused.push(error));
+    response.end();
+  });
+  await new Promise<void>((resolve) => hooks.listen(0, '127.0.0.1', resolve));
+  const address = hooks.address();
+  const port = typeof address === 'object' ? address?.port : null;
+  const server = await startLivekit(`http://127.0.0.1:${port}/`);
+  const listeners: ((ref: string) => void)[] = [];
+  const engine = openRoomEngine({
+    choice: { name: 'livekit', lack: null },
+    config: loadConfig(server.env),
+    relay: { send() {}, subscribe() {} },
+    // As the bus does it for one node.
+    hints: {
+      tell(ref) {
+        for (const listener of listeners) listener(ref);
+      },
+      listen: (listener) => listeners.push(listener),
+    },
+    clock: systemClock,
+    log: createLogger('silent', { process: 'test' }),
+  });
+  await until(async () => (await engine.health()).ok, { message: 'LiveKit' });
+  return {
+    engine,
+    server,
+    async close() {
+      await engine.close();
+      await server.close();
+      hooks.closeAllConnections();
+      hooks.close();
+      assert.deepEqual(refused, []);
+    },
+  };
 }

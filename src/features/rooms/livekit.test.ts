@@ -133,6 +133,34 @@ test('whoever was sent away is removed, and again when they come by what they st
   await ada.close();
 });
 
+test('whose media LiveKit has lost is connected anew, and what is not sent is not shown', async () => {
+  const id = await createRoom(first, key);
+  const ada = await joinRoom(first, key, id, { identity: 'ada' });
+  const bob = await joinRoom(second, key, id, { identity: 'bob' });
+  const tell = async (event: string) => {
+    const message = { event, room: { name: id }, participant: { identity: 'bob' } };
+    const before = stub.looks.get(id) ?? 0;
+    assert.equal((await post(first, await stub.message(message))).status, 204);
+    // Both nodes have somebody in the room.
+    await until(() => (stub.looks.get(id) ?? 0) >= before + 2, { message: 'both nodes look' });
+  };
+  come(id, await tokenFor(bob));
+  bob.send({ type: 'state', audio: false, video: true, screen: false });
+  assert.equal(Object((await ada.next('updated')).participant).video, true);
+  const [him] = stub.people.get(id) ?? [];
+  assert.ok(him !== undefined);
+  him.tracks = [{ sid: 'TR_1', source: 'CAMERA' }];
+  await tell('track_published');
+  him.tracks = [];
+  await tell('track_unpublished');
+  assert.equal(Object((await ada.next('updated')).participant).video, false);
+  stub.people.delete(id);
+  await tell('participant_left');
+  assert.equal((await bob.next('engine')).state, 'up');
+  come(id, await tokenFor(bob));
+  await Promise.all([ada.close(), bob.close()]);
+});
+
 test('a message that LiveKit has not signed is refused with the reason', async () => {
   const event = { event: 'room_finished', room: { name: 'room_none' } };
   const good = await stub.message(event);

@@ -174,15 +174,13 @@ class LivekitEngine implements RoomEngine {
     const isDoubted = wasUp && lack !== null && this.#doubts <= DOUBTS;
     this.#timer = setTimeout(() => void this.#beat(), isDoubted ? DOUBT_MS : BEAT_MS).unref();
     if (isDoubted) return;
+    if (lack !== null && lack !== this.#lack)
+      this.#options.log.warn({ reason: lack }, 'LiveKit, which carries the rooms, cannot be used');
     this.#lack = lack;
-    if (wasUp === (lack === null)) return;
-    if (lack !== null) {
-      this.#options.log.warn({ reason: lack }, 'LiveKit, which carries the rooms, is gone');
-      this.#emit({ type: 'down' });
-      return;
-    }
+    if (wasUp && lack !== null) this.#emit({ type: 'down' });
+    if (wasUp || lack !== null) return;
     this.#emit({ type: 'up' });
-    for (const [key, work] of [...this.#owed]) void this.#settle(key, work);
+    for (const [key, work] of [...this.#owed]) await this.#settle(key, work);
   }
 
   /** Does it now, or when the server answers again. */

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { RoomEngineEvent } from '../../src/media/rooms/engine.ts';
+import { startTestApp, type TestApp } from '../harness/app.ts';
+import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
+import { freePort } from '../harness/platform.ts';
+import { until } from '../harness/wait.ts';
+import { createRoom, joinRoom, mintToken } from './client.ts';
+import { lackOfLivekit, openLivekit, startLivekit, type TestLivekit } from './livekit.ts';
+import { type Guest, openStudio } from './studio.ts';
+
+const WEB = join(import.meta.dirname, '../../web/dist');
+const SLOW = { timeout: 30_000 };
+const skip = lackOfLivekit() ?? false;
+/** So that a test can break one off. */
+const SOCKETS = `
+  window.sockets = [];
+  window.WebSocket = class extends WebSocket { constructor(...given) { super(...given); window.sockets.push(this); } };
+`;
+let browser: TestBrowser;
+before(async () => {
+  if (skip === false) browser = await launchBrowser(FAKE_DEVICES);
+});
+after(() => browser?.close());
+
+test('a host mutes at the server, media come back with LiveKit, and whoever is not in the room gets nothing', {
+  skip,
+}, async () => {
+  const { engine, server, close } = await openLivekit();
+  const events: RoomEngineEvent[] = [];
+  engine.onEvent((event) => events.push(event));
+  const studio = await openStudio({ browser, engine });
+  const [ada, bob] = [await studio.enter('ada'), await studio.enter('bob')];
+  await Promise.all([ada.publish('CAMERA', 'MICROPHONE'), bob.publish('CAMERA')]);
+  await Promise.all([bob.sees('ada'), bob.hears('ada'), ada.sees('bob')]);
+  const tracksOf = async (identity: string) =>
+    (await engine.listParticipants(studio.ref)).find((one) => one.identity === identity)?.tracks;
+
+  await engine.setMuted(studio.ref, 'ada', 'VIDEO', true);
+  await until(async () => (await bob.arrived('ada', 'CAMERA', 'video')) === null, { timeoutMs: 10_000 });
+  await bob.hears('ada');
+  assert.deepEqual(await tracksOf('ada'), [
+    { kind: 'AUDIO', muted: false },
+    { kind: 'VIDEO', muted: true },
+  ]);
+  await engine.setMuted(studio.ref, 'ada', 'VIDEO', false);
+  await bob.sees('ada');
+  await bob.unpublish('CAMERA');
+  await until(() => events.some((event) => event.type === 'tracks' && event.identity === 'bob'));
+  await bob.publish('CAMERA');
+  await ada.sees('bob');
+
+  await intrude(studio.ref, bob, await tokenOf(studio.ref));
+  assert.ok(events.some((event) => event.type === 'joined' && event.identity === 'mallory'));
+  assert.equal(await ada.arrived('mallory', 'CAMERA', 'video'), null);
+  await ada.sees('bob');
+
+  const killed = performance.now();
+  await server.kill();
+  await until(() => [ada, bob].every(({ told }) => told.some(({ state }) => state === 'down')));
+  for (const { told } of [ada, bob]) assert.ok((told[0]?.at ?? Infinity) - killed < 5000);
+  await server.start();
+  await until(() => bob.told.some(({ state }) => state === 'up'), { message: 'LiveKit is back' });
+  await Promise.all([bob.sees('ada'), bob.hears('ada'), ada.sees('bob')]);
+  await engine.endRoom(studio.ref);
+  await engine.endRoom(studio.ref);
+  assert.deepEqual(await engine.listParticipants(studio.ref), []);
+  await studio.close();
+  await close();
+
+  /** Of somebody who was let in, and then was sent away. */
+  async function tokenOf(ref: string): Promise<{ url: string; token: string }> {
+    const permissions = { canPublish: true, canSubscribe: true, canPublishData: true, canScreenShare: true };
+    const given: { url: string; token: string }[] = [];
+    const mallory = { identity: 'mallory', name: null, role: 'SPEAKER' as const, permissions };
+    const connection = await engine.connect(ref, mallory, ({ url, token }) => {
+      if (typeof token === 'string') given.push({ url: String(url), token });
+    });
+    await connection.signal({ op: 'hello' });
+    await engine.removeParticipant(ref, 'mallory');
+    assert.ok(given[0] !== undefined);
+    return given[0];
+  }
+});
+
+/** Joins from a page with a client of its own, sends, and asks for all that there is. */
+async function intrude(ref: string, { page }: Guest, { url, token }: { url: string; token: string }) {
+  const state = () => page.evaluate('window.intruder.state()') as Promise<[allowed: number, denied: number]>;
+  await page.evaluate(`(async () => {
+    const { Room } = await import('livekit-client');
+    const room = new Room();
+    const publications = () => [...room.remoteParticipants.get('ada').trackPublications.values()];
+    window.intruder = {
+      state: () => {
+        const denied = publications().filter((one) => one.permissionStatus === 'not_allowed').length;
+        return [publications().filter((one) => one.track !== undefined).length, denied];
+      },
+      leave: () => room.disconnect(),
+    };
+    await room.connect(${JSON.stringify(url)}, ${JSON.stringify(token)});
+    const [track] = (await navigator.mediaDevices.getUserMedia({ video: true })).getTracks();
+    await room.localParticipant.publishTrack(track, { source: 'camera' });
+  })()`);
+  const message = async () => `${ref} refuses its tracks: ${await state()}`;
+  await until(async () => (await state())[1] === 2, { timeoutMs: 15_000, message: String(await message()) });
+  assert.deepEqual(await state(), [0, 2]);
+  await page.evaluate('window.intruder.leave()');
+}
+
+/** Joins past the gateway, by the page's own script. @returns when LiveKit has ended it. */
+async function comeBack(page: Page, data: { url: string; token: string }): Promise<void> {
+  const manifest = JSON.parse(await readFile(join(WEB, 'manifest.json'), 'utf8'));
+  await page.evaluate(`(async () => {
+    const { createLivekit } = await import('/assets/${manifest['room/client/livekit.ts'].file.split('/').at(-1)}');
+    const ended = Promise.withResolvers();
+    const host = { self: 'mallory', iceServers: [], send() {}, onTrack() {}, onTrackGone() {}, onState: ended.resolve };
+    createLivekit(host).signal({ op: 'token', ...${JSON.stringify(data)} });
+    await ended.promise;
+  })()`);
+}
+
+describe('the platform with LiveKit', { skip }, () => {
+  let app: TestApp;
+  let server: TestLivekit;
+  let key: string;
+  let url: string;
+  before(async () => {
+    const port = await freePort();
+    url = `http://localhost:${port}`;
+    server = await startLivekit(`http://127.0.0.1:${port}/rtc/livekit/webhook`);
+    const env = { ...server.env, PORT: String(port), PUBLIC_URL: url };
+    app = await startTestApp({ env, rooms: { name: 'livekit', lack: null } });
+    ({ key } = await app.createKey());
+  });
+  after(async () => {
+    await app?.close();
+    await server?.close();
+  });
+
+  const frames = (page: Page) =>
+    page.evaluate<number>(`(() => {
+      const videos = [...document.querySelectorAll('.tile[data-source=CAMERA] video')];
+      const others = videos.filter((one) => !one.closest('.tile').textContent.includes('(you)') && !one.hidden);
+      return Math.max(0, ...others.map((one) => one.getVideoPlaybackQuality().totalVideoFrames));
+    })()`);
+  const sees = async (page: Page) => {
+    const before = await frames(page);
+    await until(async () => (await frames(page)) > before + 5, { timeoutMs: 15_000, message: 'pictures' });
+  };
+
+  test('two people meet by the join page under its policy, and a kick holds at LiveKit too', async () => {
+    const id = await createRoom(app, key);
+    const enter = async (identity: string, role: string) => {
+      const token = await mintToken(app, key, id, { identity, role, name: identity });
+      const watched = await browser.open(`${url}/r/${id}#token=${token}`, {
+        ...{ permissions: ['camera', 'microphone'], initScript: SOCKETS },
+      });
+      const { page } = watched;
+      for (const name of ['Turn on the camera', 'Turn on the microphone', 'Join'])
+        await page.getByRole('button', { name, exact: true }).click(SLOW);
+      return watched;
+    };
+    const [host, guest] = [await enter('Ada', 'HOST'), await enter('Bob', 'SPEAKER')];
+    await Promise.all([sees(host.page), sees(guest.page)]);
+    await host.page.locator('.tile[data-speaking]').filter({ hasText: 'Bob' }).waitFor(SLOW);
+
+    await guest.page.evaluate(`sockets.find(({ url }) => url.includes('/rtc/rooms/')).close()`);
+    await guest.page.getByText('The connection is lost.').waitFor({ state: 'attached', ...SLOW });
+    await Promise.all([sees(host.page), sees(guest.page)]);
+
+    const interrupted = (page: Page) => page.getByText('Sound and pictures are interrupted.');
+    const killed = performance.now();
+    await server.kill();
+    await Promise.all([host, guest].map(({ page }) => interrupted(page).waitFor(SLOW)));
+    assert.ok(performance.now() - killed < 5000);
+    await server.start();
+    await Promise.all(
+      [host, guest].map(({ page }) => interrupted(page).waitFor({ state: 'hidden', ...SLOW })),
+    );
+    await Promise.all([sees(host.page), sees(guest.page)]);
+
+    const mallory = await joinRoom(app, key, id, { identity: 'mallory' });
+    mallory.send({ type: 'signal', data: { op: 'hello' } });
+    const { data } = await mallory.next('signal', (message) => Object(message.data).op === 'token');
+    const kept = String(Object(data).token);
+    for (const identity of ['mallory', 'Bob'])
+      (await app.request('DELETE', `/rooms/${id}/participants/${identity}`, { key })).assertOk(200);
+    await guest.page.getByRole('heading', { name: 'You are no longer in this room.' }).waitFor(SLOW);
+    await until(async () => (await frames(host.page)) === 0, { message: 'the picture of Bob goes' });
+
+    const joined: string[] = [];
+    app.container.roomEngine().onEvent((event) => {
+      if (event.type === 'joined') joined.push(event.identity);
+    });
+    const begun = performance.now();
+    await comeBack(guest.page, { url: server.env.LIVEKIT_URL, token: kept });
+    assert.deepEqual(joined, ['mallory']);
+    assert.ok(performance.now() - begun < 5000, 'LiveKit lets go of whoever has no seat');
+    const people = await app.container.roomEngine().listParticipants(id);
+    assert.deepEqual(
+      people.map(({ identity }) => identity),
+      ['Ada'],
+    );
+    const isOfItsEnd = (error: string) => error.includes('ERR_CONNECTION') || /WebSocket/.test(error);
+    for (const { errors } of [host, guest])
+      assert.deepEqual(
+        errors.filter((error) => !isOfItsEnd(error)),
+        [],
+      );
+  });
+});
