@@ -22,7 +22,7 @@ interface Terminal {
  * The operator's command line: `marquee <noun> <verb> [options]`, on the database that the server uses.
  *
  * @param environment default: that of the process.
- * @returns the exit status: 0, 1 for what did not work, 2 for what is no command.
+ * @returns the exit status: 0, 1 for what did not work or is not in order, 2 for what is no command.
  */
 export async function runCommandLine(
   args: string[],
@@ -30,8 +30,7 @@ export async function runCommandLine(
   environment?: NodeJS.ProcessEnv,
 ): Promise<number> {
   try {
-    await run(args, terminal, environment);
-    return 0;
+    return (await run(args, terminal, environment)) ? 0 : 1;
   } catch (error) {
     const field = error instanceof AppError && error.field !== undefined ? ` (${error.field})` : '';
     terminal.stderr.write(`marquee: ${describeFailure(error)}${field}\n`);
@@ -40,14 +39,21 @@ export async function runCommandLine(
   }
 }
 
-async function run(args: string[], { stdout }: Terminal, environment?: NodeJS.ProcessEnv): Promise<void> {
+/** @returns false for a command that found what is wrong. */
+async function run(args: string[], { stdout }: Terminal, environment?: NodeJS.ProcessEnv): Promise<boolean> {
   const { values, positionals } = parse(args);
   const name = positionals.join(' ');
   const command = commands.get(name);
-  if (values.help === true || name === '' || name === 'help') return void stdout.write(usage());
+  if (values.help === true || name === '' || name === 'help') {
+    stdout.write(usage());
+    return true;
+  }
   const [noun, verb, ...rest] = positionals;
   const remote = remoteCommands.get(`${noun} ${verb}`);
-  if (remote !== undefined) return remote.run(loadConfig(environment), values, rest);
+  if (remote !== undefined) {
+    await remote.run(loadConfig(environment), values, rest);
+    return true;
+  }
   if (command === undefined) throw new UsageError(`unknown command "${name}"`);
   const config = loadConfig(environment);
   const closers: (() => Promise<void> | void)[] = [];
@@ -61,6 +67,7 @@ async function run(args: string[], { stdout }: Terminal, environment?: NodeJS.Pr
     const result = await command.run(container, values, migrated);
     const text = values.json === true ? JSON.stringify(result.data) : result.text;
     stdout.write(`${text}\n`);
+    return result.isBad !== true;
   } finally {
     for (const close of closers.reverse()) await close();
   }

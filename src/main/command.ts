@@ -4,6 +4,8 @@ import type { Values } from './cli-values.ts';
 export interface Result {
   data: unknown;
   text: string;
+  /** The command did its work and found what is wrong: it ends with status 1. */
+  isBad?: true;
 }
 
 /** A command as it is known before anything is built: the usage needs no database. */

@@ -3,6 +3,7 @@ import { apiKeyEvents } from '../features/api-keys/index.ts';
 import { bridgeEvents } from '../features/bridges/index.ts';
 import { discountCodeEvents } from '../features/discount-codes/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
+import { payoutEvents } from '../features/ledger/index.ts';
 import { paymentEvents } from '../features/payments/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
 import { restreamEvents } from '../features/restreams/index.ts';
@@ -61,6 +62,7 @@ export const coreDeclarations: Declarations = {
     ...tierEvents,
     ...discountCodeEvents,
     ...paymentEvents,
+    ...payoutEvents,
   ],
   jobs: [...processingJobs, recordingJob, roomRecordingJob],
 };
@@ -99,7 +101,7 @@ export function buildCore(base: Base) {
 
 /** What creators sell, and the books of what moves. */
 function buildMoney(base: Base & { accounts: Accounts }, take: Take) {
-  const books = take(ledgerPart());
+  const books = take(ledgerPart(base));
   const tiers = take(tiersPart(base));
   const codes = take(discountCodesPart(base));
   const paid = take(paymentsPart({ ...base, ...books }));
@@ -115,8 +117,6 @@ function buildPeople(base: Base, take: Take) {
   const { domains } = take(domainsPart(base));
   return { accounts, mailbox, apiKeys, auth, domains };
 }
-
-/** What is sold, and how it is paid. */
 
 /** Videos with all that brings and makes them, streams, and how both are watched. */
 function buildMedia(base: Base, take: Take) {

@@ -3,4 +3,5 @@ export { imports } from './parts/imports.ts';
 export { notifications } from './parts/notifications.ts';
 export { playlists } from './parts/playlists.ts';
 export { quota } from './parts/quota.ts';
+export { revenue } from './parts/revenue.ts';
 export { support } from './parts/support.ts';

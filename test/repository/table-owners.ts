@@ -181,6 +181,12 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reason: 'which bridges are over is a join of all open ones with the streams that they feed',
   },
   {
+    reader: 'features/ledger',
+    tables: ['payment', 'provider_event', 'sandbox_payment', 'workspace'],
+    reason:
+      'the check compares the books with the payments and with the record of the sandbox, in one look at both',
+  },
+  {
     reader: 'features/webhooks',
     tables: ['event'],
     reason: 'deliveries are made, sent and recovered by statements that join the queue with what it sends',

@@ -1,5 +1,6 @@
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { toHostPattern } from '../../kernel/hostname.ts';
+import { normaliseTimezone } from '../../kernel/timezone.ts';
 
 const EMAIL = /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/;
 
@@ -90,18 +91,6 @@ function normaliseLocale(locale: string): string {
     // Said below.
   }
   throw badRequest('locale', 'locale is a BCP 47 language tag such as en-GB.');
-}
-
-/** IANA names only: an offset would not follow the change to summer time. */
-function normaliseTimezone(timezone: string): string {
-  try {
-    if (/^[A-Za-z]/.test(timezone)) {
-      return new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
-    }
-  } catch {
-    // Said below.
-  }
-  throw badRequest('timezone', 'timezone is an IANA name such as Europe/Berlin.');
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { TestClock } from '../../../test/harness/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -11,7 +12,7 @@ before(async () => {
 });
 after(() => database.close());
 
-const ledger = createLedger();
+const ledger = createLedger({ clock: new TestClock() });
 const at = dateFromMs(Date.parse('2026-11-20T09:07:00.000Z'));
 const record = (movement: Movement) => database.db.transaction().execute((tx) => ledger.record(tx, movement));
 const sale = { purchaseId: 'pur_1', kind: 'VIDEO', itemId: 'vid_1' } as const;

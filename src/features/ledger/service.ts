@@ -1,4 +1,7 @@
+import type { AppendEvent } from '../../events/index.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import { mirrorPayout, type ProviderPayout } from './mirror.service.ts';
 import * as repository from './repository.ts';
 import { type Movement, postingsOf, revenueOf } from './rules.ts';
 
@@ -12,20 +15,28 @@ export interface Ledger {
    * @throws {RangeError} for an amount that is no whole number of cents, or a fee above its payment.
    */
   record(tx: Tx, movement: Movement): Promise<boolean>;
+  /**
+   * Keeps what a provider shows of a payout that it makes by itself, with the books and its event. The same again, and
+   * what is older than what is known, changes nothing.
+   */
+  mirrorPayout(tx: Tx, append: AppendEvent, payout: ProviderPayout): Promise<void>;
 }
 
-export function createLedger(): Ledger {
+export function createLedger({ clock }: { clock: Clock }): Ledger {
   return {
-    async record(tx, movement) {
-      const postings = postingsOf(movement);
-      const id = await repository.insertTransaction(tx, movement);
-      if (id === null) return false;
-      await repository.insertEntries(tx, id, movement, postings);
-      const revenue = revenueOf(movement);
-      if (revenue !== null) {
-        await repository.addRevenue(tx, movement.workspaceId, movement.at, revenue.sale, revenue.sums);
-      }
-      return true;
-    },
+    record,
+    mirrorPayout: (tx, append, payout) => mirrorPayout(tx, append, record, payout, clock.now()),
   };
+}
+
+async function record(tx: Tx, movement: Movement): Promise<boolean> {
+  const postings = postingsOf(movement);
+  const id = await repository.insertTransaction(tx, movement);
+  if (id === null) return false;
+  await repository.insertEntries(tx, id, movement, postings);
+  const revenue = revenueOf(movement);
+  if (revenue !== null) {
+    await repository.addRevenue(tx, movement.workspaceId, movement.at, revenue.sale, revenue.sums);
+  }
+  return true;
 }

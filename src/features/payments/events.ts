@@ -1,23 +1,27 @@
 import Type from 'typebox';
 import { defineEvent } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
 import { Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
-const data = Type.Object({
-  paymentId: Type.String({ description: 'The charge, refund or dispute.' }),
-  purchaseId: Type.String(),
-  kind: OneOf(VALUES.purchase.kind),
-  resourceId: Nullable(
-    Type.String({
-      description:
-        'The video, booking or subscription; null where the first charge of a subscription did not succeed.',
-    }),
-  ),
-  status: OneOf(VALUES.purchase.status, { description: 'Of the purchase, from now on.' }),
-  failureCode: Nullable(Type.String()),
-  outcome: Nullable(OneOf(VALUES.payment.outcome, { description: 'Of a dispute that is over.' })),
-  sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this purchase.' }),
-});
+const data = named(
+  'PaymentEventData',
+  Type.Object({
+    paymentId: Type.String({ description: 'The charge, refund or dispute.' }),
+    purchaseId: Type.String(),
+    kind: OneOf(VALUES.purchase.kind),
+    resourceId: Nullable(
+      Type.String({
+        description:
+          'The video, booking or subscription; null where the first charge of a subscription did not succeed.',
+      }),
+    ),
+    status: OneOf(VALUES.purchase.status, { description: 'Of the purchase, from now on.' }),
+    failureCode: Nullable(Type.String()),
+    outcome: Nullable(OneOf(VALUES.payment.outcome, { description: 'Of a dispute that is over.' })),
+    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this purchase.' }),
+  }),
+);
 
 const sample = {
   paymentId: 'pay_01kafe3n4pfx2v9yq6m8d7t5zr',

@@ -1,0 +1,86 @@
+import type { AppendEvent } from '../../events/index.ts';
+import { nextSequence } from '../../events/index.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { payoutFailed, payoutPaid } from './events.ts';
+import type { PayoutRow, PayoutStatus } from './payouts.repository.ts';
+import * as repository from './payouts.repository.ts';
+import type { Movement, Provider } from './rules.ts';
+
+/** A payout as a provider shows it. */
+export interface ProviderPayout {
+  workspaceId: string;
+  provider: Provider;
+  /** The provider's name for it. */
+  ref: string;
+  amountCents: number;
+  status: PayoutStatus;
+  failureCode: string | null;
+  arrivalAt: Date | null;
+  /** When it was made, there. */
+  createdAt: Date;
+}
+
+type Record = (tx: Tx, movement: Movement) => Promise<boolean>;
+
+/** States only move on; a bank may still send back what was paid. */
+const RANK: { [S in PayoutStatus]: number } = { PENDING: 0, IN_TRANSIT: 1, PAID: 2, FAILED: 3, CANCELED: 3 };
+
+/**
+ * Moves a payout to a state, with the books and its event, unless it is there or further already. Its row is locked.
+ *
+ * @returns the row as it is then.
+ */
+export async function advancePayout(
+  tx: Tx,
+  append: AppendEvent,
+  record: Record,
+  row: PayoutRow,
+  change: Pick<PayoutRow, 'status' | 'failure_code' | 'arrival_at'>,
+  at: Date,
+): Promise<PayoutRow> {
+  if (RANK[change.status] <= RANK[row.status]) return row;
+  const { id, workspace_id: workspaceId } = row;
+  const moved = await repository.updatePayout(tx, id, change);
+  const { status } = moved;
+  if (status === 'PAID' || status === 'FAILED') {
+    await append(status === 'PAID' ? payoutPaid : payoutFailed, workspaceId, {
+      payoutId: id,
+      status,
+      failureCode: moved.failure_code,
+      sequence: await nextSequence(tx, 'payout', id),
+    });
+  }
+  if (RANK[status] === RANK.FAILED) await record(tx, movementOf(moved, 'PAYOUT_FAILED', at));
+  return moved;
+}
+
+export function movementOf(row: PayoutRow, kind: 'PAYOUT' | 'PAYOUT_FAILED', at: Date): Movement {
+  const { id, workspace_id: workspaceId, provider, amount_cents: amountCents } = row;
+  return { kind, workspaceId, provider, source: id, amountCents, at };
+}
+
+/** Keeps what a provider shows of a payout of its own; the same again changes nothing. */
+export async function mirrorPayout(
+  tx: Tx,
+  append: AppendEvent,
+  record: Record,
+  payout: ProviderPayout,
+  now: Date,
+): Promise<void> {
+  const { provider, ref, status, failureCode: failure_code, arrivalAt: arrival_at } = payout;
+  const isNew = await repository.insertMirrored(tx, {
+    id: newId('pyo'),
+    workspace_id: payout.workspaceId,
+    provider,
+    provider_ref: ref,
+    amount_cents: payout.amountCents,
+    status: 'PENDING',
+    failure_code: null,
+    arrival_at,
+    created_at: payout.createdAt,
+  });
+  const row = await repository.lockMirrored(tx, provider, ref);
+  if (isNew !== null) await record(tx, movementOf(row, 'PAYOUT', payout.createdAt));
+  await advancePayout(tx, append, record, row, { status, failure_code, arrival_at }, now);
+}

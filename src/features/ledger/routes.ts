@@ -1,0 +1,64 @@
+import { gated } from '../../http/access.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { CommaList, parseList } from '../../http/schema.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { Payouts } from './payouts.service.ts';
+import type { Revenue } from './revenue.service.ts';
+import { PayoutIn, PayoutOut, RevenueOut, RevenueQuery, toPayout, toRevenue } from './schemas.ts';
+
+const STATUSES = VALUES.payout.status;
+
+interface Deps {
+  revenue: Revenue;
+  payouts: Payouts;
+  cursors: CursorCodec;
+}
+
+/** `/monetization/revenue`, `/me/payouts`, `/monetization/payouts` (docs/api/revenue.md). */
+export function revenueRoutes({ revenue, payouts, cursors }: Deps): Route[] {
+  return [
+    defineRoute({
+      ...gated('finance-read'),
+      operationId: 'monetization.revenue',
+      method: 'GET',
+      path: '/monetization/revenue',
+      summary: 'Read revenue over time',
+      description:
+        'Each movement stands on its own day. Pieces of the range without a movement are there, too.',
+      query: RevenueQuery,
+      reply: { status: 200, schema: RevenueOut },
+      handler: async ({ caller }, { query }) => toRevenue(await revenue.read(caller.workspaceId, query)),
+    }),
+    defineRoute({
+      ...gated('finance-read'),
+      operationId: 'payouts.list',
+      method: 'GET',
+      path: '/me/payouts',
+      summary: 'List payouts',
+      description: 'What has left to the bank of the creator, and what is on its way.',
+      query: listQuery({ status: CommaList(STATUSES) }),
+      reply: { status: 200, schema: PayoutOut, list: true },
+      async handler({ caller: { workspaceId } }, { query }) {
+        const list = new ListReader(cursors, `payouts:${workspaceId}`, query);
+        const statuses = parseList('status', STATUSES, query.status);
+        return list.page(await payouts.list(workspaceId, statuses, list.request), toPayout);
+      },
+    }),
+    defineRoute({
+      ...gated('admin'),
+      operationId: 'payouts.create',
+      method: 'POST',
+      path: '/monetization/payouts',
+      summary: 'Start a payout',
+      description:
+        'For the operator: pays out what the sandbox holds for a workspace, whatever its age. Stripe pays out by itself.',
+      freshPassword: true,
+      body: PayoutIn,
+      reply: { status: 201, schema: PayoutOut },
+      errors: ['CONFLICT'],
+      handler: async (_context, { body }) => toPayout(await payouts.start(body)),
+    }),
+  ];
+}

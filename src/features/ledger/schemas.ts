@@ -1,0 +1,133 @@
+import Type, { type Static } from 'typebox';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { GRANULARITIES } from '../../kernel/time-range.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { PayoutRow } from './payouts.repository.ts';
+import { GROUPINGS, type RevenueReport } from './revenue.service.ts';
+import type { RevenueSums } from './rules.ts';
+
+const SUMS = {
+  grossCents: Type.Integer({ description: 'What buyers paid.' }),
+  feeCents: Type.Integer({ description: 'The fee of the platform, less what went back with refunds.' }),
+  refundCents: Type.Integer({ description: 'Refunds, and disputes that were lost.' }),
+  netCents: Type.Integer({ description: 'Gross less fee and refunds.' }),
+  count: Type.Integer({ description: 'Sales.' }),
+};
+const Sums = Type.Object(SUMS);
+const sums = { grossCents: 5000, feeCents: 500, refundCents: 1000, netCents: 3500, count: 5 };
+
+export const RevenueQuery = Type.Object({
+  from: Type.Optional(
+    Type.String({ description: 'A day, or an instant. Default: 28 days before `to`.', maxLength: 40 }),
+  ),
+  to: Type.Optional(
+    Type.String({ description: 'Excluded. A day, or an instant. Default: tomorrow.', maxLength: 40 }),
+  ),
+  granularity: OneOf(GRANULARITIES, { default: 'DAY', description: 'Weeks begin on Monday.' }),
+  groupBy: OneOf(GROUPINGS, { default: 'kind', description: 'What `breakdown` has rows of.' }),
+  timezone: Type.String({ default: 'UTC', description: 'Whose days: an IANA name.', maxLength: 100 }),
+});
+
+export const RevenueOut = named(
+  'Revenue',
+  Type.Object({
+    from: Instant,
+    to: Instant,
+    timezone: Type.String(),
+    granularity: OneOf(GRANULARITIES),
+    currency: Type.Literal('USD'),
+    totals: Sums,
+    series: Type.Array(
+      Type.Object({
+        date: Type.String({ format: 'date', description: 'The first local day of the piece.' }),
+        ...SUMS,
+      }),
+    ),
+    breakdown: Type.Array(
+      Type.Object({
+        key: Type.String({ description: 'The kind, or the id of what was sold.' }),
+        label: Type.String(),
+        ...SUMS,
+      }),
+    ),
+  }),
+  {
+    from: '2026-11-20T00:00:00.000Z',
+    to: '2026-11-21T00:00:00.000Z',
+    timezone: 'UTC',
+    granularity: 'DAY',
+    currency: 'USD',
+    totals: sums,
+    series: [{ date: '2026-11-20', ...sums }],
+    breakdown: [{ key: 'VIDEO', label: 'Videos', ...sums }],
+  },
+);
+
+export const PayoutOut = named(
+  'Payout',
+  Type.Object({
+    id: IdOf('pyo'),
+    amountCents: Type.Integer(),
+    currency: Type.Literal('USD'),
+    status: OneOf(VALUES.payout.status),
+    arrivalAt: Nullable(Type.String({ ...Instant, description: 'When the bank has it, or is to have it.' })),
+    failureCode: Nullable(Type.String()),
+    createdAt: Instant,
+  }),
+  {
+    id: 'pyo_01kafe3n4pfx2v9yq6m8d7t5zr',
+    amountCents: 12_500,
+    currency: 'USD',
+    status: 'PAID',
+    arrivalAt: '2026-11-21T00:00:00.000Z',
+    failureCode: null,
+    createdAt: '2026-11-20T00:00:00.000Z',
+  },
+);
+
+export const PayoutIn = named(
+  'PayoutCreate',
+  Type.Object({
+    workspaceId: Type.String({ maxLength: 100, description: 'Whose money is paid out.' }),
+    amountCents: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Default: all that there is.' }),
+    ),
+    outcome: Type.Optional(
+      OneOf(['PAID', 'FAILED'], {
+        default: 'PAID',
+        description: 'What the bank of the sandbox makes of it.',
+      }),
+    ),
+  }),
+  { workspaceId: 'wsp_01kafe3n4pfx2v9yq6m8d7t5zr' },
+);
+
+export function toRevenue({ range, totals, series, breakdown }: RevenueReport): Static<typeof RevenueOut> {
+  return {
+    from: range.from.toISOString(),
+    to: range.to.toISOString(),
+    timezone: range.timezone,
+    granularity: range.granularity,
+    currency: 'USD',
+    totals: withNet(totals),
+    series: series.map(({ date, ...rest }) => ({ date, ...withNet(rest) })),
+    breakdown: breakdown.map(({ key, label, ...rest }) => ({ key, label, ...withNet(rest) })),
+  };
+}
+
+function withNet({ grossCents, feeCents, refundCents, count }: RevenueSums) {
+  return { grossCents, feeCents, refundCents, netCents: grossCents - feeCents - refundCents, count };
+}
+
+export function toPayout(row: PayoutRow): Static<typeof PayoutOut> {
+  return {
+    id: row.id,
+    amountCents: row.amount_cents,
+    currency: 'USD',
+    status: row.status,
+    arrivalAt: row.arrival_at?.toISOString() ?? null,
+    failureCode: row.failure_code,
+    createdAt: row.created_at.toISOString(),
+  };
+}

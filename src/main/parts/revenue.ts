@@ -1,0 +1,56 @@
+import {
+  createBooksCheck,
+  createPayouts,
+  createRevenue,
+  type NamesOf,
+  revenueRoutes,
+} from '../../features/ledger/index.ts';
+import { AppError } from '../../kernel/errors.ts';
+import type { Core, Noun } from '../core.ts';
+import { EVERY } from '../part.ts';
+import { moneyCommands, moneyRunners } from './money-commands.ts';
+
+/** What is read from the books, what leaves them to the creators' banks, and the operator's look at them. */
+export const revenue: Noun = {
+  commands: moneyCommands,
+  build(core) {
+    const books = createBooksCheck(core);
+    const payouts = createPayouts(core);
+    return {
+      routes: () =>
+        revenueRoutes({
+          revenue: createRevenue({ ...core, names: namesIn(core) }),
+          payouts,
+          cursors: core.cursors,
+        }),
+      tasks: () => [
+        { name: 'payouts', everyMs: EVERY.hour, run: () => payouts.run() },
+        { name: 'sums of revenue', everyMs: EVERY.hour, run: () => books.watch() },
+      ],
+      commands: () => moneyRunners({ books, accounts: core.accounts, db: core.db }),
+    };
+  },
+};
+
+function namesIn({ videos, tiers }: Core) {
+  const unknown: NamesOf = async () => new Map();
+  return {
+    VIDEO: namesBy(async (workspaceId, id) => (await videos.get(workspaceId, id)).title),
+    SUBSCRIPTION: namesBy(async (workspaceId, id) => (await tiers.get(workspaceId, id)).name),
+    BOOKING: unknown,
+  };
+}
+
+/** Those that are gone have no name. */
+function namesBy(nameOf: (workspaceId: string, id: string) => Promise<string>): NamesOf {
+  const find = async (workspaceId: string, id: string): Promise<[string, string][]> => {
+    try {
+      return [[id, await nameOf(workspaceId, id)]];
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'NOT_FOUND') return [];
+      throw error;
+    }
+  };
+  return async (workspaceId, ids) =>
+    new Map((await Promise.all(ids.map((id) => find(workspaceId, id)))).flat());
+}
