@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import type { Sql } from 'postgres';
+
+interface Paid {
+  key: string;
+  status: string;
+  amount_cents: number;
+  refunded_cents: number;
+  dispute_status: 'OPEN' | 'WON' | 'LOST' | null;
+  purchase_id: string | null;
+}
+
+/**
+ * Everything that a workspace at rest has to agree on: the record of the sandbox, payments and purchases, the books,
+ * the sums of revenue, and events, each of which was told once.
+ */
+export async function assertWhole(sql: Sql, workspaceId: string): Promise<void> {
+  const record = await sql<Paid[]>`
+    select s.key, s.status, s.amount_cents, s.refunded_cents, s.dispute_status, p.purchase_id
+    from sandbox_payment s left join payment p on p.provider_key = s.key
+    where s.workspace_id = ${workspaceId}`;
+  const succeeded = record.filter(({ status }) => status === 'SUCCEEDED');
+  await assertPurchases(sql, workspaceId, succeeded);
+  await assertBooks(sql, workspaceId, succeeded);
+  await assertEvents(sql, workspaceId, succeeded);
+}
+
+const left = (paid: Paid) => paid.amount_cents - paid.refunded_cents;
+const sum = (list: readonly Paid[], of: (paid: Paid) => number) =>
+  list.reduce((total, paid) => total + of(paid), 0);
+const lost = (paid: Paid) => (paid.dispute_status === 'LOST' ? left(paid) : 0);
+
+/** Nobody was charged twice, and each purchase is what the bank's record makes it. */
+async function assertPurchases(sql: Sql, workspaceId: string, succeeded: readonly Paid[]): Promise<void> {
+  const rows = await sql<{ id: string; status: string; refunded: number; charges: string }[]>`
+    select id, status, refunded_cents as refunded, (select count(*) from payment
+      where purchase_id = purchase.id and type = 'CHARGE' and status = 'SUCCEEDED') as charges
+    from purchase where workspace_id = ${workspaceId}`;
+  for (const { id, status, refunded, charges } of rows) {
+    const paid = succeeded.filter((one) => one.purchase_id === id);
+    assert.ok(paid.length <= 1, `${id} was charged ${paid.length} times`);
+    assert.equal(Number(charges), paid.length, `the charge of ${id} is known`);
+    const [one] = paid;
+    assert.equal(status, one === undefined ? 'PENDING' : statusOf(one), id);
+    assert.equal(refunded, one === undefined ? 0 : one.refunded_cents + lost(one), id);
+  }
+}
+
+function statusOf(paid: Paid): string {
+  if (paid.dispute_status === 'OPEN') return 'DISPUTED';
+  if (paid.dispute_status === 'LOST' || left(paid) === 0) return 'REFUNDED';
+  return paid.refunded_cents > 0 ? 'PARTIALLY_REFUNDED' : 'PAID';
+}
+
+async function assertBooks(sql: Sql, workspaceId: string, succeeded: readonly Paid[]): Promise<void> {
+  const disputed = sum(succeeded, (paid) => (paid.dispute_status === 'OPEN' ? left(paid) : 0));
+  const back = sum(succeeded, (paid) => paid.refunded_cents + lost(paid));
+  const gross = sum(succeeded, (paid) => paid.amount_cents);
+  const [fees] = await sql<{ kept: string }[]>`
+    select coalesce(sum(fee_cents - fee_refunded_cents), 0) as kept from purchase
+    where workspace_id = ${workspaceId} and status not in ('PENDING', 'FAILED')`;
+  const rows = await sql<{ kind: string; cents: string }[]>`
+    select kind, sum(amount_cents) as cents from ledger_account join ledger_entry on account_id = id
+    where workspace_id = ${workspaceId} group by kind`;
+  const balance = (kind: string) => Number(rows.find((row) => row.kind === kind)?.cents ?? 0);
+  assert.equal(balance('BUYERS'), back - gross, 'what came from buyers');
+  assert.equal(balance('DISPUTED'), disputed, 'what banks hold back');
+  assert.equal(balance('FEES'), Number(fees?.kept), 'what the platform earned');
+  assert.equal(balance('CREATOR') + balance('FEES'), gross - back - disputed, 'what the provider holds');
+  const [sums] = await sql<Record<string, string>[]>`
+    select coalesce(sum(gross_cents), 0) as gross, coalesce(sum(fee_cents), 0) as fee,
+      coalesce(sum(refund_cents), 0) as refund, coalesce(sum(sale_count), 0) as count
+    from ledger_revenue where workspace_id = ${workspaceId}`;
+  const numbers = Object.fromEntries(Object.entries(sums ?? {}).map(([name, text]) => [name, Number(text)]));
+  const expected = { gross, fee: balance('FEES'), refund: back, count: succeeded.length };
+  assert.deepEqual(numbers, expected, 'the sums of revenue');
+}
+
+async function assertEvents(sql: Sql, workspaceId: string, succeeded: readonly Paid[]): Promise<void> {
+  const [made] = await sql<Record<string, string>[]>`
+    select count(*) filter (where type = 'CHARGE' and status in ('FAILED', 'CANCELED')) as failed,
+      count(*) filter (where type = 'REFUND' and status = 'SUCCEEDED') as refunded
+    from payment where workspace_id = ${workspaceId}`;
+  const events = await sql<{ type: string; purchase: string; sequence: number }[]>`
+    select type, body::json->'data'->>'purchaseId' as purchase, (body::json->'data'->>'sequence')::int as sequence
+    from event where workspace_id = ${workspaceId}`;
+  const told = (type: string) => events.filter((event) => event.type === type).length;
+  assert.equal(told('payment.succeeded'), succeeded.length, 'payment.succeeded');
+  assert.equal(told('payment.failed'), Number(made?.failed), 'payment.failed');
+  assert.equal(told('payment.refunded'), Number(made?.refunded), 'payment.refunded');
+  const disputes = succeeded.filter(({ dispute_status: status }) => status !== null);
+  assert.equal(told('payment.disputed'), disputes.length, 'payment.disputed');
+  const decided = disputes.filter(({ dispute_status: status }) => status !== 'OPEN');
+  assert.equal(told('payment.dispute_closed'), decided.length, 'payment.dispute_closed');
+  for (const [purchase, of] of Map.groupBy(events, (event) => event.purchase)) {
+    const numbers = of.map(({ sequence }) => sequence).sort((a, b) => a - b);
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => index + 1),
+      `the events of ${purchase} are numbered`,
+    );
+  }
+}

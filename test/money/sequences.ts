@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { PurchaseRow } from '../../src/features/payments/index.ts';
+import { AppError } from '../../src/kernel/errors.ts';
+import { newId } from '../../src/kernel/ids.ts';
+import { insertAccount } from '../harness/factories.ts';
+import { assertWhole } from './invariants.ts';
+import { Crash, type MoneyWorld } from './world.ts';
+
+const MINUTE_MS = 60_000;
+const CARDS = [
+  '4242424242424242',
+  '4000000000000002',
+  '4000000000000259',
+  '4000000000000341',
+  '4000000000000119',
+  '4000000000000077',
+] as const;
+
+/** What buyers, creators, banks and time do; `of` chooses among what there is, `crash` kills the program after so many steps. */
+type Deed =
+  | { do: 'pay'; card: number; cents: number; again: boolean; crash: number | null }
+  | { do: 'renew'; crash: number | null }
+  | { do: 'refund'; of: number; percent: number; repeat: boolean; crash: number | null }
+  | { do: 'dispute'; of: number }
+  | { do: 'decide'; of: number; outcome: 'WON' | 'LOST' }
+  | { do: 'hear'; of: number; times: number; crash: number | null }
+  | { do: 'wait'; minutes: number; crash: number | null };
+
+const crash = fc.option(fc.nat({ max: 9 }), { freq: 2 });
+const of = fc.nat({ max: 20 });
+const is = <const V extends string>(value: V) => fc.constant(value);
+
+export const deeds: fc.Arbitrary<Deed[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: is('pay'),
+        card: fc.nat({ max: CARDS.length - 1 }),
+        cents: fc.integer({ min: 50, max: 100_000 }),
+        again: fc.boolean(),
+        crash,
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ do: is('renew'), crash }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: is('refund'),
+        of,
+        percent: fc.integer({ min: 1, max: 100 }),
+        repeat: fc.boolean(),
+        crash,
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ do: is('dispute'), of }) },
+    { weight: 2, arbitrary: fc.record({ do: is('decide'), of, outcome: fc.constantFrom('WON', 'LOST') }) },
+    { weight: 3, arbitrary: fc.record({ do: is('hear'), of, times: fc.integer({ min: 1, max: 2 }), crash }) },
+    { weight: 2, arbitrary: fc.record({ do: is('wait'), minutes: fc.integer({ min: 1, max: 90 }), crash }) },
+  ),
+  { minLength: 1, maxLength: 7 },
+);
+
+/** Plays a sequence in a workspace of its own, lets everything come to rest, and looks whether all is whole. */
+export async function play(world: MoneyWorld, sequence: readonly Deed[]): Promise<void> {
+  const { test: workspaceId } = await insertAccount(world.database.db);
+  world.hints.length = 0;
+  world.crashAfter(null);
+  const customer = await world.events.transaction((tx) =>
+    world.payments.customerFor(tx, workspaceId, { email: 'ada@example.com', name: 'Ada' }),
+  );
+  const scene = { ...world, workspaceId, customerId: customer.id };
+  for (const deed of sequence) {
+    world.crashAfter('crash' in deed ? deed.crash : null);
+    await survive(() => act(scene, deed));
+  }
+  world.crashAfter(null);
+  await rest(scene);
+  await assertWhole(world.database.sql, workspaceId);
+}
+
+interface Scene extends MoneyWorld {
+  workspaceId: string;
+  customerId: string;
+}
+
+/** A refusal in words is an answer, and a crash is what is tried here. */
+async function survive(act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof Crash) && !(error instanceof AppError && error.status !== 500)) throw error;
+  }
+}
+
+function act(scene: Scene, deed: Deed): Promise<void> {
+  switch (deed.do) {
+    case 'pay':
+      return pay(scene, deed);
+    case 'renew':
+      return charge(scene, { card: null, cents: 700, purchaseId: null });
+    case 'refund':
+      return refund(scene, deed);
+    case 'dispute':
+      return dispute(scene, deed.of);
+    case 'decide':
+      return decide(scene, deed);
+    case 'hear':
+      return hear(scene, deed);
+    case 'wait':
+      scene.clock.advance(deed.minutes * MINUTE_MS);
+      return work(scene);
+  }
+}
+
+async function pay(scene: Scene, { card, cents, again }: Deed & { do: 'pay' }): Promise<void> {
+  const open = again ? (await purchases(scene, 'PENDING')).at(0) : undefined;
+  const number = CARDS[card] ?? CARDS[0];
+  const price = open?.amount_cents ?? cents;
+  await charge(scene, { card: number, cents: price, purchaseId: open?.id ?? null });
+}
+
+async function charge(
+  { payments, events, workspaceId, customerId }: Scene,
+  { card, cents, purchaseId }: { card: string | null; cents: number; purchaseId: string | null },
+): Promise<void> {
+  const pages = { returnUrl: 'http://marquee.test/', cancelUrl: 'http://marquee.test/' };
+  const { paymentId } = await events.transaction((tx, append) =>
+    payments.begin(tx, append, {
+      workspaceId,
+      customerId,
+      kind: 'VIDEO',
+      videoId: 'vid_film',
+      purchaseId,
+      amountCents: cents,
+      discountCents: 0,
+      discountCode: null,
+      description: 'A film',
+      key: newId('chk'),
+      onSession: card === null ? null : { card, ...pages, saveMethod: true },
+    }),
+  );
+  await payments.settle(paymentId);
+}
+
+async function refund(scene: Scene, { of, percent, repeat }: Deed & { do: 'refund' }): Promise<void> {
+  const { payments, events, workspaceId } = scene;
+  const purchase = pick(await purchases(scene, 'PAID', 'PARTIALLY_REFUNDED', 'DISPUTED'), of);
+  if (purchase === undefined) return;
+  const amountCents = Math.max(1, Math.floor((purchase.amount_cents * percent) / 100));
+  const order = { workspaceId, purchaseId: purchase.id, amountCents, reason: null };
+  const requestId = repeat ? 'the same' : newId('pay');
+  const { paymentId } = await events.transaction((tx) => payments.refund(tx, { ...order, requestId }));
+  await payments.settle(paymentId);
+}
+
+async function dispute({ sandbox, database, workspaceId }: Scene, of: number): Promise<void> {
+  const rows = await database.sql<{ ref: string }[]>`
+    select ref from sandbox_payment where workspace_id = ${workspaceId} and status = 'SUCCEEDED'
+      and dispute_status is null and refunded_cents < amount_cents order by created_at, ref`;
+  const row = pick(rows, of);
+  if (row !== undefined) await sandbox.dispute(row.ref);
+}
+
+async function decide(
+  { sandbox, database, workspaceId }: Scene,
+  { of, outcome }: Deed & { do: 'decide' },
+): Promise<void> {
+  const rows = await database.sql<{ ref: string }[]>`
+    select ref from sandbox_payment where workspace_id = ${workspaceId} and dispute_status = 'OPEN'
+    order by created_at, ref`;
+  const row = pick(rows, of);
+  if (row !== undefined) await sandbox.decide(row.ref, outcome);
+}
+
+/** In any order, and more than once; those that were heard may come again. */
+async function hear({ hints, payments }: Scene, { of, times }: Deed & { do: 'hear' }): Promise<void> {
+  const hint = pick(hints, of);
+  if (hint === undefined) return;
+  for (let n = 0; n < times; n++) await payments.hints.receive('SANDBOX', hint);
+}
+
+async function work({ payments }: Scene): Promise<void> {
+  await payments.reconcile();
+  await payments.hints.run();
+}
+
+const ROUNDS = 40;
+
+async function rest(scene: Scene): Promise<void> {
+  const { hints, payments, clock, database, workspaceId } = scene;
+  for (let round = 0; round < ROUNDS; round++) {
+    await work(scene);
+    // Twice, and the newest first.
+    for (const hint of [...hints.toReversed(), ...hints.splice(0)]) {
+      await payments.hints.receive('SANDBOX', hint);
+    }
+    const [open] = await database.sql<{ count: string }[]>`
+      select (select count(*) from payment where workspace_id = ${workspaceId} and status = 'PENDING' and type <> 'DISPUTE')
+        + (select count(*) from provider_event where handled_at is null) as count`;
+    if (Number(open?.count) === 0) return;
+    clock.advance(20 * MINUTE_MS);
+  }
+  assert.fail('payments or hints are still open');
+}
+
+function purchases(
+  { database, workspaceId }: Scene,
+  ...statuses: PurchaseRow['status'][]
+): Promise<PurchaseRow[]> {
+  return database.db
+    .selectFrom('purchase')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('status', 'in', statuses)
+    .orderBy('id')
+    .execute();
+}
+
+function pick<T>(list: readonly T[], of: number): T | undefined {
+  return list[of % Math.max(1, list.length)];
+}
