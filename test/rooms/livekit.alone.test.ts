@@ -33,9 +33,11 @@ test('a host mutes at the server, media come back with LiveKit, and whoever is n
   const events: RoomEngineEvent[] = [];
   engine.onEvent((event) => events.push(event));
   const studio = await openStudio({ browser, engine });
-  const [ada, bob] = [await studio.enter('ada'), await studio.enter('bob')];
+  // Longer, in bytes, than what LiveKit takes for an identity.
+  const his = 'Bob𝄞'.repeat(32);
+  const [ada, bob] = [await studio.enter('ada'), await studio.enter(his)];
   await Promise.all([ada.publish('CAMERA', 'MICROPHONE'), bob.publish('CAMERA')]);
-  await Promise.all([bob.sees('ada'), bob.hears('ada'), ada.sees('bob')]);
+  await Promise.all([bob.sees('ada'), bob.hears('ada'), ada.sees(his)]);
   const tracksOf = async (identity: string) =>
     (await engine.listParticipants(studio.ref)).find((one) => one.identity === identity)?.tracks;
 
@@ -49,14 +51,14 @@ test('a host mutes at the server, media come back with LiveKit, and whoever is n
   await engine.setMuted(studio.ref, 'ada', 'VIDEO', false);
   await bob.sees('ada');
   await bob.unpublish('CAMERA');
-  await until(() => events.some((event) => event.type === 'tracks' && event.identity === 'bob'));
+  await until(() => events.some((event) => event.type === 'tracks' && event.identity === his));
   await bob.publish('CAMERA');
-  await ada.sees('bob');
+  await ada.sees(his);
 
   await intrude(studio.ref, bob, await tokenOf(studio.ref));
   assert.ok(events.some((event) => event.type === 'joined' && event.identity === 'mallory'));
   assert.equal(await ada.arrived('mallory', 'CAMERA', 'video'), null);
-  await ada.sees('bob');
+  await ada.sees(his);
 
   const killed = performance.now();
   await server.kill();
@@ -64,7 +66,7 @@ test('a host mutes at the server, media come back with LiveKit, and whoever is n
   for (const { told } of [ada, bob]) assert.ok((told[0]?.at ?? Infinity) - killed < 5000);
   await server.start();
   await until(() => bob.told.some(({ state }) => state === 'up'), { message: 'LiveKit is back' });
-  await Promise.all([bob.sees('ada'), bob.hears('ada'), ada.sees('bob')]);
+  await Promise.all([bob.sees('ada'), bob.hears('ada'), ada.sees(his)]);
   await engine.endRoom(studio.ref);
   await engine.endRoom(studio.ref);
   assert.deepEqual(await engine.listParticipants(studio.ref), []);
@@ -124,6 +126,7 @@ async function comeBack(page: Page, data: { url: string; token: string }): Promi
 
 describe('the platform with LiveKit', { skip }, () => {
   let app: TestApp;
+  let other: TestApp;
   let server: TestLivekit;
   let key: string;
   let url: string;
@@ -131,11 +134,14 @@ describe('the platform with LiveKit', { skip }, () => {
     const port = await freePort();
     url = `http://localhost:${port}`;
     server = await startLivekit(`http://127.0.0.1:${port}/rtc/livekit/webhook`);
-    const env = { ...server.env, PORT: String(port), PUBLIC_URL: url };
-    app = await startTestApp({ env, rooms: { name: 'livekit', lack: null } });
+    const rooms = { name: 'livekit', lack: null } as const;
+    const env = { ...server.env, PUBLIC_URL: url };
+    app = await startTestApp({ env: { ...env, PORT: String(port) }, rooms });
+    other = await startTestApp({ env: { ...env, PORT: String(await freePort()) }, rooms, beside: app });
     ({ key } = await app.createKey());
   });
   after(async () => {
+    await other?.close();
     await app?.close();
     await server?.close();
   });
@@ -151,36 +157,47 @@ describe('the platform with LiveKit', { skip }, () => {
     await until(async () => (await frames(page)) > before + 5, { timeoutMs: 15_000, message: 'pictures' });
   };
 
-  test('two people meet by the join page under its policy, and a kick holds at LiveKit too', async () => {
+  test('people on two nodes meet by the join page under its policy, and a kick holds at LiveKit too', async () => {
     const id = await createRoom(app, key);
-    const enter = async (identity: string, role: string) => {
+    const enter = async (at: TestApp, identity: string, role: string, devices: string[]) => {
       const token = await mintToken(app, key, id, { identity, role, name: identity });
-      const watched = await browser.open(`${url}/r/${id}#token=${token}`, {
+      const watched = await browser.open(`http://localhost:${at.port}/r/${id}#token=${token}`, {
         ...{ permissions: ['camera', 'microphone'], initScript: SOCKETS },
       });
       const { page } = watched;
-      for (const name of ['Turn on the camera', 'Turn on the microphone', 'Join'])
+      for (const name of [...devices, 'Join'])
         await page.getByRole('button', { name, exact: true }).click(SLOW);
       return watched;
     };
-    const [host, guest] = [await enter('Ada', 'HOST'), await enter('Bob', 'SPEAKER')];
-    await Promise.all([sees(host.page), sees(guest.page)]);
-    await host.page.locator('.tile[data-speaking]').filter({ hasText: 'Bob' }).waitFor(SLOW);
+    const [camera, microphone] = ['Turn on the camera', 'Turn on the microphone'];
+    const host = await enter(app, 'Ada', 'HOST', [microphone]);
+    const guest = await enter(other, 'Bob', 'SPEAKER', [camera, microphone]);
+    await sees(host.page);
+    for (const [{ page }, name] of [
+      [host, 'Bob'],
+      [guest, 'Ada'],
+    ] as const)
+      await page
+        .locator('.tile[data-speaking]')
+        .filter({ hasText: name })
+        .waitFor({ state: 'attached', ...SLOW });
 
-    await guest.page.evaluate(`sockets.find(({ url }) => url.includes('/rtc/rooms/')).close()`);
-    await guest.page.getByText('The connection is lost.').waitFor({ state: 'attached', ...SLOW });
-    await Promise.all([sees(host.page), sees(guest.page)]);
+    const gateways = "sockets.filter(({ url }) => url.includes('/rtc/rooms/'))";
+    await guest.page.evaluate(`${gateways}[0].close()`);
+    await until(() => guest.page.evaluate<boolean>(`${gateways}.length > 1`), {
+      timeoutMs: 10_000,
+      message: 'another connection to the gateway',
+    });
+    await sees(host.page);
 
     const interrupted = (page: Page) => page.getByText('Sound and pictures are interrupted.');
-    const killed = performance.now();
     await server.kill();
     await Promise.all([host, guest].map(({ page }) => interrupted(page).waitFor(SLOW)));
-    assert.ok(performance.now() - killed < 5000);
     await server.start();
     await Promise.all(
       [host, guest].map(({ page }) => interrupted(page).waitFor({ state: 'hidden', ...SLOW })),
     );
-    await Promise.all([sees(host.page), sees(guest.page)]);
+    await sees(host.page);
 
     const mallory = await joinRoom(app, key, id, { identity: 'mallory' });
     mallory.send({ type: 'signal', data: { op: 'hello' } });
@@ -195,10 +212,8 @@ describe('the platform with LiveKit', { skip }, () => {
     app.container.roomEngine().onEvent((event) => {
       if (event.type === 'joined') joined.push(event.identity);
     });
-    const begun = performance.now();
     await comeBack(guest.page, { url: server.env.LIVEKIT_URL, token: kept });
     assert.deepEqual(joined, ['mallory']);
-    assert.ok(performance.now() - begun < 5000, 'LiveKit lets go of whoever has no seat');
     const people = await app.container.roomEngine().listParticipants(id);
     assert.deepEqual(
       people.map(({ identity }) => identity),

@@ -26,7 +26,7 @@ export function lackOfLivekit(): string | null {
   }
 }
 
-/** A LiveKit server on the loopback. */
+/** A LiveKit server, on the loopback unless it is told otherwise. */
 export interface TestLivekit {
   /** As `LIVEKIT_*` say it. */
   env: { LIVEKIT_URL: string; LIVEKIT_API_KEY: string; LIVEKIT_API_SECRET: string };
@@ -37,18 +37,27 @@ export interface TestLivekit {
   close(): Promise<void>;
 }
 
+interface Place {
+  /** Where browsers ask for a room. */
+  host: string;
+  /** The network device, and its address, where media come and go. */
+  device: { name: string; address: string };
+}
+
+const LOOPBACK: Place = { host: '127.0.0.1', device: { name: 'lo', address: '127.0.0.1' } };
+
 /** @param webhook where it tells what happens. */
-export async function startLivekit(webhook: string): Promise<TestLivekit> {
+export async function startLivekit(webhook: string, { host, device } = LOOPBACK): Promise<TestLivekit> {
   const [port, tcpPort, udpPort] = [await freePort(), await freePort(), await freeUdpPort()];
   const key = `API${randomBytes(6).toString('hex')}`;
   const secret = randomBytes(24).toString('hex');
   const settings = {
     port,
-    bind_addresses: ['127.0.0.1'],
+    bind_addresses: [host],
     rtc: {
       ...{ tcp_port: tcpPort, udp_port: udpPort },
-      ...{ node_ip: '127.0.0.1', use_external_ip: false, enable_loopback_candidate: true },
-      interfaces: { includes: ['lo'] },
+      ...{ node_ip: device.address, use_external_ip: false, enable_loopback_candidate: device.name === 'lo' },
+      interfaces: { includes: [device.name] },
       stun_servers: [],
     },
     keys: { [key]: secret },
@@ -56,9 +65,9 @@ export async function startLivekit(webhook: string): Promise<TestLivekit> {
     logging: { level: 'error' },
   };
   let child: ChildProcess | null = null;
-  const isUp = async () => (await fetch(`http://127.0.0.1:${port}/`)).ok;
+  const isUp = async () => (await fetch(`http://${host}:${port}/`)).ok;
   const livekit: TestLivekit = {
-    env: { LIVEKIT_URL: `ws://127.0.0.1:${port}`, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret },
+    env: { LIVEKIT_URL: `ws://${host}:${port}`, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret },
     async start() {
       // JSON is YAML.
       child = spawn(PROGRAM, ['--config-body', JSON.stringify(settings)], { stdio: 'ignore' });
@@ -85,7 +94,7 @@ async function freeUdpPort(): Promise<number> {
 }
 
 /** An engine on a server of its own, which tells it what happens. */
-export async function openLivekit(): Promise<{
+export async function openLivekit(place = LOOPBACK): Promise<{
   engine: RoomEngine;
   server: TestLivekit;
   close(): Promise<void>;
@@ -99,7 +108,7 @@ export async function openLivekit(): Promise<{
   await new Promise<void>((resolve) => hooks.listen(0, '127.0.0.1', resolve));
   const address = hooks.address();
   const port = typeof address === 'object' ? address?.port : null;
-  const server = await startLivekit(`http://127.0.0.1:${port}/`);
+  const server = await startLivekit(`http://127.0.0.1:${port}/`, place);
   const listeners: ((ref: string) => void)[] = [];
   const engine = openRoomEngine({
     choice: { name: 'livekit', lack: null },

@@ -5,8 +5,9 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/kernel/clock.ts';
+import type { RoomEngine } from '../../src/media/rooms/engine.ts';
 import { createJanusEngine } from '../../src/media/rooms/janus/engine.ts';
 import { readLink } from '../../src/media/rooms/janus/link.ts';
 import { lackOfJanus, startJanus } from '../../src/media/rooms/janus/process.ts';
@@ -15,6 +16,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, findChromium, launchBrowser } from '../harness/browser.ts';
 import { freePort } from '../harness/platform.ts';
 import { until } from '../harness/wait.ts';
+import { lackOfLivekit, openLivekit } from './livekit.ts';
 import { openStudio } from './studio.ts';
 
 const NAMESPACE = `marquee${process.pid}`;
@@ -30,17 +32,24 @@ const devices = Object.entries(networkInterfaces()).flatMap(([name, addresses]) 
     .map(({ address }) => ({ name, address })),
 );
 
-async function lackOf(): Promise<string | false> {
+function lackOf(): string | false {
   if (spawnSync('turnserver', ['--version'], { stdio: 'ignore' }).error !== undefined)
     return 'needs coturn (apt-get install coturn)';
-  const janus = await lackOfJanus('janus');
-  if (janus !== null) return janus;
   if (devices.length === 0) return 'needs a network device beside the loopback';
   if (ip('netns', 'add', NAMESPACE).status !== 0) return 'needs the right to make network namespaces';
   return false;
 }
 
-const skip = await lackOf();
+const lack = lackOf();
+before(() => {
+  if (lack !== false) return;
+  // The namespace knows one address: there is no route to that of the media server.
+  ip('link', 'add', DEVICE, 'type', 'veth', 'peer', 'name', 'out', 'netns', NAMESPACE);
+  ip('address', 'add', `${NEAR}/30`, 'dev', DEVICE);
+  ip('link', 'set', DEVICE, 'up');
+  for (const line of [`address add ${FAR}/30 dev out`, 'link set out up', 'link set lo up'])
+    ip('-n', NAMESPACE, ...line.split(' '));
+});
 after(() => {
   ip('netns', 'del', NAMESPACE);
   ip('link', 'del', DEVICE);
@@ -63,18 +72,38 @@ const takesConnections = (port: number) =>
     socket.once('error', () => resolve(false));
   });
 
-test('somebody whose network lets nothing but TURN through is seen and sees', { skip }, async (t) => {
-  const [device = { name: '', address: '' }] = devices;
-  const dir = await mkdtemp(join(tmpdir(), 'marquee-turn-'));
-  t.after(() => rm(dir, { recursive: true, force: true }));
-  // The namespace knows one address: there is no route to that of Janus.
-  ip('link', 'add', DEVICE, 'type', 'veth', 'peer', 'name', 'out', 'netns', NAMESPACE);
-  ip('address', 'add', `${NEAR}/30`, 'dev', DEVICE);
-  ip('link', 'set', DEVICE, 'up');
-  for (const line of [`address add ${FAR}/30 dev out`, 'link set out up', 'link set lo up'])
-    ip('-n', NAMESPACE, ...line.split(' '));
-  assert.notEqual(ip('-n', NAMESPACE, 'route', 'get', device.address).status, 0);
+interface Bench {
+  engine: RoomEngine;
+  close(): Promise<void>;
+}
 
+async function openJanus(device: string): Promise<Bench> {
+  const dir = await mkdtemp(join(tmpdir(), 'marquee-turn-'));
+  const log = createLogger('silent', { process: 'test' });
+  const linkFile = join(dir, 'janus.json');
+  const ports = { first: 21_400, last: 21_599 };
+  const janus = startJanus({
+    ...{ program: 'janus', folder: join(dir, 'janus'), linkFile, ports, publicIp: undefined },
+    ...{ devices: device, log },
+  });
+  const engine = createJanusEngine({ linkFile, log });
+  await until(async () => (await engine.health()).ok, { message: 'Janus' });
+  const folder = (await readLink(linkFile))?.folder ?? dir;
+  return {
+    engine,
+    async close() {
+      await engine.close();
+      await janus.stop();
+      for (const path of [folder, dir]) await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+/** @param ways what the one behind the wall is connected by, each of its connections. */
+async function seeAndHear(t: TestContext, { engine, close }: Bench, ways: readonly string[]): Promise<void> {
+  t.after(close);
+  const [device = { name: '', address: '' }] = devices;
+  assert.notEqual(ip('-n', NAMESPACE, 'route', 'get', device.address).status, 0);
   const turnPort = await freePort();
   const turn = startTurn(turnPort, device.address);
   t.after(async () => {
@@ -82,21 +111,8 @@ test('somebody whose network lets nothing but TURN through is seen and sees', { 
     await once(turn, 'exit');
   });
   await until(() => takesConnections(turnPort), { message: 'coturn' });
-  const log = createLogger('silent', { process: 'test' });
-  const linkFile = join(dir, 'janus.json');
-  const ports = { first: 21_400, last: 21_599 };
-  const janus = startJanus({
-    ...{ program: 'janus', folder: join(dir, 'janus'), linkFile, ports, publicIp: undefined },
-    ...{ devices: device.name, log },
-  });
-  const engine = createJanusEngine({ linkFile, log });
-  await until(async () => (await engine.health()).ok, { message: 'Janus' });
-  const folder = (await readLink(linkFile))?.folder ?? dir;
-  t.after(async () => {
-    await engine.close();
-    await janus.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  const dir = await mkdtemp(join(tmpdir(), 'marquee-turn-'));
+  t.after(() => rm(dir, { recursive: true, force: true }));
 
   const address = { host: NEAR, port: await freePort() };
   const args = [...FAKE_DEVICES, `--unsafely-treat-insecure-origin-as-secure=http://${NEAR}:${address.port}`];
@@ -113,5 +129,18 @@ test('somebody whose network lets nothing but TURN through is seen and sees', { 
   const [free, behind] = [await studio.enter('free'), await studio.enter('behind', {}, walled)];
   await Promise.all([free.publish('CAMERA', 'MICROPHONE'), behind.publish('CAMERA', 'MICROPHONE')]);
   await Promise.all([free.sees('behind'), free.hears('behind'), behind.sees('free'), behind.hears('free')]);
-  assert.deepEqual(await behind.ways(), ['relay', 'relay']);
+  assert.deepEqual(await behind.ways(), ways);
+}
+
+const NAME = 'somebody whose network lets nothing but TURN through is seen and sees';
+const noJanus = lack === false ? ((await lackOfJanus('janus')) ?? false) : lack;
+const noLivekit = lack === false ? (lackOfLivekit() ?? false) : lack;
+
+test(`${NAME}, with Janus`, { skip: noJanus }, async (t) => {
+  await seeAndHear(t, await openJanus(devices[0]?.name ?? ''), ['relay', 'relay']);
+});
+
+test(`${NAME}, with LiveKit`, { skip: noLivekit }, async (t) => {
+  const [device = { name: '', address: '' }] = devices;
+  await seeAndHear(t, await openLivekit({ host: NEAR, device }), ['relay']);
 });
