@@ -28,6 +28,12 @@ export const PEERS = {
     version: '0.8.1',
     build: pipProgram('imageio-ffmpeg', 'imageio_ffmpeg/binaries', 'ffmpeg'),
   },
+  // What the API of Stripe takes and answers, MIT: it checks parameters, and knows no state.
+  'stripe-mock': {
+    version: 'v0.203.0',
+    build: go('github.com/stripe/stripe-mock', 'stripe-mock'),
+    isLong: true,
+  },
   schemathesis: { version: '4.32.5', build: pip('schemathesis'), isLong: true },
 };
 

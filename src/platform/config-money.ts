@@ -1,4 +1,4 @@
-import type { Key } from './config-kinds.ts';
+import { ConfigError, type Key, text, url } from './config-kinds.ts';
 
 const fee: Key<number> = {
   description:
@@ -14,18 +14,57 @@ const fee: Key<number> = {
   },
 };
 
+const webhookSecrets: Key<string[]> = {
+  description:
+    'What the endpoints at Stripe that tell this platform sign with (`whsec_…`), comma-separated: that of the platform and that of the connected accounts.',
+  fallback: null,
+  parse: (value) => {
+    const secrets = value.split(',').map((one) => one.trim());
+    if (secrets.some((one) => !/^whsec_\w+$/.test(one)))
+      throw new Error('must be secrets that begin with whsec_');
+    return secrets;
+  },
+};
+
 /** Of the table in the README, what is about money. */
-export const MONEY_KEYS = { PLATFORM_FEE_PERCENT: fee };
+export const MONEY_KEYS = {
+  PLATFORM_FEE_PERCENT: fee,
+  STRIPE_SECRET_KEY: {
+    ...text(
+      'A secret key of Stripe (`sk_…` or `rk_…`), which takes the money of live mode. Unset: the sandbox does, which moves none. See `docs/guides/money.md`.',
+    ),
+    parse: (value: string) => {
+      if (!/^[sr]k_\w+$/.test(value)) throw new Error('must be a secret key of Stripe: sk_… or rk_…');
+      return value;
+    },
+  },
+  STRIPE_WEBHOOK_SECRET: webhookSecrets,
+  STRIPE_API_URL: url("Another address than Stripe's, for tests with a stand-in.", ['http:', 'https:']),
+} satisfies Record<string, Key<unknown>>;
 export type MoneyKeys = keyof typeof MONEY_KEYS;
 
 export interface MoneyConfig {
   /** Hundredths of a percent. */
   readonly PLATFORM_FEE_PERCENT: number;
+  /** It and the secrets are there together, or neither. */
+  readonly STRIPE_SECRET_KEY: string | undefined;
+  readonly STRIPE_WEBHOOK_SECRET: readonly string[];
+  readonly STRIPE_API_URL: string | undefined;
 }
 
 type Read = <T>(name: string, key: Key<T>) => T | undefined;
 
 /** @throws {ConfigError} naming the key. */
 export function readMoney(read: Read): MoneyConfig {
-  return { PLATFORM_FEE_PERCENT: read('PLATFORM_FEE_PERCENT', MONEY_KEYS.PLATFORM_FEE_PERCENT) ?? 0 };
+  const secrets = read('STRIPE_WEBHOOK_SECRET', MONEY_KEYS.STRIPE_WEBHOOK_SECRET) ?? [];
+  const config = {
+    PLATFORM_FEE_PERCENT: read('PLATFORM_FEE_PERCENT', MONEY_KEYS.PLATFORM_FEE_PERCENT) ?? 0,
+    STRIPE_SECRET_KEY: read('STRIPE_SECRET_KEY', MONEY_KEYS.STRIPE_SECRET_KEY),
+    STRIPE_WEBHOOK_SECRET: secrets,
+    STRIPE_API_URL: read('STRIPE_API_URL', MONEY_KEYS.STRIPE_API_URL),
+  };
+  if ((config.STRIPE_SECRET_KEY === undefined) !== (secrets.length === 0)) {
+    throw new ConfigError('STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET go together: both are required');
+  }
+  return config;
 }

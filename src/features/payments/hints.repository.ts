@@ -39,3 +39,13 @@ export function listDueHints(db: Db, now: Date, limit: number): Promise<HintRow[
     .limit(limit)
     .execute();
 }
+
+/** When the provider last told something; null: never yet. */
+export async function lastToldAt(db: Db, provider: HintRow['provider']): Promise<Date | null> {
+  const { at } = await db
+    .selectFrom('provider_event')
+    .select((eb) => eb.fn.max('received_at').as('at'))
+    .where('provider', '=', provider)
+    .executeTakeFirstOrThrow();
+  return at;
+}

@@ -1,5 +1,5 @@
 import { dateFromMs } from '../../kernel/clock.ts';
-import { MINUTE_MS } from '../../kernel/durations.ts';
+import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import type { DisputeService } from './disputes.service.ts';
 import type { HintRow } from './hints.repository.ts';
 import * as hints from './hints.repository.ts';
@@ -17,6 +17,8 @@ export interface HintService {
   receive(provider: ProviderName, hint: Hint): Promise<void>;
   /** The worker's round. */
   run(): Promise<void>;
+  /** Asks Stripe what it has told since it was last heard of: a message may be lost. */
+  catchUp(): Promise<void>;
 }
 
 /** Of other kinds of hints: who acts on them. */
@@ -33,6 +35,9 @@ interface Deps extends PaymentPorts {
 }
 
 const BATCH = 50;
+/** Messages may overtake each other by so much; and Stripe repeats its own for so long. */
+const OVERLAP_MS = 30 * MINUTE_MS;
+const BACK_MAX_MS = 3 * DAY_MS;
 const ATTEMPTS_MAX = 20;
 const PAUSE_MAX_MS = 60 * MINUTE_MS;
 
@@ -63,6 +68,13 @@ export function createHintService(deps: Deps): HintService {
     },
     async run() {
       for (const row of await hints.listDueHints(db, clock.now(), BATCH)) await attempt(deps, row);
+    },
+    async catchUp() {
+      const { STRIPE: stripe } = deps.providers;
+      if (stripe === null) return;
+      const last = await hints.lastToldAt(db, stripe.name);
+      const since = Math.max(clock.ms() - BACK_MAX_MS, (last?.getTime() ?? 0) - OVERLAP_MS);
+      for (const hint of await stripe.toldSince(dateFromMs(since))) await keep(stripe.name, hint);
     },
   };
 }

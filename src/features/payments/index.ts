@@ -11,6 +11,8 @@ export {
 } from './events.ts';
 export type { Providers } from './ports.ts';
 export { createSandbox } from './providers/sandbox/sandbox.ts';
+export { createStripe } from './providers/stripe/stripe.ts';
 export type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
 export { createPayments, type Payments } from './service.ts';
 export type { Settled } from './settle.service.ts';
+export { stripeWebhookPage } from './stripe.pages.ts';

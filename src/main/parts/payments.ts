@@ -2,12 +2,14 @@ import type { Ledger } from '../../features/ledger/index.ts';
 import {
   createPayments,
   createSandbox,
+  createStripe,
   type Payments,
   paymentDisputeClosed,
   paymentDisputed,
   paymentFailed,
   paymentRefunded,
   paymentSucceeded,
+  stripeWebhookPage,
 } from '../../features/payments/index.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
@@ -38,19 +40,34 @@ export function paymentsPart(base: Needs): Built<{ payments: Payments; payment: 
       else await payments.hints.keep('SANDBOX', hint);
     },
   });
+  const stripe = stripeOf(base);
   const payments: Payments = createPayments({
     ...base,
-    providers: { SANDBOX: sandbox, STRIPE: null },
+    providers: { SANDBOX: sandbox, STRIPE: stripe },
     tellDispute: nothing,
     takers: { payout: nothing, account: nothing, card: nothing },
   });
   return {
     gives: { payments, payment },
     part: {
+      pages: () => (stripe === null ? [] : [stripeWebhookPage({ stripe, hints: payments.hints })]),
       tasks: () => [
+        { name: 'what Stripe told', everyMs: 10 * EVERY.minute, run: () => payments.hints.catchUp() },
         { name: 'payment hints', everyMs: 2 * EVERY.second, run: () => payments.hints.run() },
         { name: 'open payments', everyMs: EVERY.minute, run: () => payments.reconcile() },
       ],
     },
   };
+}
+
+/** Null where the operator has not set it up. */
+function stripeOf({ config, clock }: Base) {
+  const {
+    STRIPE_SECRET_KEY: secretKey,
+    STRIPE_WEBHOOK_SECRET: webhookSecrets,
+    STRIPE_API_URL: apiUrl,
+  } = config;
+  return secretKey === undefined
+    ? null
+    : createStripe({ secretKey, webhookSecrets, apiUrl: apiUrl ?? null, clock });
 }

@@ -204,7 +204,9 @@ export interface PaymentProvider {
   onboardingLink(request: OnboardingRequest): Promise<{ url: string; expiresAt: Date }>;
   dashboardLink(accountRef: string): Promise<{ url: string }>;
   /** Checks signature and age; null: not the provider's. An event that concerns nothing of ours is 'OTHER'. */
-  readWebhook(rawBody: Buffer, headers: IncomingHttpHeaders): Hint | 'OTHER' | null;
+  readWebhook(rawBody: Buffer, headers: IncomingHttpHeaders): Promise<Hint | 'OTHER' | null>;
+  /** What it has told since then, for whom a message did not reach; those that are known come again. */
+  toldSince(at: Date): Promise<Hint[]>;
   /** Each null for what the provider does not know. */
   fetchPayment(object: ObjectHandle): Promise<FetchedPayment | null>;
   fetchRefund(object: ObjectHandle): Promise<FetchedRefund | null>;

@@ -268,7 +268,14 @@ function tellDispute({ tell }: Deps, ref: string, what: string): Promise<void> {
 
 type Fetching = Pick<
   PaymentProvider,
-  'name' | 'readWebhook' | 'fetchPayment' | 'fetchRefund' | 'fetchDispute' | 'fetchPayout' | 'fetchMethod'
+  | 'name'
+  | 'readWebhook'
+  | 'toldSince'
+  | 'fetchPayment'
+  | 'fetchRefund'
+  | 'fetchDispute'
+  | 'fetchPayout'
+  | 'fetchMethod'
 >;
 
 function fetching(deps: Deps): Fetching {
@@ -276,7 +283,8 @@ function fetching(deps: Deps): Fetching {
   return {
     name: 'SANDBOX',
     // It tells by a call.
-    readWebhook: () => null,
+    readWebhook: () => Promise.resolve(null),
+    toldSince: () => Promise.resolve([]),
     async fetchPayment({ ref }) {
       const row = await repository.findByRef(db, ref);
       return row === undefined ? null : { key: row.key, answer: await answerOf(deps, row) };

@@ -1,0 +1,63 @@
+import type { Stripe } from 'stripe';
+import { type Decline, ProviderUnavailable } from '../provider.ts';
+import { declineOf } from './answers.ts';
+
+/** The package is large: it is loaded when Stripe is first asked. */
+export type Client = () => Promise<Stripe>;
+
+/**
+ * What an error of Stripe's says of a payment: a decline, where the bank or Stripe has refused it.
+ *
+ * @throws {ProviderUnavailable} where nothing is known.
+ */
+export function refusalOf(error: unknown): Decline {
+  const stripe = asStripeError(error);
+  if (stripe === null) throw error;
+  if (stripe.type === 'StripeCardError') {
+    return declineOf(stripe.payment_intent?.id ?? null, [stripe.decline_code, stripe.code]);
+  }
+  if (stripe.type === 'StripeInvalidRequestError') {
+    const message = 'The payment provider refused the payment; the card was not charged.';
+    return { status: 'FAILED', ref: null, code: 'PROVIDER_ERROR', message };
+  }
+  throw unavailable(stripe);
+}
+
+/**
+ * @returns null where Stripe knows no such object.
+ * @throws {ProviderUnavailable} for every other error.
+ */
+export async function known<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    const stripe = asStripeError(error);
+    if (stripe === null) throw error;
+    if (stripe.code === 'resource_missing') return null;
+    throw unavailable(stripe);
+  }
+}
+
+/** @throws {ProviderUnavailable} for every error of Stripe's. */
+export async function answered<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    const stripe = asStripeError(error);
+    throw stripe === null ? error : unavailable(stripe);
+  }
+}
+
+/** Its message may quote a request, so the cause is told by type and code. */
+function unavailable({ type, code, requestId }: Stripe.errors.StripeError): ProviderUnavailable {
+  return new ProviderUnavailable(`Stripe: ${type} ${code ?? ''} ${requestId ?? ''}`.trim());
+}
+
+function asStripeError(error: unknown): Stripe.errors.StripeError | null {
+  return isStripeError(error) ? error : null;
+}
+
+/** By its shape: the package is loaded only where it is set up. */
+function isStripeError(error: unknown): error is Stripe.errors.StripeError {
+  return error instanceof Error && 'type' in error && String(error.type).startsWith('Stripe');
+}

@@ -1,0 +1,361 @@
+import type { Stripe } from 'stripe';
+import type { Clock } from '../../../../kernel/clock.ts';
+import { MINUTE_MS } from '../../../../kernel/durations.ts';
+import type {
+  Answer,
+  ChargeRequest,
+  Payer,
+  PaymentHandle,
+  PaymentProvider,
+  RefundAnswer,
+  RefundRequest,
+  SavedChargeRequest,
+  SaveMethodRequest,
+} from '../provider.ts';
+import { accounts } from './accounts.ts';
+import {
+  CUSTOMER,
+  KEY,
+  LED,
+  methodOf,
+  ofDispute,
+  ofIntent,
+  ofPayout,
+  ofRefund,
+  ofSession,
+  refOf,
+  whole,
+} from './answers.ts';
+import { answered, type Client, known, refusalOf } from './asking.ts';
+import { hintOf, TOLD } from './hints.ts';
+
+/** The version whose shapes this file was written for; Stripe keeps old ones. */
+const API_VERSION = '2026-10-28.endive';
+const TIMEOUT_MS = 10_000;
+/** Of signatures, as everywhere (docs/api/webhooks.md). */
+const TOLERANCE_SEC = 300;
+/** Of one look at what Stripe has told. */
+const TOLD_MAX = 1000;
+/** Stripe ends a session half an hour after it was made at the earliest; we end it ourselves before. */
+const EXPIRY_MARGIN_MS = 5 * MINUTE_MS;
+
+export interface StripeSettings {
+  secretKey: string;
+  /** Of the endpoints at Stripe that tell us: its own, and that of the connected accounts. */
+  webhookSecrets: readonly string[];
+  /** Another address than Stripe's, for tests. */
+  apiUrl: string | null;
+  clock: Clock;
+}
+
+/**
+ * Stripe with Connect (docs/decisions/money.md#stripe): the platform charges, the rest of the money goes to the
+ * creator's account, and Stripe keeps the cards. What each call takes and answers: https://docs.stripe.com/api.
+ */
+export function createStripe(settings: StripeSettings): PaymentProvider {
+  const client = lazily(() => connect(settings));
+  return {
+    name: 'STRIPE',
+    ...charging(client),
+    ...following(client),
+    ...accounts(client),
+    async readWebhook(rawBody, headers) {
+      const signature = headers['stripe-signature'];
+      if (typeof signature !== 'string') return null;
+      const { webhooks } = await client();
+      for (const secret of settings.webhookSecrets) {
+        const event = verified(webhooks, { rawBody, signature, secret, now: settings.clock.ms() });
+        if (event !== null) return hintOf(event);
+      }
+      return null;
+    },
+    async toldSince(at) {
+      const { events } = await client();
+      const asked = { created: { gte: Math.floor(at.getTime() / 1000) }, types: [...TOLD], limit: 100 };
+      const told = await answered(events.list(asked).autoPagingToArray({ limit: TOLD_MAX }));
+      return told.map(hintOf).filter((hint) => hint !== 'OTHER');
+    },
+  };
+}
+
+/** The package is large: it is loaded when Stripe is first asked. */
+async function connect({ secretKey, apiUrl }: StripeSettings): Promise<Stripe> {
+  const { Stripe } = await import('stripe');
+  const at = apiUrl === null ? null : new URL(apiUrl);
+  return new Stripe(secretKey, {
+    apiVersion: API_VERSION,
+    timeout: TIMEOUT_MS,
+    maxNetworkRetries: 1,
+    telemetry: false,
+    appInfo: { name: 'Marquee' },
+    ...(at !== null && {
+      protocol: at.protocol === 'http:' ? 'http' : 'https',
+      host: at.hostname,
+      port: Number(at.port || (at.protocol === 'http:' ? 80 : 443)),
+    }),
+  });
+}
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+type Charging = Pick<PaymentProvider, 'charge' | 'chargeSaved' | 'saveMethod' | 'refund'>;
+
+function charging(client: Client): Charging {
+  return {
+    async charge(request) {
+      const stripe = await client();
+      return attempt(async () => {
+        const customer = await customerOf(stripe, request.customer);
+        const params = paymentSession(request, customer);
+        return ofSession(await stripe.checkout.sessions.create(params, { idempotencyKey: request.key }));
+      });
+    },
+    async chargeSaved(request) {
+      const stripe = await client();
+      return attempt(async () => {
+        const customer = await customerOf(stripe, request.customer);
+        const params = savedPayment(request, customer);
+        return ofIntent(await stripe.paymentIntents.create(params, { idempotencyKey: request.key }));
+      });
+    },
+    async saveMethod(request) {
+      const stripe = await client();
+      return attempt(async () => {
+        const customer = await customerOf(stripe, request.customer);
+        const params = setupSession(request, customer);
+        return ofSession(await stripe.checkout.sessions.create(params, { idempotencyKey: request.key }));
+      });
+    },
+    async refund(request) {
+      return attemptRefund(await client(), request);
+    },
+  };
+}
+
+async function attempt(ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+/** One for each of our customers, whichever payment is their first. */
+async function customerOf(stripe: Stripe, { id, email, ref }: Payer): Promise<string> {
+  if (ref !== null) return ref;
+  const params = { email, metadata: { [CUSTOMER]: id } };
+  const made = await stripe.customers.create(params, { idempotencyKey: `customer:${id}` });
+  return made.id;
+}
+
+/** Where the money goes: to the creator, but for the fee. */
+function destination({ accountRef, feeCents }: Pick<SavedChargeRequest, 'accountRef' | 'feeCents'>) {
+  if (accountRef === null) return {};
+  return {
+    transfer_data: { destination: accountRef },
+    ...(feeCents > 0 && { application_fee_amount: feeCents }),
+  };
+}
+
+function paymentSession(request: ChargeRequest, customer: string): Stripe.Checkout.SessionCreateParams {
+  const { key, amountCents, description } = request;
+  const metadata = { [KEY]: key };
+  return {
+    mode: 'payment',
+    customer,
+    success_url: request.returnUrl,
+    cancel_url: request.cancelUrl,
+    expires_at: Math.floor((request.expiresAt.getTime() + EXPIRY_MARGIN_MS) / 1000),
+    client_reference_id: request.customer.id,
+    metadata,
+    line_items: [
+      {
+        quantity: 1,
+        price_data: { currency: 'usd', unit_amount: amountCents, product_data: { name: description } },
+      },
+    ],
+    payment_intent_data: {
+      description,
+      metadata: { ...metadata, [LED]: 'true' },
+      ...(request.saveMethod && { setup_future_usage: 'off_session' as const }),
+      ...destination(request),
+    },
+  };
+}
+
+function savedPayment(request: SavedChargeRequest, customer: string): Stripe.PaymentIntentCreateParams {
+  return {
+    amount: request.amountCents,
+    currency: 'usd',
+    customer,
+    payment_method: request.methodRef,
+    automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+    off_session: true,
+    confirm: true,
+    description: request.description,
+    metadata: { [KEY]: request.key },
+    expand: ['payment_method'],
+    ...destination(request),
+  };
+}
+
+function setupSession(request: SaveMethodRequest, customer: string): Stripe.Checkout.SessionCreateParams {
+  const metadata = { [KEY]: request.key, [CUSTOMER]: request.customer.id };
+  return {
+    mode: 'setup',
+    customer,
+    currency: 'usd',
+    success_url: request.returnUrl,
+    cancel_url: request.cancelUrl,
+    metadata,
+    setup_intent_data: { metadata },
+  };
+}
+
+/** What was transferred to the creator, and the fee of it, go back in proportion. */
+async function attemptRefund(stripe: Stripe, request: RefundRequest): Promise<RefundAnswer> {
+  const { key, ref, amountCents } = request;
+  try {
+    const charged = await stripe.paymentIntents.retrieve(ref);
+    const isTransferred = charged.transfer_data !== null;
+    const hasFee = (charged.application_fee_amount ?? 0) > 0;
+    const params: Stripe.RefundCreateParams = {
+      payment_intent: ref,
+      amount: amountCents,
+      metadata: { [KEY]: key },
+      ...(isTransferred && { reverse_transfer: true }),
+      ...(hasFee && { refund_application_fee: true }),
+    };
+    return ofRefund(await stripe.refunds.create(params, { idempotencyKey: key }));
+  } catch (error) {
+    const refusal = refusalOf(error);
+    const message = 'The payment provider refused to pay the money back.';
+    return { ...refusal, code: 'REFUND_REFUSED', message };
+  }
+}
+
+type Following = Pick<
+  PaymentProvider,
+  'look' | 'cancel' | 'fetchPayment' | 'fetchRefund' | 'fetchDispute' | 'fetchPayout' | 'fetchMethod'
+>;
+
+const SESSION_PARTS = { expand: ['payment_intent.payment_method', 'setup_intent.payment_method'] };
+const INTENT_PARTS = { expand: ['payment_method'] };
+
+function following(client: Client): Following {
+  return {
+    async look(payment) {
+      return look(await client(), payment);
+    },
+    async cancel(payment) {
+      return cancel(await client(), payment);
+    },
+    async fetchPayment({ ref }) {
+      const stripe = await client();
+      if (isSession(ref)) {
+        const session = await known(stripe.checkout.sessions.retrieve(ref, SESSION_PARTS));
+        return session === null ? null : { key: session.metadata?.[KEY] ?? null, answer: ofSession(session) };
+      }
+      const intent = await known(stripe.paymentIntents.retrieve(ref, INTENT_PARTS));
+      if (intent === null) return null;
+      return { key: intent.metadata[KEY] ?? null, answer: await ofLedIntent(stripe, intent) };
+    },
+    async fetchRefund({ ref }) {
+      const stripe = await client();
+      const refund = await known(stripe.refunds.retrieve(ref));
+      const paymentRef = refOf(refund?.payment_intent);
+      if (refund === null || paymentRef === null) return null;
+      const key = refund.metadata?.[KEY] ?? null;
+      return { key, paymentRef, amountCents: refund.amount, answer: ofRefund(refund) };
+    },
+    async fetchDispute({ ref }) {
+      const stripe = await client();
+      const dispute = await known(stripe.disputes.retrieve(ref));
+      return dispute === null ? null : ofDispute(dispute);
+    },
+    async fetchPayout({ ref, accountRef }) {
+      const stripe = await client();
+      const options = accountRef === null ? {} : { stripeAccount: accountRef };
+      const payout = await known(stripe.payouts.retrieve(ref, {}, options));
+      return payout === null ? null : ofPayout(payout);
+    },
+    async fetchMethod({ ref }) {
+      const stripe = await client();
+      const session = await known(stripe.checkout.sessions.retrieve(ref, SESSION_PARTS));
+      const customerId = session?.metadata?.[CUSTOMER];
+      if (session?.status !== 'complete' || customerId === undefined) return null;
+      const method = methodOf(whole(session.setup_intent)?.payment_method, session.customer);
+      return method === null ? null : { customerId, method };
+    },
+  };
+}
+
+function isSession(ref: string): boolean {
+  return ref.startsWith('cs_');
+}
+
+/** Without a name of Stripe's it is found by our key; Stripe's index lags a minute, in which the key itself is safe. */
+async function look(stripe: Stripe, { key, ref }: PaymentHandle): Promise<Answer | null> {
+  if (ref === null) {
+    const query = `metadata['${KEY}']:'${key}'`;
+    const found = await answered(
+      stripe.paymentIntents.search({ query, limit: 1, expand: ['data.payment_method'] }),
+    );
+    const [intent] = found.data;
+    return intent?.metadata[KEY] === key ? ofLedIntent(stripe, intent) : null;
+  }
+  if (isSession(ref)) {
+    const session = await known(stripe.checkout.sessions.retrieve(ref, SESSION_PARTS));
+    return session === null ? null : ofSession(session);
+  }
+  const intent = await known(stripe.paymentIntents.retrieve(ref, INTENT_PARTS));
+  return intent === null ? null : ofLedIntent(stripe, intent);
+}
+
+/** While a session leads it, the buyer may try another card: then the session says how it stands. */
+async function ofLedIntent(stripe: Stripe, intent: Stripe.PaymentIntent): Promise<Answer> {
+  const isFinal = intent.status === 'succeeded' || intent.status === 'canceled';
+  if (isFinal || intent.metadata[LED] === undefined) return ofIntent(intent);
+  const sessions = await answered(stripe.checkout.sessions.list({ payment_intent: intent.id, limit: 1 }));
+  const [session] = sessions.data;
+  return session === undefined || session.status === 'complete' ? ofIntent(intent) : ofSession(session);
+}
+
+/** A session that was completed in the meantime cannot be ended: how it stands is the answer. */
+async function cancel(stripe: Stripe, payment: PaymentHandle): Promise<Answer> {
+  const { ref } = payment;
+  const canceled = { status: 'FAILED', ref, code: 'CANCELED', message: 'The payment was canceled.' } as const;
+  const before = await look(stripe, payment);
+  if (before === null) return canceled;
+  if (before.status !== 'ACTION') return before;
+  try {
+    await stripe.checkout.sessions.expire(before.ref);
+    return { ...canceled, ref: before.ref };
+  } catch (error) {
+    const after = await look(stripe, { ...payment, ref: before.ref });
+    if (after === null || after.status === 'ACTION') throw error;
+    return after;
+  }
+}
+
+interface Signed {
+  rawBody: Buffer;
+  signature: string;
+  secret: string;
+  /** Epoch milliseconds. */
+  now: number;
+}
+
+function verified(webhooks: Stripe['webhooks'], { rawBody, signature, secret, now }: Signed) {
+  try {
+    return webhooks.constructEvent(rawBody, signature, secret, TOLERANCE_SEC, undefined, now);
+  } catch {
+    return null;
+  }
+}
