@@ -55,7 +55,8 @@ test('a host mutes at the server, media come back with LiveKit, and whoever is n
   await bob.publish('CAMERA');
   await ada.sees(his);
 
-  await intrude(studio.ref, bob, await tokenOf(studio.ref));
+  const kept = await tokenOf(studio.ref);
+  await intrude(studio.ref, bob, kept);
   assert.ok(events.some((event) => event.type === 'joined' && event.identity === 'mallory'));
   assert.equal(await ada.arrived('mallory', 'CAMERA', 'video'), null);
   await ada.sees(his);
@@ -70,6 +71,7 @@ test('a host mutes at the server, media come back with LiveKit, and whoever is n
   await engine.endRoom(studio.ref);
   await engine.endRoom(studio.ref);
   assert.deepEqual(await engine.listParticipants(studio.ref), []);
+  await assert.rejects(intrude(studio.ref, bob, kept), /room does not exist/);
   await studio.close();
   await close();
 

@@ -60,6 +60,7 @@ export async function startLivekit(webhook: string, { host, device } = LOOPBACK)
       interfaces: { includes: [device.name] },
       stun_servers: [],
     },
+    room: { auto_create: false },
     keys: { [key]: secret },
     webhook: { api_key: key, urls: [webhook] },
     logging: { level: 'error' },

@@ -13,7 +13,7 @@ export interface LivekitServer {
 const TOKEN_SEC = 60;
 const CALL_SEC = 5;
 const LOOK_SEC = 3;
-/** LiveKit gives up a room that nobody is in; it makes it again when somebody comes. */
+/** LiveKit gives up a room that nobody is in; it is made again when somebody comes. */
 const EMPTY_SEC = 300;
 const LEFT_SEC = 60;
 /** While somebody who has just come in cannot be addressed yet. */
@@ -49,6 +49,7 @@ export class LivekitApi {
     }
   }
 
+  /** One that is there stays as it is. */
   async createRoom(name: string): Promise<void> {
     // It counts nobody: how many may be in the room is decided before anybody gets a token.
     await this.#rooms.createRoom({ name, emptyTimeout: EMPTY_SEC, departureTimeout: LEFT_SEC });

@@ -92,7 +92,12 @@ class LivekitEngine implements RoomEngine {
     const connection = new LivekitConnection({
       ...{ peer, muted, send },
       url: this.#options.url,
-      mint: (who) => this.#api.token(ref, who, permissions),
+      mint: async (who) => {
+        // LiveKit forgets a room that was empty for a while, and may be set to let nobody but us make one. Where this
+        // fails the browser comes again.
+        await this.#api.createRoom(ref).catch(() => {});
+        return this.#api.token(ref, who, permissions);
+      },
       remove: (who) => this.#settle(`${ref} ${who.visit}`, () => this.#remove(ref, who)),
     });
     const seat = { connection, muted };
