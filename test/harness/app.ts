@@ -13,6 +13,7 @@ import { loadConfig } from '../../src/platform/config.ts';
 import { createTestDatabase } from './database.ts';
 import { declaredCheck } from './declared.ts';
 import { type AccountOptions, insertAccount, type KeyOptions, type TestAccount } from './factories.ts';
+import { moneyCheck } from './money-fields.ts';
 import { TestResponse } from './response.ts';
 
 export interface RequestOptions {
@@ -86,6 +87,7 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
   const url = `http://127.0.0.1:${port}`;
   const agent = new Agent({ pipelining: 1, connections: 32 });
   const checkDeclared = declaredCheck(routes);
+  const checkMoney = moneyCheck(routes);
   const createAccount = (account?: AccountOptions) => insertAccount(container.db, account);
   return {
     url,
@@ -96,6 +98,7 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
     async request(method, path, init) {
       const answer = await call(agent, `${url}/api/v1${path}`, method, init);
       if (init?.undeclared !== true) checkDeclared(method, path, answer);
+      checkMoney(method, path, answer);
       return answer;
     },
     async createKey({ account: given, ...input } = {}) {

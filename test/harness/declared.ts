@@ -24,18 +24,23 @@ function fits(route: Route, method: string, path: string): boolean {
   return pattern.length === sent.length && pattern.every(same);
 }
 
+/** Which of the endpoints is asked; a literal path is taken before one with a parameter. */
+export function routeFinder(routes: readonly Route[]) {
+  const ordered = routes.toSorted((a, b) => a.path.split('{').length - b.path.split('{').length);
+  return (method: string, path: string) => ordered.find((one) => fits(one, method, path));
+}
+
 /**
  * Fails on an answer that its endpoint does not declare: each test that asks the API is a test of the OpenAPI
  * document as well.
  */
 export function declaredCheck(routes: readonly Route[]) {
-  // A literal path is taken before one with a parameter.
-  const ordered = routes.toSorted((a, b) => a.path.split('{').length - b.path.split('{').length);
+  const find = routeFinder(routes);
   return (method: string, path: string, answer: TestResponse): void => {
     if (answer.status < 400 || method === 'OPTIONS' || answer.text === '') return;
     const text = answer.at('error');
     const code = typeof text === 'string' ? text : answer.at('error.code');
-    const route = ordered.find((one) => fits(one, method, path));
+    const route = find(method, path);
     const declared: readonly string[] = route === undefined ? UNROUTED : errorsOf(route);
     const isText = text === 'Too many requests' && route?.limits?.some(({ refusal }) => refusal === 'plain');
     const shown = `${method} ${path.slice(0, 100)} answered ${code}, which it does not declare`;

@@ -4,6 +4,7 @@ import type { PurchaseRow } from '../../src/features/payments/index.ts';
 import { AppError } from '../../src/kernel/errors.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { insertAccount } from '../harness/factories.ts';
+import { moneyIn } from '../harness/money-fields.ts';
 import { assertWhole } from './invariants.ts';
 import { Crash, type MoneyWorld } from './world.ts';
 
@@ -78,6 +79,7 @@ export async function play(world: MoneyWorld, sequence: readonly Deed[]): Promis
   world.crashAfter(null);
   await rest(scene);
   await assertWhole(world.database.sql, workspaceId);
+  assert.deepEqual(moneyIn(world.lines.splice(0)), [], 'no amount is logged');
 }
 
 interface Scene extends MoneyWorld {

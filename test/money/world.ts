@@ -28,6 +28,8 @@ export interface MoneyWorld {
   ledger: ReturnType<typeof createLedger>;
   /** What the sandbox has told and nobody has heard yet. */
   hints: Hint[];
+  /** What payments have written to the log. */
+  lines: unknown[];
   /** Killed after so many steps from now; null: never. */
   crashAfter(steps: number | null): void;
   close(): Promise<void>;
@@ -41,6 +43,10 @@ export async function createMoneyWorld(): Promise<MoneyWorld> {
   const clock = new TestClock('2026-03-01T12:00:00Z');
   const { db } = database;
   const log = createLogger('silent');
+  const lines: unknown[] = [];
+  const keep = (...said: unknown[]) => {
+    lines.push(said);
+  };
   let left: number | null = null;
   const step = () => {
     if (left === null) return;
@@ -88,7 +94,7 @@ export async function createMoneyWorld(): Promise<MoneyWorld> {
     db,
     events,
     clock,
-    log,
+    log: { warn: keep, error: keep },
     ledger,
     providers: { SANDBOX: interrupted(sandbox, step), STRIPE: null },
     config: { PLATFORM_FEE_PERCENT: FEE, LIVEMODE: false },
@@ -103,6 +109,7 @@ export async function createMoneyWorld(): Promise<MoneyWorld> {
     sandbox,
     ledger,
     hints,
+    lines,
     crashAfter(steps) {
       left = steps;
     },

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import type { Route } from '../../src/http/route.ts';
+import { routeFinder } from './declared.ts';
+import type { TestResponse } from './response.ts';
+
+/** A member with this name holds an amount of money. */
+const MONEY_NAME =
+  /[cC]ents($|[A-Z_])|^(amount|price|revenue|balance|fee|net|gross|mrr|earnings?|turnover)($|[A-Z_])/;
+
+export const isMoneyName = (name: string) => MONEY_NAME.test(name);
+
+const PRICE = ['priceCents'];
+const PURCHASE = ['amountCents', 'discountCents', 'refundedCents'];
+const SALE = [...PURCHASE, 'feeCents', 'netCents'];
+const SUMS = ['grossCents', 'feeCents', 'refundCents', 'netCents'];
+
+/**
+ * The amounts that each endpoint may answer with, whoever asks (docs/decisions/money.md#who-sees-amounts). Prices that
+ * are public are known by their name, `priceCents`; everything else is behind a finance gate, the buyer's own, or what
+ * a partner sets.
+ */
+const ALLOWED: readonly [route: RegExp, fields: readonly string[]][] = [
+  [/^\w+ \/(videos|upload|imports|tiers|channel|channels|booking\/products)(\/|$)(?!.*purchases)/, PRICE],
+  // What has changed of a tier or a video.
+  [/^GET \/me\/events(\/|$)/, PRICE],
+  [/^GET \/videos\/\{\w+\}\/purchases$/, SALE],
+  [/^(GET|POST) \/purchases(\/|$)/, SALE],
+  [/^GET \/me\/purchases$/, PURCHASE],
+  [/^GET \/monetization\/payments$/, ['amountCents']],
+  [/^GET \/monetization\/revenue$/, SUMS],
+  [/^(GET \/me|POST \/monetization)\/payouts$/, ['amountCents']],
+  [/^\w+ \/me\/subscriptions(\/|$)/, [...PRICE, 'pendingPriceCents']],
+  [/^\w+ \/checkout(\/|$)/, ['amountCents', 'discountCents']],
+  [/^\w+ \/booking\/discount-codes(\/|$)/, ['amountCentsOff']],
+];
+
+export function allowedMoney(method: string, path: string): readonly string[] {
+  return ALLOWED.find(([route]) => route.test(`${method} ${path}`))?.[1] ?? [];
+}
+
+/** What a partner gives is given back as it is. */
+const PARTNERS_OWN = new Set(['metadata', 'intakeAnswers', 'renderedRequest']);
+
+/** Members that hold an amount, at any depth; null holds none. */
+export function moneyIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(moneyIn);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    if (PARTNERS_OWN.has(name)) return [];
+    return isMoneyName(name) && inner !== null ? [name, ...moneyIn(inner)] : moneyIn(inner);
+  });
+}
+
+/** Fails on an answer with an amount that its endpoint is not to show: every test that asks the API looks for it. */
+export function moneyCheck(routes: readonly Route[]) {
+  const find = routeFinder(routes);
+  return (method: string, path: string, answer: TestResponse): void => {
+    if (!/json/.test(answer.headers['content-type'] ?? '') || answer.text === '') return;
+    const found = moneyIn(answer.json);
+    if (found.length === 0) return;
+    const route = find(method, path);
+    const allowed = route === undefined ? [] : allowedMoney(route.method, route.path);
+    const others = found.filter((name) => !allowed.includes(name));
+    assert.deepEqual(others, [], `${method} ${path.slice(0, 100)} answered with amounts`);
+  };
+}
