@@ -25,6 +25,8 @@ export interface RequestContext<C extends Caller | null = Caller> {
   /** The client asks for `text/event-stream`, where the endpoint has a tail. */
   acceptsEvents: boolean;
   log: Logger;
+  /** Of a leased idempotent request: the same for each of its repetitions. Null without an Idempotency-Key. */
+  operationId: string | null;
   session: SessionKeeper;
   /** Present where the endpoint takes a file and one came. */
   upload?: UploadedFile;

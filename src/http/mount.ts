@@ -38,8 +38,8 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
       const body = upload === null ? request.body : upload.fields;
       const run = route.prepare({ params: request.params, query: request.query, body });
       const context = contextOf(request, reply, route, ports, upload?.file);
-      const handle = async () => {
-        const result = await run(context);
+      const handle = async (operationId: string | null = null) => {
+        const result = await run({ ...context, operationId });
         reply.status(route.reply.status);
         // With the first answer: to compile those of all routes takes as long as the rest of a start.
         write ??= reply.compileSerializationSchema(envelopeSchema(route));
@@ -47,7 +47,8 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
       };
       if (context.acceptsEvents) return openTail({ request, reply, route, ports, tail: await run(context) });
       if (key === null || caller === null) return sendJson(reply, await handle());
-      return answerOnce(ports, { key, caller, request, reply, handle });
+      const isLeased = route.idempotent === 'leased';
+      return answerOnce(ports, { key, caller, isLeased, request, reply, handle });
     },
   });
 }
@@ -72,7 +73,18 @@ function contextOf(
     route.reply.envelope === 'events' || (isEither && prefersEvents(request.headers.accept));
   const file = upload === undefined ? {} : { upload };
   const session = sessionKeeper(ports, reply);
-  return { requestId, caller, userTokenId, ip, userAgent, acceptsEvents, log: ports.log, session, ...file };
+  return {
+    requestId,
+    caller,
+    userTokenId,
+    ip,
+    userAgent,
+    acceptsEvents,
+    log: ports.log,
+    session,
+    operationId: null,
+    ...file,
+  };
 }
 
 function sessionKeeper({ sessions }: Pick<HttpPorts, 'sessions'>, reply: FastifyReply): SessionKeeper {

@@ -85,8 +85,11 @@ interface Policy {
   ownOrigin?: true;
   /** Caps of this endpoint, checked in order; the first that is reached refuses and the rest do not count. */
   limits?: readonly Limit[];
-  /** Accepts Idempotency-Key (docs/api/conventions.md#idempotency). */
-  idempotent?: boolean;
+  /**
+   * Accepts Idempotency-Key (docs/api/conventions.md#idempotency). `leased`: its handler asks others, so it runs in no
+   * transaction, and what it makes is found again by `context.operationId` (docs/decisions/idempotency.md#leases).
+   */
+  idempotent?: boolean | 'leased';
   /**
    * Only from a platform host or a verified integration domain
    * (docs/api/integration-domains.md#the-origin-lock).
@@ -189,7 +192,7 @@ export interface RawInput {
 /** A declared endpoint, whatever its shapes are: what the registry holds. */
 export interface Route extends Policy {
   auth: Auth;
-  idempotent: boolean;
+  idempotent: boolean | 'leased';
   originLock: boolean;
   errors: readonly ErrorCode[];
   params: TObject;

@@ -89,34 +89,67 @@ function endings({ db, events, bus }: Container): Record<string, (name: string) 
   };
 }
 
+/** Names of things whose provider is away. */
+const AWAY = 'away';
+
+/** Its handler asks somebody else, and makes a thing for each operation. */
+function leasedRoute(runs: string[]): Route {
+  return defineRoute({
+    operationId: 'test.leased',
+    method: 'POST',
+    path: '/leased',
+    summary: 'For tests',
+    auth: 'key',
+    permission: null,
+    gate: null,
+    idempotent: 'leased',
+    body: Thing,
+    reply: { status: 201, schema: Type.Object({ operationId: Type.String() }) },
+    errors: ['SERVICE_UNAVAILABLE', 'CONFLICT'],
+    async handler({ operationId }, { body }) {
+      runs.push(body.name);
+      if (body.ms !== undefined) await sleep(body.ms);
+      if (runs.filter((name) => name === body.name).length === 1 && body.next === AWAY) {
+        throw new AppError('SERVICE_UNAVAILABLE');
+      }
+      if (body.next === 'conflict') throw new AppError('CONFLICT');
+      return { operationId: operationId ?? 'none' };
+    },
+  });
+}
+
 function thingRoutes(container: Container, runs: string[]): Route[] {
   const act = endings(container);
-  return ['/things', '/others'].map((path) =>
-    defineRoute({
-      operationId: `test.${path.slice(1)}`,
-      method: 'POST',
-      path,
-      summary: 'For tests',
-      auth: 'key',
-      permission: null,
-      gate: null,
-      idempotent: true,
-      originLock: false,
-      params: NoParams,
-      query: NoQuery,
-      body: Thing,
-      reply: { status: 201, schema: Type.Object({ name: Type.String(), run: Type.Integer() }) },
-      errors: [],
-      async handler(_context, { body }) {
-        runs.push(body.name);
-        const run = runs.length;
-        await container.events.transaction((tx) => insert(tx, body.name));
-        if (body.ms !== undefined) await sleep(body.ms);
-        await act[body.next ?? 'nothing']?.(body.name);
-        return { name: body.name, run };
-      },
-    }),
-  );
+  const leased = leasedRoute(runs);
+  return [
+    leased,
+    ...['/things', '/others'].map((path) =>
+      defineRoute({
+        operationId: `test.${path.slice(1)}`,
+        method: 'POST',
+        path,
+        summary: 'For tests',
+        auth: 'key',
+        permission: null,
+        gate: null,
+        idempotent: true,
+        originLock: false,
+        params: NoParams,
+        query: NoQuery,
+        body: Thing,
+        reply: { status: 201, schema: Type.Object({ name: Type.String(), run: Type.Integer() }) },
+        errors: [],
+        async handler(_context, { body }) {
+          runs.push(body.name);
+          const run = runs.length;
+          await container.events.transaction((tx) => insert(tx, body.name));
+          if (body.ms !== undefined) await sleep(body.ms);
+          await act[body.next ?? 'nothing']?.(body.name);
+          return { name: body.name, run };
+        },
+      }),
+    ),
+  ];
 }
 
 /** One node of the program with test routes, on a database that it may share with others. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { sql } from 'kysely';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { insertAccount } from '../../../test/harness/factories.ts';
@@ -271,5 +272,72 @@ describe('the transaction of the handler', () => {
     await until(() => seen.length > 0);
     end();
     assert.deepEqual(seen, [{ name, committed: true }]);
+  });
+});
+
+describe('a handler that runs without a transaction', () => {
+  const path = '/leased';
+  const lease = (body: object, idempotencyKey?: string) => send(body, idempotencyKey, { path });
+
+  test('its answer is stored and replayed, refusals too; another body is refused', async () => {
+    const name = randomUUID();
+    const first = (await lease({ name }, name)).assertOk(201);
+    const second = (await lease({ name }, name)).assertOk(201);
+    assert.equal(second.text, first.text);
+    assert.deepEqual(
+      [state(first), state(second)],
+      [
+        ['stored', undefined],
+        ['replayed', 'true'],
+      ],
+    );
+    (await lease({ name, ms: 1 }, name)).assertError('IDEMPOTENCY_KEY_REUSE', 'Idempotency-Key');
+    const refused = `refused-${name}`;
+    const body = { name: refused, next: 'conflict' };
+    (await lease(body, refused)).assertError('CONFLICT');
+    assert.deepEqual(state((await lease(body, refused)).assertError('CONFLICT')), ['replayed', 'true']);
+    assert.equal(runsOf(refused), 1);
+    assert.equal((await lease({ name })).assertOk(201).string('data.operationId'), 'none');
+  });
+
+  test('of several at once one runs, and no connection waits for it', async () => {
+    const name = randomUUID();
+    const body = { name, ms: 400 };
+    const all = Array.from({ length: 8 }, () => lease(body, name));
+    await until(async () => runsOf(name) === 1);
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int from pg_stat_activity where datname = current_database() and state like 'idle in%'`.execute(
+      database.db,
+    );
+    assert.equal(rows[0]?.count, 0);
+    const texts = (await Promise.all(all)).map((answer) => answer.assertOk(201).text);
+    assert.equal(new Set(texts).size, 1);
+    assert.equal(runsOf(name), 1);
+  });
+
+  test('when whom it asks is away, the same request is tried again as the same operation', async () => {
+    const name = randomUUID();
+    const body = { name, next: 'away' };
+    const failed = await lease(body, name);
+    assert.deepEqual(state(failed.assertError('SERVICE_UNAVAILABLE')), ['not_stored', undefined]);
+    assert.deepEqual(state((await lease(body, name)).assertOk(201)), ['stored', undefined]);
+    assert.equal(runsOf(name), 2);
+  });
+
+  test('after a crash it runs again when its lease is over, as the same operation', async () => {
+    const name = randomUUID();
+    const first = (await lease({ name }, name)).assertOk(201);
+    const leasedUntil = new Date(clock.ms() + 30_000);
+    // As a process leaves it that dies between what it made and its answer.
+    await sql`update idempotency_record set status = null, body = null, leased_until = ${leasedUntil}
+      where operation_id = ${first.string('data.operationId')}`.execute(database.db);
+    (await lease({ name }, name)).assertError('IDEMPOTENCY_IN_FLIGHT', 'Idempotency-Key');
+    clock.advance(30_000);
+    (await lease({ name, ms: 1 }, name)).assertError('IDEMPOTENCY_KEY_REUSE', 'Idempotency-Key');
+    assert.equal((await lease({ name }, name)).assertOk(201).text, first.text);
+    assert.equal(runsOf(name), 2);
+    clock.advance(24 * HOUR_MS);
+    const anew = (await lease({ name, ms: 1 }, name)).assertOk(201);
+    assert.notEqual(anew.string('data.operationId'), first.string('data.operationId'));
   });
 });

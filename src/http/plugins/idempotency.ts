@@ -29,8 +29,10 @@ interface IdempotentCall {
   caller: Caller;
   request: FastifyRequest;
   reply: FastifyReply;
+  /** The handler asks others, so no transaction is held while it runs. */
+  isLeased: boolean;
   /** Runs the handler; sets the status of the reply and returns its envelope, as JSON. */
-  handle(): Promise<string>;
+  handle(operationId: string | null): Promise<string>;
 }
 
 type Ports = Pick<HttpPorts, 'idempotency' | 'conflict' | 'log'>;
@@ -52,10 +54,13 @@ export async function answerOnce(ports: Ports, call: IdempotentCall): Promise<Fa
   };
   let outcome: IdempotentOutcome;
   try {
-    outcome = await ports.idempotency.once(claim, () => {
+    const run = (operationId: string | null) => {
       ran = true;
-      return respond(ports, call);
-    });
+      return respond(ports, call, operationId);
+    };
+    outcome = await (call.isLeased
+      ? ports.idempotency.onceLeased(claim, run)
+      : ports.idempotency.once(claim, () => run(null)));
   } catch (error) {
     // Before the handler ran, only the store can have failed.
     reply.header(STATE_HEADER, ran ? 'not_stored' : 'unavailable');
@@ -88,9 +93,13 @@ function codeOf({ status, body }: StoredResponse): ErrorCode | null {
 }
 
 /** The response as text, so that what is stored is what is sent. */
-async function respond(ports: Ports, { request, reply, handle }: IdempotentCall): Promise<StoredResponse> {
+async function respond(
+  ports: Ports,
+  { request, reply, handle }: IdempotentCall,
+  operationId: string | null,
+): Promise<StoredResponse> {
   try {
-    const body = await handle();
+    const body = await handle(operationId);
     return { status: reply.statusCode, body };
   } catch (error) {
     const failure = toAppError(error, ports.conflict);

@@ -3,29 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from 'postgres';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Secrets } from '../secrets.ts';
+import { createLeasedRecords, type LeasedRun } from './idempotency-leases.ts';
+import type { Claim, IdempotentOutcome, IdempotentRequest, StoredResponse } from './idempotent.ts';
 import { inSharedTransaction, type SharedTransaction, share } from './shared-transaction.ts';
 
-/** A request that carries an Idempotency-Key. */
-export interface IdempotentRequest {
-  workspaceId: string;
-  /** What the key counts within, and the key itself: API key, method, path, Idempotency-Key. */
-  scope: readonly string[];
-  /** A digest of what must be the same in a repetition. */
-  fingerprint: Uint8Array;
-}
-
-export interface StoredResponse {
-  status: number;
-  /** The exact text. */
-  body: string;
-}
-
-export type IdempotentOutcome =
-  | { kind: 'stored' | 'replayed'; response: StoredResponse }
-  /** The key belongs to another request body. */
-  | { kind: 'reused' }
-  /** Another request with the key still runs. */
-  | { kind: 'in-flight' };
+export type { IdempotentOutcome, StoredResponse } from './idempotent.ts';
 
 export interface Idempotency {
   /**
@@ -34,6 +16,14 @@ export interface Idempotency {
    * and the key is free again. Other requests with the same key, on any node, wait up to 3 s meanwhile.
    */
   once(request: IdempotentRequest, run: () => Promise<StoredResponse>): Promise<IdempotentOutcome>;
+  /**
+   * The same for a `run` that asks others and may hold no transaction meanwhile: the key is leased to it, and what it
+   * makes carries the operation's id, so that a run after a crash finds it. When `run` throws, the key is free again.
+   */
+  onceLeased(
+    request: IdempotentRequest,
+    run: (operationId: string) => Promise<StoredResponse>,
+  ): Promise<IdempotentOutcome>;
   /** Deletes what has expired. @returns how many rows. */
   sweep(): Promise<number>;
 }
@@ -55,7 +45,9 @@ const WAITERS_PER_KEY = 100;
 const WAITERS_PER_NODE = 1_000;
 const SWEEP_BATCH = 5_000;
 
-const FIND = 'select fingerprint, status, body from idempotency_record where id = $1 and expires_at > $2';
+const FIND = `
+  select fingerprint, status, body from idempotency_record
+  where id = $1 and expires_at > $2 and status is not null`;
 const LOCK = 'select pg_try_advisory_xact_lock($1::bigint) as locked';
 const STORE = `
   insert into idempotency_record (id, workspace_id, fingerprint, status, body, expires_at)
@@ -75,13 +67,6 @@ interface RecordRow {
 
 type Run = () => Promise<StoredResponse>;
 
-/** The key of a request, in the forms that the steps need. */
-interface Claim {
-  request: IdempotentRequest;
-  id: Buffer;
-  name: string;
-}
-
 /** A request of this process that runs, or that waits for another node. */
 interface Leader {
   ended: Promise<void>;
@@ -93,6 +78,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const { sql } = options;
   const records = createRecords(options);
   const queue = createQueue();
+  const leases = createLeasedRecords(options);
   const slots = createSlots(options.concurrency);
 
   /** One look under the lock of the key, and the run when it is free. @returns null when it is not. */
@@ -121,19 +107,33 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
     }
   };
 
+  const lease = async (claim: Claim, run: LeasedRun, deadline: number): Promise<IdempotentOutcome> => {
+    for (;;) {
+      const outcome = (await records.find(claim)) ?? (await leases.attempt(claim, run));
+      if (outcome !== null) return outcome;
+      const left = deadline - performance.now();
+      if (left <= 0) return { kind: 'in-flight' };
+      await sleep(Math.min(left, POLL_MS + Math.random() * POLL_JITTER_MS));
+    }
+  };
+
+  type Lead = (claim: Claim, deadline: number) => Promise<IdempotentOutcome>;
+  const inTurn = async (request: IdempotentRequest, first: Lead): Promise<IdempotentOutcome> => {
+    const id = Buffer.from(hash('sha256', request.scope.join('\n'), 'hex'), 'hex');
+    const claim = { request, id, name: id.toString('base64url') };
+    const deadline = performance.now() + WAIT_MS;
+    for (;;) {
+      const known = await records.find(claim);
+      if (known !== null) return known;
+      const place = queue.enter(claim.name);
+      if (place.first) return first(claim, deadline).finally(place.leave);
+      if (!(await place.wait(deadline))) return { kind: 'in-flight' };
+    }
+  };
+
   return {
-    async once(request, run) {
-      const id = Buffer.from(hash('sha256', request.scope.join('\n'), 'hex'), 'hex');
-      const claim = { request, id, name: id.toString('base64url') };
-      const deadline = performance.now() + WAIT_MS;
-      for (;;) {
-        const known = await records.find(claim);
-        if (known !== null) return known;
-        const place = queue.enter(claim.name);
-        if (place.first) return lead(claim, run, deadline).finally(place.leave);
-        if (!(await place.wait(deadline))) return { kind: 'in-flight' };
-      }
-    },
+    once: (request, run) => inTurn(request, (claim, deadline) => lead(claim, run, deadline)),
+    onceLeased: (request, run) => inTurn(request, (claim, deadline) => lease(claim, run, deadline)),
     sweep: records.sweep,
   };
 }

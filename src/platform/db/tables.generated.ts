@@ -29,6 +29,7 @@ export const VALUES = {
   checkout: {
     kind: ['SUBSCRIPTION', 'VIDEO', 'BOOKING'],
     status: ['OPEN', 'COMPLETED', 'EXPIRED', 'CANCELED'],
+    interval: ['MONTH', 'YEAR'],
   },
   connect_account: {
     provider: ['SANDBOX', 'STRIPE'],
@@ -192,6 +193,7 @@ export type BridgeEndReason = (typeof VALUES.bridge.end_reason)[number];
 export type ChatMessageKind = (typeof VALUES.chat_message.kind)[number];
 export type CheckoutKind = (typeof VALUES.checkout.kind)[number];
 export type CheckoutStatus = (typeof VALUES.checkout.status)[number];
+export type CheckoutInterval = (typeof VALUES.checkout.interval)[number];
 export type ConnectAccountProvider = (typeof VALUES.connect_account.provider)[number];
 export type CustomerProvider = (typeof VALUES.customer.provider)[number];
 export type DeliveryJobTrigger = (typeof VALUES.delivery_job.trigger)[number];
@@ -391,6 +393,11 @@ export interface CheckoutTable {
   expires_at: Date;
   completed_at: Date | null;
   created_at: Date;
+  title: string;
+  interval: CheckoutInterval | null;
+  trial_days: Generated<number>;
+  payment_id: string | null;
+  attempt_count: Generated<number>;
 }
 
 export interface ConnectAccountTable {
@@ -498,9 +505,11 @@ export interface IdempotencyRecordTable {
   id: Uint8Array;
   workspace_id: string;
   fingerprint: Uint8Array;
-  status: number;
-  body: Uint8Array;
+  status: number | null;
+  body: Uint8Array | null;
   expires_at: Date;
+  leased_until: Date | null;
+  operation_id: string | null;
 }
 
 export interface ImportTable {

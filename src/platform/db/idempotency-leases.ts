@@ -1,0 +1,75 @@
+import type { Sql } from 'postgres';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { newUuid } from '../../kernel/ids.ts';
+import type { Secrets } from '../secrets.ts';
+import type { Claim, IdempotentOutcome, StoredResponse } from './idempotent.ts';
+
+export type LeasedRun = (operationId: string) => Promise<StoredResponse>;
+
+/** Longer than any handler takes; after a crash, a repetition runs after this. */
+const LEASE_MS = 30_000;
+const KEPT_MS = 24 * 3_600_000;
+
+/**
+ * Takes the key where it is new, expired, or free of a run: its operation goes on under its id, unless the key is given
+ * to another body after a run that ended without an answer. Of a run that never ended, nobody knows what it has made.
+ */
+const LEASE = `
+  insert into idempotency_record as held (id, workspace_id, fingerprint, expires_at, leased_until, operation_id)
+  values ($1, $2, $3, $4, $5, $6)
+  on conflict (id) do update set
+    fingerprint = excluded.fingerprint, status = null, body = null,
+    expires_at = excluded.expires_at, leased_until = excluded.leased_until,
+    operation_id = case when held.expires_at > $7 and held.fingerprint = excluded.fingerprint
+      then coalesce(held.operation_id, excluded.operation_id) else excluded.operation_id end
+  where held.expires_at <= $7 or (held.status is null and (
+    held.leased_until is null or (held.leased_until <= $7 and held.fingerprint = excluded.fingerprint)))
+  returning operation_id`;
+const FINGERPRINT = 'select fingerprint from idempotency_record where id = $1';
+const ANSWER = `
+  update idempotency_record set status = $3, body = $4, leased_until = null, expires_at = $5
+  where id = $1 and operation_id = $2 and status is null`;
+const FREE = `
+  update idempotency_record set leased_until = null
+  where id = $1 and operation_id = $2 and status is null and leased_until = $3`;
+
+interface Options {
+  sql: Sql;
+  clock: Clock;
+  secrets: Pick<Secrets, 'encrypt'>;
+}
+
+/** Runs that hold no transaction (docs/decisions/idempotency.md#leases). */
+export function createLeasedRecords({ sql, clock, secrets }: Options) {
+  const take = async ({ id, request }: Claim, until: Date): Promise<string | null> => {
+    const now = clock.now();
+    const expiresAt = dateFromMs(now.getTime() + KEPT_MS);
+    const { workspaceId, fingerprint } = request;
+    const parameters = [id, workspaceId, fingerprint, expiresAt, until, newUuid(), now];
+    const [row] = await sql.unsafe<{ operation_id: string }[]>(LEASE, parameters, { prepare: true });
+    return row?.operation_id ?? null;
+  };
+  const isOthers = async ({ id, request }: Claim): Promise<boolean> => {
+    const [row] = await sql.unsafe<{ fingerprint: Uint8Array }[]>(FINGERPRINT, [id], { prepare: true });
+    return row !== undefined && Buffer.compare(row.fingerprint, request.fingerprint) !== 0;
+  };
+  return {
+    /** One try to take the key, and the run with it. @returns null when somebody else runs it. */
+    async attempt(claim: Claim, run: LeasedRun): Promise<IdempotentOutcome | null> {
+      const until = dateFromMs(clock.ms() + LEASE_MS);
+      const operationId = await take(claim, until);
+      if (operationId === null) return (await isOthers(claim)) ? { kind: 'reused' } : null;
+      let response: StoredResponse;
+      try {
+        response = await run(operationId);
+      } catch (error) {
+        await sql.unsafe(FREE, [claim.id, operationId, until]);
+        throw error;
+      }
+      const body = secrets.encrypt(response.body, claim.name);
+      const expiresAt = dateFromMs(clock.ms() + KEPT_MS);
+      await sql.unsafe(ANSWER, [claim.id, operationId, response.status, body, expiresAt]);
+      return { kind: 'stored', response };
+    },
+  };
+}
