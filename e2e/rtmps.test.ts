@@ -59,7 +59,12 @@ test('an encoder publishes over TLS, and goes on while the certificate is renewe
   const text = JSON.stringify(data);
   assert.ok(text.includes(`"rtmpsUrl":"rtmps://localhost:${port}/live"`), text);
 
-  const encoder = startPublisher({ url: `rtmps://127.0.0.1:${port}/live/${streamKey}` });
+  const encoder = startPublisher({
+    url: `rtmps://127.0.0.1:${port}/live/${streamKey}`,
+    width: 320,
+    height: 180,
+    fps: 15,
+  });
   t.after(() => encoder.stop());
   await until(async () => (await partner.stream(id)).hasSignal, { timeoutMs: 15_000, message: 'the signal' });
   await partner.start(id);
