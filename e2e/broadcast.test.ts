@@ -16,8 +16,9 @@ function publish(streamKey: string, seconds?: number): Publisher {
   const url = `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`;
   const publisher = startPublisher({
     url,
-    width: 640,
-    height: 360,
+    width: 320,
+    height: 180,
+    fps: 15,
     ...(seconds === undefined ? {} : { seconds }),
   });
   publishers.add(publisher);

@@ -11,7 +11,7 @@ import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts
 import { until } from '../test/harness/wait.ts';
 import { file, type Source, startSource } from '../test/imports/source.ts';
 
-const environment = { FETCH_ALLOW_PRIVATE: '127.0.0.0/8' };
+const environment = { ROLES: 'api,worker', FETCH_ALLOW_PRIVATE: '127.0.0.0/8' };
 let folder: string;
 let platform: RunningPlatform;
 let partner: Partner;

@@ -12,7 +12,11 @@ import { until } from '../test/harness/wait.ts';
 
 const run = promisify(execFile);
 const CHUNK_MIN_SEC = 16;
-const environment = { TRANSCODE_CONCURRENCY: '2', VIDEO_CHUNK_MIN_SEC: String(CHUNK_MIN_SEC) };
+const environment = {
+  ROLES: 'api,worker',
+  TRANSCODE_CONCURRENCY: '2',
+  VIDEO_CHUNK_MIN_SEC: String(CHUNK_MIN_SEC),
+};
 let folder: string;
 let dataDir: string;
 let platform: RunningPlatform;
@@ -92,9 +96,9 @@ const WHOLE = [
 ];
 
 test('kill -9 in the middle of an encode: the next start finishes it, once', async () => {
-  const seconds = 12;
-  const fps = 30;
-  const file = await makeSource('long-gop.mp4', { seconds, size: '960x540', fps, gop: 600 });
+  const seconds = 10;
+  const fps = 24;
+  const file = await makeSource('long-gop.mp4', { seconds, size: '854x480', fps, gop: 600 });
   const videoId = await upload(file, 'long-gop.mp4');
   await until(async () => Number(Reflect.get(await partner.video(videoId), 'progressPercent')) > 5, {
     timeoutMs: 30_000,

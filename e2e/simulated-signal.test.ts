@@ -101,6 +101,7 @@ test('an encoder that takes over keeps the stream', async (t) => {
     url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`,
     width: 320,
     height: 180,
+    fps: 15,
   });
   t.after(() => encoder.stop());
   const height = async () => (await call('GET', `/streams/${id}`)).data.health?.height;

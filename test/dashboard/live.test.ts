@@ -48,7 +48,7 @@ async function startEncoder(page: Page) {
   await page.getByRole('button', { name: 'Show the key' }).click();
   const url = await full.inputValue();
   assert.match(url, /^rtmp:.*\/live\/[\w-]{20,}$/);
-  return startPublisher({ url: url.replace('localhost', '127.0.0.1'), width: 640, height: 360 });
+  return startPublisher({ url: url.replace('localhost', '127.0.0.1'), width: 320, height: 180, fps: 15 });
 }
 
 test('a stream goes live from an encoder, and stops', async (t) => {
@@ -64,7 +64,7 @@ test('a stream goes live from an encoder, and stops', async (t) => {
     assert.ok(frame);
     await plays(frame);
     const signal = page.getByRole('region', { name: 'Signal' });
-    await signal.getByText('640 × 360').waitFor(SLOW);
+    await signal.getByText('320 × 180').waitFor(SLOW);
     await signal.getByText('H.264').waitFor(SLOW);
     await assertGoodLooks(page, 'a stream with a signal');
 

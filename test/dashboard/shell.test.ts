@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { linkToken, totp } from '../auth/fixture.ts';
 import { type DashboardUser, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
 import { until } from '../harness/wait.ts';
+import { insertVideos } from './many-videos.ts';
 
 let dashboard: TestDashboard;
 before(async () => {
@@ -284,55 +284,9 @@ test('an address that is not there, and one of another site behind "next"', asyn
   });
 });
 
-/** Rows alone, in one statement; `Video 1` is the oldest. @returns the id of the newest. */
-async function insertVideos(userId: string, count: number): Promise<string> {
-  const { db } = dashboard.app.container;
-  const workspace = await db
-    .selectFrom('workspace')
-    .select('id')
-    .where('account_id', '=', userId)
-    .where('mode', '=', 'live')
-    .executeTakeFirstOrThrow();
-  const prefix = `vid_${workspace.id.slice(-10)}`;
-  await sql`
-    insert into video (id, workspace_id, title, status, visibility, source, created_at)
-    select ${prefix} || lpad(n::text, 16, '0'), ${workspace.id}, 'Video ' || n, 'READY', 'PRIVATE', 'UPLOAD',
-      now() - (${count}::int - n) * interval '1 second'
-    from generate_series(1, ${count}::int) n`.execute(db);
-  await sql`analyze video`.execute(db);
-  return `${prefix}${String(count).padStart(16, '0')}`;
-}
-
-test('10,000 videos: one page comes at first, and twelve weigh no more than ten', async () => {
-  const user = await dashboard.user();
-  await insertVideos(user.id, 10_000);
-  await dashboard.visit('/dashboard/limits', { user }, async (page) => {
-    const calls: string[] = [];
-    page.on('request', (request) => {
-      if (new URL(request.url()).pathname === '/api/v1/videos') calls.push(request.url());
-    });
-    await page.goto(`${dashboard.url}/dashboard/videos?visibility=PRIVATE`);
-    // By plain selectors: names and roles of 500 rows take seconds to reckon.
-    const rows = page.locator('tbody tr');
-    const shows = (title: string) => page.locator('tbody bdi').getByText(title, { exact: true }).waitFor();
-    const press = (words: string) => page.locator('button', { hasText: words }).dispatchEvent('click');
-    await shows('Video 9951');
-    assert.deepEqual([await rows.count(), calls.length], [50, 1]);
-    for (let loaded = 2; loaded <= 12; loaded += 1) {
-      await press('Load more');
-      await shows(`Video ${10_001 - 50 * loaded}`);
-    }
-    assert.deepEqual([await rows.count(), calls.length, new Set(calls).size], [500, 12, 12]);
-    assert.ok(calls.every((call) => call.includes('visibility=PRIVATE')));
-    await press('Load the ones before');
-    await shows('Video 9950');
-    assert.equal(await rows.count(), 500);
-  });
-});
-
 test('each quality of a video that is processed says how far it is, as it goes on', async () => {
   const user = await dashboard.user();
-  const id = await insertVideos(user.id, 1);
+  const id = await insertVideos(dashboard, user.id, 1);
   const { db } = dashboard.app.container;
   await db.updateTable('video').set({ status: 'PROCESSING' }).where('id', '=', id).execute();
   const rung = { video_id: id, revision: 0, kind: 'VIDEO', status: 'PROCESSING', frame_rate: 30 } as const;

@@ -21,7 +21,7 @@ before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'marquee-videos-'));
   clip = join(folder, 'Opening night.mp4');
   [media] = await Promise.all([
-    startMediaPlatform(),
+    startMediaPlatform({ ROLES: 'api,worker' }),
     makeClip(clip, { seconds: 4, width: 640, height: 360, bitrateKbps: 1500 }),
   ]);
 });

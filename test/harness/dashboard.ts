@@ -168,11 +168,16 @@ export interface MediaPlatform {
 /** A playlist that is not there yet is a refusal, too. */
 const NOT_YET = /status of (404|409) /;
 
-/** For pages that show what is published and processed. */
-export async function startMediaPlatform(): Promise<MediaPlatform> {
+/**
+ * For pages that show what is published and processed.
+ *
+ * @param more variables of the program's configuration.
+ */
+export async function startMediaPlatform(more: Record<string, string> = {}): Promise<MediaPlatform> {
   const port = await freePort();
   const url = `http://localhost:${port}`;
-  const environment = { PUBLIC_URL: url, BOOTSTRAP_EMAIL: OWNER_EMAIL, BOOTSTRAP_PASSWORD: PASSWORD };
+  const owner = { BOOTSTRAP_EMAIL: OWNER_EMAIL, BOOTSTRAP_PASSWORD: PASSWORD };
+  const environment = { PUBLIC_URL: url, ...owner, ...more };
   const [platform, browser] = await Promise.all([startPlatform({ port, environment }), launchBrowser()]);
   const cookies = [await signInOwner(url)];
   return {

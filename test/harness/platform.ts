@@ -82,7 +82,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
   const answers = () => fetch(`${url}/api/v1/health`).then((response) => response.ok);
   await until(async () => child.exitCode !== null || (await answers()), {
     timeoutMs: 30_000,
-    intervalMs: 30,
+    intervalMs: 100,
   });
   if (child.exitCode !== null) throw new Error(`the platform ended with ${child.exitCode}:\n${output}`);
   return {
