@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm, rmdir, statfs, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { mountSmall } from '../test/harness/small-disk.ts';
 import { until } from '../test/harness/wait.ts';
 import { call, offsetOf, patch } from '../test/uploads/fixture.ts';
 
@@ -17,25 +16,6 @@ const cleanups: (() => Promise<unknown>)[] = [];
 after(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
-
-/** A file system of this size; null where nothing can be mounted. */
-async function mountSmall(megabytes: number): Promise<string | null> {
-  const dir = await mkdtemp(join(tmpdir(), 'marquee-small-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'marquee-test', dir], {
-      stdio: 'ignore',
-    });
-  } catch {
-    await rmdir(dir);
-    return null;
-  }
-  await chmod(dir, 0o755);
-  cleanups.push(async () => {
-    execFileSync('umount', ['-l', dir]);
-    await rmdir(dir);
-  });
-  return dir;
-}
 
 async function freeMegabytes(dir: string): Promise<number> {
   const { bavail, bsize } = await statfs(dir);
@@ -89,8 +69,10 @@ async function goesOn(platform: RunningPlatform, sink: HttpsSink): Promise<void>
 }
 
 test('a full disk refuses new bytes, keeps what was stored, and works again with room', async (t) => {
-  const dir = await mountSmall(768);
-  if (dir === null) return t.skip('no file system can be mounted here');
+  const disk = await mountSmall(768);
+  if (disk === null) return t.skip('no file system can be mounted here');
+  const { dir, remove } = disk;
+  cleanups.push(remove);
   const sink = await startHttpsSink();
   cleanups.push(() => sink.close());
   const platform = await startPlatform({

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { startJanus } from '../media/rooms/janus/process.ts';
 import { createJanusRecorder } from '../media/rooms/janus/recorder.ts';
+import { createDiskRoom } from '../platform/disk.ts';
 import type { Container } from './container.ts';
 
 export interface RoomMedia {
@@ -26,6 +27,7 @@ export function startRoomMedia(container: Container, nodeId: string): RoomMedia 
   const recorder = createJanusRecorder({
     port: roomRecordings.port,
     ...{ store, disk, nodeId, linkFile, log },
+    diskOf: (place) => createDiskRoom(place, config.DISK_RESERVE),
   });
   return {
     sync: () => recorder.sync(),

@@ -21,6 +21,7 @@ import { openStudio } from './studio.ts';
 
 const run = promisify(execFile);
 const log = createLogger('silent', { process: 'test' });
+const HAS_ROOM = { isThere: async () => true };
 const VOICES = { ada: 500, bob: 2500 };
 const lack = await lackOfJanus('janus');
 const closers: (() => Promise<unknown>)[] = [];
@@ -65,7 +66,7 @@ async function openJanus() {
         stored.push(...files);
       },
     },
-    ...{ store, disk: { isThere: async () => true }, nodeId: 'nod_a', linkFile, log },
+    ...{ store, disk: HAS_ROOM, diskOf: () => HAS_ROOM, nodeId: 'nod_a', linkFile, log },
   };
   const recorder = () => {
     const made = createJanusRecorder(options);

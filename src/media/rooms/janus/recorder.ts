@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DiskRoom } from '../../../platform/disk.ts';
+import { type DiskRoom, isDiskTrouble } from '../../../platform/disk.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { BlobStore, RoomRecordingPort } from '../../contract/index.ts';
 import { JanusClient, type JanusHandle } from './client.ts';
@@ -11,8 +11,9 @@ import { RECORDINGS_FOLDER } from './settings.ts';
 export interface JanusRecorderOptions {
   port: RoomRecordingPort;
   store: Pick<BlobStore, 'putFile' | 'list'>;
-  /** Nothing is recorded while it has none. */
+  /** Nothing is recorded while one of these has none: the store's disk, and that of the folder that Janus writes to. */
   disk: Pick<DiskRoom, 'isThere'>;
+  diskOf(folder: string): Pick<DiskRoom, 'isThere'>;
   nodeId: string;
   /** How Janus is reached. */
   linkFile: string;
@@ -33,6 +34,8 @@ export interface JanusRecorder {
 const REPEAT_MS = 3000;
 /** Janus closes files a moment after it was told to. */
 const CLOSING_MS = 1000;
+/** After the store's disk was full. */
+const FULL_DISK_PAUSE_MS = 30_000;
 const TRACK = '.mjr';
 const NAME = /^[\w-]+\.mjr$/;
 const RECORDING = /^rec_\w+$/;
@@ -56,6 +59,7 @@ class FolderRecorder implements JanusRecorder {
   readonly #ended = new Map<string, number>();
   /** Where Janus writes, a folder for each recording; null before it has run. */
   #folder: string | null = null;
+  #disk: { folder: string; room: Pick<DiskRoom, 'isThere'> } | null = null;
   #session: { client: JanusClient; desk: JanusHandle; pid: number } | null = null;
   #work: Promise<void> | null = null;
 
@@ -85,7 +89,7 @@ class FolderRecorder implements JanusRecorder {
     if (this.#folder === null) return;
     const sizes = await this.#sizes(this.#folder);
     const { open, ended } = await port.wanted(nodeId, sizes);
-    const hasDisk = await disk.isThere();
+    const hasDisk = (await disk.isThere()) && (await this.#ownDisk(this.#folder).isThere());
     const wanted = new Map(hasDisk ? open.map((one) => [one.recordingId, one.roomId]) : []);
     if (!hasDisk) for (const { recordingId } of open) await port.refused(recordingId);
     for (const [recordingId, running] of this.#running) {
@@ -93,8 +97,17 @@ class FolderRecorder implements JanusRecorder {
     }
     for (const [recordingId, roomId] of wanted) await this.#begin(recordingId, roomId);
     for (const recordingId of new Set([...ended, ...sizes.keys()])) {
-      if (!wanted.has(recordingId)) await this.#handOver(recordingId, join(this.#folder, recordingId));
+      if (wanted.has(recordingId)) continue;
+      await this.#handOver(recordingId, join(this.#folder, recordingId)).catch((error: unknown) => {
+        this.#options.log.warn({ err: error, recordingId }, 'a recording of a room could not be stored yet');
+        if (isDiskTrouble(error)) this.#ended.set(recordingId, performance.now() + FULL_DISK_PAUSE_MS);
+      });
     }
+  }
+
+  #ownDisk(folder: string): Pick<DiskRoom, 'isThere'> {
+    if (this.#disk?.folder !== folder) this.#disk = { folder, room: this.#options.diskOf(folder) };
+    return this.#disk.room;
   }
 
   async #begin(recordingId: string, roomId: string): Promise<void> {
