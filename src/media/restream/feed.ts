@@ -2,6 +2,7 @@ import { readAudioPacket } from '../ingest/codec/flv-audio.ts';
 import { readVideoPacket } from '../ingest/codec/flv-video.ts';
 import { FlvTagType } from '../ingest/flv.ts';
 import { FlvReader, type FlvTag } from './flv-reader.ts';
+import { Gop } from './gop.ts';
 
 /** One piece of a broadcast on its way to destinations. */
 export interface FeedItem {
@@ -27,8 +28,6 @@ export interface FeedCodecs {
   audio: string | null;
 }
 
-const MAX_GOP_BYTES = 12 * 2 ** 20;
-const MAX_GOP_ITEMS = 16_384;
 /** After so long without a frame the encoder counts as away. */
 const SILENT_MS = 3000;
 /** Sound that has come for so long without a picture is a broadcast of sound alone. */
@@ -56,8 +55,7 @@ export class Feed {
   #videoHeader: FeedItem | null = null;
   #audioHeader: FeedItem | null = null;
   #codecs: FeedCodecs = { video: null, audio: null };
-  #gop: FeedItem[] = [];
-  #gopBytes = 0;
+  readonly #gop = new Gop();
   /** What is added to the times of the file; null before its first frame. */
   #shift: number | null = null;
   /** The time of the file's first frame; null before it. */
@@ -98,24 +96,19 @@ export class Feed {
   attach(reader: FeedReader): () => void {
     const one: Attached = { reader, isFlowing: this.#gop.length > 0 };
     this.#attached.add(one);
-    const first = this.#gop[0]?.timestamp ?? this.#last;
+    const first = this.#gop.begin ?? this.#last;
     for (const item of [this.#data, this.#videoHeader, this.#audioHeader]) {
       if (item !== null) reader.item({ ...item, timestamp: first });
     }
-    for (const item of this.#gop) reader.item(item);
+    for (const item of this.#gop.items()) reader.item(item);
     reader.flush();
     return () => void this.#attached.delete(one);
   }
 
   #newFile(): void {
     this.#shift = null;
-    this.#clear();
+    this.#gop.clear();
     for (const one of this.#attached) one.isFlowing = false;
-  }
-
-  #clear(): void {
-    this.#gop = [];
-    this.#gopBytes = 0;
   }
 
   #tag({ type, timestamp, payload }: FlvTag): void {
@@ -142,7 +135,7 @@ export class Feed {
     if (item.kind === 'data') this.#data = kept;
     else if (item.type === FlvTagType.video) {
       this.#videoHeader = kept;
-      this.#clear();
+      this.#gop.clear();
     } else this.#audioHeader = kept;
     this.#learn(item.type, codec);
     for (const { reader } of this.#attached) reader.item(item);
@@ -160,22 +153,15 @@ export class Feed {
     this.#lastAtMs = this.#now();
     this.#first ??= item.timestamp;
     this.#isKnown ||= this.#codecs.video !== null || item.timestamp - this.#first >= SOUND_ALONE_MS;
-    if (item.isKeyframe) this.#clear();
+    if (item.isKeyframe) this.#gop.clear();
     const begins = item.isKeyframe || this.#codecs.video === null;
-    if (begins || this.#gop.length > 0) this.#keep(item);
+    // Sound alone has no beginning to go back to.
+    if (this.#codecs.video !== null && (begins || this.#gop.length > 0)) this.#gop.add(item);
     for (const one of this.#attached) {
       if (!one.isFlowing && !begins) continue;
       one.isFlowing = true;
       one.reader.item(item);
     }
-  }
-
-  #keep(item: FeedItem): void {
-    // Sound alone has no beginning to go back to.
-    if (this.#codecs.video === null) return;
-    this.#gop.push(item);
-    this.#gopBytes += item.payload.length;
-    if (this.#gopBytes > MAX_GOP_BYTES || this.#gop.length > MAX_GOP_ITEMS) this.#clear();
   }
 }
 

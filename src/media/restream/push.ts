@@ -35,6 +35,8 @@ export class Push {
   #wake = () => {};
   #session: PushSession | null = null;
   readonly #retries: Retries;
+  /** Or why it is refused. */
+  readonly #address: PushAddress | string;
   #shortLives = 0;
   #state: PushReport['state'] = 'IDLE';
   #measured = { bytes: 0, atMs: 0 };
@@ -42,6 +44,7 @@ export class Push {
   constructor(options: PushOptions) {
     this.#options = options;
     const { goodAgoMs = Number.POSITIVE_INFINITY } = options.wanted;
+    this.#address = parsePushAddress(options.wanted.url);
     this.#retries = new Retries(options.backoffMs, goodAgoMs);
     this.#finished = this.#run();
   }
@@ -105,7 +108,7 @@ export class Push {
   /** One connection from its beginning to its end. @returns null when it was ended by us. */
   async #attempt(): Promise<PushFailure | null> {
     const { wanted, open } = this.#options;
-    const address = parsePushAddress(wanted.url);
+    const address = this.#address;
     if (typeof address === 'string') return new PushFailure('fatal', `The address is refused: ${address}.`);
     const refusal = this.#refusal();
     if (refusal !== null) return new PushFailure('fatal', refusal);
@@ -128,7 +131,7 @@ export class Push {
   /** Why the destination does not take how the broadcast is coded; null when it does. */
   #refusal(): string | null {
     const { wanted, feed } = this.#options;
-    const address = parsePushAddress(wanted.url);
+    const address = this.#address;
     return typeof address === 'string' ? null : codecRefusal(wanted.platform, address, feed.codecs);
   }
 
