@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { lackOfJanus, startJanus } from '../../src/media/rooms/janus/process.ts';
+import { createLogger } from '../../src/platform/logger.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser, type WatchedPage } from '../harness/browser.ts';
 import { assertAccessible } from '../harness/dashboard.ts';
@@ -23,31 +28,61 @@ const NOTES = `
   window.WebSocket = class extends WebSocket { constructor(...given) { super(...given); window.sockets.push(this); } };
 `;
 
-let app: TestApp;
+const lack = await lackOfJanus('janus');
 let browser: TestBrowser;
-let key: string;
-let url: string;
+/** A platform, and what carries its rooms. */
+interface Place {
+  app: TestApp;
+  key: string;
+  url: string;
+}
+let mesh: Place;
+/** On Janus, where it is installed. */
+let served: Place;
+let janus: { stop(): Promise<void> } | null = null;
+let folder: string;
 
 before(async () => {
-  const port = String(await freePort());
-  url = `http://localhost:${port}`;
-  [app, browser] = await Promise.all([
-    startTestApp({ env: { PORT: port, PUBLIC_URL: url, ROOMS_ENGINE: 'mesh' } }),
-    launchBrowser(FAKE_DEVICES),
-  ]);
-  ({ key } = await app.createKey());
+  folder = await mkdtemp(join(tmpdir(), 'room-page-'));
+  // Or Janus, which has a user of its own, would work elsewhere and leave a folder there.
+  await chmod(folder, 0o755);
+  const linkFile = join(folder, 'janus.json');
+  if (lack === null) {
+    const ports = { first: 21_200, last: 21_399 };
+    janus = startJanus({
+      ...{ program: 'janus', folder: join(folder, 'janus'), linkFile, ports, publicIp: undefined },
+      log: createLogger('silent', { process: 'test' }),
+    });
+  }
+  [mesh, browser] = await Promise.all([startPlace('mesh'), launchBrowser(FAKE_DEVICES)]);
+  served = lack === null ? await startPlace('janus', { ROOMS_LINK_FILE: linkFile }) : mesh;
 });
 after(async () => {
   await browser?.close();
-  await app?.close();
+  for (const { app } of new Set([mesh, served])) await app.close();
+  await janus?.stop();
+  await rm(folder, { recursive: true, force: true });
 });
 
-const createRoom = async (more: object = {}) =>
+async function startPlace(name: 'mesh' | 'janus', env: Record<string, string> = {}): Promise<Place> {
+  const port = String(await freePort());
+  const url = `http://localhost:${port}`;
+  const rooms = { name, lack: null };
+  const app = await startTestApp({ rooms, env: { PORT: port, PUBLIC_URL: url, ...env } });
+  return { app, url, key: (await app.createKey()).key };
+}
+
+const createRoom = async ({ app, key }: Place, more: object = {}) =>
   (await app.request('POST', '/rooms', { key, body: { name: ROOM_NAME, ...more } }))
     .assertOk(201)
     .string('data.id');
 
-async function linkFor(roomId: string, identity: string, role = 'SPEAKER'): Promise<string> {
+async function linkFor(
+  { app, key }: Place,
+  roomId: string,
+  identity: string,
+  role = 'SPEAKER',
+): Promise<string> {
   const body = { identity, name: identity, role };
   return (await app.request('POST', `/rooms/${roomId}/tokens`, { key, body }))
     .assertOk(201)
@@ -107,7 +142,8 @@ async function assertClean({ page, errors, strangers }: WatchedPage): Promise<vo
 }
 
 test('the page says what it is before a script runs, names nobody, and asks for nothing', async () => {
-  const roomId = await createRoom();
+  const { app, key, url } = mesh;
+  const roomId = await createRoom(mesh);
   const answer = await fetch(`${url}/r/${roomId}`);
   const html = await answer.text();
   assert.equal(answer.status, 200);
@@ -133,8 +169,9 @@ test('the page says what it is before a script runs, names nobody, and asks for 
 });
 
 test('two people meet by the page: waiting room, pictures, sound, chat, hands, a lost network, the end', async () => {
-  const roomId = await createRoom();
-  const host = await open(await linkFor(roomId, 'Ada', 'HOST'));
+  const { app, key, url } = mesh;
+  const roomId = await createRoom(mesh);
+  const host = await open(await linkFor(mesh, roomId, 'Ada', 'HOST'));
   const guest = await open(`${url}/r/${roomId}`, {
     viewport: { width: 390, height: 780 },
     colorScheme: 'dark',
@@ -201,18 +238,25 @@ test('two people meet by the page: waiting room, pictures, sound, chat, hands, a
 });
 
 test('a host mutes, shares the screen, removes, and ends the room for everybody', async () => {
-  const roomId = await createRoom();
-  const host = await open(await linkFor(roomId, 'Ada', 'HOST'), { colorScheme: 'dark' });
+  // By a media server, where there is one: what the others get passes it.
+  const roomId = await createRoom(served, { recordEnabled: true });
+  const host = await open(await linkFor(served, roomId, 'Ada', 'HOST'), { colorScheme: 'dark' });
+  await turnOnDevices(host.page);
   await press(host.page, 'Join');
   await isIn(host.page);
-  const join = async (name: string) => {
-    const opened = await open(await linkFor(roomId, name));
+  const enter = async (name: string) => {
+    const opened = await open(await linkFor(served, roomId, name));
     await turnOnDevices(opened.page);
     await press(opened.page, 'Join');
     await isIn(opened.page);
     return opened;
   };
-  const ben = await join('Ben');
+  const ben = await enter('Ben');
+  await seesMore(ben.page, 'Ada');
+  await seesMore(host.page, 'Ben');
+  await hears(host.page, 'Ben');
+  const canRecord = await host.page.getByRole('button', { name: 'Record', exact: true }).count();
+  assert.equal(canRecord, lack === null ? 1 : 0);
   await press(host.page, /^People/);
   await press(host.page, 'Mute: Ben');
   await ben.page.getByText('The host has muted you.').waitFor(SLOW);
@@ -230,7 +274,7 @@ test('a host mutes, shares the screen, removes, and ends the room for everybody'
   await assertAccessible(host.page, 'the question before somebody is removed');
   await press(host.page, 'Remove');
   await ben.page.getByRole('heading', { name: 'You are no longer in this room.' }).waitFor(SLOW);
-  const cleo = await join('Cleo');
+  const cleo = await enter('Cleo');
   await press(host.page, 'Leave');
   await press(host.page, 'End for everybody');
   await cleo.page.getByRole('heading', { name: 'The room has ended.' }).waitFor(SLOW);
@@ -242,12 +286,12 @@ test('a host mutes, shares the screen, removes, and ends the room for everybody'
 });
 
 test('devices that are denied or missing are said in words, and one can join without them', async () => {
-  const roomId = await createRoom({ waitingRoom: false });
+  const roomId = await createRoom(mesh, { waitingRoom: false });
   const failing = `${NOTES}
     MediaDevices.prototype.getUserMedia = async ({ video }) => {
       throw new DOMException('', video ? 'NotAllowedError' : 'NotFoundError');
     };`;
-  const { page, close } = await open(await linkFor(roomId, 'Ada'), { initScript: failing });
+  const { page, close } = await open(await linkFor(mesh, roomId, 'Ada'), { initScript: failing });
   await press(page, 'Turn on the camera');
   await page.getByText(/may not use the camera here. Allow it by the icon/).waitFor(SLOW);
   await press(page, 'Turn on the microphone');

@@ -10,7 +10,8 @@ import {
   videoHeader,
 } from '../../../test/rtmp/media.ts';
 import { flvHeader, flvTag } from '../ingest/flv.ts';
-import { Feed, type FeedItem } from './feed.ts';
+import { Feed } from './feed.ts';
+import type { FeedItem } from './feed-item.ts';
 
 function collector() {
   const items: FeedItem[] = [];

@@ -1,19 +1,9 @@
 import { readAudioPacket } from '../ingest/codec/flv-audio.ts';
 import { readVideoPacket } from '../ingest/codec/flv-video.ts';
 import { FlvTagType } from '../ingest/flv.ts';
+import type { FeedItem } from './feed-item.ts';
 import { FlvReader, type FlvTag } from './flv-reader.ts';
 import { Gop } from './gop.ts';
-
-/** One piece of a broadcast on its way to destinations. */
-export interface FeedItem {
-  type: number;
-  /** Milliseconds since the first one, over all encoder connections. */
-  timestamp: number;
-  payload: Buffer;
-  /** `header` says how what follows is coded; `data` is the properties of the stream. */
-  kind: 'data' | 'header' | 'frame';
-  isKeyframe: boolean;
-}
 
 /** Whoever sends the broadcast on; its first frame is a keyframe, behind the headers. */
 export interface FeedReader {

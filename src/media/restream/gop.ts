@@ -1,4 +1,4 @@
-import type { FeedItem } from './feed.ts';
+import type { FeedItem } from './feed-item.ts';
 
 const FIRST_BYTES = 2 * 2 ** 20;
 const MOST_BYTES = 12 * 2 ** 20;

@@ -3,7 +3,8 @@ import type { PushAddress } from '../../kernel/push-address.ts';
 import type { Dialer } from '../../platform/outbound/dialer.ts';
 import { FlvTagType } from '../ingest/flv.ts';
 import { failureOf, PushFailure } from './failure.ts';
-import type { Feed, FeedItem } from './feed.ts';
+import type { Feed } from './feed.ts';
+import type { FeedItem } from './feed-item.ts';
 import type { PushSession } from './push-session.ts';
 import { CHUNK_BYTES, RtmpClient, SET_DATA_FRAME } from './rtmp-client.ts';
 

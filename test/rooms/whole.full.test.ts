@@ -5,19 +5,13 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { lackOfJanus } from '../src/media/rooms/janus/process.ts';
-import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
-import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
-import {
-  freePort,
-  headersOf,
-  OWNER_KEY,
-  type RunningPlatform,
-  startPlatform,
-} from '../test/harness/platform.ts';
-import { childrenOf, only } from '../test/harness/processes.ts';
-import { mountSmall } from '../test/harness/small-disk.ts';
-import { until } from '../test/harness/wait.ts';
+import { lackOfJanus } from '../../src/media/rooms/janus/process.ts';
+import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
+import { type HttpsSink, startHttpsSink } from '../harness/https-sink.ts';
+import { freePort, headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../harness/platform.ts';
+import { childrenOf, only } from '../harness/processes.ts';
+import { mountSmall } from '../harness/small-disk.ts';
+import { until } from '../harness/wait.ts';
 
 const run = promisify(execFile);
 const skip = (await lackOfJanus('janus')) ?? false;
