@@ -55,13 +55,16 @@ export function createRevenue({ db, clock, names }: Deps): Revenue {
     async read(workspaceId, { groupBy, ...query }) {
       const range = readRange(query, clock.ms());
       const starts = range.buckets.map(({ start }) => start);
-      const sums = await repository.sumByBucket(db, workspaceId, range, starts);
-      const series = range.buckets.map(({ date }, index) => ({ date, ...(sums.get(index + 1) ?? NOTHING) }));
+      const [sums, breakdown] = await Promise.all([
+        repository.sumByPiece(db, workspaceId, range, starts),
+        breakdownOf(workspaceId, range, groupBy),
+      ]);
+      const series = range.buckets.map(({ date }, index) => ({ date, ...(sums[index] ?? NOTHING) }));
       return {
         range,
         totals: series.reduce(add, NOTHING),
         series,
-        breakdown: await breakdownOf(workspaceId, range, groupBy),
+        breakdown,
       };
     },
   };
