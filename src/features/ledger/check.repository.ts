@@ -92,7 +92,8 @@ export async function findWrongHoldings(db: Db): Promise<Holding[]> {
       left join gone on gone.workspace_id = w.id
       left join booked on booked.workspace_id = w.id
     where coalesce(booked.cents, 0) <> coalesce(held.cents, 0) - coalesce(gone.cents, 0)
-      and not exists (select from payment where workspace_id = w.id and status = 'PENDING')
+      and not exists (select from payment where workspace_id = w.id and status = 'PENDING'
+        and type <> 'DISPUTE')
       and not exists (select from provider_event where provider = 'SANDBOX' and handled_at is null)
     order by 1 limit 100`.execute(db);
   return rows;
