@@ -102,7 +102,12 @@ const ITEMS = (source: RawBuilder<unknown>) => sql`
   select workspace_id, date_bin('1 day', occurred_at, 'epoch') as day, sale_kind, item_id, ${PLAIN_SUMS}
   from (${source}) movement group by 1, 2, 3, 4`;
 
-/** Makes all sums anew from the entries; those who record wait meanwhile. @returns how many there are. */
+/**
+ * Makes all sums anew from the entries; those who record wait meanwhile. In the order in which they are read, which
+ * takes half the time then.
+ *
+ * @returns how many there are.
+ */
 export async function rebuildSums(tx: Tx): Promise<number> {
   await sql`lock table ledger_revenue, ledger_revenue_item in share row exclusive mode`.execute(tx);
   await tx.deleteFrom('ledger_revenue').execute();
@@ -110,11 +115,11 @@ export async function rebuildSums(tx: Tx): Promise<number> {
   const all = movements(sql`true`);
   const quarters = await sql`
     insert into ledger_revenue (workspace_id, quarter, gross_cents, fee_cents, refund_cents, sale_count)
-    ${QUARTERS(all)}`.execute(tx);
+    ${QUARTERS(all)} order by 1, 2`.execute(tx);
   const items = await sql`
     insert into ledger_revenue_item
       (workspace_id, day, sale_kind, item_id, gross_cents, fee_cents, refund_cents, sale_count)
-    ${ITEMS(all)}`.execute(tx);
+    ${ITEMS(all)} order by 1, 2`.execute(tx);
   return Number(quarters.numAffectedRows ?? 0) + Number(items.numAffectedRows ?? 0);
 }
 
