@@ -178,6 +178,8 @@ class RoomGateway {
   async #screen(roomId: string, { ref, identity }: { ref: string; identity: string }): Promise<void> {
     const { db, engine, log } = this.#deps;
     try {
+      // The server may have rooms of others, too.
+      if ((await repository.findAnyRoom(db, roomId)) === undefined) return;
       const row = await participants.findPresent(db, roomId, identity);
       if (row?.state !== 'ACTIVE') await engine.removeParticipant(ref, identity);
     } catch (error) {

@@ -121,8 +121,13 @@ test('whoever was sent away is removed, and again when they come by what they st
   await until(() => stub.people.get(id)?.length === 1);
   stub.calls.length = 0;
   come(id, his);
-  for (const identity of ['ada', 'bob']) {
-    const joined = { event: 'participant_joined', room: { name: id }, participant: { identity } };
+  const elsewhere = 'room_of_somebody_else';
+  for (const [name, identity] of [
+    [elsewhere, 'bob'],
+    [id, 'ada'],
+    [id, 'bob'],
+  ] as const) {
+    const joined = { event: 'participant_joined', room: { name }, participant: { identity } };
     assert.equal((await post(second, await stub.message(joined))).status, 204);
   }
   await called(`RemoveParticipant ${id} bob`);
@@ -130,6 +135,7 @@ test('whoever was sent away is removed, and again when they come by what they st
     stub.people.get(id)?.map(({ identity }) => identity),
     ['ada'],
   );
+  assert.ok(!stub.calls.some((call) => call.includes(elsewhere)));
   await ada.close();
 });
 
