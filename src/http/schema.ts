@@ -93,6 +93,12 @@ named('Mode', OneOf(MODES));
 named('KeyScope', OneOf(SCOPES));
 named('Permission', OneOf(PERMISSIONS));
 export const Visibility = named('Visibility', OneOf(VISIBILITIES));
+/** Whose members see what is for TIER. */
+export const TierIds = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+  maxItems: 20,
+  uniqueItems: true,
+  description: 'Of TIER: the tiers whose members may watch; none: members of any.',
+});
 export const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 /** Any JSON object, as it is. */
 export const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true });

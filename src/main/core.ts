@@ -4,11 +4,13 @@ import { bridgeEvents } from '../features/bridges/index.ts';
 import { discountCodeEvents } from '../features/discount-codes/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
 import { payoutEvents } from '../features/ledger/index.ts';
+import type { Mailbox } from '../features/mail/index.ts';
 import { paymentEvents } from '../features/payments/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
 import { restreamEvents } from '../features/restreams/index.ts';
 import { roomEvents, roomRecordingJob } from '../features/rooms/index.ts';
 import { streamEvents } from '../features/streams/index.ts';
+import { type Subscriptions, subscriptionEvents } from '../features/subscriptions/index.ts';
 import { tierEvents } from '../features/tiers/index.ts';
 import { uploadEvents } from '../features/uploads/index.ts';
 import {
@@ -31,6 +33,7 @@ import { eventLogPart } from './parts/event-log.ts';
 import { healthPart } from './parts/health.ts';
 import { ledgerPart } from './parts/ledger.ts';
 import { mailPart } from './parts/mail.ts';
+import { membersPart } from './parts/members.ts';
 import { paymentsPart } from './parts/payments.ts';
 import { platformPart } from './parts/platform.ts';
 import { playbackPart } from './parts/playback.ts';
@@ -41,6 +44,7 @@ import { restreamsPart } from './parts/restreams.ts';
 import { roomRecordingReady, roomsPart } from './parts/rooms.ts';
 import { sessionsPart } from './parts/sessions.ts';
 import { streamsPart } from './parts/streams.ts';
+import { subscriptionsPart } from './parts/subscriptions.ts';
 import { tiersPart } from './parts/tiers.ts';
 import { uploadsPart } from './parts/uploads.ts';
 import { videosPart } from './parts/videos.ts';
@@ -61,6 +65,7 @@ export const coreDeclarations: Declarations = {
     ...uploadEvents,
     ...tierEvents,
     ...discountCodeEvents,
+    ...subscriptionEvents,
     ...paymentEvents,
     ...payoutEvents,
   ],
@@ -85,6 +90,7 @@ export function buildCore(base: Base) {
   const media = buildMedia(base, take);
   const meeting = take(roomsPart({ ...base, ...media }));
   const money = buildMoney({ ...base, ...people }, take);
+  parts.push(membersPart({ ...base, ...people, ...media, ...money }));
   const { requestLog } = take(requestLogPart(base));
   const { profiles } = take(profilesPart({ ...base, ...people }));
   parts.push(
@@ -100,12 +106,14 @@ export function buildCore(base: Base) {
 }
 
 /** What creators sell, and the books of what moves. */
-function buildMoney(base: Base & { accounts: Accounts }, take: Take) {
+function buildMoney(base: Base & { accounts: Accounts; mailbox: Mailbox }, take: Take) {
   const books = take(ledgerPart(base));
   const tiers = take(tiersPart(base));
   const codes = take(discountCodesPart(base));
-  const paid = take(paymentsPart({ ...base, ...books }));
-  return { ...books, ...tiers, ...codes, ...paid };
+  const onCardKept = (customerId: string): Promise<void> => renewed.subscriptions.retryCharges(customerId);
+  const paid = take(paymentsPart({ ...base, ...books, onCardKept }));
+  const renewed: { subscriptions: Subscriptions } = take(subscriptionsPart({ ...base, ...tiers, ...paid }));
+  return { ...books, ...tiers, ...codes, ...paid, ...renewed };
 }
 
 /** Accounts, and who may act for them. */

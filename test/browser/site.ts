@@ -3,7 +3,6 @@ import { fastify } from 'fastify';
 import {
   createAccess,
   liveWatchPages,
-  ownOnly,
   type StreamSnapshot,
   type VideoSnapshot,
 } from '../../src/features/playback/index.ts';
@@ -42,7 +41,8 @@ export async function startSite(): Promise<TestSite> {
     streams: { get: async (id) => (id === stream.id ? stream : undefined) },
     recordings: { get: async () => recordings[0]?.id },
     videos: { get: async (id) => recordings.find((video) => video.id === id) },
-    access: createAccess({ entitlements: ownOnly, tokens: { read: () => null } }),
+    sellers: async () => ({ offers: [], memberPath: '/members/somebody' }),
+    access: createAccess({ entitlements: { allows: async () => false }, tokens: { read: () => null } }),
     sessions: { mint: (id) => `${id}.session` },
     assets,
     clock: systemClock,
@@ -84,6 +84,8 @@ export function testStream(changes: Partial<StreamSnapshot> = {}): StreamSnapsho
     id: 'str_01jexample0000000000000000',
     workspaceId: 'wsp_1',
     accountId: 'acc_1',
+    tierIds: [],
+    mode: 'live',
     title: 'Evening concert from the old harbour',
     description: 'Two sets of chamber jazz.\nDoors at 19:30, first set at 20:00.',
     visibility: 'PUBLIC',

@@ -13,7 +13,10 @@ export const ACCOUNT_LEVEL: readonly string[] = ['/notifications/{id}', '/suppor
 export const EVERYBODYS: readonly string[] = ['/quota/{key}'];
 
 /** Paths for keys of the test mode alone. */
-export const TEST_MODE_ONLY: readonly string[] = ['/streams/{id}/simulate-signal'];
+export const TEST_MODE_ONLY: readonly string[] = [
+  '/streams/{id}/simulate-signal',
+  '/me/subscriptions/{id}/simulate',
+];
 
 /**
  * One resource of every kind in the workspace of a key, by the beginning of the paths that name it. A new kind of
@@ -45,6 +48,7 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
     ['/upload/{id}', { id: await create('/upload', { filename: 'a.mp4', sizeBytes: 10 }) }],
     ['/imports/{id}', { id: await create('/imports', { sourceUrl: 'https://files.example.com/a.mp4' }) }],
     ['/tiers/{id}', { id: await create('/tiers', { name: 'A tier', priceCents: 500, interval: 'MONTH' }) }],
+    ['/me/subscriptions/{id}', { id: await subscription(app, create) }],
     [
       '/booking/discount-codes/{id}',
       { id: await create('/booking/discount-codes', { code: newUuid(), percentOff: 10 }) },
@@ -60,6 +64,32 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
       { id: await create('/me/integration-domains', { domain: `d${newUuid().slice(0, 8)}.example.com` }) },
     ],
   ]);
+}
+
+/** A subscription to a tier that costs nothing. */
+async function subscription(
+  { container: { db, events, payments, subscriptions } }: TestApp,
+  create: (path: string, body: object) => Promise<string>,
+): Promise<string> {
+  const tierId = await create('/tiers', { name: 'A free tier', priceCents: 0, interval: 'MONTH' });
+  const tier = await db
+    .selectFrom('tier')
+    .select('workspace_id as workspaceId')
+    .where('id', '=', tierId)
+    .executeTakeFirstOrThrow();
+  const { id } = await events.transaction(async (tx, append) => {
+    const who = { email: `${newUuid()}@example.com`, name: null };
+    const { id: customerId } = await payments.customerFor(tx, tier.workspaceId, who);
+    return subscriptions.begin(
+      { tx, append },
+      {
+        ...{ ...tier, customerId, tierId, priceCents: 0, interval: 'MONTH', trialDays: 0, discountCents: 0 },
+        ...{ checkoutId: null, purchaseId: null, discountCode: null, clientReferenceId: null },
+        wasClaimed: false,
+      },
+    );
+  });
+  return id;
 }
 
 /** A message in the chat of a stream, and a ban. */

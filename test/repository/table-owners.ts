@@ -28,6 +28,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   link_request: 'features/auth',
   mail: 'features/mail',
   member_link: 'features/members',
+  member_link_request: 'features/members',
   member_session: 'features/members',
   migration: 'platform/db',
   notification: 'features/notifications',
@@ -96,6 +97,18 @@ export interface ForeignRead {
 
 /** Joins with tables of others: each is one statement whose rows the owner could only give one by one. */
 export const FOREIGN_READS: readonly ForeignRead[] = [
+  {
+    reader: 'features/subscriptions',
+    tables: ['account', 'customer', 'purchase', 'tier', 'workspace'],
+    reason:
+      'a list shows the tier and the subscriber of each; what is due, and of whom, is found in one statement',
+  },
+  {
+    reader: 'features/members',
+    tables: ['account', 'customer', 'purchase', 'stream', 'subscription', 'tier', 'video', 'workspace'],
+    reason:
+      'whether a member may watch is one statement for each playlist and segment; so is each part of the page',
+  },
   {
     reader: 'features/rooms',
     tables: ['account', 'workspace'],

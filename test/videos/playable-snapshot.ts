@@ -9,6 +9,8 @@ export function playableSnapshot(changes: Partial<VideoSnapshot> = {}): VideoSna
     title: 'Evening concert',
     description: null,
     visibility: 'PUBLIC',
+    tierIds: [],
+    priceCents: null,
     hasFailed: false,
     durationSec: 60,
     width: 640,

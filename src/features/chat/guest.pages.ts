@@ -20,8 +20,8 @@ interface Deps {
   recent: { get(streamId: string): Promise<RecentChat | undefined> };
   guests: GuestSessions;
   tails: Pick<StreamTails, 'follow'>;
-  /** May a visitor with this `?token=` see the stream? The rules are those of playback. */
-  admits(streamId: string, token: unknown): Promise<boolean>;
+  /** May a visitor with this `?token=` or `Cookie` see the stream? The rules are those of playback. */
+  admits(streamId: string, viewer: { token: unknown; cookie: string | undefined }): Promise<boolean>;
   caps(windowSec: number | 'day'): Counter;
 }
 
@@ -60,6 +60,11 @@ const readPost = compileInput(
   'body',
 );
 
+/** How a visitor comes. */
+function viewerOf({ query, headers }: OfStream) {
+  return { token: query.token, cookie: headers.cookie };
+}
+
 /**
  * The chat of a stream for visitors of its page, outside the base URL (docs/decisions/chat.md#guests):
  * `GET /live/:streamId/chat` and `…/chat/events` read, `POST …/chat/guest` says a name, `POST …/chat` writes.
@@ -69,7 +74,7 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
   const counters = { window: caps };
   const admit = async (request: OfStream) => {
     const { streamId } = request.params;
-    if (!(await deps.admits(streamId, request.query.token))) throw notFound();
+    if (!(await deps.admits(streamId, viewerOf(request)))) throw notFound();
     const found = await recent.get(streamId);
     if (!found?.isOpen) throw notFound();
     return found;
@@ -78,14 +83,14 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
     app.get('/live/:streamId/chat', async (request: OfStream, reply) => {
       const { createdAt: _createdAt, isOpen: _isOpen, messages, ...rest } = await admit(request);
-      const isPublic = request.query.token === undefined;
+      const isPublic = request.query.token === undefined && request.headers.cookie === undefined;
       reply.header('Cache-Control', isPublic ? 'public, max-age=1' : 'no-store');
       return { success: true, data: { ...rest, messages: messages.map(toMessage) } };
     });
     app.get('/live/:streamId/chat/events', async (request: OfStream, reply) => {
       const { createdAt } = await admit(request);
       const check = async () => {
-        if (!(await deps.admits(request.params.streamId, request.query.token)))
+        if (!(await deps.admits(request.params.streamId, viewerOf(request))))
           throw new AppError('PERMISSION_DENIED');
       };
       const leave = places.take(addressBlock(request.ip));

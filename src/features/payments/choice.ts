@@ -40,7 +40,10 @@ export async function choose(needs: Needs, db: Db, workspaceId: string): Promise
 }
 
 /** @throws {ProviderUnavailable} when the operator has taken it away since. */
-export function providerOf({ providers }: Pick<PaymentPorts, 'providers'>, row: PaymentRow): PaymentProvider {
+export function providerOf(
+  { providers }: Pick<PaymentPorts, 'providers'>,
+  row: Pick<PaymentRow, 'provider'>,
+): PaymentProvider {
   const provider = row.provider === 'NONE' ? null : providers[row.provider];
   if (provider === null) throw new ProviderUnavailable(`${row.provider} is not set up`);
   return provider;

@@ -79,3 +79,12 @@ export const paymentEvents = [
   paymentDisputed,
   paymentDisputeClosed,
 ];
+
+/** What others hear of payments by. */
+export interface PaymentEvents {
+  succeeded: typeof paymentSucceeded;
+  failed: typeof paymentFailed;
+  refunded: typeof paymentRefunded;
+  disputed: typeof paymentDisputed;
+  disputeClosed: typeof paymentDisputeClosed;
+}

@@ -1,7 +1,9 @@
 /** Payments: customers, purchases, what was paid, given back and disputed, and the providers that move the money. */
 export type { BegunCharge, NewCharge } from './begin.service.ts';
+export { type CardService, createCardService } from './cards.service.ts';
 export type { ChosenProvider } from './choice.ts';
 export {
+  type PaymentEvents,
   paymentDisputeClosed,
   paymentDisputed,
   paymentEvents,
@@ -9,6 +11,7 @@ export {
   paymentRefunded,
   paymentSucceeded,
 } from './events.ts';
+export type { PaymentTold } from './outcome.ts';
 export type { Providers } from './ports.ts';
 export { createSandbox } from './providers/sandbox/sandbox.ts';
 export { createStripe } from './providers/stripe/stripe.ts';

@@ -5,6 +5,9 @@ import type { PaymentPorts } from './ports.ts';
 import type { PaymentRow, PurchaseRow } from './repository.ts';
 import { resourceOf } from './rules.ts';
 
+/** What the events about payments say. */
+export type PaymentTold = Static<typeof paymentSucceeded.data>;
+
 /** What an event says of a payment. */
 export function told(
   purchase: PurchaseRow,

@@ -215,8 +215,9 @@ async function succeed(
   return { status: 'SUCCEEDED' };
 }
 
-async function keepMethod(
-  { clock }: PaymentPorts,
+/** The card that is charged from now on. */
+export async function keepMethod(
+  { clock }: Pick<PaymentPorts, 'clock'>,
   tx: Tx,
   kept: { customerId: string; method: SavedMethod; payment: Pick<PaymentRow, 'provider'> },
 ): Promise<void> {

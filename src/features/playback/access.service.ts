@@ -2,27 +2,27 @@ import type { Visibility } from '../../kernel/visibility.ts';
 import { type Grant, isForEntitled, mayWatch, opens } from './access.rules.ts';
 import type { PlaybackTokens } from './tokens.ts';
 
-/** Who asks. Viewers do not sign in yet, so nobody's account is known. */
+/** How a viewer comes: neither proves anything by itself. */
 export interface Viewer {
-  accountId: string | null;
+  /** `?token=` as it came. */
+  token: unknown;
+  /** The header as it came: a member of a creator is known by a cookie. */
+  cookie: string | undefined;
 }
 
 /** A video or a stream. */
 export interface Guarded {
   id: string;
-  accountId: string;
+  workspaceId: string;
   visibility: Visibility;
+  /** Of TIER: whose members may watch; those of any tier where none is named. */
+  tierIds: readonly string[];
 }
 
 /** Who is entitled to what is for FOLLOWERS, TIER and PURCHASE. */
 export interface Entitlements {
-  allows(viewer: Viewer, guarded: Guarded): Promise<boolean>;
+  allows(viewer: Pick<Viewer, 'cookie'>, guarded: Guarded): Promise<boolean>;
 }
-
-/** While nothing is sold, what is a creator's own is all that anybody is entitled to. */
-export const ownOnly: Entitlements = {
-  allows: async ({ accountId }, guarded) => accountId === guarded.accountId,
-};
 
 export interface Pass {
   grant: Grant | null;
@@ -31,12 +31,8 @@ export interface Pass {
 }
 
 export interface Access {
-  /**
-   * Null when the viewer may not see it.
-   *
-   * @param token `?token=` as it came.
-   */
-  passFor(guarded: Guarded, token: unknown): Promise<Pass | null>;
+  /** Null when the viewer may not see it. */
+  passFor(guarded: Guarded, viewer: Viewer): Promise<Pass | null>;
 }
 
 interface Deps {
@@ -47,13 +43,11 @@ interface Deps {
 /** Who may watch, live or not. */
 export function createAccess({ tokens, entitlements }: Deps): Access {
   return {
-    async passFor(guarded, token) {
+    async passFor(guarded, { token, cookie }) {
       const { id, visibility } = guarded;
       const grant = typeof token === 'string' ? tokens.read(token, id) : null;
       const isEntitled =
-        isForEntitled(visibility) &&
-        !opens(grant) &&
-        (await entitlements.allows({ accountId: null }, guarded));
+        isForEntitled(visibility) && !opens(grant) && (await entitlements.allows({ cookie }, guarded));
       if (!mayWatch({ visibility, grant, isEntitled })) return null;
       return { grant, suffix: grant === null ? '' : `?token=${encodeURIComponent(String(token))}` };
     },

@@ -5,8 +5,8 @@
  * Terminology: a *snapshot* is what viewers may be told of a stream or a video; a *grant* is what a token lets its
  * holder do.
  */
-export type { Access, Entitlements } from './access.service.ts';
-export { createAccess, ownOnly } from './access.service.ts';
+export type { Access, Entitlements, Guarded, Viewer } from './access.service.ts';
+export { createAccess } from './access.service.ts';
 export type { LinkedVideo, StreamLinks, VideoLinks } from './links.ts';
 export { createStreamLinks, createVideoLinks } from './links.ts';
 export { beaconPage } from './live/beacon.pages.ts';
@@ -17,6 +17,7 @@ export { SESSION_ID, STREAM_ID } from './live/snapshot.ts';
 export type { LiveChat } from './live/watch.pages.ts';
 export { embeddableStream, liveWatchPages } from './live/watch.pages.ts';
 export { createWatching } from './live/watching.ts';
+export type { Offer, Seller, Sellers, Sold } from './locked.ts';
 export { oembedPage } from './oembed.pages.ts';
 export type { PlaybackSessions } from './playback-sessions.ts';
 export { createPlaybackSessions } from './playback-sessions.ts';

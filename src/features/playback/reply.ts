@@ -1,5 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FileReply, FileRequest } from '../../media/contract/index.ts';
+import type { Viewer } from './access.service.ts';
+
+/** How the viewer of a request comes. */
+export function viewerOf(request: Pick<FastifyRequest, 'headers'> & { query: { token?: string } }): Viewer {
+  return { token: request.query.token, cookie: request.headers.cookie };
+}
 
 export function fileRequestOf(
   { method, headers }: Pick<FastifyRequest, 'method' | 'headers'>,

@@ -125,6 +125,7 @@ export function broadcastOf(tx: Tx, sessionId: string) {
       'stream_session.broadcast_ended_at as endedAt',
       'stream.title',
       'stream.record_visibility as visibility',
+      'stream.tier_ids as tierIds',
       'workspace.account_id as accountId',
     ])
     .where('stream_session.id', '=', sessionId)

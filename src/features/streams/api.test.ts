@@ -38,6 +38,7 @@ describe('POST /streams', () => {
         title: 'First',
         description: null,
         visibility: 'PUBLIC',
+        tierIds: [],
         hasSignal: false,
         isLive: false,
         status: 'IDLE',

@@ -7,6 +7,7 @@ import {
   Nullable,
   NullableObject,
   OneOf,
+  TierIds,
   Title,
   Visibility,
 } from '../../http/schema.ts';
@@ -26,6 +27,7 @@ named('StreamStatus', OneOf(STATUSES));
 const settings = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
   visibility: Type.Optional(Visibility),
+  tierIds: Type.Optional(TierIds),
   enabled: Type.Optional(Type.Boolean()),
   latencyMode: Type.Optional(LatencyMode),
   record: Type.Optional(Type.Boolean()),
@@ -69,6 +71,7 @@ export const Stream = named(
     title: Type.String(),
     description: Nullable(Type.String()),
     visibility: Visibility,
+    tierIds: TierIds,
     hasSignal: Type.Boolean({ description: 'An encoder is connected.' }),
     isLive: Type.Boolean({ description: 'The broadcast is live to viewers.' }),
     status: OneOf(STATUSES, { description: 'Derived from the two flags.' }),
@@ -124,6 +127,7 @@ export const Stream = named(
     title: 'Friday night live',
     description: null,
     visibility: 'PUBLIC',
+    tierIds: [],
     hasSignal: true,
     isLive: true,
     status: 'LIVE',

@@ -9,6 +9,7 @@ import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { AssertOwnTiers } from '../tiers/index.ts';
 import type { BroadcastRecorder } from './broadcast.service.ts';
 import { admitLate, startLocked, stopLocked } from './broadcast.service.ts';
 import { emitCreated, emitUpdated } from './emit.ts';
@@ -31,6 +32,7 @@ export interface StreamSettings {
   enabled?: boolean;
   latencyMode?: StreamRow['latency_mode'];
   record?: boolean;
+  tierIds?: string[];
   recordVisibility?: StreamRow['visibility'];
   reconnectWindowSec?: number;
   autoStart?: boolean;
@@ -53,6 +55,7 @@ export interface StreamDeps {
   clock: Clock;
   recorder: BroadcastRecorder;
   follower: StreamFollower;
+  assertOwnTiers: AssertOwnTiers;
 }
 
 /** A row and its stream key in clear. */
@@ -124,6 +127,7 @@ function columns(input: StreamSettings): {
     enabled: input.enabled,
     latency_mode: input.latencyMode,
     record: input.record,
+    tier_ids: input.tierIds,
     record_visibility: input.recordVisibility,
     reconnect_window_sec: input.reconnectWindowSec,
     auto_start: input.autoStart,
@@ -177,6 +181,7 @@ export function createStreams(deps: StreamDeps): Streams {
       const id = newId('str');
       const { title, visibility } = { visibility: 'PUBLIC' as const, ...input };
       const row = await events.transaction(async (tx, append) => {
+        await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
         const settings = { ...columns(input), ...key, id, title, visibility, event_sequence: 1 };
         const made = await repository.insertStream(tx, workspaceId, settings);
         await emitCreated(tx, append, made, clock.now());
@@ -190,6 +195,7 @@ export function createStreams(deps: StreamDeps): Streams {
     keyOf: keys,
     update: (workspaceId, id, input) =>
       locked(workspaceId, id, async (tx, row, append) => {
+        await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
         if (input.enabled === false && row.is_live)
           throw liveConflict('It cannot be disabled while it is live.');
         if (input.enabled === false) await kick(tx, id, 'disabled');

@@ -6,6 +6,7 @@ export function settingsOf(row: ShownStream) {
     title: row.title,
     description: row.description,
     visibility: row.visibility,
+    tierIds: row.tier_ids,
     enabled: row.enabled,
     latencyMode: row.latency_mode,
     record: row.record,

@@ -23,6 +23,8 @@ async function find(db: Db, id: string): Promise<StreamSnapshot | undefined> {
     title: row.title,
     description: row.description,
     visibility: row.visibility,
+    tierIds: row.tier_ids,
+    mode: row.mode,
     isLive: row.is_live,
     hasSignal: row.has_signal,
     currentSessionId: row.current_session_id,

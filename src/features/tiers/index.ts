@@ -3,7 +3,8 @@
  *
  * Terminology: a *place* is what a member has of a tier that takes so many; it is *claimed* while its buyer pays.
  */
-export { tierEvents } from './events.ts';
+export { tierEvents, tierUpdated } from './events.ts';
+export { type AssertOwnTiers, assertOwnTiers } from './own.ts';
 export type { TierRow } from './repository.ts';
 export { tierRoutes } from './routes.ts';
 export { createTiers, type KnownCreator, type TierPlaces, type Tiers, tierPlaces } from './service.ts';

@@ -101,3 +101,9 @@ export async function moveCounts(tx: Tx, id: string, by: { claimed: number; memb
 function select(db: Db, workspaceId: string) {
   return db.selectFrom('tier').selectAll().where('workspace_id', '=', workspaceId);
 }
+
+/** Which of these are tiers of the workspace. */
+export async function knownTiers(db: Db, workspaceId: string, ids: readonly string[]): Promise<string[]> {
+  const rows = await select(db, workspaceId).where('id', 'in', ids).execute();
+  return rows.map(({ id }) => id);
+}

@@ -26,6 +26,9 @@ async function createVideo(body: object = {}): Promise<string> {
   return (await post('/videos', { title: 'A video', ...body })).assertOk(201).string('data.id');
 }
 
+const newTier = async (name: string) =>
+  (await post('/tiers', { name, priceCents: 500, interval: 'MONTH' })).assertOk(201).string('data.id');
+
 const ready = (columns: Parameters<typeof insertReadyVideo>[2] = {}) =>
   insertReadyVideo(app.container.db, account.live, columns);
 
@@ -92,7 +95,7 @@ describe('POST /videos', () => {
       title: `${'🎬'.repeat(199)}x`,
       description: 'Line one\nline two',
       visibility: 'PURCHASE',
-      tierIds: ['tier_gold', 'tier_silver'],
+      tierIds: [await newTier('Gold'), await newTier('Silver')],
       priceCents: 499,
       currency: 'USD',
       tags: ['music', 'Ünïcode, with a comma'],
@@ -300,7 +303,8 @@ describe('GET, PATCH and DELETE /videos/{id}', () => {
     (await patch(id, { visibility: 'PURCHASE' })).assertError('BAD_REQUEST', 'priceCents');
     (await patch(id, { visibility: 'PURCHASE', priceCents: 100 })).assertOk(200);
     (await patch(id, { priceCents: null })).assertError('BAD_REQUEST', 'priceCents');
-    (await patch(id, { priceCents: null, visibility: 'TIER', tierIds: ['a'] })).assertOk(200);
+    (await patch(id, { priceCents: null, visibility: 'TIER', tierIds: [] })).assertOk(200);
+    (await patch(id, { tierIds: ['a'] })).assertError('BAD_REQUEST', 'tierIds.0');
     // A stream knows no price of its recordings: it comes later, and until then the rest can be changed.
     const recorded = await ready({ visibility: 'PURCHASE', source: 'RECORDING' });
     (await patch(recorded, { title: 'Another' })).assertOk(200);

@@ -8,6 +8,7 @@ import {
   NullableObject,
   OneOf,
   Problem,
+  TierIds,
   Title,
   Visibility,
 } from '../../http/schema.ts';
@@ -33,9 +34,7 @@ const Chapter = named(
 const settings = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
   visibility: Type.Optional(Visibility),
-  tierIds: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 20, uniqueItems: true }),
-  ),
+  tierIds: Type.Optional(TierIds),
   priceCents: Type.Optional(
     Nullable(Type.Integer({ minimum: 1, maximum: 99_999_999, description: 'Needed for PURCHASE.' })),
   ),
@@ -158,7 +157,7 @@ export const Video = named(
     description: Nullable(Type.String()),
     status: OneOf(VALUES.video.status),
     visibility: Visibility,
-    tierIds: Type.Array(Type.String()),
+    tierIds: TierIds,
     priceCents: Nullable(Type.Integer()),
     currency: Type.String(),
     tags: Type.Array(Type.String()),

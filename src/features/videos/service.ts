@@ -10,6 +10,7 @@ import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Chapter } from '../../platform/db/json-columns.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { AssertOwnTiers } from '../tiers/index.ts';
 import { differs, emitUpdated } from './emit.ts';
 import { videoDeleted, videoPublished, videoUnpublished } from './events.ts';
 import { createVideo, type VideoIntake, type VideoProcessing } from './intake/service.ts';
@@ -75,6 +76,7 @@ export interface VideoDeps {
   intake: Pick<VideoIntake, 'hold' | 'lock'>;
   processing: Pick<VideoProcessing, 'start' | 'cancel'>;
   onDeleted: readonly VideoDeleted[];
+  assertOwnTiers: AssertOwnTiers;
 }
 
 /** What partners and creators do with videos. Each id is looked up in the workspace: NOT_FOUND otherwise. */
@@ -111,7 +113,10 @@ export function createVideos(deps: VideoDeps): Videos {
     create: (workspaceId, input) => create(deps, workspaceId, input),
     list: (workspaceId, filter, page) => repository.listVideos(db, workspaceId, filter, page),
     update: (workspaceId, id, input) =>
-      locked(workspaceId, id, (tx, row, append) => update(tx, append, row, input, clock.now())),
+      locked(workspaceId, id, async (tx, row, append) => {
+        await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
+        await update(tx, append, row, input, clock.now());
+      }),
     remove: (workspaceId, id) => remove(deps, workspaceId, id),
     publish: (workspaceId, id, at) =>
       locked(workspaceId, id, async (tx, row, append) => {
@@ -184,6 +189,7 @@ async function create(deps: VideoDeps, workspaceId: string, input: NewVideoInput
   const { filename = input.title, sizeBytes = null, mimeType = null, corsOrigin = null } = input;
   return intake.hold.makingRoom(workspaceId, () =>
     events.transaction(async (tx, append) => {
+      await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
       const { id } = await createVideo(tx, append, workspaceId, {
         ...columns(input),
         title: input.title,

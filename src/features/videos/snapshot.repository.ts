@@ -13,6 +13,8 @@ export function findSnapshot(db: Db, id: string) {
       'video.title',
       'video.description',
       'video.visibility',
+      'video.tier_ids',
+      'video.price_cents',
       'video.status',
       'video.duration_sec',
       'video.width',

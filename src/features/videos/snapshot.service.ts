@@ -24,6 +24,8 @@ function toSnapshot(row: repository.SnapshotRow): VideoSnapshot {
     title: row.title,
     description: row.description,
     visibility: row.visibility,
+    tierIds: row.tier_ids,
+    priceCents: row.price_cents,
     hasFailed: row.status === 'FAILED',
     durationSec: row.duration_sec,
     width: row.width,

@@ -1,11 +1,17 @@
 import {
+  createMemberCookie,
+  createMemberEntitlements,
+  createSellers,
+  type MemberCookie,
+} from '../../features/members/index.ts';
+import {
   type Access,
   createAccess,
   createPlaybackTokens,
   createStreamLinks,
   createVideoLinks,
-  ownOnly,
   type PlaybackTokens,
+  type Sellers,
   type VideoLinks,
 } from '../../features/playback/index.ts';
 import type { StreamLinks } from '../../features/streams/index.ts';
@@ -15,18 +21,24 @@ import type { Base } from '../wiring.ts';
 export interface Addresses {
   playbackTokens: PlaybackTokens;
   access: Access;
+  memberCookie: MemberCookie;
+  sellers: Sellers;
   streamLinks: StreamLinks;
   videoLinks: VideoLinks;
   /** Addresses that grant nothing, for events. */
   bareVideoLinks: VideoLinks;
 }
 
-export function createAddresses({ config, secrets, clock }: Base): Addresses {
+export function createAddresses({ db, config, secrets, clock }: Base): Addresses {
   const { PUBLIC_URL: publicUrl, RTMP_URL: rtmpUrl, RTMPS_URL } = config;
   const playbackTokens = createPlaybackTokens({ secrets, clock });
+  const cookie = createMemberCookie(publicUrl);
+  const entitlements = createMemberEntitlements({ db, clock, cookie });
   return {
     playbackTokens,
-    access: createAccess({ tokens: playbackTokens, entitlements: ownOnly }),
+    memberCookie: cookie,
+    sellers: createSellers({ db }),
+    access: createAccess({ tokens: playbackTokens, entitlements }),
     streamLinks: {
       ...createStreamLinks(publicUrl, playbackTokens),
       rtmpUrl,

@@ -9,7 +9,7 @@ import {
   guestChatPages,
   toMessage,
 } from '../../features/chat/index.ts';
-import { createSnapshots, type LiveChat, STREAM_ID } from '../../features/playback/index.ts';
+import { createSnapshots, type LiveChat, STREAM_ID, type Viewer } from '../../features/playback/index.ts';
 import type { StreamTails } from '../../features/stream-tails/index.ts';
 import {
   createStreamSnapshots,
@@ -46,9 +46,9 @@ export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
   };
   const recent = createSnapshots({ find: (id) => chat.recent(id), onChanged }, STREAM_ID, RECENT_CHATS);
   const watched = createSnapshots(createStreamSnapshots(needs), STREAM_ID);
-  const admits = async (streamId: string, token: unknown) => {
+  const admits = async (streamId: string, viewer: Viewer) => {
     const stream = await watched.get(streamId);
-    return stream !== undefined && (await access.passFor(stream, token)) !== null;
+    return stream !== undefined && (await access.passFor(stream, viewer)) !== null;
   };
   const guests = createGuestSessions(needs);
   return {

@@ -1,5 +1,7 @@
 import type { Ledger } from '../../features/ledger/index.ts';
 import {
+  type CardService,
+  createCardService,
   createPayments,
   createSandbox,
   createStripe,
@@ -27,10 +29,14 @@ const nothing = () => Promise.resolve();
 
 interface Needs extends Base {
   ledger: Ledger;
+  /** A customer has saved another card at the provider. */
+  onCardKept(customerId: string): Promise<void>;
 }
 
 /** Charges, refunds and disputes, and the providers that move the money. */
-export function paymentsPart(base: Needs): Built<{ payments: Payments; payment: typeof payment }> {
+export function paymentsPart(
+  base: Needs,
+): Built<{ payments: Payments; cards: CardService; payment: typeof payment }> {
   const { config } = base;
   const sandbox = createSandbox({
     ...base,
@@ -41,14 +47,23 @@ export function paymentsPart(base: Needs): Built<{ payments: Payments; payment: 
     },
   });
   const stripe = stripeOf(base);
+  const providers = { SANDBOX: sandbox, STRIPE: stripe };
+  const cards = createCardService({ ...base, providers }, sandbox);
   const payments: Payments = createPayments({
     ...base,
-    providers: { SANDBOX: sandbox, STRIPE: stripe },
+    providers,
     tellDispute: nothing,
-    takers: { payout: nothing, account: nothing, card: nothing },
+    takers: {
+      payout: nothing,
+      account: nothing,
+      async card({ provider, object_ref: ref, account_ref: accountRef }) {
+        const customerId = await cards.kept({ provider, ref, accountRef });
+        if (customerId !== null) await base.onCardKept(customerId);
+      },
+    },
   });
   return {
-    gives: { payments, payment },
+    gives: { payments, cards, payment },
     part: {
       pages: () => (stripe === null ? [] : [stripeWebhookPage({ stripe, hints: payments.hints })]),
       tasks: () => [

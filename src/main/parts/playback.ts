@@ -38,7 +38,7 @@ import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
 
 type Needs = Base &
-  Pick<Addresses, 'playbackTokens' | 'access'> & {
+  Pick<Addresses, 'playbackTokens' | 'access' | 'sellers'> & {
     recordings: Recordings;
     liveChat: LiveChat;
   };
@@ -79,7 +79,18 @@ export function playbackPart(needs: Needs): Built<Gives> {
 }
 
 async function playbackPages(
-  { config, clock, log, secrets, store, platformHosts, access, playbackTokens: tokens, liveChat }: Needs,
+  {
+    config,
+    clock,
+    log,
+    secrets,
+    store,
+    platformHosts,
+    access,
+    sellers,
+    playbackTokens: tokens,
+    liveChat,
+  }: Needs,
   { snapshots: { streams, videos, recordings }, viewers }: Gives,
   { assets }: PageRole,
 ): Promise<Page[]> {
@@ -92,12 +103,12 @@ async function playbackPages(
   return [
     liveFilePages({ streams, access, files: liveFiles, viewers, watching: createWatching({ clock }), clock }),
     liveWatchPages({
-      ...{ streams, recordings, videos, access, sessions, assets, clock, publicUrl, platformHosts },
+      ...{ streams, recordings, videos, access, sellers, sessions, assets, clock, publicUrl, platformHosts },
       chat: liveChat,
     }),
     beaconPage({ streams, sessions, viewers }),
     videoFilePages({ admissions, files: videoFiles }),
-    videoWatchPages({ admissions, tokens, assets, publicUrl, platformHosts, mediaOrigins }),
+    videoWatchPages({ admissions, videos, sellers, tokens, assets, publicUrl, platformHosts, mediaOrigins }),
     oembedPage({
       publicUrl,
       hosts: platformHosts,

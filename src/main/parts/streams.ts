@@ -17,6 +17,7 @@ import {
   streamRoutes,
   streamTailRoutes,
 } from '../../features/streams/index.ts';
+import { assertOwnTiers } from '../../features/tiers/index.ts';
 import { MINUTE_SEC } from '../../kernel/durations.ts';
 import { createGuesses } from '../../platform/guesses.ts';
 import { type Built, EVERY } from '../part.ts';
@@ -40,7 +41,7 @@ interface Gives {
 export function streamsPart(needs: Needs): Built<Gives> {
   const { config, clock, cursors, recordings: recorder, streamLinks: links } = needs;
   const follower = { flagsChanged: followStream };
-  const streams = createStreams({ ...needs, recorder, follower });
+  const streams = createStreams({ ...needs, recorder, follower, assertOwnTiers });
   const signals = createStreamSignals({
     ...needs,
     recorder,

@@ -1,3 +1,4 @@
+import { assertOwnTiers } from '../../features/tiers/index.ts';
 import { Upload, type Uploads } from '../../features/uploads/index.ts';
 import {
   type Audience,
@@ -39,6 +40,7 @@ export function videosPart(needs: Needs): Built<Gives> {
   const videos = createVideos({
     ...needs,
     uploads: uploadSessions,
+    assertOwnTiers,
     onDeleted: [(tx, _append, video) => uploads.cancelFor(tx, video.id)],
   });
   const locked = createLockVideo(needs);
@@ -46,7 +48,7 @@ export function videosPart(needs: Needs): Built<Gives> {
   const thumbnails = createThumbnails({ ...needs, videos, locked });
   const audience = createAudience({
     ...needs,
-    mayWatch: async (video, token) => (await access.passFor(video, token)) !== null,
+    mayWatch: async (video, token) => (await access.passFor(video, { token, cookie: undefined })) !== null,
   });
   return {
     gives: { videos, audience, videoPurge },

@@ -570,8 +570,20 @@ create table member_link (
   customer_id text not null,
   expires_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
+  used_at timestamp with time zone,
   constraint member_link_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customer(id) ON DELETE CASCADE,
   constraint member_link_pkey PRIMARY KEY (token_hash)
+);
+CREATE INDEX member_link_customer ON public.member_link USING btree (customer_id, created_at);
+CREATE INDEX member_link_expiry ON public.member_link USING btree (expires_at);
+
+create table member_link_request (
+  id bigint not null generated always as identity,
+  workspace_id text not null,
+  email text not null,
+  created_at timestamp with time zone not null,
+  constraint member_link_request_pkey PRIMARY KEY (id),
+  constraint member_link_request_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 
 create table member_session (
@@ -584,6 +596,7 @@ create table member_session (
   constraint member_session_pkey PRIMARY KEY (token_hash),
   constraint member_session_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX member_session_customer ON public.member_session USING btree (customer_id);
 CREATE INDEX member_session_expiry ON public.member_session USING btree (expires_at);
 
 create table migration (
@@ -1198,6 +1211,7 @@ create table stream (
   health_due_at timestamp with time zone,
   banned_words text[] not null default '{}'::text[],
   restream_ids text[] not null default '{}'::text[],
+  tier_ids text[] not null default '{}'::text[],
   constraint stream_chat_mode_check CHECK ((chat_mode = ANY (ARRAY['OPEN'::text, 'FOLLOWERS'::text, 'TIER'::text, 'OFF'::text]))),
   constraint stream_latency_mode_check CHECK ((latency_mode = ANY (ARRAY['STANDARD'::text, 'LOW'::text]))),
   constraint stream_pkey PRIMARY KEY (id),
@@ -1288,7 +1302,7 @@ create table subscription (
   interval text not null,
   anchor_at timestamp with time zone not null,
   timezone text not null,
-  period_number integer not null default 0,
+  next_period_month integer not null default 0,
   current_period_start timestamp with time zone not null,
   current_period_end timestamp with time zone not null,
   trial_ends_at timestamp with time zone,
@@ -1309,9 +1323,27 @@ create table subscription (
   event_sequence integer not null default 0,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  charge_kind text,
+  charge_tier_id text,
+  charge_price_cents integer,
+  charge_interval text,
+  charge_period_month integer,
+  discount_cents integer not null default 0,
+  card_expiry_told text,
+  upgrade_purchase_id text,
+  pending_interval text,
+  price_told_at timestamp with time zone,
+  constraint subscription_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['MEMBER_CANCELED'::text, 'CREATOR_CANCELED'::text, 'REFUNDED'::text, 'DISPUTE_LOST'::text, 'PAYMENT_FAILED'::text]))),
+  constraint subscription_charge_interval_check CHECK ((charge_interval = ANY (ARRAY['MONTH'::text, 'YEAR'::text]))),
+  constraint subscription_charge_kind_check CHECK ((charge_kind = ANY (ARRAY['RENEWAL'::text, 'SWITCH'::text]))),
+  constraint subscription_charge_price_cents_check CHECK ((charge_price_cents >= 0)),
+  constraint subscription_charge_tier_id_fkey FOREIGN KEY (charge_tier_id) REFERENCES tier(id),
   constraint subscription_check CHECK (((status = ANY (ARRAY['CANCELED'::text, 'EXPIRED'::text])) = (ended_at IS NOT NULL))),
+  constraint subscription_check1 CHECK (((charge_kind IS NULL) = (payment_id IS NULL))),
   constraint subscription_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customer(id),
+  constraint subscription_discount_cents_check CHECK ((discount_cents >= 0)),
   constraint subscription_interval_check CHECK (("interval" = ANY (ARRAY['MONTH'::text, 'YEAR'::text]))),
+  constraint subscription_pending_interval_check CHECK ((pending_interval = ANY (ARRAY['MONTH'::text, 'YEAR'::text]))),
   constraint subscription_pending_price_cents_check CHECK ((pending_price_cents >= 0)),
   constraint subscription_pending_tier_id_fkey FOREIGN KEY (pending_tier_id) REFERENCES tier(id),
   constraint subscription_pkey PRIMARY KEY (id),
@@ -1323,6 +1355,7 @@ create table subscription (
 CREATE INDEX subscription_customer ON public.subscription USING btree (customer_id);
 CREATE INDEX subscription_due ON public.subscription USING btree (next_charge_at) WHERE (next_charge_at IS NOT NULL);
 CREATE INDEX subscription_tier ON public.subscription USING btree (tier_id) WHERE (ended_at IS NULL);
+CREATE INDEX subscription_untold ON public.subscription USING btree (id) WHERE ((pending_price_cents IS NOT NULL) AND (price_told_at IS NULL) AND (ended_at IS NULL));
 CREATE INDEX subscription_workspace ON public.subscription USING btree (workspace_id, id DESC);
 
 create table support_message (

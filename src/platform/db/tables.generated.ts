@@ -149,6 +149,10 @@ export const VALUES = {
   subscription: {
     status: ['TRIALING', 'ACTIVE', 'PAST_DUE', 'CANCELED', 'EXPIRED'],
     interval: ['MONTH', 'YEAR'],
+    cancel_reason: ['MEMBER_CANCELED', 'CREATOR_CANCELED', 'REFUNDED', 'DISPUTE_LOST', 'PAYMENT_FAILED'],
+    charge_kind: ['RENEWAL', 'SWITCH'],
+    charge_interval: ['MONTH', 'YEAR'],
+    pending_interval: ['MONTH', 'YEAR'],
   },
   support_message: {
     author: ['PARTNER', 'STAFF'],
@@ -248,6 +252,10 @@ export type StreamLogTail = (typeof VALUES.stream_log.tail)[number];
 export type StreamLogHeadTail = (typeof VALUES.stream_log_head.tail)[number];
 export type SubscriptionStatus = (typeof VALUES.subscription.status)[number];
 export type SubscriptionInterval = (typeof VALUES.subscription.interval)[number];
+export type SubscriptionCancelReason = (typeof VALUES.subscription.cancel_reason)[number];
+export type SubscriptionChargeKind = (typeof VALUES.subscription.charge_kind)[number];
+export type SubscriptionChargeInterval = (typeof VALUES.subscription.charge_interval)[number];
+export type SubscriptionPendingInterval = (typeof VALUES.subscription.pending_interval)[number];
 export type SupportMessageAuthor = (typeof VALUES.support_message.author)[number];
 export type SupportTicketCategory = (typeof VALUES.support_ticket.category)[number];
 export type SupportTicketPriority = (typeof VALUES.support_ticket.priority)[number];
@@ -646,6 +654,14 @@ export interface MemberLinkTable {
   token_hash: Uint8Array;
   customer_id: string;
   expires_at: Date;
+  created_at: Date;
+  used_at: Date | null;
+}
+
+export interface MemberLinkRequestTable {
+  id: Generated<number>;
+  workspace_id: string;
+  email: string;
   created_at: Date;
 }
 
@@ -1089,6 +1105,7 @@ export interface StreamTable {
   health_due_at: Date | null;
   banned_words: Generated<string[]>;
   restream_ids: Generated<string[]>;
+  tier_ids: Generated<string[]>;
 }
 
 export interface StreamHealthPointTable {
@@ -1151,7 +1168,7 @@ export interface SubscriptionTable {
   interval: SubscriptionInterval;
   anchor_at: Date;
   timezone: string;
-  period_number: Generated<number>;
+  next_period_month: Generated<number>;
   current_period_start: Date;
   current_period_end: Date;
   trial_ends_at: Date | null;
@@ -1160,7 +1177,7 @@ export interface SubscriptionTable {
   cancel_at_period_end: Generated<boolean>;
   canceled_at: Date | null;
   ended_at: Date | null;
-  cancel_reason: string | null;
+  cancel_reason: SubscriptionCancelReason | null;
   purchase_id: string | null;
   is_disputed: Generated<boolean>;
   failed_attempts: Generated<number>;
@@ -1172,6 +1189,16 @@ export interface SubscriptionTable {
   event_sequence: Generated<number>;
   created_at: Date;
   updated_at: Date;
+  charge_kind: SubscriptionChargeKind | null;
+  charge_tier_id: string | null;
+  charge_price_cents: number | null;
+  charge_interval: SubscriptionChargeInterval | null;
+  charge_period_month: number | null;
+  discount_cents: Generated<number>;
+  card_expiry_told: string | null;
+  upgrade_purchase_id: string | null;
+  pending_interval: SubscriptionPendingInterval | null;
+  price_told_at: Date | null;
 }
 
 export interface SupportMessageTable {
@@ -1454,6 +1481,7 @@ export interface Database {
   link_request: LinkRequestTable;
   mail: MailTable;
   member_link: MemberLinkTable;
+  member_link_request: MemberLinkRequestTable;
   member_session: MemberSessionTable;
   migration: MigrationTable;
   notification: NotificationTable;

@@ -55,14 +55,14 @@ export function beaconPage(deps: Deps): (app: FastifyInstance) => void {
   };
 }
 
-/** Counts the viewer of a broadcast that is on, and who may still watch it. */
+/** Counts the viewer of a broadcast that is on. Whoever was given the page of a member was entitled to it then. */
 async function count({ streams, sessions, viewers }: Deps, text: string, request: FastifyRequest) {
   const beacon = parseBeacon(text);
   const session = beacon === null ? null : sessions.read(beacon.session);
   if (beacon === null || session === null) return;
   const stream = await streams.get(session.id);
   const { grant, tokenMark: token } = session;
-  if (!stream?.isLive || !mayWatch({ visibility: stream.visibility, grant, isEntitled: false })) return;
+  if (!stream?.isLive || !mayWatch({ visibility: stream.visibility, grant, isEntitled: true })) return;
   const last = beacon.events.findLast(({ type }) => type !== 'ERROR');
   if (last === undefined) return;
   const viewer = { ip: request.ip, userAgent: request.headers['user-agent'] ?? '', token };

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kernel/clock.ts';
+import { isOpen } from '../../../kernel/visibility.ts';
 import type { FileReply, LiveEnding, LiveFiles, LiveRequest } from '../../../media/contract/index.ts';
 import type { Access } from '../access.service.ts';
 import { tokenMark } from '../playback-sessions.ts';
-import { fileRequestOf, sendFile } from '../reply.ts';
+import { fileRequestOf, sendFile, viewerOf } from '../reply.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 import type { Watcher, Watching } from './watching.ts';
@@ -58,9 +59,9 @@ type Read = (request: LiveRequest, view: View, params: Params) => Promise<FileRe
 export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
   const { streams, access, files, viewers, watching } = deps;
   const admit = async (request: FileOfStream, reply: FastifyReply): Promise<View | null> => {
-    const { params, query } = request;
+    const { params } = request;
     const stream = await streams.get(params.streamId);
-    const pass = stream === undefined ? null : await access.passFor(stream, query.token);
+    const pass = stream === undefined ? null : await access.passFor(stream, viewerOf(request));
     if (stream === undefined || pass === null) return null;
     const { grant, suffix } = pass;
     // Also when there is nothing to see: then most of all.
@@ -74,7 +75,8 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     const view = await admit(request, reply);
     if (view === null) return sendFile(reply, files.notFound());
     const { streamId } = request.params;
-    const file = { ...fileRequestOf(request, view.suffix !== ''), streamId };
+    const isPrivate = view.suffix !== '' || !isOpen(view.stream.visibility);
+    const file = { ...fileRequestOf(request, isPrivate), streamId };
     const answer = await read(file, view, request.params);
     // A player asks for media playlists again and again for as long as it plays.
     if (isWatching(request.params, answer) && !view.isPreview && view.ending === undefined) {

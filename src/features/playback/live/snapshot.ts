@@ -1,3 +1,4 @@
+import type { Mode } from '../../../kernel/access.ts';
 import type { Visibility } from '../../../kernel/visibility.ts';
 import type { VideoInfo } from '../../../media/contract/index.ts';
 
@@ -9,6 +10,9 @@ export interface StreamSnapshot {
   title: string;
   description: string | null;
   visibility: Visibility;
+  /** Of TIER: whose members may watch; those of any tier where none is named. */
+  tierIds: readonly string[];
+  mode: Mode;
   isLive: boolean;
   hasSignal: boolean;
   /** Of the last signal; null before the first one. */

@@ -6,9 +6,11 @@ import { isOpen } from '../../../kernel/visibility.ts';
 import { html, type SafeHtml } from '../../../platform/html.ts';
 import type { Grant } from '../access.rules.ts';
 import type { Access } from '../access.service.ts';
+import { isSold, lockedPage, type Sellers } from '../locked.ts';
 import { creatorName, EMBED_SIZE, missingPages } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
 import type { PlaybackSessions } from '../playback-sessions.ts';
+import { viewerOf } from '../reply.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
 import type { StreamSnapshot } from './snapshot.ts';
@@ -27,6 +29,7 @@ interface Deps {
   recordings: Snapshots<string>;
   videos: Snapshots<VideoSnapshot>;
   access: Access;
+  sellers: Sellers;
   sessions: Pick<PlaybackSessions, 'mint'>;
   assets: WebAssets;
   clock: Clock;
@@ -55,7 +58,8 @@ export function liveWatchPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
     app.get('/watch/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
       const view = await viewOf(deps, request, true);
-      return sendPage(reply, assets, view === null ? MISSING.watch : watchPage(view));
+      if (view !== null) return sendPage(reply, assets, watchPage(view));
+      return sendPage(reply, assets, (await lockedStream(deps, request.params.streamId)) ?? MISSING.watch);
     });
     app.get('/embed/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
       const view = await viewOf(deps, request, request.query.chat === '1');
@@ -64,11 +68,19 @@ export function liveWatchPages(deps: Deps): (app: FastifyInstance) => void {
   };
 }
 
+/** Of a stream that is for members, for whoever is none; null for others. */
+async function lockedStream({ streams, sellers }: Deps, streamId: string): Promise<Page | null> {
+  const stream = await streams.get(streamId);
+  if (stream === undefined || !isSold(stream)) return null;
+  const sold = { ...stream, priceCents: null };
+  return lockedPage(sold, await sellers(sold));
+}
+
 /** What this viewer may see; null when nothing. */
 async function viewOf(deps: Deps, request: WatchRequest, withChat: boolean): Promise<WatchView | null> {
   const { streamId } = request.params;
   const stream = await deps.streams.get(streamId);
-  const pass = stream === undefined ? null : await deps.access.passFor(stream, request.query.token);
+  const pass = stream === undefined ? null : await deps.access.passFor(stream, viewerOf(request));
   if (stream === undefined || pass === null) return null;
   const { grant, suffix } = pass;
   const { publicUrl, assets } = deps;

@@ -9,6 +9,8 @@ export interface Visit extends Source {
   videoId: string;
   /** `?token=` as it came. */
   token: unknown;
+  /** The header as it came. */
+  cookie: string | undefined;
   /** The host name that was asked. */
   host: string;
 }
@@ -38,9 +40,9 @@ interface Deps {
 
 export function createAdmissions({ videos, access, platformHosts }: Deps): Admissions {
   return {
-    async admit({ videoId, token, host, ...source }) {
+    async admit({ videoId, token, cookie, host, ...source }) {
       const video = await videos.get(videoId);
-      const pass = video === undefined ? null : await access.passFor(video, token);
+      const pass = video === undefined ? null : await access.passFor(video, { token, cookie });
       if (video === undefined || pass === null) return null;
       const { grant, suffix } = pass;
       const { embedHosts: listed } = video;

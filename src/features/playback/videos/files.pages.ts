@@ -107,7 +107,7 @@ export function visitOf(
     query: { token?: string };
   },
 ): Visit {
-  const { origin, referer } = request.headers;
+  const { origin, referer, cookie } = request.headers;
   const { videoId } = request.params;
-  return { videoId, token: request.query.token, host: request.hostname, origin, referer };
+  return { videoId, token: request.query.token, cookie, host: request.hostname, origin, referer };
 }

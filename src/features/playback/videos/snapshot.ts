@@ -13,6 +13,10 @@ export interface VideoSnapshot extends PlayableVideo {
   title: string;
   description: string | null;
   visibility: Visibility;
+  /** Of TIER: whose members may watch; those of any tier where none is named. */
+  tierIds: readonly string[];
+  /** Of PURCHASE. */
+  priceCents: number | null;
   /** Nothing can be made of its file. */
   hasFailed: boolean;
   durationSec: number | null;

@@ -3,6 +3,7 @@ import type { WebAssets } from '../../../http/assets.ts';
 import { notice, type Page, sendPage } from '../../../http/page.ts';
 import { isOpen } from '../../../kernel/visibility.ts';
 import { html } from '../../../platform/html.ts';
+import { isSold, lockedPage, type Sellers } from '../locked.ts';
 import { creatorName, fitInto, missingPages, type Picture } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
 import type { Snapshots } from '../snapshots.ts';
@@ -14,6 +15,8 @@ import { shapeOf, type VideoView, videoBody, videoEmbedBody, videoHead } from '.
 
 interface Deps {
   admissions: Admissions;
+  videos: Snapshots<VideoSnapshot>;
+  sellers: Sellers;
   tokens: Pick<PlaybackTokens, 'mintSteady'>;
   assets: WebAssets;
   /** Without a slash at the end; canonical and shared addresses begin with it. */
@@ -34,16 +37,18 @@ const VIDEO = ':videoId(^vid_[0-9a-z]+$)';
 
 /**
  * `GET /watch/:videoId` and `GET /embed/:videoId?t=&autoplay=1&muted=1`, the public pages of a video. One that the
- * viewer may not see and one that does not exist answer the same 404. `?token=` is a playback token; it goes on to
+ * viewer may not see and one that does not exist answer the same 404; one that is sold says what it costs. `?token=` is a playback token; it goes on to
  * the player.
  */
 export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
   const { admissions, assets } = deps;
   const page =
-    (show: (view: VideoView, request: WatchRequest) => Page, missing: Page) =>
+    (show: (view: VideoView, request: WatchRequest) => Page, missing: Page, locked = noPage) =>
     async (request: WatchRequest, reply: FastifyReply) => {
       const admission = await admissions.admit(visitOf(request));
-      if (admission === null) return sendPage(reply, assets, missing);
+      if (admission === null) {
+        return sendPage(reply, assets, (await locked(request.params.videoId)) ?? missing);
+      }
       const { hasFailed, rungs } = admission.video;
       if (hasFailed && rungs.length === 0) return sendPage(reply, assets, { ...missing, ...FAILED });
       return sendPage(reply, assets, show(viewOf(deps, admission, request.query), request));
@@ -51,13 +56,28 @@ export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
     app.get(
       `/watch/${VIDEO}`,
-      page((view) => watchPage(deps, view), MISSING.watch),
+      page(
+        (view) => watchPage(deps, view),
+        MISSING.watch,
+        (videoId) => lockedVideo(deps, videoId),
+      ),
     );
     app.get(
       `/embed/${VIDEO}`,
       page((view, { query }) => embedPage(deps, view, query), MISSING.embed),
     );
   };
+}
+
+async function noPage(_videoId: string): Promise<Page | null> {
+  return null;
+}
+
+/** Of a video that is sold, for whoever has not bought it; null for others. */
+async function lockedVideo({ videos, sellers }: Deps, videoId: string): Promise<Page | null> {
+  const video = await videos.get(videoId);
+  if (video === undefined || !isSold(video) || video.rungs.length === 0) return null;
+  return lockedPage(video, await sellers(video));
 }
 
 /** What oEmbed says of a video; null unless it is open to everybody. */

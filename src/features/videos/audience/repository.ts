@@ -12,6 +12,7 @@ export function findSeen(db: Db, id: string) {
       'video.id',
       'video.workspace_id',
       'video.visibility',
+      'video.tier_ids',
       'video.tags',
       'video.duration_sec',
       'video.view_count',

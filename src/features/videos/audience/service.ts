@@ -39,7 +39,7 @@ interface Deps {
   secrets: Pick<Secrets, 'sign'>;
   /** May whoever has this token see the video? Asked of playback. */
   mayWatch(
-    video: { id: string; accountId: string; visibility: Visibility },
+    video: { id: string; workspaceId: string; visibility: Visibility; tierIds: readonly string[] },
     token: string | null,
   ): Promise<boolean>;
 }
@@ -55,8 +55,9 @@ export function createAudience({ db, clock, secrets, mayWatch }: Deps): Audience
     async view(videoId, viewing) {
       const { positionSec, token } = viewing;
       const video = await find(videoId);
-      const { visibility, account_id: accountId } = video;
-      if (!(await mayWatch({ id: videoId, accountId, visibility }, token))) throw notFound();
+      const { visibility, workspace_id: workspaceId, tier_ids: tierIds } = video;
+      const guarded = { id: videoId, workspaceId, visibility, tierIds };
+      if (!(await mayWatch(guarded, token))) throw notFound();
       const unchanged = { counted: false, viewCount: video.view_count };
       const isSeen = positionSec === null || isView(positionSec, video.duration_sec);
       if (!video.is_playable || !isSeen) return unchanged;

@@ -1,0 +1,39 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Db } from '../../platform/db/index.ts';
+import type { Entitlements, Guarded } from '../playback/index.ts';
+import type { MemberCookie } from './cookie.ts';
+import * as repository from './rights.repository.ts';
+
+/** An answer is reused for so long: what is bought opens, and what is lost closes, within a second on every node. */
+const FRESH_MS = 500;
+const ENTRIES = 20_000;
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  cookie: MemberCookie;
+}
+
+/** What members may watch: by the cookie of the member page, which playback asks about with each request. */
+export function createMemberEntitlements({ db, clock, cookie }: Deps): Entitlements {
+  const known = new Map<string, { until: number; answer: Promise<boolean> }>();
+  return {
+    async allows(viewer, guarded) {
+      const session = canBeBought(guarded) ? cookie.read(viewer.cookie, guarded.workspaceId) : null;
+      if (session === null) return false;
+      const key = `${session.toString('base64')} ${guarded.id} ${guarded.visibility}`;
+      const now = performance.now();
+      const recent = known.get(key);
+      if (recent !== undefined && recent.until > now) return recent.answer;
+      if (known.size >= ENTRIES) known.clear();
+      const answer = repository.mayWatch(db, session, guarded, clock.now());
+      known.set(key, { until: now + FRESH_MS, answer });
+      answer.catch(() => known.delete(key));
+      return answer;
+    },
+  };
+}
+
+function canBeBought({ visibility }: Guarded): boolean {
+  return visibility === 'TIER' || visibility === 'PURCHASE';
+}

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { TestClock } from '../../../test/harness/clock.ts';
+import { runTask } from '../../../test/harness/parts.ts';
+import { until } from '../../../test/harness/wait.ts';
+import { creator } from '../../../test/money/subscriber.ts';
+import { addVideo, FOLDER, madeUpFiles } from '../../../test/videos/fixture.ts';
+import { HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
+
+let app: TestApp;
+let other: TestApp;
+let at: Awaited<ReturnType<typeof creator>>;
+let tier: string;
+const clock = new TestClock('2026-01-31T10:00:00Z');
+before(async () => {
+  app = await startTestApp({ clock });
+  other = await startTestApp({ clock, beside: app });
+  at = await creator(app);
+  tier = await at.tier();
+});
+after(async () => {
+  await other.close();
+  await app.close();
+});
+
+const base = (owner = at) => `/members/${owner.username}/test`;
+
+/** @param on the node that is asked. */
+function ask(path: string, cookie = '', on = app) {
+  return fetch(`${on.url}${path}`, { headers: { cookie }, redirect: 'manual' });
+}
+
+function submit(path: string, fields: Record<string, string>, headers: Record<string, string> = {}) {
+  return fetch(`${app.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams(fields),
+    redirect: 'manual',
+  });
+}
+
+/** Asks for a link. @returns its token, as the newest mail says. */
+async function linkFor(email: string): Promise<string> {
+  const answer = await submit(`${base()}/link`, { email });
+  assert.equal(answer.status, 200);
+  await runTask(app.container, 'member links');
+  const mail = (await app.container.mailbox.list()).find(
+    ({ to, kind }) => to === email && kind === 'member-link',
+  );
+  const { text } = mail === undefined ? { text: null } : await app.container.mailbox.get(mail.id);
+  return /token=([\w-]{43})/.exec(text ?? '')?.[1] ?? '';
+}
+
+async function enter(email: string): Promise<string> {
+  const answer = await submit(`${base()}/enter`, { token: await linkFor(email) });
+  assert.equal(answer.status, 303);
+  return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+}
+
+/** The token in the forms of the page. */
+async function formTokenOf(cookie: string): Promise<string> {
+  const page = await (await ask(base(), cookie)).text();
+  return /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
+}
+
+test('the link is mailed to those who are known, works once and for 15 minutes, and says nothing to others', async () => {
+  const { customer } = await at.subscribe(tier);
+  const known = await (await submit(`${base()}/link`, { email: customer.email })).text();
+  const unknown = await (await submit(`${base()}/link`, { email: 'nobody@example.com' })).text();
+  assert.equal(known, unknown);
+  assert.equal(await linkFor('nobody@example.com'), '');
+  const token = await linkFor(customer.email);
+  const elsewhere = await creator(app);
+  const foreign = `${base(elsewhere)}/enter`;
+  assert.equal((await submit(foreign, { token })).status, 404, 'it is of one creator');
+  assert.equal((await submit(`/members/${at.username}/enter`, { token })).status, 404, 'and of one mode');
+  const shown = await ask(`${base()}/enter?token=${token}`);
+  assert.equal(shown.status, 200, 'a GET spends nothing');
+  const entered = await submit(`${base()}/enter`, { token });
+  assert.match(
+    entered.headers.get('set-cookie') ?? '',
+    /^member-wsp_\w+=[\w-]{43}; Max-Age=86400; Path=\/; HttpOnly; SameSite=Lax$/,
+  );
+  assert.equal((await submit(`${base()}/enter`, { token })).status, 404, 'it works once');
+  const late = await linkFor(customer.email);
+  clock.advance(15 * MINUTE_MS);
+  assert.equal((await submit(`${base()}/enter`, { token: late })).status, 404);
+  const stored = await app.container.db.selectFrom('member_session').selectAll().execute();
+  assert.ok(!JSON.stringify(stored).includes(entered.headers.get('set-cookie')?.slice(30, 60) ?? '?'));
+});
+
+test('the page is strict, and its session lasts a day', async () => {
+  const { customer } = await at.subscribe(tier);
+  const cookie = await enter(customer.email);
+  const page = await ask(base(), cookie);
+  assert.match(
+    page.headers.get('content-security-policy') ?? '',
+    /default-src 'none'.*form-action 'self'; frame-ancestors 'none'/,
+  );
+  const text = await page.text();
+  assert.ok(text.includes(customer.email) && text.includes('Supporter') && text.includes('$5.00'));
+  assert.ok(text.includes('ends in 4242'));
+  clock.advance(24 * HOUR_MS);
+  assert.ok(!(await (await ask(base(), cookie)).text()).includes(customer.email));
+});
+
+test('members cancel, resume, switch and save a card; forms of others do nothing', async () => {
+  const large = await at.tier({ name: 'Patron', priceCents: 900 });
+  const { id, customer } = await at.subscribe(tier);
+  const stranger = await at.subscribe(tier);
+  const cookie = await enter(customer.email);
+  const formToken = await formTokenOf(cookie);
+  const send = (what: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+    submit(`${base()}/${what}`, { formToken, subscription: id, ...fields }, { cookie, ...headers });
+  const flag = async () => (await at.get(id)).at('data.cancelAtPeriodEnd');
+
+  assert.equal((await send('cancel', { formToken: 'x' })).status, 303);
+  assert.equal((await send('cancel', {}, { 'sec-fetch-site': 'cross-site' })).status, 403);
+  assert.equal((await send('cancel', { subscription: stranger.id })).status, 404);
+  assert.equal(await flag(), false);
+  assert.equal((await send('cancel')).headers.get('location'), `${base()}?done=cancel`);
+  assert.equal(await flag(), true);
+  assert.equal((await at.get(id)).at('data.cancelReason'), 'MEMBER_CANCELED');
+  await send('resume');
+  assert.equal(await flag(), false);
+  assert.equal((await send('resume')).status, 409);
+  await send('switch', { tier: large });
+  assert.equal((await at.get(id)).at('data.tierId'), large);
+  const refused = await send('card', { card: '4111 1111 1111 1111' });
+  assert.equal(refused.status, 409);
+  assert.ok(!(await refused.text()).includes('4111'));
+  assert.equal((await send('card', { card: '4000 0000 0000 0341' })).status, 303);
+  assert.ok((await (await ask(base(), cookie)).text()).includes('ends in 0341'));
+  await send('leave');
+  assert.ok(!(await (await ask(base(), cookie)).text()).includes(customer.email));
+});
+
+test('what is for members opens and closes on every node within a second', async () => {
+  const owner = { ...at.account, live: at.account.test };
+  const add = (columns: Parameters<typeof addVideo>[3]) =>
+    addVideo(app.container, owner, madeUpFiles(), columns);
+  const gold = await at.tier({ name: 'Gold' });
+  const [forTier, forGold, forAny] = [
+    await add({ visibility: 'TIER', tier_ids: [tier], title: 'For supporters' }),
+    await add({ visibility: 'TIER', tier_ids: [gold] }),
+    await add({ visibility: 'TIER' }),
+  ];
+  const sold = await add({ visibility: 'PURCHASE', price_cents: 1500, title: 'The film' });
+  const { id, customer } = await at.subscribe(tier);
+  const cookie = await enter(customer.email);
+  const seen = async (video: string, on = app, who = cookie, file = 'master.m3u8') =>
+    (await ask(`/v/${video}/${file}`, who, on)).status;
+  for (const on of [app, other]) {
+    assert.deepEqual(
+      [await seen(forTier, on), await seen(forGold, on), await seen(forAny, on)],
+      [200, 404, 200],
+    );
+    assert.equal(await seen(forTier, on, ''), 404);
+    assert.equal(await seen(sold, on), 404);
+  }
+  assert.equal(await seen(forTier, app, cookie, `${FOLDER}/360p/s_00001.m4s`), 200);
+  assert.equal(
+    (await ask(`/v/${forTier}/master.m3u8`, cookie)).headers.get('cache-control'),
+    'private, no-cache',
+  );
+  const page = await (await ask(base(), cookie)).text();
+  assert.ok(page.includes('For supporters') && !page.includes('The film'));
+
+  const locked = await (await ask(`/watch/${sold}`, cookie)).text();
+  assert.ok(locked.includes('$15.00') && locked.includes(base()));
+  assert.ok((await (await ask(`/watch/${forGold}`, cookie)).text()).includes('Gold'));
+  assert.ok((await (await ask(`/watch/${forTier}`, cookie)).text()).includes('master.m3u8'));
+
+  const { payments, events, db } = app.container;
+  const bought = await events.transaction((tx, append) =>
+    payments.begin(tx, append, {
+      workspaceId: at.account.test,
+      customerId: customer.id,
+      kind: 'VIDEO',
+      videoId: sold,
+      amountCents: 1500,
+      discountCents: 0,
+      discountCode: null,
+      description: 'The film',
+      key: `test:${sold}`,
+      onSession: null,
+    }),
+  );
+  await payments.settle(bought.paymentId);
+  await until(async () => (await seen(sold, other)) === 200);
+  const refund = { workspaceId: at.account.test, purchaseId: bought.purchaseId, amountCents: null };
+  const back = await db
+    .transaction()
+    .execute((tx) => payments.refund(tx, { ...refund, reason: null, requestId: 'r' }));
+  await payments.settle(back.paymentId);
+  await until(async () => (await seen(sold, other)) === 404);
+
+  (await at.post(id, 'simulate', { event: 'DISPUTED' })).assertOk(200);
+  await until(async () => (await seen(forTier, other)) === 404);
+  (await at.post(id, 'simulate', { event: 'DISPUTE_WON' })).assertOk(200);
+  await until(async () => (await seen(forTier, other)) === 200);
+  (await at.post(id, 'cancel', { atPeriodEnd: false })).assertOk(200);
+  await until(async () => (await seen(forTier, other, cookie, `${FOLDER}/360p/s_00001.m4s`)) === 404);
+});
+
+test('nobody of this name', async () => {
+  assert.equal((await ask('/members/nobody-of-this-name')).status, 404);
+});

@@ -1,0 +1,254 @@
+import formBody from '@fastify/formbody';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { WebAssets } from '../../http/assets.ts';
+import { type Page, sendPage } from '../../http/page.ts';
+import { countAddress } from '../../http/plugins/limits.ts';
+import type { RequestCounters } from '../../http/ports.ts';
+import type { Limit } from '../../http/route.ts';
+import { AppError } from '../../kernel/errors.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { Subscriptions } from '../subscriptions/index.ts';
+import type { MemberCookie } from './cookie.ts';
+import * as views from './member.views.ts';
+import type { Creator, Member } from './repository.ts';
+import { type Members, memberPath } from './service.ts';
+
+/** Cards of members, kept by the provider of the workspace. */
+export interface MemberCards {
+  isSandbox(workspaceId: string): Promise<boolean>;
+  /**
+   * Keeps another card.
+   *
+   * @returns where its holder is to go first; null when it is kept.
+   * @throws {AppError} CONFLICT, in words, for a card that is not taken; SERVICE_UNAVAILABLE.
+   */
+  save(customerId: string, card: string | null, returnUrl: string): Promise<string | null>;
+}
+
+interface Deps {
+  members: Members;
+  subscriptions: Pick<Subscriptions, 'listOfCustomer' | 'cancel' | 'resume' | 'switchTier' | 'retryCharges'>;
+  cards: MemberCards;
+  cookie: MemberCookie;
+  secrets: Pick<Secrets, 'sign' | 'verify'>;
+  assets: WebAssets;
+  counters: Pick<RequestCounters, 'window'>;
+  publicUrl: string;
+}
+
+type Params = { username: string };
+type PageRequest = FastifyRequest<{ Params: Params; Querystring: Record<string, unknown>; Body: unknown }>;
+
+const FORM_BYTES = 16_384;
+const LINK_CAP: Limit = { bucket: 'member-link', per: 'ip', max: 10, windowSec: 900, refusal: 'plain' };
+const FORM_PURPOSE = 'member-form';
+
+/** What was done, by the name that the redirection after a form carries. */
+const DONE: Readonly<Record<string, string>> = {
+  cancel: 'Your subscription is canceled.',
+  resume: 'Your subscription goes on.',
+  switch: 'Your switch is noted.',
+  card: 'Your card is saved.',
+};
+
+/**
+ * `/members/:username`, and `/members/:username/test` of the test mode (docs/api/subscriptions.md#the-member-page):
+ * a link by mail, then subscriptions, card, receipts and what can be watched. A GET changes nothing.
+ */
+export function memberPages(deps: Deps): (app: FastifyInstance) => void {
+  return (app) => {
+    // A scope of its own: everywhere else bodies are JSON.
+    app.register(async (scope) => {
+      await scope.register(formBody, { bodyLimit: FORM_BYTES });
+      scope.addHook('onRequest', refuseOtherSites);
+      scope.setErrorHandler((error, _request, reply) => sendFailure(deps.assets, error, reply));
+      for (const mode of ['live', 'test'] as const) {
+        const base = `/members/:username${mode === 'test' ? '/test' : ''}`;
+        const creatorOf = ({ params }: PageRequest) => deps.members.creatorOf(params.username, mode);
+        linkPages(scope, deps, base, creatorOf);
+        formPages(scope, deps, base, creatorOf);
+      }
+    });
+  };
+}
+
+type CreatorOf = (request: PageRequest) => Promise<Creator | null>;
+
+/** The page, and the way into it. */
+function linkPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: CreatorOf): void {
+  const { members, cookie, assets, counters } = deps;
+  app.get(base, async (request: PageRequest, reply) => {
+    const creator = await creatorOf(request);
+    if (creator === null) return sendPage(reply, assets, views.missingPage());
+    const member = await members.memberBy(creator, request.headers.cookie);
+    if (member === null) return sendPage(reply, assets, views.requestPage(creator));
+    const text = DONE[textOf(request.query, 'done')];
+    const news = text === undefined ? null : { text, isProblem: false };
+    return sendPage(reply, assets, await shown(deps, request, { creator, member, news }));
+  });
+  app.post(`${base}/link`, async (request: PageRequest, reply) => {
+    await countAddress({ counters }, LINK_CAP, request.ip);
+    const creator = await creatorOf(request);
+    if (creator !== null) await members.requestLink(creator, textOf(request.body, 'email'));
+    return sendPage(reply, assets, creator === null ? views.missingPage() : views.requestedPage());
+  });
+  app.get(`${base}/enter`, async (request: PageRequest, reply) => {
+    const creator = await creatorOf(request);
+    if (creator === null) return sendPage(reply, assets, views.missingPage());
+    const token = textOf(request.query, 'token');
+    const isGood = await members.isLinkGood(creator, token);
+    return sendPage(reply, assets, isGood ? views.enterPage(creator, token) : views.expiredPage(creator));
+  });
+  app.post(`${base}/enter`, async (request: PageRequest, reply) => {
+    const creator = await creatorOf(request);
+    const value = creator && (await members.enter(creator, textOf(request.body, 'token')));
+    if (creator === null) return sendPage(reply, assets, views.missingPage());
+    if (value === null) return sendPage(reply, assets, views.expiredPage(creator));
+    reply.header('Set-Cookie', cookie.keep(creator.workspaceId, value));
+    return reply.redirect(memberPath(creator), 303);
+  });
+}
+
+/** Who sends a form. */
+interface Sender {
+  creator: Creator;
+  member: Member;
+  request: PageRequest;
+}
+
+/** What the forms do. @returns where the member is to go; null: back to the page. */
+type Act = (deps: Deps, sender: Sender) => Promise<string | null>;
+
+const ACTS: Readonly<Record<string, Act>> = {
+  async cancel({ subscriptions }, sender) {
+    const id = await ownSubscription(subscriptions, sender);
+    const how = { atPeriodEnd: true, by: 'MEMBER_CANCELED' } as const;
+    await subscriptions.cancel(sender.creator.workspaceId, id, how);
+    return null;
+  },
+  async resume({ subscriptions }, sender) {
+    const id = await ownSubscription(subscriptions, sender);
+    await subscriptions.resume(sender.creator.workspaceId, id);
+    return null;
+  },
+  async switch({ subscriptions }, sender) {
+    const id = await ownSubscription(subscriptions, sender);
+    const tierId = textOf(sender.request.body, 'tier');
+    await subscriptions.switchTier(sender.creator.workspaceId, id, tierId);
+    return null;
+  },
+  async card({ cards, subscriptions, publicUrl }, { creator, member, request }) {
+    const card = textOf(request.body, 'card').replace(/[\s-]/g, '');
+    const returnUrl = `${publicUrl}${memberPath(creator)}?done=card`;
+    const url = await cards.save(member.id, card === '' ? null : card, returnUrl);
+    if (url === null) await subscriptions.retryCharges(member.id);
+    return url;
+  },
+};
+
+/** The id in the form, of a subscription of the member's own. @throws {AppError} NOT_FOUND. */
+async function ownSubscription(
+  subscriptions: Pick<Subscriptions, 'listOfCustomer'>,
+  { member, request }: Sender,
+): Promise<string> {
+  const id = textOf(request.body, 'subscription');
+  const own = await subscriptions.listOfCustomer(member.id);
+  if (!own.some((row) => row.id === id)) throw new AppError('NOT_FOUND');
+  return id;
+}
+
+function formPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: CreatorOf): void {
+  const { members, cookie, assets, secrets } = deps;
+  /** The member whose form it is; null for anybody else. */
+  const senderOf = async (request: PageRequest): Promise<Sender | null> => {
+    const creator = await creatorOf(request);
+    const member = creator && (await members.memberBy(creator, request.headers.cookie));
+    if (creator === null || member === null) return null;
+    const isOwn = secrets.verify(
+      FORM_PURPOSE,
+      boundTo(cookie, creator, request),
+      textOf(request.body, 'formToken'),
+    );
+    return isOwn ? { creator, member, request } : null;
+  };
+  for (const [name, act] of Object.entries(ACTS)) {
+    app.post(`${base}/${name}`, async (request: PageRequest, reply) => {
+      const sender = await senderOf(request);
+      if (sender === null) return toStart(request, reply);
+      try {
+        const url = await act(deps, sender);
+        return reply.redirect(url ?? `${memberPath(sender.creator)}?done=${name}`, 303);
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        const news = { text: error.message, isProblem: true };
+        return sendPage(reply, assets, await shown(deps, request, { ...sender, news }, error.status));
+      }
+    });
+  }
+  app.post(`${base}/leave`, async (request: PageRequest, reply) => {
+    const sender = await senderOf(request);
+    if (sender === null) return toStart(request, reply);
+    await members.leave(sender.creator, request.headers.cookie);
+    reply.header('Set-Cookie', cookie.drop(sender.creator.workspaceId));
+    return reply.redirect(memberPath(sender.creator), 303);
+  });
+}
+
+/** The session may be over, or another tab has another one: the page says what there is. */
+function toStart({ url }: PageRequest, reply: FastifyReply): FastifyReply {
+  return reply.redirect(url.replace(/[?#].*$/, '').replace(/\/[a-z]+$/, ''), 303);
+}
+
+async function shown(
+  { members, subscriptions, cards, cookie, secrets }: Deps,
+  request: PageRequest,
+  { creator, member, news }: { creator: Creator; member: Member; news: views.MemberView['news'] },
+  status = 200,
+): Promise<Page> {
+  const [own, tiers, receipts, watchable, isSandbox] = await Promise.all([
+    subscriptions.listOfCustomer(member.id),
+    members.tiers(creator),
+    members.receipts(member),
+    members.watchable(creator, member),
+    cards.isSandbox(creator.workspaceId),
+  ]);
+  const formToken = secrets.sign(FORM_PURPOSE, boundTo(cookie, creator, request));
+  const view = {
+    creator,
+    member,
+    formToken,
+    subscriptions: own,
+    tiers,
+    receipts,
+    watchable,
+    isSandbox,
+    news,
+  };
+  return views.memberPage(view, status);
+}
+
+/** Forms are good in the session that they were shown in. */
+function boundTo(cookie: MemberCookie, { workspaceId }: Creator, { headers }: PageRequest): string {
+  return cookie.read(headers.cookie, workspaceId)?.toString('hex') ?? '';
+}
+
+/** One field of a form or of a query; '' when it is missing or given more than once. */
+function textOf(fields: unknown, name: string): string {
+  if (typeof fields !== 'object' || fields === null) return '';
+  const value: unknown = Object.entries(fields).find(([key]) => key === name)?.[1];
+  return typeof value === 'string' ? value : '';
+}
+
+/** A form of another site must not act here; browsers say where a form was (Fetch Metadata). */
+async function refuseOtherSites({ method, headers }: FastifyRequest): Promise<void> {
+  const site = headers['sec-fetch-site'];
+  if (method !== 'POST' || site === undefined || site === 'same-origin' || site === 'none') return;
+  throw new AppError('origin_not_allowed', { message: 'Open this page by its own address and try again.' });
+}
+
+function sendFailure(assets: WebAssets, error: unknown, reply: FastifyReply): FastifyReply {
+  // What is not ours goes to the handler of the whole program, which logs it.
+  if (!(error instanceof AppError)) throw error;
+  reply.headers(error.headers);
+  return sendPage(reply, assets, views.failedPage(error));
+}

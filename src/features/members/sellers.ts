@@ -1,0 +1,26 @@
+import { every, money } from '../../kernel/money.ts';
+import type { Db } from '../../platform/db/index.ts';
+import type { Offer, Sellers, Sold } from '../playback/index.ts';
+import { listTiers, type OpenTier } from './repository.ts';
+import { memberPath } from './service.ts';
+
+/** What opens a video or a stream: the tiers that it is for and that take members, or its own price. */
+export function createSellers({ db }: { db: Db }): Sellers {
+  return async (sold) => ({
+    offers: await offersOf(db, sold),
+    memberPath: memberPath({ username: sold.creator.username, mode: sold.mode }),
+  });
+}
+
+async function offersOf(db: Db, sold: Sold): Promise<Offer[]> {
+  const { visibility, priceCents, tierIds, workspaceId } = sold;
+  if (visibility === 'PURCHASE') {
+    return priceCents === null ? [] : [{ name: 'To keep', price: money(priceCents) }];
+  }
+  const tiers = await listTiers(db, workspaceId);
+  return tiers.filter(({ id }) => tierIds.length === 0 || tierIds.includes(id)).map(offerOf);
+}
+
+function offerOf({ name, price_cents: cents, interval }: OpenTier): Offer {
+  return { name, price: `${money(cents)} a ${every[interval]}` };
+}

@@ -1,0 +1,60 @@
+import { dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import { about } from './changes.ts';
+import * as mails from './mails.ts';
+import type { SubscriptionPorts } from './ports.ts';
+import * as repository from './repository.ts';
+import type { SubscriptionRow } from './rules.ts';
+import * as rules from './rules.ts';
+
+/** What members are told before it happens: another price, a yearly renewal, a card that ends. */
+export interface Letters {
+  send(): Promise<void>;
+}
+
+const BATCH = 100;
+const AHEAD_DAYS = 9;
+
+export function createLetters(ports: SubscriptionPorts): Letters {
+  const { db, clock, mailbox } = ports;
+  /** Each in a transaction of its own, under the lock of the row, so that it is told once. */
+  const each = async (ids: readonly string[], tell: (tx: Tx, row: SubscriptionRow) => Promise<void>) => {
+    for (const id of ids) {
+      await db.transaction().execute(async (tx) => {
+        const row = await repository.takeAny(tx, id);
+        if (row !== undefined && row.ended_at === null) await tell(tx, row);
+      });
+    }
+  };
+  const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+  return {
+    async send() {
+      await each(idsOf(await repository.listUntold(db, BATCH)), async (tx, row) => {
+        if (row.pending_price_cents === null || row.price_told_at !== null) return;
+        await mailbox.enqueue(tx, mails.priceMail(await about(ports, tx, row), row.pending_price_cents));
+        await repository.updateSubscription(tx, row.id, { price_told_at: clock.now() });
+      });
+      const until = dateFromMs(clock.ms() + AHEAD_DAYS * DAY_MS);
+      await each(idsOf(await repository.listUnreminded(db, until, BATCH)), async (tx, row) => {
+        if (!rules.remindsOfRenewal(row, clock.now())) return;
+        await mailbox.enqueue(tx, mails.yearlyRenewalMail(await about(ports, tx, row)));
+        await repository.updateSubscription(tx, row.id, { reminded_period: row.next_period_month });
+      });
+      await tellOfCards();
+    },
+  };
+
+  async function tellOfCards() {
+    const now = clock.now();
+    const month = { year: now.getUTCFullYear(), month: now.getUTCMonth() + 1 };
+    const rows = await repository.listExpiring(db, month, BATCH);
+    const cards = new Map(rows.map(({ id, card }) => [id, card]));
+    await each([...cards.keys()], async (tx, row) => {
+      const card = cards.get(row.id);
+      if (card === undefined || card === row.card_expiry_told) return;
+      await mailbox.enqueue(tx, mails.expiringCardMail(await about(ports, tx, row)));
+      await repository.updateSubscription(tx, row.id, { card_expiry_told: card });
+    });
+  }
+}

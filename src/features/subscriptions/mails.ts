@@ -1,0 +1,91 @@
+import { every, money } from '../../kernel/money.ts';
+import type { MailFacts } from './repository.ts';
+import type { SubscriptionRow } from './rules.ts';
+
+/** The words of the mails to members; plain text, so that there is nothing in them to be misread. */
+
+interface Mail {
+  kind: string;
+  to: string;
+  subject: string;
+  text: string;
+}
+
+/** Whom and what a mail is about. */
+export interface About extends MailFacts {
+  row: SubscriptionRow;
+  /** The member page. */
+  page: string;
+}
+
+const day = (date: Date, { row }: About) =>
+  new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: row.timezone }).format(date);
+
+function mail(kind: string, about: About, subject: string, lines: readonly string[]): Mail {
+  const { email, creator_name: name, username, page, mode } = about;
+  const test = mode === 'test' ? ['This is a subscription of the test mode: no money moves.'] : [];
+  const paragraphs = [
+    ...test,
+    ...lines,
+    `Your subscriptions, card and receipts, by a link that we mail you:\n\n${page}`,
+    `${name ?? username}, by Marquee`,
+  ];
+  return { kind, to: email, subject, text: `${paragraphs.join('\n\n')}\n` };
+}
+
+const what = ({ tier_name: tier, creator_name: name, username }: About) => `${tier} of ${name ?? username}`;
+const card = ({ card_brand: brand, card_last4: last4 }: About) =>
+  brand === null || last4 === null ? 'your card' : `your ${brand} card that ends in ${last4}`;
+
+/** A renewal was declined; `next` is when it is tried again, null after the last try. */
+export function failedCardMail(about: About, next: Date | null): Mail {
+  const { row } = about;
+  const lines =
+    next === null
+      ? ['The last try has failed, and your subscription is over. Nothing was charged.']
+      : [
+          `We try again on ${day(next, about)}. Until then you lose nothing. If your bank asks you to confirm the payment, or the card has changed, open the page below and save a card: the payment is then tried at once.`,
+        ];
+  return mail(
+    next === null ? 'subscription-expired' : 'subscription-card-failed',
+    about,
+    next === null ? `Your subscription to ${what(about)} is over` : 'Your card was declined',
+    [
+      `The renewal of ${what(about)}, ${money(row.pending_price_cents ?? row.price_cents)}, could not be charged to ${card(about)}.`,
+      ...lines,
+    ],
+  );
+}
+
+export function expiringCardMail(about: About): Mail {
+  return mail('subscription-card-expiring', about, 'Your card is about to expire', [
+    `Your subscription to ${what(about)} renews on ${day(about.row.current_period_end, about)}, and ${card(about)} is about to expire or has expired. Save another one on the page below.`,
+  ]);
+}
+
+export function yearlyRenewalMail(about: About): Mail {
+  const { row } = about;
+  return mail('subscription-renews', about, `Your subscription to ${what(about)} renews soon`, [
+    `On ${day(row.current_period_end, about)} your subscription to ${what(about)} renews for a year, and ${card(about)} is charged ${money(row.pending_price_cents ?? row.price_cents)}.`,
+    'If you do not want that, cancel it on the page below before that day.',
+  ]);
+}
+
+export function priceMail(about: About, priceCents: number): Mail {
+  const { row } = about;
+  return mail('subscription-price', about, `The price of ${what(about)} changes`, [
+    `From ${day(row.current_period_end, about)} on, ${what(about)} costs ${money(priceCents)} a ${every[row.interval]} instead of ${money(row.price_cents)}.`,
+    'If you do not want that, cancel it on the page below before that day.',
+  ]);
+}
+
+/** It is over, or will be at the end of the period. */
+export function canceledMail(about: About): Mail {
+  const { row } = about;
+  const lines = row.cancel_at_period_end
+    ? [
+        `Your subscription to ${what(about)} ends on ${day(row.current_period_end, about)}. Until then you have what it opens, and you can change your mind on the page below.`,
+      ]
+    : [`Your subscription to ${what(about)} is over. Nothing more is charged.`];
+  return mail('subscription-canceled', about, `Your subscription to ${what(about)} was canceled`, lines);
+}

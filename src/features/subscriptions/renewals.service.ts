@@ -1,0 +1,150 @@
+import { dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
+import { AppError } from '../../kernel/errors.ts';
+import { apply } from './changes.ts';
+import type { SubscriptionPorts, Work } from './ports.ts';
+import * as repository from './repository.ts';
+import type { SubscriptionRow } from './rules.ts';
+import * as rules from './rules.ts';
+
+/** Ends of periods: what is charged, renewed or ended (docs/decisions/money.md#renewals). */
+export interface Renewals {
+  /** All that is due by now. Nodes that do it at once charge once. */
+  renewDue(): Promise<void>;
+  /**
+   * The end of a subscription's period as if it were now, and of its charge with this card.
+   *
+   * @returns false when there is nothing to be done.
+   */
+  renewEarly(id: string, card: string | null): Promise<boolean>;
+}
+
+const BATCH = 50;
+/** A run ends after so many, so that it does not hold up stopping; the next one goes on. */
+const BATCHES_PER_RUN = 20;
+
+export function createRenewals(ports: SubscriptionPorts): Renewals {
+  const { db, clock } = ports;
+  return {
+    async renewDue() {
+      for (let batch = 0; batch < BATCHES_PER_RUN; batch++) {
+        const ids = await repository.due(db, clock.now(), BATCH);
+        for (const id of ids) await renewIfPossible(ports, id);
+        if (ids.length < BATCH) return;
+      }
+    },
+    renewEarly: (id, card) => renew(ports, id, { isEarly: true, card }),
+  };
+}
+
+async function renewIfPossible(ports: SubscriptionPorts, id: string): Promise<void> {
+  try {
+    await renew(ports, id, { isEarly: false, card: null });
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    ports.log.warn({ err: error, subscriptionId: id }, 'a subscription could not be renewed');
+    // The creator cannot take money just now: that is no fault of the member, and counts as no try.
+    await postpone(ports, id);
+  }
+}
+
+async function postpone({ db, clock }: SubscriptionPorts, id: string): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const row = await repository.lockAny(tx, id);
+    if (row === undefined || rules.duty(row, clock.now()) === 'NONE') return;
+    await repository.updateSubscription(tx, id, { next_charge_at: dateFromMs(clock.ms() + DAY_MS) });
+  });
+}
+
+/** How the end of a period came. */
+interface Way {
+  isEarly: boolean;
+  /** Sandbox: the test card that is charged instead of the member's. */
+  card: string | null;
+}
+
+/** Phase one in a transaction, then phase two. @returns false when there was nothing to be done. */
+async function renew(ports: SubscriptionPorts, id: string, way: Way): Promise<boolean> {
+  const done = await ports.events.transaction(async (tx, append) => {
+    const row = await repository.takeAny(tx, id);
+    return row === undefined ? null : renewLocked(ports, { tx, append }, row, way);
+  });
+  if (done === null) return false;
+  if (done.paymentId !== null) await settleLater(ports, done.paymentId);
+  return true;
+}
+
+/** A provider that does not answer is asked again by the reconciler. */
+async function settleLater({ payments }: SubscriptionPorts, paymentId: string): Promise<void> {
+  try {
+    await payments.settle(paymentId);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+  }
+}
+
+type Begun = { paymentId: string | null };
+
+async function renewLocked(
+  ports: SubscriptionPorts,
+  work: Work,
+  row: SubscriptionRow,
+  way: Way,
+): Promise<Begun | null> {
+  const now = ports.clock.now();
+  const dueAt = row.next_charge_at ?? now;
+  const duty = rules.duty(row, way.isEarly && dueAt > now ? dueAt : now);
+  if (duty === 'NONE') return null;
+  if (duty === 'END') {
+    const change = rules.ended(row, 'PERIOD_ENDED', row.cancel_reason ?? 'MEMBER_CANCELED', now);
+    if (change !== null) await apply(ports, work, row, change);
+    return { paymentId: null };
+  }
+  const able = await withPlace(ports, work, row);
+  const isClaimed = rules.nextTerms(able).tierId !== able.tier_id;
+  const period = rules.nextPeriod(able, now);
+  if (rules.dueCents(able) === 0) {
+    const change = rules.renewed(able, period, rules.nextTerms(able), null);
+    if (change !== null) await apply(ports, work, able, change, isClaimed);
+    return { paymentId: null };
+  }
+  return { paymentId: await charge(ports, work, able, { period, card: way.card }) };
+}
+
+/** With a place in the tier of the next period; where that has none, the member stays in the present one. */
+async function withPlace(
+  { places }: SubscriptionPorts,
+  { tx }: Work,
+  row: SubscriptionRow,
+): Promise<SubscriptionRow> {
+  const { tierId } = rules.nextTerms(row);
+  if (tierId === row.tier_id || (await places.claim(tx, tierId))) return row;
+  return repository.updateSubscription(tx, row.id, rules.NO_PENDING);
+}
+
+async function charge(
+  ports: SubscriptionPorts,
+  { tx, append }: Work,
+  row: SubscriptionRow,
+  { period, card }: { period: ReturnType<typeof rules.nextPeriod>; card: string | null },
+): Promise<string> {
+  const { tierId, priceCents } = rules.nextTerms(row);
+  const amountCents = rules.dueCents(row);
+  const tier = await repository.findTier(tx, row.workspace_id, tierId);
+  const { publicUrl: url } = ports;
+  const { paymentId } = await ports.payments.begin(tx, append, {
+    workspaceId: row.workspace_id,
+    customerId: row.customer_id,
+    kind: 'SUBSCRIPTION',
+    subscriptionId: row.id,
+    tierId,
+    amountCents,
+    discountCents: priceCents - amountCents,
+    discountCode: amountCents < priceCents ? row.discount_code : null,
+    description: tier?.name ?? 'Subscription',
+    key: rules.renewalKey(row, period),
+    onSession: card === null ? null : { card, returnUrl: url, cancelUrl: url, saveMethod: false },
+  });
+  await repository.updateSubscription(tx, row.id, rules.renewing(row, period, paymentId));
+  return paymentId;
+}

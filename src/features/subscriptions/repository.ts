@@ -1,0 +1,286 @@
+import { type Insertable, type SqlBool, sql, type Updateable } from 'kysely';
+import type { Mode } from '../../kernel/access.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition } from '../../platform/db/page.ts';
+import type { SubscriptionStatus, SubscriptionTable } from '../../platform/db/tables.generated.ts';
+import { inGoodStanding } from '../../platform/db/workspace.ts';
+import type { SubscriptionRow } from './rules.ts';
+
+export function insertSubscription(tx: Tx, row: Insertable<SubscriptionTable>): Promise<SubscriptionRow> {
+  return tx.insertInto('subscription').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** With its tier and its subscriber. */
+function selectShown(db: Db) {
+  return db
+    .selectFrom('subscription')
+    .innerJoin('tier', 'tier.id', 'subscription.tier_id')
+    .innerJoin('customer', 'customer.id', 'subscription.customer_id')
+    .selectAll('subscription')
+    .select(['tier.name as tier_name', 'customer.email as customer_email', 'customer.name as customer_name']);
+}
+
+export type ShownSubscription = Awaited<ReturnType<typeof findShown>> & object;
+
+export function findShown(db: Db, workspaceId: string, id: string) {
+  return selectShown(db)
+    .where('subscription.workspace_id', '=', workspaceId)
+    .where('subscription.id', '=', id)
+    .executeTakeFirst();
+}
+
+export interface SubscriptionFilter {
+  status: readonly SubscriptionStatus[] | undefined;
+  tierId: string | undefined;
+}
+
+export function listShown(
+  db: Db,
+  workspaceId: string,
+  { status, tierId }: SubscriptionFilter,
+  page: PageRequest,
+): Promise<ShownSubscription[]> {
+  return selectShown(db)
+    .where('subscription.workspace_id', '=', workspaceId)
+    .$if(status !== undefined, (query) => query.where('subscription.status', 'in', status ?? []))
+    .$if(tierId !== undefined, (query) => query.where('subscription.tier_id', '=', tierId ?? ''))
+    .where(pageCondition(page, 'subscription.id', 'subscription.created_at'))
+    .orderBy('subscription.id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+/** All that a customer has or had, newest first. */
+export function listOfCustomer(db: Db, customerId: string): Promise<ShownSubscription[]> {
+  return selectShown(db)
+    .where('subscription.customer_id', '=', customerId)
+    .orderBy('subscription.id', 'desc')
+    .limit(MAX_SHOWN)
+    .execute();
+}
+const MAX_SHOWN = 100;
+
+export function lockSubscription(
+  tx: Tx,
+  workspaceId: string,
+  id: string,
+): Promise<SubscriptionRow | undefined> {
+  return tx
+    .selectFrom('subscription')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+/** Of any workspace: for what the platform does by itself. */
+export function lockAny(tx: Tx, id: string): Promise<SubscriptionRow | undefined> {
+  return tx.selectFrom('subscription').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
+}
+
+export function updateSubscription(
+  tx: Tx,
+  id: string,
+  change: Updateable<SubscriptionTable>,
+): Promise<SubscriptionRow> {
+  return tx
+    .updateTable('subscription')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** The same, unless another node works on it. */
+export function takeAny(tx: Tx, id: string): Promise<SubscriptionRow | undefined> {
+  return tx
+    .selectFrom('subscription')
+    .selectAll()
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .skipLocked()
+    .executeTakeFirst();
+}
+
+/** What is to be renewed or ended by now, the longest waiting first; not of suspended accounts. */
+export async function due(db: Db, now: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('subscription')
+    .select('id')
+    .where('next_charge_at', '<=', now)
+    .where('ended_at', 'is', null)
+    .where('payment_id', 'is', null)
+    .where(sql<SqlBool>`(cancel_at_period_end or not is_disputed)`)
+    .where(inGoodStanding('subscription.workspace_id'))
+    .orderBy('next_charge_at')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** The price of the members of a tier changes with their next period. */
+export async function migratePrice(tx: Tx, tierId: string, priceCents: number, now: Date): Promise<void> {
+  await tx
+    .updateTable('subscription')
+    .set({
+      pending_price_cents: sql`nullif(${priceCents}::integer,
+        case when pending_tier_id is null then price_cents end)`,
+      price_told_at: null,
+      updated_at: now,
+    })
+    .where('ended_at', 'is', null)
+    .where('cancel_at_period_end', '=', false)
+    .where(sql<SqlBool>`coalesce(pending_tier_id, tier_id) = ${tierId}`)
+    .where(sql<SqlBool>`coalesce(pending_price_cents, price_cents) <> ${priceCents}`)
+    .execute();
+}
+
+/** Members whose next price is another one, and who were not told of it. */
+export function listUntold(db: Db, limit: number): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('subscription')
+    .select('id')
+    .where('pending_price_cents', 'is not', null)
+    .where('price_told_at', 'is', null)
+    .where('ended_at', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** Yearly ones that end in this time and of whose renewal nobody was told. */
+export function listUnreminded(db: Db, until: Date, limit: number): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('subscription')
+    .select('id')
+    .where('interval', '=', 'YEAR')
+    .where('next_charge_at', '<=', until)
+    .where('status', 'in', ['TRIALING', 'ACTIVE'])
+    .where('cancel_at_period_end', '=', false)
+    .where(sql<SqlBool>`reminded_period is distinct from next_period_month`)
+    .where(inGoodStanding('subscription.workspace_id'))
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** Those that are charged to a card which ends with this month or has ended, and whose member was not told of it. */
+export function listExpiring(
+  db: Db,
+  { year, month }: { year: number; month: number },
+  limit: number,
+): Promise<{ id: string; card: string }[]> {
+  const card = sql<string>`customer.card_exp_year || '-' || lpad(customer.card_exp_month::text, 2, '0')`;
+  return db
+    .selectFrom('subscription')
+    .innerJoin('customer', 'customer.id', 'subscription.customer_id')
+    .select(['subscription.id', card.as('card')])
+    .where('subscription.ended_at', 'is', null)
+    .where('subscription.cancel_at_period_end', '=', false)
+    .where('customer.card_exp_year', 'is not', null)
+    .where(
+      sql<SqlBool>`(customer.card_exp_year, customer.card_exp_month) <= (${year}::integer, ${month}::integer)`,
+    )
+    .where(sql<SqlBool>`subscription.card_expiry_told is distinct from ${card}`)
+    .where(inGoodStanding('subscription.workspace_id'))
+    .orderBy('subscription.id')
+    .limit(limit)
+    .execute();
+}
+
+/** What the mails about a subscription say. */
+export function findForMail(db: Db, id: string) {
+  return db
+    .selectFrom('subscription')
+    .innerJoin('customer', 'customer.id', 'subscription.customer_id')
+    .innerJoin('tier', 'tier.id', 'subscription.tier_id')
+    .innerJoin('workspace', 'workspace.id', 'subscription.workspace_id')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select([
+      'customer.email',
+      'customer.card_brand',
+      'customer.card_last4',
+      'tier.name as tier_name',
+      'account.username',
+      'account.name as creator_name',
+      'workspace.mode',
+    ])
+    .where('subscription.id', '=', id)
+    .executeTakeFirstOrThrow();
+}
+
+export type MailFacts = Awaited<ReturnType<typeof findForMail>>;
+
+/** The zone in which the days of a workspace are counted. */
+export async function zoneOf(db: Db, workspaceId: string): Promise<{ timezone: string; mode: Mode }> {
+  return db
+    .selectFrom('workspace')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select(['account.timezone', 'workspace.mode'])
+    .where('workspace.id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+}
+
+/** A customer has one trial with a creator. */
+export async function hadTrial(db: Db, customerId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('subscription')
+    .select('id')
+    .where('customer_id', '=', customerId)
+    .where('trial_ends_at', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export function findTier(db: Db, workspaceId: string, id: string) {
+  return db
+    .selectFrom('tier')
+    .select(['id', 'name', 'price_cents', 'interval', 'is_active', 'archived_at'])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Does the customer have something that opens one of these tiers, or any where none is named? */
+export async function opensTier(
+  db: Db,
+  customerId: string,
+  { workspaceId, tierIds }: { workspaceId: string; tierIds: readonly string[] },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('subscription')
+    .select('id')
+    .where('customer_id', '=', customerId)
+    .where('workspace_id', '=', workspaceId)
+    .where('ended_at', 'is', null)
+    .where('is_disputed', '=', false)
+    .$if(tierIds.length > 0, (query) => query.where('tier_id', 'in', tierIds))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** What was charged or tried for a subscription so far. */
+export async function countPurchases(tx: Tx, id: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('purchase')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('subscription_id', '=', id)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Renewals of a customer that were declined are due now. */
+export async function hastenRetries(db: Db, customerId: string, now: Date): Promise<void> {
+  await db
+    .updateTable('subscription')
+    .set({ next_charge_at: now })
+    .where('customer_id', '=', customerId)
+    .where('status', '=', 'PAST_DUE')
+    .where('payment_id', 'is', null)
+    .where('next_charge_at', '>', now)
+    .execute();
+}

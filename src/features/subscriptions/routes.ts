@@ -1,0 +1,136 @@
+import Type from 'typebox';
+import { gated } from '../../http/access.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { CommaList, IdParams, parseList } from '../../http/schema.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import {
+  CancelIn,
+  SIMULATIONS,
+  SimulateIn,
+  type Simulation,
+  Subscription,
+  SwitchIn,
+  toSubscription,
+} from './schemas.ts';
+import type { Subscriptions } from './service.ts';
+import type { Simulations } from './simulation.service.ts';
+
+const Id = IdParams('sub', 'subscription');
+const reply = { status: 200, schema: Subscription } as const;
+
+interface Deps {
+  subscriptions: Subscriptions;
+  simulations: Simulations;
+  cursors: CursorCodec;
+}
+
+/** `/me/subscriptions`, docs/api/subscriptions.md. */
+export function subscriptionRoutes({ subscriptions, simulations, cursors }: Deps): Route[] {
+  return [
+    ...readRoutes({ subscriptions, cursors }),
+    defineRoute({
+      ...gated('finance-write'),
+      operationId: 'subscriptions.cancel',
+      method: 'POST',
+      path: '/me/subscriptions/{id}/cancel',
+      summary: 'Cancel a subscription',
+      description: 'At the end of its period (again changes nothing), or at once. Nothing is refunded by it.',
+      params: Id,
+      body: CancelIn,
+      reply,
+      errors: ['CONFLICT'],
+      handler: async ({ caller }, { params, body }) => {
+        const how = { atPeriodEnd: body.atPeriodEnd, by: 'CREATOR_CANCELED' } as const;
+        return toSubscription(await subscriptions.cancel(caller.workspaceId, params.id, how), caller.mode);
+      },
+    }),
+    defineRoute({
+      ...gated('finance-write'),
+      operationId: 'subscriptions.resume',
+      method: 'POST',
+      path: '/me/subscriptions/{id}/resume',
+      summary: 'Keep a subscription that was canceled',
+      description: 'Until its period has ended.',
+      params: Id,
+      reply,
+      errors: ['CONFLICT'],
+      handler: async ({ caller }, { params }) =>
+        toSubscription(await subscriptions.resume(caller.workspaceId, params.id), caller.mode),
+    }),
+    defineRoute({
+      ...gated('finance-write'),
+      operationId: 'subscriptions.switch',
+      method: 'POST',
+      path: '/me/subscriptions/{id}/switch',
+      summary: 'Switch a member to another tier',
+      description:
+        'A dearer tier with the same interval now, against the difference, which is charged to the saved card; any other with the next period (`pendingTierId`). The present tier drops what is pending.',
+      params: Id,
+      body: SwitchIn,
+      reply,
+      errors: ['CONFLICT', 'SERVICE_UNAVAILABLE'],
+      handler: async ({ caller }, { params, body }) =>
+        toSubscription(
+          await subscriptions.switchTier(caller.workspaceId, params.id, body.tierId),
+          caller.mode,
+        ),
+    }),
+    defineRoute({
+      ...gated('finance-write'),
+      onlyMode: 'test',
+      operationId: 'subscriptions.simulate',
+      method: 'POST',
+      path: '/me/subscriptions/{id}/simulate',
+      summary: 'Make something happen to a subscription',
+      description: `Test mode. One of ${SIMULATIONS.join(', ')}.`,
+      params: Id,
+      body: SimulateIn,
+      reply,
+      errors: ['CONFLICT', 'SERVICE_UNAVAILABLE'],
+      handler: async ({ caller }, { params, body }) => {
+        const event: Simulation = body.event;
+        await simulations.run(caller.workspaceId, params.id, event);
+        return toSubscription(await subscriptions.get(caller.workspaceId, params.id), caller.mode);
+      },
+    }),
+  ];
+}
+
+function readRoutes({ subscriptions, cursors }: Pick<Deps, 'subscriptions' | 'cursors'>): Route[] {
+  return [
+    defineRoute({
+      ...gated('finance-read'),
+      operationId: 'subscriptions.list',
+      method: 'GET',
+      path: '/me/subscriptions',
+      summary: 'List subscriptions to your tiers',
+      description: 'Those that are over, too.',
+      query: listQuery({
+        status: CommaList(VALUES.subscription.status),
+        tierId: Type.Optional(Type.String({ maxLength: 64, description: 'Of members of this tier.' })),
+      }),
+      reply: { ...reply, list: true },
+      async handler({ caller: { workspaceId, mode } }, { query }) {
+        const list = new ListReader(cursors, `subscriptions:${workspaceId}`, query);
+        const status = parseList('status', VALUES.subscription.status, query.status);
+        const filter = { status, tierId: query.tierId };
+        const rows = await subscriptions.list(workspaceId, filter, list.request);
+        return list.page(rows, (row) => toSubscription(row, mode));
+      },
+    }),
+    defineRoute({
+      ...gated('finance-read'),
+      operationId: 'subscriptions.get',
+      method: 'GET',
+      path: '/me/subscriptions/{id}',
+      summary: 'Get a subscription',
+      description: 'A subscription to one of your tiers.',
+      params: Id,
+      reply,
+      handler: async ({ caller }, { params }) =>
+        toSubscription(await subscriptions.get(caller.workspaceId, params.id), caller.mode),
+    }),
+  ];
+}

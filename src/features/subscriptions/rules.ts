@@ -1,0 +1,366 @@
+import type { Selectable } from 'kysely';
+import { daysAfter, MONTHS, monthsAfter, type Period, periodFrom } from '../../kernel/periods.ts';
+import type {
+  SubscriptionCancelReason,
+  SubscriptionInterval,
+  SubscriptionStatus,
+  SubscriptionTable,
+} from '../../platform/db/tables.generated.ts';
+
+export type SubscriptionRow = Selectable<SubscriptionTable>;
+type Patch = Partial<SubscriptionRow>;
+
+/** What moves a subscription; a switch changes its tier at once. */
+export const STEPS = [
+  'PAID',
+  'DECLINED',
+  'GAVE_UP',
+  'CANCEL_SCHEDULED',
+  'RESUMED',
+  'PERIOD_ENDED',
+  'ENDED',
+  'SWITCHED',
+] as const;
+export type Step = (typeof STEPS)[number];
+
+/** The events about a subscription, without their prefix. */
+export type Told =
+  | 'activated'
+  | 'renewed'
+  | 'recovered'
+  | 'payment_failed'
+  | 'expired'
+  | 'cancel_scheduled'
+  | 'resumed'
+  | 'canceled'
+  | 'updated';
+
+interface Move {
+  to: SubscriptionStatus;
+  /** Null: nothing that a receiver could act on. */
+  told: Told | null;
+}
+
+type Moves = Partial<Record<SubscriptionStatus, Move>>;
+
+/** Where each step leads from each state; from those that are not named it cannot be taken. */
+const MOVES: Readonly<Record<Step, Moves>> = {
+  PAID: {
+    TRIALING: { to: 'ACTIVE', told: 'activated' },
+    ACTIVE: { to: 'ACTIVE', told: 'renewed' },
+    PAST_DUE: { to: 'ACTIVE', told: 'recovered' },
+  },
+  DECLINED: {
+    TRIALING: { to: 'PAST_DUE', told: 'payment_failed' },
+    ACTIVE: { to: 'PAST_DUE', told: 'payment_failed' },
+    PAST_DUE: { to: 'PAST_DUE', told: null },
+  },
+  GAVE_UP: { PAST_DUE: { to: 'EXPIRED', told: 'expired' } },
+  CANCEL_SCHEDULED: {
+    TRIALING: { to: 'TRIALING', told: 'cancel_scheduled' },
+    ACTIVE: { to: 'ACTIVE', told: 'cancel_scheduled' },
+  },
+  RESUMED: {
+    TRIALING: { to: 'TRIALING', told: 'resumed' },
+    ACTIVE: { to: 'ACTIVE', told: 'resumed' },
+    PAST_DUE: { to: 'PAST_DUE', told: 'resumed' },
+  },
+  PERIOD_ENDED: {
+    TRIALING: { to: 'CANCELED', told: 'canceled' },
+    ACTIVE: { to: 'CANCELED', told: 'canceled' },
+    PAST_DUE: { to: 'CANCELED', told: 'canceled' },
+  },
+  ENDED: {
+    TRIALING: { to: 'CANCELED', told: 'canceled' },
+    ACTIVE: { to: 'CANCELED', told: 'canceled' },
+    PAST_DUE: { to: 'CANCELED', told: 'canceled' },
+  },
+  SWITCHED: {
+    TRIALING: { to: 'TRIALING', told: 'updated' },
+    ACTIVE: { to: 'ACTIVE', told: 'updated' },
+  },
+};
+
+/** @returns null where the step does not apply: it changes nothing. */
+export function move(status: SubscriptionStatus, step: Step): Move | null {
+  return MOVES[step][status] ?? null;
+}
+
+/** What a step changes, and what is told of it. */
+export interface Change {
+  patch: Patch;
+  told: Told | null;
+}
+
+function changed({ to, told }: Move, patch: Patch): Change {
+  return { patch: { ...patch, status: to }, told };
+}
+
+/** What a period is of, and costs. */
+export interface Terms {
+  tierId: string;
+  priceCents: number;
+  interval: SubscriptionInterval;
+}
+
+const NO_CHARGE = {
+  payment_id: null,
+  charge_kind: null,
+  charge_tier_id: null,
+  charge_price_cents: null,
+  charge_interval: null,
+  charge_period_month: null,
+} satisfies Patch;
+export const NO_PENDING = {
+  pending_tier_id: null,
+  pending_price_cents: null,
+  pending_interval: null,
+  price_told_at: null,
+} satisfies Patch;
+
+/** A trial ends at the wall time at which it began; the periods are counted from its end. */
+export function begin(
+  { interval, priceCents, tierId }: Terms,
+  { now, timezone, trialDays }: { now: Date; timezone: string; trialDays: number },
+) {
+  const isTrial = trialDays > 0;
+  const anchorAt = isTrial ? daysAfter(now, timezone, trialDays) : now;
+  const nextMonth = isTrial ? 0 : MONTHS[interval];
+  const end = monthsAfter({ anchorAt, timezone }, nextMonth);
+  return {
+    status: isTrial ? ('TRIALING' as const) : ('ACTIVE' as const),
+    tier_id: tierId,
+    price_cents: priceCents,
+    interval,
+    anchor_at: anchorAt,
+    timezone,
+    next_period_month: nextMonth,
+    current_period_start: now,
+    current_period_end: end,
+    trial_ends_at: isTrial ? end : null,
+    next_charge_at: end,
+  };
+}
+
+/** Of the next period: what is pending, else as before. */
+export function nextTerms(row: SubscriptionRow): Terms {
+  return {
+    tierId: row.pending_tier_id ?? row.tier_id,
+    priceCents: row.pending_price_cents ?? row.price_cents,
+    interval: row.pending_interval ?? row.interval,
+  };
+}
+
+/** The period that the next charge pays for. */
+export function nextPeriod(row: SubscriptionRow, now: Date): Period {
+  const anchor = { anchorAt: row.anchor_at, timezone: row.timezone };
+  return periodFrom(anchor, nextTerms(row).interval, { month: row.next_period_month, now });
+}
+
+/** The renewal's key for the provider: nodes that charge at once, or again after a crash, charge once. */
+export function renewalKey(row: SubscriptionRow, period: Period): string {
+  return `${row.id}:${period.start.toISOString()}:${row.failed_attempts + 1}`;
+}
+
+export type Duty = 'NONE' | 'END' | 'CHARGE' | 'RENEW_FREE';
+
+/** What is to be done with a subscription that is due. */
+export function duty(row: SubscriptionRow, now: Date): Duty {
+  const isDue = row.next_charge_at !== null && row.next_charge_at <= now;
+  if (row.ended_at !== null || row.payment_id !== null || !isDue) return 'NONE';
+  if (row.cancel_at_period_end) return 'END';
+  // While a bank decides about the present period nothing more is taken.
+  if (row.is_disputed) return 'NONE';
+  return dueCents(row) === 0 ? 'RENEW_FREE' : 'CHARGE';
+}
+
+/** Card networks take no less. */
+export const MIN_CHARGE_CENTS = 50;
+
+/** What the next period costs: after a trial, less the discount of the first charge. */
+export function dueCents(row: SubscriptionRow): number {
+  const due = nextTerms(row).priceCents - row.discount_cents;
+  return due < MIN_CHARGE_CENTS ? 0 : due;
+}
+
+/** A renewal is being charged. */
+export function renewing(row: SubscriptionRow, period: Period, paymentId: string): Patch {
+  const { tierId, priceCents, interval } = nextTerms(row);
+  return {
+    payment_id: paymentId,
+    charge_kind: 'RENEWAL',
+    charge_tier_id: tierId,
+    charge_price_cents: priceCents,
+    charge_interval: interval,
+    charge_period_month: period.month,
+    next_charge_at: null,
+  };
+}
+
+/** The next period begins: its charge has succeeded, or it costs nothing. */
+export function renewed(row: SubscriptionRow, period: Period, terms: Terms, purchaseId: string | null) {
+  const by = move(row.status, 'PAID');
+  if (by === null) return null;
+  const isAsPending =
+    (row.pending_tier_id ?? row.tier_id) === terms.tierId && row.pending_price_cents === terms.priceCents;
+  return changed(by, {
+    ...NO_CHARGE,
+    ...(isAsPending ? NO_PENDING : {}),
+    tier_id: terms.tierId,
+    price_cents: terms.priceCents,
+    interval: terms.interval,
+    next_period_month: period.month + MONTHS[terms.interval],
+    current_period_start: period.start,
+    current_period_end: period.end,
+    purchase_id: purchaseId,
+    upgrade_purchase_id: null,
+    is_disputed: false,
+    failed_attempts: 0,
+    discount_cents: 0,
+    next_charge_at: period.end,
+  });
+}
+
+/** What the charge under way was for; null when there is none. */
+export function chargedTerms(row: SubscriptionRow): Terms | null {
+  const { charge_tier_id: tierId, charge_price_cents: priceCents, charge_interval: interval } = row;
+  return tierId === null || priceCents === null || interval === null
+    ? null
+    : { tierId, priceCents, interval };
+}
+
+/** The period that the charge under way pays for. */
+export function chargedPeriod(row: SubscriptionRow): Period {
+  const anchor = { anchorAt: row.anchor_at, timezone: row.timezone };
+  const month = row.charge_period_month ?? row.next_period_month;
+  const months = month + MONTHS[row.charge_interval ?? row.interval];
+  return { month, start: monthsAfter(anchor, month), end: monthsAfter(anchor, months) };
+}
+
+/** Days after the end of the last period that was paid. */
+export const RETRY_DAYS = [1, 3, 5, 7] as const;
+
+/** A renewal was declined: it is tried again, until nothing is left to try. */
+export function declined(row: SubscriptionRow, now: Date): Change | null {
+  const isFirst = row.failed_attempts === 0;
+  const retryDays = RETRY_DAYS[row.failed_attempts];
+  if (row.cancel_at_period_end) return ended(row, 'PERIOD_ENDED', 'MEMBER_CANCELED', now);
+  if (retryDays === undefined) {
+    const by = move(row.status, 'GAVE_UP');
+    return by && changed(by, { ...endedAt(now), ...NO_CHARGE, cancel_reason: 'PAYMENT_FAILED' });
+  }
+  const by = move(row.status, 'DECLINED');
+  if (by === null) return null;
+  const planned = daysAfter(row.current_period_end, row.timezone, retryDays);
+  return changed(isFirst ? by : { ...by, told: null }, {
+    ...NO_CHARGE,
+    failed_attempts: row.failed_attempts + 1,
+    // Where the ladder was missed, its steps do not follow at once.
+    next_charge_at: planned > now ? planned : daysAfter(now, row.timezone, 1),
+  });
+}
+
+function endedAt(now: Date) {
+  return { ended_at: now, next_charge_at: null, cancel_at_period_end: false, ...NO_PENDING } satisfies Patch;
+}
+
+/** It is over. What is under way is left: when it succeeds nevertheless, it is given back. */
+export function ended(
+  row: SubscriptionRow,
+  step: 'PERIOD_ENDED' | 'ENDED',
+  reason: SubscriptionCancelReason,
+  now: Date,
+): Change | null {
+  const by = move(row.status, step);
+  if (by === null) return null;
+  const canceled = { canceled_at: row.canceled_at ?? now, cancel_reason: row.cancel_reason ?? reason };
+  return changed(by, { ...endedAt(now), ...NO_CHARGE, ...canceled });
+}
+
+/** At the end of the period; one that has passed already (PAST_DUE) ends now. */
+export function cancelAtPeriodEnd(
+  row: SubscriptionRow,
+  reason: SubscriptionCancelReason,
+  now: Date,
+): Change | null {
+  const by = move(row.status, 'CANCEL_SCHEDULED');
+  if (by === null) return ended(row, 'ENDED', reason, now);
+  return changed(by, {
+    cancel_at_period_end: true,
+    canceled_at: now,
+    cancel_reason: reason,
+    ...NO_PENDING,
+  });
+}
+
+/** @returns null when nothing was to be canceled. */
+export function resumed(row: SubscriptionRow): Change | null {
+  const by = row.cancel_at_period_end ? move(row.status, 'RESUMED') : null;
+  return by && changed(by, { cancel_at_period_end: false, canceled_at: null, cancel_reason: null });
+}
+
+/** `now`: the difference is charged first. `later`: at the end of the period. `stay`: what was pending is dropped. */
+export type Switch = { when: 'now'; dueCents: number } | { when: 'later' } | { when: 'stay' };
+
+/**
+ * When a switch takes effect: a dearer tier with the same interval now, against the flat difference and in the same
+ * period; all others with the next period (docs/api/subscriptions.md#switch). During a trial nothing is due.
+ */
+export function planSwitch(row: SubscriptionRow, to: Terms): Switch {
+  if (to.tierId === row.tier_id) return { when: 'stay' };
+  const isDearer = to.interval === row.interval && to.priceCents > row.price_cents;
+  if (!isDearer) return { when: 'later' };
+  return { when: 'now', dueCents: row.status === 'TRIALING' ? 0 : to.priceCents - row.price_cents };
+}
+
+/** The difference is being charged. */
+export function switching(to: Terms, paymentId: string): Patch {
+  return {
+    payment_id: paymentId,
+    charge_kind: 'SWITCH',
+    charge_tier_id: to.tierId,
+    charge_price_cents: to.priceCents,
+    charge_interval: to.interval,
+    charge_period_month: null,
+  };
+}
+
+export function switched(row: SubscriptionRow, to: Terms, purchaseId: string | null): Change | null {
+  const by = move(row.status, 'SWITCHED');
+  if (by === null) return null;
+  return changed(by, {
+    ...NO_CHARGE,
+    ...NO_PENDING,
+    tier_id: to.tierId,
+    price_cents: to.priceCents,
+    upgrade_purchase_id: purchaseId ?? row.upgrade_purchase_id,
+  });
+}
+
+export function switchDeclined(): Patch {
+  return NO_CHARGE;
+}
+
+/** The tier of the next period, or none but the present one. */
+export function pendingSwitch(row: SubscriptionRow, to: Terms | null, now: Date): Change | null {
+  const by = move(row.status, 'SWITCHED');
+  if (by === null) return null;
+  const pending = to && {
+    pending_tier_id: to.tierId,
+    pending_price_cents: to.priceCents,
+    pending_interval: to.interval,
+    // Whoever asks for a tier has seen its price.
+    price_told_at: now,
+  };
+  return changed(by, pending ?? NO_PENDING);
+}
+
+const REMINDER_DAYS = 7;
+
+/** Is the reminder of a yearly renewal due, once for each period? */
+export function remindsOfRenewal(row: SubscriptionRow, now: Date): boolean {
+  if (row.interval !== 'YEAR' || row.ended_at !== null || row.cancel_at_period_end) return false;
+  if (row.status === 'PAST_DUE' || row.reminded_period === row.next_period_month) return false;
+  const from = daysAfter(row.current_period_end, row.timezone, -REMINDER_DAYS);
+  return now >= from && now < row.current_period_end;
+}

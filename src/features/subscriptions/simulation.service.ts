@@ -1,0 +1,47 @@
+import { AppError } from '../../kernel/errors.ts';
+import type { Simulation } from './schemas.ts';
+import type { Subscriptions } from './service.ts';
+
+/** What can be made to happen to a subscription in test mode (docs/api/subscriptions.md#simulate). */
+export interface Simulations {
+  /** @throws {AppError} NOT_FOUND; CONFLICT where that cannot happen to it now. */
+  run(workspaceId: string, id: string, event: Simulation): Promise<void>;
+}
+
+interface Deps {
+  subscriptions: Subscriptions;
+  /** What a bank decides about the newest charge of a purchase. @throws {AppError} CONFLICT. */
+  dispute(workspaceId: string, purchaseId: string, step: 'OPEN' | 'WON' | 'LOST'): Promise<void>;
+}
+
+/** Test cards of the sandbox. */
+const GOOD_CARD = '4242424242424242';
+const BAD_CARD = '4000000000000002';
+
+const DISPUTES = { DISPUTED: 'OPEN', DISPUTE_WON: 'WON', DISPUTE_LOST: 'LOST' } as const;
+
+export function createSimulations({ subscriptions, dispute }: Deps): Simulations {
+  return {
+    async run(workspaceId, id, event) {
+      const row = await subscriptions.get(workspaceId, id);
+      if (event === 'MEMBER_CANCELED') {
+        await subscriptions.cancel(workspaceId, id, { atPeriodEnd: true, by: 'MEMBER_CANCELED' });
+      } else if (event === 'RENEWED' || event === 'PAYMENT_FAILED' || event === 'PERIOD_ENDED') {
+        if (event !== 'PERIOD_ENDED' && row.cancel_at_period_end)
+          throw impossible('It is canceled: it is not renewed.');
+        const card = { RENEWED: GOOD_CARD, PAYMENT_FAILED: BAD_CARD, PERIOD_ENDED: null }[event];
+        if (!(await subscriptions.renewals.renewEarly(id, card))) {
+          throw impossible('It is over, disputed, or being charged just now.');
+        }
+      } else {
+        const purchaseId = row.upgrade_purchase_id ?? row.purchase_id;
+        if (purchaseId === null) throw impossible('Nothing was paid for the present period.');
+        await dispute(workspaceId, purchaseId, DISPUTES[event]);
+      }
+    },
+  };
+}
+
+function impossible(message: string): AppError {
+  return new AppError('CONFLICT', { message });
+}

@@ -1,0 +1,102 @@
+import { AppError, badRequest } from '../../kernel/errors.ts';
+import { apply } from './changes.ts';
+import type { SubscriptionPorts, Work } from './ports.ts';
+import * as repository from './repository.ts';
+import type { SubscriptionRow, Terms } from './rules.ts';
+import * as rules from './rules.ts';
+
+const conflict = (message: string, field?: string) =>
+  new AppError('CONFLICT', { message, ...(field === undefined ? {} : { field }) });
+
+/**
+ * Begins a switch of a locked subscription to another tier of its workspace.
+ *
+ * @returns the charge that decides it, or null where nothing is due: then it is done.
+ * @throws {AppError} BAD_REQUEST, field `tierId`; CONFLICT.
+ */
+export async function beginSwitch(
+  ports: SubscriptionPorts,
+  work: Work,
+  row: SubscriptionRow,
+  tierId: string,
+): Promise<string | null> {
+  if (row.payment_id !== null && row.charge_kind === 'SWITCH' && row.charge_tier_id === tierId) {
+    return row.payment_id;
+  }
+  assertSwitchable(row);
+  const to = await termsOf(work.tx, row, tierId);
+  const plan = rules.planSwitch(row, to);
+  if (plan.when === 'now') return switchNow(ports, work, row, { to, dueCents: plan.dueCents });
+  const isStep = plan.when === 'later';
+  if (!isStep && row.pending_tier_id === null) throw conflict('This is the present tier already.', 'tierId');
+  if (isStep && row.pending_tier_id === tierId) return null;
+  const change = rules.pendingSwitch(row, isStep ? to : null, ports.clock.now());
+  if (change !== null) await apply(ports, work, row, change);
+  return null;
+}
+
+function assertSwitchable(row: SubscriptionRow): void {
+  if (row.ended_at !== null) throw conflict('The subscription is over.');
+  if (row.payment_id !== null) throw conflict('A charge is under way: try again in a minute.');
+  if (row.status === 'PAST_DUE') throw conflict('A renewal is not paid yet: another card comes first.');
+  if (row.is_disputed) throw conflict('The last charge is disputed.');
+  if (row.cancel_at_period_end) throw conflict('The subscription is canceled: resume it first.');
+}
+
+/** The present tier keeps the member's own price. */
+async function termsOf(tx: Work['tx'], row: SubscriptionRow, tierId: string): Promise<Terms> {
+  if (tierId === row.tier_id) return { tierId, priceCents: row.price_cents, interval: row.interval };
+  const tier = await repository.findTier(tx, row.workspace_id, tierId);
+  if (tier === undefined) throw badRequest('tierId', 'There is no such tier.');
+  if (!tier.is_active || tier.archived_at !== null) {
+    throw conflict('This tier takes no new members.', 'tierId');
+  }
+  return { tierId, priceCents: tier.price_cents, interval: tier.interval };
+}
+
+async function switchNow(
+  ports: SubscriptionPorts,
+  work: Work,
+  row: SubscriptionRow,
+  { to, dueCents }: { to: Terms; dueCents: number },
+): Promise<string | null> {
+  if (dueCents > 0 && dueCents < rules.MIN_CHARGE_CENTS) {
+    throw conflict('The difference is below what card networks charge: 50 cents.', 'tierId');
+  }
+  if (!(await ports.places.claim(work.tx, to.tierId))) throw conflict('This tier is full.', 'tierId');
+  if (dueCents === 0) {
+    const change = rules.switched(row, to, null);
+    if (change !== null) await apply(ports, work, row, change, true);
+    return null;
+  }
+  const tier = await repository.findTier(work.tx, row.workspace_id, to.tierId);
+  const { paymentId } = await ports.payments.begin(work.tx, work.append, {
+    workspaceId: row.workspace_id,
+    customerId: row.customer_id,
+    kind: 'SUBSCRIPTION',
+    subscriptionId: row.id,
+    tierId: to.tierId,
+    amountCents: dueCents,
+    discountCents: 0,
+    discountCode: null,
+    description: tier?.name ?? 'Subscription',
+    // Counted, as one that was declined may be asked for again.
+    key: `${row.id}:${row.current_period_start.toISOString()}:switch:${await attemptOf(work.tx, row)}`,
+    onSession: null,
+  });
+  await repository.updateSubscription(work.tx, row.id, rules.switching(to, paymentId));
+  return paymentId;
+}
+
+async function attemptOf(tx: Work['tx'], { id }: SubscriptionRow): Promise<number> {
+  return (await repository.countPurchases(tx, id)) + 1;
+}
+
+/** Answers the caller who waits for the charge of a switch. @throws {AppError} CONFLICT, SERVICE_UNAVAILABLE. */
+export async function awaitSwitch({ payments }: SubscriptionPorts, paymentId: string): Promise<void> {
+  const settled = await payments.settle(paymentId);
+  if (settled.status === 'SUCCEEDED') return;
+  if (settled.status === 'FAILED') throw conflict(`The difference could not be charged. ${settled.message}`);
+  const message = 'The payment provider has not decided yet: the same request may be repeated.';
+  throw new AppError('SERVICE_UNAVAILABLE', { message });
+}

@@ -1,0 +1,52 @@
+import { dateFromMs } from './clock.ts';
+
+type Interval = 'MONTH' | 'YEAR';
+
+/** From where the periods of a subscription are counted: neither moves for as long as it lasts. */
+export interface Anchor {
+  anchorAt: Date;
+  /** IANA. */
+  timezone: string;
+}
+
+/** How many months a period has. */
+export const MONTHS: Readonly<Record<Interval, number>> = { MONTH: 1, YEAR: 12 };
+
+/**
+ * The anchor's day and wall time so many months later; a month that has no such day gives its last one, and the next
+ * one has it again: 31 January, 28 February, 31 March (docs/decisions/money.md#periods).
+ */
+export function monthsAfter({ anchorAt, timezone }: Anchor, months: number): Date {
+  return dateFromMs(zoned(anchorAt, timezone).add({ months }).epochMilliseconds);
+}
+
+/** The same wall time so many days later. */
+export function daysAfter(at: Date, timezone: string, days: number): Date {
+  return dateFromMs(zoned(at, timezone).add({ days }).epochMilliseconds);
+}
+
+export interface Period {
+  /** Months from the anchor to its start. */
+  month: number;
+  start: Date;
+  end: Date;
+}
+
+/**
+ * The period that begins `month` months after the anchor; or, when that one has passed as well, the one that `now` is
+ * in: nobody pays for a time in which nothing was renewed.
+ */
+export function periodFrom(
+  anchor: Anchor,
+  interval: Interval,
+  { month, now }: { month: number; now: Date },
+): Period {
+  const step = MONTHS[interval];
+  let first = month;
+  while (monthsAfter(anchor, first + step) <= now) first += step;
+  return { month: first, start: monthsAfter(anchor, first), end: monthsAfter(anchor, first + step) };
+}
+
+function zoned(at: Date, timezone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timezone);
+}

@@ -1,0 +1,42 @@
+import type { Mailbox } from '../../features/mail/index.ts';
+import { createMembers, memberPages } from '../../features/members/index.ts';
+import type { CardService, Payments } from '../../features/payments/index.ts';
+import type { Subscriptions } from '../../features/subscriptions/index.ts';
+import { EVERY, type Part } from '../part.ts';
+import type { Base } from '../wiring.ts';
+import type { Addresses } from './addresses.ts';
+
+interface Needs extends Base, Pick<Addresses, 'memberCookie'> {
+  mailbox: Mailbox;
+  payments: Payments;
+  cards: CardService;
+  subscriptions: Subscriptions;
+}
+
+/** The pages of those who have bought something. */
+export function membersPart(needs: Needs): Part {
+  const { config, caps, secrets, payments, subscriptions, memberCookie: cookie } = needs;
+  const publicUrl = config.PUBLIC_URL;
+  const members = createMembers({ ...needs, cookie, publicUrl });
+  const cards = {
+    save: needs.cards.save,
+    isSandbox: (workspaceId: string) =>
+      payments.providerOf(workspaceId).then(
+        ({ name }) => name === 'SANDBOX',
+        // Nobody takes money there just now: no card either.
+        () => false,
+      ),
+  };
+  return {
+    pages: ({ assets }) => [
+      memberPages({
+        ...{ members, subscriptions, cards, cookie, secrets, assets, publicUrl },
+        counters: { window: caps },
+      }),
+    ],
+    tasks: () => [
+      { name: 'member links', everyMs: EVERY.second, run: () => members.sendRequested() },
+      { name: 'member clean-up', everyMs: EVERY.hour, run: () => members.cleanUp() },
+    ],
+  };
+}

@@ -1,0 +1,58 @@
+import type { Mailbox } from '../../features/mail/index.ts';
+import { memberPath } from '../../features/members/index.ts';
+import type { CardService, PaymentEvents, Payments } from '../../features/payments/index.ts';
+import {
+  createSimulations,
+  createSubscriptionConsumers,
+  createSubscriptions,
+  type Subscriptions,
+  subscriptionRoutes,
+} from '../../features/subscriptions/index.ts';
+import { type TierPlaces, tierUpdated } from '../../features/tiers/index.ts';
+import { type Built, EVERY } from '../part.ts';
+import type { Base } from '../wiring.ts';
+
+interface Needs extends Base {
+  mailbox: Mailbox;
+  payments: Payments;
+  payment: PaymentEvents;
+  cards: CardService;
+  tierPlaces: TierPlaces;
+}
+
+/** What members have of tiers, and its renewals. */
+export function subscriptionsPart(needs: Needs): Built<{ subscriptions: Subscriptions }> {
+  const { config, cursors, payments, payment, cards } = needs;
+  const publicUrl = config.PUBLIC_URL;
+  const subscriptions = createSubscriptions({
+    ...needs,
+    places: needs.tierPlaces,
+    memberPage: (creator) => `${publicUrl}${memberPath(creator)}`,
+    publicUrl,
+  });
+  const simulations = createSimulations({
+    subscriptions,
+    async dispute(workspaceId, purchaseId, step) {
+      await cards.dispute(workspaceId, purchaseId, step);
+      await payments.hints.run();
+    },
+  });
+  return {
+    gives: { subscriptions },
+    part: {
+      routes: () => subscriptionRoutes({ subscriptions, simulations, cursors }),
+      consumers: createSubscriptionConsumers({ subscriptions, payment, tierUpdated }),
+      tasks: () => [
+        {
+          name: 'subscriptions',
+          everyMs: EVERY.minute,
+          // Told before it happens.
+          run: async () => {
+            await subscriptions.letters.send();
+            await subscriptions.renewals.renewDue();
+          },
+        },
+      ],
+    },
+  };
+}
