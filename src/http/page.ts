@@ -23,8 +23,8 @@ export interface Page {
   connectOrigins?: readonly string[];
   /** All of its styles are in files: its policy allows no others. The player's controls bring their own. */
   hasPlainStyles?: boolean;
-  /** The page has a form that posts to this site. */
-  forms?: boolean;
+  /** The page has a form that posts to this site; the origins are those that its answers may lead to. */
+  forms?: boolean | readonly string[];
 }
 
 const SITE = 'site/site.css';
@@ -89,7 +89,8 @@ function policy(page: Page): string {
     `media-src ${media} blob: data:`,
     `connect-src ${[media, ...connectOrigins].join(' ')}`,
     "base-uri 'none'",
-    forms === true ? "form-action 'self'" : "form-action 'none'",
+    // Browsers hold what a form's answer leads to against it, too.
+    forms ? `form-action ${["'self'", ...(forms === true ? [] : forms)].join(' ')}` : "form-action 'none'",
     `frame-ancestors ${typeof frames === 'string' ? frames : ancestors(frames)}`,
   ];
   return directives.join('; ');

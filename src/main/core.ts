@@ -1,6 +1,7 @@
 import type { Accounts } from '../features/accounts/index.ts';
 import { apiKeyEvents } from '../features/api-keys/index.ts';
 import { bridgeEvents } from '../features/bridges/index.ts';
+import { checkoutEvents } from '../features/checkout/index.ts';
 import { discountCodeEvents } from '../features/discount-codes/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
 import { payoutEvents } from '../features/ledger/index.ts';
@@ -27,6 +28,7 @@ import { apiKeysPart } from './parts/api-keys.ts';
 import { authPart } from './parts/auth.ts';
 import { bridgesPart } from './parts/bridges.ts';
 import { chatPart } from './parts/chat.ts';
+import { checkoutPart } from './parts/checkout.ts';
 import { discountCodesPart } from './parts/discount-codes.ts';
 import { domainsPart } from './parts/domains.ts';
 import { eventLogPart } from './parts/event-log.ts';
@@ -66,6 +68,7 @@ export const coreDeclarations: Declarations = {
     ...tierEvents,
     ...discountCodeEvents,
     ...subscriptionEvents,
+    ...checkoutEvents,
     ...paymentEvents,
     ...payoutEvents,
   ],
@@ -91,6 +94,7 @@ export function buildCore(base: Base) {
   const meeting = take(roomsPart({ ...base, ...media }));
   const money = buildMoney({ ...base, ...people }, take);
   parts.push(membersPart({ ...base, ...people, ...media, ...money }));
+  const selling = take(checkoutPart({ ...base, ...people, ...media, ...money }));
   const { requestLog } = take(requestLogPart(base));
   const { profiles } = take(profilesPart({ ...base, ...people }));
   parts.push(
@@ -100,7 +104,17 @@ export function buildCore(base: Base) {
     platformPart(base),
   );
   return {
-    core: { ...base, ...people, ...media, ...meeting, ...money, webhooks, failureWatch, requestLog },
+    core: {
+      ...base,
+      ...people,
+      ...media,
+      ...meeting,
+      ...money,
+      ...selling,
+      webhooks,
+      failureWatch,
+      requestLog,
+    },
     parts,
   };
 }

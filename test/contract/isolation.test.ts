@@ -6,6 +6,7 @@ import { addressOf, type Operation, readOperations, sampleOf } from './document.
 import {
   ACCOUNT_LEVEL,
   EVERYBODYS,
+  FROM_PLATFORM,
   makeResources,
   type PathValues,
   TEST_MODE_ONLY,
@@ -70,7 +71,11 @@ test('a foreign id is 404 with the bytes of a missing one, whatever is asked of 
     for (const { name, key, sharesAccount } of strangers) {
       if (sharesAccount && isAccountLevel(operation.path)) continue;
       const ask = (of: PathValues) =>
-        app.request(operation.method, addressOf(operation.path, of), { key, ...bodyOf(operation) });
+        app.request(operation.method, addressOf(operation.path, of), {
+          key,
+          headers: FROM_PLATFORM,
+          ...bodyOf(operation),
+        });
       const foreign = await ask(values);
       const what = `${operation.method} ${operation.path} by ${name}: ${foreign.text}`;
       // A live key is refused before any id is looked at.
@@ -86,7 +91,7 @@ test('they were all left as they were', async () => {
   for (const [path, values] of resources) {
     // One without a page of its own is looked for in its list, below.
     if (!operations.some((one) => one.method === 'GET' && one.path === path)) continue;
-    (await app.request('GET', addressOf(path, values), { key: owner })).assertOk(200);
+    (await app.request('GET', addressOf(path, values), { key: owner, headers: FROM_PLATFORM })).assertOk(200);
   }
 });
 

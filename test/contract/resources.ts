@@ -14,9 +14,20 @@ export const EVERYBODYS: readonly string[] = ['/quota/{key}'];
 
 /** Paths for keys of the test mode alone. */
 export const TEST_MODE_ONLY: readonly string[] = [
+  '/checkout/{id}/simulate',
   '/streams/{id}/simulate-signal',
   '/me/subscriptions/{id}/simulate',
 ];
+
+/** What is locked to origins lets the platform itself in. */
+export const FROM_PLATFORM = { origin: 'http://marquee.test' };
+
+/** A checkout of a tier. */
+async function checkout(create: (path: string, body: object) => Promise<string>): Promise<string> {
+  const tierId = await create('/tiers', { name: 'A tier', priceCents: 500, interval: 'MONTH' });
+  const { origin } = FROM_PLATFORM;
+  return create('/checkout/subscription', { tierId, successUrl: origin, cancelUrl: origin });
+}
 
 /**
  * One resource of every kind in the workspace of a key, by the beginning of the paths that name it. A new kind of
@@ -24,7 +35,7 @@ export const TEST_MODE_ONLY: readonly string[] = [
  */
 export async function makeResources(app: TestApp, key: string): Promise<Map<string, PathValues>> {
   const create = async (path: string, body: object) =>
-    (await app.request('POST', path, { key, body })).assertOk(201).string('data.id');
+    (await app.request('POST', path, { key, headers: FROM_PLATFORM, body })).assertOk(201).string('data.id');
   const stream = await create('/streams', { title: 'A stream' });
   await app.container.signals.publishStarted(ingestSession(stream));
   const webhook = await create('/me/webhooks', {
@@ -47,6 +58,7 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
     ['/playlists/{id}', await playlist(app, key)],
     ['/upload/{id}', { id: await create('/upload', { filename: 'a.mp4', sizeBytes: 10 }) }],
     ['/imports/{id}', { id: await create('/imports', { sourceUrl: 'https://files.example.com/a.mp4' }) }],
+    ['/checkout/{id}', { id: await checkout(create) }],
     ['/tiers/{id}', { id: await create('/tiers', { name: 'A tier', priceCents: 500, interval: 'MONTH' }) }],
     ['/me/subscriptions/{id}', { id: await subscription(app, create) }],
     [

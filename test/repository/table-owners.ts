@@ -135,6 +135,11 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reason: 'a key is verified with its mode, plan and standing in the one statement of every request',
   },
   {
+    reader: 'features/checkout',
+    tables: ['account', 'workspace'],
+    reason: 'whose a checkout is, in the transaction that completes it',
+  },
+  {
     reader: 'features/tiers',
     tables: ['checkout', 'subscription'],
     reason: 'a tier is removed in the one statement that sees that nobody ever bought it',

@@ -13,6 +13,7 @@ export {
 } from './events.ts';
 export type { PaymentTold } from './outcome.ts';
 export type { Providers } from './ports.ts';
+export { testCardOf } from './providers/sandbox/cards.ts';
 export { createSandbox } from './providers/sandbox/sandbox.ts';
 export { createStripe } from './providers/stripe/stripe.ts';
 export type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';

@@ -1,0 +1,192 @@
+import { type Page, siteFrame } from '../../http/page.ts';
+import type { AppError } from '../../kernel/errors.ts';
+import { every, money } from '../../kernel/money.ts';
+import { html, type SafeHtml } from '../../platform/html.ts';
+import { type CheckoutRow, listPriceOf, nextCharge, successAddress } from './rules.ts';
+import type { Seller } from './sellers.ts';
+
+/** The words and forms of the page on which a buyer pays; they work without any script. */
+
+/** What the page shows. */
+export interface CheckoutView {
+  row: CheckoutRow;
+  seller: Seller;
+  now: Date;
+  /** Binds the forms to the checkout. */
+  formToken: string;
+  /** Cards are test cards, which are typed here; others are given at the provider's own page. */
+  isSandbox: boolean;
+  /** Where the forms may lead in the end. */
+  targets: readonly string[];
+  /** What was typed before it did not work. */
+  typed?: { email: string; code: string };
+  problem?: Problem;
+}
+
+/** Why a payment did not come about, and at which input. */
+export interface Problem {
+  status: number;
+  text: string;
+  field: 'email' | 'card' | 'code' | null;
+}
+
+interface Framed {
+  status: number;
+  title: string;
+  content: SafeHtml;
+  targets?: readonly string[];
+  head?: SafeHtml;
+}
+
+function page({ status, title, content, targets = [], head }: Framed): Page {
+  return {
+    status,
+    title: `${title} · Marquee`,
+    head: html`<meta name="robots" content="noindex">${head}`,
+    body: siteFrame('page checkout', html`<h1>${title}</h1>\n${content}`),
+    frames: "'none'",
+    forms: targets,
+  };
+}
+
+const testNote = ({ mode }: Seller) =>
+  mode === 'test' && html`<p class="checkout-note">This is the test mode: no money moves.</p>`;
+
+/** The form with all that a buyer wants to know before. */
+export function payPage(view: CheckoutView): Page {
+  const { row, seller, problem } = view;
+  const verb = row.kind === 'SUBSCRIPTION' ? 'Subscribe to' : 'Buy';
+  const asWhole = problem !== undefined && problem.field === null;
+  return page({
+    status: problem?.status ?? 200,
+    title: `${verb} ${row.title}`,
+    targets: view.targets,
+    content: html`<p>By <bdi>${seller.name}</bdi></p>
+${testNote(seller)}
+${asWhole && html`<p class="problem" role="alert">${problem.text}</p>`}
+${prices(view)}
+${codeForm(view)}
+${payForm(view)}
+<form method="post" action="/checkout/${row.id}/cancel">
+<input type="hidden" name="token" value="${view.formToken}">
+<button class="button" type="submit">Cancel and go back</button>
+</form>`,
+  });
+}
+
+function prices({ row, now }: CheckoutView): SafeHtml {
+  const isTrial = row.kind === 'SUBSCRIPTION' && row.trial_days > 0;
+  return html`<dl class="checkout-prices">
+<div><dt>${row.title}</dt><dd>${money(listPriceOf(row))}${row.interval && ` ${each(row)}`}</dd></div>
+${
+  row.discount_cents > 0 &&
+  html`<div><dt>Code <bdi>${row.discount_code}</bdi>${row.interval && ', first payment only'}</dt><dd>−${money(row.discount_cents)}</dd></div>`
+}
+<div class="checkout-due"><dt>To pay now</dt><dd>${money(isTrial ? 0 : row.amount_cents)}</dd></div>
+</dl>
+${row.kind === 'SUBSCRIPTION' ? renewal(row, now) : html`<p>You pay once, and watch as often as you like.</p>`}`;
+}
+
+const each = ({ interval }: CheckoutRow) => `each ${interval === null ? 'time' : every[interval]}`;
+
+/** When again, and how to cancel. */
+function renewal(row: CheckoutRow, now: Date): SafeHtml {
+  const price = listPriceOf(row);
+  const trial =
+    row.trial_days > 0 &&
+    html`<p>The first ${row.trial_days} days are free, once for each person. Whoever has had them pays ${money(row.amount_cents)} now.</p>`;
+  if (price === 0) return html`<p>It costs nothing, and you can leave at any time.</p>`;
+  const first = row.trial_days > 0 ? row.amount_cents : price;
+  return html`${trial}
+<p>The next payment is ${money(first)} on ${nextCharge(now, row, row.trial_days)}, then ${money(price)} ${each(row)}, until you cancel. You can cancel at any time: the receipt that we mail you has a link to the page for it.</p>`;
+}
+
+function codeForm(view: CheckoutView): SafeHtml {
+  const { row, formToken, problem, typed } = view;
+  const isWrong = problem?.field === 'code';
+  return html`<form class="form" method="post" action="/checkout/${row.id}/code">
+<input type="hidden" name="token" value="${formToken}">
+<label class="field">Discount code, if you have one
+<input name="code" maxlength="64" autocomplete="off" autocapitalize="characters" value="${typed?.code ?? row.discount_code ?? ''}"${
+    isWrong && html` aria-invalid="true" aria-describedby="problem"`
+  }>
+</label>
+${isWrong && html`<p class="problem" id="problem" role="alert">${problem.text}</p>`}
+<button class="button" type="submit">Use the code</button>
+</form>`;
+}
+
+function payForm(view: CheckoutView): SafeHtml {
+  const { row, formToken, problem, typed, isSandbox } = view;
+  const isFree = row.amount_cents === 0 && row.trial_days === 0;
+  const wrong = (field: Problem['field']) =>
+    problem?.field === field && html` aria-invalid="true" aria-describedby="problem"`;
+  const told = (field: Problem['field']) =>
+    problem?.field === field && html`<p class="problem" id="problem" role="alert">${problem.text}</p>`;
+  const card =
+    isSandbox &&
+    !isFree &&
+    html`<label class="field">Card number
+<input name="card" inputmode="numeric" autocomplete="off" maxlength="32" aria-describedby="card-hint"${row.trial_days === 0 && html` required`}${wrong('card')}>
+</label>
+<p class="checkout-hint" id="card-hint">Test cards alone, such as 4242 4242 4242 4242. Never type a card of your own here.</p>
+${told('card')}`;
+  return html`<form class="form" method="post" action="/checkout/${row.id}/pay">
+<input type="hidden" name="token" value="${formToken}">
+<label class="field">E-mail address, for the receipt and your access
+<input type="email" name="email" required maxlength="254" autocomplete="email" value="${typed?.email ?? row.customer_email ?? ''}"${wrong('email')}>
+</label>
+${told('email')}
+${card}
+<button class="button main" type="submit">${buttonText(view)}</button>
+${!isSandbox && !isFree && html`<p class="checkout-hint">You pay on the page of the payment provider, and come back here.</p>`}
+</form>`;
+}
+
+function buttonText({ row }: CheckoutView): string {
+  if (row.kind === 'SUBSCRIPTION' && row.trial_days > 0) return 'Begin';
+  return row.amount_cents === 0 ? 'Get it' : `Pay ${money(row.amount_cents)}`;
+}
+
+export function paidPage(row: CheckoutRow, seller: Seller): Page {
+  return page({
+    status: 200,
+    title: 'Paid. Thank you.',
+    content: html`${testNote(seller)}<p>${row.title}, by <bdi>${seller.name}</bdi>. A receipt is on its way to your mailbox, with a link to what you have.</p>
+<p><a class="button main" href="${successAddress(row)}">Go on</a></p>`,
+  });
+}
+
+/** Nothing is known yet: the page asks again by itself, also without a script. */
+export function waitingPage(row: CheckoutRow): Page {
+  return page({
+    status: 200,
+    title: 'Your payment is under way',
+    head: html`<meta http-equiv="refresh" content="5">`,
+    content: html`<p>The payment provider has not said yet what became of it. You are charged once at most. This page looks again by itself.</p>
+<p><a class="button" href="/checkout/${row.id}/return">Look again</a></p>`,
+  });
+}
+
+export function endedPage(row: CheckoutRow): Page {
+  const canceled = row.status === 'CANCELED';
+  return page({
+    status: 410,
+    title: canceled ? 'You canceled this checkout' : 'The time of this checkout is over',
+    content: html`<p>Nothing was charged. To buy it all the same, begin anew where you came from.</p>
+<p><a class="button" href="${row.cancel_url}">Go back</a></p>`,
+  });
+}
+
+/** The same for one that never was and one whose creator is suspended. */
+export const MISSING_CHECKOUT: Page = page({
+  status: 404,
+  title: 'There is no such checkout here.',
+  content: html`<p>The address may be mistyped. Begin anew where you came from.</p>`,
+});
+
+export function failedPage(error: AppError): Page {
+  const title = error.status === 429 ? 'Too many tries' : 'That did not work';
+  const text = error.status === 429 ? 'Wait some minutes, then try again.' : error.message;
+  return page({ status: error.status, title, content: html`<p>${text}</p>` });
+}

@@ -1,0 +1,61 @@
+import Type from 'typebox';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
+import { Nullable, OneOf } from '../../http/schema.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+
+const data = named(
+  'CheckoutEventData',
+  Type.Object({
+    checkoutId: Type.String(),
+    kind: OneOf(VALUES.checkout.kind),
+    tierId: Nullable(Type.String()),
+    videoId: Nullable(Type.String()),
+    bookingId: Nullable(Type.String()),
+    subscriptionId: Nullable(Type.String()),
+    clientReferenceId: Nullable(Type.String()),
+    status: OneOf(VALUES.checkout.status),
+    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this checkout.' }),
+  }),
+);
+
+const sample = {
+  checkoutId: 'chk_01kafe3n4pfx2v9yq6m8d7t5zr',
+  kind: 'SUBSCRIPTION',
+  tierId: 'tier_01kafe3n4pfx2v9yq6m8d7t5zr',
+  videoId: null,
+  bookingId: null,
+  subscriptionId: null,
+  clientReferenceId: 'order-17',
+  status: 'OPEN',
+  sequence: 1,
+} as const;
+
+export const checkoutCreated = defineEvent({
+  type: 'checkout.session.created',
+  description: 'A checkout was made, and its page is open.',
+  data,
+  sample,
+});
+
+export const checkoutCompleted = defineEvent({
+  type: 'checkout.session.completed',
+  description: 'What a checkout was for is paid, or cost nothing.',
+  data,
+  sample: {
+    ...sample,
+    subscriptionId: 'sub_01kafe3n4pfx2v9yq6m8d7t5zr',
+    status: 'COMPLETED',
+    sequence: 2,
+  },
+});
+
+export const checkoutExpired = defineEvent({
+  type: 'checkout.session.expired',
+  description:
+    'A checkout has ended without a payment: its time is over, or its buyer canceled it (`status`).',
+  data,
+  sample: { ...sample, status: 'EXPIRED', sequence: 2 },
+});
+
+export const checkoutEvents: EventDefinition[] = [checkoutCreated, checkoutCompleted, checkoutExpired];

@@ -1,0 +1,47 @@
+import { money } from '../../kernel/money.ts';
+import type { NewMail } from '../mail/index.ts';
+import { type CheckoutRow, listPriceOf } from './rules.ts';
+import type { Seller } from './sellers.ts';
+
+interface Receipt {
+  row: CheckoutRow;
+  seller: Seller;
+  to: string;
+  /** When a subscription is charged next. */
+  again: string | null;
+  trialDays: number;
+}
+
+/** What the buyer gets after a checkout: what, how much, when again, and how to cancel. */
+export function receiptMail({ row, seller, to, again, trialDays }: Receipt): NewMail {
+  const paid = trialDays > 0 ? 0 : row.amount_cents;
+  const lines = [
+    `${row.title}, by ${seller.name}`,
+    ...(row.discount_cents > 0 && trialDays === 0
+      ? [
+          `Price ${money(listPriceOf(row))}, less ${money(row.discount_cents)} by the code ${row.discount_code}`,
+        ]
+      : []),
+    `Paid: ${money(paid)}${seller.mode === 'test' ? ' (in test mode: nobody was charged)' : ''}`,
+    `Number: ${row.id}`,
+  ];
+  const next =
+    again === null
+      ? 'There is nothing more to pay.'
+      : `It goes on by itself: the next payment is on ${again}. You can cancel at any time.`;
+  return {
+    kind: 'receipt',
+    to,
+    subject: `Your receipt: ${row.title}`,
+    text: `Thank you.
+
+${lines.join('\n')}
+
+${next}
+
+See what you have, change your card or cancel here:
+
+${seller.memberPage}
+`,
+  };
+}

@@ -1,0 +1,129 @@
+import { nextSequence } from '../../events/index.ts';
+import { checkoutCompleted, type checkoutCreated, checkoutExpired } from './events.ts';
+import { receiptMail } from './mails.ts';
+import type { CheckoutPorts, Work } from './ports.ts';
+import * as repository from './repository.ts';
+import { type CheckoutRow, listPriceOf, nextCharge } from './rules.ts';
+import { sellerOf } from './sellers.ts';
+
+/** Appends an event about a checkout as it is by now. */
+export async function tell(
+  { tx, append }: Work,
+  event: typeof checkoutCreated | typeof checkoutCompleted | typeof checkoutExpired,
+  row: CheckoutRow,
+): Promise<void> {
+  await append(event, row.workspace_id, {
+    checkoutId: row.id,
+    kind: row.kind,
+    tierId: row.tier_id,
+    videoId: row.video_id,
+    bookingId: row.booking_id,
+    subscriptionId: row.subscription_id,
+    clientReferenceId: row.client_reference_id,
+    status: row.status,
+    sequence: await nextSequence(tx, 'checkout', row.id),
+  });
+}
+
+/** Takes the place and the use of the code for a buyer who pays. @returns what is not there any more, or null. */
+export async function claim(
+  ports: CheckoutPorts,
+  { tx }: Work,
+  row: CheckoutRow,
+): Promise<'place' | 'code' | null> {
+  if (row.tier_id !== null && !(await ports.places.claim(tx, row.tier_id))) return 'place';
+  if (row.discount_code_id === null) return null;
+  return (await ports.discountCodes.uses.claim(tx, row.discount_code_id)) ? null : 'code';
+}
+
+/** Gives back what was claimed, if anything was. */
+async function release(ports: CheckoutPorts, { tx }: Work, row: CheckoutRow): Promise<void> {
+  if (row.claimed_until === null) return;
+  if (row.tier_id !== null) await ports.places.release(tx, row.tier_id);
+  if (row.discount_code_id !== null) await ports.discountCodes.uses.release(tx, row.discount_code_id);
+}
+
+/** Nobody pays any more: the place and the use of the code are free again. */
+export async function freeClaims(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<void> {
+  await release(ports, work, row);
+  await repository.updateCheckout(work.tx, row.id, { claimed_until: null, payment_id: null });
+}
+
+/** How a checkout is completed; what is claimed for it is used up. */
+export interface Completion {
+  customer: { id: string; email: string };
+  /** Null where nothing was due. */
+  purchaseId: string | null;
+  /** The id that the purchase was given for its subscription. */
+  subscriptionId: string | null;
+  trialDays: number;
+}
+
+/** Under the lock of the checkout, with its claims held. */
+export async function complete(
+  ports: CheckoutPorts,
+  work: Work,
+  row: CheckoutRow,
+  done: Completion,
+): Promise<CheckoutRow> {
+  const { tx, append } = work;
+  const subscriptionId = row.kind === 'SUBSCRIPTION' ? await beginSubscription(ports, work, row, done) : null;
+  const { discount_code_id: codeId } = row;
+  if (codeId !== null) await ports.discountCodes.uses.use(tx, append, codeId, true);
+  const after = await repository.updateCheckout(tx, row.id, {
+    status: 'COMPLETED',
+    completed_at: ports.clock.now(),
+    customer_id: done.customer.id,
+    customer_email: done.customer.email,
+    purchase_id: done.purchaseId,
+    subscription_id: subscriptionId,
+    payment_id: null,
+    claimed_until: null,
+  });
+  await tell(work, checkoutCompleted, after);
+  const seller = await sellerOf(ports, tx, row.workspace_id);
+  const again = row.kind === 'SUBSCRIPTION' ? nextCharge(ports.clock.now(), row, done.trialDays) : null;
+  await ports.mailbox.enqueue(
+    tx,
+    receiptMail({ row: after, seller, to: done.customer.email, again, trialDays: done.trialDays }),
+  );
+  return after;
+}
+
+async function beginSubscription(
+  { subscriptions }: CheckoutPorts,
+  work: Work,
+  row: CheckoutRow,
+  { customer, purchaseId, subscriptionId, trialDays }: Completion,
+): Promise<string> {
+  if (row.tier_id === null || row.interval === null) throw new Error(`checkout ${row.id} is of no tier`);
+  const begun = await subscriptions.begin(work, {
+    id: subscriptionId,
+    workspaceId: row.workspace_id,
+    customerId: customer.id,
+    checkoutId: row.id,
+    purchaseId,
+    tierId: row.tier_id,
+    priceCents: listPriceOf(row),
+    interval: row.interval,
+    trialDays,
+    discountCents: row.discount_cents,
+    discountCode: row.discount_code,
+    clientReferenceId: row.client_reference_id,
+    wasClaimed: true,
+  });
+  return begun.id;
+}
+
+/** Ends a checkout that nobody paid. */
+export async function end(
+  ports: CheckoutPorts,
+  work: Work,
+  row: CheckoutRow,
+  status: 'EXPIRED' | 'CANCELED',
+): Promise<CheckoutRow> {
+  await release(ports, work, row);
+  const after = await repository.updateCheckout(work.tx, row.id, { status, claimed_until: null });
+  await tell(work, checkoutExpired, after);
+  return after;
+}

@@ -1,0 +1,273 @@
+import { dateFromMs } from '../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import type { CustomerRow } from '../payments/index.ts';
+import { claim, complete, end, freeClaims } from './outcomes.ts';
+import type { CheckoutPorts, Work } from './ports.ts';
+import * as repository from './repository.ts';
+import { assertChargeable, type CheckoutRow, CLAIM_MS, listPriceOf, parseEmail, statusOf } from './rules.ts';
+import { sellerOf } from './sellers.ts';
+
+/** What the buyer sends. */
+export interface Payment {
+  email: string;
+  /** As it was typed; what was there before when undefined. */
+  code?: string | undefined;
+  /** Sandbox: the number of a test card. */
+  card: string | null;
+}
+
+/** What becomes of a payment. */
+export type Paid =
+  | { kind: 'COMPLETED' }
+  | { kind: 'DECLINED'; message: string }
+  /** The buyer goes there, and comes back. */
+  | { kind: 'ACTION'; url: string }
+  /** Not known yet. */
+  | { kind: 'PENDING' };
+
+/** What the buyer does on the page of a checkout. */
+export interface CheckoutPayments {
+  /** By the address of the page alone. @throws {AppError} NOT_FOUND, also where the creator is suspended. */
+  open(id: string): Promise<CheckoutRow>;
+  /**
+   * Claims the place and the use of the code, and takes the money. While a payment is under way, another press of the
+   * button is that one.
+   *
+   * @throws {AppError} BAD_REQUEST, field `email` or `card`; CONFLICT, field `discountCode` when the code does not hold,
+   * when the place is taken, and when the checkout has ended; SERVICE_UNAVAILABLE when the provider does not answer: it
+   * may be repeated.
+   */
+  pay(id: string, payment: Payment): Promise<Paid>;
+  /** The price with another code, or with none (an empty text). @throws {AppError} as `pay`. */
+  setCode(id: string, code: string): Promise<CheckoutRow>;
+  /** The buyer is back from the provider, or looks again. @throws {AppError} SERVICE_UNAVAILABLE. */
+  look(id: string): Promise<Paid | null>;
+  /** The buyer wants it no more. What is paid, or just being paid, stays. */
+  cancel(id: string): Promise<CheckoutRow>;
+  /** Ends it now, as its time would. @throws {AppError} CONFLICT when it has ended. */
+  expire(id: string): Promise<CheckoutRow>;
+  /** The worker's round: frees claims whose buyers did not come back, and ends what is over. */
+  sweep(): Promise<void>;
+}
+
+const BATCH = 100;
+
+export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
+  const { db } = ports;
+  const open = async (id: string) => {
+    const row = await repository.findOpenly(db, id);
+    if (row === undefined) throw notFound();
+    if ((await sellerOf(ports, db, row.workspace_id)).isSuspended) throw notFound();
+    return row;
+  };
+  return {
+    open,
+    async pay(id, payment) {
+      const row = await open(id);
+      const isOther = payment.code !== undefined && codeOf(payment.code) !== (row.discount_code ?? '');
+      if (isOther && row.payment_id === null) await setCode(ports, row, payment.code ?? '');
+      const { provider } = await payable(ports, row);
+      const begun = await ports.events.transaction((tx, append) =>
+        begin(ports, { tx, append }, id, { ...payment, isSandbox: provider === 'SANDBOX' }),
+      );
+      return begun === null ? { kind: 'COMPLETED' } : settle(ports, begun);
+    },
+    setCode: async (id, code) => setCode(ports, await open(id), code),
+    async look(id) {
+      const row = await open(id);
+      if (row.status === 'COMPLETED') return { kind: 'COMPLETED' };
+      return row.payment_id === null ? null : settle(ports, row.payment_id);
+    },
+    async cancel(id) {
+      await open(id);
+      return ports.events.transaction(async (tx, append) => {
+        const row = await lock({ tx, append }, id);
+        const isFree = row.status === 'OPEN' && row.payment_id === null;
+        return isFree ? end(ports, { tx, append }, row, 'CANCELED') : row;
+      });
+    },
+    expire: (id) => expire(ports, id),
+    sweep: () => sweep(ports),
+  };
+}
+
+const codeOf = (text: string): string => text.trim().toUpperCase();
+
+/** Who would take the money; nobody is wanted for what costs nothing. */
+async function payable({ payments }: CheckoutPorts, row: CheckoutRow) {
+  if (listPriceOf(row) === 0) return { provider: null };
+  return { provider: (await payments.providerOf(row.workspace_id)).name };
+}
+
+async function lock({ tx }: Work, id: string): Promise<CheckoutRow> {
+  const row = await repository.lockCheckout(tx, id);
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+function assertOpen(row: CheckoutRow, now: Date): void {
+  const status = statusOf(row, now);
+  if (status === 'OPEN') return;
+  const message =
+    status === 'COMPLETED'
+      ? 'This is paid already.'
+      : 'This checkout has ended. Begin anew where you came from: nothing was charged.';
+  throw new AppError('CONFLICT', { message });
+}
+
+/** @returns the charge to ask the provider for; null when nothing is due, and it is completed. */
+async function begin(
+  ports: CheckoutPorts,
+  work: Work,
+  id: string,
+  payment: Payment & { isSandbox: boolean },
+): Promise<string | null> {
+  const row = await lock(work, id);
+  if (row.payment_id !== null) return row.payment_id;
+  if (row.status === 'COMPLETED') return null;
+  assertOpen(row, ports.clock.now());
+  const email = parseEmail(payment.email);
+  if (email === null) throw badRequest('email', 'Give an e-mail address, such as name@example.com.');
+  await claimOrRefuse(ports, work, row);
+  const customer = await ports.payments.customerFor(work.tx, row.workspace_id, { email, name: null });
+  const trialDays =
+    row.kind === 'SUBSCRIPTION'
+      ? await ports.subscriptions.trialDaysFor(work.tx, customer.id, row.trial_days)
+      : 0;
+  const claimed = await repository.updateCheckout(work.tx, id, {
+    claimed_until: dateFromMs(ports.clock.ms() + CLAIM_MS),
+    customer_id: customer.id,
+    customer_email: customer.email,
+    attempt_count: row.attempt_count + 1,
+  });
+  const isFree = row.kind === 'SUBSCRIPTION' && (trialDays > 0 || row.amount_cents === 0);
+  if (!isFree) return charge(ports, work, claimed, customer, payment);
+  await complete(ports, work, claimed, { customer, purchaseId: null, subscriptionId: null, trialDays });
+  return null;
+}
+
+async function claimOrRefuse(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<void> {
+  const missing = await claim(ports, work, row);
+  if (missing === 'place') {
+    throw new AppError('CONFLICT', {
+      message: 'There is no place left just now. Nothing was charged; a place may become free again.',
+    });
+  }
+  if (missing !== null) {
+    const message = 'The discount code does not hold any more. Nothing was charged.';
+    throw new AppError('CONFLICT', { field: 'discountCode', message });
+  }
+}
+
+/** Phase one of the charge. @returns null when it cost nothing, and the checkout was completed. */
+async function charge(
+  ports: CheckoutPorts,
+  { tx, append }: Work,
+  row: CheckoutRow,
+  customer: CustomerRow,
+  { card, isSandbox }: Payment & { isSandbox: boolean },
+): Promise<string | null> {
+  const number = ports.testCardOf(card);
+  if (row.amount_cents > 0 && isSandbox && number === null) {
+    throw badRequest('card', 'Give the number of one of the test cards: other cards are never taken here.');
+  }
+  const page = `${ports.publicUrl}/checkout/${row.id}`;
+  const isSame = await isSamePurchase(ports, { tx, append }, row, customer);
+  const begun = await ports.payments.begin(tx, append, {
+    workspaceId: row.workspace_id,
+    customerId: customer.id,
+    kind: row.kind,
+    tierId: row.tier_id,
+    videoId: row.video_id,
+    bookingId: row.booking_id,
+    checkoutId: row.id,
+    purchaseId: isSame ? row.purchase_id : null,
+    amountCents: row.amount_cents,
+    discountCents: row.discount_cents,
+    discountCode: row.discount_code,
+    description: row.title,
+    key: `${row.id}:${row.attempt_count}`,
+    onSession: {
+      card: isSandbox ? number : null,
+      returnUrl: `${page}/return`,
+      cancelUrl: `${page}/return`,
+      saveMethod: row.kind === 'SUBSCRIPTION',
+    },
+  });
+  if (row.amount_cents === 0) return null;
+  await repository.updateCheckout(tx, row.id, {
+    purchase_id: begun.purchaseId,
+    payment_id: begun.paymentId,
+  });
+  return begun.paymentId;
+}
+
+/** A try with another address or price is another purchase. */
+async function isSamePurchase(ports: CheckoutPorts, { tx }: Work, row: CheckoutRow, customer: CustomerRow) {
+  if (row.purchase_id === null) return false;
+  const purchase = await ports.payments.purchaseOf(tx, row.purchase_id);
+  return purchase.customer_id === customer.id && purchase.amount_cents === row.amount_cents;
+}
+
+/** Phase two. */
+async function settle({ payments }: CheckoutPorts, paymentId: string): Promise<Paid> {
+  const settled = await payments.settle(paymentId);
+  if (settled.status === 'SUCCEEDED') return { kind: 'COMPLETED' };
+  if (settled.status === 'FAILED') return { kind: 'DECLINED', message: settled.message };
+  return settled.status === 'ACTION' ? { kind: 'ACTION', url: settled.url } : { kind: 'PENDING' };
+}
+
+async function setCode(ports: CheckoutPorts, known: CheckoutRow, text: string): Promise<CheckoutRow> {
+  const priceCents = listPriceOf(known);
+  const sold = { priceCents, productId: null };
+  const code = codeOf(text) === '' ? null : await ports.discountCodes.quote(known.workspace_id, text, sold);
+  const discountCents = code?.discountCents ?? 0;
+  assertChargeable(priceCents - discountCents);
+  return ports.events.transaction(async (tx, append) => {
+    const row = await lock({ tx, append }, known.id);
+    assertOpen(row, ports.clock.now());
+    if (row.payment_id !== null) throw new AppError('CONFLICT', { message: 'This is being paid just now.' });
+    return repository.updateCheckout(tx, row.id, {
+      amount_cents: priceCents - discountCents,
+      discount_cents: discountCents,
+      discount_code_id: code?.id ?? null,
+      discount_code: code?.code ?? null,
+    });
+  });
+}
+
+async function expire(ports: CheckoutPorts, id: string): Promise<CheckoutRow> {
+  return ports.events.transaction(async (tx, append) => {
+    const row = await lock({ tx, append }, id);
+    assertOpen(row, ports.clock.now());
+    if (row.payment_id !== null) throw new AppError('CONFLICT', { message: 'This is being paid just now.' });
+    return end(ports, { tx, append }, row, 'EXPIRED');
+  });
+}
+
+async function sweep(ports: CheckoutPorts): Promise<void> {
+  const now = ports.clock.now();
+  for (const row of await repository.listOverdue(ports.db, now, BATCH)) await freeClaim(ports, row);
+  for (const { id } of await repository.listOver(ports.db, now, BATCH)) {
+    await ports.events.transaction(async (tx, append) => {
+      const row = await repository.lockCheckout(tx, id);
+      if (row?.status !== 'OPEN' || row.claimed_until !== null) return;
+      await end(ports, { tx, append }, row, 'EXPIRED');
+    });
+  }
+}
+
+/** The time to pay is over: the charge is called off, and money that comes all the same finds its way by itself. */
+async function freeClaim(ports: CheckoutPorts, { id, payment_id: paymentId }: CheckoutRow): Promise<void> {
+  try {
+    if (paymentId !== null) await ports.payments.cancel(paymentId);
+  } catch (error) {
+    ports.log.warn({ err: error, checkoutId: id }, 'a charge could not be called off');
+  }
+  await ports.events.transaction(async (tx, append) => {
+    const row = await repository.lockCheckout(tx, id);
+    if (row === undefined || row.status !== 'OPEN' || row.claimed_until === null) return;
+    if (row.claimed_until > ports.clock.now()) return;
+    await freeClaims(ports, { tx, append }, row);
+  });
+}

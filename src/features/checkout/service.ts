@@ -1,0 +1,153 @@
+import type { Mode } from '../../kernel/access.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import { checkoutCreated } from './events.ts';
+import { tell } from './outcomes.ts';
+import type { CheckoutPorts } from './ports.ts';
+import * as repository from './repository.ts';
+import { assertChargeable, type CheckoutRow, OPEN_MS, parseEmail } from './rules.ts';
+import type { CheckoutSettings } from './schemas.ts';
+
+interface Caller {
+  workspaceId: string;
+  mode: Mode;
+}
+
+/** Checkouts of a workspace (docs/api/checkout.md). An id that is not the workspace's is NOT_FOUND. */
+export interface Checkouts {
+  /**
+   * @param operationId of the Idempotency-Key: with the same one, the same checkout is answered.
+   * @throws {AppError} BAD_REQUEST, field `successUrl`, `cancelUrl` or `customerEmail`; CONFLICT when the tier takes
+   * nobody, field `discountCode` when the code does not hold, when 1 to 49 cents would be due, and when the creator
+   * cannot take money; SERVICE_UNAVAILABLE when the provider does not answer.
+   */
+  createForTier(
+    caller: Caller,
+    input: CheckoutSettings & { tierId: string },
+    operationId: string | null,
+  ): Promise<CheckoutRow>;
+  /** @throws {AppError} as `createForTier`; CONFLICT for a video that is not sold. */
+  createForVideo(caller: Caller, input: CheckoutSettings & { videoId: string }): Promise<CheckoutRow>;
+  get(workspaceId: string, id: string): Promise<CheckoutRow>;
+}
+
+/** What is bought, as it is offered now. */
+type Offer = Pick<CheckoutRow, 'kind' | 'tier_id' | 'video_id' | 'title' | 'interval' | 'trial_days'> & {
+  priceCents: number;
+};
+
+export function createCheckouts(ports: CheckoutPorts): Checkouts {
+  const { db } = ports;
+  return {
+    async createForTier(caller, input, operationId) {
+      const known = operationId === null ? undefined : await repository.findByOperation(db, operationId);
+      if (known !== undefined) return known;
+      return create(ports, caller, input, await tierOffer(ports, caller, input.tierId), operationId);
+    },
+    async createForVideo(caller, input) {
+      return create(ports, caller, input, await videoOffer(ports, caller, input.videoId), null);
+    },
+    async get(workspaceId, id) {
+      const row = await repository.findCheckout(db, workspaceId, id);
+      if (row === undefined) throw notFound();
+      return row;
+    },
+  };
+}
+
+async function tierOffer({ tiers }: CheckoutPorts, { workspaceId }: Caller, id: string): Promise<Offer> {
+  const tier = await tiers.get(workspaceId, id);
+  const refuse = (message: string) => new AppError('CONFLICT', { field: 'tierId', message });
+  if (!tier.is_active || tier.archived_at !== null) throw refuse('The tier takes no members.');
+  const taken = tier.member_count + tier.claimed_count;
+  if (tier.max_members !== null && taken >= tier.max_members) throw refuse('The tier is full.');
+  return {
+    kind: 'SUBSCRIPTION',
+    tier_id: tier.id,
+    video_id: null,
+    title: tier.name,
+    interval: tier.interval,
+    trial_days: tier.trial_days,
+    priceCents: tier.price_cents,
+  };
+}
+
+async function videoOffer(ports: CheckoutPorts, { workspaceId }: Caller, id: string): Promise<Offer> {
+  const { title, priceCents } = await ports.videoOf(workspaceId, id);
+  if (priceCents === null) {
+    const message = 'The video is not sold: its visibility is not PURCHASE, or it has no price.';
+    throw new AppError('CONFLICT', { field: 'videoId', message });
+  }
+  return { kind: 'VIDEO', tier_id: null, video_id: id, title, interval: null, trial_days: 0, priceCents };
+}
+
+async function create(
+  ports: CheckoutPorts,
+  caller: Caller,
+  input: CheckoutSettings,
+  { priceCents, ...offer }: Offer,
+  operationId: string | null,
+): Promise<CheckoutRow> {
+  const { workspaceId } = caller;
+  await assertAddress(ports, caller, 'successUrl', input.successUrl);
+  await assertAddress(ports, caller, 'cancelUrl', input.cancelUrl);
+  const email = input.customerEmail === undefined ? null : parseEmail(input.customerEmail);
+  if (input.customerEmail !== undefined && email === null) {
+    throw badRequest('customerEmail', 'The e-mail address is malformed.');
+  }
+  const sold = { priceCents, productId: null };
+  const code =
+    input.discountCode === undefined
+      ? null
+      : await ports.discountCodes.quote(workspaceId, input.discountCode, sold);
+  const discountCents = code?.discountCents ?? 0;
+  assertChargeable(priceCents - discountCents);
+  // A subscription that begins for nothing is charged later.
+  if (priceCents > 0) await ports.payments.providerOf(workspaceId);
+  const now = ports.clock.now();
+  return ports.events.transaction(async (tx, append) => {
+    const row = await repository.insertCheckout(tx, {
+      ...offer,
+      id: newId('chk'),
+      workspace_id: workspaceId,
+      amount_cents: priceCents - discountCents,
+      discount_cents: discountCents,
+      discount_code_id: code?.id ?? null,
+      discount_code: code?.code ?? null,
+      customer_email: email,
+      success_url: input.successUrl,
+      cancel_url: input.cancelUrl,
+      client_reference_id: input.clientReferenceId ?? null,
+      metadata: input.metadata ?? {},
+      operation_id: operationId,
+      expires_at: dateFromMs(now.getTime() + OPEN_MS),
+      created_at: now,
+    });
+    if (row !== undefined) {
+      await tell({ tx, append }, checkoutCreated, row);
+      return row;
+    }
+    // Another run of the same operation was faster.
+    const made = operationId === null ? undefined : await repository.findByOperation(tx, operationId);
+    if (made === undefined) throw new Error('a checkout was neither made nor found');
+    return made;
+  });
+}
+
+/** @throws {AppError} BAD_REQUEST, naming the field (docs/api/checkout.md#addresses). */
+async function assertAddress(
+  ports: CheckoutPorts,
+  caller: Caller,
+  field: 'successUrl' | 'cancelUrl',
+  text: string,
+): Promise<void> {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw badRequest(field, `${field} is no web address.`);
+  if (url.username !== '' || url.password !== '') {
+    throw badRequest(field, `${field} may not have a user name or password in it.`);
+  }
+  if (await ports.mayLeadTo(caller, url)) return;
+  const message = `${field} must be an https address of this platform or of a verified integration domain.`;
+  throw badRequest(field, message);
+}

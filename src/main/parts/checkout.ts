@@ -1,0 +1,80 @@
+import {
+  type CheckoutPayments,
+  type CheckoutPorts,
+  type Checkouts,
+  checkoutPages,
+  checkoutRoutes,
+  createCheckoutConsumers,
+  createCheckoutPayments,
+  createCheckoutSimulations,
+  createCheckouts,
+} from '../../features/checkout/index.ts';
+import type { DiscountCodes } from '../../features/discount-codes/index.ts';
+import type { Domains } from '../../features/domains/index.ts';
+import type { Mailbox } from '../../features/mail/index.ts';
+import { memberPath } from '../../features/members/index.ts';
+import { type PaymentEvents, type Payments, testCardOf } from '../../features/payments/index.ts';
+import type { Subscriptions } from '../../features/subscriptions/index.ts';
+import type { TierPlaces, Tiers } from '../../features/tiers/index.ts';
+import type { Videos } from '../../features/videos/index.ts';
+import { createOwnOrigin } from '../../http/own-origin.ts';
+import { type Built, EVERY } from '../part.ts';
+import type { Base } from '../wiring.ts';
+
+interface Needs extends Base {
+  discountCodes: DiscountCodes;
+  domains: Domains;
+  mailbox: Mailbox;
+  payment: PaymentEvents;
+  payments: Payments;
+  subscriptions: Subscriptions;
+  tierPlaces: TierPlaces;
+  tiers: Tiers;
+  videos: Videos;
+}
+
+const SWEEP_MS = 15 * EVERY.second;
+
+/** What buyers pay by. */
+export function checkoutPart(
+  needs: Needs,
+): Built<{ checkouts: Checkouts; checkoutPayments: CheckoutPayments }> {
+  const { config, clock, caps, secrets, platformHosts: hosts } = needs;
+  const publicUrl = config.PUBLIC_URL;
+  const ports = portsOf(needs);
+  const checkouts = createCheckouts(ports);
+  const checkoutPayments = createCheckoutPayments(ports);
+  const simulations = createCheckoutSimulations({ checkouts, checkoutPayments });
+  const isOwnOrigin = createOwnOrigin({ publicUrl, hosts });
+  return {
+    gives: { checkouts, checkoutPayments },
+    part: {
+      routes: () => checkoutRoutes({ checkouts, simulations, clock, publicUrl }),
+      pages: ({ assets }) => [
+        checkoutPages({
+          ...{ ...ports, checkoutPayments, secrets, assets, isOwnOrigin },
+          counters: { window: caps },
+        }),
+      ],
+      consumers: createCheckoutConsumers(ports, needs.payment),
+      tasks: () => [{ name: 'checkouts', everyMs: SWEEP_MS, run: () => checkoutPayments.sweep() }],
+    },
+  };
+}
+
+function portsOf(needs: Needs): CheckoutPorts {
+  const { config, domains, tierPlaces: places, videos } = needs;
+  const publicUrl = config.PUBLIC_URL;
+  return {
+    ...needs,
+    places,
+    testCardOf,
+    publicUrl,
+    async videoOf(workspaceId, id) {
+      const { title, visibility, price_cents: price } = await videos.get(workspaceId, id);
+      return { title, priceCents: visibility === 'PURCHASE' ? price : null };
+    },
+    memberPath,
+    mayLeadTo: async (caller, url) => (await domains.refusal(caller, url)) === null,
+  };
+}
