@@ -34,7 +34,7 @@ async function fill({ container: { sql } }: TestApp, workspace: string, sales: n
   await sql`alter table ledger_entry disable trigger ledger_entry_balanced`;
   await sql`
     create table sale as select n, ${workspace}::text || '_' || lpad(n::text, 8, '0') as name,
-      (array['VIDEO', 'SUBSCRIPTION', 'BOOKING'])[n % 3 + 1] as kind, 'item_' || n % 50 as item,
+      (array['VIDEO', 'SUBSCRIPTION', 'BOOKING'])[n % 50 % 3 + 1] as kind, 'item_' || n % 50 as item,
       '2025-11-20'::timestamptz + interval '365 days' * n / ${sales}::integer as at
     from generate_series(0, ${sales - 1}::integer) n`;
   await sql`insert into purchase (id, workspace_id, customer_id, kind, status, amount_cents, created_at)
