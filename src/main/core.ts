@@ -93,6 +93,7 @@ export function buildCore(base: Base) {
   const media = buildMedia(base, take);
   const meeting = take(roomsPart({ ...base, ...media }));
   const money = buildMoney({ ...base, ...people }, take);
+  const carried = take(bridgesPart({ ...base, ...media, ...meeting }));
   parts.push(membersPart({ ...base, ...people, ...media, ...money }));
   const selling = take(checkoutPart({ ...base, ...people, ...media, ...money }));
   const { requestLog } = take(requestLogPart(base));
@@ -109,6 +110,7 @@ export function buildCore(base: Base) {
       ...people,
       ...media,
       ...meeting,
+      ...carried,
       ...money,
       ...selling,
       webhooks,
@@ -157,8 +159,7 @@ function buildMedia(base: Base, take: Take) {
   const { liveChat } = take(chatPart({ ...base, ...addresses, ...live }));
   const watching = take(playbackPart({ ...base, ...addresses, recordings, liveChat }));
   const sentOn = take(restreamsPart(base));
-  const carried = take(bridgesPart({ ...base, ...live }));
-  return { ...addresses, ...video, ...watching, ...live, ...sentOn, ...carried, intake, uploads, recordings };
+  return { ...addresses, ...video, ...watching, ...live, ...sentOn, intake, uploads, recordings };
 }
 
 /** What an optional noun may build on. */

@@ -86,6 +86,10 @@ async function createMediaPlane(container: Container) {
     nodeId,
     outbound: fetcher,
     demuxer: createDemuxer(async () => ffmpeg, log),
+    rooms:
+      container.roomChoice.name === 'janus'
+        ? { ffmpeg, linkFile: config.ROOMS_LINK_FILE, dir: join(config.DATA_DIR, 'bridges') }
+        : null,
     log,
   });
   const ceiling = createBitrateCeiling({ engine, onRefused: publishRefused({ signals, log }) });

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import { Bridge } from '../../src/media/bridges/bridge.ts';
-import { runSource } from '../../src/media/bridges/bridge-manager.ts';
+import { pulled } from '../../src/media/bridges/bridge-manager.ts';
 import { createDemuxer } from '../../src/media/bridges/demuxer.ts';
 import type { BridgeReport, PublishGrant } from '../../src/media/contract/index.ts';
 import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
@@ -45,10 +45,10 @@ export async function startBridge(
   const outbound = given ?? createOutbound({ allowPrivate: ['127.0.0.0/8'], dnsServers: [] });
   const reports: BridgeReport[] = [];
   const bridge = new Bridge({
-    wanted: { bridgeId: 'brg_1', streamId: 'str_1', sourceUrl, autoRestart },
+    wanted: { type: 'PULL_TO_STREAM', bridgeId: 'brg_1', streamId: 'str_1', sourceUrl, autoRestart },
     engine: ingest.engine,
     admit: async () => grant,
-    runSource,
+    source: pulled(sourceUrl),
     outbound,
     demuxer: createDemuxer(() => ffmpeg, createLogger('silent')),
     report: (report) => reports.push(report),

@@ -51,10 +51,10 @@ interface AppOptions {
   clock?: Clock;
   /** Variables of the configuration. */
   env?: Record<string, string>;
-  /** What carries rooms. Default: the mesh. */
-  rooms?: RoomEngineChoice;
   /** The optional nouns that the program has. Default: all. */
   nouns?: readonly Noun[];
+  /** What carries rooms. Default: the mesh. */
+  rooms?: RoomEngineChoice;
   /** Does `/health` see a media process? Default true. */
   mediaRuns?: () => boolean;
 }

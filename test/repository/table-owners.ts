@@ -115,6 +115,11 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reason: 'each second the rooms that the plan or a suspension ends are found in one statement',
   },
   {
+    reader: 'features/rooms',
+    tables: ['bridge'],
+    reason: 'each list of rooms says where they are sent, and seats go with their bridges',
+  },
+  {
     reader: 'platform/db',
     tables: ['account'],
     reason: 'the owner read itself: whose a workspace is, under its lock',
@@ -195,8 +200,8 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
   },
   {
     reader: 'features/bridges',
-    tables: ['stream'],
-    reason: 'which bridges are over is a join of all open ones with the streams that they feed',
+    tables: ['room', 'room_participant', 'stream'],
+    reason: 'which bridges are over is a join of all open ones with the streams and rooms that they lead to',
   },
   {
     reader: 'features/ledger',

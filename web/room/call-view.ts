@@ -12,6 +12,11 @@ export class CallView {
   readonly #banner = el('div', { class: 'banner', role: 'status', hidden: true });
   readonly #news = el('p', { class: 'news', 'aria-live': 'polite' });
   readonly #consent = el('div', { class: 'banner consent', role: 'alert', hidden: true });
+  readonly #broadcast = el(
+    'div',
+    { class: 'banner', role: 'status', hidden: true },
+    'This room is being broadcast: whoever watches the stream sees and hears what you send.',
+  );
   readonly #sound = el(
     'button',
     { type: 'button', class: 'button main start-sound', hidden: true },
@@ -26,6 +31,7 @@ export class CallView {
     root.replaceChildren(
       head,
       this.#banner,
+      this.#broadcast,
       this.#consent,
       el(
         'div',
@@ -51,13 +57,15 @@ export class CallView {
     document.body.removeAttribute('data-in-call');
   }
 
-  show({ welcome, participants, recording }: RoomState): void {
+  show({ welcome, participants, recording, broadcast }: RoomState): void {
     const name = welcome?.room.name ?? '';
     say(this.#title, name);
     this.#title.dir = 'auto';
     document.title = name;
     this.#recording.hidden = !recording;
-    say(this.#count, participants.size === 1 ? 'Only you are here' : `${participants.size} people`);
+    this.#broadcast.hidden = !broadcast;
+    const people = [...participants.values()].filter(({ bridgeId }) => bridgeId == null).length;
+    say(this.#count, people === 1 ? 'Only you are here' : `${people} people`);
   }
 
   /** One line that stays; '' for none. `again` offers to try at once. */

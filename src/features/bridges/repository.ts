@@ -43,6 +43,11 @@ export function lockBridge(tx: Tx, workspaceId: string, id: string): Promise<Bri
     .executeTakeFirst();
 }
 
+/** Of any workspace, for those who run it. */
+export function findAnyBridge(db: Db, id: string): Promise<BridgeRow | undefined> {
+  return db.selectFrom('bridge').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
 /** Of any workspace, for those who run it or bring it to its end. */
 export function lockAnyBridge(tx: Tx, id: string): Promise<BridgeRow | undefined> {
   return tx.selectFrom('bridge').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
@@ -95,17 +100,43 @@ export async function isFed(tx: Tx, targetId: string): Promise<boolean> {
   return row !== undefined;
 }
 
+/** Whether an open bridge of this type leads from there to here. */
+export async function isBridged(
+  tx: Tx,
+  type: BridgeType,
+  { sourceId, targetId }: { sourceId: string; targetId: string },
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom('bridge')
+    .select('id')
+    .where('type', '=', type)
+    .where('source_id', '=', sourceId)
+    .where('target_id', '=', targetId)
+    .where('status', 'in', OPEN)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Open bridges whose time is over, and why: one statement for all workspaces. */
 export async function overdue(db: Db, now: Date): Promise<{ id: string; reason: BridgeEndReason }[]> {
   const { rows } = await sql<{ id: string; reason: BridgeEndReason }>`
     select bridge.id, why.reason from bridge
-    left join stream on stream.id = bridge.target_id
+    left join stream on stream.id =
+      case when bridge.type = 'STREAM_TO_ROOM' then bridge.source_id else bridge.target_id end
+    left join room on room.id =
+      case when bridge.type = 'STREAM_TO_ROOM' then bridge.target_id else bridge.source_id end
     cross join lateral (select case
       when bridge.expires_at <= ${now} then 'EXPIRED'
       when not ${inGoodStanding('bridge.workspace_id')} then 'SUSPENDED'
       when bridge.type <> 'STREAM_TO_ROOM' and (stream.id is null or stream.deleted_at is not null
         or not stream.enabled or (not stream.is_live and stream.ended_at > bridge.created_at))
         then 'TARGET_ENDED'
+      when bridge.type = 'ROOM_TO_STREAM' and (room.id is null or room.status = 'ENDED') then 'SOURCE_ENDED'
+      when bridge.type = 'STREAM_TO_ROOM' and (room.id is null or room.status = 'ENDED') then 'TARGET_ENDED'
+      when bridge.type = 'STREAM_TO_ROOM' and (stream.id is null or stream.deleted_at is not null
+        or not stream.enabled) then 'SOURCE_ENDED'
+      when bridge.type = 'STREAM_TO_ROOM' and exists (select from room_participant seat
+        where seat.bridge_id = bridge.id and seat.leave_reason = 'KICKED') then 'REMOVED'
       end as reason) why
     where bridge.status not in ('FAILED', 'STOPPED') and why.reason is not null
     limit 500`.execute(db);
@@ -115,11 +146,9 @@ export async function overdue(db: Db, now: Date): Promise<{ id: string; reason: 
 // What nodes run.
 
 /** Those that are to run and that this node has, or nobody. */
-export function runnableOn(db: Db, nodeId: string, now: Date): Promise<BridgeRow[]> {
-  return db
-    .selectFrom('bridge')
-    .selectAll()
-    .where('type', '=', 'PULL_TO_STREAM')
+export function runnableOn(db: Db, nodeId: string, hasRooms: boolean, now: Date): Promise<BridgeRow[]> {
+  const all = db.selectFrom('bridge').selectAll();
+  return (hasRooms ? all : all.where('type', '=', 'PULL_TO_STREAM'))
     .where('status', 'in', OPEN)
     .where((eb) =>
       eb.or([eb('node_id', 'is', null), eb('node_id', '=', nodeId), eb('lease_until', '<=', now)]),

@@ -1,15 +1,18 @@
 import type { Events } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { holdLeases } from '../../kernel/lease.ts';
 import {
   BRIDGE_LEASE_MS,
   type BridgePort,
   type BridgeReport,
+  type RoomSeat,
   type WantedBridge,
 } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { RoomGuests } from '../rooms/index.ts';
 import type { BridgeChange, BridgeRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { BRIDGE_TOPIC } from './service.ts';
@@ -22,6 +25,9 @@ export interface BridgeRunDeps {
   bus: Bus;
   clock: Clock;
   log: Logger;
+  rooms: Pick<RoomGuests, 'view' | 'seat' | 'leaveEnded'>;
+  /** What a stream is called; undefined when it is gone. */
+  titleOf(streamId: string): Promise<string | undefined>;
   /** What may be published to a stream; the streams' own. */
   admit: BridgePort['admit'];
 }
@@ -34,8 +40,6 @@ export interface BridgeRuns {
   sweep(): Promise<void>;
 }
 
-/** A lease is renewed when so much of it is over. */
-const RENEW_MS = BRIDGE_LEASE_MS / 6;
 const MAX_MESSAGE = 300;
 const NODE_GONE = 'The process that ran it has ended; it is started anew.';
 const BAD_ADDRESS = 'The address that is kept cannot be read any more. Make another bridge.';
@@ -50,14 +54,17 @@ export function createBridgeRuns(deps: BridgeRunDeps): BridgeRuns {
           await letGo(deps, id, (row) => row.node_id === nodeId);
         }
       },
-      async wanted(nodeId) {
+      async wanted(nodeId, hasRooms) {
         await endOverdue(deps);
-        return claimWanted(deps, nodeId);
+        return claimWanted(deps, nodeId, hasRooms);
       },
+      viewRoom: (roomId) => deps.rooms.view(roomId),
+      seat: (bridgeId) => seat(deps, bridgeId),
       report: (nodeId, report) => takeReport(deps, nodeId, report),
     },
     async sweep() {
       await endOverdue(deps);
+      await deps.rooms.leaveEnded();
       for (const { id } of await repository.abandoned(db, clock.now())) {
         await letGo(deps, id, ({ lease_until: until }) => until !== null && until <= clock.now());
       }
@@ -102,31 +109,44 @@ async function letGo(deps: BridgeRunDeps, id: string, isStill: (row: BridgeRow) 
   });
 }
 
-async function claimWanted(deps: BridgeRunDeps, nodeId: string): Promise<WantedBridge[]> {
+async function claimWanted(deps: BridgeRunDeps, nodeId: string, hasRooms: boolean): Promise<WantedBridge[]> {
   const { db, clock } = deps;
   const now = clock.now();
-  const rows = await repository.runnableOn(db, nodeId, now);
-  const isFresh = ({ node_id: holder, lease_until: until }: BridgeRow) =>
-    holder === nodeId && until !== null && until.getTime() - now.getTime() > BRIDGE_LEASE_MS - RENEW_MS;
-  const stale = rows.filter((row) => !isFresh(row)).map(({ id }) => id);
-  const until = dateFromMs(now.getTime() + BRIDGE_LEASE_MS);
-  const claimed = await repository.claimBridges(db, nodeId, stale, { now, until });
-  const mine = rows.filter((row) => isFresh(row) || claimed.has(row.id));
+  const rows = await repository.runnableOn(db, nodeId, hasRooms, now);
+  const mine = await holdLeases(rows, {
+    ...{ nodeId, now, leaseMs: BRIDGE_LEASE_MS },
+    claim: (ids, until) => repository.claimBridges(db, nodeId, ids, { now, until }),
+  });
   const wanted = await Promise.all(mine.map((row) => toWanted(deps, row)));
   return wanted.filter((one) => one !== null);
 }
 
 /** null when its address cannot be read: then it has failed. */
 async function toWanted(deps: BridgeRunDeps, row: BridgeRow): Promise<WantedBridge | null> {
-  const { id: bridgeId, target_id: streamId, auto_restart: autoRestart } = row;
+  const { id: bridgeId, type, source_id: sourceId, target_id: targetId, auto_restart: autoRestart } = row;
   try {
-    if (row.source_url === null) return null;
-    const sourceUrl = deps.secrets.decrypt(row.source_url, row.id);
-    return { bridgeId, streamId, sourceUrl, autoRestart };
+    if (type === 'PULL_TO_STREAM') {
+      if (row.source_url === null) return null;
+      const sourceUrl = deps.secrets.decrypt(row.source_url, row.id);
+      return { type, bridgeId, streamId: targetId, sourceUrl, autoRestart };
+    }
+    if (sourceId === null) return null;
+    if (type === 'STREAM_TO_ROOM')
+      return { type, bridgeId, streamId: sourceId, roomId: targetId, autoRestart };
+    const layout = row.layout ?? 'GRID';
+    return { type, bridgeId, streamId: targetId, roomId: sourceId, layout, autoRestart };
   } catch {
     await withBridge(deps, row.id, (told, locked) => change(told, locked, failed(BAD_ADDRESS, told.now)));
     return null;
   }
+}
+
+async function seat(deps: BridgeRunDeps, bridgeId: string): Promise<RoomSeat | string> {
+  const row = await repository.findAnyBridge(deps.db, bridgeId);
+  if (row === undefined || !isOpen(row) || row.source_id === null) return 'The bridge has ended.';
+  const title = await deps.titleOf(row.source_id);
+  if (title === undefined) return 'The stream is gone.';
+  return deps.rooms.seat(row.target_id, { bridgeId, name: title });
 }
 
 async function takeReport(deps: BridgeRunDeps, nodeId: string, report: BridgeReport): Promise<void> {

@@ -10,6 +10,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { RoomGuests } from '../rooms/index.ts';
 import type { BridgeFilter, BridgeRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { readSource } from './rules.ts';
@@ -27,6 +28,9 @@ export interface BridgeDeps {
   clock: Clock;
   fetcher: Pick<Outbound, 'checkUrl'>;
   streams: BridgedStreams;
+  rooms: Pick<RoomGuests, 'lock'>;
+  /** Whether what carries rooms here can be bridged. */
+  bridgesRooms(): boolean;
 }
 
 /** Filled by the composition root. */
@@ -78,14 +82,12 @@ async function create(deps: BridgeDeps, workspaceId: string, input: BridgeIn): P
   const { events, clock, secrets, bus } = deps;
   const address = readSource(input);
   const expiresAt = readExpiry(input.expiresAt, clock.ms());
-  if (address === null) {
-    throw new AppError('CONFLICT', { field: 'type', message: `No engine here runs ${input.type} bridges.` });
-  }
-  await checkPlace(deps, address);
+  if (address !== null) await checkPlace(deps, address);
+  else if (!deps.bridgesRooms()) throw noEngine();
   const id = newId('brg');
   const row = await events.transaction(async (tx) => {
     const { plan } = await lockWorkspace(tx, workspaceId);
-    await admitTarget(deps, tx, workspaceId, input.targetId);
+    await admit(deps, tx, workspaceId, input);
     const limit = PLANS[plan].encoders;
     if ((await repository.countOpen(tx, workspaceId)) >= limit) {
       const message = `The plan allows ${limit} encoders at once, and each bridge is one.`;
@@ -95,9 +97,11 @@ async function create(deps: BridgeDeps, workspaceId: string, input: BridgeIn): P
       id,
       workspace_id: workspaceId,
       type: input.type,
-      source_url: secrets.encrypt(input.sourceUrl ?? '', id),
-      source_url_shown: address.shown,
+      source_id: input.sourceId ?? null,
+      source_url: address === null ? null : secrets.encrypt(input.sourceUrl ?? '', id),
+      source_url_shown: address?.shown ?? null,
       target_id: input.targetId,
+      layout: input.type === 'ROOM_TO_STREAM' ? (input.layout ?? 'GRID') : null,
       auto_restart: input.autoRestart ?? false,
       expires_at: expiresAt,
       created_at: clock.now(),
@@ -106,6 +110,56 @@ async function create(deps: BridgeDeps, workspaceId: string, input: BridgeIn): P
   bus.publish(BRIDGE_TOPIC, id);
   return row;
 }
+
+function noEngine(): AppError {
+  const message =
+    'Rooms can be bridged where Janus carries them, on a platform of one machine (ROOMS_ENGINE): here they cannot.';
+  return new AppError('CONFLICT', { field: 'type', message });
+}
+
+/** @throws {AppError} BAD_REQUEST or CONFLICT, field `sourceId` or `targetId`. */
+async function admit(
+  deps: BridgeDeps,
+  tx: Tx,
+  workspaceId: string,
+  { type, sourceId, targetId }: BridgeIn,
+): Promise<void> {
+  if (type === 'PULL_TO_STREAM' || sourceId == null) return admitTarget(deps, tx, workspaceId, targetId);
+  if (type === 'ROOM_TO_STREAM') {
+    await admitRoom(deps, tx, workspaceId, { field: 'sourceId', id: sourceId });
+    await admitTarget(deps, tx, workspaceId, targetId);
+    const back = { sourceId: targetId, targetId: sourceId };
+    if (await repository.isBridged(tx, 'STREAM_TO_ROOM', back)) {
+      throw conflict('targetId', 'The stream plays in this room: it would show itself.');
+    }
+    return;
+  }
+  const stream = await deps.streams.lockTarget(tx, workspaceId, sourceId);
+  if (stream === undefined) throw badRequest('sourceId', 'There is no such stream.');
+  if (!stream.enabled) throw conflict('sourceId', 'The stream is disabled.');
+  await admitRoom(deps, tx, workspaceId, { field: 'targetId', id: targetId });
+  if (await repository.isBridged(tx, type, { sourceId, targetId })) {
+    throw conflict('targetId', 'The stream plays in this room already.');
+  }
+  if (await repository.isBridged(tx, 'ROOM_TO_STREAM', { sourceId: targetId, targetId: sourceId })) {
+    throw conflict('sourceId', 'The stream shows this room: it would show itself.');
+  }
+}
+
+/** @throws {AppError} BAD_REQUEST or CONFLICT, by the field. */
+async function admitRoom(
+  { rooms, clock }: BridgeDeps,
+  tx: Tx,
+  workspaceId: string,
+  { field, id }: { field: 'sourceId' | 'targetId'; id: string },
+): Promise<void> {
+  const room = await rooms.lock(tx, workspaceId, id);
+  if (room === undefined) throw badRequest(field, 'There is no such room.');
+  const isOver = room.expires_at !== null && room.expires_at <= clock.now();
+  if (room.status === 'ENDED' || isOver) throw conflict(field, 'The room has ended.');
+}
+
+const conflict = (field: string, message: string) => new AppError('CONFLICT', { field, message });
 
 /** @throws {AppError} BAD_REQUEST, field `targetId`; CONFLICT. */
 async function admitTarget({ streams }: BridgeDeps, tx: Tx, workspaceId: string, id: string): Promise<void> {
@@ -116,7 +170,7 @@ async function admitTarget({ streams }: BridgeDeps, tx: Tx, workspaceId: string,
       ? 'The stream is fed already, by an encoder or another bridge.'
       : null
     : 'The stream is disabled.';
-  if (refusal !== null) throw new AppError('CONFLICT', { field: 'targetId', message: refusal });
+  if (refusal !== null) throw conflict('targetId', refusal);
 }
 
 function readExpiry(text: string | null | undefined, nowMs: number): Date | null {

@@ -1,6 +1,7 @@
 import type { AppendEvent, Events } from '../../events/index.ts';
 import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { holdLeases } from '../../kernel/lease.ts';
 import {
   PUSH_LEASE_MS,
   type PushReport,
@@ -37,8 +38,6 @@ export interface RestreamRuns {
   sweep(): Promise<void>;
 }
 
-/** A lease is renewed when so much of it is over. */
-const RENEW_MS = PUSH_LEASE_MS / 6;
 const MAX_MESSAGE = 300;
 const ENCODER_GONE = 'The encoder has been away for longer than the reconnect window of the stream.';
 const NODE_GONE = 'The process that sent it is gone.';
@@ -93,12 +92,10 @@ async function claimWanted(deps: RestreamRunDeps, nodeId: string): Promise<Wante
   const { db, clock } = deps;
   const now = clock.now();
   const rows = await repository.wantedOn(db, nodeId, now);
-  const isFresh = ({ node_id: holder, lease_until: until }: TargetRow) =>
-    holder === nodeId && until !== null && until.getTime() - now.getTime() > PUSH_LEASE_MS - RENEW_MS;
-  const stale = rows.filter((row) => !isFresh(row)).map(({ id }) => id);
-  const until = dateFromMs(now.getTime() + PUSH_LEASE_MS);
-  const claimed = await repository.claimTargets(db, nodeId, stale, now, until);
-  const mine = rows.filter((row) => isFresh(row) || claimed.has(row.id));
+  const mine = await holdLeases(rows, {
+    ...{ nodeId, now, leaseMs: PUSH_LEASE_MS },
+    claim: (ids, until) => repository.claimTargets(db, nodeId, ids, now, until),
+  });
   const wanted = new Set(mine.map(({ id }) => id));
   for (const target of await repository.heldBy(db, nodeId)) {
     if (!wanted.has(target.id)) await letGo(deps, target, ENCODER_GONE, (row) => row.node_id === nodeId);

@@ -57,6 +57,7 @@ describe('a room', () => {
       participantCount: 0,
       canRecord: false,
       recording: false,
+      streamId: null,
       recordingVideoIds: [],
       metadata: {},
       startedAt: null,

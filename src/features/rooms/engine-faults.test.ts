@@ -35,7 +35,7 @@ function madeUpEngine() {
   };
   const engine: RoomEngine = {
     name: 'janus',
-    caps: { maxParticipants: 10, recording: false, serverMute: true, multiNode: false },
+    caps: { maxParticipants: 10, recording: false, serverMute: true, multiNode: false, bridges: false },
     createRoom: async () => ({ ref: await note('create').then(() => 'ref') }),
     endRoom: (ref) => note(`end ${ref}`),
     async connect(_ref, { identity }) {

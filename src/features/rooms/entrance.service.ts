@@ -99,7 +99,8 @@ async function ofConnection(
   });
 }
 
-async function refuseClosed(tx: Told['tx'], room: RoomRow, now: Date): Promise<void> {
+/** @throws {RoomRefusal} */
+export async function refuseClosed(tx: Told['tx'], room: RoomRow, now: Date): Promise<void> {
   if (await isSuspended(tx, room.workspace_id)) throw new RoomRefusal('NO_ROOM');
   const isOver = room.expires_at !== null && room.expires_at <= now;
   if (room.status === 'ENDED' || isOver) throw new RoomRefusal('ENDED');

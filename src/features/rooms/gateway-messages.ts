@@ -56,6 +56,7 @@ export function viewOf(row: ParticipantRow) {
     video: row.video && !row.video_muted,
     screen: row.screen && !row.screen_muted,
     hand: row.hand,
+    bridgeId: row.bridge_id,
     joinedAt: row.joined_at?.toISOString() ?? null,
   };
 }

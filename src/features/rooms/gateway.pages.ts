@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import { offeredProtocols, webSocketRoute } from '../../http/web-socket.ts';
 import { addressBlock } from '../../kernel/address.ts';
 import { createPlaces } from '../../platform/places.ts';
+import { streamsOf } from './bridges.repository.ts';
 import { Connection } from './connection.ts';
 import { RoomRefusal } from './entrance.service.ts';
 import type { RoomGatewayDeps } from './gateway-deps.ts';
@@ -206,6 +207,7 @@ class RoomGateway {
       read: async (id) => ({
         room: await repository.findAnyRoom(db, id),
         present: await participants.presentIn(db, id),
+        isBroadcast: (await streamsOf(db, [id])).has(id),
       }),
       readGone: (id, ids) => participants.participantsByIds(db, id, ids),
       capacity: (room) => capacityNow(db, room, engineMax()),

@@ -34,7 +34,7 @@ test('two people meet, talk, see what the other does, and leave; the events tell
   assert.ok(typeof resumeToken === 'string');
   const view = {
     ...{ identity: 'ada', name: 'Ада Лавлейс', role: 'HOST', audio: false, video: false, screen: false },
-    ...{ hand: false, joinedAt: Object(self).joinedAt },
+    ...{ hand: false, bridgeId: null, joinedAt: Object(self).joinedAt },
   };
   assert.deepEqual(welcome, {
     type: 'welcome',
@@ -43,6 +43,7 @@ test('two people meet, talk, see what the other does, and leave; the events tell
     engine: 'mesh',
     iceServers: [],
     recording: false,
+    broadcast: false,
     canRecord: false,
     muted: [],
   });

@@ -10,6 +10,7 @@ export { roomEngineWebhookPage } from './engine-webhook.pages.ts';
 export { createRoomEntrance, type RoomEntrance } from './entrance.service.ts';
 export { roomEvents } from './events.ts';
 export { roomGatewayPage } from './gateway.pages.ts';
+export { createRoomGuests, type RoomGuests } from './guests.service.ts';
 export { roomJoinPage } from './join.pages.ts';
 export { lobbyPage } from './lobby.pages.ts';
 export type { RoomDeps } from './locked.ts';

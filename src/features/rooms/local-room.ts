@@ -11,6 +11,8 @@ import type { RoomRow } from './repository.ts';
 export interface RoomReading {
   room: RoomRow | undefined;
   present: readonly ParticipantRow[];
+  /** It is sent to a stream. */
+  isBroadcast: boolean;
 }
 
 export interface LocalRoomPorts {
@@ -37,6 +39,7 @@ export class LocalRoom {
   readonly #connections = new Map<string, Connection>();
   readonly #unfollow: () => void;
   #room: RoomRow | null = null;
+  #isBroadcast = false;
   #present = new Map<string, ParticipantRow>();
   #ref: Promise<string> | null = null;
   /** What the room was called last by the engine, which may be down now. */
@@ -97,7 +100,7 @@ export class LocalRoom {
     };
   }
 
-  async #take({ room, present }: RoomReading, reading: number): Promise<void> {
+  async #take({ room, present, isBroadcast }: RoomReading, reading: number): Promise<void> {
     if (room === undefined || room.status === 'ENDED') return this.#end(room?.end_reason ?? 'DELETED');
     const before = this.#present;
     const hadRecording = this.#room?.recording_since ?? null;
@@ -110,6 +113,8 @@ export class LocalRoom {
     this.#tellChanges(before, left);
     const isRecorded = room.recording_since !== null;
     if (isRecorded !== (hadRecording !== null)) this.#tell({ type: 'recording', on: isRecorded });
+    if (isBroadcast !== this.#isBroadcast) this.#tell({ type: 'broadcast', on: isBroadcast });
+    this.#isBroadcast = isBroadcast;
     await this.#letIn(room);
     this.#tellWaiting(wasWaiting);
     if (this.#connections.size === 0 && present.length === 0) await this.#dispose();
@@ -279,6 +284,7 @@ export class LocalRoom {
       engine: engine.name,
       iceServers: iceServers(row.identity),
       recording: room.recording_since !== null,
+      broadcast: this.#isBroadcast,
       canRecord: room.record_enabled && engine.caps.recording,
       muted: Object.entries(mutesOf(row)).flatMap(([kind, isMuted]) => (isMuted ? [kind] : [])),
       resumeToken: resumeToken(row),

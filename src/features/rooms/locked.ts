@@ -64,6 +64,8 @@ export interface ShownRoom {
   row: RoomRow;
   count: number;
   canRecord: boolean;
+  /** That it is sent to. */
+  streamId: string | null;
 }
 
 /** What the room lets everybody do. */

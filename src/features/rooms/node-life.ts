@@ -1,3 +1,4 @@
+import { streamsOf } from './bridges.repository.ts';
 import type { Connection } from './connection.ts';
 import type { RoomGatewayDeps } from './gateway-deps.ts';
 import type { LocalRoom } from './local-room.ts';
@@ -41,10 +42,12 @@ export function createNodeLife(
     const taken = [...rooms.values()].map((room) => ({ id: room.id, take: room.beginReading() }));
     const ids = taken.map(({ id }) => id);
     const [read, present] = [await repository.findRooms(db, ids), await participants.presentInAll(db, ids)];
+    const streams = await streamsOf(db, ids);
     for (const { id, take } of taken) {
       take({
         room: read.find((room) => room.id === id),
         present: present.filter((row) => row.room_id === id),
+        isBroadcast: streams.has(id),
       });
     }
   };

@@ -136,6 +136,18 @@ export async function countIn(db: Db, roomIds: readonly string[]): Promise<Map<s
   return new Map(rows.map(({ room_id: id, count }) => [id, count]));
 }
 
+/** Those of them who are people. */
+export async function countPeople(db: Db, roomId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('room_participant')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('room_id', '=', roomId)
+    .where('state', '=', 'ACTIVE')
+    .where('bridge_id', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 export async function countWaiting(db: Db, roomId: string): Promise<number> {
   const { count } = await db
     .selectFrom('room_participant')

@@ -93,6 +93,7 @@ export const Room = named(
     }),
     canRecord: Type.Boolean({ description: 'It has `recordEnabled`, and the platform can record.' }),
     recording: Type.Boolean({ description: 'It is being recorded.' }),
+    streamId: Nullable(Type.String({ description: 'The stream that it is sent to, by a bridge.' })),
     recordingVideoIds: Type.Array(Type.String()),
     startedAt: Nullable(Type.String({ ...Instant, description: 'When it became ACTIVE last.' })),
     endedAt: Nullable(Instant),
@@ -123,6 +124,7 @@ export const Room = named(
     participantCount: 0,
     canRecord: false,
     recording: false,
+    streamId: null,
     recordingVideoIds: [],
     startedAt: null,
     endedAt: null,
@@ -184,6 +186,7 @@ export const Participant = named(
     leftAt: Nullable(Instant),
     durationSec: Nullable(Type.Integer()),
     leaveReason: Nullable(OneOf(VALUES.room_participant.leave_reason)),
+    bridgeId: Nullable(Type.String({ description: 'It is a stream that plays here, and no person.' })),
     tracks: Type.Array(Track),
   }),
   {
@@ -195,6 +198,7 @@ export const Participant = named(
     leftAt: null,
     durationSec: null,
     leaveReason: null,
+    bridgeId: null,
     tracks: [{ kind: 'AUDIO', source: 'MICROPHONE', muted: false }],
   },
 );
@@ -227,7 +231,7 @@ export function serverUrlOf(publicUrl: string, id: string): string {
 }
 
 export function toRoom(
-  { row, count, canRecord }: ShownRoom,
+  { row, count, canRecord, streamId }: ShownRoom,
   mode: Mode,
   publicUrl: string,
 ): Static<typeof Room> {
@@ -252,6 +256,7 @@ export function toRoom(
     participantCount: count,
     canRecord,
     recording: row.recording_since !== null,
+    streamId,
     recordingVideoIds: row.recording_video_ids,
     metadata: row.metadata,
     startedAt: iso(row.started_at),
@@ -273,6 +278,7 @@ export function toParticipant(row: ParticipantRow): Static<typeof Participant> {
     leftAt: iso(row.left_at),
     durationSec: row.left_at === null ? null : secondsBetween(row.joined_at, row.left_at),
     leaveReason: row.leave_reason,
+    bridgeId: row.bridge_id,
     tracks: row.state === 'ACTIVE' ? tracksOf(row) : [],
   };
 }

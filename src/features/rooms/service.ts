@@ -6,6 +6,7 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { RoomLayout } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { ownerOf } from '../../platform/db/workspace.ts';
+import { streamsOf } from './bridges.repository.ts';
 import { emitRoom } from './emit.ts';
 import { roomCreated, roomDeleted } from './events.ts';
 import { changeLocked, ROOM_TOPIC, type RoomDeps, type RoomPlace, type ShownRoom } from './locked.ts';
@@ -69,17 +70,17 @@ export interface Rooms {
 
 export function createRooms(deps: Deps): Rooms {
   const { db } = deps;
-  const shown = async (row: RoomRow): Promise<ShownRoom> =>
-    shownOf(deps, row, (await participants.countIn(db, [row.id])).get(row.id));
+  const shown = async (row: RoomRow): Promise<ShownRoom> => {
+    const streams = await streamsOf(db, [row.id]);
+    return shownOf(deps, row, (await participants.countIn(db, [row.id])).get(row.id), streams.get(row.id));
+  };
   return {
     create: (workspaceId, input) => create(deps, workspaceId, input),
     async list(workspaceId, filter, page) {
       const rows = await repository.listRooms(db, workspaceId, filter, page);
-      const counts = await participants.countIn(
-        db,
-        rows.map(({ id }) => id),
-      );
-      return rows.map((row) => shownOf(deps, row, counts.get(row.id)));
+      const ids = rows.map(({ id }) => id);
+      const [counts, streams] = [await participants.countIn(db, ids), await streamsOf(db, ids)];
+      return rows.map((row) => shownOf(deps, row, counts.get(row.id), streams.get(row.id)));
     },
     get: async (workspaceId, id) => shown(await found(db, { workspaceId, roomId: id })),
     async update(workspaceId, id, input) {
@@ -128,8 +129,13 @@ export function createRooms(deps: Deps): Rooms {
   };
 }
 
-function shownOf({ recorder }: Pick<Deps, 'recorder'>, row: RoomRow, count = 0): ShownRoom {
-  return { row, count, canRecord: row.record_enabled && recorder.canRecord() };
+function shownOf(
+  { recorder }: Pick<Deps, 'recorder'>,
+  row: RoomRow,
+  count = 0,
+  streamId: string | null = null,
+): ShownRoom {
+  return { row, count, canRecord: row.record_enabled && recorder.canRecord(), streamId };
 }
 
 async function found(db: Db, { workspaceId, roomId }: RoomPlace): Promise<RoomRow> {

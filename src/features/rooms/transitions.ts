@@ -10,7 +10,7 @@ import { addUsage } from './usage.repository.ts';
 
 /** Brings the room in line with who is in it, under its lock. @param emptySince as in `withPresence`. */
 export async function settlePresence(told: Told, room: RoomRow, emptySince?: Date): Promise<RoomRow> {
-  const count = (await participants.countIn(told.tx, [room.id])).get(room.id) ?? 0;
+  const count = await participants.countPeople(told.tx, room.id);
   const settled = withPresence(room, count, told.now, emptySince);
   const isSame =
     settled.status === room.status &&
@@ -38,7 +38,10 @@ export async function letGo(
     node_id: null,
     away_since: null,
   });
-  if (left.joined_at !== null) await addUsage(told.tx, room.workspace_id, left.joined_at, told.now);
+  // What a stream plays is nobody's minutes.
+  const isPerson = left.bridge_id === null;
+  if (isPerson && left.joined_at !== null)
+    await addUsage(told.tx, room.workspace_id, left.joined_at, told.now);
   await emitParticipant(told, participantLeft, room.workspace_id, left);
 }
 

@@ -30,6 +30,7 @@ export async function secondsSince(db: Db, workspaceId: string, since: Date, now
     )
     .where('room.workspace_id', '=', workspaceId)
     .where('room_participant.state', '=', 'ACTIVE')
+    .where('room_participant.bridge_id', 'is', null)
     .executeTakeFirst();
   return Number(gone?.seconds ?? 0) + Number(present?.seconds ?? 0);
 }

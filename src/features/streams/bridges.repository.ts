@@ -12,6 +12,17 @@ export function lockBridgeTarget(tx: Tx, workspaceId: string, id: string) {
     .executeTakeFirst();
 }
 
+/** What the stream is called that a bridge plays; undefined when it is gone. */
+export async function findBridgedTitle(db: Db, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('stream')
+    .select('title')
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row?.title;
+}
+
 /** What decides about a publish of our own to a stream, and whether somebody else publishes to it. */
 export function findTarget(db: Db, id: string) {
   return db

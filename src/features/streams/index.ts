@@ -5,7 +5,7 @@
  * see (`isLive`). A *session* is one signal with at most one broadcast; an *ingest session* is one encoder
  * connection, of which a session may have several.
  */
-export { lockBridgeTarget } from './bridges.repository.ts';
+export { findBridgedTitle, lockBridgeTarget } from './bridges.repository.ts';
 export { emitRecordingReady } from './emit.ts';
 export { streamDeleted, streamEvents, streamUpdated } from './events.ts';
 export type { HealthSeries } from './health.service.ts';

@@ -1,6 +1,7 @@
 import {
   createRoomAssembly,
   createRoomEntrance,
+  createRoomGuests,
   createRoomModeration,
   createRoomRecordingReady,
   createRoomRecordings,
@@ -9,6 +10,7 @@ import {
   createRooms,
   createRoomTokens,
   lobbyPage,
+  type RoomGuests,
   type RoomRecordings,
   type Rooms,
   roomEngineWebhookPage,
@@ -29,6 +31,7 @@ import type { Base } from '../wiring.ts';
 export interface RoomsPart {
   rooms: Rooms;
   roomRecordings: RoomRecordings;
+  roomGuests: RoomGuests;
   /** What carries the rooms of this process; made when it is asked for first. */
   roomEngine(): RoomEngine;
 }
@@ -59,7 +62,7 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
   const sweep = createRoomSweep(deps);
   const isOwnOrigin = createOwnOrigin({ publicUrl, hosts });
   return {
-    gives: { rooms, roomEngine, roomRecordings: recordings },
+    gives: { rooms, roomEngine, roomRecordings: recordings, roomGuests: createRoomGuests(deps) },
     part: {
       routes: () => roomRoutes({ rooms, moderation, cursors, publicUrl }),
       pages: ({ assets }) => [

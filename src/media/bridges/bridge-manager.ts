@@ -1,4 +1,4 @@
-import type { PullAddress } from '../../kernel/pull-address.ts';
+import { type PullAddress, parsePullAddress } from '../../kernel/pull-address.ts';
 import type { Logger } from '../../platform/logger.ts';
 import {
   BRIDGE_LEASE_MS,
@@ -10,17 +10,21 @@ import {
 import { LeaseLoop } from '../restream/lease-loop.ts';
 import { Bridge } from './bridge.ts';
 import { runHls } from './hls-source.ts';
+import { createRoomPlayer } from './room-player.ts';
+import { type RoomSourceOptions, runRoom } from './room-source.ts';
 import { runRtmp } from './rtmp-source.ts';
 import { runRtsp } from './rtsp-source.ts';
-import type { SourceContext } from './source.ts';
+import type { BridgePlayer, BridgeSource, SourceContext } from './source.ts';
 import { runSrt } from './srt-source.ts';
 
 export interface BridgeManagerOptions {
-  engine: Pick<IngestEngine, 'publish'>;
+  engine: Pick<IngestEngine, 'publish' | 'list' | 'feed'>;
   port: BridgePort;
   nodeId: string;
   outbound: SourceContext['outbound'];
   demuxer: SourceContext['demuxer'];
+  /** What bridges of rooms need; null where this node carries no rooms. */
+  rooms: Pick<RoomSourceOptions, 'ffmpeg' | 'linkFile' | 'dir'> | null;
   log: Logger;
   backoffMs?: readonly number[];
 }
@@ -63,7 +67,8 @@ export function createBridgeManager(options: BridgeManagerOptions): BridgeManage
   const begin = (wanted: WantedBridge) => {
     const { engine, outbound, demuxer, backoffMs } = options;
     const bridge = new Bridge({
-      ...{ wanted, engine, outbound, demuxer, runSource, admit: port.admit },
+      ...{ wanted, engine, outbound, demuxer, admit: port.admit },
+      source: sourceOf(options, wanted),
       report: (report) => {
         const one = running.get(wanted.bridgeId);
         if (one !== undefined) write(one, report);
@@ -88,7 +93,7 @@ export function createBridgeManager(options: BridgeManagerOptions): BridgeManage
     }
   };
   const loop = new LeaseLoop<WantedBridge>({
-    ask: () => port.wanted(nodeId),
+    ask: () => port.wanted(nodeId, options.rooms !== null),
     apply,
     leaseMs: BRIDGE_LEASE_MS,
     what: 'which bridges are to run',
@@ -105,8 +110,31 @@ export function createBridgeManager(options: BridgeManagerOptions): BridgeManage
   };
 }
 
+/** @returns why there is none, in words. */
+function sourceOf(
+  { engine, port, rooms, log }: BridgeManagerOptions,
+  wanted: WantedBridge,
+): BridgeSource | BridgePlayer | string {
+  if (wanted.type === 'PULL_TO_STREAM') return pulled(wanted.sourceUrl);
+  if (rooms === null) return 'This node carries no rooms.';
+  if (wanted.type === 'STREAM_TO_ROOM')
+    return createRoomPlayer({ ...rooms, ...wanted, engine, seat: port.seat, log });
+  const { roomId, layout } = wanted;
+  return {
+    run: (context) => runRoom({ ...rooms, roomId, layout, log, view: () => port.viewRoom(roomId) }, context),
+    endsForGood: true,
+  };
+}
+
+/** @returns why it is none, in words. */
+export function pulled(sourceUrl: string): BridgeSource | string {
+  const address = parsePullAddress(sourceUrl);
+  if (typeof address === 'string') return `The address is refused: ${address}.`;
+  return { run: (context) => runSource(address, context), endsForGood: address.scheme === 'https' };
+}
+
 /** Fetches a source, each kind by its own reader. */
-export async function runSource(address: PullAddress, context: SourceContext): Promise<void> {
+async function runSource(address: PullAddress, context: SourceContext): Promise<void> {
   switch (address.scheme) {
     case 'https':
       return runHls(address, context);

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type PullAddress, parsePullAddress } from '../../kernel/pull-address.ts';
 import type { BridgePort, BridgeReport, IngestEngine, WantedBridge } from '../contract/index.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
 import { GOOD_MS, Retries } from '../restream/retries.ts';
 import { Feeder, Taken } from './feeder.ts';
 import { Playout } from './playout.ts';
-import type { RunSource, SourceContext } from './source.ts';
+import type { BridgePlayer, BridgeSource, SourceContext } from './source.ts';
 
 export interface BridgeOptions {
   wanted: WantedBridge;
   engine: Pick<IngestEngine, 'publish'>;
   admit: BridgePort['admit'];
-  runSource: RunSource;
+  /** Or why there is none, in words. */
+  source: BridgeSource | BridgePlayer | string;
   outbound: SourceContext['outbound'];
   demuxer: SourceContext['demuxer'];
   report(report: BridgeReport): void;
@@ -66,21 +66,35 @@ export class Bridge {
 
   /** One connection from its beginning to its end. Never rejects. */
   async #attempt(): Promise<Outcome> {
-    const { wanted, admit } = this.#options;
-    const address = parsePullAddress(wanted.sourceUrl);
-    if (typeof address === 'string') return new PushFailure('fatal', `The address is refused: ${address}.`);
+    const { wanted, admit, source } = this.#options;
+    if (typeof source === 'string') return new PushFailure('fatal', source);
     this.#say('CONNECTING', {});
     try {
+      if ('play' in source) return await this.#play(source);
       const grant = await admit(wanted.streamId);
       if (typeof grant === 'string') return new PushFailure('normal', grant);
-      return await this.#carry(address, grant);
+      return await this.#carry(source, grant);
     } catch (error) {
       return failureOf(error, 'source');
     }
   }
 
-  async #carry(address: PullAddress, grant: SourceContext['grant']): Promise<Outcome> {
-    const { engine, outbound, demuxer, runSource } = this.#options;
+  async #play(source: BridgePlayer): Promise<null> {
+    let activeMs = Number.POSITIVE_INFINITY;
+    const onActive = () => {
+      activeMs = Math.min(activeMs, performance.now());
+      this.#say('ACTIVE', {});
+    };
+    try {
+      await source.play({ onActive, signal: this.#stopped.signal });
+      return null;
+    } finally {
+      if (Number.isFinite(activeMs)) this.#retries.ended(performance.now() - activeMs);
+    }
+  }
+
+  async #carry(source: BridgeSource, grant: SourceContext['grant']): Promise<Outcome> {
+    const { engine, outbound, demuxer } = this.#options;
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, this.#stopped.signal]);
     const ended = Promise.withResolvers<Outcome>();
@@ -108,13 +122,12 @@ export class Bridge {
     };
     const stopPlayout = () => playout?.stop();
     signal.addEventListener('abort', () => ended.resolve(null), { once: true });
-    const running = runSource(address, { outbound, demuxer, grant, begin, signal }).then(
+    const running = source.run({ outbound, demuxer, grant, begin, signal }).then(
       () => ended.resolve(null),
       (error: unknown) => ended.resolve(failureOf(error, 'source')),
     );
     const told = await ended.promise;
-    // What is live may come back; a playlist that has told its end does not.
-    const isBreak = told === null && this.#options.wanted.autoRestart && address.scheme !== 'https';
+    const isBreak = told === null && this.#options.wanted.autoRestart && !source.endsForGood;
     const outcome = isBreak ? new PushFailure('normal', 'The source has ended its broadcast.') : told;
     clearTimeout(late);
     clearTimeout(good);

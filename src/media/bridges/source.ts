@@ -1,4 +1,3 @@
-import type { PullAddress } from '../../kernel/pull-address.ts';
 import type { Outbound } from '../../platform/outbound/index.ts';
 import type { PublishGrant } from '../contract/index.ts';
 import type { Demuxer } from './demuxer.ts';
@@ -17,13 +16,25 @@ export interface SourceContext {
   signal: AbortSignal;
 }
 
-/**
- * Fetches a source until it ends.
- *
- * @returns when it has told its end, or `signal` is aborted.
- * @throws {PushFailure} or what `failureOf` makes one of.
- */
-export type RunSource<A extends PullAddress = PullAddress> = (
-  address: A,
-  context: SourceContext,
-) => Promise<void>;
+/** A bridge that feeds no stream, but plays one elsewhere. */
+export interface BridgePlayer {
+  /**
+   * Until the stream ends, or `signal` is aborted.
+   *
+   * @throws {PushFailure} or what `failureOf` makes one of.
+   */
+  play(context: { onActive(): void; signal: AbortSignal }): Promise<void>;
+}
+
+/** Where the media of a bridge come from. */
+export interface BridgeSource {
+  /**
+   * Fetches it until it ends.
+   *
+   * @returns when it has told its end, or `signal` is aborted.
+   * @throws {PushFailure} or what `failureOf` makes one of.
+   */
+  run(context: SourceContext): Promise<void>;
+  /** Once it has told its end, it does not come back: a playlist, a room. What is live may. */
+  endsForGood: boolean;
+}

@@ -21,7 +21,7 @@ export type {
   Signal,
 } from '../rooms/engine.ts';
 export { BadSignal, WebhookRefused } from '../rooms/engine.ts';
-export type { BridgeEnd, BridgePort, BridgeReport, WantedBridge } from './bridge.ts';
+export type { BridgeEnd, BridgePort, BridgeReport, RoomSeat, RoomView, WantedBridge } from './bridge.ts';
 export { BRIDGE_LEASE_MS } from './bridge.ts';
 export type {
   AudioInfo,

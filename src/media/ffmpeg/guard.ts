@@ -75,6 +75,22 @@ export function sourceGuard(format: 'mpegts' | 'mp4' | 'aac'): string[] {
   ];
 }
 
+/** The same for the pictures of somebody in a room, which come one after the other. */
+export function roomPictureGuard(): string[] {
+  return [
+    ...['-protocol_whitelist', 'pipe', '-format_whitelist', 'ivf', '-codec_whitelist', 'vp8,libvpx'],
+    ...['-max_pixels', String(MAX_PIXELS), '-f', 'ivf', '-i', 'pipe:0'],
+  ];
+}
+
+/** The same for a room as we put it together: our pixels, and the voices as they came. */
+export function roomMixGuard(): string[] {
+  return [
+    ...['-protocol_whitelist', 'pipe', '-format_whitelist', 'matroska,webm'],
+    ...['-codec_whitelist', 'rawvideo,opus,libopus', '-f', 'matroska', '-i', 'pipe:0'],
+  ];
+}
+
 /** Options that stand before the input in every ffmpeg that reads a user's file. */
 export function inputGuard(path: string, decoders = FILE_DECODERS): string[] {
   return [...fileOptions(decoders), '-i', `file:${path}`];

@@ -75,6 +75,8 @@ export interface RoomEngineCaps {
   serverMute: boolean;
   /** People in one room may be connected to different nodes of the platform. */
   multiNode: boolean;
+  /** A room can be sent to a stream, and a stream into a room. */
+  bridges: boolean;
 }
 
 export type RoomRole = 'HOST' | 'SPEAKER' | 'VIEWER';

@@ -34,7 +34,10 @@ export function createMeshEngine({ relay }: { relay: SignalRelay }): RoomEngine 
 
   return {
     name: 'mesh',
-    caps: { maxParticipants: MAX_PARTICIPANTS, recording: false, serverMute: false, multiNode: true },
+    caps: {
+      ...{ maxParticipants: MAX_PARTICIPANTS, recording: false, serverMute: false, multiNode: true },
+      bridges: false,
+    },
     createRoom: async ({ roomId }) => ({ ref: roomId }),
     async endRoom(ref) {
       rooms.delete(ref);

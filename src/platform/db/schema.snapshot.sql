@@ -105,7 +105,7 @@ create table bridge (
   created_at timestamp with time zone not null,
   constraint bridge_check CHECK (((source_id IS NULL) <> (source_url IS NULL))),
   constraint bridge_check1 CHECK (((status = 'STOPPED'::text) = (end_reason IS NOT NULL))),
-  constraint bridge_end_reason_check CHECK ((end_reason = ANY (ARRAY['SOURCE_ENDED'::text, 'TARGET_ENDED'::text, 'TARGET_TAKEN'::text, 'EXPIRED'::text, 'SUSPENDED'::text, 'DELETED'::text]))),
+  constraint bridge_end_reason_check CHECK ((end_reason = ANY (ARRAY['SOURCE_ENDED'::text, 'TARGET_ENDED'::text, 'TARGET_TAKEN'::text, 'EXPIRED'::text, 'SUSPENDED'::text, 'REMOVED'::text, 'DELETED'::text]))),
   constraint bridge_layout_check CHECK ((layout = ANY (ARRAY['GRID'::text, 'SPEAKER'::text, 'SINGLE'::text]))),
   constraint bridge_pkey PRIMARY KEY (id),
   constraint bridge_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'CONNECTING'::text, 'ACTIVE'::text, 'FAILED'::text, 'STOPPED'::text]))),
@@ -114,6 +114,7 @@ create table bridge (
 );
 CREATE UNIQUE INDEX bridge_feeds ON public.bridge USING btree (target_id) WHERE ((type <> 'STREAM_TO_ROOM'::text) AND (status <> ALL (ARRAY['FAILED'::text, 'STOPPED'::text])));
 CREATE INDEX bridge_open ON public.bridge USING btree (target_id) WHERE (status <> ALL (ARRAY['FAILED'::text, 'STOPPED'::text]));
+CREATE INDEX bridge_source ON public.bridge USING btree (source_id) WHERE (status <> ALL (ARRAY['FAILED'::text, 'STOPPED'::text]));
 CREATE INDEX bridge_workspace ON public.bridge USING btree (workspace_id, id DESC);
 
 create table chat_ban (
@@ -1023,6 +1024,7 @@ create table room_participant (
   created_at timestamp with time zone not null,
   joined_at timestamp with time zone,
   left_at timestamp with time zone,
+  bridge_id text,
   constraint room_participant_check CHECK (((state = 'LEFT'::text) = (leave_reason IS NOT NULL))),
   constraint room_participant_check1 CHECK (((state = 'LEFT'::text) = (left_at IS NOT NULL))),
   constraint room_participant_check2 CHECK (((connection_id IS NULL) = (node_id IS NULL))),
@@ -1032,6 +1034,7 @@ create table room_participant (
   constraint room_participant_room_id_fkey FOREIGN KEY (room_id) REFERENCES room(id) ON DELETE CASCADE,
   constraint room_participant_state_check CHECK ((state = ANY (ARRAY['JOINING'::text, 'ACTIVE'::text, 'LEFT'::text])))
 );
+CREATE INDEX room_participant_bridge ON public.room_participant USING btree (bridge_id) WHERE (bridge_id IS NOT NULL);
 CREATE INDEX room_participant_open ON public.room_participant USING btree (node_id) WHERE (state <> 'LEFT'::text);
 CREATE UNIQUE INDEX room_participant_present ON public.room_participant USING btree (room_id, identity) WHERE (state <> 'LEFT'::text);
 CREATE INDEX room_participant_room ON public.room_participant USING btree (room_id, id DESC);

@@ -21,7 +21,15 @@ export const VALUES = {
     type: ['ROOM_TO_STREAM', 'PULL_TO_STREAM', 'STREAM_TO_ROOM'],
     layout: ['GRID', 'SPEAKER', 'SINGLE'],
     status: ['PENDING', 'CONNECTING', 'ACTIVE', 'FAILED', 'STOPPED'],
-    end_reason: ['SOURCE_ENDED', 'TARGET_ENDED', 'TARGET_TAKEN', 'EXPIRED', 'SUSPENDED', 'DELETED'],
+    end_reason: [
+      'SOURCE_ENDED',
+      'TARGET_ENDED',
+      'TARGET_TAKEN',
+      'EXPIRED',
+      'SUSPENDED',
+      'REMOVED',
+      'DELETED',
+    ],
   },
   chat_message: {
     kind: ['MESSAGE', 'SYSTEM'],
@@ -969,6 +977,7 @@ export interface RoomParticipantTable {
   created_at: Date;
   joined_at: Date | null;
   left_at: Date | null;
+  bridge_id: string | null;
 }
 
 export interface RoomRecordingTable {

@@ -24,6 +24,8 @@ export interface Participant {
   video: boolean;
   screen: boolean;
   hand: boolean;
+  /** It is a stream that plays in the room, and no person. */
+  bridgeId?: string | null;
   joinedAt: string;
 }
 
@@ -48,6 +50,8 @@ export interface Welcome {
   engine: EngineName;
   iceServers: RTCIceServer[];
   recording: boolean;
+  /** It is sent to a stream. */
+  broadcast?: boolean;
   /** Whether the room can be recorded. */
   canRecord?: boolean;
   /** What of this participant a host has muted; they cannot lift it. */
@@ -64,6 +68,7 @@ export type ServerMessage =
   | { type: 'hand'; identity: string; raised: boolean }
   | { type: 'muted'; kind: MediaKind; muted: boolean }
   | { type: 'recording'; on: boolean }
+  | { type: 'broadcast'; on: boolean }
   | { type: 'waitingRoom'; people: Waiting[] }
   | { type: 'signal'; data: Signal }
   | { type: 'engine'; state: 'down' | 'up' }

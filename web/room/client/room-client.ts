@@ -37,6 +37,7 @@ export class RoomClient {
     waitingRoom: [],
     mutedByHost: new Set(),
     recording: false,
+    broadcast: false,
     hasMedia: true,
   };
   readonly #options: RoomOptions;
@@ -233,6 +234,9 @@ export class RoomClient {
       case 'recording':
         state.recording = message.on;
         break;
+      case 'broadcast':
+        state.broadcast = message.on;
+        break;
       case 'waitingRoom':
         state.waitingRoom = message.people;
         break;
@@ -274,6 +278,7 @@ export class RoomClient {
     this.#options.onTokens?.({ token: this.#token, resumeToken: welcome.resumeToken });
     state.welcome = welcome;
     state.recording = welcome.recording;
+    state.broadcast = welcome.broadcast === true;
     state.hasMedia = true;
     state.participants = new Map(
       [...welcome.participants, welcome.self].map((participant) => [participant.identity, participant]),

@@ -32,6 +32,8 @@ export interface RoomState {
   /** By a host: the participant cannot lift it. */
   mutedByHost: Set<MediaKind>;
   recording: boolean;
+  /** It is sent to a stream. */
+  broadcast: boolean;
   /** False while the engine cannot carry sound and pictures. */
   hasMedia: boolean;
 }

@@ -46,7 +46,11 @@ export async function* readFrames(
 ): AsyncGenerator<MediaFrame[]> {
   const clockRate = clockRateOf(header);
   if (clockRate === null) return;
-  const make = header.kind === 'VIDEO' ? pictures(header) : sounds(header);
+  const orientationId = idOf(header.extensions, ORIENTATION);
+  const make =
+    header.kind === 'VIDEO'
+      ? pictures((extensions) => extensions.get(orientationId)?.readUInt8(0))
+      : sounds(header);
   for await (const packets of readInOrder(file, header.bodyAt, clockRate, from)) {
     const frames: MediaFrame[] = [];
     for (const packet of packets) make(packet, frames);
@@ -54,7 +58,8 @@ export async function* readFrames(
   }
 }
 
-type Maker = (packet: OrderedPacket, frames: MediaFrame[]) => void;
+/** Puts the frames that a packet completes into the list. */
+export type Maker = (packet: OrderedPacket, frames: MediaFrame[]) => void;
 
 function sounds({ redType, extensions }: MjrHeader): Maker {
   const levelId = idOf(extensions, LEVEL_EXTENSION);
@@ -74,9 +79,10 @@ function sounds({ redType, extensions }: MjrHeader): Maker {
 /**
  * Puts pictures together. After a loss nothing is shown until a picture comes that needs none of those before: a still
  * picture is better than a torn one.
+ *
+ * @param turnOf the orientation in a packet (3GPP TS 26.114, section 7.4.5), where it says one.
  */
-function pictures({ extensions }: MjrHeader): Maker {
-  const orientationId = idOf(extensions, ORIENTATION);
+export function pictures(turnOf: (extensions: ReadonlyMap<number, Buffer>) => number | undefined): Maker {
   let open: { first: OrderedPacket; parts: Buffer[]; bytes: number } | null = null;
   let isTorn = true;
   return (packet, frames) => {
@@ -104,7 +110,7 @@ function pictures({ extensions }: MjrHeader): Maker {
     const isKey = isKeyFrame(data);
     if (isKey) isTorn = !isSensible(keyFrameSize(data));
     if (isTorn) return;
-    const turned = packet.rtp.extensions?.get(orientationId)?.readUInt8(0);
+    const turned = packet.rtp.extensions === null ? undefined : turnOf(packet.rtp.extensions);
     const rotation = turned === undefined ? null : (ROTATIONS[turned & 3] ?? null);
     frames.push({ ...numbersOf(first), isKey, rotation, level: null, data });
   };

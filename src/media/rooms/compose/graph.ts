@@ -1,5 +1,5 @@
 import { inputGuard } from '../../ffmpeg/guard.ts';
-import { captionSize, type Picture, type Tile } from './layout.ts';
+import { type Box, captionSize, type Picture, type Tile } from './layout.ts';
 import type { Shape } from './scan.ts';
 import type { Slice } from './slice.ts';
 import { FPS } from './timeline.ts';
@@ -67,13 +67,33 @@ export function sceneArgs(input: SceneInput, pathOf: (name: string) => string): 
   ];
 }
 
+/** A picture of the names and the empty tiles alone, in the pixels of `yuv420p`, on the standard output. */
+export function stillArgs({ picture, tiles, font }: Still): string[] {
+  const { width, height } = picture;
+  const filters = [
+    `color=c=${BACKGROUND}:s=${width}x${height}:r=${FPS}`,
+    ...['trim=end_frame=1', 'format=yuv420p'],
+    ...tiles.flatMap((one) => drawn(one, picture, font)),
+  ];
+  return [
+    ...['-nostdin', '-v', 'error', '-filter_complex', `${filters.join(',')}[v]`, '-map', '[v]'],
+    ...['-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'yuv420p', 'pipe:1'],
+  ];
+}
+
+export interface Still {
+  picture: Picture;
+  tiles: readonly { tile: Box & { caption: Box }; nameFile: string; isSeen: boolean }[];
+  font: string | null;
+}
+
 /** Names and empty tiles are drawn once; the pictures are laid over them. */
 function pictureGraph({ frames, picture, tiles, font }: SceneInput): string[] {
   const { width, height } = picture;
   const still = [
     `color=c=${BACKGROUND}:s=${width}x${height}:r=${FPS}`,
     ...['trim=end_frame=1', 'format=yuv420p'],
-    ...tiles.flatMap((one) => drawn(one, picture, font)),
+    ...tiles.flatMap((one) => drawn({ ...one, isSeen: one.slice !== null }, picture, font)),
     ...['loop=loop=-1:size=1', `setpts=N/(${FPS}*TB)`, `trim=end_frame=${frames}`],
   ];
   const chains = [`${still.join(',')}[b0]`];
@@ -89,7 +109,11 @@ function pictureGraph({ frames, picture, tiles, font }: SceneInput): string[] {
   return chains;
 }
 
-function drawn({ tile, nameFile, slice }: SceneTile, picture: Picture, font: string | null): string[] {
+function drawn(
+  { tile, nameFile, isSeen }: Still['tiles'][number],
+  picture: Picture,
+  font: string | null,
+): string[] {
   const { x, y, width, height, caption } = tile;
   const size = captionSize(picture);
   const box = `drawbox=x=${x}:y=${y}:w=${width}:h=${height}:color=${TILE}:t=fill`;
@@ -98,11 +122,14 @@ function drawn({ tile, nameFile, slice }: SceneTile, picture: Picture, font: str
     `drawtext=fontfile=${font}:textfile=${nameFile}:expansion=none:fontsize=${letters}:fontcolor=${LETTERS}:${place}`;
   const below = text(`x=${caption.x + 4}:y=${caption.y}+(${caption.height}-th)/2`, size);
   const inside = text(`x=${x}+(${width}-tw)/2:y=${y}+(${height}-th)/2`, size);
-  return [box, below, ...(slice === null ? [inside] : [])];
+  return [box, below, ...(isSeen ? [] : [inside])];
 }
 
 /** How a picture comes into its tile: the scaler alone meets other sizes, everything behind it has one. */
-function fit(tile: Tile, shape: Shape | null): { filters: string[]; x: number; y: number } {
+export function fit(
+  tile: Box & { isWhole: boolean },
+  shape: Omit<Shape, 'atMs'> | null,
+): Box & { filters: string[] } {
   const degrees = shape?.degrees ?? 0;
   const isTurned = degrees === 90 || degrees === 270;
   const [wide, high] = [shape?.width ?? 16, shape?.height ?? 9];
@@ -115,11 +142,12 @@ function fit(tile: Tile, shape: Shape | null): { filters: string[]; x: number; y
   const scale = isTurned ? `scale=${height}:${width}` : `scale=${width}:${height}`;
   const turn = { 0: [], 90: ['transpose=1'], 180: ['hflip', 'vflip'], 270: ['transpose=2'] }[degrees];
   const crop = isCropped ? [`crop=${tile.width}:${tile.height}`] : [];
-  const [spareX, spareY] = isCropped ? [0, 0] : [tile.width - width, tile.height - height];
+  const seen = isCropped ? { width: tile.width, height: tile.height } : { width, height };
   return {
     filters: [scale, 'format=yuv420p', ...turn, ...crop],
-    x: tile.x + even(spareX / 2),
-    y: tile.y + even(spareY / 2),
+    x: tile.x + even((tile.width - seen.width) / 2),
+    y: tile.y + even((tile.height - seen.height) / 2),
+    ...seen,
   };
 }
 
@@ -150,7 +178,7 @@ function soundGraph({ frames, sounds }: SceneInput, firstInput: number): string[
 export const JOINED_SOUND = `asetpts=N/SR/TB,volume=${HEADROOM},alimiter=level=disabled:limit=0.95`;
 
 /** A name in at most so many letters as fit: no line breaks, nothing that cannot be seen. */
-export function captionOf(tile: Tile, picture: Picture): string {
+export function captionOf(tile: Pick<Tile, 'width' | 'name'>, picture: Picture): string {
   const most = Math.max(1, Math.floor(tile.width / (captionSize(picture) * LETTER_WIDTH)));
   const letters = [...tile.name.normalize('NFC').replace(/\p{C}|\p{Zl}|\p{Zp}/gu, ' ')];
   return letters.length <= most ? letters.join('') : `${letters.slice(0, Math.max(1, most - 1)).join('')}…`;

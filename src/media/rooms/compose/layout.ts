@@ -1,5 +1,20 @@
 import type { ScannedTrack } from './scan.ts';
-import type { Scene } from './timeline.ts';
+
+/** Who is in the picture, with what sends their pictures. */
+export interface Cast<C = ScannedTrack> {
+  /** In the order in which they came. */
+  people: readonly Person<C>[];
+  /** A screen that is shared, large; null without. */
+  screen: (Person<C> & { camera: C }) | null;
+  /** Whose picture is large: an index in `people`; null where all are alike. */
+  speaker: number | null;
+}
+
+interface Person<C> {
+  name: string;
+  /** null while the camera is off. */
+  camera: C | null;
+}
 
 export interface Picture {
   width: number;
@@ -13,9 +28,9 @@ export interface Box extends Picture {
 }
 
 /** Where one of those in the picture is. */
-export interface Tile extends Box {
+export interface Tile<C = ScannedTrack> extends Box {
   name: string;
-  camera: ScannedTrack | null;
+  camera: C | null;
   /** A screen is shown whole; of a camera, what does not fit is cut off. */
   isWhole: boolean;
   /** Below it, for the name. */
@@ -27,7 +42,7 @@ const LARGE = 0.8;
 /** In a column of small ones. */
 const MOST_BESIDE = 5;
 
-export function tilesOf(scene: Scene, picture: Picture): Tile[] {
+export function tilesOf<C>(scene: Cast<C>, picture: Picture): Tile<C>[] {
   const whole = { x: 0, y: 0, ...picture };
   const { people, screen, speaker } = scene;
   const large = screen ?? (speaker === null ? undefined : people[speaker]);
@@ -44,9 +59,7 @@ export function tilesOf(scene: Scene, picture: Picture): Tile[] {
   return [main, ...column(beside, side, picture)];
 }
 
-type Person = Scene['people'][number];
-
-function grid(people: readonly Person[], area: Box, picture: Picture): Tile[] {
+function grid<C>(people: readonly Person<C>[], area: Box, picture: Picture): Tile<C>[] {
   const columns = Math.ceil(Math.sqrt(people.length));
   const rows = Math.ceil(people.length / Math.max(1, columns));
   const [width, height] = [area.width / columns, area.height / rows];
@@ -60,14 +73,14 @@ function grid(people: readonly Person[], area: Box, picture: Picture): Tile[] {
   });
 }
 
-function column(people: readonly Person[], area: Box, picture: Picture): Tile[] {
+function column<C>(people: readonly Person<C>[], area: Box, picture: Picture): Tile<C>[] {
   const height = area.height / MOST_BESIDE;
   return people.map((person, index) =>
     tile(person, { ...area, y: area.y + index * height, height }, picture, false),
   );
 }
 
-function tile({ name, camera }: Person, cell: Box, picture: Picture, isWhole: boolean): Tile {
+function tile<C>({ name, camera }: Person<C>, cell: Box, picture: Picture, isWhole: boolean): Tile<C> {
   const margin = picture.height / 180;
   const captionHeight = even(captionSize(picture) * 1.6);
   const [x, y] = [even(cell.x + margin), even(cell.y + margin)];

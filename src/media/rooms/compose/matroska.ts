@@ -3,7 +3,8 @@ import type { FileHandle } from 'node:fs/promises';
 /** What the one track of a file is (RFC 9559). */
 export type MatroskaTrack = { codec: 'V_VP8'; width: number; height: number } | { codec: 'A_OPUS' };
 
-const ID = {
+/** Of what an own file has (RFC 9559). */
+export const ID = {
   ebml: 0x1a45dfa3,
   docType: 0x4282,
   segment: 0x18538067,
@@ -16,11 +17,13 @@ const ID = {
   trackNumber: 0xd7,
   trackUid: 0x73c5,
   trackType: 0x83,
+  defaultDuration: 0x23e383,
   codecId: 0x86,
   codecPrivate: 0x63a2,
   video: 0xe0,
   pixelWidth: 0xb0,
   pixelHeight: 0xba,
+  colourSpace: 0x2eb524,
   audio: 0xe1,
   samplingFrequency: 0xb5,
   channels: 0x9f,
@@ -30,7 +33,7 @@ const ID = {
 };
 /** One millisecond. */
 const SCALE_NS = 1_000_000;
-const UNKNOWN_SIZE = Buffer.from('01ffffffffffffff', 'hex');
+export const UNKNOWN_SIZE = Buffer.from('01ffffffffffffff', 'hex');
 /** A block's time has 16 bits of its own. */
 const CLUSTER_MS = 5000;
 const CLUSTER_BYTES = 2 ** 20;
@@ -51,16 +54,7 @@ export class MatroskaWriter {
 
   /** Once, first. */
   async begin(track: MatroskaTrack): Promise<void> {
-    const info = [number(ID.timestampScale, SCALE_NS), text(ID.muxingApp, NAME), text(ID.writingApp, NAME)];
-    await this.#file.write(
-      Buffer.concat([
-        element(ID.ebml, [text(ID.docType, 'matroska')]),
-        idOf(ID.segment),
-        UNKNOWN_SIZE,
-        element(ID.info, info),
-        element(ID.tracks, [trackEntry(track)]),
-      ]),
-    );
+    await this.#file.write(matroskaHead([trackEntry(track)]));
   }
 
   /** @param atMs a whole number; one that is not after the frame before becomes so. */
@@ -91,18 +85,37 @@ export class MatroskaWriter {
   }
 }
 
+/** What stands before the first cluster: times are in milliseconds. */
+export function matroskaHead(tracks: readonly Buffer[]): Buffer {
+  const info = [number(ID.timestampScale, SCALE_NS), text(ID.muxingApp, NAME), text(ID.writingApp, NAME)];
+  return Buffer.concat([
+    element(ID.ebml, [text(ID.docType, 'matroska')]),
+    idOf(ID.segment),
+    UNKNOWN_SIZE,
+    element(ID.info, info),
+    element(ID.tracks, tracks),
+  ]);
+}
+
 function trackEntry(track: MatroskaTrack): Buffer {
-  const isVideo = track.codec === 'V_VP8';
-  const common = [
-    number(ID.trackNumber, 1),
-    number(ID.trackUid, 1),
-    number(ID.trackType, isVideo ? 1 : 2),
-    text(ID.codecId, track.codec),
+  if (track.codec === 'A_OPUS') return opusEntry(1);
+  const size = [number(ID.pixelWidth, track.width), number(ID.pixelHeight, track.height)];
+  return element(ID.trackEntry, [...trackIds(1, 1, track.codec), element(ID.video, size)]);
+}
+
+/** @param type 1 for pictures, 2 for sound. */
+export function trackIds(trackNumber: number, type: 1 | 2, codec: string): Buffer[] {
+  return [
+    number(ID.trackNumber, trackNumber),
+    number(ID.trackUid, trackNumber),
+    number(ID.trackType, type),
+    text(ID.codecId, codec),
   ];
-  if (track.codec === 'V_VP8') {
-    const size = [number(ID.pixelWidth, track.width), number(ID.pixelHeight, track.height)];
-    return element(ID.trackEntry, [...common, element(ID.video, size)]);
-  }
+}
+
+/** Opus, as browsers send it. */
+export function opusEntry(trackNumber: number): Buffer {
+  const common = trackIds(trackNumber, 2, 'A_OPUS');
   const rate = Buffer.alloc(8);
   rate.writeDoubleBE(48_000);
   const sound = [element(ID.samplingFrequency, [rate]), number(ID.channels, 2)];
@@ -111,7 +124,7 @@ function trackEntry(track: MatroskaTrack): Buffer {
 }
 
 /** RFC 7845, section 5.1: stereo at 48 kHz, nothing to skip, no gain. A decoder gives both sides of mono, too. */
-function opusHead(): Buffer {
+export function opusHead(): Buffer {
   const head = Buffer.alloc(19);
   head.write('OpusHead', 0, 'latin1');
   head.writeUInt8(1, 8);
@@ -120,7 +133,7 @@ function opusHead(): Buffer {
   return head;
 }
 
-function element(id: number, content: readonly Buffer[]): Buffer {
+export function element(id: number, content: readonly Buffer[]): Buffer {
   const bytes = content.reduce((sum, { length }) => sum + length, 0);
   const size = Buffer.alloc(8);
   size.writeUInt32BE(Math.floor(bytes / 2 ** 32), 0);
@@ -130,17 +143,17 @@ function element(id: number, content: readonly Buffer[]): Buffer {
   return Buffer.concat([idOf(id), size, ...content]);
 }
 
-function number(id: number, value: number): Buffer {
+export function number(id: number, value: number): Buffer {
   const bytes = Buffer.alloc(6);
   bytes.writeUIntBE(value, 0, 6);
   return element(id, [bytes]);
 }
 
-function text(id: number, value: string): Buffer {
+export function text(id: number, value: string): Buffer {
   return element(id, [Buffer.from(value)]);
 }
 
-function idOf(id: number): Buffer {
+export function idOf(id: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(id);
   return bytes.subarray(bytes.findIndex((byte) => byte !== 0));

@@ -32,10 +32,15 @@ export interface OrderedPacket {
   resume: ResumePoint;
 }
 
-/** Those sent once more come a little later; then they are missing. */
-const WAIT_MS = 1000;
-/** The first packet that came may not be the first that was sent. */
-const SETTLE_MS = 250;
+/** How long order is waited for, in milliseconds. */
+export interface Patience {
+  /** Those sent once more come a little later; then they are missing. */
+  waitMs: number;
+  /** The first packet that came may not be the first that was sent. */
+  settleMs: number;
+}
+
+const RECORDED: Patience = { waitMs: 1000, settleMs: 250 };
 const MAX_HELD = 1024;
 /** A sender that begins anew begins anywhere. */
 const RESTART_DISTANCE = 5000;
@@ -68,8 +73,10 @@ export async function* readInOrder(
   if (rest.length > 0) yield rest;
 }
 
-class PacketOrder {
+/** Puts the packets of one track in their order. */
+export class PacketOrder {
   readonly #ticksPerMs: number;
+  readonly #patience: Patience;
   readonly #held = new Map<number, Held>();
   #newest: Numbers | null;
   /** The number that is due. */
@@ -79,8 +86,9 @@ class PacketOrder {
   /** When the first of all came, until it is known which is due. */
   #beganAtMs: number | null = null;
 
-  constructor(clockRate: number, from: ResumePoint | null) {
+  constructor(clockRate: number, from: ResumePoint | null, patience = RECORDED) {
     this.#ticksPerMs = clockRate / 1000;
+    this.#patience = patience;
     this.#newest = from;
     this.#next = from?.sequence ?? 0;
   }
@@ -91,13 +99,14 @@ class PacketOrder {
     if ((sequence < this.#next && this.#beganAtMs === null) || this.#held.has(sequence)) return;
     this.#held.set(sequence, { packet, rtp, numbers });
     if (this.#beganAtMs !== null) {
-      if (packet.receivedMs - this.#beganAtMs < SETTLE_MS && this.#held.size <= MAX_HELD) return;
+      if (packet.receivedMs - this.#beganAtMs < this.#patience.settleMs && this.#held.size <= MAX_HELD)
+        return;
       this.#begin();
     }
     this.#release(ready);
     if (this.#held.size === 0) return;
     this.#missedAtMs ??= packet.receivedMs;
-    const isLost = packet.receivedMs - this.#missedAtMs > WAIT_MS;
+    const isLost = packet.receivedMs - this.#missedAtMs > this.#patience.waitMs;
     if (isLost || this.#held.size > MAX_HELD) this.#skip(ready);
   }
 

@@ -47,7 +47,7 @@ export class JanusError extends Error {
   }
 }
 
-const PLUGIN = 'janus.plugin.videoroom';
+const PLUGINS = { room: 'janus.plugin.videoroom', feed: 'janus.plugin.streaming' } as const;
 const ANSWER_MS = 5000;
 /** Janus gives up a session after 60 s of silence. */
 const KEEPALIVE_MS = 25_000;
@@ -120,8 +120,10 @@ export class JanusClient {
     await this.#request({ janus: 'ping' });
   }
 
-  async attach(events: HandleEvents): Promise<JanusHandle> {
-    const handle = idOf(await this.#request({ janus: 'attach', session_id: this.#session, plugin: PLUGIN }));
+  /** @param plugin a place in a room, or a feed of media that comes by plain RTP. */
+  async attach(events: HandleEvents, plugin: keyof typeof PLUGINS = 'room'): Promise<JanusHandle> {
+    const asked = { janus: 'attach', session_id: this.#session, plugin: PLUGINS[plugin] };
+    const handle = idOf(await this.#request(asked));
     this.#handles.set(handle, events);
     const of = { session_id: this.#session, handle_id: handle };
     return {

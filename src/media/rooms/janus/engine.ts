@@ -12,6 +12,7 @@ import type {
 import { JanusClient, JanusError, type JanusHandle } from './client.ts';
 import { JanusConnection } from './connection.ts';
 import { type JanusLink, readLink } from './link.ts';
+import { ROOM_EXISTS, roomRequest } from './room-request.ts';
 import { kindOf, readDescription } from './sources.ts';
 
 type Json = Record<string, unknown>;
@@ -23,12 +24,8 @@ interface Options {
 }
 
 const MAX_PARTICIPANTS = 100;
-/** Those of an identity whose older connection goes in this moment. */
-const SPARE_PUBLISHERS = 10;
-const MAX_BITRATE = 2_500_000;
 const LOOK_MS = 200;
 const NO_SUCH_ROOM = 426;
-const ROOM_EXISTS = 427;
 const NO_SUCH_FEED = 428;
 
 /** Rooms on the Janus of this machine (docs/decisions/room-engines.md#janus). */
@@ -46,7 +43,10 @@ interface Session {
 
 class JanusEngine implements RoomEngine {
   readonly name = 'janus';
-  readonly caps = { maxParticipants: MAX_PARTICIPANTS, recording: true, serverMute: true, multiNode: false };
+  readonly caps = {
+    ...{ maxParticipants: MAX_PARTICIPANTS, recording: true, serverMute: true, multiNode: false },
+    bridges: true,
+  };
   readonly #options: Options;
   readonly #listeners: ((event: RoomEngineEvent) => void)[] = [];
   readonly #rooms = new Map<string, Room>();
@@ -62,19 +62,7 @@ class JanusEngine implements RoomEngine {
 
   async createRoom({ roomId, maxParticipants }: { roomId: string; maxParticipants: number }) {
     const { desk, link } = this.#reach();
-    await accept(ROOM_EXISTS, () =>
-      desk.send({
-        request: 'create',
-        admin_key: link.adminKey,
-        room: roomId,
-        is_private: true,
-        publishers: maxParticipants + SPARE_PUBLISHERS,
-        bitrate: MAX_BITRATE,
-        audiocodec: 'opus',
-        videocodec: 'vp8',
-        opus_fec: true,
-      }),
-    );
+    await accept(ROOM_EXISTS, () => desk.send(roomRequest(link, roomId, maxParticipants)));
     return { ref: roomId };
   }
 

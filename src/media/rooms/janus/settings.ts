@@ -25,7 +25,7 @@ const SESSION_TIMEOUT_SEC = 60;
 const DEBUG_LEVEL = 2;
 
 const OTHER_PLUGINS = [
-  ...['audiobridge', 'duktape', 'echotest', 'lua', 'nosip', 'recordplay', 'sip', 'streaming', 'textroom'],
+  ...['audiobridge', 'duktape', 'echotest', 'lua', 'nosip', 'recordplay', 'sip', 'textroom'],
   ...['videocall', 'voicemail'],
 ];
 const OTHER_TRANSPORTS = ['http', 'mqtt', 'nanomsg', 'pfunix', 'rabbitmq'];
@@ -79,6 +79,11 @@ function filesOf({ wsPort, secret, adminKey, ports, publicIp, devices }: JanusSe
       ]),
       section('admin', ['admin_ws = false', 'admin_wss = false']),
     ].join('\n'),
+    'janus.plugin.streaming.jcfg': section('general', [
+      `admin_key = "${adminKey}"`,
+      'string_ids = true',
+      'events = false',
+    ]),
     'janus.plugin.videoroom.jcfg': section('general', [
       `admin_key = "${adminKey}"`,
       'lock_rtp_forward = true',

@@ -43,7 +43,10 @@ export function createLivekitEngine(options: Options): RoomEngine {
 
 class LivekitEngine implements RoomEngine {
   readonly name = 'livekit';
-  readonly caps = { maxParticipants: MAX_PARTICIPANTS, recording: false, serverMute: true, multiNode: true };
+  readonly caps = {
+    ...{ maxParticipants: MAX_PARTICIPANTS, recording: false, serverMute: true, multiNode: true },
+    bridges: false,
+  };
   readonly webhook: EngineWebhook;
   readonly #options: Options;
   readonly #api: LivekitApi;

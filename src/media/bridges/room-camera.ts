@@ -1,0 +1,209 @@
+import type { Logger } from '../../platform/logger.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { type Maker, type MediaFrame, pictures } from '../rooms/compose/frames.ts';
+import type { Box, Picture } from '../rooms/compose/layout.ts';
+import { PacketOrder } from '../rooms/compose/packet-order.ts';
+import { parseRtp } from '../rooms/compose/rtp.ts';
+import { keyFrameSize } from '../rooms/compose/vp8.ts';
+import type { Placed } from './room-canvas.ts';
+import { type CameraShape, PictureDecoder } from './room-decoder.ts';
+
+export interface CameraOptions {
+  ffmpeg: FfmpegProgram;
+  log: Logger;
+  /** Asks the sender for a whole picture. */
+  again(): void;
+  /** A screen that does not change sends nothing for a while. */
+  isScreen: boolean;
+}
+
+type Place = Box & { isWhole: boolean };
+
+const PATIENCE = { waitMs: 150, settleMs: 0 };
+const CLOCK_RATE = 90_000;
+/** Browsers pass over what is asked more often. */
+const AGAIN_MS = 1000;
+/** One size of several is no longer sent. */
+const LAYER_OFF_MS = 1000;
+const MAX_RECENT_FRAMES = 120;
+const MAX_RECENT_BYTES = 2 * 2 ** 20;
+/** What has sent nothing for so long is switched off. */
+const OFF_AFTER_MS = { camera: 2500, screen: 12_000 };
+/** Shapes that differ less are one, for whoever sends less when the network is bad. */
+const ALIKE = 0.02;
+
+/** One camera or screen: its packets come in, and pictures in the size of its place come out. */
+export class RoomCamera {
+  readonly #options: CameraOptions;
+  readonly #layers = new Map<number, Layer>();
+  /** The one that is shown. */
+  #layer = -1;
+  #place: Place | null = null;
+  #shape: CameraShape | null = null;
+  #degrees: CameraShape['degrees'] = 0;
+  #decoder: PictureDecoder | null = null;
+  /** Shows its pictures until the next one has some. */
+  #former: PictureDecoder | null = null;
+  #isWaiting = true;
+  /** From the last whole picture on: what a decoder can begin with. null when it was too long ago. */
+  #recent: Buffer[] | null = null;
+  #recentBytes = 0;
+  #frameAtMs = Number.NEGATIVE_INFINITY;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: CameraOptions) {
+    this.#options = options;
+  }
+
+  packet(data: Buffer, number: number, atMs: number): void {
+    const rtp = parseRtp(data);
+    if (rtp === null) return;
+    const layer = this.#layers.get(number) ?? newLayer();
+    this.#layers.set(number, layer);
+    const ready: Parameters<PacketOrder['push']>[2] = [];
+    layer.order.push({ data, receivedMs: atMs, offset: 0 }, rtp, ready);
+    const frames: MediaFrame[] = [];
+    for (const packet of ready) layer.make(packet, frames);
+    layer.packetAtMs = atMs;
+    if (frames.length > 0) layer.frameAtMs = atMs;
+    for (const frame of frames) this.#choose(number, frame, atMs);
+    this.#ask(atMs);
+  }
+
+  /** Where it is shown; null for nowhere: nothing is decoded then. */
+  show(place: Place | null): void {
+    const isSame =
+      place !== null &&
+      this.#place?.width === place.width &&
+      this.#place.height === place.height &&
+      this.#place.x === place.x &&
+      this.#place.y === place.y;
+    if (isSame) return;
+    this.#place = place;
+    this.#isWaiting = true;
+    if (place === null) void this.stop();
+    else if (this.#recent !== null && this.#shape !== null) {
+      this.#begin(this.#shape, place);
+      for (const frame of this.#recent) this.#decoder?.frame(frame);
+    }
+  }
+
+  /** Whether it sends pictures. */
+  isOn(atMs: number): boolean {
+    const { isScreen } = this.#options;
+    return atMs - this.#frameAtMs < (isScreen ? OFF_AFTER_MS.screen : OFF_AFTER_MS.camera);
+  }
+
+  /** The newest picture, in its place; null while there is none. */
+  picture(): Placed | null {
+    const place = this.#place;
+    if (place === null) return null;
+    const own = this.#isWaiting ? null : (this.#decoder?.latest ?? null);
+    if (own !== null) {
+      if (this.#former !== null) void this.#former.stop();
+      this.#former = null;
+      return own;
+    }
+    const older = (this.#isWaiting ? this.#decoder?.latest : this.#former?.latest) ?? this.#former?.latest;
+    return older == null ? null : { frame: older.frame, at: within(place, older.frame) };
+  }
+
+  async stop(): Promise<void> {
+    const decoders = [this.#decoder, this.#former];
+    [this.#decoder, this.#former] = [null, null];
+    await Promise.all(decoders.map((one) => one?.stop()));
+  }
+
+  /** The largest that comes; another only from a whole picture on. */
+  #choose(number: number, frame: MediaFrame, atMs: number): void {
+    const shownAtMs = this.#layers.get(this.#layer)?.frameAtMs ?? Number.NEGATIVE_INFINITY;
+    const isBetter = number > this.#layer || atMs - shownAtMs > LAYER_OFF_MS;
+    if (number !== this.#layer && frame.isKey && isBetter) this.#layer = number;
+    if (number !== this.#layer) return;
+    this.#frameAtMs = atMs;
+    this.#frame(frame);
+  }
+
+  #frame({ isKey, rotation, data }: MediaFrame): void {
+    if (rotation !== null) this.#degrees = rotation;
+    const place = this.#place;
+    if (isKey) {
+      const size = keyFrameSize(data);
+      const shape = size === null ? null : { ...size, degrees: this.#degrees };
+      const isNew = shape !== null && (this.#shape === null || !isAlike(shape, this.#shape));
+      if (shape !== null) this.#shape = shape;
+      if (place !== null && this.#shape !== null && (isNew || this.#isWaiting || this.#decoder?.isBroken))
+        this.#begin(this.#shape, place);
+    }
+    this.#keep(data, isKey);
+    // Also while its place is new: what is shown until the picture comes in its new size goes on.
+    this.#decoder?.frame(data);
+  }
+
+  #keep(data: Buffer, isKey: boolean): void {
+    if (isKey) [this.#recent, this.#recentBytes] = [[], 0];
+    this.#recent?.push(data);
+    this.#recentBytes += data.length;
+    const isMuch = this.#recentBytes > MAX_RECENT_BYTES || (this.#recent?.length ?? 0) > MAX_RECENT_FRAMES;
+    if (isMuch) this.#recent = null;
+  }
+
+  #begin(shape: CameraShape, tile: Place): void {
+    const { ffmpeg, log } = this.#options;
+    if (this.#former !== null) void this.#former.stop();
+    this.#former = this.#decoder;
+    this.#decoder = new PictureDecoder({ ffmpeg, shape, tile, log });
+    this.#isWaiting = false;
+  }
+
+  #ask(atMs: number): void {
+    const isNeeded = this.#place !== null && (this.#isWaiting || this.#decoder?.isBroken === true);
+    // Packets come, and no picture can be made of them.
+    const isTorn = [...this.#layers].some(
+      ([number, { packetAtMs, frameAtMs }]) =>
+        number >= this.#layer && packetAtMs === atMs && atMs - frameAtMs > AGAIN_MS,
+    );
+    if ((!isNeeded && !isTorn) || atMs - this.#askedAtMs < AGAIN_MS) return;
+    this.#askedAtMs = atMs;
+    this.#options.again();
+  }
+}
+
+interface Layer {
+  order: PacketOrder;
+  make: Maker;
+  packetAtMs: number;
+  frameAtMs: number;
+}
+
+function newLayer(): Layer {
+  const never = Number.NEGATIVE_INFINITY;
+  const order = new PacketOrder(CLOCK_RATE, null, PATIENCE);
+  return { order, make: pictures(turnOf), packetAtMs: never, frameAtMs: never };
+}
+
+/** As large as its shape lets it be, in the middle. */
+function within(place: Box, { width, height }: Picture): Box {
+  const scale = Math.min(place.width / width, place.height / height);
+  const size = { width: even(width * scale), height: even(height * scale) };
+  const [x, y] = [even((place.width - size.width) / 2), even((place.height - size.height) / 2)];
+  return { x: place.x + x, y: place.y + y, ...size };
+}
+
+const even = (value: number) => 2 * Math.floor(value / 2);
+
+function isAlike(a: CameraShape, b: CameraShape): boolean {
+  return a.degrees === b.degrees && Math.abs(a.width / a.height - b.width / b.height) < ALIKE;
+}
+
+/**
+ * The orientation, by its form: Janus does not say which number an extension has here. Of what it lets browsers send with
+ * pictures, nothing else has one byte of so low a value: the id of a media section is a letter or a digit.
+ */
+function turnOf(extensions: ReadonlyMap<number, Buffer>): number | undefined {
+  for (const value of extensions.values()) {
+    const [first] = value;
+    if (value.length === 1 && first !== undefined && first < 0x10) return first;
+  }
+  return undefined;
+}

@@ -1,0 +1,246 @@
+import type { Logger } from '../../platform/logger.ts';
+import type { RoomView } from '../contract/index.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { PushFailure } from '../restream/failure.ts';
+import type { Cast } from '../rooms/compose/layout.ts';
+import { tilesOf } from '../rooms/compose/layout.ts';
+import { openRoomTap, type RoomTap, type TappedTrack } from '../rooms/janus/tap.ts';
+import { LiveLane } from './live-lane.ts';
+import { RoomCamera } from './room-camera.ts';
+import { bytesOf, composePicture, type Placed } from './room-canvas.ts';
+import { FPS, PICTURE, type RoomMixer, startRoomMixer } from './room-mixer.ts';
+import { type BridgeLayout, castOf, type Present } from './room-scene.ts';
+import { createStillPainter, type NamedTile } from './room-still.ts';
+import { Voices } from './room-voices.ts';
+import type { SourceContext } from './source.ts';
+
+export interface RoomSourceOptions {
+  roomId: string;
+  layout: BridgeLayout;
+  /** Who is in it now; null when it has ended. */
+  view(): Promise<RoomView | null>;
+  ffmpeg: FfmpegProgram;
+  /** How Janus is reached. */
+  linkFile: string;
+  /** For names, which a program reads. */
+  dir: string;
+  log: Logger;
+}
+
+const TICK_MS = 20;
+const LOOK_MS = 250;
+const VIEW_MS = 1000;
+const JANUS_AWAY_MS = 20_000;
+/** Whoever speaks stays large for so long. */
+const SPEAKER_MS = 2500;
+const FRAME_MS = 1000 / FPS;
+
+/** Puts a room into one picture and one sound, until it ends (docs/decisions/bridges.md#rooms). */
+export async function runRoom(
+  options: RoomSourceOptions,
+  { begin, grant, signal }: Pick<SourceContext, 'begin' | 'grant' | 'signal'>,
+): Promise<void> {
+  const first = await options.view();
+  if (first === null || signal.aborted) return;
+  const lane = new LiveLane(begin);
+  const { ffmpeg, log } = options;
+  const keyframeSec = grant.latencyMode === 'LOW' ? 1 : 2;
+  const mixer = await startRoomMixer(
+    { ffmpeg, log, keyframeSec },
+    (tag) => lane.tag(tag),
+    () => lane.flush(),
+  );
+  const stage = new Stage(options, mixer, first);
+  try {
+    await stage.open();
+    const aborted = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+      if (signal.aborted) resolve();
+    });
+    await Promise.race([stage.over, aborted, lane.silence, mixer.failed]);
+  } finally {
+    lane.end();
+    await Promise.all([stage.close(), mixer.stop()]);
+  }
+}
+
+/** Who is in the room and what they send, and the picture that is made of it. */
+class Stage {
+  /** Resolves when the room has ended; rejects when it cannot be read any more. */
+  readonly over: Promise<void>;
+  readonly #options: RoomSourceOptions;
+  readonly #mixer: RoomMixer;
+  readonly #end = Promise.withResolvers<void>();
+  readonly #cameras = new Map<TappedTrack, RoomCamera>();
+  readonly #voices = new Voices();
+  readonly #bornMs = performance.now();
+  #view: RoomView;
+  #tap: RoomTap | null = null;
+  #still: Buffer = Buffer.alloc(bytesOf(PICTURE), 128);
+  #shown: RoomCamera[] = [];
+  /** What the picture was laid out for. */
+  #laidOut = '';
+  #isPainting = false;
+  #speaker: { identity: string; sinceMs: number } | null = null;
+  #speaking = new Map<string, number>();
+  #lastPicture = -1;
+  #timers: NodeJS.Timeout[] = [];
+
+  constructor(options: RoomSourceOptions, mixer: RoomMixer, view: RoomView) {
+    this.#options = options;
+    this.#mixer = mixer;
+    this.#view = view;
+    this.over = this.#end.promise;
+    this.over.catch(() => {});
+  }
+
+  async open(): Promise<void> {
+    const { ffmpeg, dir, log, linkFile, roomId } = this.#options;
+    const painter = await createStillPainter({ ffmpeg, dir, log }, PICTURE);
+    const look = () => this.#look(painter.paint);
+    await look();
+    this.#tap = await openRoomTap({
+      ...{ linkFile, room: roomId, log },
+      onTrack: (track) => this.#add(track),
+      onGone: (track) => this.#remove(track),
+      onPacket: (track, packet, layer) => this.#packet(track, packet, layer),
+      onSpeech: (identity, speaks) => this.#speech(identity, speaks),
+    });
+    this.#timers = [
+      setInterval(() => this.#tick(), TICK_MS),
+      setInterval(() => void look(), LOOK_MS),
+      setInterval(() => void this.#ask(), VIEW_MS),
+    ];
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await Promise.all([this.#tap?.stop(), ...[...this.#cameras.values()].map((camera) => camera.stop())]);
+  }
+
+  get #nowMs(): number {
+    return performance.now() - this.#bornMs;
+  }
+
+  #add(track: TappedTrack): void {
+    if (track.kind === 'AUDIO') {
+      this.#voices.add(track);
+      return;
+    }
+    const { ffmpeg, log } = this.#options;
+    const isScreen = track.source === 'SCREEN';
+    const again = () => this.#tap?.again(track);
+    this.#cameras.set(track, new RoomCamera({ ffmpeg, log, again, isScreen }));
+  }
+
+  #remove(track: TappedTrack): void {
+    this.#voices.remove(track);
+    const camera = this.#cameras.get(track);
+    this.#cameras.delete(track);
+    this.#shown = this.#shown.filter((one) => one !== camera);
+    void camera?.stop();
+  }
+
+  #packet(track: TappedTrack, packet: Buffer, layer: number): void {
+    if (track.kind === 'AUDIO') this.#voices.packet(track, packet, this.#nowMs);
+    else this.#cameras.get(track)?.packet(packet, layer, this.#nowMs);
+  }
+
+  #speech(identity: string, speaks: boolean): void {
+    if (!speaks) return void this.#speaking.delete(identity);
+    this.#speaking.set(identity, this.#nowMs);
+    this.#voices.speaks(identity, this.#nowMs);
+  }
+
+  async #ask(): Promise<void> {
+    const lostMs = this.#tap?.lostSince() ?? null;
+    if (lostMs !== null && performance.now() - lostMs > JANUS_AWAY_MS) {
+      this.#end.reject(new PushFailure('normal', 'Janus, which carries the rooms, does not run.'));
+    }
+    try {
+      const view = await this.#options.view();
+      if (view === null) this.#end.resolve();
+      else this.#view = view;
+    } catch (error) {
+      // The room goes on as it was.
+      this.#options.log.warn({ err: error }, 'who is in a room could not be asked');
+    }
+  }
+
+  /** Lays the picture out anew where something has changed. Never rejects. */
+  async #look(paint: (tiles: readonly NamedTile[]) => Promise<Buffer | null>): Promise<void> {
+    if (this.#isPainting) return;
+    const { cast, key } = this.#cast();
+    if (key === this.#laidOut) return;
+    this.#isPainting = true;
+    const tiles = tilesOf(cast, PICTURE);
+    const named = tiles.map((tile) => ({ ...tile, isSeen: tile.camera !== null }));
+    const card = tilesOf(
+      { people: [{ name: this.#view.name, camera: null }], screen: null, speaker: null },
+      PICTURE,
+    );
+    const still = await paint(named.length > 0 ? named : card.map((tile) => ({ ...tile, isSeen: false })));
+    this.#isPainting = false;
+    // Tried again with the next look.
+    if (still === null) return;
+    this.#still = still;
+    this.#laidOut = key;
+    const seen = tiles.flatMap((tile) => (tile.camera === null ? [] : [{ tile, camera: tile.camera }]));
+    this.#shown = seen.map(({ camera }) => camera);
+    for (const camera of this.#cameras.values()) {
+      camera.show(seen.find((one) => one.camera === camera)?.tile ?? null);
+    }
+  }
+
+  #cast(): { cast: Cast<RoomCamera>; key: string } {
+    const now = this.#nowMs;
+    const on = [...this.#cameras].filter(([, camera]) => camera.isOn(now));
+    const of = (identity: string, isScreen: boolean) =>
+      on.findLast(([track]) => track.identity === identity && (track.source === 'SCREEN') === isScreen) ??
+      null;
+    const people = this.#view.people.map(({ identity, name }): Present<RoomCamera> => {
+      const [camera, screen] = [of(identity, false), of(identity, true)];
+      return { identity, name, camera: camera?.[1] ?? null, screen: screen?.[1] ?? null };
+    });
+    const speaking = this.#whoSpeaks(now);
+    const cast = castOf(people, speaking, this.#options.layout);
+    const numbers = [...this.#cameras.values()];
+    const number = (camera: RoomCamera | null) => (camera === null ? -1 : numbers.indexOf(camera));
+    const key = JSON.stringify([
+      cast.people.map(({ name, camera }) => [name, number(camera)]),
+      cast.screen && [cast.screen.name, number(cast.screen.camera)],
+      cast.speaker,
+      this.#view.name,
+    ]);
+    return { cast, key };
+  }
+
+  /** Whoever has begun to speak last, for a while at least. */
+  #whoSpeaks(now: number): string | null {
+    const [newest] = [...this.#speaking].toSorted(([, a], [, b]) => b - a);
+    const last = this.#speaker;
+    if (
+      newest !== undefined &&
+      newest[0] !== last?.identity &&
+      now - (last?.sinceMs ?? -SPEAKER_MS) >= SPEAKER_MS
+    ) {
+      this.#speaker = { identity: newest[0], sinceMs: now };
+    }
+    return this.#speaker?.identity ?? null;
+  }
+
+  #tick(): void {
+    const due = Math.floor(this.#nowMs / FRAME_MS);
+    if (due <= this.#lastPicture) return;
+    this.#lastPicture = due;
+    const atMs = due * FRAME_MS;
+    const picture = this.#mixer.take();
+    if (picture !== null) {
+      const placed = this.#shown
+        .map((camera) => camera.picture())
+        .filter((one): one is Placed => one !== null);
+      composePicture(picture, this.#still, placed);
+    }
+    this.#mixer.write(atMs, this.#voices.until(atMs), picture);
+  }
+}

@@ -1,0 +1,75 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '../../platform/logger.ts';
+import { liveLimits } from '../ffmpeg/limits.ts';
+import { spawnFfmpeg } from '../ffmpeg/process.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { findFont } from '../rooms/compose/font.ts';
+import { captionOf, stillArgs } from '../rooms/compose/graph.ts';
+import type { Box, Picture } from '../rooms/compose/layout.ts';
+import { bytesOf } from './room-canvas.ts';
+
+/** A place in the picture with the name of whoever has it. */
+export interface NamedTile extends Box {
+  name: string;
+  caption: Box;
+  /** A picture is laid over it. */
+  isSeen: boolean;
+}
+
+const TIMEOUT_MS = 5000;
+/** The program has a user of its own, and is shown nothing else of the folder. */
+const READ_BY_ALL = 0o644;
+
+/** Draws what of a room's picture does not move. */
+export interface StillPainter {
+  /** @returns pixels; null where it could not be drawn. */
+  paint(tiles: readonly NamedTile[]): Promise<Buffer | null>;
+}
+
+/** @param dir that names are put into for a moment, for the program to read. */
+export async function createStillPainter(
+  { ffmpeg, dir, log }: { ffmpeg: FfmpegProgram; dir: string; log: Logger },
+  picture: Picture,
+): Promise<StillPainter> {
+  const font = await findFont();
+  return {
+    async paint(tiles) {
+      await mkdir(dir, { recursive: true });
+      const folder = await mkdtemp(join(dir, 'names-'));
+      try {
+        return await draw(folder, tiles);
+      } catch (error) {
+        log.warn({ err: error }, 'the names of a room could not be drawn');
+        return null;
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  };
+
+  async function draw(folder: string, tiles: readonly NamedTile[]): Promise<Buffer | null> {
+    const named = tiles.map((tile, index) => ({
+      ...{ tile, isSeen: tile.isSeen, nameFile: join(folder, `${index}.txt`) },
+    }));
+    for (const { tile, nameFile } of named) {
+      await writeFile(nameFile, captionOf(tile, picture));
+      await chmod(nameFile, READ_BY_ALL);
+    }
+    const reads = [...(font === null ? [] : [font]), ...named.map(({ nameFile }) => nameFile)];
+    const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(0), { reads, writes: null });
+    const pieces: Buffer[] = [];
+    const child = spawnFfmpeg({
+      program,
+      args: stillArgs({ picture, tiles: named, font }),
+      log,
+      onBytes: (bytes) => pieces.push(bytes),
+    });
+    const late = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+    const { stderr } = await child.exited;
+    clearTimeout(late);
+    const pixels = Buffer.concat(pieces);
+    if (pixels.length === bytesOf(picture)) return pixels;
+    throw new Error(stderr.slice(-300));
+  }
+}

@@ -1,0 +1,89 @@
+/** A frame of one of the tracks of a file. */
+export interface WebmFrame {
+  /** As the file counts them, from 1. */
+  track: number;
+  ms: number;
+  isKey: boolean;
+  /** In memory of its own. */
+  data: Buffer;
+}
+
+const SEGMENT = 0x18538067;
+const CLUSTER = 0x1f43b675;
+const CLUSTER_TIME = 0xe7;
+const SIMPLE_BLOCK = 0xa3;
+const BLOCK_GROUP = 0xa0;
+const BLOCK = 0xa1;
+const KEY_FLAG = 0x80;
+/** A frame that is larger is none of ours. */
+const MAX_HELD = 16 * 2 ** 20;
+
+/** Reads the frames of a Matroska file of our own as it comes (RFC 9559), one block for each. */
+export class WebmReader {
+  readonly #onFrame: (frame: WebmFrame) => void;
+  #held = Buffer.alloc(0);
+  /** Of an element that nobody needs. */
+  #skip = 0;
+  #clusterMs = 0;
+
+  constructor(onFrame: (frame: WebmFrame) => void) {
+    this.#onFrame = onFrame;
+  }
+
+  /** @throws {RangeError} for what is no such file. */
+  push(chunk: Buffer): void {
+    const skipped = Math.min(this.#skip, chunk.length);
+    this.#skip -= skipped;
+    const fresh = chunk.subarray(skipped);
+    const input = this.#held.length === 0 ? fresh : Buffer.concat([this.#held, fresh]);
+    this.#held = Buffer.from(input.subarray(this.#read(input)));
+    if (this.#held.length > MAX_HELD) throw new RangeError('an element of the file is too large');
+  }
+
+  #read(input: Buffer): number {
+    for (let at = 0; ; ) {
+      const head = elementAt(input, at);
+      if (head === null) return at;
+      const { id, size, body } = head;
+      if (id === SEGMENT || id === CLUSTER || id === BLOCK_GROUP) {
+        at = body;
+        continue;
+      }
+      const end = body + size;
+      if (id === SIMPLE_BLOCK || id === BLOCK || id === CLUSTER_TIME) {
+        if (end > input.length) return at;
+        if (id === CLUSTER_TIME) this.#clusterMs = input.readUIntBE(body, size);
+        else this.#block(input.subarray(body, end));
+        at = end;
+        continue;
+      }
+      this.#skip = Math.max(0, end - input.length);
+      at = Math.min(end, input.length);
+    }
+  }
+
+  #block(block: Buffer): void {
+    const track = block.readUInt8(0) & 0x7f;
+    const ms = this.#clusterMs + block.readInt16BE(1);
+    const isKey = (block.readUInt8(3) & KEY_FLAG) !== 0;
+    this.#onFrame({ track, ms, isKey, data: Buffer.from(block.subarray(4)) });
+  }
+}
+
+/** null while its head is not whole. */
+function elementAt(input: Buffer, at: number): { id: number; size: number; body: number } | null {
+  const idBytes = lengthOf(input[at]);
+  const sizeBytes = lengthOf(input[at + idBytes]);
+  const body = at + idBytes + sizeBytes;
+  if (idBytes === 0 || sizeBytes === 0 || body > input.length) return null;
+  const id = input.readUIntBE(at, idBytes);
+  const mask = 2 ** (7 * sizeBytes) - 1;
+  const low = Math.min(sizeBytes, 6);
+  const size = input.readUIntBE(body - low, low) % (mask + 1);
+  return { id, size, body };
+}
+
+/** How many bytes a number of variable length has, by its first. */
+function lengthOf(first: number | undefined): number {
+  return first === undefined || first === 0 ? 0 : Math.clz32(first) - 23;
+}

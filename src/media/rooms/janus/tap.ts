@@ -1,0 +1,259 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../../platform/logger.ts';
+import { JanusClient, type JanusHandle, type PluginEvent } from './client.ts';
+import { type JanusLink, readLink } from './link.ts';
+import { isRoom } from './room-request.ts';
+import { readDescription, type Source } from './sources.ts';
+
+type Json = Record<string, unknown>;
+
+/** Something that is sent into a room. */
+export interface TappedTrack {
+  identity: string;
+  source: Source;
+  kind: 'AUDIO' | 'VIDEO';
+}
+
+export interface RoomTapOptions {
+  linkFile: string;
+  room: string;
+  onTrack(track: TappedTrack): void;
+  onGone(track: TappedTrack): void;
+  /**
+   * One RTP packet (RFC 3550), in memory of its own.
+   *
+   * @param layer of a camera that is sent in several sizes at once: 0 is the smallest.
+   */
+  onPacket(track: TappedTrack, packet: Buffer, layer: number): void;
+  /** Somebody begins or ends to speak. */
+  onSpeech(identity: string, speaks: boolean): void;
+  log: Logger;
+}
+
+/** All that is sent into one room, as the browsers have coded it (docs/decisions/bridges.md#rooms). */
+export interface RoomTap {
+  /** Asks the sender for a picture that needs none of those before. */
+  again(track: TappedTrack): void;
+  /** Since when Janus cannot be reached; `performance.now()`, null while it can. */
+  lostSince(): number | null;
+  stop(): Promise<void>;
+}
+
+/** A room is made by the first to come. */
+const LOOK_MS = 300;
+const LOOPBACK = '127.0.0.1';
+const RECEIVE_BYTES = 2 ** 20;
+const SSRC_AT = 8;
+/** Sizes in which a camera may be sent at once. */
+const LAYERS = 3;
+
+interface Tapped {
+  track: TappedTrack;
+  feed: string;
+  mid: string;
+  /** By layer. */
+  ssrcs: readonly number[];
+  /** As Janus calls what hands on; none until it has said so. */
+  forwarders: number[];
+  /** Changes with Janus follow each other. */
+  work: Promise<unknown>;
+}
+
+export async function openRoomTap(options: RoomTapOptions): Promise<RoomTap> {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.bind(0, LOOPBACK, () => {
+      socket.off('error', reject);
+      resolve();
+    });
+  });
+  socket.on('error', (error) => options.log.warn({ err: error }, 'a room cannot be read'));
+  socket.setRecvBufferSize(RECEIVE_BYTES);
+  return new JanusTap(options, socket);
+}
+
+class JanusTap implements RoomTap {
+  readonly #options: RoomTapOptions;
+  readonly #socket: Socket;
+  readonly #tapped = new Set<Tapped>();
+  readonly #bySsrc = new Map<number, { tapped: Tapped; layer: number }>();
+  readonly #ended = new AbortController();
+  readonly #running: Promise<void>;
+  #lostSince: number | null = performance.now();
+
+  constructor(options: RoomTapOptions, socket: Socket) {
+    this.#options = options;
+    this.#socket = socket;
+    socket.on('message', (packet) => {
+      if (packet.length <= SSRC_AT + 4) return;
+      const from = this.#bySsrc.get(packet.readUInt32BE(SSRC_AT));
+      if (from !== undefined) options.onPacket(from.tapped.track, packet, from.layer);
+    });
+    this.#running = this.#run();
+  }
+
+  again(track: TappedTrack): void {
+    for (const tapped of this.#tapped) {
+      if (tapped.track === track) tapped.work = tapped.work.then(() => this.#renew?.(tapped)).catch(() => {});
+    }
+  }
+
+  lostSince(): number | null {
+    return this.#lostSince;
+  }
+
+  async stop(): Promise<void> {
+    this.#ended.abort();
+    await this.#running;
+    this.#socket.close();
+  }
+
+  /** Of the Janus that is connected. */
+  #renew: ((tapped: Tapped) => Promise<void>) | null = null;
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ended;
+    while (!signal.aborted) {
+      try {
+        await this.#visit(signal);
+      } catch (error) {
+        this.#options.log.debug({ err: error, room: this.#options.room }, 'a room cannot be read yet');
+      }
+      this.#forget(() => true);
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** As long as this Janus is there. */
+  async #visit(signal: AbortSignal): Promise<void> {
+    const link = await readLink(this.#options.linkFile);
+    if (link === null) {
+      this.#lostSince ??= performance.now();
+      return;
+    }
+    const client = await JanusClient.connect(link).catch((error: unknown) => {
+      this.#lostSince ??= performance.now();
+      throw error;
+    });
+    this.#lostSince = null;
+    const gone = Promise.withResolvers<void>();
+    client.onClose(() => {
+      this.#lostSince = performance.now();
+      gone.resolve();
+    });
+    const leave = () => gone.resolve();
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      while (!signal.aborted && this.#lostSince === null) {
+        await this.#stay(client, link, gone.promise);
+        await Promise.race([gone.promise, sleep(LOOK_MS)]);
+      }
+    } finally {
+      signal.removeEventListener('abort', leave);
+      client.close();
+    }
+  }
+
+  /** From when the room is there until it goes. */
+  async #stay(client: JanusClient, link: JanusLink, gone: Promise<void>): Promise<void> {
+    const { room, log } = this.#options;
+    const over = Promise.withResolvers<void>();
+    const handle = await client.attach({
+      onEvent: (event) => {
+        if (event.data.videoroom === 'destroyed') over.resolve();
+        else this.#take(event);
+      },
+      onTrickle: () => {},
+      onPeer: () => {},
+      onDetached: () => over.resolve(),
+    });
+    this.#renew = (tapped) => this.#forward(handle, link, tapped);
+    try {
+      // To come into one that is not there would be an error in Janus's log, several times a second.
+      if (!(await isRoom(handle, room))) return;
+      const joined = await handle.send({ request: 'join', ptype: 'publisher', room, id: randomUUID() });
+      this.#take(joined);
+      await Promise.race([over.promise, gone]);
+    } catch (error) {
+      log.debug({ err: error, room }, 'the room is not there yet');
+    } finally {
+      this.#renew = null;
+      this.#forget(() => true);
+      await handle.detach();
+    }
+  }
+
+  #take({ data }: PluginEvent): void {
+    for (const one of listOf(data.publishers)) {
+      if (typeof one.id === 'string') this.#published(one.id, listOf(one.streams));
+    }
+    for (const feed of [data.unpublished, data.leaving, data.kicked]) {
+      if (typeof feed === 'string') this.#forget((tapped) => tapped.feed === feed);
+    }
+    const speaks = data.videoroom === 'talking';
+    if (!speaks && data.videoroom !== 'stopped-talking') return;
+    for (const { feed, track } of this.#tapped) {
+      if (feed === data.id && track.source === 'MICROPHONE') this.#options.onSpeech(track.identity, speaks);
+    }
+  }
+
+  /** All that a feed sends now. */
+  #published(feed: string, streams: readonly Json[]): void {
+    const there = streams.flatMap((stream) => {
+      const known = readDescription(stream.description);
+      const { mid, disabled, type } = stream;
+      if (known === null || typeof mid !== 'string' || disabled === true) return [];
+      return [{ mid, ...known, kind: type === 'audio' ? ('AUDIO' as const) : ('VIDEO' as const) }];
+    });
+    this.#forget(
+      (tapped) =>
+        tapped.feed === feed &&
+        !there.some(({ mid, source }) => mid === tapped.mid && source === tapped.track.source),
+    );
+    for (const { mid, ...track } of there) {
+      const isKnown = [...this.#tapped].some((one) => one.feed === feed && one.mid === mid);
+      if (isKnown) continue;
+      const layers = track.kind === 'VIDEO' ? LAYERS : 1;
+      const ssrcs = Array.from({ length: layers }, () => randomInt(1, 2 ** 32));
+      const tapped: Tapped = { track, feed, mid, ssrcs, forwarders: [], work: Promise.resolve() };
+      this.#tapped.add(tapped);
+      for (const [layer, ssrc] of ssrcs.entries()) this.#bySsrc.set(ssrc, { tapped, layer });
+      this.#options.onTrack(track);
+      tapped.work = Promise.resolve(this.#renew?.(tapped)).catch((error: unknown) =>
+        this.#options.log.debug({ err: error, room: this.#options.room }, 'a track cannot be read'),
+      );
+    }
+  }
+
+  /** Janus asks for a whole picture whenever it begins to hand on. */
+  async #forward(handle: JanusHandle, link: JanusLink, tapped: Tapped): Promise<void> {
+    const { room } = this.#options;
+    const of = { admin_key: link.adminKey, room, publisher_id: tapped.feed };
+    for (const stream_id of tapped.forwarders.splice(0)) {
+      await handle.send({ request: 'stop_rtp_forward', ...of, stream_id });
+    }
+    const { port } = this.#socket.address();
+    const [ssrc, second, third] = tapped.ssrcs;
+    const more = second === undefined ? {} : { port_2: port, ssrc_2: second, port_3: port, ssrc_3: third };
+    const stream = { mid: tapped.mid, host: LOOPBACK, port, ssrc, ...more };
+    const made = await handle.send({ request: 'rtp_forward', ...of, host: LOOPBACK, streams: [stream] });
+    for (const { stream_id: id } of listOf(made.data.forwarders)) {
+      if (typeof id === 'number') tapped.forwarders.push(id);
+    }
+  }
+
+  #forget(isGone: (tapped: Tapped) => boolean): void {
+    for (const tapped of this.#tapped) {
+      if (!isGone(tapped)) continue;
+      this.#tapped.delete(tapped);
+      for (const ssrc of tapped.ssrcs) this.#bySsrc.delete(ssrc);
+      this.#options.onGone(tapped.track);
+    }
+  }
+}
+
+const listOf = (value: unknown): Json[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];
