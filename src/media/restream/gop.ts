@@ -4,10 +4,7 @@ const FIRST_BYTES = 2 * 2 ** 20;
 const MOST_BYTES = 12 * 2 ** 20;
 const MOST_ITEMS = 16_384;
 
-/**
- * What has come since the last keyframe, in memory of its own that is used again and again: as objects that live for
- * seconds it would be what the collector of garbage works for most.
- */
+/** What has come since the last keyframe, in memory of its own that is used again and again, and not as objects of each frame. */
 export class Gop {
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #used = 0;
