@@ -199,12 +199,13 @@ async function advance(
   const parts = await repository.partsOf(tx, recordingId);
   const hasMedia = parts.some((part) => part.has_media || part.size_bytes !== null);
   if (hasMedia && recording.video_id === null) {
-    const { visibility } = broadcast;
+    const { visibility, tierIds } = broadcast;
     const title = titleOf(broadcast.title, recording.number);
     const source = 'RECORDING';
     const video = await intake.create(tx, append, workspaceId, {
       title,
       visibility,
+      tierIds,
       source,
       streamId,
       sessionId,

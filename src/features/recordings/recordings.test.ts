@@ -135,7 +135,12 @@ async function fillStorage(bytes: number): Promise<void> {
 
 describe('the video', () => {
   test('is there with the stop, gets its original with the last part, and counts', async () => {
-    const stream = await recorded();
+    const tier = await app.request('POST', '/tiers', {
+      key,
+      body: { name: 'Supporter', priceCents: 500, interval: 'MONTH' },
+    });
+    const tierIds = [tier.assertOk(201).string('data.id')];
+    const stream = await recorded({ tierIds });
     const before = await storageUsed();
     await stream.connect();
     await stream.act('start');
@@ -149,6 +154,7 @@ describe('the video', () => {
       ['title', 'status', 'source', 'visibility', 'streamId'].map((name) => waiting.at(`data.${name}`)),
       ['Opening night', 'UPLOADING', 'RECORDING', 'UNLISTED', stream.id],
     );
+    assert.deepEqual(waiting.at('data.tierIds'), tierIds);
     assert.equal(await jobsOf(sessionId), 0, 'a part is open');
     await part.close();
     await part.close();

@@ -29,6 +29,8 @@ export interface IntakeVideo {
   description?: string | null;
   /** PUBLIC unless given. */
   visibility?: VideoRow['visibility'];
+  /** Of TIER. */
+  tierIds?: string[];
   metadata?: Record<string, string>;
   uploadId?: string;
   importId?: string;
@@ -105,11 +107,12 @@ export function createVideoIntake({ clock, processing, trash }: VideoIntakeDeps)
     tx: Tx,
     append: AppendEvent,
     workspaceId: string,
-    { uploadId, importId, streamId, sessionId, ...input }: IntakeVideo,
+    { uploadId, importId, streamId, sessionId, tierIds = [], ...input }: IntakeVideo,
     settings: Partial<ReturnType<typeof settingsOf>> = {},
   ) =>
     createVideo(tx, append, workspaceId, {
       ...input,
+      tier_ids: tierIds,
       ...settings,
       upload_id: uploadId ?? null,
       import_id: importId ?? null,
