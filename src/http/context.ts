@@ -24,6 +24,8 @@ export interface RequestContext<C extends Caller | null = Caller> {
   userAgent: string;
   /** The client asks for `text/event-stream`, where the endpoint has a tail. */
   acceptsEvents: boolean;
+  /** The client asks for `text/csv`, where the endpoint has a table. */
+  acceptsCsv: boolean;
   log: Logger;
   /** Of a leased idempotent request: the same for each of its repetitions. Null without an Idempotency-Key. */
   operationId: string | null;

@@ -3,6 +3,7 @@ import Type from 'typebox';
 import type { Caller } from '../kernel/access.ts';
 import { AppError } from '../kernel/errors.ts';
 import type { RequestContext, SessionKeeper, UploadedFile } from './context.ts';
+import { isCsvRows, sendCsv } from './csv.ts';
 import type { EventStreams, Tail } from './event-stream.ts';
 import { named } from './named.ts';
 import { answerOnce, idempotencyKeyOf, JSON_TYPE } from './plugins/idempotency.ts';
@@ -46,6 +47,7 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
         return write(envelope(route, request, reply, result));
       };
       if (context.acceptsEvents) return openTail({ request, reply, route, ports, tail: await run(context) });
+      if (context.acceptsCsv) return openTable(reply, route, await run(context));
       if (key === null || caller === null) return sendJson(reply, await handle());
       const isLeased = route.idempotent === 'leased';
       return answerOnce(ports, { key, caller, isLeased, request, reply, handle });
@@ -67,24 +69,17 @@ function contextOf(
 ): RequestContext<Caller | null> {
   const { caller, userTokenId, ip, id: requestId } = request;
   const userAgent = request.headers['user-agent'] ?? '';
-  const isEither = route.reply.tail !== undefined;
-  if (isEither) reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
+  const { tail, csv } = route.reply;
+  if (tail !== undefined || csv !== undefined)
+    reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
   const acceptsEvents =
-    route.reply.envelope === 'events' || (isEither && prefersEvents(request.headers.accept));
+    route.reply.envelope === 'events' ||
+    (tail !== undefined && prefers('text/event-stream', request.headers.accept));
+  const acceptsCsv = csv !== undefined && prefers('text/csv', request.headers.accept);
   const file = upload === undefined ? {} : { upload };
   const session = sessionKeeper(ports, reply);
-  return {
-    requestId,
-    caller,
-    userTokenId,
-    ip,
-    userAgent,
-    acceptsEvents,
-    log: ports.log,
-    session,
-    operationId: null,
-    ...file,
-  };
+  const asked = { requestId, caller, userTokenId, ip, userAgent, acceptsEvents, acceptsCsv };
+  return { ...asked, log: ports.log, session, operationId: null, ...file };
 }
 
 function sessionKeeper({ sessions }: Pick<HttpPorts, 'sessions'>, reply: FastifyReply): SessionKeeper {
@@ -95,7 +90,7 @@ function sessionKeeper({ sessions }: Pick<HttpPorts, 'sessions'>, reply: Fastify
 }
 
 /** Named, and not less wanted than JSON (RFC 9110, 12.5.1). */
-function prefersEvents(accept = ''): boolean {
+function prefers(type: string, accept = ''): boolean {
   const wanted = new Map(
     accept.split(',').map((range) => {
       const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
@@ -103,12 +98,18 @@ function prefersEvents(accept = ''): boolean {
       return [type, quality === undefined ? 1 : Number(quality.slice(2))];
     }),
   );
-  const events = wanted.get('text/event-stream') ?? 0;
-  return events > 0 && events >= (wanted.get('application/json') ?? 0);
+  const quality = wanted.get(type) ?? 0;
+  return quality > 0 && quality >= (wanted.get('application/json') ?? 0);
 }
 
 function isTail(value: unknown): value is Tail {
   return typeof value === 'function';
+}
+
+function openTable(reply: FastifyReply, { operationId, path, reply: { csv } }: Route, rows: unknown) {
+  if (csv === undefined || !isCsvRows(rows)) throw new Error(`${operationId} must return rows`);
+  const name = path.split('/').at(-1) ?? operationId;
+  return sendCsv(reply.status(200), { name, columns: csv, rows });
 }
 
 interface OpenTail {

@@ -126,6 +126,8 @@ interface EnvelopedReply {
    * `Tail` when `context.acceptsEvents`.
    */
   tail?: TSchema;
+  /** Columns of the table, where `Accept: text/csv` gets one: the handler returns `CsvRows` when `context.acceptsCsv`. */
+  csv?: readonly string[];
 }
 
 /**
@@ -139,6 +141,7 @@ interface FlatReply {
   envelope: 'flat';
   description?: string;
   tail?: undefined;
+  csv?: undefined;
 }
 
 /** Server-sent events (docs/decisions/event-streams.md): the handler returns a `Tail`. */
@@ -152,6 +155,7 @@ interface EventReply {
   perAccount?: number;
   description?: string;
   tail?: undefined;
+  csv?: undefined;
 }
 
 /** The caller of an endpoint that people alone reach. */

@@ -18,6 +18,7 @@ import {
   createVideoIntake,
   createVideoPurge,
   processingJobs,
+  type Videos,
   videoEvents,
 } from '../features/videos/index.ts';
 import { webhookEvents } from '../features/webhooks/index.ts';
@@ -92,7 +93,7 @@ export function buildCore(base: Base) {
   const { webhooks, failureWatch } = take(webhooksPart({ ...base, ...people }));
   const media = buildMedia(base, take);
   const meeting = take(roomsPart({ ...base, ...media }));
-  const money = buildMoney({ ...base, ...people }, take);
+  const money = buildMoney({ ...base, ...people, ...media }, take);
   const carried = take(bridgesPart({ ...base, ...media, ...meeting }));
   parts.push(membersPart({ ...base, ...people, ...media, ...money }));
   const selling = take(checkoutPart({ ...base, ...people, ...media, ...money }));
@@ -122,7 +123,13 @@ export function buildCore(base: Base) {
 }
 
 /** What creators sell, and the books of what moves. */
-function buildMoney(base: Base & { accounts: Accounts; mailbox: Mailbox }, take: Take) {
+interface Selling extends Base {
+  accounts: Accounts;
+  mailbox: Mailbox;
+  videos: Videos;
+}
+
+function buildMoney(base: Selling, take: Take) {
   const books = take(ledgerPart(base));
   const tiers = take(tiersPart(base));
   const codes = take(discountCodesPart(base));

@@ -2,6 +2,7 @@ import { apiKeyExpiring } from '../../src/features/api-keys/index.ts';
 import { newUuid } from '../../src/kernel/ids.ts';
 import type { TestApp } from '../harness/app.ts';
 import { ingestSession } from '../harness/factories.ts';
+import { buyer } from '../money/buyer.ts';
 
 /** Values of the path parameters of one path, in somebody's possession. */
 export type PathValues = Record<string, string>;
@@ -65,6 +66,7 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
       '/booking/discount-codes/{id}',
       { id: await create('/booking/discount-codes', { code: newUuid(), percentOff: 10 }) },
     ],
+    ['/purchases/{id}', { id: await purchase(app, stream) }],
     ['/notifications/{id}', { id: await notification(app, key) }],
     [
       '/support/tickets/{id}',
@@ -157,6 +159,17 @@ async function playlist(app: TestApp, key: string): Promise<PathValues> {
   const videoId = (await post('/upload', { filename: 'a.mp4', sizeBytes: 10 })).string('data.videoId');
   const id = (await post('/playlists', { title: 'A playlist' })).string('data.id');
   return { id, itemId: (await post(`/playlists/${id}/items`, { videoId })).string('data.id') };
+}
+
+/** Something that was sold in the workspace of a stream. */
+async function purchase(app: TestApp, streamId: string): Promise<string> {
+  const { workspace_id: workspaceId } = await app.container.db
+    .selectFrom('stream')
+    .select('workspace_id')
+    .where('id', '=', streamId)
+    .executeTakeFirstOrThrow();
+  const { pay } = await buyer(app, workspaceId);
+  return (await pay('4242424242424242')).purchaseId;
 }
 
 /** A notification of the account; the key that it tells of is made up. */

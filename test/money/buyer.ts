@@ -1,21 +1,33 @@
 import type { BegunCharge, NewCharge } from '../../src/features/payments/index.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { TestApp } from '../harness/app.ts';
-import type { TestAccount } from '../harness/factories.ts';
 
-/** Somebody who buys videos of an account in its test mode. */
-export async function buyer(app: TestApp, given?: TestAccount) {
-  const { payments, events, db } = app.container;
-  const account = given ?? (await app.createAccount());
-  const email = `${newId('cus')}@example.com`;
+/** Of the sandbox (docs/guides/money.md#test-cards). */
+export const CARDS = {
+  pays: '4242 4242 4242 4242',
+  declined: '4000 0000 0000 0002',
+  poor: '4000 0000 0000 9995',
+  secondFactor: '4000 0000 0000 3220',
+  disputed: '4000 0000 0000 0259',
+  declinedLater: '4000 0000 0000 0341',
+  late: '4000 0000 0000 0119',
+  toldTwice: '4000 0000 0000 0077',
+} as const;
+
+/** Somebody who buys videos of a workspace, at 10 dollars each. */
+export async function buyer(
+  { container: { payments, events, db } }: Pick<TestApp, 'container'>,
+  workspaceId: string,
+  email = `${newId('cus')}@example.com`,
+) {
   const customer = await events.transaction((tx) =>
-    payments.customerFor(tx, account.test, { email, name: 'Ada' }),
+    payments.customerFor(tx, workspaceId, { email, name: 'Grace' }),
   );
-
+  /** @param card null: the saved one. */
   const begin = (card: string | null, more: Partial<NewCharge> = {}): Promise<BegunCharge> =>
     events.transaction((tx, append) =>
       payments.begin(tx, append, {
-        workspaceId: account.test,
+        workspaceId,
         customerId: customer.id,
         kind: 'VIDEO',
         videoId: newId('vid'),
@@ -29,7 +41,7 @@ export async function buyer(app: TestApp, given?: TestAccount) {
             ? null
             : {
                 card,
-                returnUrl: 'http://marquee.test/',
+                returnUrl: 'http://marquee.test/back',
                 cancelUrl: 'http://marquee.test/',
                 saveMethod: true,
               },
@@ -37,22 +49,13 @@ export async function buyer(app: TestApp, given?: TestAccount) {
       }),
     );
   return {
-    account,
+    email,
     customer,
     begin,
     async pay(card: string | null, more: Partial<NewCharge> = {}) {
       const begun = await begin(card, more);
       return { ...begun, settled: await payments.settle(begun.paymentId) };
     },
-    /** What the rows say, and what the sandbox has on record. */
-    async statuses({ purchaseId, paymentId }: BegunCharge) {
-      const purchase = await payments.purchaseOf(db, purchaseId);
-      const payment = await db
-        .selectFrom('payment')
-        .selectAll()
-        .where('id', '=', paymentId)
-        .executeTakeFirstOrThrow();
-      return { purchase: purchase.status, payment: payment.status };
-    },
+    statusOf: async (purchaseId: string) => (await payments.purchaseOf(db, purchaseId)).status,
   };
 }

@@ -23,7 +23,7 @@ export async function creator(app: TestApp, given?: TestAccount) {
   const subscribe = async (tierId: string, more: Partial<NewSubscription> & { card?: string } = {}) => {
     const { payments, events, subscriptions, db, tierPlaces } = app.container;
     const { card = '4242424242424242', ...changes } = more;
-    const who = await buyer(app, account);
+    const who = await buyer(app, account.test);
     const { price_cents: priceCents, interval } = await db
       .selectFrom('tier')
       .selectAll()

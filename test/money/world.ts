@@ -98,8 +98,7 @@ export async function createMoneyWorld(): Promise<MoneyWorld> {
     ledger,
     providers: { SANDBOX: interrupted(sandbox, step), STRIPE: null },
     config: { PLATFORM_FEE_PERCENT: FEE, LIVEMODE: false },
-    tellDispute: nothing,
-    takers: { payout: nothing, account: nothing, card: nothing },
+    takers: { account: nothing, card: nothing },
   });
   return {
     database,

@@ -199,6 +199,12 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
       'locked before the purchase, in the order that everybody keeps: who hears of its payment changes them',
   },
   {
+    reader: 'features/payments',
+    tables: ['account', 'workspace'],
+    reason:
+      'what an account has bought is a join over the creators of all workspaces; whom to tell of a dispute',
+  },
+  {
     reader: 'features/bridges',
     tables: ['room', 'room_participant', 'stream'],
     reason: 'which bridges are over is a join of all open ones with the streams and rooms that they lead to',

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
 import type { ConnectAccountTable } from '../../platform/db/tables.generated.ts';
 
@@ -10,4 +10,41 @@ export function findAccount(db: Db, workspaceId: string): Promise<AccountRow | u
     .selectAll()
     .where('workspace_id', '=', workspaceId)
     .executeTakeFirst();
+}
+
+export function findAccountByRef(
+  db: Db,
+  provider: AccountRow['provider'],
+  ref: string,
+): Promise<AccountRow | undefined> {
+  return db
+    .selectFrom('connect_account')
+    .selectAll()
+    .where('provider', '=', provider)
+    .where('provider_ref', '=', ref)
+    .executeTakeFirst();
+}
+
+/** One of another provider is replaced. @returns the workspace's account, which another request may have made first. */
+export function upsertAccount(db: Db, row: Insertable<ConnectAccountTable>): Promise<AccountRow> {
+  return db
+    .insertInto('connect_account')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.column('workspace_id').doUpdateSet((eb) => ({
+        provider: eb.ref('excluded.provider'),
+        provider_ref: eb.ref('excluded.provider_ref'),
+        checked_at: eb.ref('excluded.checked_at'),
+      })),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function updateAccount(
+  db: Db,
+  workspaceId: string,
+  change: Updateable<ConnectAccountTable>,
+): Promise<void> {
+  await db.updateTable('connect_account').set(change).where('workspace_id', '=', workspaceId).execute();
 }

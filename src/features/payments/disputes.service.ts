@@ -16,16 +16,13 @@ import { asking, type Settled, settledOf } from './settle.service.ts';
 /** How often an open dispute is looked at where nobody tells of its end. */
 const LOOK_MS = DAY_MS;
 
-/** Tells the creator; by the part, as mails are another feature's. */
-export type TellDispute = (tx: Tx, purchase: PurchaseRow) => Promise<void>;
-
 export interface DisputeService {
   /** Brings the rows to what the provider says of a dispute; what is known already changes nothing. */
   follow(charge: PaymentRow, ref: string, dispute: FetchedDispute): Promise<void>;
   settle(payment: PaymentRow): Promise<Settled>;
 }
 
-export function createDisputeService(ports: PaymentPorts, tellDispute: TellDispute): DisputeService {
+export function createDisputeService(ports: PaymentPorts): DisputeService {
   const follow: DisputeService['follow'] = (charge, ref, dispute) =>
     ports.events.transaction(async (tx, append) => {
       const purchaseId = charge.purchase_id ?? '';
@@ -33,7 +30,7 @@ export function createDisputeService(ports: PaymentPorts, tellDispute: TellDispu
       const purchase = await repository.lockPurchase(tx, purchaseId);
       if (purchase === undefined) return;
       const change = { tx, append, charge, ref, dispute };
-      const opened = await open(ports, change, purchase, tellDispute);
+      const opened = await open(ports, change, purchase);
       if (opened !== null && dispute.status !== 'OPEN') await close(ports, change, opened, dispute.status);
     });
   return {
@@ -72,7 +69,6 @@ async function open(
   ports: PaymentPorts,
   { tx, append, charge, ref, dispute }: Change,
   before: PurchaseRow,
-  tellDispute: TellDispute,
 ): Promise<Opened | null> {
   const key = `dispute:${charge.provider}:${ref}`;
   const known = await repository.findByKey(tx, key);
@@ -101,7 +97,6 @@ async function open(
   const purchase = await repository.updatePurchase(tx, before.id, disputed);
   const sequence = await nextSequence(tx, 'purchase', purchase.id);
   await append(paymentDisputed, purchase.workspace_id, told(purchase, payment.id, sequence));
-  await tellDispute(tx, purchase);
   await record(ports, tx, { kind: 'DISPUTE_OPENED', purchase, payment, amountCents, feeCents: 0 });
   return { payment, purchase };
 }

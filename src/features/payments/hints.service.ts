@@ -1,5 +1,7 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
+import { findAccountByRef } from './accounts.repository.ts';
+import { providerOf } from './choice.ts';
 import type { DisputeService } from './disputes.service.ts';
 import type { HintRow } from './hints.repository.ts';
 import * as hints from './hints.repository.ts';
@@ -23,7 +25,6 @@ export interface HintService {
 
 /** Of other kinds of hints: who acts on them. */
 export interface HintTakers {
-  payout(hint: KeptHint): Promise<void>;
   account(hint: KeptHint): Promise<void>;
   card(hint: KeptHint): Promise<void>;
 }
@@ -99,8 +100,7 @@ async function attempt(deps: Deps, row: KeptHint): Promise<void> {
 }
 
 async function act(deps: Deps, row: KeptHint): Promise<void> {
-  const provider = deps.providers[row.provider];
-  if (provider === null) throw new Error(`${row.provider} is not set up`);
+  const provider = providerOf(deps, row);
   switch (row.kind) {
     case 'PAYMENT': {
       const payment = await findCharge(deps, provider, row, row.object_ref);
@@ -112,7 +112,7 @@ async function act(deps: Deps, row: KeptHint): Promise<void> {
     case 'DISPUTE':
       return actOnDispute(deps, provider, row);
     case 'PAYOUT':
-      return deps.takers.payout(row);
+      return actOnPayout(deps, provider, row);
     case 'ACCOUNT':
       return deps.takers.account(row);
     case 'CARD':
@@ -151,4 +151,20 @@ async function actOnDispute(deps: Deps, provider: PaymentProvider, row: KeptHint
   // What is disputed was paid, whoever tells of it first.
   if (charge.status === 'PENDING') await deps.settle(charge);
   await deps.disputes.follow(charge, row.object_ref, dispute);
+}
+
+/** Payouts of accounts that are not ours (any more) are nobody's. */
+async function actOnPayout(deps: Deps, provider: PaymentProvider, row: KeptHint): Promise<void> {
+  const { object_ref: ref, account_ref: accountRef } = row;
+  const account = await findAccountByRef(deps.db, provider.name, accountRef ?? '');
+  const payout = await provider.fetchPayout({ ref, accountRef });
+  if (account === undefined || payout === null) return;
+  await deps.events.transaction((tx, append) =>
+    deps.ledger.mirrorPayout(tx, append, {
+      workspaceId: account.workspace_id,
+      provider: provider.name,
+      ref,
+      ...payout,
+    }),
+  );
 }

@@ -1,7 +1,9 @@
 /** Payments: customers, purchases, what was paid, given back and disputed, and the providers that move the money. */
+export { createConnectAccounts } from './accounts.service.ts';
 export type { BegunCharge, NewCharge } from './begin.service.ts';
 export { type CardService, createCardService } from './cards.service.ts';
 export type { ChosenProvider } from './choice.ts';
+export { createPaymentMails } from './consumers.ts';
 export {
   type PaymentEvents,
   paymentDisputeClosed,
@@ -13,10 +15,15 @@ export {
 } from './events.ts';
 export type { PaymentTold } from './outcome.ts';
 export type { Providers } from './ports.ts';
+export { type ChargeRequest, type PaymentProvider, ProviderUnavailable } from './providers/provider.ts';
 export { testCardOf } from './providers/sandbox/cards.ts';
-export { createSandbox } from './providers/sandbox/sandbox.ts';
+export { sandboxPages } from './providers/sandbox/sandbox.pages.ts';
+export { createSandbox, type Sandbox } from './providers/sandbox/sandbox.ts';
+
 export { createStripe } from './providers/stripe/stripe.ts';
+export { createPurchases } from './purchases.service.ts';
 export type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
+export { paymentRoutes, purchaseRoutes } from './routes.ts';
 export { createPayments, type Payments } from './service.ts';
 export type { Settled } from './settle.service.ts';
 export { stripeWebhookPage } from './stripe.pages.ts';

@@ -18,7 +18,7 @@ export interface PaymentPorts {
   clock: Clock;
   log: Pick<Logger, 'warn' | 'error'>;
   providers: Providers;
-  ledger: Pick<Ledger, 'record'>;
+  ledger: Pick<Ledger, 'record' | 'mirrorPayout'>;
   config: {
     /** Hundredths of a percent. */
     PLATFORM_FEE_PERCENT: number;

@@ -14,7 +14,8 @@ import { feeReturned, nextLookMs, statusAfter } from './rules.ts';
 import { asking, type Settled, settledOf } from './settle.service.ts';
 
 export interface NewRefund {
-  workspaceId: string;
+  /** Whose the purchase has to be; anybody's where it is left out. */
+  workspaceId?: string;
   purchaseId: string;
   /** null: all that is left. */
   amountCents: number | null;
@@ -40,7 +41,8 @@ export function createRefundService(ports: PaymentPorts): RefundService {
 async function begin(ports: PaymentPorts, tx: Tx, refund: NewRefund): Promise<{ paymentId: string }> {
   const { requestId, reason } = refund;
   const purchase = await repository.lockPurchase(tx, refund.purchaseId);
-  if (purchase?.workspace_id !== refund.workspaceId) throw notFound();
+  if (purchase === undefined) throw notFound();
+  if (refund.workspaceId !== undefined && purchase.workspace_id !== refund.workspaceId) throw notFound();
   const known = await repository.findByRequest(tx, purchase.id, requestId);
   if (known !== undefined) return { paymentId: repeated(known, refund) };
   const charge = await repository.findPaidCharge(tx, purchase.id);

@@ -33,8 +33,8 @@ export function findCustomer(db: Db, id: string): Promise<CustomerRow | undefine
   return db.selectFrom('customer').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-export async function updateCustomer(tx: Tx, id: string, change: Updateable<CustomerTable>): Promise<void> {
-  await tx.updateTable('customer').set(change).where('id', '=', id).execute();
+export async function updateCustomer(db: Db, id: string, change: Updateable<CustomerTable>): Promise<void> {
+  await db.updateTable('customer').set(change).where('id', '=', id).execute();
 }
 
 // ---- Purchases
@@ -86,6 +86,10 @@ export function insertPayment(tx: Tx, row: Insertable<PaymentTable>): Promise<Pa
 
 export function findPayment(db: Db, id: string): Promise<PaymentRow | undefined> {
   return db.selectFrom('payment').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export function getPayment(db: Db, id: string): Promise<PaymentRow> {
+  return db.selectFrom('payment').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 }
 
 export function findByKey(db: Db, key: string): Promise<PaymentRow | undefined> {

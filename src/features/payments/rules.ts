@@ -24,6 +24,11 @@ export function feeReturned(
   return Number((BigInt(fee) * BigInt(refundedCents)) / BigInt(amount));
 }
 
+/** What a purchase is worth to the creator by now: less refunds, and less what the platform keeps of its fee. */
+export function netOf(row: PurchaseRow): number {
+  return row.amount_cents - row.refunded_cents - (row.fee_cents - row.fee_refunded_cents);
+}
+
 /** Pauses between looks grow with the age of what is waited for, from a minute to ten. */
 export function nextLookMs({ created_at: createdAt }: Pick<PaymentRow, 'created_at'>, nowMs: number): number {
   const pause = (nowMs - createdAt.getTime()) / 2;

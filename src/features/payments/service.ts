@@ -1,9 +1,9 @@
 import { AppError, notFound } from '../../kernel/errors.ts';
-import type { Db } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import { isPassing } from '../../platform/db/index.ts';
 import { type BeginService, createBeginService } from './begin.service.ts';
 import { type ChosenProvider, choose } from './choice.ts';
-import { createDisputeService, type TellDispute } from './disputes.service.ts';
+import { createDisputeService } from './disputes.service.ts';
 import { createHintService, type HintService, type HintTakers } from './hints.service.ts';
 import type { PaymentPorts } from './ports.ts';
 import { createRefundService, type RefundService, settleRefund } from './refunds.service.ts';
@@ -33,13 +33,14 @@ export interface Payments extends BeginService, RefundService {
   purchaseOf(db: Db, purchaseId: string): Promise<PurchaseRow>;
   /** @throws {AppError} NOT_FOUND. */
   customerOf(db: Db, customerId: string): Promise<CustomerRow>;
+  /** A purchase that nobody pays any more (its checkout is over, its renewals have failed) is FAILED from here on. */
+  abandon(tx: Tx, purchaseId: string): Promise<void>;
   hints: HintService;
   /** The worker's round: settles what is due. */
   reconcile(): Promise<void>;
 }
 
 interface Deps extends PaymentPorts {
-  tellDispute: TellDispute;
   takers: HintTakers;
 }
 
@@ -48,7 +49,7 @@ const BATCH = 100;
 export function createPayments(deps: Deps): Payments {
   const { db } = deps;
   const charges = createChargeSettler(deps);
-  const disputes = createDisputeService(deps, deps.tellDispute);
+  const disputes = createDisputeService(deps);
   const find = async (paymentId: string): Promise<PaymentRow> => {
     const row = await repository.findPayment(db, paymentId);
     if (row === undefined) throw notFound();
@@ -75,6 +76,11 @@ export function createPayments(deps: Deps): Payments {
       const row = await repository.findCustomer(where, customerId);
       if (row === undefined) throw notFound();
       return row;
+    },
+    async abandon(tx, purchaseId) {
+      const row = await repository.lockPurchase(tx, purchaseId);
+      if (row?.status !== 'PENDING' || (await repository.listOpen(tx, row.id, 'CHARGE')).length > 0) return;
+      await repository.updatePurchase(tx, row.id, { status: 'FAILED' });
     },
     async reconcile() {
       for (const id of await repository.listDue(db, deps.clock.now(), BATCH)) {

@@ -86,6 +86,18 @@ export async function asking<T>(
   }
 }
 
+/** The same where nothing is on record that could be looked at later. */
+export async function reaching<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ProviderUnavailable)) throw error;
+    throw new AppError('SERVICE_UNAVAILABLE', {
+      message: 'The payment provider does not answer. Try again.',
+    });
+  }
+}
+
 async function askAbout(ports: PaymentPorts, whole: Whole): Promise<Answer> {
   const { payment } = whole;
   const provider = providerOf(ports, payment);

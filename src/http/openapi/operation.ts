@@ -96,6 +96,7 @@ export class Operations {
       content: { 'application/json': { schema, examples: { default: { value: exampleOf(whole, true) } } } },
     };
     if (reply.tail !== undefined) return this.#withTail(response, reply.tail);
+    if (reply.csv !== undefined) return withTable(response, reply.csv);
     if (name === undefined || reply.description !== undefined) return response;
     const shared = [name, ...(reply.list === true ? ['List'] : []), ...variant(route)].join('');
     this.#successes.set(shared, response);
@@ -123,6 +124,12 @@ export class Operations {
       content: { 'text/event-stream': { schema: { type: 'string' }, examples: { default: { value } } } },
     };
   }
+}
+
+function withTable(response: Json & { content: Json }, columns: readonly string[]): Json {
+  const value = `${columns.join(',')}\r\n`;
+  const table = { schema: { type: 'string' }, examples: { default: { value } } };
+  return { ...response, content: { ...response.content, 'text/csv': table } };
 }
 
 const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);

@@ -25,6 +25,7 @@ const TAGS: Record<string, string> = {
   webhooks: 'Addresses that receive signed events, and the log of what was delivered.',
   events: 'The events of the workspace, as a list and as a stream.',
   requests: 'What was requested with the keys of the workspace, and how it was answered.',
+  purchases: 'What buyers have paid for, and what was given back.',
   monetization: 'Revenue and payments, and the account that money is paid out to.',
   payouts: 'What has left to the bank of the creator.',
   quota: 'What the plan includes, and what of it is used.',

@@ -1,18 +1,29 @@
+import type { Accounts } from '../../features/accounts/index.ts';
 import type { Ledger } from '../../features/ledger/index.ts';
+import type { Mailbox } from '../../features/mail/index.ts';
 import {
   type CardService,
   createCardService,
+  createConnectAccounts,
+  createPaymentMails,
   createPayments,
+  createPurchases,
   createSandbox,
   createStripe,
   type Payments,
+  type Providers,
   paymentDisputeClosed,
   paymentDisputed,
   paymentFailed,
   paymentRefunded,
+  paymentRoutes,
   paymentSucceeded,
+  purchaseRoutes,
+  type Sandbox,
+  sandboxPages,
   stripeWebhookPage,
 } from '../../features/payments/index.ts';
+import type { Videos } from '../../features/videos/index.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
@@ -25,47 +36,62 @@ const payment = {
   disputeClosed: paymentDisputeClosed,
 };
 
-const nothing = () => Promise.resolve();
-
 interface Needs extends Base {
   ledger: Ledger;
+  accounts: Accounts;
+  mailbox: Mailbox;
+  videos: Videos;
   /** A customer has saved another card at the provider. */
   onCardKept(customerId: string): Promise<void>;
 }
 
+interface Gives {
+  payments: Payments;
+  cards: CardService;
+  payment: typeof payment;
+  /** Where simulations have a bank. */
+  sandbox: Sandbox;
+}
+
 /** Charges, refunds and disputes, and the providers that move the money. */
-export function paymentsPart(
-  base: Needs,
-): Built<{ payments: Payments; cards: CardService; payment: typeof payment }> {
-  const { config } = base;
+export function paymentsPart(base: Needs): Built<Gives> {
+  const { config, accounts, cursors, videos } = base;
+  const publicUrl = config.PUBLIC_URL;
   const sandbox = createSandbox({
     ...base,
-    publicUrl: config.PUBLIC_URL,
+    publicUrl,
     async tell(hint, when) {
       if (when === 'NOW') await payments.hints.receive('SANDBOX', hint);
       else await payments.hints.keep('SANDBOX', hint);
     },
   });
   const stripe = stripeOf(base);
-  const providers = { SANDBOX: sandbox, STRIPE: stripe };
+  const providers: Providers = { SANDBOX: sandbox, STRIPE: stripe };
   const cards = createCardService({ ...base, providers }, sandbox);
+  const connected = createConnectAccounts({ ...base, providers, publicUrl });
   const payments: Payments = createPayments({
     ...base,
     providers,
-    tellDispute: nothing,
     takers: {
-      payout: nothing,
-      account: nothing,
+      account: (hint) => connected.refresh(hint.provider, hint.object_ref),
       async card({ provider, object_ref: ref, account_ref: accountRef }) {
         const customerId = await cards.kept({ provider, ref, accountRef });
         if (customerId !== null) await base.onCardKept(customerId);
       },
     },
   });
+  const purchases = createPurchases({ ...base, money: payments, videos });
+  const emailOf = async (accountId: string) => (await accounts.byId(accountId)).email;
+  const deps = { purchases, accounts: connected, emailOf, cursors };
   return {
-    gives: { payments, cards, payment },
+    gives: { payments, cards, payment, sandbox },
     part: {
-      pages: () => (stripe === null ? [] : [stripeWebhookPage({ stripe, hints: payments.hints })]),
+      routes: () => [...purchaseRoutes(deps), ...paymentRoutes(deps)],
+      pages: ({ assets }) => [
+        sandboxPages({ sandbox, assets }),
+        ...(stripe === null ? [] : [stripeWebhookPage({ stripe, hints: payments.hints })]),
+      ],
+      consumers: createPaymentMails({ ...base, publicUrl }),
       tasks: () => [
         { name: 'what Stripe told', everyMs: 10 * EVERY.minute, run: () => payments.hints.catchUp() },
         { name: 'payment hints', everyMs: 2 * EVERY.second, run: () => payments.hints.run() },

@@ -1,0 +1,112 @@
+import { AppError } from '../../kernel/errors.ts';
+import * as repository from './accounts.repository.ts';
+import { nameOf, providerOf } from './choice.ts';
+import type { PaymentPorts } from './ports.ts';
+import type { AccountState, PaymentProvider, ProviderName } from './providers/provider.ts';
+import { reaching } from './settle.service.ts';
+
+export interface ConnectStatus extends AccountState {
+  connected: boolean;
+}
+
+/** The creator's account with the provider (docs/api/payments.md#the-account-with-the-provider). */
+export interface ConnectAccounts {
+  /** As the provider last said; where it can be asked, as it says now. */
+  status(workspaceId: string): Promise<ConnectStatus>;
+  /**
+   * A link to where the account is completed; the account is made where there is none.
+   *
+   * @throws {AppError} CONFLICT where no provider is set up; SERVICE_UNAVAILABLE when it does not answer.
+   */
+  onboard(who: { workspaceId: string; email: string }): Promise<{ url: string; expiresAt: Date }>;
+  /** A link to the provider's own pages. @throws {AppError} CONFLICT without an account; as `onboard`. */
+  dashboard(workspaceId: string): Promise<{ url: string }>;
+  /** Asks the provider what this account may do by now. */
+  refresh(provider: ProviderName, accountRef: string): Promise<void>;
+}
+
+interface Deps extends PaymentPorts {
+  publicUrl: string;
+}
+
+const NOTHING: ConnectStatus = {
+  connected: false,
+  chargesEnabled: false,
+  payoutsEnabled: false,
+  detailsSubmitted: false,
+  requirementsDue: [],
+  country: null,
+};
+
+export function createConnectAccounts(deps: Deps): ConnectAccounts {
+  const { db, clock, providers } = deps;
+
+  const chosen = async (workspaceId: string): Promise<PaymentProvider | null> => {
+    const name = await nameOf(deps, db, workspaceId);
+    return name === null ? null : providers[name];
+  };
+  const needed = async (workspaceId: string): Promise<PaymentProvider> => {
+    const provider = await chosen(workspaceId);
+    if (provider !== null) return provider;
+    throw new AppError('CONFLICT', { message: 'The operator of this platform has set up no payments yet.' });
+  };
+  const refresh: ConnectAccounts['refresh'] = async (name, accountRef) => {
+    const row = await repository.findAccountByRef(db, name, accountRef);
+    const provider = providerOf(deps, { provider: name });
+    if (row !== undefined) await write(row.workspace_id, await provider.accountState(accountRef));
+  };
+  const write = (workspaceId: string, state: AccountState) =>
+    repository.updateAccount(db, workspaceId, {
+      charges_enabled: state.chargesEnabled,
+      payouts_enabled: state.payoutsEnabled,
+      details_submitted: state.detailsSubmitted,
+      requirements_due: state.requirementsDue,
+      country: state.country,
+      checked_at: clock.now(),
+    });
+
+  return {
+    refresh,
+    async status(workspaceId) {
+      const provider = await chosen(workspaceId);
+      if (provider === null) return NOTHING;
+      if (provider.name === 'SANDBOX') return { connected: true, ...(await provider.accountState('')) };
+      const row = await repository.findAccount(db, workspaceId);
+      if (row?.provider !== provider.name) return NOTHING;
+      return {
+        connected: true,
+        chargesEnabled: row.charges_enabled,
+        payoutsEnabled: row.payouts_enabled,
+        detailsSubmitted: row.details_submitted,
+        requirementsDue: row.requirements_due,
+        country: row.country,
+      };
+    },
+    async onboard({ workspaceId, email }) {
+      const provider = await needed(workspaceId);
+      return reaching(async () => {
+        const known = await repository.findAccount(db, workspaceId);
+        const isKnown = known?.provider === provider.name;
+        const made = isKnown ? known.provider_ref : await provider.createAccount({ workspaceId, email });
+        const row = await repository.upsertAccount(db, {
+          workspace_id: workspaceId,
+          provider: provider.name,
+          provider_ref: made,
+          checked_at: clock.now(),
+          created_at: clock.now(),
+        });
+        await refresh(provider.name, row.provider_ref);
+        const page = `${deps.publicUrl}/dashboard`;
+        return provider.onboardingLink({ accountRef: row.provider_ref, returnUrl: page, refreshUrl: page });
+      });
+    },
+    async dashboard(workspaceId) {
+      const provider = await needed(workspaceId);
+      const row = await repository.findAccount(db, workspaceId);
+      if (provider.name !== 'SANDBOX' && row?.provider !== provider.name) {
+        throw new AppError('CONFLICT', { message: 'There is no account with the payment provider yet.' });
+      }
+      return reaching(() => provider.dashboardLink(row?.provider_ref ?? ''));
+    },
+  };
+}

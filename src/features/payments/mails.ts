@@ -1,0 +1,39 @@
+import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
+
+/** A mail without its addressee. */
+interface Words {
+  kind: string;
+  subject: string;
+  text: string;
+}
+
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+
+/** To the buyer: what was given back, by whom, and when it arrives. */
+export function refundMail(
+  refund: Pick<PaymentRow, 'amount_cents'>,
+  about: { customer: Pick<CustomerRow, 'name'>; what: string; seller: string },
+): Words {
+  const amount = dollars.format(-refund.amount_cents / 100);
+  const { customer, what, seller } = about;
+  return {
+    kind: 'refund',
+    subject: `${seller} has refunded you ${amount}`,
+    text: `Hello${customer.name === null ? '' : ` ${customer.name}`},
+
+${seller} has given back ${amount} of what you paid for "${what}". It goes to the card that you paid with, and takes five to ten days to arrive, as your bank has it.
+`,
+  };
+}
+
+/** To the creator: no amount and no address, which are read where finance is allowed. */
+export function disputeMail({ id }: Pick<PurchaseRow, 'id'>, purchasesUrl: string): Words {
+  return {
+    kind: 'dispute',
+    subject: 'A buyer disputes a payment',
+    text: `A buyer has disputed a payment at the bank (purchase ${id}). What it paid for is suspended, and the money is held back, until the bank has decided.
+
+Answer it where the payment provider asks you for evidence, soon: who does not answer loses. Your account there is reached from ${purchasesUrl}
+`,
+  };
+}

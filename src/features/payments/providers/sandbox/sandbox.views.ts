@@ -1,0 +1,49 @@
+import { type Page, siteFrame } from '../../../../http/page.ts';
+import { html, type SafeHtml } from '../../../../platform/html.ts';
+import type { SandboxPayment } from './repository.ts';
+
+/** The pages of the sandbox; they work without any script. */
+
+function page(status: number, title: string, content: SafeHtml): Page {
+  return {
+    status,
+    title: `${title} · Marquee`,
+    head: html`<meta name="robots" content="noindex">`,
+    body: siteFrame('page notice', html`<h1>${title}</h1>\n${content}`),
+    frames: "'none'",
+    forms: true,
+  };
+}
+
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+
+/** What a bank asks its customer. */
+export function confirmPage(payment: SandboxPayment): Page {
+  const { ref, amount_cents: cents, description } = payment;
+  return page(
+    200,
+    'Confirm the payment',
+    html`<p>This stands for the page of a bank: no money moves. ${description} costs ${dollars.format(cents / 100)}.</p>
+<form class="form" method="post" action="/sandbox/confirm/${ref}">
+<button class="button" type="submit" name="outcome" value="complete">Complete</button>
+<button class="button" type="submit" name="outcome" value="fail">Fail</button>
+</form>`,
+  );
+}
+
+export function endedPage(): Page {
+  return page(
+    404,
+    'There is nothing to confirm',
+    html`<p>This payment is over, or it never was. Go back to the page on which you paid.</p>`,
+  );
+}
+
+export function accountPage(): Page {
+  return page(
+    200,
+    'Your account is complete',
+    html`<p>The sandbox takes payments for everybody and wants to know nothing: there is no money in it.</p>
+<p><a href="/dashboard">Back to the dashboard</a></p>`,
+  );
+}

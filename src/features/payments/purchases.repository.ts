@@ -1,0 +1,109 @@
+import type { Mode } from '../../kernel/access.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db } from '../../platform/db/index.ts';
+import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import type { PaymentRow, PurchaseRow } from './repository.ts';
+
+/** Lists of purchases and payments. */
+
+/** What is absent lets every row pass; from `from` on, up to and without `to`. */
+export interface PurchaseFilter {
+  status?: readonly PurchaseRow['status'][] | undefined;
+  kind?: readonly PurchaseRow['kind'][] | undefined;
+  videoId?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+}
+
+export type SoldRow = PurchaseRow & { buyer_email: string };
+
+export function listSold(
+  db: Db,
+  workspaceId: string,
+  { status, kind, videoId, from, to }: PurchaseFilter,
+  page: PageRequest,
+): Promise<SoldRow[]> {
+  return db
+    .selectFrom('purchase')
+    .innerJoin('customer', 'customer.id', 'purchase.customer_id')
+    .selectAll('purchase')
+    .select('customer.email as buyer_email')
+    .modifyFront(plannedWithValues)
+    .where('purchase.workspace_id', '=', workspaceId)
+    .$if(status !== undefined, (query) => query.where('purchase.status', 'in', status ?? []))
+    .$if(kind !== undefined, (query) => query.where('purchase.kind', 'in', kind ?? []))
+    .$if(videoId !== undefined, (query) => query.where('purchase.video_id', '=', videoId ?? ''))
+    .$if(from !== undefined, (query) => query.where('purchase.created_at', '>=', from ?? null))
+    .$if(to !== undefined, (query) => query.where('purchase.created_at', '<', to ?? null))
+    .where(pageCondition(page, 'purchase.id', 'purchase.created_at'))
+    .orderBy('purchase.id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+export type BoughtRow = PurchaseRow & { seller_username: string; seller_name: string | null };
+
+/** What was bought and paid with an account's own confirmed address, of whatever creator. */
+export function listBought(db: Db, accountId: string, mode: Mode, page: PageRequest): Promise<BoughtRow[]> {
+  return db
+    .selectFrom('account as buyer')
+    .innerJoin('customer', 'customer.email', 'buyer.email')
+    .innerJoin('purchase', 'purchase.customer_id', 'customer.id')
+    .innerJoin('workspace', 'workspace.id', 'purchase.workspace_id')
+    .innerJoin('account as seller', 'seller.id', 'workspace.account_id')
+    .selectAll('purchase')
+    .select(['seller.username as seller_username', 'seller.name as seller_name'])
+    .where('buyer.id', '=', accountId)
+    .where('buyer.email_verified_at', 'is not', null)
+    .where('workspace.mode', '=', mode)
+    .where('purchase.paid_at', 'is not', null)
+    .where(pageCondition(page, 'purchase.id', 'purchase.created_at'))
+    .orderBy('purchase.id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+export interface PaymentFilter {
+  type?: readonly PaymentRow['type'][] | undefined;
+  status?: readonly PaymentRow['status'][] | undefined;
+  purchaseId?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+}
+
+export function listPayments(
+  db: Db,
+  workspaceId: string,
+  { type, status, purchaseId, from, to }: PaymentFilter,
+  page: PageRequest,
+): Promise<PaymentRow[]> {
+  return db
+    .selectFrom('payment')
+    .selectAll()
+    .modifyFront(plannedWithValues)
+    .where('workspace_id', '=', workspaceId)
+    .$if(type !== undefined, (query) => query.where('type', 'in', type ?? []))
+    .$if(status !== undefined, (query) => query.where('status', 'in', status ?? []))
+    .$if(purchaseId !== undefined, (query) => query.where('purchase_id', '=', purchaseId ?? ''))
+    .$if(from !== undefined, (query) => query.where('created_at', '>=', from ?? null))
+    .$if(to !== undefined, (query) => query.where('created_at', '<', to ?? null))
+    .where(pageCondition(page))
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+/** Who sells: as buyers read it, and the address to tell things to, which is null where it is not confirmed. */
+export async function findSeller(
+  db: Db,
+  workspaceId: string,
+): Promise<{ name: string; email: string | null }> {
+  const row = await db
+    .selectFrom('workspace')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select(['account.name', 'account.username', 'account.email', 'account.email_verified_at'])
+    .where('workspace.id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+  const isConfirmed = row.email_verified_at !== null;
+  return { name: row.name ?? row.username, email: isConfirmed ? row.email : null };
+}

@@ -1,0 +1,216 @@
+import Type from 'typebox';
+import { anyKey, gated } from '../../http/access.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { CommaList, IdParams, parseList } from '../../http/schema.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { ConnectAccounts } from './accounts.service.ts';
+import type { Purchases } from './purchases.service.ts';
+import {
+  ConnectLink,
+  ConnectPage,
+  ConnectStatus,
+  OwnPurchase,
+  Payment,
+  Purchase,
+  RefundIn,
+  toOwnPurchase,
+  toPayment,
+  toPurchase,
+} from './schemas.ts';
+
+const { purchase, payment } = VALUES;
+
+interface Deps {
+  purchases: Purchases;
+  accounts: ConnectAccounts;
+  /** The address of an account. */
+  emailOf(accountId: string): Promise<string>;
+  cursors: CursorCodec;
+}
+
+const period = {
+  from: Type.Optional(Type.String({ format: 'date-time', description: 'At or after this instant.' })),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'Before this instant.' })),
+};
+const sold = {
+  status: CommaList(purchase.status),
+  kind: CommaList(purchase.kind),
+  ...period,
+};
+const paid = {
+  type: CommaList(payment.type),
+  status: CommaList(payment.status),
+  purchaseId: Type.Optional(Type.String({ maxLength: 64, description: 'Of this purchase alone.' })),
+  ...period,
+};
+
+interface Period {
+  from?: string;
+  to?: string;
+}
+
+const toDate = (instant: string | undefined) =>
+  instant === undefined ? undefined : dateFromMs(Temporal.Instant.from(instant).epochMilliseconds);
+const inPeriod = ({ from, to }: Period) => ({ from: toDate(from), to: toDate(to) });
+
+function soldFilter(query: Period & { status?: string; kind?: string }) {
+  const status = parseList('status', purchase.status, query.status);
+  return { status, kind: parseList('kind', purchase.kind, query.kind), ...inPeriod(query) };
+}
+
+function paidFilter(query: Period & { type?: string; status?: string; purchaseId?: string }) {
+  const type = parseList('type', payment.type, query.type);
+  const status = parseList('status', payment.status, query.status);
+  return { type, status, purchaseId: query.purchaseId, ...inPeriod(query) };
+}
+
+/** `/purchases`, `/videos/{id}/purchases`, `/me/purchases` (docs/api/purchases.md). */
+export function purchaseRoutes({ purchases, cursors }: Deps): Route[] {
+  return [
+    defineRoute({
+      ...gated('finance-read'),
+      operationId: 'purchases.list',
+      method: 'GET',
+      path: '/purchases',
+      summary: 'List what was sold',
+      description: 'Each with its buyer, the fee, and what was given back.',
+      query: listQuery({
+        ...sold,
+        videoId: Type.Optional(Type.String({ maxLength: 64, description: 'Of this video alone.' })),
+      }),
+      reply: { status: 200, schema: Purchase, list: true },
+      async handler({ caller: { workspaceId, mode } }, { query }) {
+        const list = new ListReader(cursors, `purchases:${workspaceId}`, query);
+        const filter = { ...soldFilter(query), videoId: query.videoId };
+        const rows = await purchases.list(workspaceId, filter, list.request);
+        return list.page(rows, (row) => toPurchase(row, mode));
+      },
+    }),
+    defineRoute({
+      ...gated('finance-read'),
+      operationId: 'purchases.ofVideo',
+      method: 'GET',
+      path: '/videos/{id}/purchases',
+      summary: 'List what was sold of a video',
+      description: 'As `GET /purchases` does, of one video.',
+      params: IdParams('vid', 'video'),
+      query: listQuery(sold),
+      reply: { status: 200, schema: Purchase, list: true },
+      async handler({ caller: { workspaceId, mode } }, { params: { id }, query }) {
+        const list = new ListReader(cursors, `purchases:${workspaceId}:${id}`, query);
+        const rows = await purchases.listOfVideo(workspaceId, id, soldFilter(query), list.request);
+        return list.page(rows, (row) => toPurchase(row, mode));
+      },
+    }),
+    defineRoute({
+      ...anyKey,
+      operationId: 'purchases.own',
+      method: 'GET',
+      path: '/me/purchases',
+      summary: 'List what you have bought',
+      description: 'Paid with the confirmed address of the account, of whatever creator.',
+      query: listQuery({}),
+      reply: { status: 200, schema: OwnPurchase, list: true },
+      async handler({ caller: { accountId, mode } }, { query }) {
+        const list = new ListReader(cursors, `own-purchases:${accountId}:${mode}`, query);
+        const rows = await purchases.listOwn({ accountId, mode }, list.request);
+        return list.page(rows, (row) => toOwnPurchase(row, mode));
+      },
+    }),
+    defineRoute({
+      ...gated('finance-write'),
+      operationId: 'purchases.refund',
+      method: 'POST',
+      path: '/purchases/{id}/refund',
+      summary: 'Give money back',
+      description:
+        'All that is left, or a part. The same `requestId` is the same refund, whenever it comes again.',
+      params: IdParams('pur', 'purchase'),
+      body: RefundIn,
+      reply: { status: 201, schema: Payment },
+      errors: ['CONFLICT', 'SERVICE_UNAVAILABLE'],
+      handler: async ({ caller }, { params, body }) =>
+        toPayment(await purchases.refund(caller.workspaceId, params.id, body)),
+    }),
+  ];
+}
+
+/** `/monetization/payments`, `/monetization/connect-*` (docs/api/payments.md). */
+export function paymentRoutes({ purchases, accounts, emailOf, cursors }: Deps): Route[] {
+  return [
+    defineRoute({
+      ...gated('finance-read'),
+      operationId: 'monetization.payments',
+      method: 'GET',
+      path: '/monetization/payments',
+      summary: 'List charges, refunds and disputes',
+      description: 'As `text/csv`, all that the filters let pass comes, the oldest first.',
+      query: listQuery(paid),
+      reply: { status: 200, schema: Payment, list: true, csv: PAYMENT_COLUMNS },
+      async handler({ caller: { workspaceId }, acceptsCsv }, { query }) {
+        const list = new ListReader(cursors, `payments:${workspaceId}`, query);
+        const filter = paidFilter(query);
+        if (acceptsCsv) return paymentLines(purchases.everyPayment(workspaceId, filter));
+        return list.page(await purchases.payments(workspaceId, filter, list.request), toPayment);
+      },
+    }),
+    defineRoute({
+      ...anyKey,
+      operationId: 'monetization.connectStatus',
+      method: 'GET',
+      path: '/monetization/connect-status',
+      summary: 'Can payments be taken?',
+      description: 'What the payment provider lets the account of the creator do.',
+      reply: { status: 200, schema: ConnectStatus },
+      handler: ({ caller }) => accounts.status(caller.workspaceId),
+    }),
+    defineRoute({
+      ...gated('session-owner'),
+      operationId: 'monetization.connectOnboard',
+      method: 'POST',
+      path: '/monetization/connect-onboard',
+      summary: 'Get a link to complete the account with the payment provider',
+      description: 'The account is made where there is none.',
+      reply: { status: 200, schema: ConnectLink },
+      errors: ['CONFLICT', 'SERVICE_UNAVAILABLE'],
+      async handler({ caller: { accountId, workspaceId } }) {
+        const email = await emailOf(accountId);
+        const { url, expiresAt } = await accounts.onboard({ workspaceId, email });
+        return { url, expiresAt: expiresAt.toISOString() };
+      },
+    }),
+    defineRoute({
+      ...gated('session-owner'),
+      operationId: 'monetization.connectDashboard',
+      method: 'GET',
+      path: '/monetization/connect-dashboard',
+      summary: "Get a link to the payment provider's own pages",
+      description: 'There the creator sees payouts and answers disputes.',
+      reply: { status: 200, schema: ConnectPage },
+      errors: ['CONFLICT', 'SERVICE_UNAVAILABLE'],
+      handler: ({ caller }) => accounts.dashboard(caller.workspaceId),
+    }),
+  ];
+}
+
+const PAYMENT_COLUMNS = [
+  'id',
+  'purchaseId',
+  'type',
+  'amountCents',
+  'currency',
+  'status',
+  'failureCode',
+  'provider',
+  'createdAt',
+] as const;
+
+async function* paymentLines(rows: ReturnType<Purchases['everyPayment']>) {
+  for await (const row of rows) {
+    const shown = toPayment(row);
+    yield PAYMENT_COLUMNS.map((column) => shown[column]);
+  }
+}

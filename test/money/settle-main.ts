@@ -1,0 +1,27 @@
+/** Settles a payment in a process of its own, which is killed when the provider has answered and nothing is written. */
+import { createPayments } from '../../src/features/payments/index.ts';
+import { createContainer } from '../../src/main/container.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { SECRET_KEY } from '../harness/app.ts';
+
+const [databaseUrl = '', dataDir = '', paymentId = ''] = process.argv.slice(2);
+const config = loadConfig({ PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
+const container = await createContainer({ config, databaseUrl, secretKey: SECRET_KEY, name: 'node' });
+const { sandbox } = container;
+const payments = createPayments({
+  ...container,
+  providers: {
+    SANDBOX: {
+      ...sandbox,
+      async charge(request) {
+        const answer = await sandbox.charge(request);
+        process.send?.(answer.status);
+        return new Promise(() => {});
+      },
+    },
+    STRIPE: null,
+  },
+  takers: { account: () => Promise.resolve(), card: () => Promise.resolve() },
+});
+process.on('disconnect', () => process.exit(0));
+await payments.settle(paymentId);
