@@ -274,6 +274,23 @@ test('a trial is free once for each person', async () => {
   );
 });
 
+test('a card that is given for a trial is kept for what follows it, and none is taken over', async () => {
+  const of = await shop();
+  const tierId = await tier(of, { trialDays: 14 });
+  const kept = async () => {
+    const rows = await app.container.sql<{ last4: string | null }[]>`
+      select card_last4 as last4 from customer where workspace_id = ${of.account.test}`;
+    return rows.map(({ last4 }) => last4);
+  };
+  const id = await open(of, { tierId });
+  assert.equal((await pay(id, { card: '4000 0000 0000 0002' })).status, 400, 'the bank takes it not');
+  assert.equal((await pay(id)).status, 303);
+  assert.deepEqual(await kept(), ['4242']);
+  const other = await open(of, { tierId: await tier(of, { priceCents: 0 }) });
+  assert.equal((await pay(other, { card: '4000 0000 0000 0341' })).status, 303);
+  assert.deepEqual(await kept(), ['4242']);
+});
+
 test('only a form of the page itself is taken, and only test cards', async () => {
   const of = await shop();
   const id = await open(of, { tierId: await tier(of) });
@@ -382,6 +399,17 @@ test('simulations, and how a checkout ends', async () => {
   const live = await app.createKey({ account: of.account });
   (await simulate(expired, 'PAID', live.key)).assertError('PERMISSION_DENIED');
 
+  const unpaid = await open(of, { tierId });
+  await simulate(unpaid, 'DECLINED');
+  await simulate(unpaid, 'EXPIRED');
+  const failed = (await app.request('GET', '/purchases?status=FAILED,PENDING', { key: of.key })).assertOk(
+    200,
+  );
+  assert.deepEqual(
+    failed.list('data').map((row) => Object(row).status),
+    ['FAILED'],
+  );
+
   const canceled = await open(of, { tierId });
   const left = await send(canceled, 'cancel', {});
   assert.deepEqual([left.status, left.location], [303, ADDRESSES.cancelUrl]);
@@ -393,5 +421,5 @@ test('simulations, and how a checkout ends', async () => {
   await runTask(app.container, 'checkouts');
   await runTask(app.container, 'checkouts');
   const ends = (await eventsOf(of)).filter((type) => type === 'checkout.session.expired');
-  assert.equal(ends.length, 3);
+  assert.equal(ends.length, 4);
 });

@@ -124,6 +124,7 @@ export async function end(
 ): Promise<CheckoutRow> {
   await release(ports, work, row);
   const after = await repository.updateCheckout(work.tx, row.id, { status, claimed_until: null });
+  if (row.purchase_id !== null) await ports.payments.abandon(work.tx, row.purchase_id);
   await tell(work, checkoutExpired, after);
   return after;
 }

@@ -67,10 +67,13 @@ export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
       const isOther = payment.code !== undefined && codeOf(payment.code) !== (row.discount_code ?? '');
       if (isOther && row.payment_id === null) await setCode(ports, row, payment.code ?? '');
       const { provider } = await payable(ports, row);
+      const isSandbox = provider === 'SANDBOX';
+      const url = await keepCard(ports, await open(id), { ...payment, isSandbox });
       const begun = await ports.events.transaction((tx, append) =>
-        begin(ports, { tx, append }, id, { ...payment, isSandbox: provider === 'SANDBOX' }),
+        begin(ports, { tx, append }, id, { ...payment, isSandbox }),
       );
-      return begun === null ? { kind: 'COMPLETED' } : settle(ports, begun);
+      if (begun !== null) return settle(ports, begun);
+      return url === null ? { kind: 'COMPLETED' } : { kind: 'ACTION', url };
     },
     setCode: async (id, code) => setCode(ports, await open(id), code),
     async look(id) {
@@ -89,6 +92,37 @@ export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
     expire: (id) => expire(ports, id),
     sweep: () => sweep(ports),
   };
+}
+
+/**
+ * The card of somebody whose first period costs nothing, for those that follow: it may be left out. Who has one already
+ * keeps it, since a typed address proves nothing.
+ *
+ * @returns where its holder is to go, once the checkout is completed.
+ * @throws {AppError} BAD_REQUEST, field `card`; SERVICE_UNAVAILABLE.
+ */
+async function keepCard(
+  ports: CheckoutPorts,
+  row: CheckoutRow,
+  { email: typed, card, isSandbox }: Payment & { isSandbox: boolean },
+): Promise<string | null> {
+  const email = parseEmail(typed);
+  const isOpen = statusOf(row, ports.clock.now()) === 'OPEN' && row.payment_id === null;
+  const renews = row.kind === 'SUBSCRIPTION' && listPriceOf(row) > 0;
+  if (email === null || !isOpen || !renews || (isSandbox && (card ?? '').trim() === '')) return null;
+  const customer = await ports.events.transaction((tx) =>
+    ports.payments.customerFor(tx, row.workspace_id, { email, name: null }),
+  );
+  const trialDays = await ports.subscriptions.trialDaysFor(ports.db, customer.id, row.trial_days);
+  if ((row.amount_cents > 0 && trialDays === 0) || customer.method_ref !== null) return null;
+  const number = ports.testCardOf(card);
+  if (isSandbox && number === null) throw badRequest('card', 'Give the number of one of the test cards.');
+  try {
+    return await ports.cards.save(customer.id, number, `${ports.publicUrl}/checkout/${row.id}/return`);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error;
+    throw badRequest('card', error.message);
+  }
 }
 
 const codeOf = (text: string): string => text.trim().toUpperCase();
@@ -173,6 +207,7 @@ async function charge(
   }
   const page = `${ports.publicUrl}/checkout/${row.id}`;
   const isSame = await isSamePurchase(ports, { tx, append }, row, customer);
+  if (!isSame && row.purchase_id !== null) await ports.payments.abandon(tx, row.purchase_id);
   const begun = await ports.payments.begin(tx, append, {
     workspaceId: row.workspace_id,
     customerId: customer.id,

@@ -5,7 +5,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { DiscountCodes } from '../discount-codes/index.ts';
 import type { NewMail } from '../mail/index.ts';
-import type { Payments } from '../payments/index.ts';
+import type { CardService, Payments } from '../payments/index.ts';
 import type { Subscriptions } from '../subscriptions/index.ts';
 import type { TierPlaces, Tiers } from '../tiers/index.ts';
 
@@ -22,6 +22,7 @@ export interface CheckoutPorts {
   clock: Clock;
   log: Pick<Logger, 'warn'>;
   payments: Payments;
+  cards: Pick<CardService, 'save'>;
   subscriptions: Pick<Subscriptions, 'begin' | 'trialDaysFor'>;
   tiers: Pick<Tiers, 'get'>;
   places: TierPlaces;

@@ -13,7 +13,12 @@ import type { DiscountCodes } from '../../features/discount-codes/index.ts';
 import type { Domains } from '../../features/domains/index.ts';
 import type { Mailbox } from '../../features/mail/index.ts';
 import { memberPath } from '../../features/members/index.ts';
-import { type PaymentEvents, type Payments, testCardOf } from '../../features/payments/index.ts';
+import {
+  type CardService,
+  type PaymentEvents,
+  type Payments,
+  testCardOf,
+} from '../../features/payments/index.ts';
 import type { Subscriptions } from '../../features/subscriptions/index.ts';
 import type { TierPlaces, Tiers } from '../../features/tiers/index.ts';
 import type { Videos } from '../../features/videos/index.ts';
@@ -22,6 +27,7 @@ import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
 interface Needs extends Base {
+  cards: CardService;
   discountCodes: DiscountCodes;
   domains: Domains;
   mailbox: Mailbox;
