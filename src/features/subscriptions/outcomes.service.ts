@@ -30,7 +30,8 @@ export function createPaymentOutcomes(ports: SubscriptionPorts): PaymentOutcomes
       await releaseClaim(ports, work.tx, row);
       if (row.charge_kind === 'SWITCH') {
         await repository.updateSubscription(work.tx, row.id, rules.switchDeclined());
-      } else await declined(ports, work, row);
+        await ports.payments.abandon(work.tx, told.purchaseId);
+      } else await declined(ports, work, row, told.purchaseId);
     },
     async refunded(work, told) {
       const row = await subscriptionOf(work.tx, told);
@@ -74,11 +75,17 @@ async function charged(
   if (change !== null) await apply(ports, work, row, change, true);
 }
 
-async function declined(ports: SubscriptionPorts, work: Work, row: SubscriptionRow): Promise<void> {
+async function declined(
+  ports: SubscriptionPorts,
+  work: Work,
+  row: SubscriptionRow,
+  purchaseId: string,
+): Promise<void> {
   const change = rules.declined(row, ports.clock.now());
   if (change === null) return;
   // Its claim is given back already.
   const after = await apply(ports, work, { ...row, charge_tier_id: null }, change);
+  if (change.told === 'expired') await ports.payments.abandon(work.tx, purchaseId);
   const isTold = change.told === 'payment_failed' || change.told === 'expired';
   if (!isTold) return;
   const facts = await about(ports, work.tx, after);
