@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import type { TestAccount } from '../../../test/harness/factories.ts';
 import { runTask } from '../../../test/harness/parts.ts';
+import { ADDRESSES, CARD, headers, ORIGIN, selling } from '../../../test/money/shop.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 
@@ -15,68 +15,7 @@ before(async () => {
 });
 after(() => app.close());
 
-const ORIGIN = 'http://marquee.test';
-const headers = { origin: ORIGIN };
-const ADDRESSES = { successUrl: `${ORIGIN}/thanks?order=1`, cancelUrl: `${ORIGIN}/offers` };
-const CARD = '4242 4242 4242 4242';
-
-type Shop = { key: string; account: TestAccount };
-const shop = (): Promise<Shop> => app.createKey({ mode: 'test' });
-
-async function tier({ key }: Shop, settings: object = {}): Promise<string> {
-  const body = { name: 'Supporter', priceCents: 500, interval: 'MONTH', ...settings };
-  return (await app.request('POST', '/tiers', { key, body })).assertOk(201).string('data.id');
-}
-
-async function code({ key }: Shop, settings: object): Promise<string> {
-  const answer = await app.request('POST', '/booking/discount-codes', { key, body: settings });
-  return answer.assertOk(201).string('data.id');
-}
-
-async function video({ key }: Shop, priceCents = 900): Promise<string> {
-  const body = { title: 'A film', visibility: 'PURCHASE', priceCents };
-  return (await app.request('POST', '/videos', { key, body })).assertOk(201).string('data.id');
-}
-
-const ask = ({ key }: Shop, body: object, more: Record<string, string> = {}) => {
-  const path = 'videoId' in body ? '/checkout/video' : '/checkout/subscription';
-  return app.request('POST', path, {
-    key,
-    headers: { ...headers, ...more },
-    body: { ...ADDRESSES, ...body },
-  });
-};
-
-async function open(of: Shop, body: object): Promise<string> {
-  return (await ask(of, body)).assertOk(201).string('data.id');
-}
-
-const read = async ({ key }: Shop, id: string) =>
-  (await app.request('GET', `/checkout/${id}`, { key, headers })).assertOk(200);
-
-async function eventsOf({ key }: Shop): Promise<string[]> {
-  const rows = (await app.request('GET', '/me/events?order=asc&limit=100', { key }))
-    .assertOk(200)
-    .list('data');
-  const types = rows.map((row) => String(Object(row).type));
-  return types.filter((type) => /^(checkout|payment|subscription|booking)\./.test(type));
-}
-
-/** What a browser does with the page: it reads the form, and sends it. */
-async function send(id: string, action: string, fields: Record<string, string>, from = ORIGIN) {
-  const page = await (await fetch(`${app.url}/checkout/${id}`)).text();
-  const token = /name="token" value="([^"]+)"/.exec(page)?.[1] ?? '';
-  const answer = await fetch(`${app.url}/checkout/${id}/${action}`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: from, 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ token, ...fields }).toString(),
-  });
-  return { status: answer.status, location: answer.headers.get('location'), text: await answer.text() };
-}
-
-const pay = (id: string, fields: Record<string, string> = {}) =>
-  send(id, 'pay', { email: 'ann@example.com', card: CARD, ...fields });
+const { shop, tier, code, video, ask, open, read, eventsOf, send, pay } = selling(() => app);
 
 test('a subscription: made, shown, paid, told of and mailed', async () => {
   const of = await shop();
