@@ -1,6 +1,7 @@
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
+import { refuseOtherSites, sendFailure, textOf } from '../../http/forms.ts';
 import { type Page, sendPage } from '../../http/page.ts';
 import { countAddress } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
@@ -31,7 +32,7 @@ export function authPages(deps: Deps): (app: FastifyInstance) => void {
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
       scope.addHook('onRequest', refuseOtherSites);
-      scope.setErrorHandler((error, _request, reply) => sendFailure(deps.assets, error, reply));
+      scope.setErrorHandler((error, _request, reply) => sendFailure(deps.assets, error, reply, failed));
       verifyEmail(scope, deps);
       forgotPassword(scope, deps);
       resetPassword(scope, deps);
@@ -97,25 +98,4 @@ async function requestLink(
   await countAddress({ counters }, LINK_CAP, request.ip);
   await links.request(purpose, textOf(request.body, 'email'));
   return sendPage(reply, assets, requested(purpose));
-}
-
-/** One field of a form or of a query; '' when it is missing or given more than once. */
-function textOf(fields: unknown, name: string): string {
-  if (typeof fields !== 'object' || fields === null) return '';
-  const value: unknown = Object.entries(fields).find(([key]) => key === name)?.[1];
-  return typeof value === 'string' ? value : '';
-}
-
-/** A form of another site must not act here; browsers say where a form was (Fetch Metadata). */
-async function refuseOtherSites({ method, headers }: FastifyRequest): Promise<void> {
-  const site = headers['sec-fetch-site'];
-  if (method !== 'POST' || site === undefined || site === 'same-origin' || site === 'none') return;
-  throw new AppError('origin_not_allowed', { message: 'Open this page by its own address and try again.' });
-}
-
-function sendFailure(assets: WebAssets, error: unknown, reply: FastifyReply): FastifyReply {
-  // What is not ours goes to the handler of the whole program, which logs it.
-  if (!(error instanceof AppError)) throw error;
-  reply.headers(error.headers);
-  return sendPage(reply, assets, failed(error));
 }

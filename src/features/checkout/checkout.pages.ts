@@ -1,6 +1,7 @@
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
+import { sendFailure, textOf } from '../../http/forms.ts';
 import type { OwnOrigin } from '../../http/own-origin.ts';
 import { type Page, sendPage } from '../../http/page.ts';
 import { countAddress } from '../../http/plugins/limits.ts';
@@ -45,7 +46,7 @@ export function checkoutPages(deps: Deps): (app: FastifyInstance) => void {
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
       scope.addHook('preHandler', (request: Asked) => assertOwnForm(deps, request));
-      scope.setErrorHandler((error, _request, reply) => sendFailure(deps.assets, error, reply));
+      scope.setErrorHandler((error, _request, reply) => sendFailure(deps.assets, error, reply, failureOf));
       scope.get('/checkout/:id', async ({ params }: Asked, reply) => {
         const row = await deps.checkoutPayments.open(params.id);
         return row.payment_id === null ? show(deps, reply, row) : goBack(deps, reply, row.id);
@@ -182,16 +183,6 @@ function redirect(reply: FastifyReply, url: string): FastifyReply {
   return reply.header('Cache-Control', 'no-store').redirect(url, 303);
 }
 
-/** One field of a form; '' when it is missing or given more than once. */
-function textOf(fields: unknown, name: string): string {
-  if (typeof fields !== 'object' || fields === null) return '';
-  const value: unknown = Object.entries(fields).find(([key]) => key === name)?.[1];
-  return typeof value === 'string' ? value : '';
-}
-
-function sendFailure(assets: WebAssets, error: unknown, reply: FastifyReply): FastifyReply {
-  // What is not ours goes to the handler of the whole program, which logs it.
-  if (!(error instanceof AppError)) throw error;
-  reply.headers(error.headers);
-  return sendPage(reply, assets, error.code === 'NOT_FOUND' ? MISSING_CHECKOUT : failedPage(error));
+function failureOf(error: AppError): Page {
+  return error.code === 'NOT_FOUND' ? MISSING_CHECKOUT : failedPage(error);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ZONES } from '../../../test/money/zones.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { daysAfter, monthsAfter, periodFrom } from '../../kernel/periods.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
@@ -267,19 +268,6 @@ test('a yearly renewal is told of seven days before, once', () => {
   assert.equal(rules.remindsOfRenewal(canceled, at('2027-01-25T10:00:00Z')), false);
   assert.equal(rules.remindsOfRenewal(row(), row().current_period_end), false);
 });
-
-const ZONES = [
-  'UTC',
-  'Europe/Berlin',
-  'America/New_York',
-  'America/Los_Angeles',
-  'America/Sao_Paulo',
-  'Asia/Kolkata',
-  'Asia/Kathmandu',
-  'Australia/Lord_Howe',
-  'Pacific/Apia',
-  'Africa/Casablanca',
-];
 
 for (const timezone of ZONES) {
   test(`five years of a month and of a year in ${timezone}`, () => {

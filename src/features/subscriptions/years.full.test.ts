@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { creator } from '../../../test/money/subscriber.ts';
+import { ZONES } from '../../../test/money/zones.ts';
 
 let app: TestApp;
 const clock = new TestClock();
@@ -10,19 +11,6 @@ before(async () => {
   app = await startTestApp({ clock });
 });
 after(() => app.close());
-
-const ZONES = [
-  'UTC',
-  'Europe/Berlin',
-  'America/New_York',
-  'America/Los_Angeles',
-  'America/Sao_Paulo',
-  'Asia/Kolkata',
-  'Asia/Kathmandu',
-  'Australia/Lord_Howe',
-  'Pacific/Apia',
-  'Africa/Casablanca',
-];
 
 test('five years of monthly and yearly subscriptions in ten zones, each renewed on its day and charged once', async () => {
   const { subscriptions, db } = app.container;

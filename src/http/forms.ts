@@ -1,0 +1,34 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../kernel/errors.ts';
+import type { WebAssets } from './assets.ts';
+import { type Page, sendPage } from './page.ts';
+
+/** One field of a form or of a query; '' when it is missing or given more than once. */
+export function textOf(fields: unknown, name: string): string {
+  if (typeof fields !== 'object' || fields === null) return '';
+  const value: unknown = Object.entries(fields).find(([key]) => key === name)?.[1];
+  return typeof value === 'string' ? value : '';
+}
+
+/**
+ * A form of another site must not act here; browsers say where a form was (Fetch Metadata).
+ *
+ * @throws {AppError} origin_not_allowed.
+ */
+export async function refuseOtherSites({ method, headers }: FastifyRequest): Promise<void> {
+  const site = headers['sec-fetch-site'];
+  if (method !== 'POST' || site === undefined || site === 'same-origin' || site === 'none') return;
+  throw new AppError('origin_not_allowed', { message: 'Open this page by its own address and try again.' });
+}
+
+/** Says what went wrong on a page; what is not ours goes to the handler of the whole program, which logs it. */
+export function sendFailure(
+  assets: WebAssets,
+  error: unknown,
+  reply: FastifyReply,
+  pageOf: (error: AppError) => Page,
+): FastifyReply {
+  if (!(error instanceof AppError)) throw error;
+  reply.headers(error.headers);
+  return sendPage(reply, assets, pageOf(error));
+}
