@@ -48,7 +48,15 @@ export type IdPrefix =
   | 'pay'
   | 'pyo'
   | 'acc'
-  | 'ltx';
+  | 'ltx'
+  | 'bkp'
+  | 'bkg'
+  | 'coh'
+  | 'cse'
+  | 'cvi'
+  | 'occ'
+  | 'cal'
+  | 'wtl';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

@@ -86,6 +86,18 @@ export const OWNERS: Readonly<Record<string, string>> = {
   watched_stream: 'features/streams',
   webhook: 'features/webhooks',
   workspace: 'platform/db',
+  availability: 'features/availability',
+  booking: 'features/bookings',
+  booking_feed: 'features/calendars',
+  booking_product: 'features/products',
+  calendar_busy: 'features/calendars',
+  class_occurrence: 'features/bookings',
+  cohort: 'features/cohorts',
+  cohort_session: 'features/cohorts',
+  cohort_video: 'features/cohorts',
+  external_busy: 'features/calendars',
+  external_calendar: 'features/calendars',
+  waitlist_entry: 'features/waitlist',
 };
 
 export interface ForeignRead {

@@ -55,8 +55,35 @@ export interface PaymentRequest {
   accountRef?: string | null;
 }
 
+/** Windows of one day of the week, wall times as HH:MM; `end` may be 24:00. */
+export interface DayWindow {
+  start: string;
+  end: string;
+}
+
+export type Weekday = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
+
+/** Whole local days (`YYYY-MM-DD`, the last included) or instants (the end excluded). */
+export interface Blackout {
+  start: string;
+  end: string;
+  reason?: string;
+}
+
+/** A question that a buyer is asked. */
+export interface IntakeField {
+  key: string;
+  label: string;
+  type: 'TEXT' | 'LONGTEXT' | 'SELECT' | 'CHECKBOX' | 'EMAIL' | 'PHONE';
+  required: boolean;
+  options?: string[];
+}
+
 /** What the database cannot say of its JSON columns: table, column, type. The generated tables refer to it. */
 export interface JsonColumns {
+  availability: { weekly: Partial<Record<Weekday, DayWindow[]>>; blackouts: JsonList<Blackout> };
+  booking: { intake_answers: Record<string, string | boolean> };
+  booking_product: { intake_fields: JsonList<IntakeField> };
   checkout: { metadata: Record<string, string> };
   import: { metadata: Record<string, string>; storage_state: Record<string, unknown> };
   ingest_session: { video: IngestVideo; audio: IngestAudio };

@@ -70,6 +70,20 @@ create table api_key_retired_secret (
 );
 CREATE INDEX api_key_retired_secret_key ON public.api_key_retired_secret USING btree (key_id);
 
+create table availability (
+  workspace_id text not null,
+  weekly jsonb not null,
+  timezone text not null,
+  blackouts jsonb not null,
+  min_notice_min integer not null,
+  max_advance_days integer not null,
+  updated_at timestamp with time zone not null,
+  constraint availability_max_advance_days_check CHECK ((max_advance_days >= 0)),
+  constraint availability_min_notice_min_check CHECK ((min_notice_min >= 0)),
+  constraint availability_pkey PRIMARY KEY (workspace_id),
+  constraint availability_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+
 create table avatar (
   id text not null,
   account_id text not null,
@@ -80,6 +94,117 @@ create table avatar (
   constraint avatar_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX avatar_account_id_key ON public.avatar USING btree (account_id);
+
+create table booking (
+  id text not null,
+  workspace_id text not null,
+  product_id text not null,
+  type text not null,
+  cohort_id text,
+  occurrence_id text,
+  status text not null,
+  starts_at timestamp with time zone,
+  ends_at timestamp with time zone,
+  first_starts_at timestamp with time zone,
+  rescheduled_from timestamp with time zone,
+  timezone text not null,
+  customer_id text,
+  customer_name text not null,
+  customer_email text not null,
+  customer_timezone text,
+  intake_answers jsonb,
+  amount_cents integer not null,
+  discount_cents integer not null default 0,
+  discount_code text,
+  purchase_id text,
+  room_id text,
+  recording_video_id text,
+  replay_access_until timestamp with time zone,
+  cancel_reason text,
+  canceled_by text,
+  held_until timestamp with time zone,
+  was_extended boolean not null default false,
+  customer_joined_at timestamp with time zone,
+  creator_joined_at timestamp with time zone,
+  reminded_at timestamp with time zone,
+  ics_sequence integer not null default 0,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint booking_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint booking_canceled_by_check CHECK ((canceled_by = ANY (ARRAY['CUSTOMER'::text, 'CREATOR'::text, 'SYSTEM'::text]))),
+  constraint booking_check CHECK (((type = 'COHORT'::text) = (cohort_id IS NOT NULL))),
+  constraint booking_check1 CHECK (((type <> 'COHORT'::text) = (starts_at IS NOT NULL))),
+  constraint booking_check2 CHECK (((status = 'CANCELED'::text) = (canceled_by IS NOT NULL))),
+  constraint booking_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id),
+  constraint booking_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customer(id) ON DELETE SET NULL,
+  constraint booking_discount_cents_check CHECK ((discount_cents >= 0)),
+  constraint booking_occurrence_id_fkey FOREIGN KEY (occurrence_id) REFERENCES class_occurrence(id),
+  constraint booking_pkey PRIMARY KEY (id),
+  constraint booking_product_id_fkey FOREIGN KEY (product_id) REFERENCES booking_product(id),
+  constraint booking_status_check CHECK ((status = ANY (ARRAY['PENDING_PAYMENT'::text, 'CONFIRMED'::text, 'COMPLETED'::text, 'CANCELED'::text, 'NO_SHOW'::text, 'EXPIRED'::text]))),
+  constraint booking_type_check CHECK ((type = ANY (ARRAY['ONE_TO_ONE'::text, 'LIVE_CLASS'::text, 'COHORT'::text]))),
+  constraint booking_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX booking_cohort ON public.booking USING btree (cohort_id) WHERE (cohort_id IS NOT NULL);
+CREATE INDEX booking_coming ON public.booking USING btree (ends_at) WHERE (status = 'CONFIRMED'::text);
+CREATE INDEX booking_customer ON public.booking USING btree (customer_id);
+CREATE INDEX booking_email ON public.booking USING btree (workspace_id, customer_email);
+CREATE INDEX booking_held ON public.booking USING btree (held_until) WHERE (status = 'PENDING_PAYMENT'::text);
+CREATE INDEX booking_occurrence ON public.booking USING btree (occurrence_id) WHERE (occurrence_id IS NOT NULL);
+CREATE INDEX booking_product_start ON public.booking USING btree (product_id, starts_at);
+CREATE INDEX booking_room ON public.booking USING btree (room_id) WHERE (room_id IS NOT NULL);
+CREATE INDEX booking_workspace ON public.booking USING btree (workspace_id, id DESC);
+
+create table booking_feed (
+  workspace_id text not null,
+  token_hash bytea not null,
+  token_sealed bytea not null,
+  created_at timestamp with time zone not null,
+  constraint booking_feed_pkey PRIMARY KEY (workspace_id),
+  constraint booking_feed_token_hash_key UNIQUE (token_hash),
+  constraint booking_feed_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX booking_feed_token_hash_key ON public.booking_feed USING btree (token_hash);
+
+create table booking_product (
+  id text not null,
+  workspace_id text not null,
+  type text not null,
+  status text not null default 'DRAFT'::text,
+  title text not null,
+  description text,
+  thumbnail_url text,
+  slug text,
+  price_cents integer not null,
+  duration_min integer not null,
+  buffer_min integer not null,
+  capacity integer not null,
+  recordable boolean not null,
+  replay_access_days integer not null,
+  refund_policy_days integer not null,
+  intake_fields jsonb,
+  booking_count integer not null default 0,
+  event_sequence integer not null default 0,
+  published_at timestamp with time zone,
+  archived_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint booking_product_booking_count_check CHECK ((booking_count >= 0)),
+  constraint booking_product_buffer_min_check CHECK ((buffer_min >= 0)),
+  constraint booking_product_capacity_check CHECK ((capacity >= 1)),
+  constraint booking_product_check CHECK (((status = 'ARCHIVED'::text) = (archived_at IS NOT NULL))),
+  constraint booking_product_duration_min_check CHECK (((duration_min >= 1) AND (duration_min <= 600))),
+  constraint booking_product_pkey PRIMARY KEY (id),
+  constraint booking_product_price_cents_check CHECK ((price_cents >= 0)),
+  constraint booking_product_refund_policy_days_check CHECK ((refund_policy_days >= 0)),
+  constraint booking_product_replay_access_days_check CHECK ((replay_access_days >= 0)),
+  constraint booking_product_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'PUBLISHED'::text, 'ARCHIVED'::text]))),
+  constraint booking_product_type_check CHECK ((type = ANY (ARRAY['ONE_TO_ONE'::text, 'LIVE_CLASS'::text, 'COHORT'::text]))),
+  constraint booking_product_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX booking_product_slug ON public.booking_product USING btree (workspace_id, slug) WHERE ((slug IS NOT NULL) AND (status <> 'ARCHIVED'::text));
+CREATE INDEX booking_product_workspace ON public.booking_product USING btree (workspace_id, id DESC);
 
 create table bridge (
   id text not null,
@@ -116,6 +241,38 @@ CREATE UNIQUE INDEX bridge_feeds ON public.bridge USING btree (target_id) WHERE 
 CREATE INDEX bridge_open ON public.bridge USING btree (target_id) WHERE (status <> ALL (ARRAY['FAILED'::text, 'STOPPED'::text]));
 CREATE INDEX bridge_source ON public.bridge USING btree (source_id) WHERE (status <> ALL (ARRAY['FAILED'::text, 'STOPPED'::text]));
 CREATE INDEX bridge_workspace ON public.bridge USING btree (workspace_id, id DESC);
+
+create table calendar_busy (
+  id bigint not null generated always as identity,
+  calendar_no bigint not null,
+  starts_at timestamp with time zone not null,
+  free_at timestamp with time zone not null,
+  product_id text not null,
+  booking_id text,
+  occurrence_id text,
+  session_id text,
+  waitlist_id text,
+  constraint calendar_busy_booking_id_fkey FOREIGN KEY (booking_id) REFERENCES booking(id) ON DELETE CASCADE,
+  constraint calendar_busy_booking_id_key UNIQUE (booking_id),
+  constraint calendar_busy_calendar_no_fkey FOREIGN KEY (calendar_no) REFERENCES workspace(calendar_no) ON DELETE CASCADE,
+  constraint calendar_busy_check CHECK ((starts_at < free_at)),
+  constraint calendar_busy_check1 CHECK ((num_nonnulls(booking_id, occurrence_id, session_id, waitlist_id) = 1)),
+  constraint calendar_busy_occurrence_id_fkey FOREIGN KEY (occurrence_id) REFERENCES class_occurrence(id) ON DELETE CASCADE,
+  constraint calendar_busy_occurrence_id_key UNIQUE (occurrence_id),
+  constraint calendar_busy_once EXCLUDE USING gist (int8range(calendar_no, calendar_no, '[]'::text) WITH &&, tstzrange(starts_at, free_at) WITH &&),
+  constraint calendar_busy_pkey PRIMARY KEY (id),
+  constraint calendar_busy_product_id_fkey FOREIGN KEY (product_id) REFERENCES booking_product(id) ON DELETE CASCADE,
+  constraint calendar_busy_session_id_fkey FOREIGN KEY (session_id) REFERENCES cohort_session(id) ON DELETE CASCADE,
+  constraint calendar_busy_session_id_key UNIQUE (session_id),
+  constraint calendar_busy_waitlist_id_fkey FOREIGN KEY (waitlist_id) REFERENCES waitlist_entry(id) ON DELETE CASCADE,
+  constraint calendar_busy_waitlist_id_key UNIQUE (waitlist_id)
+);
+CREATE UNIQUE INDEX calendar_busy_booking_id_key ON public.calendar_busy USING btree (booking_id);
+CREATE UNIQUE INDEX calendar_busy_occurrence_id_key ON public.calendar_busy USING btree (occurrence_id);
+CREATE INDEX calendar_busy_once ON public.calendar_busy USING gist (int8range(calendar_no, calendar_no, '[]'::text), tstzrange(starts_at, free_at));
+CREATE UNIQUE INDEX calendar_busy_session_id_key ON public.calendar_busy USING btree (session_id);
+CREATE INDEX calendar_busy_time ON public.calendar_busy USING btree (calendar_no, free_at);
+CREATE UNIQUE INDEX calendar_busy_waitlist_id_key ON public.calendar_busy USING btree (waitlist_id);
 
 create table chat_ban (
   id text not null,
@@ -200,6 +357,84 @@ CREATE INDEX checkout_claimed ON public.checkout USING btree (claimed_until) WHE
 CREATE INDEX checkout_open ON public.checkout USING btree (expires_at) WHERE (status = 'OPEN'::text);
 CREATE UNIQUE INDEX checkout_operation_id_key ON public.checkout USING btree (operation_id);
 CREATE INDEX checkout_workspace ON public.checkout USING btree (workspace_id, id DESC);
+
+create table class_occurrence (
+  id text not null,
+  workspace_id text not null,
+  product_id text not null,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  capacity integer not null,
+  booked_count integer not null default 0,
+  claimed_count integer not null default 0,
+  room_id text,
+  created_at timestamp with time zone not null,
+  constraint class_occurrence_booked_count_check CHECK ((booked_count >= 0)),
+  constraint class_occurrence_capacity_check CHECK ((capacity >= 1)),
+  constraint class_occurrence_check CHECK (((booked_count + claimed_count) <= capacity)),
+  constraint class_occurrence_claimed_count_check CHECK ((claimed_count >= 0)),
+  constraint class_occurrence_pkey PRIMARY KEY (id),
+  constraint class_occurrence_product_id_fkey FOREIGN KEY (product_id) REFERENCES booking_product(id) ON DELETE CASCADE,
+  constraint class_occurrence_product_id_starts_at_key UNIQUE (product_id, starts_at),
+  constraint class_occurrence_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX class_occurrence_product_id_starts_at_key ON public.class_occurrence USING btree (product_id, starts_at);
+
+create table cohort (
+  id text not null,
+  workspace_id text not null,
+  product_id text not null,
+  title text,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone,
+  timezone text not null,
+  capacity integer,
+  enrolled_count integer not null default 0,
+  claimed_count integer not null default 0,
+  status text not null,
+  enrollment_opens_at timestamp with time zone,
+  enrollment_closes_at timestamp with time zone,
+  event_sequence integer not null default 0,
+  canceled_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint cohort_capacity_check CHECK ((capacity >= 1)),
+  constraint cohort_check CHECK (((status = 'CANCELED'::text) = (canceled_at IS NOT NULL))),
+  constraint cohort_claimed_count_check CHECK ((claimed_count >= 0)),
+  constraint cohort_enrolled_count_check CHECK ((enrolled_count >= 0)),
+  constraint cohort_pkey PRIMARY KEY (id),
+  constraint cohort_product_id_fkey FOREIGN KEY (product_id) REFERENCES booking_product(id) ON DELETE CASCADE,
+  constraint cohort_status_check CHECK ((status = ANY (ARRAY['SCHEDULED'::text, 'OPEN'::text, 'FULL'::text, 'RUNNING'::text, 'COMPLETED'::text, 'CANCELED'::text]))),
+  constraint cohort_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX cohort_open ON public.cohort USING btree (id) WHERE (status = ANY (ARRAY['SCHEDULED'::text, 'OPEN'::text, 'FULL'::text, 'RUNNING'::text]));
+CREATE INDEX cohort_product ON public.cohort USING btree (product_id, id DESC);
+
+create table cohort_session (
+  id text not null,
+  cohort_id text not null,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  room_id text,
+  constraint cohort_session_check CHECK ((starts_at < ends_at)),
+  constraint cohort_session_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
+  constraint cohort_session_pkey PRIMARY KEY (id)
+);
+CREATE INDEX cohort_session_cohort ON public.cohort_session USING btree (cohort_id, starts_at);
+
+create table cohort_video (
+  id text not null,
+  cohort_id text not null,
+  video_id text not null,
+  release_at timestamp with time zone,
+  position integer not null,
+  constraint cohort_video_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
+  constraint cohort_video_cohort_id_video_id_key UNIQUE (cohort_id, video_id),
+  constraint cohort_video_pkey PRIMARY KEY (id),
+  constraint cohort_video_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX cohort_video_cohort_id_video_id_key ON public.cohort_video USING btree (cohort_id, video_id);
+CREATE INDEX cohort_video_video ON public.cohort_video USING btree (video_id);
 
 create table connect_account (
   workspace_id text not null,
@@ -373,6 +608,36 @@ create table event_default (
 ) partition of event DEFAULT;
 CREATE INDEX event_default_workspace_id_created_at_id_idx ON public.event_default USING btree (workspace_id, created_at DESC, id DESC);
 CREATE INDEX event_default_workspace_id_xid_seq_idx ON public.event_default USING btree (workspace_id, xid, seq);
+
+create table external_busy (
+  calendar_id text not null,
+  starts_at timestamp with time zone not null,
+  free_at timestamp with time zone not null,
+  constraint external_busy_calendar_id_fkey FOREIGN KEY (calendar_id) REFERENCES external_calendar(id) ON DELETE CASCADE,
+  constraint external_busy_check CHECK ((starts_at < free_at))
+);
+CREATE INDEX external_busy_time ON public.external_busy USING btree (calendar_id, free_at);
+
+create table external_calendar (
+  id text not null,
+  workspace_id text not null,
+  name text,
+  url_sealed bytea not null,
+  host text not null,
+  status text not null default 'PENDING'::text,
+  last_error text,
+  event_count integer not null default 0,
+  etag text,
+  read_at timestamp with time zone,
+  next_read_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint external_calendar_pkey PRIMARY KEY (id),
+  constraint external_calendar_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'OK'::text, 'FAILED'::text]))),
+  constraint external_calendar_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX external_calendar_due ON public.external_calendar USING btree (next_read_at);
+CREATE INDEX external_calendar_workspace ON public.external_calendar USING btree (workspace_id, id DESC);
 
 create table idempotency_record (
   id bytea not null,
@@ -1662,6 +1927,37 @@ create table viewer_salt (
   constraint viewer_salt_pkey PRIMARY KEY (day)
 );
 
+create table waitlist_entry (
+  id text not null,
+  workspace_id text not null,
+  product_id text not null,
+  cohort_id text,
+  starts_at timestamp with time zone,
+  email text not null,
+  name text,
+  position integer not null,
+  status text not null default 'WAITING'::text,
+  offered_at timestamp with time zone,
+  offer_expires_at timestamp with time zone,
+  offer_hash bytea,
+  booking_id text,
+  event_sequence integer not null default 0,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint waitlist_entry_check CHECK (((status = 'OFFERED'::text) <= (offer_expires_at IS NOT NULL))),
+  constraint waitlist_entry_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
+  constraint waitlist_entry_offer_hash_key UNIQUE (offer_hash),
+  constraint waitlist_entry_pkey PRIMARY KEY (id),
+  constraint waitlist_entry_product_id_fkey FOREIGN KEY (product_id) REFERENCES booking_product(id) ON DELETE CASCADE,
+  constraint waitlist_entry_status_check CHECK ((status = ANY (ARRAY['WAITING'::text, 'OFFERED'::text, 'CONVERTED'::text, 'EXPIRED'::text, 'REMOVED'::text]))),
+  constraint waitlist_entry_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX waitlist_entry_offer_hash_key ON public.waitlist_entry USING btree (offer_hash);
+CREATE INDEX waitlist_entry_offered ON public.waitlist_entry USING btree (offer_expires_at) WHERE (status = 'OFFERED'::text);
+CREATE UNIQUE INDEX waitlist_entry_once ON public.waitlist_entry USING btree (product_id, cohort_id, starts_at, email) NULLS NOT DISTINCT WHERE (status = ANY (ARRAY['WAITING'::text, 'OFFERED'::text]));
+CREATE INDEX waitlist_entry_waiting ON public.waitlist_entry USING btree (product_id, cohort_id, starts_at, "position") WHERE (status = 'WAITING'::text);
+CREATE INDEX waitlist_entry_workspace ON public.waitlist_entry USING btree (workspace_id, id DESC);
+
 create table watched_stream (
   stream_id text not null,
   constraint watched_stream_pkey PRIMARY KEY (stream_id),
@@ -1704,12 +2000,15 @@ create table workspace (
   mode text not null,
   created_at timestamp with time zone not null default now(),
   storage_bytes bigint not null default 0,
+  calendar_no bigint not null generated always as identity,
   constraint workspace_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint workspace_account_id_mode_key UNIQUE (account_id, mode),
+  constraint workspace_calendar_no_key UNIQUE (calendar_no),
   constraint workspace_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint workspace_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX workspace_account_id_mode_key ON public.workspace USING btree (account_id, mode);
+CREATE UNIQUE INDEX workspace_calendar_no_key ON public.workspace USING btree (calendar_no);
 
 CREATE CONSTRAINT TRIGGER ledger_entry_balanced AFTER INSERT ON public.ledger_entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_is_balanced();
 

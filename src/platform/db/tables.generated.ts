@@ -17,6 +17,15 @@ export const VALUES = {
   api_key: {
     scope: ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'],
   },
+  booking: {
+    type: ['ONE_TO_ONE', 'LIVE_CLASS', 'COHORT'],
+    status: ['PENDING_PAYMENT', 'CONFIRMED', 'COMPLETED', 'CANCELED', 'NO_SHOW', 'EXPIRED'],
+    canceled_by: ['CUSTOMER', 'CREATOR', 'SYSTEM'],
+  },
+  booking_product: {
+    type: ['ONE_TO_ONE', 'LIVE_CLASS', 'COHORT'],
+    status: ['DRAFT', 'PUBLISHED', 'ARCHIVED'],
+  },
   bridge: {
     type: ['ROOM_TO_STREAM', 'PULL_TO_STREAM', 'STREAM_TO_ROOM'],
     layout: ['GRID', 'SPEAKER', 'SINGLE'],
@@ -39,6 +48,9 @@ export const VALUES = {
     status: ['OPEN', 'COMPLETED', 'EXPIRED', 'CANCELED'],
     interval: ['MONTH', 'YEAR'],
   },
+  cohort: {
+    status: ['SCHEDULED', 'OPEN', 'FULL', 'RUNNING', 'COMPLETED', 'CANCELED'],
+  },
   connect_account: {
     provider: ['SANDBOX', 'STRIPE'],
   },
@@ -54,6 +66,9 @@ export const VALUES = {
   },
   email_token: {
     purpose: ['VERIFY_EMAIL', 'RESET_PASSWORD'],
+  },
+  external_calendar: {
+    status: ['PENDING', 'OK', 'FAILED'],
   },
   import: {
     provider: ['URL', 'S3', 'YOUTUBE', 'VIMEO', 'TWITCH', 'PEERTUBE'],
@@ -189,6 +204,9 @@ export const VALUES = {
     kind: ['VIDEO', 'AUDIO'],
     status: ['PENDING', 'PROCESSING', 'READY'],
   },
+  waitlist_entry: {
+    status: ['WAITING', 'OFFERED', 'CONVERTED', 'EXPIRED', 'REMOVED'],
+  },
   workspace: {
     mode: ['live', 'test'],
   },
@@ -198,6 +216,11 @@ export type AccountRole = (typeof VALUES.account.role)[number];
 export type AccountPlan = (typeof VALUES.account.plan)[number];
 export type AccountEmbedMode = (typeof VALUES.account.embed_mode)[number];
 export type ApiKeyScope = (typeof VALUES.api_key.scope)[number];
+export type BookingType = (typeof VALUES.booking.type)[number];
+export type BookingStatus = (typeof VALUES.booking.status)[number];
+export type BookingCanceledBy = (typeof VALUES.booking.canceled_by)[number];
+export type BookingProductType = (typeof VALUES.booking_product.type)[number];
+export type BookingProductStatus = (typeof VALUES.booking_product.status)[number];
 export type BridgeType = (typeof VALUES.bridge.type)[number];
 export type BridgeLayout = (typeof VALUES.bridge.layout)[number];
 export type BridgeStatus = (typeof VALUES.bridge.status)[number];
@@ -206,12 +229,14 @@ export type ChatMessageKind = (typeof VALUES.chat_message.kind)[number];
 export type CheckoutKind = (typeof VALUES.checkout.kind)[number];
 export type CheckoutStatus = (typeof VALUES.checkout.status)[number];
 export type CheckoutInterval = (typeof VALUES.checkout.interval)[number];
+export type CohortStatus = (typeof VALUES.cohort.status)[number];
 export type ConnectAccountProvider = (typeof VALUES.connect_account.provider)[number];
 export type CustomerProvider = (typeof VALUES.customer.provider)[number];
 export type DeliveryJobTrigger = (typeof VALUES.delivery_job.trigger)[number];
 export type DeliveryLogTrigger = (typeof VALUES.delivery_log.trigger)[number];
 export type DeliveryLogStatus = (typeof VALUES.delivery_log.status)[number];
 export type EmailTokenPurpose = (typeof VALUES.email_token.purpose)[number];
+export type ExternalCalendarStatus = (typeof VALUES.external_calendar.status)[number];
 export type ImportProvider = (typeof VALUES.import.provider)[number];
 export type ImportStatus = (typeof VALUES.import.status)[number];
 export type ImportVisibility = (typeof VALUES.import.visibility)[number];
@@ -277,6 +302,7 @@ export type VideoSource = (typeof VALUES.video.source)[number];
 export type VideoProcessingMode = (typeof VALUES.video_processing.mode)[number];
 export type VideoRenditionKind = (typeof VALUES.video_rendition.kind)[number];
 export type VideoRenditionStatus = (typeof VALUES.video_rendition.status)[number];
+export type WaitlistEntryStatus = (typeof VALUES.waitlist_entry.status)[number];
 export type WorkspaceMode = (typeof VALUES.workspace.mode)[number];
 
 export interface AccountTable {
@@ -329,11 +355,91 @@ export interface ApiKeyRetiredSecretTable {
   expires_at: Date;
 }
 
+export interface AvailabilityTable {
+  workspace_id: string;
+  weekly: JsonColumns['availability']['weekly'];
+  timezone: string;
+  blackouts: JsonColumns['availability']['blackouts'];
+  min_notice_min: number;
+  max_advance_days: number;
+  updated_at: Date;
+}
+
 export interface AvatarTable {
   id: string;
   account_id: string;
   image: Uint8Array;
   created_at: Date;
+}
+
+export interface BookingTable {
+  id: string;
+  workspace_id: string;
+  product_id: string;
+  type: BookingType;
+  cohort_id: string | null;
+  occurrence_id: string | null;
+  status: BookingStatus;
+  starts_at: Date | null;
+  ends_at: Date | null;
+  first_starts_at: Date | null;
+  rescheduled_from: Date | null;
+  timezone: string;
+  customer_id: string | null;
+  customer_name: string;
+  customer_email: string;
+  customer_timezone: string | null;
+  intake_answers: JsonColumns['booking']['intake_answers'] | null;
+  amount_cents: number;
+  discount_cents: Generated<number>;
+  discount_code: string | null;
+  purchase_id: string | null;
+  room_id: string | null;
+  recording_video_id: string | null;
+  replay_access_until: Date | null;
+  cancel_reason: string | null;
+  canceled_by: BookingCanceledBy | null;
+  held_until: Date | null;
+  was_extended: Generated<boolean>;
+  customer_joined_at: Date | null;
+  creator_joined_at: Date | null;
+  reminded_at: Date | null;
+  ics_sequence: Generated<number>;
+  event_sequence: Generated<number>;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface BookingFeedTable {
+  workspace_id: string;
+  token_hash: Uint8Array;
+  token_sealed: Uint8Array;
+  created_at: Date;
+}
+
+export interface BookingProductTable {
+  id: string;
+  workspace_id: string;
+  type: BookingProductType;
+  status: Generated<BookingProductStatus>;
+  title: string;
+  description: string | null;
+  thumbnail_url: string | null;
+  slug: string | null;
+  price_cents: number;
+  duration_min: number;
+  buffer_min: number;
+  capacity: number;
+  recordable: boolean;
+  replay_access_days: number;
+  refund_policy_days: number;
+  intake_fields: JsonColumns['booking_product']['intake_fields'] | null;
+  booking_count: Generated<number>;
+  event_sequence: Generated<number>;
+  published_at: Date | null;
+  archived_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
 }
 
 export interface BridgeTable {
@@ -358,6 +464,18 @@ export interface BridgeTable {
   started_at: Date | null;
   stopped_at: Date | null;
   created_at: Date;
+}
+
+export interface CalendarBusyTable {
+  id: Generated<number>;
+  calendar_no: number;
+  starts_at: Date;
+  free_at: Date;
+  product_id: string;
+  booking_id: string | null;
+  occurrence_id: string | null;
+  session_id: string | null;
+  waitlist_id: string | null;
 }
 
 export interface ChatBanTable {
@@ -414,6 +532,55 @@ export interface CheckoutTable {
   trial_days: Generated<number>;
   payment_id: string | null;
   attempt_count: Generated<number>;
+}
+
+export interface ClassOccurrenceTable {
+  id: string;
+  workspace_id: string;
+  product_id: string;
+  starts_at: Date;
+  ends_at: Date;
+  capacity: number;
+  booked_count: Generated<number>;
+  claimed_count: Generated<number>;
+  room_id: string | null;
+  created_at: Date;
+}
+
+export interface CohortTable {
+  id: string;
+  workspace_id: string;
+  product_id: string;
+  title: string | null;
+  starts_at: Date;
+  ends_at: Date | null;
+  timezone: string;
+  capacity: number | null;
+  enrolled_count: Generated<number>;
+  claimed_count: Generated<number>;
+  status: CohortStatus;
+  enrollment_opens_at: Date | null;
+  enrollment_closes_at: Date | null;
+  event_sequence: Generated<number>;
+  canceled_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface CohortSessionTable {
+  id: string;
+  cohort_id: string;
+  starts_at: Date;
+  ends_at: Date;
+  room_id: string | null;
+}
+
+export interface CohortVideoTable {
+  id: string;
+  cohort_id: string;
+  video_id: string;
+  release_at: Date | null;
+  position: number;
 }
 
 export interface ConnectAccountTable {
@@ -515,6 +682,28 @@ export interface EventTable {
   body: string;
   xid: Generated<string>;
   seq: Generated<number>;
+}
+
+export interface ExternalBusyTable {
+  calendar_id: string;
+  starts_at: Date;
+  free_at: Date;
+}
+
+export interface ExternalCalendarTable {
+  id: string;
+  workspace_id: string;
+  name: string | null;
+  url_sealed: Uint8Array;
+  host: string;
+  status: Generated<ExternalCalendarStatus>;
+  last_error: string | null;
+  event_count: Generated<number>;
+  etag: string | null;
+  read_at: Date | null;
+  next_read_at: Date;
+  created_at: Date;
+  updated_at: Date;
 }
 
 export interface IdempotencyRecordTable {
@@ -1423,6 +1612,25 @@ export interface ViewerSaltTable {
   salt_encrypted: Uint8Array;
 }
 
+export interface WaitlistEntryTable {
+  id: string;
+  workspace_id: string;
+  product_id: string;
+  cohort_id: string | null;
+  starts_at: Date | null;
+  email: string;
+  name: string | null;
+  position: number;
+  status: Generated<WaitlistEntryStatus>;
+  offered_at: Date | null;
+  offer_expires_at: Date | null;
+  offer_hash: Uint8Array | null;
+  booking_id: string | null;
+  event_sequence: Generated<number>;
+  created_at: Date;
+  updated_at: Date;
+}
+
 export interface WatchedStreamTable {
   stream_id: string;
 }
@@ -1458,6 +1666,7 @@ export interface WorkspaceTable {
   mode: WorkspaceMode;
   created_at: Generated<Date>;
   storage_bytes: Generated<number>;
+  calendar_no: Generated<number>;
 }
 
 /** Every table, as Kysely sees it; the SQL itself is in `migrations/`. */
@@ -1465,11 +1674,20 @@ export interface Database {
   account: AccountTable;
   api_key: ApiKeyTable;
   api_key_retired_secret: ApiKeyRetiredSecretTable;
+  availability: AvailabilityTable;
   avatar: AvatarTable;
+  booking: BookingTable;
+  booking_feed: BookingFeedTable;
+  booking_product: BookingProductTable;
   bridge: BridgeTable;
+  calendar_busy: CalendarBusyTable;
   chat_ban: ChatBanTable;
   chat_message: ChatMessageTable;
   checkout: CheckoutTable;
+  class_occurrence: ClassOccurrenceTable;
+  cohort: CohortTable;
+  cohort_session: CohortSessionTable;
+  cohort_video: CohortVideoTable;
   connect_account: ConnectAccountTable;
   customer: CustomerTable;
   delivery_job: DeliveryJobTable;
@@ -1477,6 +1695,8 @@ export interface Database {
   discount_code: DiscountCodeTable;
   email_token: EmailTokenTable;
   event: EventTable;
+  external_busy: ExternalBusyTable;
+  external_calendar: ExternalCalendarTable;
   idempotency_record: IdempotencyRecordTable;
   import: ImportTable;
   ingest_session: IngestSessionTable;
@@ -1545,6 +1765,7 @@ export interface Database {
   video_rendition: VideoRenditionTable;
   video_view: VideoViewTable;
   viewer_salt: ViewerSaltTable;
+  waitlist_entry: WaitlistEntryTable;
   watched_stream: WatchedStreamTable;
   webhook: WebhookTable;
   workspace: WorkspaceTable;
