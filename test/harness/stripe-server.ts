@@ -22,8 +22,8 @@ export interface StripeServer {
   url: string;
   webhookSecret: string;
   calls: Call[];
-  /** What the next requests get instead of an answer: `lost` does the work, and the answer never arrives. */
-  faults: ('error' | 'refuse' | 'lost')[];
+  /** What the next requests get instead of an answer: `lost` and `late` do the work, and the answer never arrives. */
+  faults: ('error' | 'refuse' | 'lost' | 'late')[];
   /** A buyer on the page of a session. */
   pay(sessionId: string, how?: 'paid' | 'declined' | 'expired'): void;
   /** What the saved card does when nobody is there. */
@@ -41,8 +41,9 @@ export async function startStripeServer(nowMs: () => number): Promise<StripeServ
   const server = createServer((request, response) => {
     void readCall(request).then((call) => {
       const fault = stripe.faults.shift();
-      const { status, body } = fault === 'error' ? OUT_OF_ORDER : stripe.answer(call);
+      const { status, body } = fault === 'error' || fault === 'refuse' ? OUT_OF_ORDER : stripe.answer(call);
       if (fault === 'refuse' || fault === 'lost') return request.socket.destroy();
+      if (fault === 'late') return;
       response.writeHead(status, { 'content-type': 'application/json', 'request-id': `req_${random()}` });
       return response.end(JSON.stringify(body));
     });

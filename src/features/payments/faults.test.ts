@@ -7,7 +7,7 @@ import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
 import { runTask } from '../../../test/harness/parts.ts';
 import { buyer, CARDS } from '../../../test/money/buyer.ts';
-import { providerCases } from '../../../test/money/provider-cases.ts';
+import { aCharge, aRenewal, providerCases } from '../../../test/money/provider-cases.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError } from '../../kernel/errors.ts';
 import { newId, newUuid } from '../../kernel/ids.ts';
@@ -25,24 +25,17 @@ before(async () => {
 after(() => app.close());
 
 describe('the sandbox is a provider', () => {
+  const charge = (card: string) => aCharge(clock, { workspaceId: account.test, card });
   providerCases({
     provider: () => app.container.sandbox,
-    request: (what) =>
-      Promise.resolve({
-        key: newId('chk'),
-        workspaceId: account.test,
-        amountCents: 1000,
-        currency: 'USD',
-        feeCents: 100,
-        description: 'A film',
-        accountRef: null,
-        customer: { id: newId('cus'), email: 'grace@example.com', ref: null },
-        saveMethod: false,
-        returnUrl: 'http://marquee.test/',
-        cancelUrl: 'http://marquee.test/',
-        expiresAt: new TestClock(clock.ms() + MINUTE_MS).now(),
-        card: what === 'PAYS' ? CARDS.pays : CARDS.declined,
-      }),
+    request: (card) => Promise.resolve(charge(card === 'PAYS' ? CARDS.pays : CARDS.declined)),
+    async renewal(card) {
+      const first = charge(card === 'PAYS' ? CARDS.pays : CARDS.declinedLater);
+      const paid = await app.container.sandbox.charge({ ...first, saveMethod: true });
+      assert(paid.status === 'SUCCEEDED' && paid.method !== null);
+      return aRenewal({ ...first, key: newId('chk') }, paid.method.methodRef);
+    },
+    onThePage: () => assert.fail('the sandbox decides at once'),
   });
 });
 

@@ -15,7 +15,13 @@ export {
 } from './events.ts';
 export type { PaymentTold } from './outcome.ts';
 export type { Providers } from './ports.ts';
-export { type ChargeRequest, type PaymentProvider, ProviderUnavailable } from './providers/provider.ts';
+export {
+  type Answer,
+  type ChargeRequest,
+  type PaymentProvider,
+  ProviderUnavailable,
+  type SavedChargeRequest,
+} from './providers/provider.ts';
 export { testCardOf } from './providers/sandbox/cards.ts';
 export { sandboxPages } from './providers/sandbox/sandbox.pages.ts';
 export { createSandbox, type Sandbox } from './providers/sandbox/sandbox.ts';

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { once } from '../../kernel/once.ts';
 import { isDiskTrouble } from '../../platform/disk.ts';
 import {
   MediaFileError,
@@ -124,16 +125,4 @@ async function withFolder<T>(work: (dir: string) => Promise<T>): Promise<T> {
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
-}
-
-/** Asks the first time, and again after a failure. */
-function once<T>(ask: () => Promise<T>): () => Promise<T> {
-  let answer: Promise<T> | null = null;
-  return () => {
-    answer ??= ask().catch((error: unknown) => {
-      answer = null;
-      throw error;
-    });
-    return answer;
-  };
 }

@@ -1,6 +1,7 @@
 import type { Stripe } from 'stripe';
 import type { Clock } from '../../../../kernel/clock.ts';
 import { MINUTE_MS } from '../../../../kernel/durations.ts';
+import { once } from '../../../../kernel/once.ts';
 import type {
   Answer,
   ChargeRequest,
@@ -46,6 +47,8 @@ export interface StripeSettings {
   /** Another address than Stripe's, for tests. */
   apiUrl: string | null;
   clock: Clock;
+  /** Of one try; there are two. Default: ten seconds. */
+  timeoutMs?: number;
 }
 
 /**
@@ -53,7 +56,7 @@ export interface StripeSettings {
  * creator's account, and Stripe keeps the cards. What each call takes and answers: https://docs.stripe.com/api.
  */
 export function createStripe(settings: StripeSettings): PaymentProvider {
-  const client = lazily(() => connect(settings));
+  const client = once(() => connect(settings));
   return {
     name: 'STRIPE',
     ...charging(client),
@@ -78,13 +81,12 @@ export function createStripe(settings: StripeSettings): PaymentProvider {
   };
 }
 
-/** The package is large: it is loaded when Stripe is first asked. */
-async function connect({ secretKey, apiUrl }: StripeSettings): Promise<Stripe> {
+async function connect({ secretKey, apiUrl, timeoutMs = TIMEOUT_MS }: StripeSettings): Promise<Stripe> {
   const { Stripe } = await import('stripe');
   const at = apiUrl === null ? null : new URL(apiUrl);
   return new Stripe(secretKey, {
     apiVersion: API_VERSION,
-    timeout: TIMEOUT_MS,
+    timeout: timeoutMs,
     maxNetworkRetries: 1,
     telemetry: false,
     appInfo: { name: 'Marquee' },
@@ -94,14 +96,6 @@ async function connect({ secretKey, apiUrl }: StripeSettings): Promise<Stripe> {
       port: Number(at.port || (at.protocol === 'http:' ? 80 : 443)),
     }),
   });
-}
-
-function lazily<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }
 
 type Charging = Pick<PaymentProvider, 'charge' | 'chargeSaved' | 'saveMethod' | 'refund'>;
