@@ -10,8 +10,6 @@ import { sellerOf } from './sellers.ts';
 /** What the buyer sends. */
 export interface Payment {
   email: string;
-  /** As it was typed; what was there before when undefined. */
-  code?: string | undefined;
   /** Sandbox: the number of a test card. */
   card: string | null;
 }
@@ -33,7 +31,7 @@ export interface CheckoutPayments {
    * Claims the place and the use of the code, and takes the money. While a payment is under way, another press of the
    * button is that one.
    *
-   * @throws {AppError} BAD_REQUEST, field `email` or `card`; CONFLICT, field `discountCode` when the code does not hold,
+   * @throws {AppError} BAD_REQUEST, field `email` or `card`; CONFLICT, field `discountCode` when the code holds no more,
    * when the place is taken, and when the checkout has ended; SERVICE_UNAVAILABLE when the provider does not answer: it
    * may be repeated.
    */
@@ -64,14 +62,9 @@ export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
     open,
     async pay(id, payment) {
       const row = await open(id);
-      const isOther = payment.code !== undefined && codeOf(payment.code) !== (row.discount_code ?? '');
-      if (isOther && row.payment_id === null) await setCode(ports, row, payment.code ?? '');
-      const { provider } = await payable(ports, row);
-      const isSandbox = provider === 'SANDBOX';
-      const url = await keepCard(ports, await open(id), { ...payment, isSandbox });
-      const begun = await ports.events.transaction((tx, append) =>
-        begin(ports, { tx, append }, id, { ...payment, isSandbox }),
-      );
+      const given = { ...payment, isSandbox: (await providerOf(ports, row)) === 'SANDBOX' };
+      const url = await keepCard(ports, row, given);
+      const begun = await ports.events.transaction((tx, append) => begin(ports, { tx, append }, id, given));
       if (begun !== null) return settle(ports, begun);
       return url === null ? { kind: 'COMPLETED' } : { kind: 'ACTION', url };
     },
@@ -125,12 +118,9 @@ async function keepCard(
   }
 }
 
-const codeOf = (text: string): string => text.trim().toUpperCase();
-
 /** Who would take the money; nobody is wanted for what costs nothing. */
-async function payable({ payments }: CheckoutPorts, row: CheckoutRow) {
-  if (listPriceOf(row) === 0) return { provider: null };
-  return { provider: (await payments.providerOf(row.workspace_id)).name };
+async function providerOf({ payments }: CheckoutPorts, row: CheckoutRow) {
+  return listPriceOf(row) === 0 ? null : (await payments.providerOf(row.workspace_id)).name;
 }
 
 async function lock({ tx }: Work, id: string): Promise<CheckoutRow> {
@@ -255,7 +245,7 @@ async function settle({ payments }: CheckoutPorts, paymentId: string): Promise<P
 async function setCode(ports: CheckoutPorts, known: CheckoutRow, text: string): Promise<CheckoutRow> {
   const priceCents = listPriceOf(known);
   const sold = { priceCents, productId: null };
-  const code = codeOf(text) === '' ? null : await ports.discountCodes.quote(known.workspace_id, text, sold);
+  const code = text.trim() === '' ? null : await ports.discountCodes.quote(known.workspace_id, text, sold);
   const discountCents = code?.discountCents ?? 0;
   assertChargeable(priceCents - discountCents);
   return ports.events.transaction(async (tx, append) => {

@@ -104,7 +104,7 @@ async function create(
   const discountCents = code?.discountCents ?? 0;
   assertChargeable(priceCents - discountCents);
   // A subscription that begins for nothing is charged later.
-  if (priceCents > 0) await ports.payments.providerOf(workspaceId);
+  if (priceCents > 0) await ports.payments.providerNow(workspaceId);
   const now = ports.clock.now();
   return ports.events.transaction(async (tx, append) => {
     const row = await repository.insertCheckout(tx, {

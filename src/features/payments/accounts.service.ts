@@ -38,6 +38,26 @@ const NOTHING: ConnectStatus = {
   country: null,
 };
 
+/** Asks the provider what an account may do by now, and writes it down. @throws {ProviderUnavailable} */
+async function refresh(ports: PaymentPorts, row: repository.AccountRow): Promise<void> {
+  const state = await providerOf(ports, row).accountState(row.provider_ref);
+  await repository.updateAccount(ports.db, row.workspace_id, {
+    charges_enabled: state.chargesEnabled,
+    payouts_enabled: state.payoutsEnabled,
+    details_submitted: state.detailsSubmitted,
+    requirements_due: state.requirementsDue,
+    country: state.country,
+    checked_at: ports.clock.now(),
+  });
+}
+
+/** The same for the account of a workspace, where it has one. @throws {AppError} SERVICE_UNAVAILABLE. */
+export async function refreshOwn(ports: PaymentPorts, workspaceId: string): Promise<void> {
+  const row = await repository.findAccount(ports.db, workspaceId);
+  const name = await nameOf(ports, ports.db, workspaceId);
+  if (row !== undefined && row.provider === name) await reaching(() => refresh(ports, row));
+}
+
 export function createConnectAccounts(deps: Deps): ConnectAccounts {
   const { db, clock, providers } = deps;
 
@@ -50,23 +70,12 @@ export function createConnectAccounts(deps: Deps): ConnectAccounts {
     if (provider !== null) return provider;
     throw new AppError('CONFLICT', { message: 'The operator of this platform has set up no payments yet.' });
   };
-  const refresh: ConnectAccounts['refresh'] = async (name, accountRef) => {
-    const row = await repository.findAccountByRef(db, name, accountRef);
-    const provider = providerOf(deps, { provider: name });
-    if (row !== undefined) await write(row.workspace_id, await provider.accountState(accountRef));
-  };
-  const write = (workspaceId: string, state: AccountState) =>
-    repository.updateAccount(db, workspaceId, {
-      charges_enabled: state.chargesEnabled,
-      payouts_enabled: state.payoutsEnabled,
-      details_submitted: state.detailsSubmitted,
-      requirements_due: state.requirementsDue,
-      country: state.country,
-      checked_at: clock.now(),
-    });
 
   return {
-    refresh,
+    async refresh(name, accountRef) {
+      const row = await repository.findAccountByRef(db, name, accountRef);
+      if (row !== undefined) await refresh(deps, row);
+    },
     async status(workspaceId) {
       const provider = await chosen(workspaceId);
       if (provider === null) return NOTHING;
@@ -95,7 +104,7 @@ export function createConnectAccounts(deps: Deps): ConnectAccounts {
           checked_at: clock.now(),
           created_at: clock.now(),
         });
-        await refresh(provider.name, row.provider_ref);
+        await refresh(deps, row);
         const page = `${deps.publicUrl}/dashboard`;
         return provider.onboardingLink({ accountRef: row.provider_ref, returnUrl: page, refreshUrl: page });
       });

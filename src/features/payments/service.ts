@@ -1,6 +1,7 @@
 import { AppError, notFound } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { isPassing } from '../../platform/db/index.ts';
+import { refreshOwn } from './accounts.service.ts';
 import { type BeginService, createBeginService } from './begin.service.ts';
 import { type ChosenProvider, choose } from './choice.ts';
 import { createDisputeService } from './disputes.service.ts';
@@ -19,6 +20,12 @@ export interface Payments extends BeginService, RefundService {
    * @throws {AppError} CONFLICT, in words for the buyer, where nobody can.
    */
   providerOf(workspaceId: string): Promise<ChosenProvider>;
+  /**
+   * The same by what the provider says now of the creator's account. Asking leaves nothing there.
+   *
+   * @throws {AppError} as `providerOf`; SERVICE_UNAVAILABLE when the provider does not answer.
+   */
+  providerNow(workspaceId: string): Promise<ChosenProvider>;
   /**
    * Phase two: asks the provider, outside any transaction, and writes down what it answers, with the events and what
    * follows from them. Again changes nothing.
@@ -65,6 +72,10 @@ export function createPayments(deps: Deps): Payments {
     ...createRefundService(deps),
     hints: createHintService({ ...deps, disputes, settle }),
     providerOf: (workspaceId) => choose(deps, db, workspaceId),
+    async providerNow(workspaceId) {
+      await refreshOwn(deps, workspaceId);
+      return choose(deps, db, workspaceId);
+    },
     settle: async (paymentId) => settle(await find(paymentId)),
     cancel: async (paymentId) => charges.cancel(await find(paymentId)),
     async purchaseOf(where, purchaseId) {

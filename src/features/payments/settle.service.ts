@@ -93,7 +93,7 @@ export async function reaching<T>(ask: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof ProviderUnavailable)) throw error;
     throw new AppError('SERVICE_UNAVAILABLE', {
-      message: 'The payment provider does not answer. Try again.',
+      message: 'The payment provider does not answer. Nothing was made: the same request may be repeated.',
     });
   }
 }

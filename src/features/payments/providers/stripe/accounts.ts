@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe';
 import { dateFromMs } from '../../../../kernel/clock.ts';
 import type { PaymentProvider } from '../provider.ts';
 import { ofAccount } from './answers.ts';
-import { answered, type Client } from './asking.ts';
+import { answered, type Client, known } from './asking.ts';
 
 type Accounts = Pick<PaymentProvider, 'createAccount' | 'accountState' | 'onboardingLink' | 'dashboardLink'>;
 
@@ -26,7 +26,7 @@ export function accounts(client: Client): Accounts {
     },
     async accountState(accountRef) {
       const stripe = await client();
-      return ofAccount(await answered(stripe.accounts.retrieve(accountRef)));
+      return ofAccount(await known(stripe.accounts.retrieve(accountRef)));
     },
     async onboardingLink({ accountRef, returnUrl, refreshUrl }) {
       const stripe = await client();

@@ -141,12 +141,13 @@ const PAYOUTS: Record<string, FetchedPayout['status'] | undefined> = {
   canceled: 'CANCELED',
 };
 
-export function ofAccount(account: Stripe.Account): AccountState {
+/** @param account null: it was closed, or taken away from the platform. */
+export function ofAccount(account: Stripe.Account | null): AccountState {
   return {
-    chargesEnabled: account.charges_enabled,
-    payoutsEnabled: account.payouts_enabled,
-    detailsSubmitted: account.details_submitted,
-    requirementsDue: account.requirements?.currently_due ?? [],
-    country: account.country ?? null,
+    chargesEnabled: account?.charges_enabled ?? false,
+    payoutsEnabled: account?.payouts_enabled ?? false,
+    detailsSubmitted: account?.details_submitted ?? false,
+    requirementsDue: account?.requirements?.currently_due ?? [],
+    country: account?.country ?? null,
   };
 }

@@ -23,6 +23,9 @@ export function refusalOf(error: unknown): Decline {
   throw unavailable(stripe);
 }
 
+/** The second: an account that is not the platform's (any more). */
+const GONE = new Set(['resource_missing', 'account_invalid']);
+
 /**
  * @returns null where Stripe knows no such object.
  * @throws {ProviderUnavailable} for every other error.
@@ -33,7 +36,7 @@ export async function known<T>(asked: Promise<T>): Promise<T | null> {
   } catch (error) {
     const stripe = asStripeError(error);
     if (stripe === null) throw error;
-    if (stripe.code === 'resource_missing') return null;
+    if (GONE.has(stripe.code ?? '')) return null;
     throw unavailable(stripe);
   }
 }
