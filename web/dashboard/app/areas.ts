@@ -7,6 +7,7 @@ import { keys } from '../pages/keys/index.ts';
 import { limits } from '../pages/limits/index.ts';
 import { live } from '../pages/live/index.ts';
 import { mailbox } from '../pages/mailbox/index.ts';
+import { monetization } from '../pages/monetization/index.ts';
 import { notifications } from '../pages/notifications/index.ts';
 import { requests } from '../pages/requests/index.ts';
 import { rooms } from '../pages/rooms/index.ts';
@@ -20,6 +21,7 @@ export const areas = [
   live,
   videos,
   rooms,
+  monetization,
   keys,
   webhooks,
   events,

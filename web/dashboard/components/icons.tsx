@@ -43,3 +43,6 @@ export const RequestIcon = () => <Icon d="M4 8h13l-3-3M20 16H7l3 3" />;
 export const DomainIcon = () => (
   <Icon d="M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18" />
 );
+export const MoneyIcon = () => (
+  <Icon d="M3 6.5h18v11H3zM12 14.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM6.5 12h.01M17.5 12h.01" />
+);

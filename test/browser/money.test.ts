@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { violationsInTheDark, violationsOf } from '../harness/axe.ts';
+import type { OpenOptions, WatchedPage } from '../harness/browser.ts';
+import { assertGoodLooks, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+
+let dashboard: TestDashboard;
+let origin: string;
+let key: string;
+let tierId: string;
+
+before(async () => {
+  dashboard = await startDashboard();
+  const { app, url } = dashboard;
+  origin = url;
+  ({ key } = await app.createKey({ mode: 'test' }));
+  const body = { name: 'Supporter', priceCents: 500, interval: 'MONTH' };
+  tierId = (await app.request('POST', '/tiers', { key, body })).assertOk(201).string('data.id');
+  const code = { code: 'FRIENDS', percentOff: 20 };
+  (await app.request('POST', '/booking/discount-codes', { key, body: code })).assertOk(201);
+});
+after(() => dashboard?.close());
+
+async function openCheckout(): Promise<string> {
+  const body = { tierId, successUrl: `${origin}/thanks`, cancelUrl: `${origin}/offers` };
+  const options = { key, headers: { origin }, body };
+  const answer = await dashboard.app.request('POST', '/checkout/subscription', options);
+  return answer.assertOk(201).string('data.url');
+}
+
+const SLOW = { timeout: 30_000 };
+const PHONE = { width: 390, height: 844 };
+const SMALL: OpenOptions = { colorScheme: 'light', viewport: PHONE };
+
+/** A purchase from the page to the shop's thanks, with a typing error and a declined card on the way. */
+async function buy({ page }: WatchedPage, url: string, email: string): Promise<void> {
+  await page.getByLabel('Discount code').fill('friends');
+  await page.getByRole('button', { name: 'Use the code' }).click();
+  await page.getByText('−$1.00').waitFor();
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Card number').fill('4000 0000 0000 0002');
+  await page.getByRole('button', { name: 'Pay $4.00' }).click();
+  await page.getByRole('alert').filter({ hasText: 'Nothing was charged' }).waitFor();
+  assert.equal(await page.getByLabel('E-mail address').inputValue(), email);
+  await page.getByLabel('Card number').fill('4242 4242 4242 4242');
+  await page.getByRole('button', { name: 'Pay $4.00' }).click();
+  await page.waitForURL(`${origin}/thanks?checkout_id=${url.split('/').at(-1)}`);
+}
+
+test('a purchase end to end, without a violation of accessibility, at 390 px, light and dark', async () => {
+  const url = await openCheckout();
+  const watched = await dashboard.browser.open(url, SMALL);
+  assert.deepEqual(await violationsOf(watched.page), []);
+  assert.equal(await watched.page.evaluate<number>('document.documentElement.scrollWidth'), 390);
+  assert.deepEqual(await violationsInTheDark(watched.page), []);
+  await buy(watched, url, 'ann@example.com');
+  // A declined card and the shop's page, which there is none of here, are all that the console has.
+  const errors = watched.errors.filter((line) => !/\b(402|404)\b/.test(line));
+  assert.deepEqual(errors, []);
+  await watched.page.goto(url);
+  await watched.page.getByRole('heading', { name: 'Paid. Thank you.' }).waitFor();
+  assert.deepEqual(await violationsOf(watched.page), []);
+  await watched.close();
+});
+
+test('the same without a script, and a cancel', async () => {
+  const url = await openCheckout();
+  const watched = await dashboard.browser.open(url, { javaScriptEnabled: false });
+  await buy(watched, url, 'bob@example.com');
+  const { page } = watched;
+  await page.goto(await openCheckout());
+  await page.getByRole('button', { name: 'Cancel and go back' }).click();
+  await page.waitForURL(`${origin}/offers`);
+  await watched.close();
+});
+
+test('the dashboard sells: a tier and a discount code are made, changed and ended', async () => {
+  const user = await dashboard.user({ name: 'Ada' });
+  await dashboard.visit('/dashboard/monetization/tiers', { user }, async (page) => {
+    await page.getByRole('heading', { name: 'No tier yet' }).waitFor(SLOW);
+    await page.getByRole('button', { name: 'New tier' }).first().click();
+    await page.getByLabel('Name').fill('Supporter');
+    await page.getByLabel('Price in US dollars').fill('0.20');
+    await page.getByRole('button', { name: 'Create tier' }).click();
+    await page.getByText(/at least 50 cents/).waitFor(SLOW);
+    await page.getByLabel('Price in US dollars').fill('5.5');
+    await page.getByLabel('Benefits').fill('Early films\nA badge');
+    await page.getByLabel('Most members').fill('2');
+    await assertGoodLooks(page, 'a new tier');
+    await page.getByRole('button', { name: 'Create tier' }).click();
+    const tier = page.getByRole('article', { name: 'Supporter' });
+    await tier.getByText('$5.50 a month').waitFor(SLOW);
+    await tier.getByText('0 of 2 members').waitFor();
+    await tier.getByText('A badge').waitFor();
+    await archive(page);
+    await page.getByRole('heading', { name: 'No tier yet' }).waitFor(SLOW);
+    await page.getByRole('link', { name: 'Discount codes' }).click();
+    await code(page);
+  });
+});
+
+async function archive(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Archive' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Archive Supporter?' });
+  await dialog.getByRole('button', { name: 'Archive' }).click();
+}
+
+async function code(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'New discount code' }).first().click();
+  await page.getByRole('textbox', { name: 'Code', exact: true }).fill(' early ');
+  await page.getByText('Amount', { exact: true }).click();
+  await page.getByLabel('US dollars off').pressSequentially('2,50');
+  await page.getByRole('button', { name: 'Create code' }).click();
+  const card = page.getByRole('article', { name: 'EARLY' });
+  await card.getByText('$2.50 off · used 0 times').waitFor(SLOW);
+  await card.getByRole('button', { name: 'Change EARLY' }).click();
+  await page.getByLabel('Most uses').fill('9');
+  await page.getByRole('button', { name: 'Save code' }).click();
+  await card.getByText('used 0 of 9 times').waitFor(SLOW);
+  await card.getByRole('button', { name: 'Switch off' }).click();
+  await card.getByText('Off', { exact: true }).waitFor(SLOW);
+  await assertGoodLooks(page, 'a discount code');
+}

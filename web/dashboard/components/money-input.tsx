@@ -1,0 +1,35 @@
+import { NumberInput, type NumberInputProps } from '@mantine/core';
+import { currentLocale } from '../app/i18n.ts';
+
+/** What a number input holds: '' when it is empty. */
+export type Entered = number | string;
+
+const MAX_CENTS = 99_999_999;
+
+/** What was typed in dollars, in cents; null for an empty input. */
+export function centsOf(entered: Entered): number | null {
+  return entered === '' ? null : Math.round(Number(entered) * 100);
+}
+
+/** For the initial value of a `MoneyInput`. */
+export function dollarsOf(cents: number | null): Entered {
+  return cents === null ? '' : cents / 100;
+}
+
+/** A price in dollars and cents; both signs that languages write before the cents are taken. */
+export function MoneyInput(props: NumberInputProps) {
+  const parts = new Intl.NumberFormat(currentLocale()).formatToParts(0.5);
+  return (
+    <NumberInput
+      size="md"
+      min={0}
+      max={MAX_CENTS / 100}
+      decimalScale={2}
+      decimalSeparator={parts.find(({ type }) => type === 'decimal')?.value ?? '.'}
+      allowedDecimalSeparators={['.', ',']}
+      allowNegative={false}
+      hideControls
+      {...props}
+    />
+  );
+}
