@@ -56,7 +56,7 @@ export type IdPrefix =
   | 'cvi'
   | 'occ'
   | 'cal'
-  | 'wtl';
+  | 'wl';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

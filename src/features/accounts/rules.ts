@@ -1,8 +1,7 @@
+import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { toHostPattern } from '../../kernel/hostname.ts';
 import { normaliseTimezone } from '../../kernel/timezone.ts';
-
-const EMAIL = /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/;
 
 /**
  * Trimmed and lower-cased (docs/api/authentication.md#registration).
@@ -10,8 +9,8 @@ const EMAIL = /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/;
  * @throws {AppError} INVALID_EMAIL.
  */
 export function normaliseEmail(email: string): string {
-  const normal = email.trim().toLowerCase();
-  if (normal.length > 254 || !EMAIL.test(normal)) throw new AppError('INVALID_EMAIL', { field: 'email' });
+  const normal = parseEmail(email);
+  if (normal === null) throw new AppError('INVALID_EMAIL', { field: 'email' });
   return normal;
 }
 

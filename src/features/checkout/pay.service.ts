@@ -1,10 +1,11 @@
 import { dateFromMs } from '../../kernel/clock.ts';
+import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { CustomerRow } from '../payments/index.ts';
 import { claim, complete, end, freeClaims } from './outcomes.ts';
 import type { CheckoutPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
-import { assertChargeable, type CheckoutRow, CLAIM_MS, listPriceOf, parseEmail, statusOf } from './rules.ts';
+import { assertChargeable, type CheckoutRow, CLAIM_MS, listPriceOf, statusOf } from './rules.ts';
 import { sellerOf } from './sellers.ts';
 
 /** What the buyer sends. */

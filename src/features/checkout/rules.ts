@@ -36,15 +36,6 @@ export function successAddress(row: Pick<CheckoutRow, 'id' | 'success_url'>): st
   return url.href;
 }
 
-const EMAIL = /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/;
-const EMAIL_LENGTH = 254;
-
-/** Trimmed and lower-cased; null for what is no address. */
-export function parseEmail(text: string): string | null {
-  const email = text.trim().toLowerCase();
-  return email.length <= EMAIL_LENGTH && EMAIL.test(email) ? email : null;
-}
-
 /** When a subscription that begins now is charged next, as people read it. */
 export function nextCharge(now: Date, row: Pick<CheckoutRow, 'interval'>, trialDays: number): string {
   const today = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO('UTC').toPlainDate();

@@ -1,12 +1,13 @@
 import type { Mode } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
+import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { checkoutCreated } from './events.ts';
 import { tell } from './outcomes.ts';
 import type { CheckoutPorts } from './ports.ts';
 import * as repository from './repository.ts';
-import { assertChargeable, type CheckoutRow, OPEN_MS, parseEmail } from './rules.ts';
+import { assertChargeable, type CheckoutRow, OPEN_MS } from './rules.ts';
 import type { CheckoutSettings } from './schemas.ts';
 
 interface Caller {
