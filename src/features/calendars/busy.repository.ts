@@ -1,0 +1,146 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db/index.ts';
+
+/** From the start to the end and the buffer after it, which is excluded. */
+export interface Span {
+  startsAt: Date;
+  freeAt: Date;
+}
+
+/** What has the time. */
+export type TakenBy =
+  | { bookingId: string }
+  | { occurrenceId: string }
+  | { sessionId: string }
+  | { waitlistId: string };
+
+/** A time that is taken. Of a calendar elsewhere, all ids are null. */
+export interface Busy extends Span {
+  productId: string | null;
+  bookingId: string | null;
+  occurrenceId: string | null;
+  waitlistId: string | null;
+}
+
+/** A leaf among locks: whoever holds it waits for nobody who waits for it. */
+export async function lockCalendar(tx: Tx, workspaceId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`calendar ${workspaceId}`}, 0))`.execute(tx);
+}
+
+/**
+ * Waits for transactions that have taken, moved or freed what overlaps.
+ *
+ * @returns false when something overlaps; the transaction goes on.
+ */
+export async function insertBusy(
+  tx: Tx,
+  { workspaceId, productId, startsAt, freeAt }: Span & { workspaceId: string; productId: string },
+  by: TakenBy,
+): Promise<boolean> {
+  const { booking_id, occurrence_id, session_id, waitlist_id } = columnsOf(by);
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('calendar_busy')
+    .columns([
+      'calendar_no',
+      'starts_at',
+      'free_at',
+      'product_id',
+      'booking_id',
+      'occurrence_id',
+      'session_id',
+      'waitlist_id',
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom('workspace')
+        .select((of) => [
+          of.ref('calendar_no').as('calendar_no'),
+          sql<Date>`${startsAt}::timestamptz`.as('starts_at'),
+          sql<Date>`${freeAt}::timestamptz`.as('free_at'),
+          of.val(productId).as('product_id'),
+          sql<string | null>`${booking_id}::text`.as('booking_id'),
+          sql<string | null>`${occurrence_id}::text`.as('occurrence_id'),
+          sql<string | null>`${session_id}::text`.as('session_id'),
+          sql<string | null>`${waitlist_id}::text`.as('waitlist_id'),
+        ])
+        .where('id', '=', workspaceId),
+    )
+    .onConflict((conflict) => conflict.constraint('calendar_busy_once').doNothing())
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** What it took, which is free when the transaction commits. */
+export function deleteBusy(tx: Tx, by: TakenBy): Promise<(Span & { productId: string }) | undefined> {
+  return tx
+    .deleteFrom('calendar_busy')
+    .where(isTakenBy(by))
+    .returning(['starts_at as startsAt', 'free_at as freeAt', 'product_id as productId'])
+    .executeTakeFirst();
+}
+
+/** Another one has it from now on, at the same time. */
+export async function handOverBusy(tx: Tx, from: TakenBy, to: TakenBy): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('calendar_busy')
+    .set(columnsOf(to))
+    .where(isTakenBy(from))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** What overlaps, in order of its start; of calendars elsewhere too. */
+export function listBusy(
+  db: Db,
+  workspaceId: string,
+  { from, to }: { from: Date; to: Date },
+): Promise<Busy[]> {
+  return db
+    .selectFrom('calendar_busy')
+    .innerJoin('workspace', 'workspace.calendar_no', 'calendar_busy.calendar_no')
+    .select([
+      'starts_at as startsAt',
+      'free_at as freeAt',
+      sql<string | null>`product_id`.as('productId'),
+      'booking_id as bookingId',
+      'occurrence_id as occurrenceId',
+      'waitlist_id as waitlistId',
+    ])
+    .where('workspace.id', '=', workspaceId)
+    .where('free_at', '>', from)
+    .where('starts_at', '<', to)
+    .unionAll(
+      db
+        .selectFrom('external_busy')
+        .innerJoin('external_calendar', 'external_calendar.id', 'external_busy.calendar_id')
+        .select([
+          'starts_at as startsAt',
+          'free_at as freeAt',
+          sql<string | null>`null::text`.as('productId'),
+          sql<string | null>`null::text`.as('bookingId'),
+          sql<string | null>`null::text`.as('occurrenceId'),
+          sql<string | null>`null::text`.as('waitlistId'),
+        ])
+        .where('external_calendar.workspace_id', '=', workspaceId)
+        .where('free_at', '>', from)
+        .where('starts_at', '<', to),
+    )
+    .orderBy('startsAt')
+    .execute();
+}
+
+function columnsOf(by: TakenBy) {
+  return {
+    booking_id: 'bookingId' in by ? by.bookingId : null,
+    occurrence_id: 'occurrenceId' in by ? by.occurrenceId : null,
+    session_id: 'sessionId' in by ? by.sessionId : null,
+    waitlist_id: 'waitlistId' in by ? by.waitlistId : null,
+  };
+}
+
+function isTakenBy(by: TakenBy): Expression<SqlBool> {
+  if ('bookingId' in by) return sql<SqlBool>`booking_id = ${by.bookingId}`;
+  if ('occurrenceId' in by) return sql<SqlBool>`occurrence_id = ${by.occurrenceId}`;
+  if ('sessionId' in by) return sql<SqlBool>`session_id = ${by.sessionId}`;
+  return sql<SqlBool>`waitlist_id = ${by.waitlistId}`;
+}
