@@ -23,7 +23,6 @@ const MAX_QUEUED_BYTES = 16 * 2 ** 20;
 const MAX_BEHIND_MS = 10_000;
 const CHECK_MS = 1000;
 const LEAVE_MS = 500;
-const NO_BYTES = Buffer.alloc(0);
 
 /** @returns when the destination has accepted. @throws {PushFailure} */
 export async function pushRtmp(options: PushOptions): Promise<PushSession> {
@@ -122,7 +121,22 @@ const CHUNK_STREAMS: Readonly<Record<number, number>> = {
   [FlvTagType.script]: 5,
 };
 
-/** Frames as messages: the bytes are those of the feed, shared by all destinations; a message's own is its header. */
+/** A frame that is yet to be sent, and the time in the header of its message. */
+interface Outgoing {
+  chunkStream: number;
+  type: number;
+  isFirst: boolean;
+  /** The time of the first message of a chunk stream, else how much later than the last one it is. */
+  time: number;
+  payload: Buffer;
+}
+
+const FIRST_HEADER_BYTES = 12;
+const NEXT_HEADER_BYTES = 8;
+/** A batch of more than this is not kept to be used again. */
+const KEPT_BYTES = 256 * 1024;
+
+/** Frames as messages: what came together is one write, into memory that is used again once the network has it. */
 class RtmpWriter {
   readonly #socket: Socket;
   readonly #fail: (failure: PushFailure) => void;
@@ -131,10 +145,11 @@ class RtmpWriter {
   /** When what the network has not taken yet was written, oldest first. */
   readonly #pending: number[] = [];
   readonly #timer: NodeJS.Timeout;
+  readonly #outgoing: Outgoing[] = [];
+  #bytes = 0;
+  #spare: Buffer | null = null;
   #messageStream = 0;
   #origin: number | null = null;
-  #batchBytes = 0;
-  #isCorked = false;
   sentBytes = 0;
 
   constructor(socket: Socket, fail: (failure: PushFailure) => void) {
@@ -149,37 +164,42 @@ class RtmpWriter {
 
   stop(): void {
     clearInterval(this.#timer);
-    if (this.#isCorked) this.#socket.uncork();
-    this.#isCorked = false;
   }
 
-  item(item: FeedItem): void {
-    const chunkStream = CHUNK_STREAMS[item.type];
+  /** The first of a chunk stream says its time; those behind it how much later they are (sections 5.3.1.2.1, 5.3.1.2.2). */
+  item({ type, timestamp, kind, payload: given }: FeedItem): void {
+    const chunkStream = CHUNK_STREAMS[type];
     if (chunkStream === undefined) return;
-    if (!this.#isCorked) {
-      this.#isCorked = true;
-      this.#socket.cork();
-    }
     // A destination sees a broadcast that begins when it comes.
-    this.#origin ??= item.timestamp;
-    const payload = item.kind === 'data' ? Buffer.concat([SET_DATA_FRAME, item.payload]) : item.payload;
-    const time = Math.max(0, item.timestamp - this.#origin);
-    this.#socket.write(this.#header(chunkStream, item.type, time, payload.length));
-    this.#socket.write(chunked(payload, chunkStream));
-    this.#batchBytes += payload.length;
+    this.#origin ??= timestamp;
+    const payload = kind === 'data' ? Buffer.concat([SET_DATA_FRAME, given]) : given;
+    const last = this.#times.get(chunkStream);
+    const now = Math.max(last ?? 0, timestamp - this.#origin);
+    this.#times.set(chunkStream, now);
+    const isFirst = last === undefined;
+    this.#outgoing.push({ chunkStream, type, isFirst, time: now - (last ?? 0), payload });
+    const cuts = Math.max(0, Math.ceil(payload.length / CHUNK_BYTES) - 1);
+    this.#bytes += (isFirst ? FIRST_HEADER_BYTES : NEXT_HEADER_BYTES) + payload.length + cuts;
   }
 
   flush(): void {
-    if (!this.#isCorked) return;
-    this.#isCorked = false;
-    const bytes = this.#batchBytes;
-    this.#batchBytes = 0;
+    const size = this.#bytes;
+    if (size === 0) return;
+    const memory =
+      this.#spare !== null && this.#spare.length >= size
+        ? this.#spare
+        : Buffer.allocUnsafeSlow(Math.max(size, KEPT_BYTES / 2));
+    this.#spare = null;
+    let at = 0;
+    for (const message of this.#outgoing) at = this.#put(memory, at, message);
+    this.#outgoing.length = 0;
+    this.#bytes = 0;
     this.#pending.push(performance.now());
-    this.#socket.write(NO_BYTES, (error) => {
+    this.#socket.write(memory.subarray(0, size), (error) => {
       this.#pending.shift();
-      if (!error) this.sentBytes += bytes;
+      if (memory.length <= KEPT_BYTES) this.#spare = memory;
+      if (!error) this.sentBytes += size;
     });
-    this.#socket.uncork();
     this.#check();
   }
 
@@ -193,35 +213,18 @@ class RtmpWriter {
     }
   }
 
-  /** The first of a chunk stream says all; those behind it how much later they are (sections 5.3.1.2.1, 5.3.1.2.2). */
-  #header(chunkStream: number, type: number, time: number, length: number): Buffer {
-    const last = this.#times.get(chunkStream);
-    const now = last === undefined ? time : Math.max(last, time);
-    this.#times.set(chunkStream, now);
-    const isFirst = last === undefined;
-    const header = Buffer.allocUnsafe(isFirst ? 12 : 8);
-    header[0] = isFirst ? chunkStream : 0x40 | chunkStream;
-    header.writeUIntBE(isFirst ? now : now - last, 1, 3);
-    header.writeUIntBE(length, 4, 3);
-    header[7] = type;
-    if (isFirst) header.writeUInt32LE(this.#messageStream, 8);
-    return header;
+  /** A header, and the payload with a header of one byte between its chunks. @returns where it ends. */
+  #put(memory: Buffer, start: number, { chunkStream, type, isFirst, time, payload }: Outgoing): number {
+    memory[start] = isFirst ? chunkStream : 0x40 | chunkStream;
+    memory.writeUIntBE(time, start + 1, 3);
+    memory.writeUIntBE(payload.length, start + 4, 3);
+    memory[start + 7] = type;
+    if (isFirst) memory.writeUInt32LE(this.#messageStream, start + 8);
+    let to = start + (isFirst ? FIRST_HEADER_BYTES : NEXT_HEADER_BYTES);
+    for (let at = 0; at < payload.length; at += CHUNK_BYTES) {
+      if (at > 0) memory[to++] = 0xc0 | chunkStream;
+      to += payload.copy(memory, to, at, at + CHUNK_BYTES);
+    }
+    return to;
   }
-}
-
-/** The last one that was cut: all destinations of a broadcast ask for the same, one after the other. */
-let lastCut: { payload: Buffer; chunks: Buffer } | null = null;
-
-/** The payload with a header of one byte between its chunks. */
-function chunked(payload: Buffer, chunkStream: number): Buffer {
-  if (payload.length <= CHUNK_BYTES) return payload;
-  if (lastCut?.payload === payload) return lastCut.chunks;
-  const count = Math.ceil(payload.length / CHUNK_BYTES) - 1;
-  const chunks = Buffer.allocUnsafeSlow(payload.length + count);
-  for (let at = 0, to = 0; at < payload.length; at += CHUNK_BYTES) {
-    if (at > 0) chunks[to++] = 0xc0 | chunkStream;
-    to += payload.copy(chunks, to, at, at + CHUNK_BYTES);
-  }
-  lastCut = { payload, chunks };
-  return chunks;
 }
