@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { violationsInTheDark, violationsOf } from '../harness/axe.ts';
 import type { OpenOptions, WatchedPage } from '../harness/browser.ts';
 import { assertGoodLooks, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+import { freePort } from '../harness/platform.ts';
 
 let dashboard: TestDashboard;
 let origin: string;
@@ -22,8 +25,8 @@ before(async () => {
 });
 after(() => dashboard?.close());
 
-async function openCheckout(): Promise<string> {
-  const body = { tierId, successUrl: `${origin}/thanks`, cancelUrl: `${origin}/offers` };
+async function openCheckout(shop = origin): Promise<string> {
+  const body = { tierId, successUrl: `${shop}/thanks`, cancelUrl: `${shop}/offers` };
   const options = { key, headers: { origin }, body };
   const answer = await dashboard.app.request('POST', '/checkout/subscription', options);
   return answer.assertOk(201).string('data.url');
@@ -62,6 +65,32 @@ test('a purchase end to end, without a violation of accessibility, at 390 px, li
   await watched.page.getByRole('heading', { name: 'Paid. Thank you.' }).waitFor();
   assert.deepEqual(await violationsOf(watched.page), []);
   await watched.close();
+});
+
+test('the second factor leads to the bank’s page and on to the shop, on another site', async () => {
+  const server = createServer((_request, response) => response.end('Thanks'));
+  const site = new URL(origin);
+  site.port = String(await freePort());
+  await once(server.listen(Number(site.port), '127.0.0.1'), 'listening');
+  const watched = await dashboard.browser.open(await openCheckout(site.origin), SMALL);
+  const { page } = watched;
+  const pay = async () => {
+    await page.getByLabel('E-mail address').fill('cleo@example.com');
+    await page.getByLabel('Card number').fill('4000 0000 0000 3220');
+    await page.getByRole('button', { name: 'Pay $5.00' }).click();
+    await page.getByRole('heading', { name: 'Confirm the payment' }).waitFor();
+  };
+  await pay();
+  assert.deepEqual(await violationsOf(page), []);
+  await page.getByRole('button', { name: 'Fail' }).click();
+  await page.getByRole('alert').filter({ hasText: 'Nothing was charged' }).waitFor();
+  await pay();
+  await page.getByRole('button', { name: 'Complete' }).click();
+  await page.waitForURL(`${site.origin}/thanks?checkout_id=*`);
+  const errors = watched.errors.filter((line) => !/\b(402|404)\b/.test(line));
+  assert.deepEqual(errors, []);
+  await watched.close();
+  server.close();
 });
 
 test('the same without a script, and a cancel', async () => {

@@ -29,6 +29,8 @@ export interface StripeServer {
   /** What the saved card does when nobody is there. */
   cardAnswers: 'ok' | 'card_declined' | 'insufficient_funds' | 'authentication_required' | 'expired_card';
   dispute(paymentIntent: string, status: string, id?: string): string;
+  /** An account that its creator has completed. */
+  completeAccount(): string;
   payout(account: string, status: string, amount: number): string;
   object(id: string): Thing;
   /** A signed event, ready to be sent. */
@@ -281,6 +283,12 @@ class FakeStripe implements StripeServer {
     Object.assign(session, { status: 'complete', payment_status: 'paid', url: null });
     const paid = typeof intent === 'string' ? intent : text(setup);
     Object.assign(this.object(paid), { status: 'succeeded', payment_method: method });
+  }
+
+  completeAccount(): string {
+    const rest = { object: 'account', country: 'US', requirements: { currently_due: [] } };
+    const may = { charges_enabled: true, payouts_enabled: true, details_submitted: true };
+    return text(this.#add('acct', { ...rest, ...may }).body.id);
   }
 
   dispute(paymentIntent: string, status: string, id?: string): string {

@@ -41,6 +41,7 @@ export function aCharge(clock: Clock, change: Partial<ChargeRequest> = {}): Char
     cancelUrl: 'https://marquee.example.com/',
     expiresAt: dateFromMs(clock.ms() + 1_800_000),
     card: null,
+    savedRef: null,
     ...change,
   };
 }

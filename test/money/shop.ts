@@ -9,9 +9,9 @@ export const CARD = '4242 4242 4242 4242';
 
 export type Shop = { key: string; account: TestAccount };
 
-/** What partners and buyers do with checkouts in test mode. */
-export function selling(appOf: () => TestApp) {
-  const shop = (): Promise<Shop> => appOf().createKey({ mode: 'test' });
+/** What partners and buyers do with checkouts. */
+export function selling(appOf: () => TestApp, mode: 'live' | 'test' = 'test') {
+  const shop = (): Promise<Shop> => appOf().createKey({ mode });
 
   async function tier({ key }: Shop, settings: object = {}): Promise<string> {
     const body = { name: 'Supporter', priceCents: 500, interval: 'MONTH', ...settings };

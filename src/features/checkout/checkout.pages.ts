@@ -29,6 +29,8 @@ interface Deps extends Pick<CheckoutPorts, 'db' | 'clock' | 'payments' | 'member
   counters: Pick<RequestCounters, 'window'>;
   secrets: Pick<Secrets, 'sign' | 'verify'>;
   isOwnOrigin: OwnOrigin;
+  /** Where the provider of live payments asks for the card: an origin. */
+  providerPages: string;
 }
 
 type Asked = FastifyRequest<{ Params: { id: string }; Body: unknown }>;
@@ -36,8 +38,6 @@ type Asked = FastifyRequest<{ Params: { id: string }; Body: unknown }>;
 const FORM_BYTES = 16_384;
 const TRIES: Limit = { bucket: 'checkout', per: 'ip', max: 300, windowSec: 600, refusal: 'RATE_LIMITED' };
 const PURPOSE = 'checkout form';
-/** Where the provider of live payments asks for the card. */
-const PROVIDER_PAGES = 'https://checkout.stripe.com';
 
 /** `/checkout/:id`, the page on which a buyer pays (docs/guides/money.md#the-checkout-page). */
 export function checkoutPages(deps: Deps): (app: FastifyInstance) => void {
@@ -102,7 +102,7 @@ async function pageOf(
     now,
     isSandbox,
     formToken: deps.secrets.sign(PURPOSE, row.id),
-    targets: isSandbox ? targets : [...targets, PROVIDER_PAGES],
+    targets: isSandbox ? targets : [...targets, deps.providerPages],
     ...again,
   });
 }

@@ -136,6 +136,53 @@ test('members cancel, resume, switch and save a card; forms of others do nothing
   assert.ok(!(await (await ask(base(), cookie)).text()).includes(customer.email));
 });
 
+test('what the bank wants confirmed is paid on the page, and not doing so loses nothing', async () => {
+  const { id, customer } = await at.subscribe(tier);
+  const enterAgain = async () => {
+    const cookie = await enter(customer.email);
+    const fields = { formToken: await formTokenOf(cookie), subscription: id };
+    return (what: string, more = {}) => submit(`${base()}/${what}`, { ...fields, ...more }, { cookie });
+  };
+  const send = await enterAgain();
+  assert.equal((await send('pay')).status, 409, 'nothing is due');
+  assert.equal((await send('card', { card: '4000 0000 0000 3220' })).status, 303);
+  const end = (await at.get(id)).string('data.currentPeriodEnd');
+  clock.set(end);
+  await runTask(app.container, 'subscriptions');
+  const declined = (await at.get(id)).assertOk(200);
+  assert.equal(declined.string('data.status'), 'PAST_DUE');
+  assert.deepEqual((await at.mails(customer.email)).slice(-1), ['subscription-confirm']);
+
+  const pay = await enterAgain();
+  const left = (await pay('pay')).headers.get('location') ?? '';
+  assert.match(left, /\/sandbox\/confirm\//);
+  assert.equal((await pay('pay')).headers.get('location'), left, 'pressed twice');
+  clock.advance(31 * MINUTE_MS);
+  await runTask(app.container, 'open payments');
+  const still = (await at.get(id)).assertOk(200);
+  assert.deepEqual(
+    [still.string('data.status'), still.at('data.nextChargeAt')],
+    ['PAST_DUE', declined.at('data.nextChargeAt')],
+  );
+  const bank = (await pay('pay')).headers.get('location') ?? '';
+  assert.notEqual(bank, left);
+  const back = await submit(new URL(bank).pathname, { outcome: 'complete' });
+  assert.ok((await back.text()).includes(`${base()}?done=pay`));
+  await runTask(app.container, 'payment hints');
+  assert.equal((await at.get(id)).string('data.status'), 'ACTIVE');
+  assert.deepEqual(await at.told(id), ['created', 'payment_failed', 'recovered']);
+  const rows = await app.container.db
+    .selectFrom('purchase')
+    .select('status')
+    .where('subscription_id', '=', id)
+    .execute();
+  assert.deepEqual(
+    rows.map(({ status }) => status),
+    ['PAID', 'PAID'],
+    'every try pays the same purchase',
+  );
+});
+
 test('what is for members opens and closes on every node within a second', async () => {
   const owner = { ...at.account, live: at.account.test };
   const add = (columns: Parameters<typeof addVideo>[3]) =>

@@ -17,6 +17,8 @@ import { type Members, memberPath } from './service.ts';
 /** Cards of members, kept by the provider of the workspace. */
 export interface MemberCards {
   isSandbox(workspaceId: string): Promise<boolean>;
+  /** Where the provider of live payments asks for cards: an origin. */
+  providerPages: string;
   /**
    * Keeps another card.
    *
@@ -28,7 +30,10 @@ export interface MemberCards {
 
 interface Deps {
   members: Members;
-  subscriptions: Pick<Subscriptions, 'listOfCustomer' | 'cancel' | 'resume' | 'switchTier' | 'retryCharges'>;
+  subscriptions: Pick<
+    Subscriptions,
+    'listOfCustomer' | 'cancel' | 'resume' | 'switchTier' | 'retryCharges' | 'renewals'
+  >;
   cards: MemberCards;
   cookie: MemberCookie;
   secrets: Pick<Secrets, 'sign' | 'verify'>;
@@ -50,6 +55,7 @@ const DONE: Readonly<Record<string, string>> = {
   resume: 'Your subscription goes on.',
   switch: 'Your switch is noted.',
   card: 'Your card is saved.',
+  pay: 'Thank you. It is renewed as soon as your bank has told us.',
 };
 
 /**
@@ -140,6 +146,12 @@ const ACTS: Readonly<Record<string, Act>> = {
     await subscriptions.switchTier(sender.creator.workspaceId, id, tierId);
     return null;
   },
+  async pay({ subscriptions, publicUrl }, sender) {
+    const { creator } = sender;
+    const id = await ownSubscription(subscriptions, sender);
+    const returnUrl = `${publicUrl}${memberPath(creator)}?done=pay`;
+    return subscriptions.renewals.payNow(creator.workspaceId, id, returnUrl);
+  },
   async card({ cards, subscriptions, publicUrl }, { creator, member, request }) {
     const card = textOf(request.body, 'card').replace(/[\s-]/g, '');
     const returnUrl = `${publicUrl}${memberPath(creator)}?done=card`;
@@ -224,7 +236,7 @@ async function shown(
     tiers,
     receipts,
     watchable,
-    isSandbox,
+    providerPages: isSandbox ? [] : [cards.providerPages],
     news,
   };
   return views.memberPage(view, status);

@@ -18,8 +18,8 @@ export interface MemberView {
   tiers: readonly OpenTier[];
   receipts: readonly Receipt[];
   watchable: readonly { id: string; title: string }[];
-  /** Cards are test cards, which are typed here; others are given at the provider's own page. */
-  isSandbox: boolean;
+  /** Origins where the provider asks for cards; none: those of the sandbox are typed here. */
+  providerPages: readonly string[];
   /** What was just done, or could not be done. */
   news: { text: string; isProblem: boolean } | null;
 }
@@ -28,14 +28,19 @@ export function creatorName({ name, username }: Creator): string {
   return name ?? username;
 }
 
-function page(status: number, title: string, content: SafeHtml, mainClass = 'page notice'): Page {
+function page(
+  status: number,
+  title: string,
+  content: SafeHtml,
+  { mainClass = 'page notice', forms = [] }: { mainClass?: string; forms?: readonly string[] } = {},
+): Page {
   return {
     status,
     title: `${title} · Marquee`,
     head: html`<meta name="robots" content="noindex">`,
     body: siteFrame(mainClass, html`<h1>${title}</h1>\n${content}`),
     frames: "'none'",
-    forms: true,
+    forms,
   };
 }
 
@@ -116,7 +121,7 @@ ${cardSection(view)}
 ${watchSection(view)}
 ${receiptSection(view)}
 <form method="post" action="${memberPath(creator)}/leave">${hidden(view)}<button class="button" type="submit">Sign out</button></form>`,
-    'page member',
+    { mainClass: 'page member', forms: view.providerPages },
   );
 }
 
@@ -144,7 +149,7 @@ function stateOf(row: ShownSubscription): string {
   if (row.cancel_at_period_end) return `It is canceled, and ends on ${end}.`;
   if (row.status === 'PAST_DUE') {
     const next = row.next_charge_at;
-    return `Your card was declined.${next === null ? '' : ` It is tried again on ${day(next, row.timezone)}.`} Save another card below, and it is tried at once.`;
+    return `Your card was declined.${next === null ? '' : ` It is tried again on ${day(next, row.timezone)}.`} Pay now, or save another card below, and it is tried at once.`;
   }
   return row.status === 'TRIALING'
     ? `Your trial ends on ${end}; the first charge is then.`
@@ -162,7 +167,13 @@ function actions(view: MemberView, row: ShownSubscription): SafeHtml {
   const path = memberPath(view.creator);
   const others = view.tiers.filter(({ id }) => id !== row.tier_id || row.pending_tier_id !== null);
   const canSwitch = row.status !== 'PAST_DUE' && !row.cancel_at_period_end && others.length > 0;
+  const canPay = row.status === 'PAST_DUE' && !row.is_disputed && !row.cancel_at_period_end;
   return html`<div class="actions">
+${
+  canPay &&
+  html`<form method="post" action="${path}/pay">${hidden(view, row.id)}
+<button class="button" type="submit" aria-describedby="${row.id}">Pay now</button></form>`
+}
 <form method="post" action="${path}/${row.cancel_at_period_end ? 'resume' : 'cancel'}">${hidden(view, row.id)}
 <button class="button" type="submit" aria-describedby="${row.id}">${row.cancel_at_period_end ? 'Keep it' : 'Cancel it'}</button></form>
 ${
@@ -177,7 +188,7 @@ ${
 }
 
 function cardSection(view: MemberView): SafeHtml {
-  const { creator, member, isSandbox } = view;
+  const { creator, member, providerPages } = view;
   const { card_brand: brand, card_last4: last4, card_exp_month: month, card_exp_year: year } = member;
   const known =
     brand === null
@@ -187,7 +198,7 @@ function cardSection(view: MemberView): SafeHtml {
 <p>${known}</p>
 <form class="form" method="post" action="${memberPath(creator)}/card">${hidden(view)}
 ${
-  isSandbox &&
+  providerPages.length === 0 &&
   html`<label class="field">Number of a test card
 <input name="card" required maxlength="23" inputmode="numeric" autocomplete="off" placeholder="4242 4242 4242 4242" aria-describedby="card-hint">
 </label><p id="card-hint">No real card is taken here.</p>`

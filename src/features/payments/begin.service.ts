@@ -39,6 +39,8 @@ export interface NewCharge {
   onSession: {
     /** Sandbox: the number of a test card. */
     card: string | null;
+    /** The buyer confirms a charge of the card that they have; where the provider asks for a card, they give any. */
+    usesSaved?: boolean;
     returnUrl: string;
     cancelUrl: string;
     /** The card is charged again later. */
@@ -138,7 +140,7 @@ async function insertCharge(
   const request = {
     description,
     accountRef: chosen?.accountRef ?? null,
-    ...(onSession === null ? {} : { ...onSession, card: cardOf(chosen, onSession.card), expiresAt }),
+    ...(onSession === null ? {} : { ...onSession, card: cardOf(chosen, onSession), expiresAt }),
   };
   const row = await repository.insertPayment(tx, {
     id: newId('pay'),
@@ -159,8 +161,11 @@ async function insertCharge(
 }
 
 /** No number of a real card is ever kept: Stripe's pages ask for it, and the sandbox takes test cards alone. */
-function cardOf(chosen: ChosenProvider | null, card: string | null): string | null {
-  if (chosen?.name !== 'SANDBOX') return null;
+function cardOf(
+  chosen: ChosenProvider | null,
+  { card, usesSaved = false }: NonNullable<NewCharge['onSession']>,
+): string | null {
+  if (chosen?.name !== 'SANDBOX' || usesSaved) return null;
   const testCard = testCardOf(card);
   if (testCard !== null) return testCard;
   throw badRequest('card', 'No real card is taken here: use one of the test cards.');

@@ -26,7 +26,7 @@ export { testCardOf } from './providers/sandbox/cards.ts';
 export { sandboxPages } from './providers/sandbox/sandbox.pages.ts';
 export { createSandbox, type Sandbox } from './providers/sandbox/sandbox.ts';
 
-export { createStripe } from './providers/stripe/stripe.ts';
+export { createStripe, STRIPE_PAGES } from './providers/stripe/stripe.ts';
 export { createPurchases } from './purchases.service.ts';
 export type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
 export { paymentRoutes, purchaseRoutes } from './routes.ts';

@@ -47,6 +47,18 @@ export function findPurchase(db: Db, id: string): Promise<PurchaseRow | undefine
   return db.selectFrom('purchase').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
+/** The newest of a subscription that is not paid. */
+export function findUnpaid(db: Db, subscriptionId: string): Promise<PurchaseRow | undefined> {
+  return db
+    .selectFrom('purchase')
+    .selectAll()
+    .where('subscription_id', '=', subscriptionId)
+    .where('status', '=', 'PENDING')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
 /** The row under the lock that every change of the purchase and of its payments takes first. */
 export function lockPurchase(tx: Tx, id: string): Promise<PurchaseRow | undefined> {
   return tx.selectFrom('purchase').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();

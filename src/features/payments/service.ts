@@ -40,6 +40,8 @@ export interface Payments extends BeginService, RefundService {
   purchaseOf(db: Db, purchaseId: string): Promise<PurchaseRow>;
   /** @throws {AppError} NOT_FOUND. */
   customerOf(db: Db, customerId: string): Promise<CustomerRow>;
+  /** What of a subscription is to be paid: another try pays the same purchase. */
+  unpaidOf(tx: Tx, subscriptionId: string): Promise<PurchaseRow | undefined>;
   /** A purchase that nobody pays any more (its checkout is over, its renewals have failed) is FAILED from here on. */
   abandon(tx: Tx, purchaseId: string): Promise<void>;
   hints: HintService;
@@ -88,6 +90,7 @@ export function createPayments(deps: Deps): Payments {
       if (row === undefined) throw notFound();
       return row;
     },
+    unpaidOf: repository.findUnpaid,
     async abandon(tx, purchaseId) {
       const row = await repository.lockPurchase(tx, purchaseId);
       if (row?.status !== 'PENDING' || (await repository.listOpen(tx, row.id, 'CHARGE')).length > 0) return;

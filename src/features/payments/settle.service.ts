@@ -140,9 +140,10 @@ async function charge(provider: PaymentProvider, { payment, purchase, customer }
   };
   const { returnUrl, cancelUrl, expiresAt } = request;
   if (returnUrl !== undefined && cancelUrl !== undefined && expiresAt !== undefined) {
-    const { saveMethod = false, card = null } = request;
+    const { saveMethod = false, card = null, usesSaved = false } = request;
     const until = dateFromMs(Date.parse(expiresAt));
-    return provider.charge({ ...asked, saveMethod, card, returnUrl, cancelUrl, expiresAt: until });
+    const savedRef = isKnown && usesSaved ? customer.method_ref : null;
+    return provider.charge({ ...asked, saveMethod, card, savedRef, returnUrl, cancelUrl, expiresAt: until });
   }
   const methodRef = request.methodRef ?? customer.method_ref;
   if (!isKnown || methodRef === null) return NO_CARD;

@@ -1,148 +1,207 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, test } from 'node:test';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { type StripeServer, startStripeServer } from '../../../test/harness/stripe-server.ts';
-import { newId } from '../../kernel/ids.ts';
+import { type StripeShop, startStripeShop } from '../../../test/money/stripe-shop.ts';
 
-const clock = new TestClock('2026-03-01T12:00:00Z');
-let stripe: StripeServer;
-let app: TestApp;
-
+const clock = new TestClock('2026-01-31T10:00:00Z');
+let platform: Awaited<ReturnType<typeof startStripeShop>>;
 before(async () => {
-  stripe = await startStripeServer(() => clock.ms());
-  const env = {
-    LIVEMODE: 'true',
-    PLATFORM_FEE_PERCENT: '5',
-    STRIPE_SECRET_KEY: 'sk_test_123',
-    STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
-    STRIPE_API_URL: stripe.url,
-  };
-  app = await startTestApp({ clock, env });
+  platform = await startStripeShop(clock);
 });
-after(async () => {
-  await app.close();
-  await stripe.close();
+after(() => platform.close());
+beforeEach(() => {
+  platform.stripe.faults = [];
+  platform.stripe.calls = [];
+  platform.stripe.cardAnswers = 'ok';
 });
 
-/** A buyer who has been sent to Stripe's page to pay for a film. */
+/** A buyer who has been sent to Stripe's page to pay for a film of 10 dollars. */
 async function sent() {
-  const { payments, events, db } = app.container;
-  const { live: workspaceId } = await app.createAccount();
-  await db
-    .insertInto('connect_account')
-    .values({
-      workspace_id: workspaceId,
-      provider: 'STRIPE',
-      provider_ref: `acct_${workspaceId}`,
-      charges_enabled: true,
-      payouts_enabled: true,
-      details_submitted: true,
-      checked_at: clock.now(),
-      created_at: clock.now(),
-    })
-    .execute();
-  const { purchaseId, paymentId } = await events.transaction(async (tx, append) => {
-    const customer = await payments.customerFor(tx, workspaceId, { email: 'ada@example.com', name: null });
-    return payments.begin(tx, append, {
-      workspaceId,
-      customerId: customer.id,
-      kind: 'VIDEO',
-      videoId: newId('vid'),
-      amountCents: 1000,
-      discountCents: 0,
-      discountCode: null,
-      description: 'A film',
-      key: newId('chk'),
-      onSession: {
-        card: null,
-        returnUrl: 'http://marquee.test/back',
-        cancelUrl: 'http://marquee.test/',
-        saveMethod: false,
-      },
-    });
-  });
-  const settled = await payments.settle(paymentId);
-  assert(settled.status === 'ACTION');
-  const session = settled.url.split('/').at(-1) ?? '';
-  const intent = String(stripe.object(session).payment_intent);
-  const eventTypes = async () => {
-    const rows = await db
-      .selectFrom('event')
-      .select('type')
-      .where('workspace_id', '=', workspaceId)
-      .execute();
-    return rows.map(({ type }) => type).sort();
-  };
-  const purchase = () => payments.purchaseOf(db, purchaseId);
-  return { paymentId, session, intent, purchase, eventTypes };
+  const of = await platform.shop();
+  const id = await platform.open(of, { videoId: await platform.video(of, 1000) });
+  return { of, id, ...(await platform.goToStripe(id)) };
 }
 
-async function tell({ body, signature }: { body: string; signature: string }): Promise<number> {
-  const answer = await fetch(`${app.url}/webhooks/stripe`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': signature },
-    body,
-  });
-  const text = await answer.text();
-  if (answer.status === 400) assert.match(text, /"field":"Stripe-Signature"/);
-  return answer.status;
+/** And has paid there, of which we were told. */
+async function _sold() {
+  const sale = await sent();
+  platform.stripe.pay(sale.session);
+  await platform.hear('checkout.session.completed', sale.session);
+  return sale;
 }
 
-test('what Stripe tells is asked for afresh, and twice changes nothing', async () => {
-  const { session, intent, purchase, eventTypes } = await sent();
-  const { hints } = app.container.payments;
-  const early = stripe.event('checkout.session.completed', session);
-  assert.equal(await tell(early), 200);
-  await hints.run();
-  assert.equal((await purchase()).status, 'PENDING', 'it is told, and not so');
+const statusOf = async (of: StripeShop) => (await platform.purchases(of))[0]?.status;
+const successOf = (id: string) => `http://marquee.test/thanks?order=1&checkout_id=${id}`;
+
+test('a film: the hosted page, Stripe’s page, back, and what Stripe tells afterwards changes nothing', async () => {
+  const { of, id, session, intent } = await sent();
+  const { stripe, comeBack, read, purchases, hear, eventsOf } = platform;
+  assert.equal(await comeBack(id), `${stripe.url}/pay/${session}`, 'not paid yet');
+  stripe.pay(session, 'declined');
+  assert.equal(await comeBack(id), `${stripe.url}/pay/${session}`, 'another card may be tried');
   stripe.pay(session);
-  for (const event of [
-    stripe.event('payment_intent.succeeded', intent),
-    stripe.event('checkout.session.completed', session),
-  ]) {
-    assert.equal(await tell(event), 200);
-    assert.equal(await tell(event), 200);
-    await hints.run();
-  }
-  const { status, fee_cents: fee } = await purchase();
-  assert.deepEqual([status, fee], ['PAID', 50]);
-  assert.deepEqual(await eventTypes(), ['payment.succeeded']);
+  assert.equal(await comeBack(id), successOf(id));
+  await hear('payment_intent.succeeded', intent);
+  await hear('checkout.session.completed', session);
+  assert.equal((await read(of, id)).at('data.status'), 'COMPLETED');
+  const [purchase, ...more] = await purchases(of);
+  assert.deepEqual(
+    [purchase?.kind, purchase?.status, purchase?.amountCents, purchase?.feeCents, more.length],
+    ['VIDEO', 'PAID', 1000, 50, 0],
+  );
+  const { application_fee_amount: fee, transfer_data: transfer } = stripe.object(intent);
+  assert.deepEqual([fee, transfer], [50, { destination: of.accountRef }]);
+  const told = ['checkout.session.completed', 'checkout.session.created', 'payment.succeeded'];
+  assert.deepEqual((await eventsOf(of)).sort(), told);
 });
 
-test('what nobody told is found', async () => {
-  const { session, intent, purchase } = await sent();
+test('a subscription: begun, renewed, confirmed with the bank, on another card, and canceled', async () => {
+  const { stripe, shop, tier, open, goToStripe, hear, read, run, eventsOf } = platform;
+  clock.set('2026-01-31T10:00:00Z');
+  const of = await shop();
+  const id = await open(of, { tierId: await tier(of) });
+  const { session, intent } = await goToStripe(id);
+  stripe.pay(session);
+  await hear('checkout.session.completed', session);
+  const done = await read(of, id);
+  assert.equal(done.at('data.status'), 'COMPLETED');
+  const path = `/me/subscriptions/${done.string('data.subscriptionId')}`;
+  const now = async () => {
+    const row = await platform.get(of, path);
+    return [row.string('data.status'), row.string('data.currentPeriodEnd').slice(0, 10)];
+  };
+  const renew = async (at: string) => {
+    clock.set(`${at}T10:00:00Z`);
+    await run('subscriptions');
+    return now();
+  };
+  assert.deepEqual(await now(), ['ACTIVE', '2026-02-28']);
+
+  assert.deepEqual(await renew('2026-02-28'), ['ACTIVE', '2026-03-31']);
+  const charge = stripe.calls.find((call) => call.path === '/v1/payment_intents');
+  const method = stripe.object(intent).payment_method;
+  assert.deepEqual(
+    [charge?.params.off_session, charge?.params.payment_method, charge?.params.application_fee_amount],
+    ['true', method, '25'],
+  );
+
+  stripe.cardAnswers = 'authentication_required';
+  assert.deepEqual(await renew('2026-03-31'), ['PAST_DUE', '2026-03-31']);
+  // Their sessions last a day.
+  const enter = () => platform.member(of, 'ann@example.com');
+  const member = await enter();
+  assert.ok((await platform.mails('ann@example.com')).includes('subscription-confirm'));
+  const confirming = (await member.send('pay')).location?.split('/').at(-1) ?? '';
+  assert.equal((await member.send('pay')).location?.split('/').at(-1), confirming, 'pressed twice');
+  stripe.pay(confirming);
+  await hear('checkout.session.completed', confirming);
+  assert.deepEqual(await now(), ['ACTIVE', '2026-04-30']);
+
+  assert.deepEqual(await renew('2026-04-30'), ['PAST_DUE', '2026-04-30']);
+  stripe.cardAnswers = 'ok';
+  const kept = (await (await enter()).send('card')).location?.split('/').at(-1) ?? '';
+  stripe.pay(kept);
+  await hear('checkout.session.completed', kept);
+  assert.deepEqual(await renew('2026-04-30'), ['ACTIVE', '2026-05-31']);
+
+  await (await enter()).send('cancel');
+  assert.deepEqual(await renew('2026-05-31'), ['CANCELED', '2026-05-31']);
+  const rows = await platform.purchases(of);
+  assert.deepEqual(
+    rows.map(({ kind, status, amountCents }) => [kind, status, amountCents]),
+    Array.from({ length: 4 }, () => ['SUBSCRIPTION', 'PAID', 500]),
+  );
+  const told = (await eventsOf(of)).filter((type) => type.startsWith('subscription.'));
+  assert.deepEqual(told.map((type) => type.slice('subscription.'.length)).sort(), [
+    ...['cancel_scheduled', 'canceled', 'created', 'payment_failed', 'payment_failed'],
+    ...['recovered', 'recovered', 'renewed'],
+  ]);
+});
+
+test('a creator without a complete account: refused in words, and Stripe is asked afresh', async () => {
+  const { stripe, ask, video, shop } = platform;
+  const of = await shop();
+  const body = { videoId: await video(of) };
+  Object.assign(stripe.object(of.accountRef), { charges_enabled: false });
+  assert.match((await ask(of, body)).assertError('CONFLICT').text, /not complete/);
+  Object.assign(stripe.object(of.accountRef), { charges_enabled: true });
+  (await ask(of, body)).assertOk(201);
+});
+
+test('Stripe is down: 503, nothing is made, and the same key makes it later, once', async () => {
+  const { stripe, ask, tier, video, shop, eventsOf, app } = platform;
+  const of = await shop();
+  const bodies = [{ tierId: await tier(of) }, { videoId: await video(of) }];
+  for (const body of bodies) {
+    const key = { 'idempotency-key': randomUUID() };
+    const before = (await eventsOf(of)).length;
+    stripe.faults = ['refuse', 'error'];
+    (await ask(of, body, key)).assertError('SERVICE_UNAVAILABLE');
+    assert.equal((await eventsOf(of)).length, before);
+    // As a process leaves it that dies while it asks.
+    await app.container.sql`update idempotency_record set leased_until = ${clock.now()}
+      where workspace_id = ${of.account.live} and status is null`;
+    const made = (await ask(of, body, key)).assertOk(201);
+    if ('videoId' in body) continue;
+    // The process died before its answer was stored; Stripe is not needed for it.
+    const id = made.string('data.id');
+    await app.container.sql`update idempotency_record set status = null, body = null, leased_until = null
+      where operation_id = (select operation_id from checkout where id = ${id})`;
+    stripe.faults = ['refuse', 'error'];
+    assert.equal((await ask(of, body, key)).assertOk(201).text, made.text);
+  }
+  assert.equal((await eventsOf(of)).length, bodies.length);
+});
+
+test('Stripe is down while the buyer presses Pay: 503, and another press is the same charge', async () => {
+  const { stripe, open, video, shop, send, goToStripe, comeBack } = platform;
+  const of = await shop();
+  const id = await open(of, { videoId: await video(of) });
+  const { text } = await send(id, 'pay', { email: 'nobody' });
+  const token = /name="token" value="([^"]+)"/.exec(text)?.[1] ?? '';
+  stripe.faults = ['refuse', 'refuse'];
+  assert.equal((await send(id, 'pay', { email: 'ann@example.com' })).status, 503);
+  const first = await goToStripe(id, 'ann@example.com', token);
+  assert.deepEqual(await goToStripe(id, 'ann@example.com', token), first, 'a second press');
+  assert.equal(await comeBack(id), `${stripe.url}/pay/${first.session}`);
+  stripe.pay(first.session);
+  assert.equal(await comeBack(id), successOf(id));
+});
+
+test('what is told too early is asked for afresh, and what nobody told is found', async () => {
+  const { of, session, intent } = await sent();
+  const { stripe, hear, run } = platform;
+  await hear('checkout.session.completed', session);
+  assert.equal(await statusOf(of), 'PENDING', 'it is told, and not so');
   stripe.pay(session);
   stripe.event('payment_intent.succeeded', intent);
-  const { hints } = app.container.payments;
-  await hints.catchUp();
-  await hints.run();
-  assert.equal((await purchase()).status, 'PAID');
+  await run('what Stripe told');
+  await run('payment hints');
+  assert.equal(await statusOf(of), 'PAID');
 });
 
 test('a dispute that is told before its payment', async () => {
-  const { session, intent, purchase, eventTypes } = await sent();
-  const { hints } = app.container.payments;
+  const { of, session, intent } = await sent();
+  const { stripe, hear, eventsOf } = platform;
   stripe.pay(session);
   const dispute = stripe.dispute(intent, 'needs_response');
-  assert.equal(await tell(stripe.event('charge.dispute.created', dispute)), 200);
-  await hints.run();
-  assert.equal((await purchase()).status, 'DISPUTED');
+  await hear('charge.dispute.created', dispute);
+  assert.equal(await statusOf(of), 'DISPUTED');
   stripe.dispute(intent, 'won', dispute);
-  const closed = stripe.event('charge.dispute.closed', dispute);
-  assert.equal(await tell(closed), 200);
-  await hints.run();
-  assert.equal((await purchase()).status, 'PAID');
-  assert.deepEqual(await eventTypes(), ['payment.dispute_closed', 'payment.disputed', 'payment.succeeded']);
+  await hear('charge.dispute.closed', dispute);
+  assert.equal(await statusOf(of), 'PAID');
+  const told = (await eventsOf(of)).filter((type) => type.startsWith('payment.'));
+  assert.deepEqual(told.sort(), ['payment.dispute_closed', 'payment.disputed', 'payment.succeeded']);
 });
 
 test('what Stripe has not signed is refused', async () => {
   const { session } = await sent();
+  const { stripe, tell, app } = platform;
   const { body, signature } = stripe.event('checkout.session.expired', session);
   assert.equal(await tell({ body: `${body} `, signature }), 400);
   assert.equal(await tell({ body, signature: '' }), 400);
   clock.advance(301_000);
   assert.equal(await tell({ body, signature }), 400);
-  const page = await fetch(`${app.url}/webhooks/stripe`);
-  assert.equal(page.status, 404);
+  assert.equal((await fetch(`${app.url}/webhooks/stripe`)).status, 404);
 });

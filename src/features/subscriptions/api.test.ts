@@ -69,6 +69,28 @@ test('a trial, its first charge, and a declined one that is tried on days 1, 3, 
   assert.equal(over.string('data.status'), 'EXPIRED');
   assert.equal(over.string('data.cancelReason'), 'PAYMENT_FAILED');
   assert.deepEqual(await at.told(bad.id), ['created', 'payment_failed', 'expired']);
+  const failures = await app.container.db
+    .selectFrom('event')
+    .select('body')
+    .where('workspace_id', '=', at.account.test)
+    .where('type', '=', 'payment.failed')
+    .execute();
+  const about = failures.map(({ body }) => JSON.parse(body).data);
+  assert.deepEqual(
+    about.map(({ resourceId, failureCode }) => [resourceId, failureCode]),
+    Array.from({ length: 5 }, () => [bad.id, 'CARD_MISSING']),
+    'each try tells of its payment',
+  );
+  const purchases = await app.container.db
+    .selectFrom('purchase')
+    .select('status')
+    .where('subscription_id', '=', bad.id)
+    .execute();
+  assert.deepEqual(
+    purchases.map(({ status }) => status),
+    ['FAILED'],
+    'of one purchase',
+  );
   assert.deepEqual(await at.mails(bad.customer.email), ['subscription-card-failed', 'subscription-expired']);
   assert.equal(await at.memberCount(tier), 0);
 });
@@ -188,6 +210,16 @@ test('members keep their price unless it is migrated, which they are told of', a
   await runAt(await endOf(at, id));
   const after = (await at.get(id)).assertOk(200);
   assert.deepEqual([after.at('data.priceCents'), after.at('data.pendingPriceCents')], [700, null]);
+  const paid = await app.container.db
+    .selectFrom('purchase')
+    .select('amount_cents')
+    .where('subscription_id', '=', id)
+    .orderBy('id')
+    .execute();
+  assert.deepEqual(
+    paid.map(({ amount_cents: cents }) => cents),
+    [500, 500, 700],
+  );
   assert.deepEqual(await at.mails(customer.email), ['subscription-price']);
 });
 

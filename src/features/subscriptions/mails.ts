@@ -37,14 +37,15 @@ const what = ({ tier_name: tier, creator_name: name, username }: About) => `${ti
 const card = ({ card_brand: brand, card_last4: last4 }: About) =>
   brand === null || last4 === null ? 'your card' : `your ${brand} card that ends in ${last4}`;
 
-/** A renewal was declined; `next` is when it is tried again, null after the last try. */
-export function failedCardMail(about: About, next: Date | null): Mail {
+/** A renewal was declined, for this reason; `next` is when it is tried again, null after the last try. */
+export function failedCardMail(about: About, next: Date | null, failureCode: string | null): Mail {
+  if (next !== null && failureCode === 'AUTHENTICATION_REQUIRED') return confirmMail(about, next);
   const { row } = about;
   const lines =
     next === null
       ? ['The last try has failed, and your subscription is over. Nothing was charged.']
       : [
-          `We try again on ${day(next, about)}. Until then you lose nothing. If your bank asks you to confirm the payment, or the card has changed, open the page below and save a card: the payment is then tried at once.`,
+          `We try again on ${day(next, about)}. Until then you lose nothing. On the page below you can pay now, or save another card: the payment is then tried at once.`,
         ];
   return mail(
     next === null ? 'subscription-expired' : 'subscription-card-failed',
@@ -55,6 +56,15 @@ export function failedCardMail(about: About, next: Date | null): Mail {
       ...lines,
     ],
   );
+}
+
+/** Nobody was there to confirm the charge with the bank. */
+function confirmMail(about: About, next: Date): Mail {
+  const { row } = about;
+  return mail('subscription-confirm', about, 'Your bank wants you to confirm a payment', [
+    `The renewal of ${what(about)}, ${money(row.pending_price_cents ?? row.price_cents)}, was to be charged to ${card(about)}, and your bank wants you to confirm it yourself.`,
+    `Open the page below and press "Pay now". Until ${day(next, about)}, when we try again without you, you lose nothing.`,
+  ]);
 }
 
 export function expiringCardMail(about: About): Mail {

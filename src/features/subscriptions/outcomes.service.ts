@@ -31,7 +31,9 @@ export function createPaymentOutcomes(ports: SubscriptionPorts): PaymentOutcomes
       if (row.charge_kind === 'SWITCH') {
         await repository.updateSubscription(work.tx, row.id, rules.switchDeclined());
         await ports.payments.abandon(work.tx, told.purchaseId);
-      } else await declined(ports, work, row, told.purchaseId);
+      } else if (row.charge_kind === 'CONFIRMATION') {
+        await repository.updateSubscription(work.tx, row.id, rules.unconfirmed(row, ports.clock.now()));
+      } else await declined(ports, work, row, told);
     },
     async refunded(work, told) {
       const row = await subscriptionOf(work.tx, told);
@@ -79,7 +81,7 @@ async function declined(
   ports: SubscriptionPorts,
   work: Work,
   row: SubscriptionRow,
-  purchaseId: string,
+  { purchaseId, failureCode }: PaymentTold,
 ): Promise<void> {
   const change = rules.declined(row, ports.clock.now());
   if (change === null) return;
@@ -89,7 +91,7 @@ async function declined(
   const isTold = change.told === 'payment_failed' || change.told === 'expired';
   if (!isTold) return;
   const facts = await about(ports, work.tx, after);
-  await ports.mailbox.enqueue(work.tx, mails.failedCardMail(facts, after.next_charge_at));
+  await ports.mailbox.enqueue(work.tx, mails.failedCardMail(facts, after.next_charge_at, failureCode));
 }
 
 /** What was paid for a subscription that is over by now goes back whole. */

@@ -1,6 +1,8 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
-import { AppError } from '../../kernel/errors.ts';
+import { AppError, notFound } from '../../kernel/errors.ts';
+import { newUuid } from '../../kernel/ids.ts';
+import type { NewCharge } from '../payments/index.ts';
 import { apply } from './changes.ts';
 import type { SubscriptionPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
@@ -17,6 +19,13 @@ export interface Renewals {
    * @returns false when there is nothing to be done.
    */
   renewEarly(id: string, card: string | null): Promise<boolean>;
+  /**
+   * The member pays a renewal that was declined, being there; while they do, once more is the same charge.
+   *
+   * @returns where they go first; null: it is paid.
+   * @throws {AppError} CONFLICT where nothing is to be paid, and for a declined card; SERVICE_UNAVAILABLE; NOT_FOUND.
+   */
+  payNow(workspaceId: string, id: string, returnUrl: string): Promise<string | null>;
 }
 
 const BATCH = 50;
@@ -34,6 +43,7 @@ export function createRenewals(ports: SubscriptionPorts): Renewals {
       }
     },
     renewEarly: (id, card) => renew(ports, id, { isEarly: true, card }),
+    payNow: (workspaceId, id, returnUrl) => payNow(ports, workspaceId, id, returnUrl),
   };
 }
 
@@ -108,7 +118,40 @@ async function renewLocked(
     if (change !== null) await apply(ports, work, able, change, isClaimed);
     return { paymentId: null };
   }
-  return { paymentId: await charge(ports, work, able, { period, card: way.card }) };
+  const { publicUrl: url } = ports;
+  const { card } = way;
+  const onSession = card === null ? null : { card, returnUrl: url, cancelUrl: url, saveMethod: false };
+  const asked = { kind: 'RENEWAL', period, onSession, key: rules.renewalKey(able, period) } as const;
+  return { paymentId: await charge(ports, work, able, asked) };
+}
+
+async function payNow(
+  ports: SubscriptionPorts,
+  workspaceId: string,
+  id: string,
+  returnUrl: string,
+): Promise<string | null> {
+  const paymentId = await ports.events.transaction(async (tx, append) => {
+    const row = await repository.lockSubscription(tx, workspaceId, id);
+    if (row === undefined) throw notFound();
+    if (row.payment_id !== null && row.charge_kind === 'CONFIRMATION') return row.payment_id;
+    if (row.payment_id !== null || !rules.isConfirmable(row)) {
+      throw new AppError('CONFLICT', { message: 'Nothing is to be paid just now.' });
+    }
+    const work = { tx, append };
+    const able = await withPlace(ports, work, row);
+    const period = rules.nextPeriod(able, ports.clock.now());
+    const onSession = { card: null, usesSaved: true, returnUrl, cancelUrl: returnUrl, saveMethod: true };
+    const key = `${rules.renewalKey(able, period)}:${newUuid()}`;
+    return charge(ports, work, able, { kind: 'CONFIRMATION', period, onSession, key });
+  });
+  const settled = await ports.payments.settle(paymentId);
+  if (settled.status === 'SUCCEEDED') return null;
+  if (settled.status === 'ACTION') return settled.url;
+  if (settled.status === 'FAILED') throw new AppError('CONFLICT', { message: settled.message });
+  throw new AppError('SERVICE_UNAVAILABLE', {
+    message: 'The bank has not decided yet: look again in a minute.',
+  });
 }
 
 /** With a place in the tier of the next period; where that has none, the member stays in the present one. */
@@ -122,29 +165,37 @@ async function withPlace(
   return repository.updateSubscription(tx, row.id, rules.NO_PENDING);
 }
 
+interface Asked extends Pick<NewCharge, 'onSession' | 'key'> {
+  kind: 'RENEWAL' | 'CONFIRMATION';
+  period: ReturnType<typeof rules.nextPeriod>;
+}
+
 async function charge(
   ports: SubscriptionPorts,
   { tx, append }: Work,
   row: SubscriptionRow,
-  { period, card }: { period: ReturnType<typeof rules.nextPeriod>; card: string | null },
+  { kind, period, onSession, key }: Asked,
 ): Promise<string> {
   const { tierId, priceCents } = rules.nextTerms(row);
   const amountCents = rules.dueCents(row);
   const tier = await repository.findTier(tx, row.workspace_id, tierId);
-  const { publicUrl: url } = ports;
+  const unpaid = await ports.payments.unpaidOf(tx, row.id);
+  const isSame = unpaid?.amount_cents === amountCents && unpaid.tier_id === tierId;
+  if (unpaid !== undefined && !isSame) await ports.payments.abandon(tx, unpaid.id);
   const { paymentId } = await ports.payments.begin(tx, append, {
     workspaceId: row.workspace_id,
     customerId: row.customer_id,
     kind: 'SUBSCRIPTION',
     subscriptionId: row.id,
+    purchaseId: isSame ? unpaid.id : null,
     tierId,
     amountCents,
     discountCents: priceCents - amountCents,
     discountCode: amountCents < priceCents ? row.discount_code : null,
     description: tier?.name ?? 'Subscription',
-    key: rules.renewalKey(row, period),
-    onSession: card === null ? null : { card, returnUrl: url, cancelUrl: url, saveMethod: false },
+    key,
+    onSession,
   });
-  await repository.updateSubscription(tx, row.id, rules.renewing(row, period, paymentId));
+  await repository.updateSubscription(tx, row.id, rules.renewing(row, period, { paymentId, kind }));
   return paymentId;
 }

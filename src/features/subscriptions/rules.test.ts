@@ -167,6 +167,17 @@ test('retries that were missed do not follow at once', () => {
   assert.equal(change?.patch.next_charge_at?.toISOString(), '2026-03-21T10:00:00.000Z');
 });
 
+test('who did not pay while they were there has lost no try', () => {
+  const now = row().current_period_end;
+  const failed = row({ ...rules.declined(row(), now)?.patch });
+  assert.ok(rules.isConfirmable(failed) && !rules.isConfirmable(row()));
+  assert.ok(!rules.isConfirmable({ ...failed, is_disputed: true }));
+  const period = rules.nextPeriod(failed, now);
+  const asked = rules.renewing(failed, period, { paymentId: 'pay_1', kind: 'CONFIRMATION' });
+  const after = row({ ...failed, ...asked, ...rules.unconfirmed(failed, now) });
+  assert.deepEqual(after, failed);
+});
+
 test('what is due is charged, renewed without a charge, ended, or left alone', () => {
   const due = row().current_period_end;
   const cases: [rules.Duty, Partial<rules.SubscriptionRow>][] = [
@@ -243,7 +254,10 @@ test('a switch from months to years keeps the day', () => {
 test('a price that changes while a renewal is charged waits for the one after it', () => {
   const due = row();
   const period = rules.nextPeriod(due, due.current_period_end);
-  const underWay = row({ ...rules.renewing(due, period, 'pay_1'), pending_price_cents: 700 });
+  const underWay = row({
+    ...rules.renewing(due, period, { paymentId: 'pay_1', kind: 'RENEWAL' }),
+    pending_price_cents: 700,
+  });
   const terms = rules.chargedTerms(underWay);
   assert.deepEqual(terms, MONTHLY);
   const after = rules.renewed(underWay, rules.chargedPeriod(underWay), terms ?? MONTHLY, 'pur_2');

@@ -183,12 +183,21 @@ export function dueCents(row: SubscriptionRow): number {
   return due < MIN_CHARGE_CENTS ? 0 : due;
 }
 
+/** May its member pay the renewal that was declined, being there? */
+export function isConfirmable(row: SubscriptionRow): boolean {
+  return row.status === 'PAST_DUE' && !row.is_disputed && !row.cancel_at_period_end && dueCents(row) > 0;
+}
+
 /** A renewal is being charged. */
-export function renewing(row: SubscriptionRow, period: Period, paymentId: string): Patch {
+export function renewing(
+  row: SubscriptionRow,
+  period: Period,
+  charge: { paymentId: string; kind: 'RENEWAL' | 'CONFIRMATION' },
+): Patch {
   const { tierId, priceCents, interval } = nextTerms(row);
   return {
-    payment_id: paymentId,
-    charge_kind: 'RENEWAL',
+    payment_id: charge.paymentId,
+    charge_kind: charge.kind,
     charge_tier_id: tierId,
     charge_price_cents: priceCents,
     charge_interval: interval,
@@ -251,13 +260,23 @@ export function declined(row: SubscriptionRow, now: Date): Change | null {
   }
   const by = move(row.status, 'DECLINED');
   if (by === null) return null;
-  const planned = daysAfter(row.current_period_end, row.timezone, retryDays);
   return changed(isFirst ? by : { ...by, told: null }, {
     ...NO_CHARGE,
     failed_attempts: row.failed_attempts + 1,
-    // Where the ladder was missed, its steps do not follow at once.
-    next_charge_at: planned > now ? planned : daysAfter(now, row.timezone, 1),
+    next_charge_at: nextTry(row, retryDays, now),
   });
+}
+
+/** Where the ladder was missed, its steps do not follow at once. */
+function nextTry(row: SubscriptionRow, retryDays: number, now: Date): Date {
+  const planned = daysAfter(row.current_period_end, row.timezone, retryDays);
+  return planned > now ? planned : daysAfter(now, row.timezone, 1);
+}
+
+/** The member did not pay, being there: it is tried again when it was to be anyway. */
+export function unconfirmed(row: SubscriptionRow, now: Date): Patch {
+  const retryDays = RETRY_DAYS[row.failed_attempts - 1] ?? RETRY_DAYS[0];
+  return { ...NO_CHARGE, next_charge_at: nextTry(row, retryDays, now) };
 }
 
 function endedAt(now: Date) {

@@ -17,6 +17,7 @@ import {
   type CardService,
   type PaymentEvents,
   type Payments,
+  STRIPE_PAGES,
   testCardOf,
 } from '../../features/payments/index.ts';
 import type { Subscriptions } from '../../features/subscriptions/index.ts';
@@ -58,7 +59,7 @@ export function checkoutPart(
       routes: () => checkoutRoutes({ checkouts, simulations, clock, publicUrl }),
       pages: ({ assets }) => [
         checkoutPages({
-          ...{ ...ports, checkoutPayments, secrets, assets, isOwnOrigin },
+          ...{ ...ports, checkoutPayments, secrets, assets, isOwnOrigin, providerPages: STRIPE_PAGES },
           counters: { window: caps },
         }),
       ],

@@ -1,6 +1,6 @@
 import type { Mailbox } from '../../features/mail/index.ts';
 import { createMembers, memberPages } from '../../features/members/index.ts';
-import type { CardService, Payments } from '../../features/payments/index.ts';
+import { type CardService, type Payments, STRIPE_PAGES } from '../../features/payments/index.ts';
 import type { Subscriptions } from '../../features/subscriptions/index.ts';
 import { EVERY, type Part } from '../part.ts';
 import type { Base } from '../wiring.ts';
@@ -20,6 +20,7 @@ export function membersPart(needs: Needs): Part {
   const members = createMembers({ ...needs, cookie, publicUrl });
   const cards = {
     save: needs.cards.save,
+    providerPages: STRIPE_PAGES,
     isSandbox: (workspaceId: string) =>
       payments.providerOf(workspaceId).then(
         ({ name }) => name === 'SANDBOX',

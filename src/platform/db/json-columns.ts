@@ -50,6 +50,7 @@ export interface PaymentRequest {
   cancelUrl?: string;
   expiresAt?: string;
   card?: string | null;
+  usesSaved?: boolean;
   methodRef?: string;
   /** The creator's account with the provider. */
   accountRef?: string | null;

@@ -1603,7 +1603,7 @@ create table subscription (
   price_told_at timestamp with time zone,
   constraint subscription_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['MEMBER_CANCELED'::text, 'CREATOR_CANCELED'::text, 'REFUNDED'::text, 'DISPUTE_LOST'::text, 'PAYMENT_FAILED'::text]))),
   constraint subscription_charge_interval_check CHECK ((charge_interval = ANY (ARRAY['MONTH'::text, 'YEAR'::text]))),
-  constraint subscription_charge_kind_check CHECK ((charge_kind = ANY (ARRAY['RENEWAL'::text, 'SWITCH'::text]))),
+  constraint subscription_charge_kind_check CHECK ((charge_kind = ANY (ARRAY['RENEWAL'::text, 'CONFIRMATION'::text, 'SWITCH'::text]))),
   constraint subscription_charge_price_cents_check CHECK ((charge_price_cents >= 0)),
   constraint subscription_charge_tier_id_fkey FOREIGN KEY (charge_tier_id) REFERENCES tier(id),
   constraint subscription_check CHECK (((status = ANY (ARRAY['CANCELED'::text, 'EXPIRED'::text])) = (ended_at IS NOT NULL))),

@@ -173,7 +173,7 @@ export const VALUES = {
     status: ['TRIALING', 'ACTIVE', 'PAST_DUE', 'CANCELED', 'EXPIRED'],
     interval: ['MONTH', 'YEAR'],
     cancel_reason: ['MEMBER_CANCELED', 'CREATOR_CANCELED', 'REFUNDED', 'DISPUTE_LOST', 'PAYMENT_FAILED'],
-    charge_kind: ['RENEWAL', 'SWITCH'],
+    charge_kind: ['RENEWAL', 'CONFIRMATION', 'SWITCH'],
     charge_interval: ['MONTH', 'YEAR'],
     pending_interval: ['MONTH', 'YEAR'],
   },

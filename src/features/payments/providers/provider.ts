@@ -76,8 +76,9 @@ export interface ChargeRequest extends Omit<SavedChargeRequest, 'methodRef'> {
   cancelUrl: string;
   /** Until then the buyer may complete it. */
   expiresAt: Date;
-  /** Sandbox: the number of a test card. */
+  /** Sandbox: the number of a test card; without one the saved card is charged. */
   card: string | null;
+  savedRef: string | null;
 }
 
 export interface SaveMethodRequest {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../../../http/assets.ts';
 import { sendPage } from '../../../../http/page.ts';
 import type { Sandbox } from './sandbox.ts';
-import { accountPage, confirmPage, endedPage } from './sandbox.views.ts';
+import { accountPage, confirmPage, endedPage, returnPage } from './sandbox.views.ts';
 
 interface Deps {
   sandbox: Pick<Sandbox, 'waiting' | 'confirm'>;
@@ -31,7 +31,7 @@ export function sandboxPages({ sandbox, assets }: Deps): (app: FastifyInstance) 
       scope.post('/sandbox/confirm/:ref', async (request: ConfirmRequest, reply) => {
         const passed = request.body?.outcome === 'complete';
         const back = await sandbox.confirm(request.params.ref, passed);
-        return back === null ? sendPage(reply, assets, endedPage()) : reply.redirect(back.returnUrl, 303);
+        return sendPage(reply, assets, back === null ? endedPage() : returnPage(back.returnUrl));
       });
     });
   };

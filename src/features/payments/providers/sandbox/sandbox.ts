@@ -89,7 +89,8 @@ async function keyed(db: Db, key: string): Promise<SandboxPayment> {
 
 async function charge(deps: Deps, request: ChargeRequest): Promise<Answer> {
   const { db } = deps;
-  const card = testCardOf(request.card);
+  const saved = request.savedRef === null ? undefined : await repository.findCard(db, request.savedRef);
+  const card = testCardOf(request.card ?? saved?.card ?? null);
   // Nothing else comes this far; it is neither kept nor named.
   if (card === null) return declined(null, 'CARD_DECLINED');
   const does = TEST_CARDS[card]?.charge;

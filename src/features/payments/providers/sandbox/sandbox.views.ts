@@ -4,11 +4,11 @@ import type { SandboxPayment } from './repository.ts';
 
 /** The pages of the sandbox; they work without any script. */
 
-function page(status: number, title: string, content: SafeHtml): Page {
+function page(status: number, title: string, content: SafeHtml, head?: SafeHtml): Page {
   return {
     status,
     title: `${title} · Marquee`,
-    head: html`<meta name="robots" content="noindex">`,
+    head: html`<meta name="robots" content="noindex">${head}`,
     body: siteFrame('page notice', html`<h1>${title}</h1>\n${content}`),
     frames: "'none'",
     forms: true,
@@ -28,6 +28,16 @@ export function confirmPage(payment: SandboxPayment): Page {
 <button class="button" type="submit" name="outcome" value="complete">Complete</button>
 <button class="button" type="submit" name="outcome" value="fail">Fail</button>
 </form>`,
+  );
+}
+
+/** No redirect: browsers would hold the shop's address, where the way ends, against this page's form. */
+export function returnPage(url: string): Page {
+  return page(
+    200,
+    'Thank you',
+    html`<p>You are led back. <a href="${url}">Go on</a> if nothing happens.</p>`,
+    html`<meta http-equiv="refresh" content="0; url=${url}">`,
   );
 }
 

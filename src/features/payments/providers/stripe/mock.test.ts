@@ -70,7 +70,14 @@ const handle = { key: 'pay_1', workspaceId: 'wsp_1', ref: null, accountRef: null
 test('Stripe takes what is sent for a payment', { skip }, async () => {
   const asked = { key: 'pay_1', workspaceId: 'wsp_1', description: 'A video', customer, ...money };
   const expiresAt = dateFromMs(Date.parse('2026-01-01T01:00:00Z'));
-  const paid = await stripe.charge({ ...asked, ...pages, saveMethod: true, expiresAt, card: null });
+  const paid = await stripe.charge({
+    ...asked,
+    ...pages,
+    saveMethod: true,
+    expiresAt,
+    card: null,
+    savedRef: null,
+  });
   assert.notEqual(paid.status, 'FAILED', 'a refused parameter would be one');
   const renewed = await stripe.chargeSaved({ ...asked, key: 'pay_2', methodRef: 'pm_card_visa' });
   assert(renewed.status !== 'FAILED' || renewed.code !== 'PROVIDER_ERROR');

@@ -32,6 +32,8 @@ import { hintOf, TOLD } from './hints.ts';
 
 /** The version whose shapes this file was written for; Stripe keeps old ones. */
 const API_VERSION = '2026-10-28.endive';
+/** Where Stripe asks for cards. */
+export const STRIPE_PAGES = 'https://checkout.stripe.com';
 const TIMEOUT_MS = 10_000;
 /** Of signatures, as everywhere (docs/api/webhooks.md). */
 const TOLERANCE_SEC = 300;

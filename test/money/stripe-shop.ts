@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { startTestApp, type TestApp } from '../harness/app.ts';
+import type { TestClock } from '../harness/clock.ts';
+import { runTask } from '../harness/parts.ts';
+import { type StripeServer, startStripeServer } from '../harness/stripe-server.ts';
+import { type Shop, selling } from './shop.ts';
+
+/** A creator whose account with Stripe is complete. */
+export type StripeShop = Shop & { accountRef: string };
+
+interface Signed {
+  body: string;
+  signature: string;
+}
+
+/** A platform in live mode that is paid through Stripe, and what buyers, partners and Stripe do there. */
+export async function startStripeShop(clock: TestClock) {
+  const stripe: StripeServer = await startStripeServer(() => clock.ms());
+  const env = {
+    LIVEMODE: 'true',
+    PLATFORM_FEE_PERCENT: '5',
+    STRIPE_SECRET_KEY: 'sk_test_123',
+    STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
+    STRIPE_API_URL: stripe.url,
+  };
+  const app: TestApp = await startTestApp({ clock, env });
+  const { db, payments } = app.container;
+  const sells = selling(() => app, 'live');
+
+  async function shop(): Promise<StripeShop> {
+    const made = await sells.shop();
+    const accountRef = stripe.completeAccount();
+    await db
+      .insertInto('connect_account')
+      .values({
+        workspace_id: made.account.live,
+        provider: 'STRIPE',
+        provider_ref: accountRef,
+        charges_enabled: true,
+        checked_at: clock.now(),
+        created_at: clock.now(),
+      })
+      .execute();
+    return { ...made, accountRef };
+  }
+
+  /**
+   * Presses Pay.
+   *
+   * @param token of the page as it was shown before; a paid one has none any more.
+   * @returns the session of Stripe's that the buyer is led to, and its PaymentIntent.
+   */
+  async function goToStripe(checkoutId: string, email = 'ann@example.com', token?: string) {
+    const led = await sells.send(checkoutId, 'pay', { email, ...(token === undefined ? {} : { token }) });
+    assert.equal(led.status, 303, led.text);
+    const session = led.location?.split('/').at(-1) ?? '';
+    return { session, intent: String(stripe.object(session).payment_intent) };
+  }
+
+  /** The buyer comes back from Stripe's page. @returns where they are led to. */
+  async function comeBack(checkoutId: string): Promise<string | null> {
+    const answer = await fetch(`${app.url}/checkout/${checkoutId}/return`, { redirect: 'manual' });
+    return answer.headers.get('location');
+  }
+
+  async function tell({ body, signature }: Signed): Promise<number> {
+    const answer = await fetch(`${app.url}/webhooks/stripe`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': signature },
+      body,
+    });
+    const text = await answer.text();
+    if (answer.status === 400) assert.match(text, /"field":"Stripe-Signature"/);
+    return answer.status;
+  }
+
+  /** Stripe tells of an object, twice, and the worker acts on it. */
+  async function hear(type: string, objectId: string, account?: string): Promise<void> {
+    const event = stripe.event(type, objectId, account);
+    assert.equal(await tell(event), 200);
+    assert.equal(await tell(event), 200);
+    await payments.hints.run();
+  }
+
+  const run = (task: string) => runTask(app.container, task);
+  const get = async ({ key }: Shop, path: string) => (await app.request('GET', path, { key })).assertOk(200);
+
+  /** What the creator has sold, the newest first: kind, status, amounts. */
+  async function purchases(of: Shop) {
+    const rows = (await get(of, '/purchases')).list('data');
+    return rows.map((row) => {
+      const { id, kind, status, amountCents, feeCents, refundedCents } = Object(row);
+      return { id: String(id), kind, status, amountCents, feeCents, refundedCents };
+    });
+  }
+
+  const post = (path: string, fields: Record<string, string>, cookie = '') =>
+    fetch(`${app.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', cookie },
+      body: new URLSearchParams(fields),
+      redirect: 'manual',
+    });
+
+  /** A member on the page that a mailed link opens. */
+  async function member({ account }: Shop, email: string) {
+    const base = `/members/${account.id}`;
+    await post(`${base}/link`, { email });
+    await run('member links');
+    const { mailbox } = app.container;
+    const mail = (await mailbox.list()).find((one) => one.to === email && one.kind === 'member-link');
+    const { text } = await mailbox.get(mail?.id ?? '');
+    const token = /token=([\w-]{43})/.exec(text ?? '')?.[1] ?? '';
+    const entered = await post(`${base}/enter`, { token });
+    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const page = async () => (await fetch(`${app.url}${base}`, { headers: { cookie } })).text();
+    return {
+      /** A form of the page, about its first subscription. */
+      async send(what: string) {
+        const text = await page();
+        const field = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
+        const fields = { formToken: field('formToken'), subscription: field('subscription') };
+        const answer = await post(`${base}/${what}`, fields, cookie);
+        return { status: answer.status, location: answer.headers.get('location') };
+      },
+    };
+  }
+
+  const mails = async (email: string) =>
+    (await app.container.mailbox.list()).filter(({ to }) => to === email).map(({ kind }) => kind);
+
+  return {
+    ...{ ...sells, app, stripe, shop, goToStripe, comeBack, tell, hear, run, get, purchases, member, mails },
+    async close() {
+      await app.close();
+      await stripe.close();
+    },
+  };
+}
