@@ -7,6 +7,7 @@ import { domainEvents } from '../features/domains/index.ts';
 import { payoutEvents } from '../features/ledger/index.ts';
 import type { Mailbox } from '../features/mail/index.ts';
 import { paymentEvents } from '../features/payments/index.ts';
+import { productEvents } from '../features/products/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
 import { restreamEvents } from '../features/restreams/index.ts';
 import { roomEvents, roomRecordingJob } from '../features/rooms/index.ts';
@@ -27,6 +28,7 @@ import { accountsPart, profilesPart } from './parts/accounts.ts';
 import { createAddresses } from './parts/addresses.ts';
 import { apiKeysPart } from './parts/api-keys.ts';
 import { authPart } from './parts/auth.ts';
+import { availabilityPart } from './parts/availability.ts';
 import { bridgesPart } from './parts/bridges.ts';
 import { chatPart } from './parts/chat.ts';
 import { checkoutPart } from './parts/checkout.ts';
@@ -41,6 +43,7 @@ import { paymentsPart } from './parts/payments.ts';
 import { platformPart } from './parts/platform.ts';
 import { playbackPart } from './parts/playback.ts';
 import { processingPart } from './parts/processing.ts';
+import { productsPart } from './parts/products.ts';
 import { recordingReady, recordingsPart } from './parts/recordings.ts';
 import { requestLogPart } from './parts/request-log.ts';
 import { restreamsPart } from './parts/restreams.ts';
@@ -72,6 +75,7 @@ export const coreDeclarations: Declarations = {
     ...checkoutEvents,
     ...paymentEvents,
     ...payoutEvents,
+    ...productEvents,
   ],
   jobs: [...processingJobs, recordingJob, roomRecordingJob],
 };
@@ -94,6 +98,7 @@ export function buildCore(base: Base) {
   const media = buildMedia(base, take);
   const meeting = take(roomsPart({ ...base, ...media }));
   const money = buildMoney({ ...base, ...people, ...media }, take);
+  const booked = buildBooking({ ...base, ...people }, take);
   const carried = take(bridgesPart({ ...base, ...media, ...meeting }));
   parts.push(membersPart({ ...base, ...people, ...media, ...money }));
   const selling = take(checkoutPart({ ...base, ...people, ...media, ...money }));
@@ -113,6 +118,7 @@ export function buildCore(base: Base) {
       ...meeting,
       ...carried,
       ...money,
+      ...booked,
       ...selling,
       webhooks,
       failureWatch,
@@ -137,6 +143,13 @@ function buildMoney(base: Selling, take: Take) {
   const paid = take(paymentsPart({ ...base, ...books, onCardKept }));
   const renewed: { subscriptions: Subscriptions } = take(subscriptionsPart({ ...base, ...tiers, ...paid }));
   return { ...books, ...tiers, ...codes, ...paid, ...renewed };
+}
+
+/** Time that creators sell. */
+function buildBooking(base: Base & { accounts: Accounts }, take: Take) {
+  const { availability } = take(availabilityPart(base));
+  const { products } = take(productsPart(base));
+  return { availability, products };
 }
 
 /** Accounts, and who may act for them. */

@@ -23,6 +23,8 @@ export const TEST_MODE_ONLY: readonly string[] = [
 /** What is locked to origins lets the platform itself in. */
 export const FROM_PLATFORM = { origin: 'http://marquee.test' };
 
+const PRODUCT = { title: 'An hour', type: 'ONE_TO_ONE', priceCents: 0 };
+
 /** A checkout of a tier. */
 async function checkout(create: (path: string, body: object) => Promise<string>): Promise<string> {
   const tierId = await create('/tiers', { name: 'A tier', priceCents: 500, interval: 'MONTH' });
@@ -66,6 +68,7 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
       '/booking/discount-codes/{id}',
       { id: await create('/booking/discount-codes', { code: newUuid(), percentOff: 10 }) },
     ],
+    ['/booking/products/{id}', { id: await create('/booking/products', PRODUCT) }],
     ['/purchases/{id}', { id: await purchase(app, stream) }],
     ['/notifications/{id}', { id: await notification(app, key) }],
     [

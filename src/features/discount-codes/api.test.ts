@@ -133,6 +133,26 @@ test('the end of a code is told once for each end', async () => {
   assert.equal((await events()).length, 2);
 });
 
+test('a code of one product is for a product of the workspace', async () => {
+  const { key, account } = await app.createKey();
+  const product = { title: 'An hour', type: 'ONE_TO_ONE', priceCents: 5000 };
+  const post = (path: string, body: object) => app.request('POST', path, { key, body });
+  const productId = (await post('/booking/products', product)).assertOk(201).string('data.id');
+  const code = { code: 'HOUR', percentOff: 10 };
+  const made = (await post('/booking/discount-codes', { ...code, productId })).assertOk(201);
+  assert.equal(made.at('data.productId'), productId);
+  const path = `/booking/discount-codes/${made.string('data.id')}`;
+  const patch = (body: object) => app.request('PATCH', path, { key, body });
+  assert.equal((await patch({ productId: null })).assertOk(200).at('data.productId'), null);
+  assert.equal((await patch({ productId })).assertOk(200).at('data.productId'), productId);
+  const strangers = [(await app.createKey()).key, (await app.createKey({ account, mode: 'test' })).key];
+  for (const stranger of strangers) {
+    const body = { ...code, productId };
+    (await app.request('POST', '/booking/discount-codes', { key: stranger, body })).assertError('NOT_FOUND');
+  }
+  (await patch({ productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr' })).assertError('NOT_FOUND');
+});
+
 test('permissions', async () => {
   const account = await app.createAccount();
   const reader = (await app.createKey({ account, scope: 'STANDARD', permissions: ['booking:read'] })).key;

@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
 import type { Mode } from '../../kernel/access.ts';
+import { changesBetween, defined } from '../../kernel/changes.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -156,7 +156,7 @@ async function update(
     throw new AppError('CONFLICT', { field: 'interval', message });
   }
   const wished = { ...before, ...defined(toColumns(input)) };
-  const changes = changesOf(before, wished);
+  const changes = changesBetween(settingsOf(before), settingsOf(wished));
   const migrateExisting = input.migrateExisting ?? false;
   if (Object.keys(changes).length === 0 && !migrateExisting) return before;
   const after = await repository.updateTier(tx, id, { ...defined(toColumns(input)), updated_at: now });
@@ -182,20 +182,4 @@ function toColumns(input: TierPatch) {
     is_active: input.isActive,
     max_members: input.maxMembers,
   } satisfies TierChange;
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function defined<T extends object>(values: T): Defined<T>;
-function defined(values: object): object {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-}
-
-function changesOf(before: TierRow, after: TierRow): Record<string, { from: unknown; to: unknown }> {
-  const old = new Map<string, unknown>(Object.entries(settingsOf(before)));
-  return Object.fromEntries(
-    Object.entries(settingsOf(after))
-      .filter(([name, to]) => !isDeepStrictEqual(old.get(name), to))
-      .map(([name, to]) => [name, { from: old.get(name), to }]),
-  );
 }

@@ -19,6 +19,8 @@ const TAGS: Record<string, string> = {
   tiers: 'What people subscribe to: a name, a price for each month or year, and what members get.',
   subscriptions: 'What members have of tiers: renewed, changed and ended.',
   checkout: 'Pages on which buyers pay for a tier or a video.',
+  products: 'Time that you sell: one to one, in classes, in cohorts.',
+  availability: 'When you have time to be booked.',
   discountCodes: 'Codes with which buyers pay less.',
   uploads: 'Upload sessions: an address that takes the bytes of a file, by tus 1.0 or one PUT.',
   imports: 'Files that the platform fetches itself and makes videos of.',

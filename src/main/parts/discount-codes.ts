@@ -3,13 +3,13 @@ import {
   type DiscountCodes,
   discountCodeRoutes,
 } from '../../features/discount-codes/index.ts';
+import { hasProduct } from '../../features/products/index.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
 export function discountCodesPart(base: Base): Built<{ discountCodes: DiscountCodes }> {
   const { cursors, clock } = base;
-  // Products come with booking.
-  const discountCodes = createDiscountCodes({ ...base, hasProduct: async () => false });
+  const discountCodes = createDiscountCodes({ ...base, hasProduct });
   return {
     gives: { discountCodes },
     part: {

@@ -59,6 +59,17 @@ export async function isSuspended(db: Db, workspaceId: string): Promise<boolean>
   return row === undefined;
 }
 
+/** The zone of the account that owns a workspace. */
+export async function timezoneOf(db: Db, workspaceId: string): Promise<string> {
+  const { timezone } = await db
+    .selectFrom('workspace')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select('account.timezone')
+    .where('workspace.id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+  return timezone;
+}
+
 /** The id of an account's workspace of this mode. */
 export async function workspaceOf(db: Db, accountId: string, mode: Mode): Promise<string> {
   const { id } = await db

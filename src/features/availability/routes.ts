@@ -1,0 +1,33 @@
+import { reads, writes } from '../../http/access.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import type { Db } from '../../platform/db/index.ts';
+import { AvailabilityIn, AvailabilityOut, toAvailability } from './schemas.ts';
+import type { Availability } from './service.ts';
+
+/** `/booking/availability` (docs/api/booking-availability.md). */
+export function availabilityRoutes({ availability, db }: { availability: Availability; db: Db }): Route[] {
+  return [
+    defineRoute({
+      ...reads('booking:read'),
+      operationId: 'availability.get',
+      method: 'GET',
+      path: '/booking/availability',
+      summary: 'Get when you have time',
+      description: 'The defaults, until it is put: no windows, an hour of notice, 60 days ahead.',
+      reply: { status: 200, schema: AvailabilityOut },
+      handler: async ({ caller }) => toAvailability(await availability.of(db, caller.workspaceId)),
+    }),
+    defineRoute({
+      ...writes('booking:write'),
+      operationId: 'availability.put',
+      method: 'PUT',
+      path: '/booking/availability',
+      summary: 'Say when you have time',
+      description: 'As a whole: what is left out gets its default. Bookings that there are stand.',
+      body: AvailabilityIn,
+      reply: { status: 200, schema: AvailabilityOut },
+      handler: async ({ caller }, { body }) =>
+        toAvailability(await availability.put(caller.workspaceId, body)),
+    }),
+  ];
+}

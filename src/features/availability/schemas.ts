@@ -1,0 +1,89 @@
+import Type, { type Static } from 'typebox';
+import { named } from '../../http/named.ts';
+import { Instant, Nullable } from '../../http/schema.ts';
+import { type AvailableTime, WEEKDAYS, type Weekly } from './rules.ts';
+
+/** Ten years, which no notice needs. */
+const MAX_NOTICE_MIN = 5_256_000;
+/** Ten years. */
+const MAX_ADVANCE_DAYS = 3650;
+const MAX_WINDOWS = 48;
+const MAX_BLACKOUTS = 500;
+
+const TIME = '([01]\\d|2[0-3]):[0-5]\\d';
+const DayWindow = named(
+  'DayWindow',
+  Type.Object({
+    start: Type.String({ pattern: `^${TIME}$`, description: 'HH:MM, a wall time of `timezone`.' }),
+    end: Type.String({ pattern: `^(${TIME}|24:00)$`, description: 'After it; 24:00 is the end of the day.' }),
+  }),
+);
+const Windows = Type.Array(DayWindow, { maxItems: MAX_WINDOWS });
+
+const Blackout = named(
+  'Blackout',
+  Type.Object({
+    start: Type.String({ maxLength: 40, description: 'A local day (`2026-12-24`), or an instant.' }),
+    end: Type.String({ maxLength: 40, description: 'A day is included, an instant is not.' }),
+    reason: Type.Optional(Type.String({ maxLength: 200, description: 'For you alone.' })),
+  }),
+);
+
+const weeklyJson = named(
+  'BookingWeek',
+  Type.Unsafe<Weekly>(
+    Type.Object(Object.fromEntries(WEEKDAYS.map((day) => [day, Type.Optional(Windows)])), {
+      additionalProperties: false,
+      description: 'When you have time, by the day of the week; a day that is left out has none.',
+    }),
+  ),
+);
+const others = {
+  timezone: Type.String({ maxLength: 64, description: 'IANA, such as Europe/Berlin.' }),
+  blackoutsJson: Type.Array(Blackout, {
+    maxItems: MAX_BLACKOUTS,
+    description: 'When you have none, whatever day it is.',
+  }),
+  minNoticeMin: Type.Integer({
+    minimum: 0,
+    maximum: MAX_NOTICE_MIN,
+    description: 'Between a booking and its start.',
+  }),
+  maxAdvanceDays: Type.Integer({
+    minimum: 0,
+    maximum: MAX_ADVANCE_DAYS,
+    description: 'How far ahead can be booked.',
+  }),
+};
+
+const SAMPLE = {
+  weeklyJson: { mon: [{ start: '09:00', end: '12:00' }], thu: [{ start: '13:30', end: '18:00' }] },
+  timezone: 'Europe/Berlin',
+  blackoutsJson: [{ start: '2026-12-24', end: '2026-12-26', reason: 'Holidays' }],
+  minNoticeMin: 60,
+  maxAdvanceDays: 60,
+};
+
+export const AvailabilityIn = named(
+  'BookingAvailabilityPut',
+  Type.Object({ weeklyJson, ...Type.Partial(Type.Object(others)).properties }),
+  SAMPLE,
+);
+export type AvailabilityIn = Static<typeof AvailabilityIn>;
+
+export const AvailabilityOut = named(
+  'BookingAvailability',
+  Type.Object({ weeklyJson, ...others, updatedAt: Nullable(Instant) }),
+  { ...SAMPLE, updatedAt: '2026-11-20T09:00:00.000Z' },
+);
+
+export function toAvailability(row: AvailableTime): Static<typeof AvailabilityOut> {
+  return {
+    weeklyJson: row.weekly,
+    timezone: row.timezone,
+    blackoutsJson: row.blackouts,
+    minNoticeMin: row.minNoticeMin,
+    maxAdvanceDays: row.maxAdvanceDays,
+    updatedAt: row.updatedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,69 @@
+import Type from 'typebox';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
+import { OneOf } from '../../http/schema.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+
+const shape = {
+  productId: Type.String(),
+  type: OneOf(VALUES.booking_product.type),
+  title: Type.String(),
+  status: OneOf(VALUES.booking_product.status),
+  sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this product.' }),
+};
+const data = named('BookingProductEventData', Type.Object(shape));
+const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
+  description: 'Each changed field with its old and its new value.',
+});
+
+const sample = {
+  productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr',
+  type: 'ONE_TO_ONE',
+  title: 'An hour of coaching',
+  status: 'DRAFT',
+  sequence: 1,
+} as const;
+
+export const productCreated = defineEvent({
+  type: 'booking.product.created',
+  description: 'A booking product was created.',
+  data,
+  sample,
+});
+
+export const productUpdated = defineEvent({
+  type: 'booking.product.updated',
+  description: 'A booking product was changed.',
+  data: Type.Object({ ...shape, changes }),
+  sample: { ...sample, sequence: 2, changes: { priceCents: { from: 5000, to: 6000 } } },
+});
+
+export const productPublished = defineEvent({
+  type: 'booking.product.published',
+  description: 'A booking product can be booked from now on.',
+  data,
+  sample: { ...sample, status: 'PUBLISHED', sequence: 3 },
+});
+
+export const productUnpublished = defineEvent({
+  type: 'booking.product.unpublished',
+  description: 'A booking product cannot be booked any more; the bookings of it stand.',
+  data,
+  sample: { ...sample, sequence: 4 },
+});
+
+export const productDeleted = defineEvent({
+  type: 'booking.product.deleted',
+  description:
+    'A booking product is sold no more: it was archived, or removed when nobody had ever booked it.',
+  data,
+  sample: { ...sample, status: 'ARCHIVED', sequence: 5 },
+});
+
+export const productEvents: EventDefinition[] = [
+  productCreated,
+  productUpdated,
+  productPublished,
+  productUnpublished,
+  productDeleted,
+];

@@ -1,0 +1,90 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition } from '../../platform/db/page.ts';
+import type {
+  BookingProductStatus,
+  BookingProductTable,
+  BookingProductType,
+} from '../../platform/db/tables.generated.ts';
+
+export type ProductRow = Selectable<BookingProductTable>;
+export type ProductChange = Omit<Updateable<BookingProductTable>, 'id' | 'workspace_id' | 'event_sequence'>;
+
+export interface ProductFilters {
+  statuses: readonly BookingProductStatus[] | undefined;
+  types: readonly BookingProductType[] | undefined;
+}
+
+export function insertProduct(tx: Tx, row: Insertable<BookingProductTable>): Promise<ProductRow> {
+  return tx.insertInto('booking_product').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export function findProduct(db: Db, workspaceId: string, id: string): Promise<ProductRow | undefined> {
+  return select(db, workspaceId).where('id', '=', id).executeTakeFirst();
+}
+
+/** @param slugOrId as it stands in the address of its page. */
+export function findPublished(
+  db: Db,
+  workspaceId: string,
+  slugOrId: string,
+): Promise<ProductRow | undefined> {
+  return select(db, workspaceId)
+    .where('status', '=', 'PUBLISHED')
+    .where((eb) => eb.or([eb('slug', '=', slugOrId), eb('id', '=', slugOrId)]))
+    .executeTakeFirst();
+}
+
+export function lockOwnProduct(tx: Tx, workspaceId: string, id: string): Promise<ProductRow | undefined> {
+  return select(tx, workspaceId).where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
+}
+
+export function lockProduct(tx: Tx, id: string): Promise<ProductRow | undefined> {
+  return tx
+    .selectFrom('booking_product')
+    .selectAll()
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+export function listProducts(
+  db: Db,
+  workspaceId: string,
+  { statuses, types }: ProductFilters,
+  page: PageRequest,
+): Promise<ProductRow[]> {
+  return select(db, workspaceId)
+    .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
+    .$if(types !== undefined, (query) => query.where('type', 'in', types ?? []))
+    .where(pageCondition(page))
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+export function updateProduct(tx: Tx, id: string, change: ProductChange): Promise<ProductRow> {
+  return tx
+    .updateTable('booking_product')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function deleteProduct(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('booking_product').where('id', '=', id).execute();
+}
+
+export async function countBooking(tx: Tx, id: string): Promise<void> {
+  await tx
+    .updateTable('booking_product')
+    .set({ booking_count: sql`booking_count + 1` })
+    .where('id', '=', id)
+    .execute();
+}
+
+function select(db: Db, workspaceId: string) {
+  return db.selectFrom('booking_product').selectAll().where('workspace_id', '=', workspaceId);
+}

@@ -1,0 +1,150 @@
+import { reads, writes } from '../../http/access.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { CommaList, IdParams, parseList } from '../../http/schema.ts';
+import type { Caller } from '../../kernel/access.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { ProductRow } from './repository.ts';
+import { bookingPath } from './rules.ts';
+import { Product, ProductEnded, ProductIn, ProductPatch, toProduct } from './schemas.ts';
+import type { Products } from './service.ts';
+
+const Id = IdParams('bkp', 'product');
+const { type: TYPES, status: STATUSES } = VALUES.booking_product;
+
+interface Deps {
+  products: Products;
+  cursors: CursorCodec;
+  usernameOf(accountId: string): Promise<string>;
+  /** Without a slash at the end. */
+  publicUrl: string;
+}
+
+/** `/booking/products` (docs/api/booking-products.md). */
+export function productRoutes(deps: Deps): Route[] {
+  return [...collection(deps), ...resource(deps)];
+}
+
+function viewOf({ usernameOf, publicUrl }: Deps) {
+  return async ({ accountId, mode }: Caller) => {
+    const creator = { username: await usernameOf(accountId), mode };
+    return (row: ProductRow) => toProduct(row, { mode, url: `${publicUrl}${bookingPath(creator, row)}` });
+  };
+}
+
+function collection(deps: Deps): Route[] {
+  const { products, cursors } = deps;
+  const view = viewOf(deps);
+  return [
+    defineRoute({
+      ...writes('booking:write'),
+      operationId: 'products.create',
+      method: 'POST',
+      path: '/booking/products',
+      summary: 'Create a product',
+      description:
+        'It is a draft until it is published. Left out: an hour, one seat, no buffer, no recording.',
+      body: ProductIn,
+      reply: { status: 201, schema: Product },
+      errors: ['CONFLICT'],
+      handler: async ({ caller }, { body }) => {
+        const row = await products.create(caller.workspaceId, body);
+        return (await view(caller))(row);
+      },
+    }),
+    defineRoute({
+      ...reads('booking:read'),
+      operationId: 'products.list',
+      method: 'GET',
+      path: '/booking/products',
+      summary: 'List products',
+      description: 'Archived ones too.',
+      query: listQuery({ status: CommaList(STATUSES), type: CommaList(TYPES) }),
+      reply: { status: 200, schema: Product, list: true },
+      async handler({ caller }, { query }) {
+        const list = new ListReader(cursors, `products:${caller.workspaceId}`, query);
+        const filters = {
+          statuses: parseList('status', STATUSES, query.status),
+          types: parseList('type', TYPES, query.type),
+        };
+        const rows = await products.list(caller.workspaceId, filters, list.request);
+        return list.page(rows, await view(caller));
+      },
+    }),
+  ];
+}
+
+function resource(deps: Deps): Route[] {
+  const { products } = deps;
+  const view = viewOf(deps);
+  const changes = (verb: 'publish' | 'unpublish', words: { summary: string; description: string }): Route =>
+    defineRoute({
+      ...writes('booking:write'),
+      ...words,
+      operationId: `products.${verb}`,
+      method: 'POST',
+      path: `/booking/products/{id}/${verb}`,
+      params: Id,
+      reply: { status: 200, schema: Product },
+      errors: ['BAD_REQUEST', 'CONFLICT'],
+      handler: async ({ caller }, { params }) => {
+        const row = await products[verb](caller.workspaceId, params.id);
+        return (await view(caller))(row);
+      },
+    });
+  return [
+    defineRoute({
+      ...reads('booking:read'),
+      operationId: 'products.get',
+      method: 'GET',
+      path: '/booking/products/{id}',
+      summary: 'Get a product',
+      description: 'With the address of its page while it is published.',
+      params: Id,
+      reply: { status: 200, schema: Product },
+      handler: async ({ caller }, { params }) => {
+        const row = await products.get(caller.workspaceId, params.id);
+        return (await view(caller))(row);
+      },
+    }),
+    defineRoute({
+      ...writes('booking:write'),
+      operationId: 'products.update',
+      method: 'PATCH',
+      path: '/booking/products/{id}',
+      summary: 'Change a product',
+      description: 'Bookings that there are keep their time and price. `type` is fixed once there is one.',
+      params: Id,
+      body: ProductPatch,
+      reply: { status: 200, schema: Product },
+      errors: ['CONFLICT'],
+      handler: async ({ caller }, { params, body }) => {
+        const row = await products.update(caller.workspaceId, params.id, body);
+        return (await view(caller))(row);
+      },
+    }),
+    defineRoute({
+      ...writes('booking:write'),
+      operationId: 'products.delete',
+      method: 'DELETE',
+      path: '/booking/products/{id}',
+      summary: 'Archive or remove a product',
+      description: 'A product that was ever booked is archived: the bookings of it stand.',
+      params: Id,
+      reply: { status: 200, schema: ProductEnded },
+      async handler({ caller }, { params }) {
+        const row = await products.remove(caller.workspaceId, params.id);
+        return row === null ? { id: params.id, deleted: true } : (await view(caller))(row);
+      },
+    }),
+    changes('publish', {
+      summary: 'Publish a product',
+      description: 'A ONE_TO_ONE needs weekly windows, a COHORT a cohort. Repeating it changes nothing.',
+    }),
+    changes('unpublish', {
+      summary: 'Take a product back to draft',
+      description: 'Nobody can book it any more; the bookings that there are stand.',
+    }),
+  ];
+}

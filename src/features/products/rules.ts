@@ -1,0 +1,42 @@
+import type { Mode } from '../../kernel/access.ts';
+import { badRequest } from '../../kernel/errors.ts';
+import type { IntakeField } from '../../platform/db/json-columns.ts';
+
+/** What the shapes cannot say. @throws {AppError} BAD_REQUEST naming the input. */
+export function assertProduct(input: {
+  thumbnailUrl?: string | null;
+  intakeFields?: readonly IntakeField[] | null;
+}): void {
+  assertPicture(input.thumbnailUrl ?? null);
+  assertFields(input.intakeFields ?? []);
+}
+
+function assertPicture(url: string | null): void {
+  if (url === null) return;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
+  throw badRequest('thumbnailUrl', 'thumbnailUrl is an address such as https://example.com/picture.jpg.');
+}
+
+function assertFields(fields: readonly IntakeField[]): void {
+  const keys = new Set<string>();
+  for (const [index, { key, type, options }] of fields.entries()) {
+    const at = `intakeFields.${index}`;
+    if (keys.has(key)) throw badRequest(`${at}.key`, `There are two fields with the key ${key}.`);
+    keys.add(key);
+    if (type === 'SELECT' && options === undefined) {
+      throw badRequest(`${at}.options`, 'A SELECT needs options.');
+    }
+    if (type !== 'SELECT' && options !== undefined) {
+      throw badRequest(`${at}.options`, 'A SELECT alone has options.');
+    }
+  }
+}
+
+/** Where a product is booked: the path of its page (docs/api/booking-products.md#the-page). */
+export function bookingPath(
+  creator: { username: string; mode: Mode },
+  product: { id: string; slug: string | null },
+): string {
+  const mode = creator.mode === 'test' ? '/test' : '';
+  return `/book/${creator.username}${mode}/${product.slug ?? product.id}`;
+}
