@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { violationsInTheDark, violationsOf } from '../harness/axe.ts';
@@ -150,4 +151,72 @@ async function code(page: Page): Promise<void> {
   await card.getByRole('button', { name: 'Switch off' }).click();
   await card.getByText('Off', { exact: true }).waitFor(SLOW);
   await assertGoodLooks(page, 'a discount code');
+}
+
+/** A creator in test mode, to whom somebody has subscribed. */
+async function seller() {
+  const user = await dashboard.user({ name: 'Grace' });
+  const session = await dashboard.signedIn(user);
+  const post = async (path: string, body: object) => {
+    const headers = { 'x-workspace-mode': 'test' };
+    return (await session.send('POST', path, { body, headers })).string('data.id');
+  };
+  const ofTier = { name: 'Patron', priceCents: 1000, interval: 'MONTH' };
+  const patron = await post('/tiers', ofTier);
+  const addresses = { successUrl: `${origin}/thanks`, cancelUrl: `${origin}/offers` };
+  const checkout = await post('/checkout/subscription', {
+    tierId: patron,
+    customerEmail: 'carl@example.com',
+    ...addresses,
+  });
+  await post(`/checkout/${checkout}/simulate`, { outcome: 'PAID' });
+  return user;
+}
+
+test('the dashboard shows what was sold: a member, revenue, a refund, payments as a table', async () => {
+  const user = await seller();
+  await dashboard.visit('/dashboard/monetization', { user }, async (page) => {
+    await page.getByRole('heading', { level: 1, name: 'Revenue' }).waitFor(SLOW);
+    await page.getByText('Test', { exact: true }).click();
+    await page.getByRole('img', { name: /^Yours by day/ }).waitFor(SLOW);
+    await page.getByRole('region', { name: 'Totals' }).getByText('$10.00').first().waitFor(SLOW);
+    await page.getByText('The figures as a table').click();
+    await assertGoodLooks(page, 'revenue');
+    await member(page);
+    await page.getByRole('link', { name: 'Its payments' }).click();
+    await page.getByRole('cell', { name: '-US$4.00' }).waitFor(SLOW);
+    await page.getByLabel('Kind').selectOption('REFUND');
+    await page.getByRole('cell', { name: '$10.00' }).waitFor({ state: 'detached' });
+    assert.match(page.url(), /type=REFUND/);
+    const [saved] = await Promise.all([
+      page.waitForEvent('download', SLOW),
+      page.getByRole('button', { name: 'Save as CSV' }).click(),
+    ]);
+    const lines = (await text(await saved.createReadStream())).trim().split('\n');
+    assert.equal(lines.length, 2);
+    assert.match(lines[1] ?? '', /,REFUND,-400,USD,/);
+    await assertGoodLooks(page, 'payments');
+    await page.getByRole('link', { name: 'Payouts' }).click();
+    await page.getByText(/^The sandbox takes the money/).waitFor(SLOW);
+  });
+});
+
+/** Gives a part back, and cancels with the period. */
+async function member(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Members' }).click();
+  await page.getByRole('link', { name: 'carl@example.com' }).click();
+  await page.getByText(/^charged on /).waitFor(SLOW);
+  await page.getByRole('button', { name: 'Refund carl@example.com' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Refund carl@example.com?' });
+  await dialog.getByLabel('US dollars to give back').fill('11');
+  await dialog.getByRole('button', { name: /^Give/ }).click();
+  await dialog.getByText(/at most US\$10.00/).waitFor(SLOW);
+  await dialog.getByLabel('US dollars to give back').fill('4');
+  await dialog.getByRole('button', { name: 'Give US$4.00 back' }).click();
+  await page.getByText('Refunded in part').waitFor(SLOW);
+  await page.getByRole('button', { name: 'Cancel with the period' }).click();
+  const asked = page.getByRole('dialog', { name: 'Cancel with the period?' });
+  await asked.getByRole('button', { name: 'Cancel with the period' }).click();
+  await page.getByText(/^ends on /).waitFor(SLOW);
+  await assertGoodLooks(page, 'a member');
 }

@@ -6,6 +6,8 @@ import type { AccountState, PaymentProvider, ProviderName } from './providers/pr
 import { reaching } from './settle.service.ts';
 
 export interface ConnectStatus extends AccountState {
+  /** Of the workspace; null where the operator has set up none. */
+  provider: ProviderName | null;
   connected: boolean;
 }
 
@@ -30,6 +32,7 @@ interface Deps extends PaymentPorts {
 }
 
 const NOTHING: ConnectStatus = {
+  provider: null,
   connected: false,
   chargesEnabled: false,
   payoutsEnabled: false,
@@ -79,10 +82,14 @@ export function createConnectAccounts(deps: Deps): ConnectAccounts {
     async status(workspaceId) {
       const provider = await chosen(workspaceId);
       if (provider === null) return NOTHING;
-      if (provider.name === 'SANDBOX') return { connected: true, ...(await provider.accountState('')) };
+      if (provider.name === 'SANDBOX') {
+        const state = await provider.accountState('');
+        return { provider: provider.name, connected: true, ...state };
+      }
       const row = await repository.findAccount(db, workspaceId);
-      if (row?.provider !== provider.name) return NOTHING;
+      if (row?.provider !== provider.name) return { ...NOTHING, provider: provider.name };
       return {
+        provider: provider.name,
         connected: true,
         chargesEnabled: row.charges_enabled,
         payoutsEnabled: row.payouts_enabled,
@@ -105,7 +112,7 @@ export function createConnectAccounts(deps: Deps): ConnectAccounts {
           created_at: clock.now(),
         });
         await refresh(deps, row);
-        const page = `${deps.publicUrl}/dashboard`;
+        const page = `${deps.publicUrl}/dashboard/monetization/payouts`;
         return provider.onboardingLink({ accountRef: row.provider_ref, returnUrl: page, refreshUrl: page });
       });
     },

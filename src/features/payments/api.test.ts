@@ -70,6 +70,7 @@ test('a purchase is listed with its fee, and filtered', async () => {
   assert.equal(ofVideo.string('data.0.id'), purchaseId);
   assert.equal((await get(`/videos/${videoId}/purchases?to=${createdAt}`)).list('data').length, 0);
   assert.equal((await get(`/purchases?videoId=${videoId}&kind=BOOKING`)).list('data').length, 0);
+  assert.equal((await get(`/purchases?subscriptionId=${newId('sub')}`)).list('data').length, 0);
   (await app.request('GET', '/purchases?status=SOLD', { key })).assertError('BAD_REQUEST', 'status');
   (await app.request('GET', '/purchases?from=soon', { key })).assertError('BAD_REQUEST', 'from');
   (await app.request('GET', `/videos/${newId('vid')}/purchases`, { key })).assertError('NOT_FOUND');
@@ -246,6 +247,7 @@ test('money is for keys with finance, and the account with the provider for peop
   assert.deepEqual(status.json, {
     success: true,
     data: {
+      provider: 'SANDBOX',
       connected: true,
       chargesEnabled: true,
       payoutsEnabled: true,

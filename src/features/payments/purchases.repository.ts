@@ -11,6 +11,7 @@ export interface PurchaseFilter {
   status?: readonly PurchaseRow['status'][] | undefined;
   kind?: readonly PurchaseRow['kind'][] | undefined;
   videoId?: string | undefined;
+  subscriptionId?: string | undefined;
   from?: Date | undefined;
   to?: Date | undefined;
 }
@@ -20,7 +21,7 @@ export type SoldRow = PurchaseRow & { buyer_email: string };
 export function listSold(
   db: Db,
   workspaceId: string,
-  { status, kind, videoId, from, to }: PurchaseFilter,
+  { status, kind, videoId, subscriptionId, from, to }: PurchaseFilter,
   page: PageRequest,
 ): Promise<SoldRow[]> {
   return db
@@ -33,6 +34,9 @@ export function listSold(
     .$if(status !== undefined, (query) => query.where('purchase.status', 'in', status ?? []))
     .$if(kind !== undefined, (query) => query.where('purchase.kind', 'in', kind ?? []))
     .$if(videoId !== undefined, (query) => query.where('purchase.video_id', '=', videoId ?? ''))
+    .$if(subscriptionId !== undefined, (query) =>
+      query.where('purchase.subscription_id', '=', subscriptionId ?? ''),
+    )
     .$if(from !== undefined, (query) => query.where('purchase.created_at', '>=', from ?? null))
     .$if(to !== undefined, (query) => query.where('purchase.created_at', '<', to ?? null))
     .where(pageCondition(page, 'purchase.id', 'purchase.created_at'))

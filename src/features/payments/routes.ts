@@ -80,11 +80,15 @@ export function purchaseRoutes({ purchases, cursors }: Deps): Route[] {
       query: listQuery({
         ...sold,
         videoId: Type.Optional(Type.String({ maxLength: 64, description: 'Of this video alone.' })),
+        subscriptionId: Type.Optional(
+          Type.String({ maxLength: 64, description: 'Of this subscription alone.' }),
+        ),
       }),
       reply: { status: 200, schema: Purchase, list: true },
       async handler({ caller: { workspaceId, mode } }, { query }) {
         const list = new ListReader(cursors, `purchases:${workspaceId}`, query);
-        const filter = { ...soldFilter(query), videoId: query.videoId };
+        const { videoId, subscriptionId } = query;
+        const filter = { ...soldFilter(query), videoId, subscriptionId };
         const rows = await purchases.list(workspaceId, filter, list.request);
         return list.page(rows, (row) => toPurchase(row, mode));
       },

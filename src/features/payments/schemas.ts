@@ -165,6 +165,7 @@ export function toPayment(row: PaymentRow): Static<typeof Payment> {
 export const ConnectStatus = named(
   'ConnectStatus',
   Type.Object({
+    provider: Nullable(OneOf(['SANDBOX', 'STRIPE'], { description: 'Null: the operator has set up none.' })),
     connected: Type.Boolean({ description: 'There is an account with the payment provider.' }),
     chargesEnabled: Type.Boolean(),
     payoutsEnabled: Type.Boolean(),
@@ -173,6 +174,7 @@ export const ConnectStatus = named(
     country: Nullable(Type.String({ description: 'ISO 3166-1.' })),
   }),
   {
+    provider: 'STRIPE',
     connected: true,
     chargesEnabled: true,
     payoutsEnabled: true,

@@ -14,13 +14,20 @@ type Calls = {
   [Path in keyof paths]: {
     [Method in keyof paths[Path]]: paths[Path][Method] extends { responses: infer Responses }
       ? Omit<paths[Path][Method], 'responses'> & {
-          responses: Pick<Responses, keyof Responses & (200 | 201 | 202 | 204)> & {
+          responses: {
+            [Status in keyof Responses & (200 | 201 | 202 | 204)]: JsonOf<Responses[Status]>;
+          } & {
             default: { content: { 'application/json': ApiError } };
           };
         }
       : paths[Path][Method];
   };
 };
+
+/** Tables and streams are asked for by name, where they are wanted. */
+type JsonOf<Response> = Response extends { content: { 'application/json': infer Body } }
+  ? { content: { 'application/json': Body } }
+  : Response;
 
 /** Calls outside of React: `await api.POST('/streams', { body })`. Refusals are thrown as `ApiError`. */
 export const api = createFetchClient<Calls>({

@@ -3,7 +3,27 @@ import { defineArea } from '../../app/area.ts';
 import { lazyPage } from '../../app/lazy-page.ts';
 import { workspaceRoute } from '../../app/routes.ts';
 import { MoneyIcon } from '../../components/icons.tsx';
-import { type FormSearch, formSearch } from './search.ts';
+import {
+  type FormSearch,
+  formSearch,
+  type MembersSearch,
+  membersSearch,
+  type PaymentsSearch,
+  type PayoutsSearch,
+  paymentsSearch,
+  payoutsSearch,
+  type RevenueSearch,
+  revenueSearch,
+  type SalesSearch,
+  salesSearch,
+} from './search.ts';
+
+const revenueRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/monetization',
+  validateSearch: (search): RevenueSearch => revenueSearch(search),
+  component: lazyPage(() => import('./revenue-page.tsx'), 'RevenuePage'),
+});
 
 const tiersRoute = createRoute({
   getParentRoute: () => workspaceRoute,
@@ -19,13 +39,41 @@ const codesRoute = createRoute({
   component: lazyPage(() => import('./codes-page.tsx'), 'CodesPage'),
 });
 
+const membersRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/monetization/members',
+  validateSearch: (search): MembersSearch => membersSearch(search),
+  component: lazyPage(() => import('./members-page.tsx'), 'MembersPage'),
+});
+
+const salesRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/monetization/sales',
+  validateSearch: (search): SalesSearch => salesSearch(search),
+  component: lazyPage(() => import('./sales-page.tsx'), 'SalesPage'),
+});
+
+const paymentsRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/monetization/payments',
+  validateSearch: (search): PaymentsSearch => paymentsSearch(search),
+  component: lazyPage(() => import('./payments-page.tsx'), 'PaymentsPage'),
+});
+
+const payoutsRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/monetization/payouts',
+  validateSearch: (search): PayoutsSearch => payoutsSearch(search),
+  component: lazyPage(() => import('./payouts-page.tsx'), 'PayoutsPage'),
+});
+
 export const monetization = defineArea({
   id: 'monetization',
   label: { en: 'Monetization', de: 'Einnahmen' },
   group: 'content',
-  to: '/monetization/tiers',
+  to: '/monetization',
   Icon: MoneyIcon,
-  routes: [tiersRoute, codesRoute],
+  routes: [revenueRoute, tiersRoute, codesRoute, membersRoute, salesRoute, paymentsRoute, payoutsRoute],
   actions: [
     { id: 'new-tier', label: { en: 'New tier', de: 'Neue Stufe' }, to: '/monetization/tiers?new=true' },
     {

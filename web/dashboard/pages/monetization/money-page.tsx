@@ -5,8 +5,13 @@ import { ButtonLink } from '../../components/links.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 
 const PAGES = [
+  { name: 'revenue', to: '/monetization' },
   { name: 'tiers', to: '/monetization/tiers' },
   { name: 'codes', to: '/monetization/codes' },
+  { name: 'members', to: '/monetization/members' },
+  { name: 'sales', to: '/monetization/sales' },
+  { name: 'payments', to: '/monetization/payments' },
+  { name: 'payouts', to: '/monetization/payouts' },
 ] as const;
 
 interface Props {
@@ -24,7 +29,12 @@ export function MoneyPage({ name, actions, children }: Props) {
       <nav aria-label={t('nav')}>
         <Group gap={4}>
           {PAGES.map((page) => (
-            <ButtonLink key={page.name} to={page.to} variant={page.name === name ? 'light' : 'subtle'}>
+            <ButtonLink
+              key={page.name}
+              to={page.to}
+              activeOptions={{ exact: true }}
+              variant={page.name === name ? 'light' : 'subtle'}
+            >
               {t(`pages.${page.name}`)}
             </ButtonLink>
           ))}
