@@ -1,0 +1,43 @@
+import Type from 'typebox';
+import { reads } from '../../http/access.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { IdParams } from '../../http/schema.ts';
+import { SlotList } from './schemas.ts';
+import type { Slots } from './service.ts';
+
+const Day = (description: string) =>
+  Type.Optional(Type.String({ maxLength: 40, description, examples: ['2026-11-20'] }));
+
+/** `/booking/products/{id}/slots` (docs/api/booking-slots.md). */
+export function slotRoutes({ slots }: { slots: Slots }): Route[] {
+  return [
+    defineRoute({
+      ...reads('booking:read'),
+      operationId: 'slots.list',
+      method: 'GET',
+      path: '/booking/products/{id}/slots',
+      summary: 'List the times that can be booked now',
+      description: 'At most 62 days, and 10,000 slots. None of a COHORT or an archived product.',
+      params: IdParams('bkp', 'product'),
+      query: Type.Object({
+        from: Day('The first day, in `timezone`; today.'),
+        to: Day('The last day, included; 27 days after `from`.'),
+        timezone: Type.Optional(Type.String({ maxLength: 64, description: "IANA; the creator's." })),
+      }),
+      reply: { status: 200, schema: SlotList },
+      async handler({ caller }, { params, query }) {
+        const { timezone, slots: found } = await slots.list(caller.workspaceId, params.id, query);
+        return {
+          productId: params.id,
+          timezone,
+          slots: found.map(({ startsAt, endsAt, localStart, seatsLeft }) => ({
+            startsAt: startsAt.toISOString(),
+            endsAt: endsAt.toISOString(),
+            localStart,
+            seatsLeft,
+          })),
+        };
+      },
+    }),
+  ];
+}

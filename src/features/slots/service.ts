@@ -1,0 +1,168 @@
+import type { Selectable } from 'kysely';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { MINUTE_MS } from '../../kernel/durations.ts';
+import { AppError, badRequest } from '../../kernel/errors.ts';
+import { normaliseTimezone } from '../../kernel/timezone.ts';
+import type { Db } from '../../platform/db/index.ts';
+import type { BookingProductTable } from '../../platform/db/tables.generated.ts';
+import type { Busy, Calendar, TakenBy } from '../calendars/index.ts';
+import { listOccurrences } from './repository.ts';
+import {
+  bookable,
+  type Candidate,
+  candidates,
+  free,
+  type Hours,
+  type Lengths,
+  localTimes,
+  type Range,
+  readDays,
+} from './rules.ts';
+
+/** What of a product its slots follow from. */
+export type SlotProduct = Pick<
+  Selectable<BookingProductTable>,
+  'id' | 'workspace_id' | 'type' | 'status' | 'duration_min' | 'buffer_min' | 'capacity'
+>;
+
+/** A time that can be booked now. */
+export interface Slot {
+  startsAt: Date;
+  endsAt: Date;
+  /** The end and the buffer after it. */
+  freeAt: Date;
+  /** Places of a class; 1 of a ONE_TO_ONE. */
+  seatsLeft: number;
+}
+
+/** Times of a product (docs/api/booking-slots.md). */
+export interface Slots {
+  /**
+   * @param query days of `timezone`, the last included; the creator's zone unless told.
+   * @returns in order; `localStart` as the wall of that zone shows it.
+   * @throws {AppError} NOT_FOUND; BAD_REQUEST, field `from`, `to` or `timezone`.
+   */
+  list(
+    workspaceId: string,
+    productId: string,
+    query: { from?: string; to?: string; timezone?: string },
+  ): Promise<{ timezone: string; slots: (Slot & { localStart: string })[] }>;
+  /**
+   * Is this very start offered now? Only the calendar decides (`Calendar.take`): this says why not, before.
+   *
+   * @param except what does not count although it is in the calendar: the booking that is moved, the offer that is taken.
+   * @throws {AppError} field `startsAt`: CONFLICT for what is taken, BAD_REQUEST where no slot begins.
+   */
+  assertOffered(db: Db, product: SlotProduct, startsAt: Date, except?: TakenBy): Promise<Slot>;
+}
+
+export interface SlotDeps {
+  db: Db;
+  clock: Clock;
+  calendar: Pick<Calendar, 'busy'>;
+  products: {
+    /** @throws {AppError} NOT_FOUND. */
+    get(workspaceId: string, id: string): Promise<SlotProduct>;
+  };
+  availability: { of(db: Db, workspaceId: string): Promise<Hours> };
+}
+
+const MAX_SLOTS = 10_000;
+
+interface Place extends Candidate {
+  seatsLeft: number;
+}
+
+export function createSlots({ db, clock, calendar, products, availability }: SlotDeps): Slots {
+  return {
+    async list(workspaceId, productId, query) {
+      const product = await products.get(workspaceId, productId);
+      const hours = await availability.of(db, workspaceId);
+      const timezone = query.timezone === undefined ? hours.timezone : normaliseTimezone(query.timezone);
+      const range = readDays(query, timezone, clock.ms());
+      if (product.type === 'COHORT' || product.status === 'ARCHIVED') return { timezone, slots: [] };
+      const offered = bookable(candidates(hours, lengthsOf(product), range), hours, clock.ms());
+      const taken = await calendar.busy(db, workspaceId, around(range, offered));
+      const open = [
+        ...free(offered, taken.map(rangeOf)).map((one) => ({ ...one, seatsLeft: seatsOf(product) })),
+        ...bookable(await occurrences(db, product, range), hours, clock.ms()).filter(hasSeats),
+      ].toSorted((a, b) => a.startMs - b.startMs);
+      if (open.length > MAX_SLOTS) {
+        throw badRequest('to', `These days have more than ${MAX_SLOTS} slots: ask for fewer days.`);
+      }
+      const localStart = localTimes(timezone, range);
+      return {
+        timezone,
+        slots: open.map((one) => ({ ...toSlot(one), localStart: localStart(one.startMs) })),
+      };
+    },
+    async assertOffered(tx, product, startsAt, except) {
+      const hours = await availability.of(tx, product.workspace_id);
+      const range = { fromMs: startsAt.getTime(), toMs: startsAt.getTime() + 1 };
+      const [known] = await occurrences(tx, product, range);
+      const [place] =
+        known === undefined
+          ? candidates(hours, lengthsOf(product), range).map((one) => ({
+              ...one,
+              seatsLeft: seatsOf(product),
+            }))
+          : [known];
+      if (place === undefined || product.type === 'COHORT') throw badRequest('startsAt', NO_SLOT);
+      if (bookable([place], hours, clock.ms()).length === 0) throw badRequest('startsAt', NOT_OFFERED);
+      if (known === undefined) {
+        const taken = await calendar.busy(tx, product.workspace_id, around(range, [place]));
+        const others = taken.filter((one) => !isBy(one, except));
+        if (free([place], others.map(rangeOf)).length === 0) throw takenAlready();
+      } else if (!hasSeats(known)) throw takenAlready();
+      return toSlot(place);
+    },
+  };
+}
+
+const NO_SLOT = 'No slot of this product begins then: GET /booking/products/{id}/slots lists them.';
+const NOT_OFFERED = 'This time is not offered: it is too soon, too far ahead, or the creator is away.';
+
+function takenAlready(): AppError {
+  return new AppError('CONFLICT', { field: 'startsAt', message: 'This time is taken.' });
+}
+
+const lengthsOf = ({ duration_min, buffer_min }: SlotProduct): Lengths => ({
+  durationMin: duration_min,
+  bufferMin: buffer_min,
+});
+
+const seatsOf = ({ type, capacity }: SlotProduct) => (type === 'LIVE_CLASS' ? capacity : 1);
+const hasSeats = ({ seatsLeft }: Place) => seatsLeft > 0;
+
+/** Classes that are booked already are open until they are full, wherever the windows are by now. */
+async function occurrences(db: Db, product: SlotProduct, range: Range): Promise<Place[]> {
+  if (product.type !== 'LIVE_CLASS') return [];
+  const rows = await listOccurrences(db, product.id, range);
+  return rows.map(({ startsAt, endsAt, capacity, booked, claimed }) => ({
+    startMs: startsAt.getTime(),
+    endMs: endsAt.getTime(),
+    freeMs: endsAt.getTime() + product.buffer_min * MINUTE_MS,
+    seatsLeft: capacity - booked - claimed,
+  }));
+}
+
+/** What has to be free: the buffer of the last one, too. */
+function around({ fromMs, toMs }: Range, offered: readonly Candidate[]): { from: Date; to: Date } {
+  return { from: dateFromMs(fromMs), to: dateFromMs(Math.max(toMs, offered.at(-1)?.freeMs ?? toMs)) };
+}
+
+const rangeOf = ({ startsAt, freeAt }: Busy): Range => ({
+  fromMs: startsAt.getTime(),
+  toMs: freeAt.getTime(),
+});
+
+function isBy(one: Busy, by: TakenBy | undefined): boolean {
+  if (by === undefined) return false;
+  if ('bookingId' in by) return one.bookingId === by.bookingId;
+  if ('waitlistId' in by) return one.waitlistId === by.waitlistId;
+  return 'occurrenceId' in by && one.occurrenceId === by.occurrenceId;
+}
+
+function toSlot({ startMs, endMs, freeMs, seatsLeft }: Place): Slot {
+  return { startsAt: dateFromMs(startMs), endsAt: dateFromMs(endMs), freeAt: dateFromMs(freeMs), seatsLeft };
+}
