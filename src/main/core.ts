@@ -49,6 +49,7 @@ import { requestLogPart } from './parts/request-log.ts';
 import { restreamsPart } from './parts/restreams.ts';
 import { roomRecordingReady, roomsPart } from './parts/rooms.ts';
 import { sessionsPart } from './parts/sessions.ts';
+import { slotsPart } from './parts/slots.ts';
 import { streamsPart } from './parts/streams.ts';
 import { subscriptionsPart } from './parts/subscriptions.ts';
 import { tiersPart } from './parts/tiers.ts';
@@ -149,7 +150,8 @@ function buildMoney(base: Selling, take: Take) {
 function buildBooking(base: Base & { accounts: Accounts }, take: Take) {
   const { availability } = take(availabilityPart(base));
   const { products } = take(productsPart(base));
-  return { availability, products };
+  const { slots } = take(slotsPart({ ...base, products, availability }));
+  return { availability, products, slots };
 }
 
 /** Accounts, and who may act for them. */

@@ -188,6 +188,11 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reason: 'the number of a calendar stands in its workspace: a time is taken in one statement',
   },
   {
+    reader: 'features/slots',
+    tables: ['class_occurrence'],
+    reason: 'the seats that classes have left are read with every list of slots, which writes nothing',
+  },
+  {
     reader: 'features/chat',
     tables: ['stream', 'workspace'],
     reason:

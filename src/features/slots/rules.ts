@@ -1,7 +1,8 @@
+import { blackoutInstants, DAY } from '../../kernel/blackouts.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import { badRequest } from '../../kernel/errors.ts';
-import { type Zone, zoneBetween } from './zone.ts';
+import { type Zone, zoneBetween } from '../../kernel/zone.ts';
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
@@ -37,7 +38,6 @@ export interface Range {
 
 const MAX_DAYS = 62;
 const DEFAULT_DAYS = 28;
-const DAY = /^\d{4}-\d\d-\d\d$/;
 
 /**
  * Reads `from` and `to`, days of a zone, the last included: today and the 27 days after it unless told.
@@ -130,23 +130,15 @@ export function bookable<T extends Candidate>(found: readonly T[], hours: Hours,
   const zone = zoneBetween(hours.timezone, Math.min(nowMs, first.startMs) - DAY_MS, last.startMs + DAY_MS);
   const dayOf = (ms: number) => Math.floor(zone.wallMs(ms) / DAY_MS);
   const lastDay = dayOf(nowMs) + hours.maxAdvanceDays;
-  const isOpen = outside(blackoutRanges(hours));
+  const isOpen = outside(
+    hours.blackouts.map((blackout) => {
+      const { startMs, endMs } = blackoutInstants(blackout, hours.timezone);
+      return { fromMs: startMs, toMs: endMs };
+    }),
+  );
   return found.filter(
     ({ startMs, endMs }) => startMs >= earliestMs && dayOf(startMs) <= lastDay && isOpen(startMs, endMs),
   );
-}
-
-function blackoutRanges({ blackouts, timezone }: Hours): Range[] {
-  return blackouts.map(({ start, end }) => ({
-    fromMs: edge(start, timezone, 0),
-    toMs: edge(end, timezone, 1),
-  }));
-}
-
-/** @param days to add to a whole day: its end is excluded, too. */
-function edge(text: string, timezone: string, days: number): number {
-  if (DAY.test(text)) return startOf(Temporal.PlainDate.from(text).add({ days }), timezone);
-  return Temporal.Instant.from(text).epochMilliseconds;
 }
 
 /** Those whose time, and the buffer after it, nothing has taken. @param taken in order of its start. */

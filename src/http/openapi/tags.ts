@@ -20,6 +20,7 @@ const TAGS: Record<string, string> = {
   subscriptions: 'What members have of tiers: renewed, changed and ended.',
   checkout: 'Pages on which buyers pay for a tier or a video.',
   products: 'Time that you sell: one to one, in classes, in cohorts.',
+  slots: 'Times at which a product can be booked.',
   availability: 'When you have time to be booked.',
   discountCodes: 'Codes with which buyers pay less.',
   uploads: 'Upload sessions: an address that takes the bytes of a file, by tus 1.0 or one PUT.',
