@@ -7,7 +7,9 @@ import type { Page } from 'playwright-core';
 import { violationsInTheDark, violationsOf } from '../harness/axe.ts';
 import type { OpenOptions, WatchedPage } from '../harness/browser.ts';
 import { assertGoodLooks, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+import { runTask } from '../harness/parts.ts';
 import { freePort } from '../harness/platform.ts';
+import { addVideo, madeUpFiles } from '../videos/fixture.ts';
 
 let dashboard: TestDashboard;
 let origin: string;
@@ -104,6 +106,51 @@ test('the same without a script, and a cancel', async () => {
   await page.waitForURL(`${origin}/offers`);
   await watched.close();
 });
+
+test('a film is bought on its watch page without a script, and opens by the member page', async () => {
+  const { app, browser } = dashboard;
+  const account = await app.createAccount();
+  const columns = { visibility: 'PURCHASE', price_cents: 900, title: 'The film' } as const;
+  const film = await addVideo(app.container, { ...account, live: account.test }, madeUpFiles(), columns);
+  const shop = await browser.open(`${origin}/watch/${film}`, { javaScriptEnabled: false });
+  await shop.page.getByRole('button', { name: 'Buy' }).click();
+  await shop.page.getByLabel('E-mail address').fill('dora@example.com');
+  await shop.page.getByLabel('Card number').fill('4242 4242 4242 4242');
+  await shop.page.getByRole('button', { name: 'Pay $9.00' }).click();
+  await shop.page.getByRole('status').filter({ hasText: 'A receipt with a link' }).waitFor();
+  assert.match(shop.page.url(), new RegExp(`/watch/${film}[?]checkout_id=chk_`));
+  await shop.page.getByRole('link', { name: 'Get a link by mail' }).click();
+  await shop.page.getByLabel('E-mail address').fill('dora@example.com');
+  await shop.page.getByRole('button', { name: 'Send me a link' }).click();
+  await shop.page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+  assert.deepEqual([shop.errors, shop.strangers], [[], []]);
+  await shop.close();
+
+  await runTask(app.container, 'member links');
+  const link = (await dashboard.mailsTo('dora@example.com')).join().match(/https?:\S+token=\S+/)?.[0] ?? '';
+  const member = await browser.open(`${origin}/watch/${film}`, SMALL);
+  const { page } = member;
+  for (const address of [`${origin}/watch/${film}`, link]) {
+    await page.goto(address);
+    await assertPublicLooks(page);
+  }
+  await page.getByRole('button', { name: 'Go on' }).press('Enter');
+  await page.getByText('Signed in as dora@example.com').waitFor();
+  await page.getByRole('link', { name: 'The film' }).waitFor();
+  await assertPublicLooks(page);
+  assert.deepEqual([member.errors, member.strangers], [[], []]);
+  const opened = await page.context().request.get(`${origin}/watch/${film}`);
+  assert.match(await opened.text(), new RegExp(`/v/${film}/master[.]m3u8`));
+  await member.close();
+});
+
+/** Of a page that has no colours to choose but those of the system. */
+async function assertPublicLooks(page: Page): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  assert.deepEqual(await violationsOf(page), [], page.url());
+  assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), PHONE.width);
+  assert.deepEqual(await violationsInTheDark(page), [], page.url());
+}
 
 test('the dashboard sells: a tier and a discount code are made, changed and ended', async () => {
   const user = await dashboard.user({ name: 'Ada' });

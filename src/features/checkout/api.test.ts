@@ -39,6 +39,7 @@ test('a subscription: made, shown, paid, told of and mailed', async () => {
   assert.match(text, /Subscribe to Supporter/);
   assert.match(text, /Pay \$5\.00/);
   assert.match(text, /each month/);
+  assert.match(text, /The next payment is \$5\.00 on \d+ \w+ \d{4} \(time zone UTC\)/);
 
   const paid = await pay(id);
   assert.deepEqual([paid.status, paid.location], [303, `${ORIGIN}/thanks?order=1&checkout_id=${id}`]);

@@ -74,7 +74,7 @@ ${payForm(view)}
   });
 }
 
-function prices({ row, now }: CheckoutView): SafeHtml {
+function prices({ row, now, seller }: CheckoutView): SafeHtml {
   const isTrial = row.kind === 'SUBSCRIPTION' && row.trial_days > 0;
   return html`<dl class="checkout-prices">
 <div><dt>${row.title}</dt><dd>${money(listPriceOf(row))}${row.interval && ` ${each(row)}`}</dd></div>
@@ -84,13 +84,13 @@ ${
 }
 <div class="checkout-due"><dt>To pay now</dt><dd>${money(isTrial ? 0 : row.amount_cents)}</dd></div>
 </dl>
-${row.kind === 'SUBSCRIPTION' ? renewal(row, now) : html`<p>You pay once, and watch as often as you like.</p>`}`;
+${row.kind === 'SUBSCRIPTION' ? renewal(row, { now, timezone: seller.timezone }) : html`<p>You pay once, and watch as often as you like.</p>`}`;
 }
 
 const each = ({ interval }: CheckoutRow) => `each ${interval === null ? 'time' : every[interval]}`;
 
 /** When again, and how to cancel. */
-function renewal(row: CheckoutRow, now: Date): SafeHtml {
+function renewal(row: CheckoutRow, { now, timezone }: { now: Date; timezone: string }): SafeHtml {
   const price = listPriceOf(row);
   const trial =
     row.trial_days > 0 &&
@@ -98,7 +98,7 @@ function renewal(row: CheckoutRow, now: Date): SafeHtml {
   if (price === 0) return html`<p>It costs nothing, and you can leave at any time.</p>`;
   const first = row.trial_days > 0 ? row.amount_cents : price;
   return html`${trial}
-<p>The next payment is ${money(first)} on ${nextCharge(now, row, row.trial_days)}, then ${money(price)} ${each(row)}, until you cancel. You can cancel at any time: the receipt that we mail you has a link to the page for it.</p>`;
+<p>The next payment is ${money(first)} on ${nextCharge(now, row, { trialDays: row.trial_days, timezone })}, then ${money(price)} ${each(row)}, until you cancel. You can cancel at any time: the receipt that we mail you has a link to the page for it.</p>`;
 }
 
 function codeForm(view: CheckoutView): SafeHtml {

@@ -3,6 +3,7 @@
  *
  * Terminology: what is limited is *claimed* when the buyer presses Pay, and *freed* when no payment comes of it.
  */
+export { buyPages } from './buy.pages.ts';
 export { checkoutPages } from './checkout.pages.ts';
 export { createCheckoutConsumers } from './consumers.ts';
 export { checkoutEvents } from './events.ts';

@@ -82,7 +82,8 @@ export async function complete(
   });
   await tell(work, checkoutCompleted, after);
   const seller = await sellerOf(ports, tx, row.workspace_id);
-  const again = row.kind === 'SUBSCRIPTION' ? nextCharge(ports.clock.now(), row, done.trialDays) : null;
+  const counted = { trialDays: done.trialDays, timezone: seller.timezone };
+  const again = row.kind === 'SUBSCRIPTION' ? nextCharge(ports.clock.now(), row, counted) : null;
   await ports.mailbox.enqueue(
     tx,
     receiptMail({ row: after, seller, to: done.customer.email, again, trialDays: done.trialDays }),

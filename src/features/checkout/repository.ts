@@ -72,7 +72,13 @@ export function findSeller(db: Db, workspaceId: string) {
   return db
     .selectFrom('workspace')
     .innerJoin('account', 'account.id', 'workspace.account_id')
-    .select(['workspace.mode', 'account.name', 'account.username', 'account.suspended_at'])
+    .select([
+      'workspace.mode',
+      'account.name',
+      'account.username',
+      'account.timezone',
+      'account.suspended_at',
+    ])
     .where('workspace.id', '=', workspaceId)
     .executeTakeFirstOrThrow();
 }

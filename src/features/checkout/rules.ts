@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError } from '../../kernel/errors.ts';
+import { daysAfter, MONTHS, monthsAfter } from '../../kernel/periods.ts';
 import type { CheckoutTable } from '../../platform/db/tables.generated.ts';
 
 export type CheckoutRow = Selectable<CheckoutTable>;
@@ -36,11 +37,19 @@ export function successAddress(row: Pick<CheckoutRow, 'id' | 'success_url'>): st
   return url.href;
 }
 
-/** When a subscription that begins now is charged next, as people read it. */
-export function nextCharge(now: Date, row: Pick<CheckoutRow, 'interval'>, trialDays: number): string {
-  const today = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO('UTC').toPlainDate();
-  const length = row.interval === 'YEAR' ? { years: 1 } : { months: 1 };
-  return today
-    .add(trialDays > 0 ? { days: trialDays } : length)
-    .toLocaleString('en-GB', { dateStyle: 'long' });
+/**
+ * When a subscription that begins now is charged next, as people read it. Its days are counted where the creator is
+ * (docs/decisions/money.md#periods), which may be another day than where the buyer is: so the zone is named.
+ */
+export function nextCharge(
+  now: Date,
+  { interval }: Pick<CheckoutRow, 'interval'>,
+  { trialDays, timezone }: { trialDays: number; timezone: string },
+): string {
+  const at =
+    trialDays > 0
+      ? daysAfter(now, timezone, trialDays)
+      : monthsAfter({ anchorAt: now, timezone }, MONTHS[interval ?? 'MONTH']);
+  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: timezone }).format(at);
+  return `${day} (time zone ${timezone})`;
 }

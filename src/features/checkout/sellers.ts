@@ -8,6 +8,8 @@ export interface Seller {
   name: string;
   mode: Mode;
   isSuspended: boolean;
+  /** In which days are counted (IANA). */
+  timezone: string;
   /** Where a member looks after what they have. */
   memberPage: string;
 }
@@ -18,10 +20,11 @@ export async function sellerOf(
   db: Db,
   workspaceId: string,
 ): Promise<Seller> {
-  const { name, username, mode, suspended_at: suspendedAt } = await findSeller(db, workspaceId);
+  const { name, username, mode, timezone, suspended_at: suspendedAt } = await findSeller(db, workspaceId);
   return {
     name: name ?? username,
     mode,
+    timezone,
     isSuspended: suspendedAt !== null,
     memberPage: `${publicUrl}${memberPath({ username, mode })}`,
   };

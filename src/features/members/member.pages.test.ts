@@ -7,6 +7,7 @@ import { until } from '../../../test/harness/wait.ts';
 import { creator } from '../../../test/money/subscriber.ts';
 import { addVideo, FOLDER, madeUpFiles } from '../../../test/videos/fixture.ts';
 import { HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
+import { newId } from '../../kernel/ids.ts';
 
 let app: TestApp;
 let other: TestApp;
@@ -249,6 +250,48 @@ test('what is for members opens and closes on every node within a second', async
   await until(async () => (await seen(forTier, other)) === 200);
   (await at.post(id, 'cancel', { atPeriodEnd: false })).assertOk(200);
   await until(async () => (await seen(forTier, other, cookie, `${FOLDER}/360p/s_00001.m4s`)) === 404);
+});
+
+test('the form of a watch page leads to a checkout for what is offered there, and for nothing else', async () => {
+  const owner = { ...at.account, live: at.account.test };
+  const add = (columns: Parameters<typeof addVideo>[3]) =>
+    addVideo(app.container, owner, madeUpFiles(), columns);
+  const [gold, silver] = [await at.tier({ name: 'Gold' }), await at.tier({ name: 'Silver' })];
+  const film = await add({ visibility: 'PURCHASE', price_cents: 1500, title: 'The film' });
+  const forGold = await add({ visibility: 'TIER', tier_ids: [gold] });
+  const [open, closed] = [await add({ visibility: 'PUBLIC' }), await add({ visibility: 'PRIVATE' })];
+  const stream = { title: 'Concert', visibility: 'TIER', tierIds: [silver] };
+  const live = (await at.call('POST', '/streams', stream)).assertOk(201).string('data.id');
+  const buy = (what: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+    submit(`/watch/${what}/buy`, fields, headers);
+  const bought: [string, Record<string, string>, string][] = [
+    [film, {}, 'Buy The film'],
+    [forGold, { tier: gold }, 'Subscribe to Gold'],
+    [live, { tier: silver }, 'Subscribe to Silver'],
+  ];
+  for (const [what, fields, words] of bought) {
+    assert.match(await (await ask(`/watch/${what}`)).text(), new RegExp(`action="/watch/${what}/buy"`));
+    const answer = await buy(what, fields, { 'sec-fetch-site': 'same-origin' });
+    assert.equal(answer.status, 303);
+    const to = answer.headers.get('location') ?? '';
+    assert.match(to, /^\/checkout\/chk_\w+$/);
+    const page = await (await ask(to)).text();
+    assert.ok(page.includes(words), words);
+  }
+  assert.match(await (await ask(`/watch/${film}?checkout_id=x`)).text(), /Have you just paid\?/);
+  for (const [what, fields] of [
+    [forGold, { tier: silver }],
+    [forGold, {}],
+    [film, { tier: gold }],
+    [open, {}],
+    [closed, {}],
+    [newId('vid'), {}],
+  ] as const) {
+    assert.equal((await buy(what, fields)).status, 404);
+  }
+  assert.equal((await buy(film, {}, { 'sec-fetch-site': 'cross-site' })).status, 403);
+  const many = await Promise.all(Array.from({ length: 60 }, () => buy(newId('vid'))));
+  assert.ok(many.some(({ status }) => status === 429));
 });
 
 test('nobody of this name', async () => {

@@ -15,12 +15,12 @@ export function createSellers({ db }: { db: Db }): Sellers {
 async function offersOf(db: Db, sold: Sold): Promise<Offer[]> {
   const { visibility, priceCents, tierIds, workspaceId } = sold;
   if (visibility === 'PURCHASE') {
-    return priceCents === null ? [] : [{ name: 'To keep', price: money(priceCents) }];
+    return priceCents === null ? [] : [{ name: 'To keep', price: money(priceCents), tierId: null }];
   }
   const tiers = await listTiers(db, workspaceId);
   return tiers.filter(({ id }) => tierIds.length === 0 || tierIds.includes(id)).map(offerOf);
 }
 
-function offerOf({ name, price_cents: cents, interval }: OpenTier): Offer {
-  return { name, price: `${money(cents)} a ${every[interval]}` };
+function offerOf({ id, name, price_cents: cents, interval }: OpenTier): Offer {
+  return { name, price: `${money(cents)} a ${every[interval]}`, tierId: id };
 }

@@ -17,7 +17,7 @@ export { SESSION_ID, STREAM_ID } from './live/snapshot.ts';
 export type { LiveChat } from './live/watch.pages.ts';
 export { embeddableStream, liveWatchPages } from './live/watch.pages.ts';
 export { createWatching } from './live/watching.ts';
-export type { Offer, Seller, Sellers, Sold } from './locked.ts';
+export { type Offer, type Seller, type Sellers, type Sold, soldAt } from './locked.ts';
 export { oembedPage } from './oembed.pages.ts';
 export type { PlaybackSessions } from './playback-sessions.ts';
 export { createPlaybackSessions } from './playback-sessions.ts';

@@ -3,12 +3,17 @@ import { siteFrame } from '../../http/page.ts';
 import type { Mode } from '../../kernel/access.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
 import type { Guarded } from './access.service.ts';
+import type { StreamSnapshot } from './live/snapshot.ts';
+import type { Snapshots } from './snapshots.ts';
+import type { VideoSnapshot } from './videos/snapshot.ts';
 
 /** What opens a video or a stream to somebody who may not see it yet. */
 export interface Offer {
   name: string;
   /** As people read it: `$5.00 a month`. */
   price: string;
+  /** Null: the thing itself, once. */
+  tierId: string | null;
 }
 
 /** Who sells it. */
@@ -34,8 +39,28 @@ export function isSold({ visibility }: Pick<Guarded, 'visibility'>): boolean {
   return visibility === 'TIER' || visibility === 'PURCHASE';
 }
 
-/** The watch page of what is for those who pay: what it costs, and where to buy it or to sign in. */
-export function lockedPage(sold: Sold, { offers, memberPath }: Seller): Page {
+/** What has a watch page that says what it costs; undefined for all else. */
+export async function soldAt(
+  { streams, videos }: { streams: Snapshots<StreamSnapshot>; videos: Snapshots<VideoSnapshot> },
+  id: string,
+): Promise<VideoSnapshot | StreamSnapshot | undefined> {
+  const video = await videos.get(id);
+  const found = video === undefined ? await streams.get(id) : isShown(video) ? video : undefined;
+  return found !== undefined && isSold(found) ? found : undefined;
+}
+
+/** Nothing is sold of what cannot be watched yet. */
+export function isShown({ rungs }: Pick<VideoSnapshot, 'rungs'>): boolean {
+  return rungs.length > 0;
+}
+
+/**
+ * The watch page of what is for those who pay: what it costs, forms that lead to where it is paid, and the way in for
+ * those who have.
+ *
+ * @param isBack the visitor comes from a checkout (docs/api/checkout.md#addresses).
+ */
+export function lockedPage(sold: Sold, { offers, memberPath }: Seller, isBack: boolean): Page {
   const by = sold.creator.name ?? sold.creator.username;
   const words = sold.visibility === 'TIER' ? 'This is for members.' : 'This is for those who have bought it.';
   return {
@@ -45,18 +70,28 @@ export function lockedPage(sold: Sold, { offers, memberPath }: Seller): Page {
     body: siteFrame(
       'page notice',
       html`<h1><bdi>${sold.title}</bdi></h1>
+${isBack && html`<p role="status"><b>Have you just paid? A receipt with a link is on its way to your mailbox: open it, and watch here.</b></p>`}
 <p>By <bdi>${by}</bdi>. ${words}</p>
 ${sold.mode === 'test' && html`<p>This is the test mode: no money moves.</p>`}${
   offers.length === 0
     ? html`<p>It cannot be bought at the moment.</p>`
-    : html`<ul class="offers">${offers.map(offerItem)}</ul>`
+    : html`<ul class="offers">${offers.map((offer) => offerItem(sold.id, offer))}</ul>`
 }
 <p>Have you bought it already? <a href="${memberPath}">Get a link by mail</a>, and watch it here.</p>`,
     ),
     frames: "'none'",
+    forms: true,
   };
 }
 
-function offerItem({ name, price }: Offer): SafeHtml {
-  return html`<li><b><bdi>${name}</bdi></b>, ${price}</li>`;
+function offerItem(id: string, { name, price, tierId }: Offer): SafeHtml {
+  return html`<li><form class="offer" method="post" action="/watch/${id}/buy">
+<p><b><bdi>${name}</bdi></b>, ${price}</p>
+${
+  tierId === null
+    ? html`<button class="button main" type="submit">Buy</button>`
+    : html`<input type="hidden" name="tier" value="${tierId}">
+<button class="button main" type="submit" aria-label="Subscribe to ${name}">Subscribe</button>`
+}
+</form></li>`;
 }

@@ -1,4 +1,5 @@
 import {
+  buyPages,
   type CheckoutPayments,
   type CheckoutPorts,
   type Checkouts,
@@ -20,6 +21,12 @@ import {
   STRIPE_PAGES,
   testCardOf,
 } from '../../features/payments/index.ts';
+import {
+  type Snapshots,
+  type StreamSnapshot,
+  soldAt,
+  type VideoSnapshot,
+} from '../../features/playback/index.ts';
 import type { Subscriptions } from '../../features/subscriptions/index.ts';
 import type { TierPlaces, Tiers } from '../../features/tiers/index.ts';
 import type { Videos } from '../../features/videos/index.ts';
@@ -34,6 +41,7 @@ interface Needs extends Base {
   mailbox: Mailbox;
   payment: PaymentEvents;
   payments: Payments;
+  snapshots: { streams: Snapshots<StreamSnapshot>; videos: Snapshots<VideoSnapshot> };
   subscriptions: Subscriptions;
   tierPlaces: TierPlaces;
   tiers: Tiers;
@@ -60,6 +68,11 @@ export function checkoutPart(
       pages: ({ assets }) => [
         checkoutPages({
           ...{ ...ports, checkoutPayments, secrets, assets, isOwnOrigin, providerPages: STRIPE_PAGES },
+          counters: { window: caps },
+        }),
+        buyPages({
+          ...{ checkouts, assets, publicUrl },
+          offeredAt: (id) => soldAt(needs.snapshots, id),
           counters: { window: caps },
         }),
       ],

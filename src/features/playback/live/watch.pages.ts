@@ -42,7 +42,7 @@ interface Deps {
 
 type WatchRequest = FastifyRequest<{
   Params: { streamId: string };
-  Querystring: { token?: string; chat?: string };
+  Querystring: { token?: string; chat?: string; checkout_id?: string };
 }>;
 
 const CARD = 'site/card.png';
@@ -59,7 +59,7 @@ export function liveWatchPages(deps: Deps): (app: FastifyInstance) => void {
     app.get('/watch/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
       const view = await viewOf(deps, request, true);
       if (view !== null) return sendPage(reply, assets, watchPage(view));
-      return sendPage(reply, assets, (await lockedStream(deps, request.params.streamId)) ?? MISSING.watch);
+      return sendPage(reply, assets, (await lockedStream(deps, request)) ?? MISSING.watch);
     });
     app.get('/embed/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
       const view = await viewOf(deps, request, request.query.chat === '1');
@@ -69,11 +69,14 @@ export function liveWatchPages(deps: Deps): (app: FastifyInstance) => void {
 }
 
 /** Of a stream that is for members, for whoever is none; null for others. */
-async function lockedStream({ streams, sellers }: Deps, streamId: string): Promise<Page | null> {
-  const stream = await streams.get(streamId);
+async function lockedStream(
+  { streams, sellers }: Deps,
+  { params, query }: WatchRequest,
+): Promise<Page | null> {
+  const stream = await streams.get(params.streamId);
   if (stream === undefined || !isSold(stream)) return null;
   const sold = { ...stream, priceCents: null };
-  return lockedPage(sold, await sellers(sold));
+  return lockedPage(sold, await sellers(sold), query.checkout_id !== undefined);
 }
 
 /** What this viewer may see; null when nothing. */

@@ -3,7 +3,7 @@ import type { WebAssets } from '../../../http/assets.ts';
 import { notice, type Page, sendPage } from '../../../http/page.ts';
 import { isOpen } from '../../../kernel/visibility.ts';
 import { html } from '../../../platform/html.ts';
-import { isSold, lockedPage, type Sellers } from '../locked.ts';
+import { isShown, isSold, lockedPage, type Sellers } from '../locked.ts';
 import { creatorName, fitInto, missingPages, type Picture } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
 import type { Snapshots } from '../snapshots.ts';
@@ -27,7 +27,7 @@ interface Deps {
   mediaOrigins: readonly string[];
 }
 
-type Query = { token?: string; t?: string; autoplay?: string; muted?: string };
+type Query = { token?: string; t?: string; autoplay?: string; muted?: string; checkout_id?: string };
 type WatchRequest = FastifyRequest<{ Params: { videoId: string }; Querystring: Query }>;
 
 /** A page is left open over a pause; the token that it hands to its player outlasts that and the video. */
@@ -47,7 +47,7 @@ export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
     async (request: WatchRequest, reply: FastifyReply) => {
       const admission = await admissions.admit(visitOf(request));
       if (admission === null) {
-        return sendPage(reply, assets, (await locked(request.params.videoId)) ?? missing);
+        return sendPage(reply, assets, (await locked(request)) ?? missing);
       }
       const { hasFailed, rungs } = admission.video;
       if (hasFailed && rungs.length === 0) return sendPage(reply, assets, { ...missing, ...FAILED });
@@ -59,7 +59,7 @@ export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
       page(
         (view) => watchPage(deps, view),
         MISSING.watch,
-        (videoId) => lockedVideo(deps, videoId),
+        (request) => lockedVideo(deps, request),
       ),
     );
     app.get(
@@ -69,15 +69,15 @@ export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
   };
 }
 
-async function noPage(_videoId: string): Promise<Page | null> {
+async function noPage(_request: WatchRequest): Promise<Page | null> {
   return null;
 }
 
 /** Of a video that is sold, for whoever has not bought it; null for others. */
-async function lockedVideo({ videos, sellers }: Deps, videoId: string): Promise<Page | null> {
-  const video = await videos.get(videoId);
-  if (video === undefined || !isSold(video) || video.rungs.length === 0) return null;
-  return lockedPage(video, await sellers(video));
+async function lockedVideo({ videos, sellers }: Deps, { params, query }: WatchRequest): Promise<Page | null> {
+  const video = await videos.get(params.videoId);
+  if (video === undefined || !isSold(video) || !isShown(video)) return null;
+  return lockedPage(video, await sellers(video), query.checkout_id !== undefined);
 }
 
 /** What oEmbed says of a video; null unless it is open to everybody. */
