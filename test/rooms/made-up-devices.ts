@@ -1,6 +1,6 @@
 /**
- * A script for pages: devices that a test tells what to send. The camera is a plane of `colours[identity]`, the
- * microphone a tone of `tones[identity]` hertz while `window.say(true)`; `window.spoken()` says for how many seconds.
+ * A script for pages: devices that a test tells what to send. The camera is a plane of `colours[identity]`, or of what
+ * `window.paint` was told, the microphone a tone of `tones[identity]` hertz while `window.say(true)`; `window.spoken()` says for how many seconds.
  */
 export function madeUpDevices(colours: Record<string, string>, tones: Record<string, number>): string {
   return `{
@@ -17,11 +17,15 @@ export function madeUpDevices(colours: Record<string, string>, tones: Record<str
       since = isOn ? context.currentTime : null;
     };
     window.spoken = () => (since === null ? 0 : context.currentTime - since);
+    let colour = ${JSON.stringify(colours)}[identity];
+    window.paint = (wanted) => {
+      colour = wanted;
+    };
     const camera = ({ width, height }) => {
       const canvas = Object.assign(document.createElement('canvas'), { width, height });
       const picture = canvas.getContext('2d');
       setInterval(() => {
-        picture.fillStyle = ${JSON.stringify(colours)}[identity];
+        picture.fillStyle = colour;
         picture.fillRect(0, 0, width, height);
         for (let index = 0; index < 200; index++) {
           picture.fillStyle = 'hsl(0 0% ' + Math.random() * 100 + '%)';

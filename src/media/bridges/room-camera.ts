@@ -64,10 +64,10 @@ export class RoomCamera {
     layer.order.push({ data, receivedMs: atMs, offset: 0 }, rtp, ready);
     const frames: MediaFrame[] = [];
     for (const packet of ready) layer.make(packet, frames);
-    layer.packetAtMs = atMs;
     if (frames.length > 0) layer.frameAtMs = atMs;
+    layer.sinceMs = frames.length > 0 ? null : (layer.sinceMs ?? atMs);
     for (const frame of frames) this.#choose(number, frame, atMs);
-    this.#ask(atMs);
+    this.#ask(number, layer, atMs);
   }
 
   /** Where it is shown; null for nowhere: nothing is decoded then. */
@@ -116,8 +116,7 @@ export class RoomCamera {
 
   /** The largest that comes; another only from a whole picture on. */
   #choose(number: number, frame: MediaFrame, atMs: number): void {
-    const shownAtMs = this.#layers.get(this.#layer)?.frameAtMs ?? Number.NEGATIVE_INFINITY;
-    const isBetter = number > this.#layer || atMs - shownAtMs > LAYER_OFF_MS;
+    const isBetter = number > this.#layer || this.#isOff(atMs);
     if (number !== this.#layer && frame.isKey && isBetter) this.#layer = number;
     if (number !== this.#layer) return;
     this.#frameAtMs = atMs;
@@ -156,14 +155,20 @@ export class RoomCamera {
     this.#isWaiting = false;
   }
 
-  #ask(atMs: number): void {
+  /** The size that is shown is no longer sent. */
+  #isOff(atMs: number): boolean {
+    const shownAtMs = this.#layers.get(this.#layer)?.frameAtMs ?? Number.NEGATIVE_INFINITY;
+    return atMs - shownAtMs > LAYER_OFF_MS;
+  }
+
+  /** Behind a packet: is a whole picture needed, of this size or any? */
+  #ask(number: number, { sinceMs }: Layer, atMs: number): void {
     const isNeeded = this.#place !== null && (this.#isWaiting || this.#decoder?.isBroken === true);
     // Packets come, and no picture can be made of them.
-    const isTorn = [...this.#layers].some(
-      ([number, { packetAtMs, frameAtMs }]) =>
-        number >= this.#layer && packetAtMs === atMs && atMs - frameAtMs > AGAIN_MS,
-    );
-    if ((!isNeeded && !isTorn) || atMs - this.#askedAtMs < AGAIN_MS) return;
+    const isTorn = number >= this.#layer && sinceMs !== null && atMs - sinceMs > AGAIN_MS;
+    // Only with one can a smaller size take over; nobody may be shown meanwhile, and so nobody be waited for.
+    const isLeft = number < this.#layer && this.#isOff(atMs);
+    if ((!isNeeded && !isTorn && !isLeft) || atMs - this.#askedAtMs < AGAIN_MS) return;
     this.#askedAtMs = atMs;
     this.#options.again();
   }
@@ -172,14 +177,14 @@ export class RoomCamera {
 interface Layer {
   order: PacketOrder;
   make: Maker;
-  packetAtMs: number;
   frameAtMs: number;
+  /** Since when packets have come without a picture; null when the last one has made one. */
+  sinceMs: number | null;
 }
 
 function newLayer(): Layer {
-  const never = Number.NEGATIVE_INFINITY;
   const order = new PacketOrder(CLOCK_RATE, null, PATIENCE);
-  return { order, make: pictures(turnOf), packetAtMs: never, frameAtMs: never };
+  return { order, make: pictures(turnOf), frameAtMs: Number.NEGATIVE_INFINITY, sinceMs: null };
 }
 
 /** As large as its shape lets it be, in the middle. */

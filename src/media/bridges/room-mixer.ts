@@ -52,8 +52,9 @@ export async function startRoomMixer(
     ...PICTURE,
     pixels: Buffer.alloc(bytesOf(PICTURE)),
   }));
+  let isStopped = false;
   const failed = child.exited.then(({ stderr }): never => {
-    log.warn({ stderr: stderr.slice(-500) }, 'the encoder of a room has ended');
+    if (!isStopped) log.warn({ stderr: stderr.slice(-500) }, 'the encoder of a room has ended');
     throw new PushFailure('normal', 'The picture of the room could not be encoded.');
   });
   failed.catch(() => {});
@@ -70,7 +71,10 @@ export async function startRoomMixer(
       stdin.write(picture.pixels, () => free.push(picture));
       stdin.uncork();
     },
-    stop: async () => void (await child.stop(STOP_GRACE_MS)),
+    async stop() {
+      isStopped = true;
+      await child.stop(STOP_GRACE_MS);
+    },
   };
 }
 

@@ -43,8 +43,25 @@ export async function runRoom(
   const first = await options.view();
   if (first === null || signal.aborted) return;
   const lane = new LiveLane(begin);
+  try {
+    await carryRoom(options, { first, lane, signal, keyframeSec: grant.latencyMode === 'LOW' ? 1 : 2 });
+  } finally {
+    lane.end();
+  }
+}
+
+interface Carried {
+  first: RoomView;
+  lane: LiveLane;
+  signal: AbortSignal;
+  keyframeSec: number;
+}
+
+async function carryRoom(
+  options: RoomSourceOptions,
+  { first, lane, signal, keyframeSec }: Carried,
+): Promise<void> {
   const { ffmpeg, log } = options;
-  const keyframeSec = grant.latencyMode === 'LOW' ? 1 : 2;
   const mixer = await startRoomMixer(
     { ffmpeg, log, keyframeSec },
     (tag) => lane.tag(tag),
@@ -59,7 +76,6 @@ export async function runRoom(
     });
     await Promise.race([stage.over, aborted, lane.silence, mixer.failed]);
   } finally {
-    lane.end();
     await Promise.all([stage.close(), mixer.stop()]);
   }
 }

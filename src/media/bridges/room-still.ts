@@ -17,7 +17,8 @@ export interface NamedTile extends Box {
   isSeen: boolean;
 }
 
-const TIMEOUT_MS = 5000;
+/** Of a program that hangs: a busy machine takes seconds for what is done in a tenth of one. */
+const TIMEOUT_MS = 20_000;
 /** The program has a user of its own, and is shown nothing else of the folder. */
 const READ_BY_ALL = 0o644;
 

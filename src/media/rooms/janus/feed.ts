@@ -8,6 +8,7 @@ import { describe } from './sources.ts';
 
 /** Something that is sent into a room as plain RTP, as if a browser sent it. */
 export interface RoomFeed {
+  /** After `close` it does nothing. */
   send(kind: 'audio' | 'video', packet: Buffer): void;
   /** Resolves when the room, or Janus, has let go of it. */
   readonly gone: Promise<void>;
@@ -39,9 +40,11 @@ export async function openRoomFeed(options: RoomFeedOptions): Promise<RoomFeed> 
   const client = await JanusClient.connect(link);
   const socket = createSocket('udp4');
   const gone = Promise.withResolvers<void>();
+  let isClosed = false;
   client.onClose(gone.resolve);
   let mountpoint: { handle: JanusHandle; id: string; secret: string } | null = null;
   const close = async () => {
+    isClosed = true;
     // With its sessions go the places in the room; a mountpoint would stay.
     if (mountpoint !== null) {
       const { handle, id, secret } = mountpoint;
@@ -56,7 +59,9 @@ export async function openRoomFeed(options: RoomFeedOptions): Promise<RoomFeed> 
     await publish(client, link, made, { ...options, onGone: gone.resolve });
     return {
       gone: gone.promise,
-      send: (kind, packet) => socket.send(packet, made.ports[kind], LOOPBACK, () => {}),
+      send(kind, packet) {
+        if (!isClosed) socket.send(packet, made.ports[kind], LOOPBACK, () => {});
+      },
       close,
     };
   } catch (error) {

@@ -48,6 +48,8 @@ const RECEIVE_BYTES = 2 ** 20;
 const SSRC_AT = 8;
 /** Sizes in which a camera may be sent at once. */
 const LAYERS = 3;
+/** A request for a whole picture (PLI, RFC 4585, section 6.3.1): Janus knows the sender by the port that it comes to. */
+const PICTURE_LOSS = Buffer.from('81ce00020000000000000000', 'hex');
 
 interface Tapped {
   track: TappedTrack;
@@ -57,8 +59,16 @@ interface Tapped {
   ssrcs: readonly number[];
   /** As Janus calls what hands on; none until it has said so. */
   forwarders: number[];
-  /** Changes with Janus follow each other. */
-  work: Promise<unknown>;
+  /** Where Janus takes requests for a whole picture; null until it has said so, and for sound. */
+  askPort: number | null;
+  /** Until Janus hands it on, or it has gone. */
+  work: Promise<void>;
+}
+
+/** Where Janus is asked of a room. */
+interface Place {
+  handle: JanusHandle;
+  link: JanusLink;
 }
 
 export async function openRoomTap(options: RoomTapOptions): Promise<RoomTap> {
@@ -96,9 +106,7 @@ class JanusTap implements RoomTap {
   }
 
   again(track: TappedTrack): void {
-    for (const tapped of this.#tapped) {
-      if (tapped.track === track) tapped.work = tapped.work.then(() => this.#renew?.(tapped)).catch(() => {});
-    }
+    for (const tapped of this.#tapped) if (tapped.track === track) this.#askForPicture(tapped);
   }
 
   lostSince(): number | null {
@@ -111,8 +119,8 @@ class JanusTap implements RoomTap {
     this.#socket.close();
   }
 
-  /** Of the Janus that is connected. */
-  #renew: ((tapped: Tapped) => Promise<void>) | null = null;
+  /** While it is in the room. */
+  #janus: Place | null = null;
 
   async #run(): Promise<void> {
     const { signal } = this.#ended;
@@ -161,16 +169,19 @@ class JanusTap implements RoomTap {
   async #stay(client: JanusClient, link: JanusLink, gone: Promise<void>): Promise<void> {
     const { room, log } = this.#options;
     const over = Promise.withResolvers<void>();
+    let isDestroyed = false;
     const handle = await client.attach({
       onEvent: (event) => {
-        if (event.data.videoroom === 'destroyed') over.resolve();
+        isDestroyed ||= event.data.videoroom === 'destroyed';
+        if (isDestroyed) over.resolve();
         else this.#take(event);
       },
       onTrickle: () => {},
       onPeer: () => {},
       onDetached: () => over.resolve(),
     });
-    this.#renew = (tapped) => this.#forward(handle, link, tapped);
+    const place = { handle, link };
+    this.#janus = place;
     try {
       // To come into one that is not there would be an error in Janus's log, several times a second.
       if (!(await isRoom(handle, room))) return;
@@ -180,15 +191,17 @@ class JanusTap implements RoomTap {
     } catch (error) {
       log.debug({ err: error, room }, 'the room is not there yet');
     } finally {
-      this.#renew = null;
-      this.#forget(() => true);
+      this.#janus = null;
+      const left = this.#forget(() => true);
+      // What nobody takes any more would be sent to a port that others may have by then.
+      if (!isDestroyed) await Promise.all(left.map((tapped) => this.#handBack(place, tapped)));
       await handle.detach();
     }
   }
 
   #take({ data }: PluginEvent): void {
     for (const one of listOf(data.publishers)) {
-      if (typeof one.id === 'string') this.#published(one.id, listOf(one.streams));
+      if (typeof one.id === 'string') this.#published(one.id, listOf(one.streams), one.talking === true);
     }
     for (const feed of [data.unpublished, data.leaving, data.kicked]) {
       if (typeof feed === 'string') this.#forget((tapped) => tapped.feed === feed);
@@ -200,58 +213,89 @@ class JanusTap implements RoomTap {
     }
   }
 
-  /** All that a feed sends now. */
-  #published(feed: string, streams: readonly Json[]): void {
+  /** All that a feed sends now. @param speaks whoever sends it. */
+  #published(feed: string, streams: readonly Json[], speaks: boolean): void {
     const there = streams.flatMap((stream) => {
       const known = readDescription(stream.description);
       const { mid, disabled, type } = stream;
       if (known === null || typeof mid !== 'string' || disabled === true) return [];
       return [{ mid, ...known, kind: type === 'audio' ? ('AUDIO' as const) : ('VIDEO' as const) }];
     });
-    this.#forget(
+    const place = this.#janus;
+    const former = this.#forget(
       (tapped) =>
         tapped.feed === feed &&
         !there.some(({ mid, source }) => mid === tapped.mid && source === tapped.track.source),
     );
+    for (const tapped of former) if (place !== null) void this.#handBack(place, tapped);
     for (const { mid, ...track } of there) {
       const isKnown = [...this.#tapped].some((one) => one.feed === feed && one.mid === mid);
       if (isKnown) continue;
       const layers = track.kind === 'VIDEO' ? LAYERS : 1;
       const ssrcs = Array.from({ length: layers }, () => randomInt(1, 2 ** 32));
-      const tapped: Tapped = { track, feed, mid, ssrcs, forwarders: [], work: Promise.resolve() };
+      const work = Promise.resolve();
+      const tapped: Tapped = { track, feed, mid, ssrcs, forwarders: [], askPort: null, work };
       this.#tapped.add(tapped);
       for (const [layer, ssrc] of ssrcs.entries()) this.#bySsrc.set(ssrc, { tapped, layer });
       this.#options.onTrack(track);
-      tapped.work = Promise.resolve(this.#renew?.(tapped)).catch((error: unknown) =>
-        this.#options.log.debug({ err: error, room: this.#options.room }, 'a track cannot be read'),
-      );
+      if (place !== null) tapped.work = this.#handOn(place, tapped);
+      // Of those who speak already, nothing more is told before they end.
+      if (speaks && track.source === 'MICROPHONE') this.#options.onSpeech(track.identity, true);
     }
   }
 
-  /** Janus asks for a whole picture whenever it begins to hand on. */
-  async #forward(handle: JanusHandle, link: JanusLink, tapped: Tapped): Promise<void> {
-    const { room } = this.#options;
-    const of = { admin_key: link.adminKey, room, publisher_id: tapped.feed };
-    for (const stream_id of tapped.forwarders.splice(0)) {
-      await handle.send({ request: 'stop_rtp_forward', ...of, stream_id });
+  /** Tries until Janus hands it on, or it has gone. Never rejects. */
+  async #handOn(place: Place, tapped: Tapped): Promise<void> {
+    const { log, room } = this.#options;
+    while (this.#tapped.has(tapped)) {
+      try {
+        if (await this.#forward(place, tapped)) break;
+      } catch (error) {
+        log.debug({ err: error, room }, 'a track cannot be read yet');
+      }
+      await sleep(LOOK_MS);
     }
+    // What came before cannot be had any more, and Janus does not ask by itself.
+    if (this.#tapped.has(tapped)) this.#askForPicture(tapped);
+  }
+
+  /** @returns whether Janus has it. */
+  async #forward({ handle, link }: Place, tapped: Tapped): Promise<boolean> {
     const { port } = this.#socket.address();
     const [ssrc, second, third] = tapped.ssrcs;
-    const more = second === undefined ? {} : { port_2: port, ssrc_2: second, port_3: port, ssrc_3: third };
-    const stream = { mid: tapped.mid, host: LOOPBACK, port, ssrc, ...more };
-    const made = await handle.send({ request: 'rtp_forward', ...of, host: LOOPBACK, streams: [stream] });
-    for (const { stream_id: id } of listOf(made.data.forwarders)) {
+    const layers = { rtcp_port: port, port_2: port, ssrc_2: second, port_3: port, ssrc_3: third };
+    const more = tapped.track.kind === 'VIDEO' ? layers : {};
+    const streams = [{ mid: tapped.mid, host: LOOPBACK, port, ssrc, ...more }];
+    const of = { admin_key: link.adminKey, room: this.#options.room, publisher_id: tapped.feed };
+    const { data } = await handle.send({ request: 'rtp_forward', ...of, host: LOOPBACK, streams });
+    for (const { stream_id: id, local_rtcp_port: askPort } of listOf(data.forwarders)) {
       if (typeof id === 'number') tapped.forwarders.push(id);
+      if (typeof askPort === 'number') tapped.askPort = askPort;
+    }
+    return tapped.forwarders.length > 0;
+  }
+
+  /** It is sent on, and nobody here takes it any more. Never rejects. */
+  async #handBack({ handle, link }: Place, tapped: Tapped): Promise<void> {
+    await tapped.work;
+    const of = { admin_key: link.adminKey, room: this.#options.room, publisher_id: tapped.feed };
+    for (const stream_id of tapped.forwarders.splice(0)) {
+      await handle.send({ request: 'stop_rtp_forward', ...of, stream_id }).catch(() => {});
     }
   }
 
-  #forget(isGone: (tapped: Tapped) => boolean): void {
-    for (const tapped of this.#tapped) {
-      if (!isGone(tapped)) continue;
+  #askForPicture({ askPort }: Tapped): void {
+    if (askPort !== null) this.#socket.send(PICTURE_LOSS, askPort, LOOPBACK, () => {});
+  }
+
+  #forget(isGone: (tapped: Tapped) => boolean): Tapped[] {
+    const gone = [...this.#tapped].filter(isGone);
+    for (const tapped of gone) {
       this.#tapped.delete(tapped);
       for (const ssrc of tapped.ssrcs) this.#bySsrc.delete(ssrc);
       this.#options.onGone(tapped.track);
     }
+    return gone;
   }
 }
 

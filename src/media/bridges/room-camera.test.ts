@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLogger } from '../../platform/logger.ts';
+import { openFfmpeg } from '../ffmpeg/program.ts';
+import { RoomCamera } from './room-camera.ts';
+
+const [SMALL, LARGE] = [0, 2];
+const FRAME_MS = 40;
+
+/** One packet with a whole frame of VP8 (RFC 7741, section 4.2). */
+function packet(number: number, isKey: boolean): Buffer {
+  const head = Buffer.alloc(13);
+  head.set([0x80, 0xe0]);
+  head.writeUInt16BE(number, 2);
+  head.writeUInt32BE(number * FRAME_MS * 90, 4);
+  head.writeUInt8(0x10, 12);
+  return Buffer.concat([head, Buffer.from(isKey ? '1000009d012a4001b400' : '31000000', 'hex')]);
+}
+
+const ffmpeg = await openFfmpeg('ffmpeg');
+
+function openCamera() {
+  let asked = 0;
+  const again = () => {
+    asked += 1;
+  };
+  const camera = new RoomCamera({
+    ...{ ffmpeg, log: createLogger('silent', { process: 'test' }) },
+    ...{ again, isScreen: false },
+  });
+  return { camera, asked: () => asked };
+}
+
+test('a smaller size takes over from one that is no longer sent, by a whole picture that is asked for', () => {
+  const { camera, asked } = openCamera();
+  for (let index = 0; index < 10; index += 1) {
+    for (const layer of [SMALL, LARGE]) camera.packet(packet(index, index === 0), layer, index * FRAME_MS);
+  }
+  assert.equal(asked(), 0);
+  // What is shown is the large one: of the small one nothing can be begun with.
+  let index = 10;
+  for (; asked() === 0 && index < 200; index += 1)
+    camera.packet(packet(index, false), SMALL, index * FRAME_MS);
+  assert.ok(index * FRAME_MS < 2000, `asked for after ${index * FRAME_MS} ms`);
+  // It is lost, and comes when nobody counts on the camera any more.
+  for (; index < 150; index += 1) camera.packet(packet(index, false), SMALL, index * FRAME_MS);
+  assert.equal(camera.isOn(index * FRAME_MS), false);
+  assert.ok(asked() >= 3, `asked for ${asked()} times`);
+  camera.packet(packet(index, true), SMALL, index * FRAME_MS);
+  assert.equal(camera.isOn(index * FRAME_MS), true);
+});
+
+test('a screen that was still for long is not asked for a whole picture', () => {
+  const { camera, asked } = openCamera();
+  camera.packet(packet(0, true), SMALL, 0);
+  camera.packet(packet(1, false), SMALL, 9000);
+  const begin = packet(2, false);
+  begin.writeUInt8(0x60, 1);
+  camera.packet(begin, SMALL, 18_000);
+  assert.equal(asked(), 0);
+});
