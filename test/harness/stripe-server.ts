@@ -1,16 +1,20 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type Call, type Params, readCall } from './form-request.ts';
-
-/** What is answered to one request: the status, and the object as Stripe's reference shows it. */
-interface Reply {
-  status: number;
-  body: Thing;
-}
-
-/** An object of Stripe's. */
-type Thing = Record<string, unknown>;
+import {
+  isThing,
+  missing,
+  nested,
+  OUT_OF_ORDER,
+  ok,
+  REUSED,
+  type Reply,
+  random,
+  refused,
+  type Thing,
+  text,
+} from './stripe-replies.ts';
 
 /**
  * The part of Stripe that the platform uses, with the state that a program needs which tests against it: what was
@@ -32,6 +36,10 @@ export interface StripeServer {
   /** An account that its creator has completed. */
   completeAccount(): string;
   payout(account: string, status: string, amount: number): string;
+  /** Somebody gives money back in Stripe's dashboard. @param isBorne the transfer is not reversed. */
+  refundThere(paymentIntent: string, amount: number, isBorne?: boolean): string;
+  /** What an account can pay out, in cents. */
+  available: number;
   object(id: string): Thing;
   /** A signed event, ready to be sent. */
   event(type: string, objectId: string, account?: string): { body: string; signature: string };
@@ -63,17 +71,13 @@ export async function startStripeServer(nowMs: () => number): Promise<StripeServ
   return stripe;
 }
 
-const OUT_OF_ORDER: Reply = {
-  status: 500,
-  body: { error: { type: 'api_error', message: 'Something went wrong on our end.' } },
-};
-
 class FakeStripe implements StripeServer {
   url = '';
   webhookSecret = `whsec_${random()}`;
   calls: Call[] = [];
   faults: StripeServer['faults'] = [];
   cardAnswers: StripeServer['cardAnswers'] = 'ok';
+  available = 0;
   close: () => Promise<void> = async () => {};
   readonly #objects = new Map<string, Thing>();
   readonly #answered = new Map<string, { asked: string; reply: Reply }>();
@@ -99,7 +103,10 @@ class FakeStripe implements StripeServer {
     const [, noun = '', id, verb] =
       /^\/v1\/((?:checkout\/)?[a-z_]+)(?:\/([^/]+))?(?:\/([a-z_]+))?$/.exec(path) ?? [];
     if (method === 'GET' && id === 'search') return this.#search(call.params);
-    if (method === 'GET' && id === undefined) return this.#list(noun, call.params);
+    if (path === '/v1/balance') {
+      return ok({ object: 'balance', available: [{ currency: 'usd', amount: this.available }], pending: [] });
+    }
+    if (method === 'GET' && id === undefined) return this.#list(noun, call);
     if (method === 'GET') return this.#get(id ?? '', call.params);
     if (verb === 'expire') return this.#expire(id ?? '');
     if (verb === 'login_links')
@@ -113,6 +120,13 @@ class FakeStripe implements StripeServer {
     'checkout/sessions': (params) => this.#session(params),
     payment_intents: (params) => this.#charge(params),
     refunds: (params) => this.#refund(params),
+    payouts: ({ amount, metadata }, { account }) => {
+      const cents = Number(text(amount));
+      if (cents > this.available) return refused('balance_insufficient', 'You have insufficient funds.');
+      this.available -= cents;
+      const made = this.payout(account ?? '', 'pending', cents);
+      return ok(Object.assign(this.object(made), { metadata }));
+    },
     accounts: ({ email, metadata }) =>
       this.#add('acct', {
         object: 'account',
@@ -215,13 +229,14 @@ class FakeStripe implements StripeServer {
       return refused('parameter_invalid_empty', 'This charge has no application fee to refund.');
     }
     Object.assign(intent, { refunded: before + amount });
-    const { metadata } = params;
+    const { metadata = {} } = params;
     return this.#add('re', {
       object: 'refund',
       amount,
       payment_intent: intent.id,
       metadata,
       status: 'succeeded',
+      transfer_reversal: params.reverse_transfer === 'true' ? `trr_${random()}` : null,
     });
   }
 
@@ -239,10 +254,15 @@ class FakeStripe implements StripeServer {
     return ok({ object: 'search_result', has_more: false, data: found });
   }
 
-  #list(noun: string, params: Params): Reply {
-    if (noun === 'events')
-      return ok({ object: 'list', has_more: false, url: '/v1/events', data: this.#told });
-    return this.#listOf(noun, params);
+  #list(noun: string, { params, account }: Call): Reply {
+    const since = Number(nested(params.created).gte ?? 0);
+    const data =
+      noun === 'events'
+        ? this.#told
+        : [...this.#objects.values()].filter((one) => one.object === 'payout' && one.account === account);
+    if (noun !== 'events' && noun !== 'payouts') return this.#listOf(noun, params);
+    const recent = data.filter(({ created }) => Number(created) >= since);
+    return ok({ object: 'list', has_more: false, url: `/v1/${noun}`, data: recent });
   }
 
   #listOf(noun: string, { payment_intent: intent }: Params): Reply {
@@ -302,8 +322,13 @@ class FakeStripe implements StripeServer {
   }
 
   payout(account: string, status: string, amount: number): string {
-    const rest = { object: 'payout', amount, status, failure_code: null, arrival_date: this.#now(), account };
-    return text(this.#add('po', rest).body.id);
+    const shown = { object: 'payout', amount, currency: 'usd', status, failure_code: null };
+    return text(this.#add('po', { ...shown, arrival_date: this.#now(), account }).body.id);
+  }
+
+  refundThere(paymentIntent: string, amount: number, isBorne = false): string {
+    const params = { payment_intent: paymentIntent, amount: String(amount) };
+    return text(this.#refund(isBorne ? params : { ...params, reverse_transfer: 'true' }).body.id);
   }
 
   object(id: string): Thing {
@@ -337,43 +362,4 @@ class FakeStripe implements StripeServer {
   #now(): number {
     return Math.floor(this.#nowMs() / 1000);
   }
-}
-
-const REUSED: Reply = {
-  status: 400,
-  body: { error: { type: 'idempotency_error', message: 'Keys can only be used with the same parameters.' } },
-};
-
-function ok(body: Thing): Reply {
-  return { status: 200, body };
-}
-
-function missing(id: string): Reply {
-  const error = {
-    type: 'invalid_request_error',
-    code: 'resource_missing',
-    message: `No such object: '${id}'`,
-  };
-  return { status: 404, body: { error } };
-}
-
-function refused(code: string, message: string): Reply {
-  return { status: 400, body: { error: { type: 'invalid_request_error', code, message } } };
-}
-
-function random(): string {
-  return randomBytes(12).toString('hex');
-}
-
-function isThing(value: unknown): value is Thing {
-  return typeof value === 'object' && value !== null;
-}
-
-function text(value: unknown): string {
-  if (typeof value !== 'string') throw new Error(`no text: ${JSON.stringify(value)}`);
-  return value;
-}
-
-function nested(value: string | Params | undefined): Params {
-  return typeof value === 'object' ? value : {};
 }

@@ -18,7 +18,9 @@ test('whatever happens in whatever order, and wherever the program is killed, no
   // Always the same ones here: the benchmark (`bench/money.ts`) tries others each time.
   await fc.assert(property, { numRuns: 300, seed: 20_261_120 });
   const { database, clock, events, ledger } = world;
-  const deps = { db: database.db, clock, events, ledger, log: createLogger('silent') };
+  const log = createLogger('silent');
+  const startElsewhere = () => Promise.resolve(null);
+  const deps = { db: database.db, clock, events, ledger, log, startElsewhere };
   const books = createBooksCheck(deps);
   assert.deepEqual(await books.check(), []);
   clock.advance(3 * DAY_MS);

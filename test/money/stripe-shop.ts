@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../src/kernel/ids.ts';
+import { Browser } from '../auth/browser.ts';
+import { PASSWORD } from '../auth/fixture.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import type { TestClock } from '../harness/clock.ts';
 import { runTask } from '../harness/parts.ts';
@@ -126,11 +129,35 @@ export async function startStripeShop(clock: TestClock) {
     };
   }
 
+  /** Of the platform, signed in. */
+  async function operator(): Promise<Browser> {
+    const email = `${newId('usr')}@example.com`;
+    await app.container.accounts.create({ email, password: PASSWORD, verified: true, role: 'ADMIN' });
+    const browser = new Browser(app);
+    await browser.signIn({ email });
+    return browser;
+  }
+
   const mails = async (email: string) =>
     (await app.container.mailbox.list()).filter(({ to }) => to === email).map(({ kind }) => kind);
 
   return {
-    ...{ ...sells, app, stripe, shop, goToStripe, comeBack, tell, hear, run, get, purchases, member, mails },
+    ...{
+      ...sells,
+      app,
+      stripe,
+      shop,
+      goToStripe,
+      comeBack,
+      tell,
+      hear,
+      run,
+      get,
+      purchases,
+      member,
+      mails,
+      operator,
+    },
     async close() {
       await app.close();
       await stripe.close();

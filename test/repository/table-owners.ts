@@ -38,6 +38,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   playlist: 'features/playlists',
   playlist_item: 'features/playlists',
   provider_event: 'features/payments',
+  provider_look: 'features/payments',
   purchase: 'features/payments',
   recording: 'features/recordings',
   recording_part: 'features/recordings',

@@ -67,7 +67,7 @@ export async function mirrorPayout(
   record: Record,
   payout: ProviderPayout,
   now: Date,
-): Promise<void> {
+): Promise<PayoutRow> {
   const { provider, ref, status, failureCode: failure_code, arrivalAt: arrival_at } = payout;
   const isNew = await repository.insertMirrored(tx, {
     id: newId('pyo'),
@@ -82,5 +82,5 @@ export async function mirrorPayout(
   });
   const row = await repository.lockMirrored(tx, provider, ref);
   if (isNew !== null) await record(tx, movementOf(row, 'PAYOUT', payout.createdAt));
-  await advancePayout(tx, append, record, row, { status, failure_code, arrival_at }, now);
+  return advancePayout(tx, append, record, row, { status, failure_code, arrival_at }, now);
 }

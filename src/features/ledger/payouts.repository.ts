@@ -95,18 +95,6 @@ export async function findArriving(db: Db, now: Date): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Which providers a workspace has accounts with. */
-export async function findProviders(db: Db, workspaceId: string): Promise<Provider[]> {
-  const rows = await db
-    .selectFrom('ledger_account')
-    .select('provider')
-    .distinct()
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('provider')
-    .execute();
-  return rows.map(({ provider }) => provider);
-}
-
 /** What is the creator's; of that, what was charged after `since`. */
 export async function readCreatorBalance(
   db: Db,

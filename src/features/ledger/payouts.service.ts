@@ -16,6 +16,8 @@ interface Deps {
   events: Events;
   clock: Clock;
   ledger: Ledger;
+  /** Pays out what a provider of its own holds for a workspace; null: none does. @throws {AppError} as `start`. */
+  startElsewhere(workspaceId: string, amountCents: number | null): Promise<PayoutRow | null>;
 }
 
 export interface PayoutOrder {
@@ -25,7 +27,7 @@ export interface PayoutOrder {
   outcome?: 'PAID' | 'FAILED';
 }
 
-/** What leaves to the bank of a creator. The sandbox pays out by itself; Stripe's payouts are its own, and mirrored. */
+/** What leaves to the bank of a creator. The sandbox's is done here; Stripe's is done there, and mirrored. */
 export interface Payouts {
   list(
     workspaceId: string,
@@ -35,7 +37,8 @@ export interface Payouts {
   /**
    * Pays out now, whatever its age. A payout that the sandbox's bank is to refuse comes back at once.
    *
-   * @throws {AppError} BAD_REQUEST for no workspace, or more than there is; CONFLICT where nothing can be paid out.
+   * @throws {AppError} BAD_REQUEST for no workspace, or more than there is; CONFLICT where
+   * nothing can be paid out; SERVICE_UNAVAILABLE.
    */
   start(order: PayoutOrder): Promise<PayoutRow>;
   /** What the sandbox does by itself: once a UTC day, what is two days old; payouts arrive a day later. */
@@ -47,7 +50,7 @@ const AGE_MS = 2 * DAY_MS;
 const TRANSIT_MS = DAY_MS;
 const MAX_CENTS = 2_147_483_647;
 
-export function createPayouts({ db, events, clock, ledger }: Deps): Payouts {
+export function createPayouts({ db, events, clock, ledger, startElsewhere }: Deps): Payouts {
   const send = async (tx: Tx, workspaceId: string, amountCents: number) => {
     const now = clock.now();
     const id = newId('pyo');
@@ -81,15 +84,12 @@ export function createPayouts({ db, events, clock, ledger }: Deps): Payouts {
       if (!(await repository.isWorkspace(db, workspaceId))) {
         throw badRequest('workspaceId', 'There is no such workspace.');
       }
+      await assertNotHeld(db, workspaceId);
+      const elsewhere = outcome === 'FAILED' ? null : await startElsewhere(workspaceId, amountCents ?? null);
+      if (elsewhere !== null) return elsewhere;
       return events.transaction(async (tx, append) => {
         await lockWorkspace(tx, workspaceId);
-        if (await isSuspended(tx, workspaceId)) {
-          throw conflict('The account is suspended: its payouts are held.');
-        }
-        const providers = await repository.findProviders(tx, workspaceId);
-        if (providers.length > 0 && !providers.includes('SANDBOX')) {
-          throw conflict('The provider of this workspace pays out by itself.');
-        }
+        await assertNotHeld(tx, workspaceId);
         const { cents } = await repository.readCreatorBalance(tx, workspaceId, 'SANDBOX', clock.now());
         if (cents <= 0) throw conflict('There is nothing to pay out.');
         if (amountCents !== undefined && amountCents > cents) {
@@ -120,6 +120,10 @@ export function createPayouts({ db, events, clock, ledger }: Deps): Payouts {
       }
     },
   };
+}
+
+async function assertNotHeld(db: Db, workspaceId: string): Promise<void> {
+  if (await isSuspended(db, workspaceId)) throw conflict('The account is suspended: its payouts are held.');
 }
 
 function conflict(message: string): AppError {

@@ -53,11 +53,11 @@ export function revenueRoutes({ revenue, payouts, cursors }: Deps): Route[] {
       path: '/monetization/payouts',
       summary: 'Start a payout',
       description:
-        'For the operator: pays out what the sandbox holds for a workspace, whatever its age. Stripe pays out by itself.',
+        'For the operator: pays out at once what the provider holds for a workspace, beside what it does by itself.',
       freshPassword: true,
       body: PayoutIn,
       reply: { status: 201, schema: PayoutOut },
-      errors: ['CONFLICT'],
+      errors: ['CONFLICT', 'SERVICE_UNAVAILABLE'],
       handler: async (_context, { body }) => toPayout(await payouts.start(body)),
     }),
   ];

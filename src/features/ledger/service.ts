@@ -2,6 +2,7 @@ import type { AppendEvent } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { mirrorPayout, type ProviderPayout } from './mirror.service.ts';
+import type { PayoutRow } from './payouts.repository.ts';
 import * as repository from './repository.ts';
 import { type Movement, postingsOf, revenueOf } from './rules.ts';
 
@@ -19,7 +20,7 @@ export interface Ledger {
    * Keeps what a provider shows of a payout that it makes by itself, with the books and its event. The same again, and
    * what is older than what is known, changes nothing.
    */
-  mirrorPayout(tx: Tx, append: AppendEvent, payout: ProviderPayout): Promise<void>;
+  mirrorPayout(tx: Tx, append: AppendEvent, payout: ProviderPayout): Promise<PayoutRow>;
 }
 
 export function createLedger({ clock }: { clock: Clock }): Ledger {

@@ -25,6 +25,18 @@ export function findAccountByRef(
     .executeTakeFirst();
 }
 
+/** With a provider that pays out by itself, and not looked at since then; the longest ago first. */
+export function listUnseen(db: Db, since: Date, limit: number): Promise<AccountRow[]> {
+  return db
+    .selectFrom('connect_account')
+    .selectAll()
+    .where('provider', '<>', 'SANDBOX')
+    .where((eb) => eb.or([eb('payouts_seen_at', 'is', null), eb('payouts_seen_at', '<=', since)]))
+    .orderBy('payouts_seen_at', (order) => order.asc().nullsFirst())
+    .limit(limit)
+    .execute();
+}
+
 /** One of another provider is replaced. @returns the workspace's account, which another request may have made first. */
 export function upsertAccount(db: Db, row: Insertable<ConnectAccountTable>): Promise<AccountRow> {
   return db

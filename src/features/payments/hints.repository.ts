@@ -40,12 +40,20 @@ export function listDueHints(db: Db, now: Date, limit: number): Promise<HintRow[
     .execute();
 }
 
-/** When the provider last told something; null: never yet. */
-export async function lastToldAt(db: Db, provider: HintRow['provider']): Promise<Date | null> {
-  const { at } = await db
-    .selectFrom('provider_event')
-    .select((eb) => eb.fn.max('received_at').as('at'))
+/** Until when all is known that the provider has told; null: it was never asked. */
+export async function toldUntil(db: Db, provider: HintRow['provider']): Promise<Date | null> {
+  const row = await db
+    .selectFrom('provider_look')
+    .select('told_until')
     .where('provider', '=', provider)
-    .executeTakeFirstOrThrow();
-  return at;
+    .executeTakeFirst();
+  return row?.told_until ?? null;
+}
+
+export async function setToldUntil(db: Db, provider: HintRow['provider'], at: Date): Promise<void> {
+  await db
+    .insertInto('provider_look')
+    .values({ provider, told_until: at })
+    .onConflict((conflict) => conflict.column('provider').doUpdateSet({ told_until: at }))
+    .execute();
 }

@@ -1,10 +1,11 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
-import { findAccountByRef } from './accounts.repository.ts';
 import { providerOf } from './choice.ts';
 import type { DisputeService } from './disputes.service.ts';
 import type { HintRow } from './hints.repository.ts';
 import * as hints from './hints.repository.ts';
+import { mirrorRefund } from './mirror.service.ts';
+import type { PayoutService } from './payouts.service.ts';
 import type { PaymentPorts } from './ports.ts';
 import type { Hint, PaymentProvider, ProviderName } from './providers/provider.ts';
 import { concludeRefund } from './refunds.service.ts';
@@ -19,7 +20,7 @@ export interface HintService {
   receive(provider: ProviderName, hint: Hint): Promise<void>;
   /** The worker's round. */
   run(): Promise<void>;
-  /** Asks Stripe what it has told since it was last heard of: a message may be lost. */
+  /** Asks Stripe what it has told since it was last asked: a message may be lost. */
   catchUp(): Promise<void>;
 }
 
@@ -31,6 +32,7 @@ export interface HintTakers {
 
 interface Deps extends PaymentPorts {
   disputes: DisputeService;
+  payouts: PayoutService;
   settle(payment: PaymentRow): Promise<unknown>;
   takers: HintTakers;
 }
@@ -73,9 +75,11 @@ export function createHintService(deps: Deps): HintService {
     async catchUp() {
       const { STRIPE: stripe } = deps.providers;
       if (stripe === null) return;
-      const last = await hints.lastToldAt(db, stripe.name);
-      const since = Math.max(clock.ms() - BACK_MAX_MS, (last?.getTime() ?? 0) - OVERLAP_MS);
+      const now = clock.now();
+      const last = await hints.toldUntil(db, stripe.name);
+      const since = Math.max(now.getTime() - BACK_MAX_MS, (last?.getTime() ?? 0) - OVERLAP_MS);
       for (const hint of await stripe.toldSince(dateFromMs(since))) await keep(stripe.name, hint);
+      await hints.setToldUntil(db, stripe.name, now);
     },
   };
 }
@@ -112,7 +116,7 @@ async function act(deps: Deps, row: KeptHint): Promise<void> {
     case 'DISPUTE':
       return actOnDispute(deps, provider, row);
     case 'PAYOUT':
-      return actOnPayout(deps, provider, row);
+      return deps.payouts.follow(provider.name, { ref: row.object_ref, accountRef: row.account_ref });
     case 'ACCOUNT':
       return deps.takers.account(row);
     case 'CARD':
@@ -139,7 +143,15 @@ async function actOnRefund(deps: Deps, provider: PaymentProvider, row: KeptHint)
   const payment =
     (fetched.key === null ? undefined : await repository.findByKey(deps.db, fetched.key)) ??
     (await repository.findByRef(deps.db, provider.name, row.object_ref));
-  if (payment?.type === 'REFUND') await concludeRefund(deps, payment, fetched.answer);
+  if (payment !== undefined) {
+    if (payment.type === 'REFUND') await concludeRefund(deps, payment, fetched.answer);
+    return;
+  }
+  const charge = await findCharge(deps, provider, row, fetched.paymentRef);
+  if (charge === undefined) return;
+  // What was given back was paid, whoever tells of it first.
+  if (charge.status === 'PENDING') await deps.settle(charge);
+  await mirrorRefund(deps, charge, row.object_ref, fetched);
 }
 
 async function actOnDispute(deps: Deps, provider: PaymentProvider, row: KeptHint): Promise<void> {
@@ -151,20 +163,4 @@ async function actOnDispute(deps: Deps, provider: PaymentProvider, row: KeptHint
   // What is disputed was paid, whoever tells of it first.
   if (charge.status === 'PENDING') await deps.settle(charge);
   await deps.disputes.follow(charge, row.object_ref, dispute);
-}
-
-/** Payouts of accounts that are not ours (any more) are nobody's. */
-async function actOnPayout(deps: Deps, provider: PaymentProvider, row: KeptHint): Promise<void> {
-  const { object_ref: ref, account_ref: accountRef } = row;
-  const account = await findAccountByRef(deps.db, provider.name, accountRef ?? '');
-  const payout = await provider.fetchPayout({ ref, accountRef });
-  if (account === undefined || payout === null) return;
-  await deps.events.transaction((tx, append) =>
-    deps.ledger.mirrorPayout(tx, append, {
-      workspaceId: account.workspace_id,
-      provider: provider.name,
-      ref,
-      ...payout,
-    }),
-  );
 }

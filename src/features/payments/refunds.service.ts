@@ -1,4 +1,4 @@
-import { nextSequence } from '../../events/index.ts';
+import { type AppendEvent, nextSequence } from '../../events/index.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -105,21 +105,29 @@ async function amountOf(tx: Tx, purchase: PurchaseRow, wanted: number | null): P
   return wanted ?? left;
 }
 
-/** Asks the provider for a refund; the same key is the same refund, however often it is asked for. */
+/**
+ * Asks the provider for a refund; the same key is the same refund, however often it is asked for. One that has a name
+ * there is only looked at: it may have been made there.
+ */
 export async function settleRefund(ports: PaymentPorts, payment: PaymentRow): Promise<Settled> {
   if (payment.status !== 'PENDING') return settledOf(payment);
   const purchaseId = payment.purchase_id ?? '';
   const charge = await repository.findPaidCharge(ports.db, purchaseId);
   const ref = charge?.provider_ref;
   if (charge === undefined || ref == null) throw new Error(`refund ${payment.id} is of no charge`);
-  const answer = await asking(ports, payment, async () => {
+  const answer = await asking(ports, payment, async (): Promise<RefundAnswer> => {
     const provider = providerOf(ports, payment);
+    const { accountRef = null } = payment.request;
+    if (payment.provider_ref !== null) {
+      const made = await provider.fetchRefund({ ref: payment.provider_ref, accountRef });
+      return made?.answer ?? { status: 'PENDING', ref: payment.provider_ref };
+    }
     await repository.updatePayment(ports.db, payment.id, { asked_at: ports.clock.now() });
     return provider.refund({
       key: payment.provider_key,
       ref,
       amountCents: -payment.amount_cents,
-      accountRef: payment.request.accountRef ?? null,
+      accountRef,
     });
   });
   return concludeRefund(ports, payment, answer);
@@ -131,26 +139,62 @@ export function concludeRefund(
   { id, purchase_id: purchaseId }: PaymentRow,
   answer: RefundAnswer,
 ): Promise<Settled> {
-  const { events, clock } = ports;
-  return events.transaction(async (tx, append) => {
+  return ports.events.transaction(async (tx, append) => {
     await repository.lockAround(tx, purchaseId ?? '');
-    const before = await repository.lockPurchase(tx, purchaseId ?? '');
-    const row = await repository.lockPayment(tx, id);
-    if (before === undefined || row.status !== 'PENDING') return settledOf(row);
-    if (answer.status !== 'SUCCEEDED') return putOff(ports, tx, row, answer);
-    const payment = await repository.updatePayment(tx, id, {
-      status: 'SUCCEEDED',
-      provider_ref: answer.ref,
-      next_look_at: null,
-      settled_at: clock.now(),
-    });
-    const amountCents = -payment.amount_cents;
-    const { purchase, feeCents } = await giveBack(tx, before, amountCents);
-    const sequence = await nextSequence(tx, 'purchase', purchase.id);
-    await append(paymentRefunded, purchase.workspace_id, told(purchase, id, sequence));
-    await record(ports, tx, { kind: 'REFUND', purchase, payment, amountCents, feeCents });
+    const purchase = await repository.lockPurchase(tx, purchaseId ?? '');
+    const payment = await repository.lockPayment(tx, id);
+    if (purchase === undefined || payment.status !== 'PENDING') return settledOf(payment);
+    if (answer.status !== 'SUCCEEDED') return putOff(ports, tx, payment, answer);
+    await finishRefund(ports, { tx, append }, { payment, purchase }, answer.ref);
     return { status: 'SUCCEEDED' };
   });
+}
+
+/** The money is back with the buyer. Under the lock of the purchase. */
+export async function finishRefund(
+  ports: PaymentPorts,
+  { tx, append }: { tx: Tx; append: AppendEvent },
+  before: { payment: PaymentRow; purchase: PurchaseRow },
+  ref: string,
+): Promise<void> {
+  const payment = await repository.updatePayment(tx, before.payment.id, {
+    status: 'SUCCEEDED',
+    provider_ref: ref,
+    next_look_at: null,
+    settled_at: ports.clock.now(),
+  });
+  const amountCents = -payment.amount_cents;
+  const { purchase, feeCents } = await giveBack(tx, before.purchase, amountCents);
+  const sequence = await nextSequence(tx, 'purchase', purchase.id);
+  await append(paymentRefunded, purchase.workspace_id, told(purchase, payment.id, sequence));
+  await record(ports, tx, { kind: 'REFUND', purchase, payment, amountCents, feeCents });
+  if (payment.request.isBorne === true) await makeUp(ports, tx, payment, amountCents - feeCents);
+}
+
+/** The platform bore it: what the books took from the creator with the refund is theirs again. */
+async function makeUp(
+  { clock, ledger }: PaymentPorts,
+  tx: Tx,
+  refund: PaymentRow,
+  amountCents: number,
+): Promise<void> {
+  const { workspace_id: workspaceId, provider } = refund;
+  if (amountCents === 0 || provider === 'NONE') return;
+  const now = clock.now();
+  const id = newId('pay');
+  await repository.insertPayment(tx, {
+    id,
+    workspace_id: workspaceId,
+    type: 'ADJUSTMENT',
+    status: 'SUCCEEDED',
+    amount_cents: amountCents,
+    provider,
+    provider_key: `adjustment:${refund.id}`,
+    reason: 'The platform bore a refund.',
+    settled_at: now,
+    created_at: now,
+  });
+  await ledger.record(tx, { kind: 'ADJUSTMENT', workspaceId, provider, source: id, amountCents, at: now });
 }
 
 /** It has failed, or takes its time. */

@@ -6,6 +6,7 @@ import { type BeginService, createBeginService } from './begin.service.ts';
 import { type ChosenProvider, choose } from './choice.ts';
 import { createDisputeService } from './disputes.service.ts';
 import { createHintService, type HintService, type HintTakers } from './hints.service.ts';
+import { createPayoutService, type PayoutService } from './payouts.service.ts';
 import type { PaymentPorts } from './ports.ts';
 import { createRefundService, type RefundService, settleRefund } from './refunds.service.ts';
 import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
@@ -45,6 +46,7 @@ export interface Payments extends BeginService, RefundService {
   /** A purchase that nobody pays any more (its checkout is over, its renewals have failed) is FAILED from here on. */
   abandon(tx: Tx, purchaseId: string): Promise<void>;
   hints: HintService;
+  payouts: PayoutService;
   /** The worker's round: settles what is due. */
   reconcile(): Promise<void>;
 }
@@ -59,6 +61,7 @@ export function createPayments(deps: Deps): Payments {
   const { db } = deps;
   const charges = createChargeSettler(deps);
   const disputes = createDisputeService(deps);
+  const payouts = createPayoutService(deps);
   const find = async (paymentId: string): Promise<PaymentRow> => {
     const row = await repository.findPayment(db, paymentId);
     if (row === undefined) throw notFound();
@@ -72,7 +75,8 @@ export function createPayments(deps: Deps): Payments {
   return {
     ...createBeginService(deps),
     ...createRefundService(deps),
-    hints: createHintService({ ...deps, disputes, settle }),
+    hints: createHintService({ ...deps, disputes, payouts, settle }),
+    payouts,
     providerOf: (workspaceId) => choose(deps, db, workspaceId),
     async providerNow(workspaceId) {
       await refreshOwn(deps, workspaceId);

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { type StripeShop, startStripeShop } from '../../../test/money/stripe-shop.ts';
+import { HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
+import { createBooksCheck } from '../ledger/index.ts';
 
 const clock = new TestClock('2026-01-31T10:00:00Z');
 let platform: Awaited<ReturnType<typeof startStripeShop>>;
@@ -32,6 +34,15 @@ async function _sold() {
 }
 
 const statusOf = async (of: StripeShop) => (await platform.purchases(of))[0]?.status;
+/** What stands in the books of a creator, in cents. */
+async function bookedOf({ account }: StripeShop): Promise<Record<string, number>> {
+  const rows = await platform.app.container.sql<{ kind: string; cents: number }[]>`
+    select kind, coalesce(sum(amount_cents), 0)::int as cents
+    from ledger_account join ledger_entry on account_id = id
+    where workspace_id = ${account.live} group by 1`;
+  return Object.fromEntries(rows.map(({ kind, cents }) => [kind, cents]));
+}
+
 const successOf = (id: string) => `http://marquee.test/thanks?order=1&checkout_id=${id}`;
 
 test('a film: the hosted page, Stripe’s page, back, and what Stripe tells afterwards changes nothing', async () => {
@@ -193,6 +204,125 @@ test('a dispute that is told before its payment', async () => {
   assert.equal(await statusOf(of), 'PAID');
   const told = (await eventsOf(of)).filter((type) => type.startsWith('payment.'));
   assert.deepEqual(told.sort(), ['payment.dispute_closed', 'payment.disputed', 'payment.succeeded']);
+});
+
+test('what is given back in Stripe’s dashboard is given back here: once, in any order, whoever bears it', async () => {
+  const { of, session, intent } = await sent();
+  const { stripe, hear, app, eventsOf } = platform;
+  stripe.pay(session);
+  const first = stripe.refundThere(intent, 400);
+  await hear('refund.created', first);
+  assert.equal(await statusOf(of), 'PARTIALLY_REFUNDED', 'told before its payment');
+  await hear('refund.updated', first);
+  await hear('payment_intent.succeeded', intent);
+  await hear('refund.created', stripe.refundThere(intent, 600, true));
+  assert.equal(await statusOf(of), 'REFUNDED');
+  // The creator gave back 380 of 950, the platform the rest.
+  assert.deepEqual(await bookedOf(of), { BUYERS: 0, CREATOR: 570, FEES: -570 });
+  const rows = (await platform.get(of, '/monetization/payments')).list('data').map((row) => {
+    const { type, amountCents, status } = Object(row);
+    return [type, amountCents, status].join(' ');
+  });
+  const expected = ['ADJUSTMENT 570', 'CHARGE 1000', 'REFUND -400', 'REFUND -600'];
+  assert.deepEqual(
+    rows.sort(),
+    expected.map((row) => `${row} SUCCEEDED`),
+  );
+  const told = (await eventsOf(of)).filter((type) => type === 'payment.refunded');
+  assert.equal(told.length, 2);
+  assert.deepEqual(await createBooksCheck({ ...app.container, clock }).check(), []);
+});
+
+test('a refund there that nobody tells of ends what it paid for, whatever else is told meanwhile', async () => {
+  const { stripe, shop, tier, open, goToStripe, hear, read, run, get } = platform;
+  const of = await shop();
+  const id = await open(of, { tierId: await tier(of) });
+  const { session, intent } = await goToStripe(id);
+  stripe.pay(session);
+  await hear('checkout.session.completed', session);
+  await run('what Stripe told');
+  stripe.event('refund.created', stripe.refundThere(intent, 500));
+  clock.advance(2 * HOUR_MS);
+  await hear('payment_intent.payment_failed', (await sent()).intent);
+  await run('what Stripe told');
+  await run('payment hints');
+  assert.equal(await statusOf(of), 'REFUNDED');
+  const subscription = (await read(of, id)).string('data.subscriptionId');
+  const { status, cancelReason } = Object((await get(of, `/me/subscriptions/${subscription}`)).at('data'));
+  assert.deepEqual([status, cancelReason], ['CANCELED', 'REFUNDED']);
+});
+
+test('payouts: as Stripe tells, as they are found, and as the operator starts them', async () => {
+  const { stripe, shop, hear, run, get, app } = platform;
+  const of = await shop();
+  const { accountRef } = of;
+  const shown = async () =>
+    (await get(of, '/me/payouts')).list('data').map((row) => {
+      const { amountCents, status } = Object(row);
+      return `${status} ${amountCents}`;
+    });
+  const told = stripe.payout(accountRef, 'in_transit', 4200);
+  await hear('payout.created', told, accountRef);
+  assert.deepEqual(await shown(), ['IN_TRANSIT 4200']);
+  Object.assign(stripe.object(told), { status: 'paid' });
+  stripe.payout(accountRef, 'failed', 700);
+  clock.advance(HOUR_MS);
+  await run('payouts of providers');
+  await run('payouts of providers');
+  assert.deepEqual((await shown()).sort(), ['FAILED 700', 'PAID 4200']);
+
+  const operator = await platform.operator();
+  const start = (order: object = {}) =>
+    operator.send('POST', '/monetization/payouts', { body: { workspaceId: of.account.live, ...order } });
+  (await start()).assertError('CONFLICT', 'workspaceId');
+  stripe.available = 900;
+  (await start({ amountCents: 901 })).assertError('BAD_REQUEST', 'amountCents');
+  stripe.faults = ['refuse', 'error'];
+  (await start()).assertError('SERVICE_UNAVAILABLE');
+  assert.equal((await start({ amountCents: 300 })).assertOk(201).at('data.status'), 'PENDING');
+  assert.equal((await start()).assertOk(201).at('data.amountCents'), 600);
+  assert.equal(stripe.calls.at(-1)?.account, accountRef);
+  assert.deepEqual(await createBooksCheck({ ...app.container, clock }).check(), []);
+});
+
+test('money that comes when the place is gone is given back whole, and when it is free it buys', async () => {
+  const { stripe, shop, tier, open, goToStripe, hear, read, run } = platform;
+  // What other tests have left open is over.
+  clock.advance(30 * MINUTE_MS);
+  await run('checkouts');
+  const of = await shop();
+  const tierId = await tier(of, { maxMembers: 1 });
+  const [late, quick] = [await open(of, { tierId }), await open(of, { tierId })];
+  const first = await goToStripe(late);
+  // Stripe cannot be asked to end the session when the time is over, so it is still open there.
+  clock.advance(30 * MINUTE_MS);
+  stripe.faults = ['refuse', 'refuse'];
+  await run('checkouts');
+  stripe.faults = [];
+  const second = await goToStripe(quick, 'bob@example.com');
+  stripe.pay(second.session);
+  await hear('checkout.session.completed', second.session);
+  stripe.pay(first.session);
+  await hear('checkout.session.completed', first.session);
+  clock.advance(2 * MINUTE_MS);
+  await run('open payments');
+  assert.deepEqual(
+    [(await read(of, quick)).at('data.status'), (await read(of, late)).at('data.status')],
+    ['COMPLETED', 'OPEN'],
+  );
+  const rows = await platform.purchases(of);
+  assert.deepEqual(rows.map(({ status, refundedCents }) => `${status} ${refundedCents}`).sort(), [
+    'PAID 0',
+    'REFUNDED 500',
+  ]);
+  assert.equal((await platform.get(of, `/tiers/${tierId}`)).at('data.memberCount'), 1);
+
+  const free = await open(of, { tierId: await tier(of) });
+  const slow = await goToStripe(free);
+  clock.advance(30 * MINUTE_MS);
+  stripe.pay(slow.session);
+  await run('checkouts');
+  assert.equal((await read(of, free)).at('data.status'), 'COMPLETED', 'paid before it was called off');
 });
 
 test('what Stripe has not signed is refused', async () => {

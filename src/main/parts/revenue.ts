@@ -15,7 +15,7 @@ export const revenue: Noun = {
   commands: moneyCommands,
   build(core) {
     const books = createBooksCheck(core);
-    const payouts = createPayouts(core);
+    const payouts = createPayouts({ ...core, startElsewhere: core.payments.payouts.start });
     return {
       routes: () =>
         revenueRoutes({

@@ -52,6 +52,8 @@ export interface PaymentRequest {
   card?: string | null;
   usesSaved?: boolean;
   methodRef?: string;
+  /** Of a refund: the platform bears it, not the creator. */
+  isBorne?: boolean;
   /** The creator's account with the provider. */
   accountRef?: string | null;
 }

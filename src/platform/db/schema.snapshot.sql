@@ -447,6 +447,7 @@ create table connect_account (
   country text,
   checked_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
+  payouts_seen_at timestamp with time zone,
   constraint connect_account_pkey PRIMARY KEY (workspace_id),
   constraint connect_account_provider_check CHECK ((provider = ANY (ARRAY['SANDBOX'::text, 'STRIPE'::text]))),
   constraint connect_account_provider_provider_ref_key UNIQUE (provider, provider_ref),
@@ -1012,6 +1013,13 @@ create table provider_event (
   constraint provider_event_provider_check CHECK ((provider = ANY (ARRAY['SANDBOX'::text, 'STRIPE'::text])))
 );
 CREATE INDEX provider_event_open ON public.provider_event USING btree (next_attempt_at) WHERE (handled_at IS NULL);
+
+create table provider_look (
+  provider text not null,
+  told_until timestamp with time zone not null,
+  constraint provider_look_pkey PRIMARY KEY (provider),
+  constraint provider_look_provider_check CHECK ((provider = ANY (ARRAY['SANDBOX'::text, 'STRIPE'::text])))
+);
 
 create table purchase (
   id text not null,

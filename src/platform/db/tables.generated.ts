@@ -125,6 +125,9 @@ export const VALUES = {
     provider: ['SANDBOX', 'STRIPE'],
     kind: ['PAYMENT', 'REFUND', 'DISPUTE', 'PAYOUT', 'ACCOUNT', 'CARD'],
   },
+  provider_look: {
+    provider: ['SANDBOX', 'STRIPE'],
+  },
   purchase: {
     kind: ['VIDEO', 'BOOKING', 'SUBSCRIPTION'],
     status: ['PENDING', 'PAID', 'FAILED', 'REFUNDED', 'PARTIALLY_REFUNDED', 'DISPUTED'],
@@ -259,6 +262,7 @@ export type PayoutStatus = (typeof VALUES.payout.status)[number];
 export type PlaylistVisibility = (typeof VALUES.playlist.visibility)[number];
 export type ProviderEventProvider = (typeof VALUES.provider_event.provider)[number];
 export type ProviderEventKind = (typeof VALUES.provider_event.kind)[number];
+export type ProviderLookProvider = (typeof VALUES.provider_look.provider)[number];
 export type PurchaseKind = (typeof VALUES.purchase.kind)[number];
 export type PurchaseStatus = (typeof VALUES.purchase.status)[number];
 export type PurchaseStatusBeforeDispute = (typeof VALUES.purchase.status_before_dispute)[number];
@@ -594,6 +598,7 @@ export interface ConnectAccountTable {
   country: string | null;
   checked_at: Date;
   created_at: Date;
+  payouts_seen_at: Date | null;
 }
 
 export interface CustomerTable {
@@ -967,6 +972,11 @@ export interface ProviderEventTable {
   attempts: Generated<number>;
   next_attempt_at: Date | null;
   error: string | null;
+}
+
+export interface ProviderLookTable {
+  provider: ProviderLookProvider;
+  told_until: Date;
 }
 
 export interface PurchaseTable {
@@ -1720,6 +1730,7 @@ export interface Database {
   playlist: PlaylistTable;
   playlist_item: PlaylistItemTable;
   provider_event: ProviderEventTable;
+  provider_look: ProviderLookTable;
   purchase: PurchaseTable;
   recording: RecordingTable;
   recording_part: RecordingPartTable;

@@ -132,6 +132,8 @@ export interface FetchedPayment {
 export interface FetchedRefund {
   /** null for one that was made at the provider itself. */
   key: string | null;
+  /** Was it taken from the creator's account? The platform has borne it otherwise. */
+  isCreators: boolean;
   /** Of the charge. */
   paymentRef: string;
   amountCents: number;
@@ -153,6 +155,24 @@ export interface FetchedPayout {
   arrivalAt: Date | null;
   createdAt: Date;
 }
+
+/** A payout with its name at the provider. */
+export interface NamedPayout extends FetchedPayout {
+  ref: string;
+}
+
+export interface PayOutRequest {
+  key: string;
+  accountRef: string;
+  /** null: all that can be paid out. */
+  amountCents: number | null;
+}
+
+export type PayOutAnswer =
+  | { status: 'MADE'; payout: NamedPayout }
+  | { status: 'TOO_MUCH' }
+  /** `message` is for the operator. */
+  | { status: 'REFUSED'; message: string };
 
 export interface FetchedMethod {
   /** Our id of the customer. */
@@ -213,6 +233,10 @@ export interface PaymentProvider {
   fetchRefund(object: ObjectHandle): Promise<FetchedRefund | null>;
   fetchDispute(object: ObjectHandle): Promise<FetchedDispute | null>;
   fetchPayout(object: ObjectHandle): Promise<FetchedPayout | null>;
+  /** The payouts of an account that were made since then. */
+  payoutsSince(accountRef: string, at: Date): Promise<NamedPayout[]>;
+  /** Pays out of an account at once, beside what the provider does by itself. */
+  payOut(request: PayOutRequest): Promise<PayOutAnswer>;
   fetchMethod(object: ObjectHandle): Promise<FetchedMethod | null>;
 }
 

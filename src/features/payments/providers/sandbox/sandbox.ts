@@ -276,6 +276,8 @@ type Fetching = Pick<
   | 'fetchRefund'
   | 'fetchDispute'
   | 'fetchPayout'
+  | 'payoutsSince'
+  | 'payOut'
   | 'fetchMethod'
 >;
 
@@ -294,7 +296,7 @@ function fetching(deps: Deps): Fetching {
       const row = await repository.findRefund(db, ref);
       if (row === undefined) return null;
       const { key, payment_ref: paymentRef, amount_cents: amountCents } = row;
-      return { key, paymentRef, amountCents, answer: { status: 'SUCCEEDED', ref } };
+      return { key, paymentRef, amountCents, isCreators: true, answer: { status: 'SUCCEEDED', ref } };
     },
     async fetchDispute({ ref }): Promise<FetchedDispute | null> {
       const row = await repository.findByRef(db, ref.slice(DISPUTE.length));
@@ -304,6 +306,8 @@ function fetching(deps: Deps): Fetching {
     },
     // Its payouts are ours (docs/guides/money.md#payouts).
     fetchPayout: () => Promise.resolve(null),
+    payoutsSince: () => Promise.resolve([]),
+    payOut: () => Promise.resolve({ status: 'REFUSED', message: 'The sandbox pays out of the books.' }),
     async fetchMethod({ ref }) {
       const row = await repository.findCard(db, ref);
       return row === undefined ? null : { customerId: row.customer_id, method: methodOf(row) };

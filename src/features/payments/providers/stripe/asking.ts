@@ -23,6 +23,13 @@ export function refusalOf(error: unknown): Decline {
   throw unavailable(stripe);
 }
 
+/** @throws {ProviderUnavailable} for every error that is no refusal of what was asked. */
+export function unavailableUnlessRefused(error: unknown): void {
+  const stripe = asStripeError(error);
+  if (stripe === null) throw error;
+  if (stripe.type !== 'StripeInvalidRequestError') throw unavailable(stripe);
+}
+
 /** The second: an account that is not the platform's (any more). */
 const GONE = new Set(['resource_missing', 'account_invalid']);
 

@@ -97,4 +97,6 @@ test('and for everything that is fetched', { skip }, async () => {
   await stripe.fetchDispute(of('dp_1'));
   assert.equal((await stripe.fetchPayout(of('po_1')))?.status, 'IN_TRANSIT');
   await stripe.fetchMethod(of('cs_1'));
+  await stripe.payoutsSince('acct_1', dateFromMs(0));
+  await stripe.payOut({ key: 'payout:1', accountRef: 'acct_1', amountCents: null });
 });

@@ -14,21 +14,10 @@ import type {
   SaveMethodRequest,
 } from '../provider.ts';
 import { accounts } from './accounts.ts';
-import {
-  CUSTOMER,
-  KEY,
-  LED,
-  methodOf,
-  ofDispute,
-  ofIntent,
-  ofPayout,
-  ofRefund,
-  ofSession,
-  refOf,
-  whole,
-} from './answers.ts';
+import { CUSTOMER, KEY, LED, methodOf, ofDispute, ofIntent, ofRefund, ofSession, whole } from './answers.ts';
 import { answered, type Client, known, refusalOf } from './asking.ts';
 import { hintOf, TOLD } from './hints.ts';
+import { payouts } from './payouts.ts';
 
 /** The version whose shapes this file was written for; Stripe keeps old ones. */
 const API_VERSION = '2026-10-28.endive';
@@ -38,7 +27,7 @@ const TIMEOUT_MS = 10_000;
 /** Of signatures, as everywhere (docs/api/webhooks.md). */
 const TOLERANCE_SEC = 300;
 /** Of one look at what Stripe has told. */
-const TOLD_MAX = 1000;
+const TOLD_MAX = 10_000;
 /** Stripe ends a session half an hour after it was made at the earliest; we end it ourselves before. */
 const EXPIRY_MARGIN_MS = 5 * MINUTE_MS;
 
@@ -64,6 +53,7 @@ export function createStripe(settings: StripeSettings): PaymentProvider {
     ...charging(client),
     ...following(client),
     ...accounts(client),
+    ...payouts(client),
     async readWebhook(rawBody, headers) {
       const signature = headers['stripe-signature'];
       if (typeof signature !== 'string') return null;
@@ -238,7 +228,7 @@ async function attemptRefund(stripe: Stripe, request: RefundRequest): Promise<Re
 
 type Following = Pick<
   PaymentProvider,
-  'look' | 'cancel' | 'fetchPayment' | 'fetchRefund' | 'fetchDispute' | 'fetchPayout' | 'fetchMethod'
+  'look' | 'cancel' | 'fetchPayment' | 'fetchRefund' | 'fetchDispute' | 'fetchMethod'
 >;
 
 const SESSION_PARTS = { expand: ['payment_intent.payment_method', 'setup_intent.payment_method'] };
@@ -264,22 +254,22 @@ function following(client: Client): Following {
     },
     async fetchRefund({ ref }) {
       const stripe = await client();
-      const refund = await known(stripe.refunds.retrieve(ref));
-      const paymentRef = refOf(refund?.payment_intent);
-      if (refund === null || paymentRef === null) return null;
-      const key = refund.metadata?.[KEY] ?? null;
-      return { key, paymentRef, amountCents: refund.amount, answer: ofRefund(refund) };
+      const refund = await known(stripe.refunds.retrieve(ref, { expand: ['payment_intent'] }));
+      const intent = whole(refund?.payment_intent);
+      if (refund === null || intent === null) return null;
+      const isTransferred = intent.transfer_data !== null;
+      return {
+        key: refund.metadata?.[KEY] ?? null,
+        paymentRef: intent.id,
+        amountCents: refund.amount,
+        isCreators: !isTransferred || refund.transfer_reversal !== null,
+        answer: ofRefund(refund),
+      };
     },
     async fetchDispute({ ref }) {
       const stripe = await client();
       const dispute = await known(stripe.disputes.retrieve(ref));
       return dispute === null ? null : ofDispute(dispute);
-    },
-    async fetchPayout({ ref, accountRef }) {
-      const stripe = await client();
-      const options = accountRef === null ? {} : { stripeAccount: accountRef };
-      const payout = await known(stripe.payouts.retrieve(ref, {}, options));
-      return payout === null ? null : ofPayout(payout);
     },
     async fetchMethod({ ref }) {
       const stripe = await client();

@@ -1,0 +1,49 @@
+import type { Stripe } from 'stripe';
+import type { PaymentProvider } from '../provider.ts';
+import { KEY, ofPayout } from './answers.ts';
+import { answered, type Client, known, unavailableUnlessRefused } from './asking.ts';
+
+type Payouts = Pick<PaymentProvider, 'fetchPayout' | 'payoutsSince' | 'payOut'>;
+
+/** Of one look at an account. */
+const LIST_MAX = 1000;
+
+/** What leaves the creators' own balances at Stripe to their banks (https://docs.stripe.com/connect/manual-payouts). */
+export function payouts(client: Client): Payouts {
+  return {
+    async fetchPayout({ ref, accountRef }) {
+      const stripe = await client();
+      const options = accountRef === null ? {} : { stripeAccount: accountRef };
+      const payout = await known(stripe.payouts.retrieve(ref, {}, options));
+      return payout === null ? null : ofPayout(payout);
+    },
+    async payoutsSince(stripeAccount, at) {
+      const stripe = await client();
+      const asked = { created: { gte: Math.floor(at.getTime() / 1000) }, limit: 100 };
+      const list = stripe.payouts.list(asked, { stripeAccount }).autoPagingToArray({ limit: LIST_MAX });
+      // An account that was closed has none.
+      const found = (await known(list)) ?? [];
+      return found.filter(isInDollars).map((payout) => ({ ref: payout.id, ...ofPayout(payout) }));
+    },
+    async payOut({ key, accountRef: stripeAccount, amountCents }) {
+      const stripe = await client();
+      const { available } = await answered(stripe.balance.retrieve({}, { stripeAccount }));
+      const cents = available.filter(isInDollars).reduce((sum, { amount }) => sum + amount, 0);
+      if (cents <= 0) return { status: 'REFUSED', message: 'There is nothing to pay out.' };
+      if (amountCents !== null && amountCents > cents) return { status: 'TOO_MUCH' };
+      const params = { amount: amountCents ?? cents, currency: 'usd', metadata: { [KEY]: key } };
+      const options = { stripeAccount, idempotencyKey: key };
+      try {
+        const made = await stripe.payouts.create(params, options);
+        return { status: 'MADE', payout: { ref: made.id, ...ofPayout(made) } };
+      } catch (error) {
+        unavailableUnlessRefused(error);
+        return { status: 'REFUSED', message: 'Stripe refuses to pay out from this account just now.' };
+      }
+    },
+  };
+}
+
+function isInDollars({ currency }: Pick<Stripe.Payout, 'currency'>): boolean {
+  return currency === 'usd';
+}
