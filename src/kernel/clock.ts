@@ -14,3 +14,8 @@ export const systemClock: Clock = {
 export function dateFromMs(ms: number): Date {
   return new Date(ms);
 }
+
+/** A date for an instant as requests have it (RFC 3339); finer than milliseconds is cut off. */
+export function dateFromText(instant: string): Date {
+  return dateFromMs(Temporal.Instant.from(instant).epochMilliseconds);
+}

@@ -2,6 +2,7 @@ import type { Accounts } from '../features/accounts/index.ts';
 import { apiKeyEvents } from '../features/api-keys/index.ts';
 import { bridgeEvents } from '../features/bridges/index.ts';
 import { checkoutEvents } from '../features/checkout/index.ts';
+import { cohortEvents } from '../features/cohorts/index.ts';
 import { discountCodeEvents } from '../features/discount-codes/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
 import { payoutEvents } from '../features/ledger/index.ts';
@@ -32,6 +33,7 @@ import { availabilityPart } from './parts/availability.ts';
 import { bridgesPart } from './parts/bridges.ts';
 import { chatPart } from './parts/chat.ts';
 import { checkoutPart } from './parts/checkout.ts';
+import { cohortsPart } from './parts/cohorts.ts';
 import { discountCodesPart } from './parts/discount-codes.ts';
 import { domainsPart } from './parts/domains.ts';
 import { eventLogPart } from './parts/event-log.ts';
@@ -77,6 +79,7 @@ export const coreDeclarations: Declarations = {
     ...paymentEvents,
     ...payoutEvents,
     ...productEvents,
+    ...cohortEvents,
   ],
   jobs: [...processingJobs, recordingJob, roomRecordingJob],
 };
@@ -151,7 +154,8 @@ function buildBooking(base: Base & { accounts: Accounts }, take: Take) {
   const { availability } = take(availabilityPart(base));
   const { products } = take(productsPart(base));
   const { slots } = take(slotsPart({ ...base, products, availability }));
-  return { availability, products, slots };
+  const { cohorts } = take(cohortsPart({ ...base, availability, products }));
+  return { availability, products, slots, cohorts };
 }
 
 /** Accounts, and who may act for them. */

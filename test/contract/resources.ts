@@ -69,6 +69,7 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
       { id: await create('/booking/discount-codes', { code: newUuid(), percentOff: 10 }) },
     ],
     ['/booking/products/{id}', { id: await create('/booking/products', PRODUCT) }],
+    ...(await cohort(create)),
     ['/purchases/{id}', { id: await purchase(app, stream) }],
     ['/notifications/{id}', { id: await notification(app, key) }],
     [
@@ -107,6 +108,21 @@ async function subscription(
     );
   });
   return id;
+}
+
+/** A cohort with a video. */
+async function cohort(
+  create: (path: string, body: object) => Promise<string>,
+): Promise<[string, PathValues][]> {
+  const productId = await create('/booking/products', { ...PRODUCT, type: 'COHORT' });
+  const startsAt = '2100-01-01T09:00:00Z';
+  const cohortId = await create(`/booking/products/${productId}/cohorts`, { startsAt });
+  const videoId = await create('/videos', { title: 'A lesson' });
+  const cvId = await create(`/booking/cohorts/${cohortId}/videos`, { videoId });
+  return [
+    ['/booking/products/{productId}', { productId }],
+    ['/booking/cohorts/{cohortId}', { cohortId, cvId }],
+  ];
 }
 
 /** A message in the chat of a stream, and a ban. */

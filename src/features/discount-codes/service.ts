@@ -1,5 +1,5 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
-import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { type Clock, dateFromText } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
@@ -139,6 +139,7 @@ async function create(deps: Deps, tx: Tx, workspaceId: string, input: DiscountCo
 }
 
 async function update(deps: Deps, tx: Tx, workspaceId: string, id: string, input: DiscountCodePatch) {
+  const { expiresAt } = input;
   const row = await repository.lockCode(tx, workspaceId, id);
   if (row === undefined) throw notFound();
   const change = {
@@ -147,7 +148,7 @@ async function update(deps: Deps, tx: Tx, workspaceId: string, id: string, input
     percent_off: input.percentOff === undefined ? row.percent_off : input.percentOff,
     amount_cents_off: input.amountCentsOff === undefined ? row.amount_cents_off : input.amountCentsOff,
     max_uses: input.maxUses === undefined ? row.max_uses : input.maxUses,
-    expires_at: input.expiresAt === undefined ? row.expires_at : toDate(input.expiresAt),
+    expires_at: expiresAt === undefined ? row.expires_at : toDate(expiresAt),
     notes: input.notes === undefined ? row.notes : input.notes,
     is_active: input.isActive ?? row.is_active,
   } satisfies DiscountCodeChange;
@@ -217,6 +218,4 @@ function taken(): AppError {
   });
 }
 
-function toDate(instant: string | null): Date | null {
-  return instant === null ? null : dateFromMs(Temporal.Instant.from(instant).epochMilliseconds);
-}
+const toDate = (instant: string | null) => (instant === null ? null : dateFromText(instant));

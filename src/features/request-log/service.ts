@@ -1,4 +1,4 @@
-import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { type Clock, dateFromMs, dateFromText } from '../../kernel/clock.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { isUuidV4 } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
@@ -36,8 +36,6 @@ export interface RequestLog extends Recorder {
   list(workspaceId: string, query: RequestQuery, page: PageRequest): Promise<RequestRow[]>;
 }
 
-const toDate = (instant: string) => dateFromMs(Temporal.Instant.from(instant).epochMilliseconds);
-
 export function createRequestLog({ db, clock, log, basePath, isOn, onDropped }: Deps): RequestLog {
   const write = (rows: readonly RecordedRequest[]) => repository.insertRequests(db, rows);
   const recorder = createRecorder({ write, clock, log, onDropped });
@@ -50,8 +48,8 @@ export function createRequestLog({ db, clock, log, basePath, isOn, onDropped }: 
       if (requestId !== undefined && !isUuidV4(requestId)) {
         throw badRequest('requestId', 'A request id is a UUID, as X-SVC-Request-Id has it.');
       }
-      const begin = from === undefined ? null : toDate(from);
-      const end = to === undefined ? undefined : toDate(to);
+      const begin = from === undefined ? null : dateFromText(from);
+      const end = to === undefined ? undefined : dateFromText(to);
       if (begin !== null && end !== undefined && begin >= end) {
         throw badRequest('to', 'to is after from.');
       }

@@ -1,0 +1,95 @@
+import { type Insertable, type Selectable, sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { CohortSessionTable, CohortVideoTable } from '../../platform/db/tables.generated.ts';
+
+export type SessionRow = Selectable<CohortSessionTable>;
+export type CohortVideoRow = Selectable<CohortVideoTable>;
+
+/** In order of time. */
+export async function sessionsOf(db: Db, cohortIds: readonly string[]): Promise<SessionRow[]> {
+  if (cohortIds.length === 0) return [];
+  return db
+    .selectFrom('cohort_session')
+    .selectAll()
+    .where('cohort_id', 'in', cohortIds)
+    .orderBy('starts_at')
+    .orderBy('id')
+    .execute();
+}
+
+export async function insertSession(tx: Tx, row: Insertable<CohortSessionTable>): Promise<void> {
+  await tx.insertInto('cohort_session').values(row).execute();
+}
+
+export async function moveSession(tx: Tx, id: string, startsAt: Date, endsAt: Date): Promise<void> {
+  await tx
+    .updateTable('cohort_session')
+    .set({ starts_at: startsAt, ends_at: endsAt })
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function deleteSession(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('cohort_session').where('id', '=', id).execute();
+}
+
+export async function setSessionRoom(tx: Tx, id: string, roomId: string): Promise<void> {
+  await tx.updateTable('cohort_session').set({ room_id: roomId }).where('id', '=', id).execute();
+}
+
+/** By position. Videos that were deleted are not there. */
+export async function videosOf(db: Db, cohortIds: readonly string[]): Promise<CohortVideoRow[]> {
+  if (cohortIds.length === 0) return [];
+  return db
+    .selectFrom('cohort_video')
+    .innerJoin('video', 'video.id', 'cohort_video.video_id')
+    .selectAll('cohort_video')
+    .where('cohort_id', 'in', cohortIds)
+    .where('video.deleted_at', 'is', null)
+    .orderBy('cohort_video.position')
+    .orderBy('cohort_video.id')
+    .execute();
+}
+
+/** @returns undefined when the cohort has the video. */
+export function insertVideo(tx: Tx, row: Insertable<CohortVideoTable>): Promise<CohortVideoRow | undefined> {
+  return tx
+    .insertInto('cohort_video')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['cohort_id', 'video_id']).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function deleteVideo(tx: Tx, cohortId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('cohort_video')
+    .where('cohort_id', '=', cohortId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+export async function hasVideo(db: Db, workspaceId: string, videoId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('video')
+    .select('id')
+    .where('id', '=', videoId)
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Cohorts whose members may watch the video now. */
+export async function cohortsShowing(db: Db, videoId: string, now: Date): Promise<string[]> {
+  const rows = await db
+    .selectFrom('cohort_video')
+    .innerJoin('cohort', 'cohort.id', 'cohort_video.cohort_id')
+    .select('cohort.id')
+    .where('cohort_video.video_id', '=', videoId)
+    .where('cohort.status', '!=', 'CANCELED')
+    .where(sql<boolean>`coalesce(cohort_video.release_at, '-infinity') <= ${now}`)
+    .execute();
+  return rows.map(({ id }) => id);
+}

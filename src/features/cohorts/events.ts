@@ -1,0 +1,65 @@
+import Type from 'typebox';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
+import { Nullable } from '../../http/schema.ts';
+
+const data = named(
+  'CohortEventData',
+  Type.Object({
+    cohortId: Type.String(),
+    productId: Type.String(),
+    enrolledCount: Type.Integer(),
+    capacity: Nullable(Type.Integer()),
+    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this cohort.' }),
+  }),
+);
+const sample = {
+  cohortId: 'coh_01kafe3n4pfx2v9yq6m8d7t5zr',
+  productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr',
+  enrolledCount: 12,
+  capacity: 12,
+  sequence: 2,
+};
+
+export const cohortOpened = defineEvent({
+  type: 'booking.cohort.opened',
+  description: 'A cohort takes members: its enrolment has begun, or a place of a full one is free again.',
+  data,
+  sample: { ...sample, enrolledCount: 0, sequence: 1 },
+});
+
+export const cohortFull = defineEvent({
+  type: 'booking.cohort.full',
+  description: 'The last place of a cohort is taken.',
+  data,
+  sample,
+});
+
+export const cohortStarted = defineEvent({
+  type: 'booking.cohort.started',
+  description: 'A cohort has begun.',
+  data,
+  sample: { ...sample, sequence: 3 },
+});
+
+export const cohortCompleted = defineEvent({
+  type: 'booking.cohort.completed',
+  description: 'A cohort has ended.',
+  data,
+  sample: { ...sample, sequence: 4 },
+});
+
+export const cohortCanceled = defineEvent({
+  type: 'booking.cohort.canceled',
+  description: 'A cohort will not take place: its bookings are canceled, and paid back.',
+  data,
+  sample: { ...sample, sequence: 3 },
+});
+
+export const cohortEvents: EventDefinition[] = [
+  cohortOpened,
+  cohortFull,
+  cohortStarted,
+  cohortCompleted,
+  cohortCanceled,
+];

@@ -1,0 +1,92 @@
+import { MINUTE_MS } from '../../kernel/durations.ts';
+import { badRequest } from '../../kernel/errors.ts';
+import type { CohortStatus } from '../../platform/db/tables.generated.ts';
+
+interface Facts {
+  status: CohortStatus;
+  starts_at: Date;
+  over_at: Date;
+  enrollment_opens_at: Date | null;
+  enrolled_count: number;
+  seats: number;
+}
+
+/** What state a cohort is in (docs/api/booking-cohorts.md#states): one that was canceled or is over stays so. */
+export function statusOf(cohort: Facts, now: Date): CohortStatus {
+  const { status, starts_at: startsAt, over_at: overAt, enrollment_opens_at: opensAt } = cohort;
+  if (status === 'CANCELED' || status === 'COMPLETED') return status;
+  if (status === 'RUNNING' || startsAt <= now) return overAt <= now ? 'COMPLETED' : 'RUNNING';
+  if (opensAt !== null && opensAt > now) return 'SCHEDULED';
+  return cohort.enrolled_count < cohort.seats ? 'OPEN' : 'FULL';
+}
+
+/** The times of a cohort, as it is to be. */
+export interface Times {
+  startsAt: Date;
+  endsAt: Date | null;
+  opensAt: Date | null;
+  closesAt: Date | null;
+  sessions: readonly Session[];
+}
+
+export interface Session {
+  startsAt: Date;
+  endsAt: Date;
+}
+
+/** PostgreSQL holds more years than a date is written with. */
+const YEARS = { first: 1970, last: 9998 } as const;
+
+/**
+ * @param bufferMin what stays free after each session.
+ * @throws {AppError} BAD_REQUEST naming the input, such as `sessions.0.endsAt`.
+ */
+export function assertTimes(times: Times, bufferMin: number): void {
+  const { startsAt, endsAt, opensAt, closesAt, sessions } = times;
+  assertYear('startsAt', startsAt);
+  assertYear('endsAt', endsAt);
+  assertYear('enrollmentOpensAt', opensAt);
+  assertYear('enrollmentClosesAt', closesAt);
+  if (endsAt !== null && endsAt <= startsAt) throw badRequest('endsAt', 'endsAt is after startsAt.');
+  if (opensAt !== null && opensAt >= startsAt) {
+    throw badRequest('enrollmentOpensAt', 'The enrolment begins before the cohort does.');
+  }
+  if (closesAt !== null && closesAt > startsAt) {
+    throw badRequest('enrollmentClosesAt', 'The enrolment ends before the cohort begins, or with its start.');
+  }
+  if (opensAt !== null && closesAt !== null && closesAt <= opensAt) {
+    throw badRequest('enrollmentClosesAt', 'The enrolment ends after it has begun.');
+  }
+  for (const [index, session] of sessions.entries()) assertSession(`sessions.${index}`, session, times);
+  assertApart(sessions, bufferMin);
+}
+
+function assertSession(at: string, { startsAt, endsAt }: Session, cohort: Times): void {
+  assertYear(`${at}.startsAt`, startsAt);
+  assertYear(`${at}.endsAt`, endsAt);
+  if (endsAt <= startsAt) throw badRequest(`${at}.endsAt`, 'A session ends after its start.');
+  if (startsAt < cohort.startsAt) {
+    throw badRequest(`${at}.startsAt`, 'No session begins before the cohort does.');
+  }
+  if (cohort.endsAt !== null && endsAt > cohort.endsAt) {
+    throw badRequest(`${at}.endsAt`, 'No session ends after the cohort does.');
+  }
+}
+
+function assertApart(sessions: readonly Session[], bufferMin: number): void {
+  const placed = sessions.map((session, index) => ({ ...session, index }));
+  const sorted = placed.toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime());
+  for (const [place, { startsAt, index }] of sorted.entries()) {
+    const before = sorted[place - 1];
+    if (before === undefined || before.endsAt.getTime() + bufferMin * MINUTE_MS <= startsAt.getTime())
+      continue;
+    const buffer = bufferMin === 0 ? '' : ` and the ${bufferMin} minutes after it`;
+    throw badRequest(`sessions.${index}.startsAt`, `The session overlaps another one${buffer}.`);
+  }
+}
+
+function assertYear(field: string, at: Date | null): void {
+  const year = at?.getUTCFullYear() ?? YEARS.first;
+  if (year >= YEARS.first && year <= YEARS.last) return;
+  throw badRequest(field, `${field} is in the years ${YEARS.first} to ${YEARS.last}.`);
+}

@@ -1,0 +1,351 @@
+import type { Events } from '../../events/index.ts';
+import { defined } from '../../kernel/changes.ts';
+import { type Clock, dateFromMs, dateFromText } from '../../kernel/clock.ts';
+import { MINUTE_MS } from '../../kernel/durations.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import { normaliseTimezone } from '../../kernel/timezone.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { CohortStatus } from '../../platform/db/tables.generated.ts';
+import type { ProductRow } from '../products/index.ts';
+import type { CohortVideoRow, SessionRow } from './content.repository.ts';
+import * as content from './content.repository.ts';
+import type { CohortRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { assertTimes, type Session } from './rules.ts';
+import type { CohortIn, CohortPatch, CohortVideoIn, WholeCohort } from './schemas.ts';
+import { type Seats, type States, tell, type Work } from './states.ts';
+
+/** What cohorts are built on. */
+export interface CohortPorts {
+  db: Db;
+  events: Pick<Events, 'transaction'>;
+  clock: Clock;
+  states: States;
+  products: {
+    /** Each: @throws {AppError} NOT_FOUND. */
+    get(workspaceId: string, id: string): Promise<ProductRow>;
+    lock(tx: Tx, id: string): Promise<ProductRow>;
+  };
+  /** The zone in which the creator offers time. */
+  timezoneOf(db: Db, workspaceId: string): Promise<string>;
+  calendar: {
+    lock(tx: Tx, workspaceId: string): Promise<void>;
+    /** @returns false when something overlaps. */
+    take(
+      tx: Tx,
+      time: {
+        workspaceId: string;
+        productId: string;
+        startsAt: Date;
+        freeAt: Date;
+        by: { sessionId: string };
+      },
+    ): Promise<boolean>;
+    free(tx: Tx, by: { sessionId: string }): Promise<void>;
+  };
+}
+
+/** Cohorts of a workspace (docs/api/booking-cohorts.md). An id that is not the workspace's is NOT_FOUND. */
+export interface Cohorts {
+  /**
+   * @throws {AppError} BAD_REQUEST naming the input; CONFLICT for a product that is archived or no COHORT, and with field
+   * `sessions.0.startsAt` where the creator's calendar has something at that time.
+   */
+  create(workspaceId: string, productId: string, input: CohortIn): Promise<WholeCohort>;
+  /** Canceled ones too. */
+  list(
+    workspaceId: string,
+    productId: string,
+    statuses: readonly CohortStatus[] | undefined,
+    page: PageRequest,
+  ): Promise<CohortRow[]>;
+  get(workspaceId: string, id: string): Promise<CohortRow>;
+  whole(rows: readonly CohortRow[]): Promise<WholeCohort[]>;
+  /** @throws {AppError} as `create`; CONFLICT for one that has ended, and for what is fixed once it runs. */
+  update(workspaceId: string, id: string, input: CohortPatch): Promise<WholeCohort>;
+  /** Its bookings are canceled, and its time is free. @throws {AppError} CONFLICT once it has begun. */
+  cancel(workspaceId: string, id: string): Promise<WholeCohort>;
+  /** @throws {AppError} NOT_FOUND for a video that is not the workspace's; CONFLICT for one that is there. */
+  addVideo(workspaceId: string, id: string, input: CohortVideoIn): Promise<CohortVideoRow>;
+  removeVideo(workspaceId: string, id: string, cohortVideoId: string): Promise<void>;
+  seats: Seats;
+  /** For whoever sells it: of any workspace. */
+  find(db: Db, id: string): Promise<CohortRow | undefined>;
+  /** Those of a product that have not begun, the next one first. */
+  coming(db: Db, productId: string): Promise<CohortRow[]>;
+  /** In order of time. */
+  sessions(db: Db, id: string): Promise<SessionRow[]>;
+  /** The room in which a session is held. */
+  setRoom(tx: Tx, sessionId: string, roomId: string): Promise<void>;
+  /** Cohorts whose members may watch the video now. */
+  showing(db: Db, videoId: string): Promise<string[]>;
+  sweep(): Promise<void>;
+}
+
+const MAX_VIDEOS = 500;
+
+export function createCohorts(ports: CohortPorts): Cohorts {
+  const { db, events, clock, states } = ports;
+  const inWork = <T>(run: (work: Work) => Promise<T>) =>
+    events.transaction((tx, append) => run({ tx, append }));
+  return {
+    async create(workspaceId, productId, input) {
+      const { id } = await ports.products.get(workspaceId, productId);
+      return inWork((work) => create(ports, work, id, input));
+    },
+    async list(workspaceId, productId, statuses, page) {
+      await ports.products.get(workspaceId, productId);
+      return repository.listCohorts(db, productId, statuses, page);
+    },
+    get: async (workspaceId, id) => found(await repository.findOwnCohort(db, workspaceId, id)),
+    whole: (rows) => whole(db, rows),
+    update: (workspaceId, id, input) => inWork((work) => update(ports, work, { workspaceId, id }, input)),
+    cancel: (workspaceId, id) => inWork((work) => cancel(ports, work, { workspaceId, id })),
+    addVideo: (workspaceId, id, input) =>
+      db.transaction().execute((tx) => addVideo(tx, { workspaceId, id }, input)),
+    removeVideo: (workspaceId, id, cohortVideoId) =>
+      db.transaction().execute(async (tx) => {
+        found(await repository.lockOwnCohort(tx, workspaceId, id));
+        if (!(await content.deleteVideo(tx, id, cohortVideoId))) throw notFound();
+      }),
+    seats: states.seats,
+    find: repository.findCohort,
+    coming: repository.listComing,
+    sessions: (of, id) => content.sessionsOf(of, [id]),
+    setRoom: content.setSessionRoom,
+    showing: (of, videoId) => content.cohortsShowing(of, videoId, clock.now()),
+    sweep: states.sweep,
+  };
+}
+
+function found(row: CohortRow | undefined): CohortRow {
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+async function whole(db: Db, rows: readonly CohortRow[]): Promise<WholeCohort[]> {
+  const ids = rows.map(({ id }) => id);
+  const sessions = Map.groupBy(await content.sessionsOf(db, ids), ({ cohort_id: id }) => id);
+  const videos = Map.groupBy(await content.videosOf(db, ids), ({ cohort_id: id }) => id);
+  return rows.map((row) => ({
+    row,
+    sessions: sessions.get(row.id) ?? [],
+    videos: videos.get(row.id) ?? [],
+  }));
+}
+
+async function wholeOf(tx: Tx, row: CohortRow): Promise<WholeCohort> {
+  const [one = { row, sessions: [], videos: [] }] = await whole(tx, [row]);
+  return one;
+}
+
+async function create(
+  ports: CohortPorts,
+  work: Work,
+  productId: string,
+  input: CohortIn,
+): Promise<WholeCohort> {
+  const { tx } = work;
+  const now = ports.clock.now();
+  const product = await ports.products.lock(tx, productId);
+  const { workspace_id: workspaceId } = product;
+  assertTakesCohorts(product);
+  const columns = defined(toColumns(input));
+  const startsAt = dateFromText(input.startsAt);
+  const sessions = readSessions(input.sessions ?? []);
+  assertTimes(timesOf({ ...BARE, ...columns, starts_at: startsAt }, sessions), product.buffer_min);
+  assertFuture(startsAt, now);
+  const timezone = columns.timezone ?? (await ports.timezoneOf(tx, workspaceId));
+  const row = await repository.insertCohort(tx, {
+    ...columns,
+    id: newId('coh'),
+    workspace_id: workspaceId,
+    product_id: productId,
+    starts_at: startsAt,
+    timezone,
+    status: 'SCHEDULED',
+    created_at: now,
+    updated_at: now,
+  });
+  await hold(ports, tx, { row, product }, sessions);
+  return wholeOf(tx, await ports.states.settle(work, row.id));
+}
+
+async function update(
+  ports: CohortPorts,
+  work: Work,
+  { workspaceId, id }: { workspaceId: string; id: string },
+  input: CohortPatch,
+): Promise<WholeCohort> {
+  const { tx } = work;
+  const now = ports.clock.now();
+  const known = found(await repository.findOwnCohort(tx, workspaceId, id));
+  const product = await ports.products.lock(tx, known.product_id);
+  const before = found(await repository.lockOwnCohort(tx, workspaceId, id));
+  assertOpenToChange(before);
+  const columns = defined({
+    ...toColumns(input),
+    starts_at: input.startsAt === undefined ? undefined : dateFromText(input.startsAt),
+  });
+  const wished = { ...before, ...columns };
+  const held = await content.sessionsOf(tx, [id]);
+  const sessions = input.sessions === undefined ? held.map(toPlan) : readSessions(input.sessions, held);
+  assertTimes(timesOf(wished, sessions), product.buffer_min);
+  if (wished.starts_at.getTime() !== before.starts_at.getTime()) {
+    if (before.status === 'RUNNING') throw fixed('startsAt', 'The cohort has begun.');
+    assertFuture(wished.starts_at, now);
+  }
+  if (input.capacity !== undefined) assertCapacity(before, input.capacity ?? product.capacity);
+  const row = await repository.updateCohort(tx, id, { ...columns, updated_at: now });
+  if (input.sessions !== undefined) await hold(ports, tx, { row, product }, sessions, held);
+  return wholeOf(tx, await ports.states.settle(work, row.id));
+}
+
+async function cancel(
+  ports: CohortPorts,
+  work: Work,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<WholeCohort> {
+  const { tx } = work;
+  await ports.states.settle(work, found(await repository.findOwnCohort(tx, workspaceId, id)).id);
+  const before = found(await repository.lockOwnCohort(tx, workspaceId, id));
+  if (before.status === 'CANCELED') return wholeOf(tx, before);
+  if (before.status === 'RUNNING' || before.status === 'COMPLETED') {
+    throw new AppError('CONFLICT', { message: 'The cohort has begun: cancel its bookings one by one.' });
+  }
+  const now = ports.clock.now();
+  const row = await repository.updateCohort(tx, id, {
+    status: 'CANCELED',
+    canceled_at: now,
+    updated_at: now,
+  });
+  for (const session of await content.sessionsOf(tx, [id])) {
+    await ports.calendar.free(tx, { sessionId: session.id });
+  }
+  await tell(work, row);
+  return wholeOf(tx, found(await repository.findCohort(tx, id)));
+}
+
+async function addVideo(
+  tx: Tx,
+  { workspaceId, id }: { workspaceId: string; id: string },
+  { videoId, releaseAt = null, position }: CohortVideoIn,
+): Promise<CohortVideoRow> {
+  assertOpenToChange(found(await repository.lockOwnCohort(tx, workspaceId, id)));
+  if (!(await content.hasVideo(tx, workspaceId, videoId))) throw notFound();
+  const videos = await content.videosOf(tx, [id]);
+  if (videos.length >= MAX_VIDEOS) {
+    throw new AppError('CONFLICT', { message: `A cohort has at most ${MAX_VIDEOS} videos.` });
+  }
+  const row = await content.insertVideo(tx, {
+    id: newId('cvi'),
+    cohort_id: id,
+    video_id: videoId,
+    release_at: releaseAt === null ? null : dateFromText(releaseAt),
+    position: position ?? (videos.at(-1)?.position ?? -1) + 1,
+  });
+  if (row === undefined) throw fixed('videoId', 'The cohort has this video.');
+  return row;
+}
+
+/** A session as it is to be; `id` is that of one that is there. */
+type Plan = Session & { id: string | undefined };
+
+const toPlan = ({ id, starts_at: startsAt, ends_at: endsAt }: SessionRow): Plan => ({ id, startsAt, endsAt });
+
+function readSessions(input: NonNullable<CohortPatch['sessions']>, held: readonly SessionRow[] = []): Plan[] {
+  const seen = new Set<string>();
+  return input.map(({ id, startsAt, endsAt }, index) => {
+    if (id !== undefined && (seen.has(id) || !held.some((session) => session.id === id))) {
+      throw badRequest(`sessions.${index}.id`, 'It is the id of a session of this cohort, once.');
+    }
+    if (id !== undefined) seen.add(id);
+    return { id, startsAt: dateFromText(startsAt), endsAt: dateFromText(endsAt) };
+  });
+}
+
+/** Keeps the sessions as they are to be, and their times in the calendar. */
+async function hold(
+  { calendar }: CohortPorts,
+  tx: Tx,
+  { row, product }: { row: CohortRow; product: ProductRow },
+  sessions: readonly Plan[],
+  held: readonly SessionRow[] = [],
+): Promise<void> {
+  if (sessions.length === 0 && held.length === 0) return;
+  // Times go to and fro between them: another one who does the same waits.
+  await calendar.lock(tx, row.workspace_id);
+  for (const { id } of held) {
+    await calendar.free(tx, { sessionId: id });
+    if (!sessions.some((session) => session.id === id)) await content.deleteSession(tx, id);
+  }
+  for (const [index, { id, startsAt, endsAt }] of sessions.entries()) {
+    const sessionId = id ?? newId('cse');
+    if (id !== undefined) await content.moveSession(tx, id, startsAt, endsAt);
+    else {
+      const times = { starts_at: startsAt, ends_at: endsAt };
+      await content.insertSession(tx, { id: sessionId, cohort_id: row.id, ...times });
+    }
+    const taken = await calendar.take(tx, {
+      workspaceId: row.workspace_id,
+      productId: product.id,
+      startsAt,
+      freeAt: dateFromMs(endsAt.getTime() + product.buffer_min * MINUTE_MS),
+      by: { sessionId },
+    });
+    if (!taken) throw fixed(`sessions.${index}.startsAt`, 'Your calendar has something at this time.');
+  }
+}
+
+const BARE = { ends_at: null, enrollment_opens_at: null, enrollment_closes_at: null };
+
+function timesOf(
+  row: Pick<CohortRow, 'starts_at' | 'ends_at' | 'enrollment_opens_at' | 'enrollment_closes_at'>,
+  sessions: readonly Session[],
+) {
+  const { starts_at: startsAt, ends_at: endsAt } = row;
+  const { enrollment_opens_at: opensAt, enrollment_closes_at: closesAt } = row;
+  return { startsAt, endsAt, opensAt, closesAt, sessions };
+}
+
+/** What is left out is undefined. */
+function toColumns(input: CohortPatch) {
+  const { endsAt, enrollmentOpensAt: opensAt, enrollmentClosesAt: closesAt, timezone } = input;
+  return {
+    title: input.title,
+    ends_at: toDate(endsAt),
+    capacity: input.capacity,
+    enrollment_opens_at: toDate(opensAt),
+    enrollment_closes_at: toDate(closesAt),
+    timezone: timezone === undefined ? undefined : normaliseTimezone(timezone),
+  };
+}
+
+function toDate(instant: string | null | undefined): Date | null | undefined {
+  return instant === null || instant === undefined ? instant : dateFromText(instant);
+}
+
+function assertTakesCohorts({ type, status }: ProductRow): void {
+  if (type !== 'COHORT') throw new AppError('CONFLICT', { message: 'The product is no COHORT.' });
+  if (status === 'ARCHIVED') throw new AppError('CONFLICT', { message: 'The product is archived.' });
+}
+
+function assertOpenToChange({ status }: CohortRow): void {
+  if (status === 'CANCELED') throw new AppError('CONFLICT', { message: 'The cohort was canceled.' });
+  if (status === 'COMPLETED') throw new AppError('CONFLICT', { message: 'The cohort is over.' });
+}
+
+function assertFuture(startsAt: Date, now: Date): void {
+  if (startsAt <= now) throw badRequest('startsAt', 'startsAt is in the future.');
+}
+
+/** Nobody who is there is sent away. */
+function assertCapacity(row: CohortRow, capacity: number): void {
+  const { enrolled_count: enrolled, claimed_count: claimed } = row;
+  if (capacity < enrolled) throw badRequest('capacity', `The cohort has ${enrolled} members.`);
+  if (capacity < enrolled + claimed) throw fixed('capacity', 'Somebody pays for a place just now.');
+}
+
+const fixed = (field: string, message: string) => new AppError('CONFLICT', { field, message });

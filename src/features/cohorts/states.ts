@@ -1,0 +1,108 @@
+import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Tx } from '../../platform/db/index.ts';
+import type { CohortStatus } from '../../platform/db/tables.generated.ts';
+import { cohortCanceled, cohortCompleted, cohortFull, cohortOpened, cohortStarted } from './events.ts';
+import type { CohortRow, Standing } from './repository.ts';
+import * as repository from './repository.ts';
+import { statusOf } from './rules.ts';
+
+/** A transaction, and what it appends. */
+export interface Work {
+  tx: Tx;
+  append: AppendEvent;
+}
+
+/** The seats of a cohort, in the transaction of what takes or frees them. */
+export interface Seats {
+  /**
+   * Keeps a seat for somebody who pays just now, or has an offer.
+   *
+   * @returns false when none is left, or the cohort takes nobody at this time.
+   */
+  claim(tx: Tx, cohortId: string): Promise<boolean>;
+  /** What was claimed is nobody's. */
+  release(tx: Tx, cohortId: string): Promise<void>;
+  /** What was claimed is a member's. */
+  take(work: Work, cohortId: string): Promise<void>;
+  /** A member has left. */
+  leave(work: Work, cohortId: string): Promise<void>;
+}
+
+/** What state cohorts are in. */
+export interface States {
+  seats: Seats;
+  /** Brings a cohort into the state that its times and members give it, and tells of a new one. */
+  settle(work: Work, id: string): Promise<CohortRow>;
+  /** After the seats of a product were changed. */
+  settleAll(work: Work, productId: string): Promise<void>;
+  /** Goes on with those whose time has come. */
+  sweep(): Promise<void>;
+}
+
+const TOLD = {
+  SCHEDULED: null,
+  OPEN: cohortOpened,
+  FULL: cohortFull,
+  RUNNING: cohortStarted,
+  COMPLETED: cohortCompleted,
+  CANCELED: cohortCanceled,
+} as const;
+const BATCH = 100;
+
+export function createStates({
+  events,
+  clock,
+}: {
+  events: Pick<Events, 'transaction'>;
+  clock: Clock;
+}): States {
+  const settled = async (work: Work, standing: Standing): Promise<CohortRow> => {
+    const now = clock.now();
+    const status = statusOf(standing, now);
+    if (status === standing.status) return standing;
+    const row = await repository.updateCohort(work.tx, standing.id, { status, updated_at: now });
+    await tell(work, row);
+    return row;
+  };
+  const settle = async (work: Work, id: string) => settled(work, await repository.lockStanding(work.tx, id));
+  const move = async (work: Work, id: string, by: { claimed: number; enrolled: number }) => {
+    await repository.moveCounts(work.tx, id, by);
+    await settle(work, id);
+  };
+  return {
+    settle,
+    seats: {
+      claim: (tx, id) => repository.claimSeat(tx, id, clock.now()),
+      release: (tx, id) => repository.moveCounts(tx, id, { claimed: -1, enrolled: 0 }),
+      take: (work, id) => move(work, id, { claimed: -1, enrolled: 1 }),
+      leave: (work, id) => move(work, id, { claimed: 0, enrolled: -1 }),
+    },
+    async settleAll(work, productId) {
+      for (const standing of await repository.lockOpenOf(work.tx, productId)) await settled(work, standing);
+    },
+    async sweep() {
+      for (;;) {
+        const moved = await events.transaction(async (tx, append) => {
+          const due = await repository.lockDue(tx, clock.now(), BATCH);
+          for (const standing of due) await settled({ tx, append }, standing);
+          return due.length;
+        });
+        if (moved < BATCH) return;
+      }
+    },
+  };
+}
+
+/** Tells what state a cohort is in now; nobody is told that one is scheduled. */
+export async function tell({ tx, append }: Work, row: CohortRow & { status: CohortStatus }): Promise<void> {
+  const definition = TOLD[row.status];
+  if (definition === null) return;
+  await append(definition, row.workspace_id, {
+    cohortId: row.id,
+    productId: row.product_id,
+    enrolledCount: row.enrolled_count,
+    capacity: row.capacity,
+    sequence: await nextSequence(tx, 'cohort', row.id),
+  });
+}

@@ -1,0 +1,36 @@
+import type { Availability } from '../../features/availability/index.ts';
+import { calendar } from '../../features/calendars/index.ts';
+import {
+  type Cohorts,
+  cohortRoutes,
+  createCohortConsumers,
+  createCohorts,
+  createStates,
+} from '../../features/cohorts/index.ts';
+import { type Products, productUpdated } from '../../features/products/index.ts';
+import { type Built, EVERY } from '../part.ts';
+import type { Base } from '../wiring.ts';
+
+/** What is due begins, opens and ends this soon. */
+const SWEEP_MS = 5 * EVERY.second;
+
+export function cohortsPart(
+  base: Base & { availability: Availability; products: Products },
+): Built<{ cohorts: Cohorts }> {
+  const { availability, cursors } = base;
+  const states = createStates(base);
+  const cohorts = createCohorts({
+    ...base,
+    states,
+    calendar,
+    timezoneOf: async (db, workspaceId) => (await availability.of(db, workspaceId)).timezone,
+  });
+  return {
+    gives: { cohorts },
+    part: {
+      routes: () => cohortRoutes({ cohorts, cursors }),
+      tasks: () => [{ name: 'cohorts', everyMs: SWEEP_MS, run: () => cohorts.sweep() }],
+      consumers: createCohortConsumers({ states, productUpdated }),
+    },
+  };
+}
