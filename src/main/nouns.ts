@@ -1,4 +1,5 @@
 /** The nouns that nothing else stands on, each in one line: without it, the program is whole and knows nothing of it. */
+export { calendars } from './parts/calendars.ts';
 export { imports } from './parts/imports.ts';
 export { notifications } from './parts/notifications.ts';
 export { playlists } from './parts/playlists.ts';

@@ -195,6 +195,12 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reason: 'the number of a calendar stands in its workspace: a time is taken in one statement',
   },
   {
+    reader: 'features/calendars',
+    tables: ['booking', 'booking_product', 'class_occurrence', 'cohort', 'cohort_session'],
+    reason:
+      'a feed is what the calendar has, joined with what each time is of, for creators in good standing',
+  },
+  {
     reader: 'features/slots',
     tables: ['class_occurrence'],
     reason: 'the seats that classes have left are read with every list of slots, which writes nothing',

@@ -1,4 +1,7 @@
-/** What of a creator's time is taken (docs/api/booking-calendars.md). */
+/** What of a creator's time is taken, and calendars elsewhere (docs/api/booking-calendars.md). */
 
 export type { Busy, Span, TakenBy } from './busy.repository.ts';
 export { type Calendar, calendar } from './busy.ts';
+export { feedPage } from './feed.pages.ts';
+export { createBookingFeed } from './feed.service.ts';
+export { calendarRoutes } from './routes.ts';

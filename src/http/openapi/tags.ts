@@ -22,6 +22,7 @@ const TAGS: Record<string, string> = {
   products: 'Time that you sell: one to one, in classes, in cohorts.',
   slots: 'Times at which a product can be booked.',
   cohorts: 'Groups that take a course together: sessions, and videos that open one after another.',
+  calendars: 'Your bookings in calendars elsewhere, and what is in those.',
   availability: 'When you have time to be booked.',
   discountCodes: 'Codes with which buyers pay less.',
   uploads: 'Upload sessions: an address that takes the bytes of a file, by tus 1.0 or one PUT.',
