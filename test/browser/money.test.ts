@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
 import { violationsInTheDark, violationsOf } from '../harness/axe.ts';
 import type { OpenOptions, WatchedPage } from '../harness/browser.ts';
 import { assertGoodLooks, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
 import { runTask } from '../harness/parts.ts';
 import { freePort } from '../harness/platform.ts';
+import { until } from '../harness/wait.ts';
 import { addVideo, madeUpFiles } from '../videos/fixture.ts';
 
 let dashboard: TestDashboard;
@@ -267,3 +269,36 @@ async function member(page: Page): Promise<void> {
   await page.getByText(/^ends on /).waitFor(SLOW);
   await assertGoodLooks(page, 'a member');
 }
+
+test('the forms of videos and streams take prices and tiers', async () => {
+  const user = await dashboard.user({ name: 'Ida' });
+  const session = await dashboard.signedIn(user);
+  const post = async (path: string, body: object) =>
+    (await session.send('POST', path, { body })).string('data.id');
+  const patron = await post('/tiers', { name: 'Patron', priceCents: 1000, interval: 'MONTH' });
+  await post('/tiers', { name: 'Friend', priceCents: 300, interval: 'MONTH' });
+  const film = await post('/videos', { title: 'The film' });
+  const concert = await post('/streams', { title: 'Concert' });
+  const has = async (path: string, settings: object) => {
+    const { data } = Object((await session.get(path)).json);
+    return Object.entries(settings).every(([name, value]) => isDeepStrictEqual(data[name], value));
+  };
+  await dashboard.visit(`/dashboard/videos/${film}`, { user }, async (page) => {
+    const select = page.getByLabel('Who may watch', { exact: true });
+    await select.selectOption('PURCHASE');
+    await page.getByLabel('Price in US dollars').fill('9.5');
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await until(() => has(`/videos/${film}`, { visibility: 'PURCHASE', priceCents: 950 }));
+    await select.selectOption('TIER');
+    await page.getByLabel('Patron').check();
+    await assertGoodLooks(page, 'a video for members');
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await until(() => has(`/videos/${film}`, { visibility: 'TIER', tierIds: [patron] }));
+    await page.goto(`${origin}/dashboard/live/${concert}?tab=settings`);
+    await page.getByLabel('Who may watch', { exact: true }).selectOption('TIER');
+    await page.getByLabel('Patron').check();
+    await assertGoodLooks(page, 'a stream for members');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await until(() => has(`/streams/${concert}`, { visibility: 'TIER', tierIds: [patron] }));
+  });
+});

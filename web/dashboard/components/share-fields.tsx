@@ -32,15 +32,21 @@ export function ShareFields({ title, embedUrl, visibility, makeLinks }: Props) {
       .finally(() => setPending(false));
   };
   if (!isOpen && made === null) {
+    const isSold = visibility === 'TIER' || visibility === 'PURCHASE';
     return (
-      <Alert color="yellow" title={t('share.closedTitle')}>
-        <Stack align="flex-start">
-          <Text size="sm">{t('share.closedText')}</Text>
-          <Button variant="default" onClick={make} loading={isPending}>
-            {t('share.make')}
-          </Button>
-        </Stack>
-      </Alert>
+      <Stack>
+        {isSold && (
+          <CopyField label={t('share.link')} value={watchUrlOf(embedUrl)} description={t('share.sold')} />
+        )}
+        <Alert color="yellow" title={t('share.closedTitle')}>
+          <Stack align="flex-start">
+            <Text size="sm">{isSold ? t('share.soldClosed') : t('share.closedText')}</Text>
+            <Button variant="default" onClick={make} loading={isPending}>
+              {t('share.make')}
+            </Button>
+          </Stack>
+        </Alert>
+      </Stack>
     );
   }
   const links = isOpen || made === null ? { watchUrl: watchUrlOf(embedUrl), embedUrl } : made;

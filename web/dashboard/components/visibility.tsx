@@ -4,7 +4,7 @@ import type { Shape } from '../app/shape.ts';
 
 export type Visibility = Shape<'Visibility'>;
 
-/** Those that do something of their own today; the others are as PRIVATE. */
+/** What everything can be; the others are for what is sold. */
 const CHOICES = ['PUBLIC', 'UNLISTED', 'PRIVATE'] as const;
 const ALL: readonly string[] = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'];
 
@@ -21,12 +21,14 @@ export function VisibilityName({ visibility }: { visibility: Visibility }) {
 interface Props extends Omit<NativeSelectProps, 'data'> {
   /** What it is now: offered also where it is not one of the usual ones. */
   current?: Visibility;
+  /** What it can be besides. */
+  more?: readonly Visibility[];
 }
 
 /** Who may watch, with a line that says what each choice means. */
-export function VisibilitySelect({ current, ...select }: Props) {
+export function VisibilitySelect({ current, more = [], ...select }: Props) {
   const { t } = useTranslation();
-  const usual: readonly Visibility[] = CHOICES;
+  const usual: readonly Visibility[] = [...CHOICES, ...more];
   const values = current === undefined || usual.includes(current) ? usual : [...usual, current];
   return (
     <NativeSelect

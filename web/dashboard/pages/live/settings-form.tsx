@@ -1,5 +1,6 @@
 import { Button, Group, NativeSelect, NumberInput, SimpleGrid, Stack, Switch } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
@@ -7,6 +8,7 @@ import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
 import { Panel } from '../../components/panel.tsx';
+import { TierChecks } from '../../components/tier-checks.tsx';
 import { TitleFields } from '../../components/title-fields.tsx';
 import { VisibilitySelect } from '../../components/visibility.tsx';
 import { refreshStream } from './refresh.ts';
@@ -17,12 +19,20 @@ const CHAT_MODES = ['OPEN', 'FOLLOWERS', 'TIER', 'OFF'] as const;
 type Optional = number | '';
 
 function valuesOf(stream: Shape<'Stream'>) {
-  const { title, visibility, record, recordVisibility, latencyMode, reconnectWindowSec } = stream;
+  const { title, visibility, tierIds, record, recordVisibility, latencyMode, reconnectWindowSec } = stream;
   const { enabled, autoStart, chatEnabled, chatMode, slowModeSec } = stream;
   const autoStopAfterSec: Optional = stream.autoStopAfterSec ?? '';
   const maxDurationSec: Optional = stream.maxDurationSec ?? '';
   return {
-    ...{ title, description: stream.description ?? '', visibility, record, recordVisibility, latencyMode },
+    ...{
+      title,
+      description: stream.description ?? '',
+      visibility,
+      tierIds,
+      record,
+      recordVisibility,
+      latencyMode,
+    },
     ...{ reconnectWindowSec, enabled, autoStart, chatEnabled, chatMode, slowModeSec },
     ...{ autoStopAfterSec, maxDurationSec },
   };
@@ -86,6 +96,8 @@ export function SettingsForm({ stream }: { stream: Shape<'Stream'> }) {
 
 function AboutFields({ form }: { form: Form }) {
   const { t } = useTranslation('live');
+  const [visibility, setVisibility] = useState(form.getInitialValues().visibility);
+  form.watch('visibility', ({ value }) => setVisibility(value));
   return (
     <>
       <TitleFields form={form} />
@@ -93,7 +105,9 @@ function AboutFields({ form }: { form: Form }) {
         {...form.getInputProps('visibility')}
         key={form.key('visibility')}
         current={form.getInitialValues().visibility}
+        more={['TIER']}
       />
+      {visibility === 'TIER' && <TierChecks {...form.getInputProps('tierIds')} key={form.key('tierIds')} />}
       <Switch
         {...form.getInputProps('enabled', { type: 'checkbox' })}
         key={form.key('enabled')}

@@ -1,16 +1,17 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { useLoss, useUnsaved } from '../../app/unsaved.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
+import { centsOf, dollarsOf, MoneyInput } from '../../components/money-input.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
-import { isVisibility, VisibilityName, VisibilitySelect } from '../../components/visibility.tsx';
+import { TierChecks } from '../../components/tier-checks.tsx';
+import { VisibilityName, VisibilitySelect } from '../../components/visibility.tsx';
 import { refreshVideo } from './refresh.ts';
 
 type Props = { video: Shape<'Video'> };
@@ -113,27 +114,54 @@ function Unpublish({ video: { id } }: Props) {
   );
 }
 
-/** All that there is besides public and private. */
-function ChangeVisibility({ video: { id, visibility } }: Props) {
+/** All that there is besides public and private: for members, or for whoever buys it. */
+function ChangeVisibility({ video }: Props) {
   const { t } = useTranslation('videos');
-  const [chosen, setChosen] = useState(visibility);
-  useLoss('unsaved', () => chosen !== visibility);
-  const change = $api.useMutation('patch', '/videos/{id}', { onSuccess: refreshVideo });
+  const { id, visibility, tierIds, priceCents } = video;
+  const form = useForm({ initialValues: { visibility, tierIds, price: dollarsOf(priceCents) } });
+  useUnsaved(form);
+  const change = $api.useMutation('patch', '/videos/{id}', {
+    meta: { errors: 'form' },
+    onError: formErrors(form, { priceCents: 'price' }),
+    onSuccess: () => {
+      form.resetDirty();
+      return refreshVideo();
+    },
+  });
+  const chosen = form.getValues().visibility;
+  const submit = (values: ReturnType<typeof form.getValues>) =>
+    change.mutate({
+      params: { path: { id } },
+      body: {
+        visibility: values.visibility,
+        ...(values.visibility === 'TIER' ? { tierIds: values.tierIds } : {}),
+        ...(values.visibility === 'PURCHASE' ? { priceCents: centsOf(values.price) } : {}),
+      },
+    });
   return (
-    <Group align="flex-end">
-      <VisibilitySelect
-        value={chosen}
-        current={visibility}
-        onChange={({ currentTarget: { value } }) => isVisibility(value) && setChosen(value)}
-      />
-      <Button
-        variant="default"
-        disabled={chosen === visibility}
-        loading={change.isPending}
-        onClick={() => change.mutate({ params: { path: { id } }, body: { visibility: chosen } })}
-      >
-        {t('publish.change')}
-      </Button>
-    </Group>
+    <form onSubmit={form.onSubmit(submit)}>
+      <Stack>
+        <VisibilitySelect
+          {...form.getInputProps('visibility')}
+          current={visibility}
+          more={['TIER', 'PURCHASE']}
+        />
+        {chosen === 'TIER' && <TierChecks {...form.getInputProps('tierIds')} />}
+        {chosen === 'PURCHASE' && (
+          <MoneyInput
+            {...form.getInputProps('price')}
+            label={t('publish.price')}
+            description={t('publish.priceMeans')}
+            min={0.5}
+            required
+          />
+        )}
+        <Group>
+          <Button type="submit" variant="default" disabled={!form.isDirty()} loading={change.isPending}>
+            {t('publish.change')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
   );
 }
