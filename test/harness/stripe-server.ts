@@ -26,8 +26,8 @@ export interface StripeServer {
   url: string;
   webhookSecret: string;
   calls: Call[];
-  /** What the next requests get instead of an answer: `lost` and `late` do the work, and the answer never arrives. */
-  faults: ('error' | 'refuse' | 'lost' | 'late')[];
+  /** What becomes of the next requests: `lost` and `late` do the work, and the answer never arrives. */
+  faults: ('none' | 'error' | 'refuse' | 'lost' | 'late')[];
   /** A buyer on the page of a session. */
   pay(sessionId: string, how?: 'paid' | 'declined' | 'expired'): void;
   /** What the saved card does when nobody is there. */
@@ -40,6 +40,8 @@ export interface StripeServer {
   refundThere(paymentIntent: string, amount: number, isBorne?: boolean): string;
   /** What an account can pay out, in cents. */
   available: number;
+  /** Creators' accounts give nothing back. */
+  cannotReverse: boolean;
   object(id: string): Thing;
   /** A signed event, ready to be sent. */
   event(type: string, objectId: string, account?: string): { body: string; signature: string };
@@ -78,6 +80,7 @@ class FakeStripe implements StripeServer {
   faults: StripeServer['faults'] = [];
   cardAnswers: StripeServer['cardAnswers'] = 'ok';
   available = 0;
+  cannotReverse = false;
   close: () => Promise<void> = async () => {};
   readonly #objects = new Map<string, Thing>();
   readonly #answered = new Map<string, { asked: string; reply: Reply }>();
@@ -109,6 +112,7 @@ class FakeStripe implements StripeServer {
     if (method === 'GET' && id === undefined) return this.#list(noun, call);
     if (method === 'GET') return this.#get(id ?? '', call.params);
     if (verb === 'expire') return this.#expire(id ?? '');
+    if (verb === 'reversals') return this.#reverse(this.object(id ?? ''), call.params);
     if (verb === 'login_links')
       return ok({ object: 'login_link', created: this.#now(), url: `${this.url}/express` });
     const make = this.#makers[noun];
@@ -179,7 +183,10 @@ class FakeStripe implements StripeServer {
       transfer_data: transfer,
       application_fee_amount: fee,
     } = params;
+    const passed = this.#add('tr', { object: 'transfer', reversals: { object: 'list', data: [] } });
+    const charge = this.#add('ch', { object: 'charge', transfer: transfer && passed.body.id });
     const made = this.#add('pi', {
+      latest_charge: charge.body.id,
       object: 'payment_intent',
       currency: 'usd',
       customer,
@@ -216,6 +223,18 @@ class FakeStripe implements StripeServer {
       last_payment_error: error,
     });
     return { status: 402, body: { error: { ...error, payment_intent: intent } } };
+  }
+
+  #reverse(transfer: Thing, { amount, metadata }: Params): Reply {
+    if (this.cannotReverse) return refused('insufficient_funds', 'The account has too little money.');
+    const made = {
+      id: `trr_${random()}`,
+      object: 'transfer_reversal',
+      amount: Number(text(amount)),
+      metadata,
+    };
+    Object.assign(transfer, { reversals: { object: 'list', data: [made] } });
+    return ok(made);
   }
 
   #refund(params: Params): Reply {

@@ -8,7 +8,7 @@ import { paymentDisputeClosed, paymentDisputed } from './events.ts';
 import { record, told } from './outcome.ts';
 import type { PaymentPorts } from './ports.ts';
 import type { FetchedDispute } from './providers/provider.ts';
-import { giveBack } from './refunds.service.ts';
+import { giveBack, makeUp } from './refunds.service.ts';
 import type { PaymentRow, PurchaseRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { asking, type Settled, settledOf } from './settle.service.ts';
@@ -23,16 +23,18 @@ export interface DisputeService {
 }
 
 export function createDisputeService(ports: PaymentPorts): DisputeService {
-  const follow: DisputeService['follow'] = (charge, ref, dispute) =>
-    ports.events.transaction(async (tx, append) => {
-      const purchaseId = charge.purchase_id ?? '';
+  const follow: DisputeService['follow'] = async (charge, ref, dispute) => {
+    const purchaseId = charge.purchase_id ?? '';
+    const isBorne = dispute.status === 'LOST' && !(await recover(ports, charge, ref, dispute));
+    await ports.events.transaction(async (tx, append) => {
       await repository.lockAround(tx, purchaseId);
       const purchase = await repository.lockPurchase(tx, purchaseId);
       if (purchase === undefined) return;
-      const change = { tx, append, charge, ref, dispute };
+      const change = { tx, append, charge, ref, dispute, isBorne };
       const opened = await open(ports, change, purchase);
       if (opened !== null && dispute.status !== 'OPEN') await close(ports, change, opened, dispute.status);
     });
+  };
   return {
     follow,
     async settle(payment) {
@@ -41,14 +43,38 @@ export function createDisputeService(ports: PaymentPorts): DisputeService {
       const nextLookAt = dateFromMs(ports.clock.ms() + LOOK_MS);
       await repository.updatePayment(ports.db, payment.id, { next_look_at: nextLookAt });
       const accountRef = payment.request.accountRef ?? null;
-      const dispute = await asking(ports, payment, () =>
-        providerOf(ports, payment).fetchDispute({ ref, accountRef }),
-      );
-      const charge = await repository.findPaidCharge(ports.db, payment.purchase_id ?? '');
-      if (dispute !== null && charge !== undefined) await follow(charge, ref, dispute);
+      await asking(ports, payment, async () => {
+        const dispute = await providerOf(ports, payment).fetchDispute({ ref, accountRef });
+        const charge = await repository.findPaidCharge(ports.db, payment.purchase_id ?? '');
+        if (dispute !== null && charge !== undefined) await follow(charge, ref, dispute);
+      });
       return { status: 'PENDING' };
     },
   };
+}
+
+const keyOf = ({ provider }: PaymentRow, ref: string) => `dispute:${provider}:${ref}`;
+
+/** The bank took the money from the platform. Once. @returns false where the creator's account does not give it. */
+async function recover(
+  ports: PaymentPorts,
+  charge: PaymentRow,
+  ref: string,
+  { amountCents }: FetchedDispute,
+): Promise<boolean> {
+  const { db } = ports;
+  const known = await repository.findByKey(db, keyOf(charge, ref));
+  const purchase = await repository.findPurchase(db, charge.purchase_id ?? '');
+  const isOver = known !== undefined && known.status !== 'PENDING';
+  if (isOver || purchase === undefined || charge.provider_ref === null) return true;
+  const cents = Math.min(amountCents, purchase.amount_cents - purchase.refunded_cents);
+  if (cents < 1) return true;
+  return providerOf(ports, charge).recover({
+    key: `recover:${ref}`,
+    ref: charge.provider_ref,
+    amountCents: cents,
+    accountRef: charge.request.accountRef ?? null,
+  });
 }
 
 interface Change {
@@ -57,6 +83,8 @@ interface Change {
   charge: PaymentRow;
   ref: string;
   dispute: FetchedDispute;
+  /** It is lost, and the platform bears it. */
+  isBorne: boolean;
 }
 
 interface Opened {
@@ -70,7 +98,7 @@ async function open(
   { tx, append, charge, ref, dispute }: Change,
   before: PurchaseRow,
 ): Promise<Opened | null> {
-  const key = `dispute:${charge.provider}:${ref}`;
+  const key = keyOf(charge, ref);
   const known = await repository.findByKey(tx, key);
   if (known !== undefined) return known.status === 'PENDING' ? { payment: known, purchase: before } : null;
   const { status, amount_cents: amount, refunded_cents: refunded } = before;
@@ -103,7 +131,7 @@ async function open(
 
 async function close(
   ports: PaymentPorts,
-  { tx, append }: Change,
+  { tx, append, isBorne }: Change,
   { payment: row, purchase: before }: Opened,
   outcome: 'WON' | 'LOST',
 ): Promise<void> {
@@ -126,4 +154,5 @@ async function close(
   const data = told(purchase, payment.id, sequence, { outcome });
   await append(paymentDisputeClosed, purchase.workspace_id, data);
   await record(ports, tx, { kind: `DISPUTE_${outcome}`, purchase, payment, amountCents: disputed, feeCents });
+  if (isBorne) await makeUp(ports, tx, payment, lost - feeCents);
 }

@@ -171,14 +171,14 @@ export async function finishRefund(
   if (payment.request.isBorne === true) await makeUp(ports, tx, payment, amountCents - feeCents);
 }
 
-/** The platform bore it: what the books took from the creator with the refund is theirs again. */
-async function makeUp(
+/** The platform bore it: what the books took from the creator with a refund or a dispute is theirs again. */
+export async function makeUp(
   { clock, ledger }: PaymentPorts,
   tx: Tx,
-  refund: PaymentRow,
+  borne: PaymentRow,
   amountCents: number,
 ): Promise<void> {
-  const { workspace_id: workspaceId, provider } = refund;
+  const { workspace_id: workspaceId, provider } = borne;
   if (amountCents === 0 || provider === 'NONE') return;
   const now = clock.now();
   const id = newId('pay');
@@ -189,8 +189,8 @@ async function makeUp(
     status: 'SUCCEEDED',
     amount_cents: amountCents,
     provider,
-    provider_key: `adjustment:${refund.id}`,
-    reason: 'The platform bore a refund.',
+    provider_key: `adjustment:${borne.id}`,
+    reason: 'The platform bore it.',
     settled_at: now,
     created_at: now,
   });

@@ -26,7 +26,7 @@ async function sent() {
 }
 
 /** And has paid there, of which we were told. */
-async function _sold() {
+async function sold() {
   const sale = await sent();
   platform.stripe.pay(sale.session);
   await platform.hear('checkout.session.completed', sale.session);
@@ -204,6 +204,33 @@ test('a dispute that is told before its payment', async () => {
   assert.equal(await statusOf(of), 'PAID');
   const told = (await eventsOf(of)).filter((type) => type.startsWith('payment.'));
   assert.deepEqual(told.sort(), ['payment.dispute_closed', 'payment.disputed', 'payment.succeeded']);
+});
+
+test('what a lost dispute took from the platform is taken from the creator, once; else the platform bears it', async () => {
+  const { stripe, hear, app } = platform;
+  const lose = async () => {
+    const sale = await sold();
+    const dispute = stripe.dispute(sale.intent, 'lost');
+    stripe.calls = [];
+    // The dispute and its charge are read, and the answer about the reversal is lost.
+    stripe.faults = ['none', 'none', 'lost', 'lost'];
+    await hear('charge.dispute.closed', dispute);
+    stripe.faults = [];
+    clock.advance(2 * MINUTE_MS);
+    await platform.run('payment hints');
+    await hear('charge.dispute.updated', dispute);
+    assert.equal(await statusOf(sale.of), 'REFUNDED');
+    return bookedOf(sale.of);
+  };
+  const reversals = () => stripe.calls.filter(({ path }) => path.endsWith('/reversals'));
+  assert.deepEqual(await lose(), { BUYERS: 0, CREATOR: 0, DISPUTED: 0, FEES: 0 });
+  const [first, again, ...more] = reversals();
+  assert.deepEqual([first?.params.amount, first?.params.refund_application_fee], ['1000', 'true']);
+  assert.deepEqual([again?.idempotencyKey, more.length], [first?.idempotencyKey, 0], 'found by its key');
+  stripe.cannotReverse = true;
+  assert.deepEqual(await lose(), { BUYERS: 0, CREATOR: 950, DISPUTED: 0, FEES: -950 });
+  stripe.cannotReverse = false;
+  assert.deepEqual(await createBooksCheck({ ...app.container, clock }).check(), []);
 });
 
 test('what is given back in Stripe’s dashboard is given back here: once, in any order, whoever bears it', async () => {

@@ -219,6 +219,12 @@ export interface PaymentProvider {
   /** Ends a payment that waits for its buyer; SUCCEEDED when it was too late. */
   cancel(payment: PaymentHandle): Promise<Answer>;
   refund(request: RefundRequest): Promise<RefundAnswer>;
+  /**
+   * Takes what a lost dispute has cost from the creator's account, and returns the part of the fee.
+   *
+   * @returns false where it cannot be taken: the platform bears it.
+   */
+  recover(request: RefundRequest): Promise<boolean>;
   /** @returns its name there. */
   createAccount(request: NewAccount): Promise<string>;
   accountState(accountRef: string): Promise<AccountState>;

@@ -85,6 +85,7 @@ test('Stripe takes what is sent for a payment', { skip }, async () => {
   assert.notEqual((await stripe.saveMethod(kept)).status, 'FAILED');
   const refund = { key: 'ref_1', ref: 'pi_1', amountCents: 500, accountRef: 'acct_1' };
   assert.notEqual((await stripe.refund(refund)).status, 'FAILED');
+  await stripe.recover({ ...refund, key: 'recover:1' });
   await stripe.look(handle);
   await stripe.cancel({ ...handle, ref: 'cs_1' });
 });

@@ -18,6 +18,7 @@ import { CUSTOMER, KEY, LED, methodOf, ofDispute, ofIntent, ofRefund, ofSession,
 import { answered, type Client, known, refusalOf } from './asking.ts';
 import { hintOf, TOLD } from './hints.ts';
 import { payouts } from './payouts.ts';
+import { transfers } from './transfers.ts';
 
 /** The version whose shapes this file was written for; Stripe keeps old ones. */
 const API_VERSION = '2026-10-28.endive';
@@ -54,6 +55,7 @@ export function createStripe(settings: StripeSettings): PaymentProvider {
     ...following(client),
     ...accounts(client),
     ...payouts(client),
+    ...transfers(client),
     async readWebhook(rawBody, headers) {
       const signature = headers['stripe-signature'];
       if (typeof signature !== 'string') return null;
