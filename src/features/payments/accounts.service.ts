@@ -1,8 +1,14 @@
+import { MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError } from '../../kernel/errors.ts';
 import * as repository from './accounts.repository.ts';
 import { nameOf, providerOf } from './choice.ts';
 import type { PaymentPorts } from './ports.ts';
-import type { AccountState, PaymentProvider, ProviderName } from './providers/provider.ts';
+import {
+  type AccountState,
+  type PaymentProvider,
+  type ProviderName,
+  ProviderUnavailable,
+} from './providers/provider.ts';
 import { reaching } from './settle.service.ts';
 
 export interface ConnectStatus extends AccountState {
@@ -13,7 +19,7 @@ export interface ConnectStatus extends AccountState {
 
 /** The creator's account with the provider (docs/api/payments.md#the-account-with-the-provider). */
 export interface ConnectAccounts {
-  /** As the provider last said; where it can be asked, as it says now. */
+  /** As the provider last said. */
   status(workspaceId: string): Promise<ConnectStatus>;
   /**
    * A link to where the account is completed; the account is made where there is none.
@@ -54,6 +60,23 @@ async function refresh(ports: PaymentPorts, row: repository.AccountRow): Promise
   });
 }
 
+/** An account that is not complete is asked about again after a minute: what tells of its end may be lost. */
+async function upToDate(
+  ports: PaymentPorts,
+  row: repository.AccountRow | undefined,
+): Promise<repository.AccountRow | undefined> {
+  const { db, clock } = ports;
+  if (row === undefined || (row.charges_enabled && row.payouts_enabled)) return row;
+  if (clock.ms() - row.checked_at.getTime() < MINUTE_MS) return row;
+  try {
+    await refresh(ports, row);
+  } catch (error) {
+    if (!(error instanceof ProviderUnavailable)) throw error;
+    return row;
+  }
+  return repository.findAccount(db, row.workspace_id);
+}
+
 /** The same for the account of a workspace, where it has one. @throws {AppError} SERVICE_UNAVAILABLE. */
 export async function refreshOwn(ports: PaymentPorts, workspaceId: string): Promise<void> {
   const row = await repository.findAccount(ports.db, workspaceId);
@@ -86,7 +109,7 @@ export function createConnectAccounts(deps: Deps): ConnectAccounts {
         const state = await provider.accountState('');
         return { provider: provider.name, connected: true, ...state };
       }
-      const row = await repository.findAccount(db, workspaceId);
+      const row = await upToDate(deps, await repository.findAccount(db, workspaceId));
       if (row?.provider !== provider.name) return { ...NOTHING, provider: provider.name };
       return {
         provider: provider.name,

@@ -137,6 +137,13 @@ test('a creator without a complete account: refused in words, and Stripe is aske
   Object.assign(stripe.object(of.accountRef), { charges_enabled: false });
   assert.match((await ask(of, body)).assertError('CONFLICT').text, /not complete/);
   Object.assign(stripe.object(of.accountRef), { charges_enabled: true });
+  const enabled = async () =>
+    (await platform.get(of, '/monetization/connect-status')).at('data.chargesEnabled');
+  assert.equal(await enabled(), false);
+  clock.advance(MINUTE_MS);
+  stripe.faults = ['refuse', 'refuse'];
+  assert.equal(await enabled(), false, 'as Stripe last said');
+  assert.equal(await enabled(), true);
   (await ask(of, body)).assertOk(201);
 });
 
