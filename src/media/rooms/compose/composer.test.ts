@@ -116,22 +116,17 @@ test('a shared screen is large, whoever speaks is, and a camera that is off leav
     flashes(path('white.ivf'), { seconds: 1, colour: 'green', everySec: 100 }),
   ]);
   const sound = await beeps(path('voice.ogg'), { seconds: 5 });
-  const level = (from: number, to: number) => ({
+  // What says how loud it is, and what is to be listened to.
+  const extension = {
     name: 'urn:ietf:params:rtp-hdrext:ssrc-audio-level',
-    value: (ms: number) => (ms >= from && ms < to ? 20 : 127),
-  });
+    value: (ms: number) => (ms >= 2000 ? 20 : 127),
+  };
+  const words = await beeps(path('words.ogg'), { seconds: 5, everySec: 100, beepSec: 2 });
   await writeMjr(path('red.mjr'), 'vp8', red, { startMs: START });
   await writeMjr(path('blue.mjr'), 'vp8', blue, { startMs: START });
   await writeMjr(path('screen.mjr'), 'vp8', white, { startMs: START + 4000 });
-  const loud = [level(0, 2000), level(2000, 6000)];
-  await writeMjr(path('a.mjr'), 'opus', sound, {
-    startMs: START,
-    ...(loud[0] ? { extension: loud[0] } : {}),
-  });
-  await writeMjr(path('b.mjr'), 'opus', sound, {
-    startMs: START,
-    ...(loud[1] ? { extension: loud[1] } : {}),
-  });
+  await writeMjr(path('a.mjr'), 'opus', words, { startMs: START });
+  await writeMjr(path('b.mjr'), 'opus', sound, { startMs: START, extension });
   const [ada, bob] = [
     { identity: 'ada', name: 'Ada' },
     { identity: 'bob', name: 'Bob' },

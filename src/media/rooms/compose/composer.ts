@@ -8,6 +8,7 @@ import { readDescription } from '../janus/sources.ts';
 import { findFont } from './font.ts';
 import { captionOf, JOINED_SOUND, SCENE_SOUND, SCENE_VIDEO, type SceneTile, sceneArgs } from './graph.ts';
 import { type Picture, tilesOf } from './layout.ts';
+import { listenTo } from './loudness.ts';
 import { readMjrHeader } from './mjr.ts';
 import { type ScannedTrack, type Span, scanTrack } from './scan.ts';
 import { type Slice, writeSlice } from './slice.ts';
@@ -42,7 +43,7 @@ export function createRoomComposer(options: RoomComposerOptions): RoomComposer {
       const tracks: ScannedTrack[] = [];
       for (const track of run.tracks) {
         const scanned = await scanTrack(track, run.maxSec * MS_PER_SEC, run.signal);
-        if (scanned !== null) tracks.push(scanned);
+        if (scanned !== null) tracks.push(await withLoudness(tools, run, scanned));
         else options.log.warn({ path: track.path }, 'a track of a room cannot be read');
       }
       const spans = tracks.flatMap((track) => track.spans);
@@ -59,6 +60,12 @@ export function createRoomComposer(options: RoomComposerOptions): RoomComposer {
       return { path, durationSec: (scenes.at(-1)?.toFrame ?? 0) / FPS, startedMs };
     },
   };
+}
+
+/** Who speaks is to be known, and not every media server hands on how loud packets are. */
+async function withLoudness(tools: Tools, run: Run, track: ScannedTrack): Promise<ScannedTrack> {
+  const isWanted = run.layout === 'SPEAKER' && track.source === 'MICROPHONE' && track.loudness.length === 0;
+  return isWanted ? { ...track, loudness: await listenTo(tools, track, run) } : track;
 }
 
 async function describedIn(path: string) {

@@ -6,7 +6,7 @@ import { FPS } from './timeline.ts';
 
 /** Of what participants send. */
 const PICTURE_DECODERS = 'vp8,libvpx';
-const SOUND_DECODERS = 'opus,libopus';
+export const SOUND_DECODERS = 'opus,libopus';
 
 const BACKGROUND = '0x14171c';
 const TILE = '0x23272f';

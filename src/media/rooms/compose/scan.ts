@@ -44,7 +44,8 @@ const ENTRY_EVERY_MS = 2000;
 const SHAPE_EVERY_MS = 1000;
 /** Sizes are rounded to whole blocks. */
 const SAME_RATIO = 0.02;
-const SILENCE = 127;
+/** Of levels, from the loudest. */
+export const SILENCE = 127;
 
 /**
  * Reads a track through once.
