@@ -114,20 +114,22 @@ export function ensureRtmpServer() {
 }
 
 /**
- * Janus, which carries the media of rooms. Where it is missing the browsers send to each other, so it is tried to be
- * installed once; the platform runs it itself, as a child.
+ * Janus, which carries the media of rooms, or records those that LiveKit carries. Where it is missing the browsers send to
+ * each other, so it is tried to be installed once; the platform runs it itself, as a child.
  */
 export function ensureJanus(env) {
   const name = env.JANUS_PATH || 'janus';
   const { ROOMS_ENGINE: wanted = 'auto', LIVEKIT_URL: livekit = '' } = env;
-  const isElsewhere = wanted === 'mesh' || wanted === 'livekit' || (wanted !== 'janus' && livekit !== '');
-  if (process.platform !== 'linux' || isElsewhere || find([name]) !== undefined) return;
+  const isLivekit = wanted === 'livekit' || (wanted !== 'janus' && livekit !== '');
+  if (process.platform !== 'linux' || wanted === 'mesh' || find([name]) !== undefined) return;
   if (stamped(JANUS_STAMP, 'tried')) return;
   const packages = { apt: ['janus', 'janus-tools'] };
-  install('janus', packages, 'no Janus, which carries rooms of more than four people', 'janus');
+  const use = isLivekit ? 'records rooms' : 'carries rooms of more than four people';
+  install('janus', packages, `no Janus, which ${use}`, 'janus');
   stamp(JANUS_STAMP, 'tried');
   if (find([name]) !== undefined) return;
-  process.stderr.write(`marquee: rooms hold four people at most; ${advice('janus')}\n`);
+  const lack = isLivekit ? 'rooms are not recorded' : 'rooms hold four people at most';
+  process.stderr.write(`marquee: ${lack}; ${advice('janus')}\n`);
 }
 
 /** coturn, a TURN server for the tests that want one; without it they are skipped by name. */

@@ -1,6 +1,10 @@
 import { join } from 'node:path';
+import { ROOM_RECORDER_TOPIC } from '../features/rooms/index.ts';
+import { readLink } from '../media/rooms/janus/link.ts';
 import { startJanus } from '../media/rooms/janus/process.ts';
 import { createJanusRecorder } from '../media/rooms/janus/recorder.ts';
+import { createLivekitMirror } from '../media/rooms/livekit/mirror.ts';
+import { livekitOf } from '../media/rooms/open.ts';
 import { createDiskRoom } from '../platform/disk.ts';
 import type { Container } from './container.ts';
 
@@ -10,10 +14,14 @@ export interface RoomMedia {
   stop(): Promise<void>;
 }
 
-/** Runs what carries rooms on this machine, beside the ingest, and records them; null where that is not Janus. */
+/**
+ * Runs the Janus of this machine beside the ingest: it carries the rooms, or records those of LiveKit. null where there is
+ * none, or nothing for it to do.
+ */
 export function startRoomMedia(container: Container, nodeId: string): RoomMedia | null {
-  const { config, log, store, disk, roomChoice, roomRecordings } = container;
-  if (roomChoice.name !== 'janus') return null;
+  const { config, log, store, disk, bus, roomChoice, roomRecordings } = container;
+  const isLivekit = roomChoice.name === 'livekit' && roomChoice.hasJanus === true;
+  if (roomChoice.name !== 'janus' && !isLivekit) return null;
   const folder = join(config.DATA_DIR, 'rooms', 'janus');
   const linkFile = config.ROOMS_LINK_FILE;
   const janus = startJanus({
@@ -24,13 +32,18 @@ export function startRoomMedia(container: Container, nodeId: string): RoomMedia 
     publicIp: config.ROOMS_PUBLIC_IP,
     log,
   });
+  const { port } = roomRecordings;
+  const server = isLivekit ? livekitOf(config) : null;
   const recorder = createJanusRecorder({
-    port: roomRecordings.port,
-    ...{ store, disk, nodeId, linkFile, log },
+    ...{ port, store, disk, nodeId, linkFile, log },
     diskOf: (place) => createDiskRoom(place, config.DISK_RESERVE),
+    mirror: server === null ? null : createLivekitMirror({ ...port, server, linkFile, log }),
   });
   return {
-    sync: () => recorder.sync(),
+    async sync() {
+      if (isLivekit && (await readLink(linkFile)) !== null) bus.publish(ROOM_RECORDER_TOPIC);
+      await recorder.sync();
+    },
     async stop() {
       await recorder.stop();
       await janus.stop();

@@ -26,7 +26,8 @@ export interface PortRange {
 }
 
 const udpPorts: Key<PortRange> = {
-  description: 'UDP ports on which Janus takes and sends media; browsers must reach them.',
+  description:
+    'UDP ports on which Janus takes and sends media; browsers must reach them, but not where LiveKit carries the rooms.',
   fallback: '20000-20199',
   parse: (value) => {
     const [, first = 0, last = 0] = (/^(\d+)-(\d+)$/.exec(value) ?? []).map(Number);
@@ -88,7 +89,10 @@ export const ROOM_KEYS = {
   ROOMS_LINK_FILE: text(
     'File in which the media role tells the API role of the same machine how to reach Janus. Default `DATA_DIR/rooms/janus.json`; for several nodes on one machine, the same for all.',
   ),
-  JANUS_PATH: text('The Janus program, 1.1 or newer.', 'janus'),
+  JANUS_PATH: text(
+    'The Janus program, 1.1 or newer: it carries rooms, or records those of LiveKit.',
+    'janus',
+  ),
   LIVEKIT_URL: livekitUrl,
   LIVEKIT_API_KEY: text('A key of that server.'),
   LIVEKIT_API_SECRET: text('Its secret.'),

@@ -45,6 +45,7 @@ const openEngine = (name: 'janus' | 'mesh', env: Record<string, string> = {}) =>
     config: loadConfig(env),
     relay: { send() {}, subscribe() {} },
     hints: { tell() {}, listen() {} },
+    isRecorded: () => false,
     clock: systemClock,
     log,
   });

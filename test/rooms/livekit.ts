@@ -5,9 +5,11 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { createServer } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { RoomEngine } from '../../src/media/rooms/engine.ts';
+import { lackOfJanus } from '../../src/media/rooms/janus/process.ts';
 import { openRoomEngine } from '../../src/media/rooms/open.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -24,6 +26,25 @@ export function lackOfLivekit(): string | null {
   } catch {
     return 'no LiveKit server for the tests; with Go installed type: node scripts/peers.mjs livekit';
   }
+}
+
+/** Network devices beside the loopback, which Janus does not use. */
+export const devices = Object.entries(networkInterfaces()).flatMap(([name, addresses]) =>
+  (addresses ?? [])
+    .filter((one) => one.family === 'IPv4' && !one.internal)
+    .map(({ address }) => ({ name, address })),
+);
+
+/** The reason that a skipped test shows, or null where LiveKit and Janus can send to each other. */
+export async function lackOfRecordedLivekit(): Promise<string | null> {
+  const lack = (await lackOfJanus('janus')) ?? lackOfLivekit();
+  return lack ?? (devices.length === 0 ? 'needs a network device beside the loopback' : null);
+}
+
+/** Where Janus can send to it. */
+export function besideJanus(): Place {
+  const [device] = devices;
+  return device === undefined ? LOOPBACK : { host: '127.0.0.1', device };
 }
 
 /** A LiveKit server, on the loopback unless it is told otherwise. */
@@ -122,6 +143,7 @@ export async function openLivekit(place = LOOPBACK): Promise<{
       },
       listen: (listener) => listeners.push(listener),
     },
+    isRecorded: () => false,
     clock: systemClock,
     log: createLogger('silent', { process: 'test' }),
   });

@@ -18,6 +18,7 @@ export interface Source {
   /** Between two key frames. */
   keyframeSec?: number;
   frequency?: number;
+  beepSec?: number;
   colour?: string;
 }
 
@@ -44,8 +45,8 @@ export async function flashes(path: string, source: Source): Promise<CodedFrame[
 
 /** Opus with a beep, in packets of 20 ms. */
 export async function beeps(path: string, source: Source): Promise<CodedFrame[]> {
-  const { seconds, everySec = 2, frequency = 1000 } = source;
-  const tone = `if(lt(mod(t\\,${everySec})\\,${FLASH_SEC})\\,0.4*sin(2*PI*${frequency}*t)\\,0)`;
+  const { seconds, everySec = 2, frequency = 1000, beepSec = FLASH_SEC } = source;
+  const tone = `if(lt(mod(t\\,${everySec})\\,${beepSec})\\,0.4*sin(2*PI*${frequency}*t)\\,0)`;
   await ffmpeg([
     ...['-f', 'lavfi', '-i', `aevalsrc=${tone}:s=48000:d=${seconds}`],
     ...[

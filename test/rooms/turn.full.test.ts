@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -16,7 +16,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, findChromium, launchBrowser } from '../harness/browser.ts';
 import { freePort } from '../harness/platform.ts';
 import { until } from '../harness/wait.ts';
-import { lackOfLivekit, openLivekit } from './livekit.ts';
+import { devices, lackOfLivekit, openLivekit } from './livekit.ts';
 import { openStudio } from './studio.ts';
 
 const NAMESPACE = `marquee${process.pid}`;
@@ -26,11 +26,6 @@ const [NEAR, FAR] = ['198.51.100.1', '198.51.100.2'];
 const SECRET = 'of-the-test';
 
 const ip = (...args: string[]) => spawnSync('ip', args, { encoding: 'utf8' });
-const devices = Object.entries(networkInterfaces()).flatMap(([name, addresses]) =>
-  (addresses ?? [])
-    .filter((one) => one.family === 'IPv4' && !one.internal)
-    .map(({ address }) => ({ name, address })),
-);
 
 function lackOf(): string | false {
   if (spawnSync('turnserver', ['--version'], { stdio: 'ignore' }).error !== undefined)

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
+import { readLink } from '../../src/media/rooms/janus/link.ts';
 import { lackOfJanus } from '../../src/media/rooms/janus/process.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
 import { type HttpsSink, startHttpsSink } from '../harness/https-sink.ts';
@@ -12,9 +13,11 @@ import { freePort, headersOf, OWNER_KEY, type RunningPlatform, startPlatform } f
 import { childrenOf, only } from '../harness/processes.ts';
 import { mountSmall } from '../harness/small-disk.ts';
 import { until } from '../harness/wait.ts';
+import { besideJanus, lackOfRecordedLivekit, startLivekit } from './livekit.ts';
 
 const run = promisify(execFile);
 const skip = (await lackOfJanus('janus')) ?? false;
+const noLivekit = (await lackOfRecordedLivekit()) ?? false;
 const SLOW = { timeout: 60_000 };
 let platform: RunningPlatform;
 let browser: TestBrowser;
@@ -30,8 +33,14 @@ after(async () => {
 });
 
 /** Starts a platform that a browser reaches by its public address. */
-async function start(t: TestContext, more: { dataDir?: string; environment?: Record<string, string> } = {}) {
+async function start(
+  t: TestContext,
+  more: { dataDir?: string; isLivekit?: boolean; environment?: Record<string, string> } = {},
+) {
   const port = await freePort();
+  const webhook = `http://127.0.0.1:${port}/rtc/livekit/webhook`;
+  const livekit = more.isLivekit === true ? await startLivekit(webhook, besideJanus()) : null;
+  t.after(() => livekit?.close());
   platform = await startPlatform({
     ...more,
     port,
@@ -40,6 +49,7 @@ async function start(t: TestContext, more: { dataDir?: string; environment?: Rec
       ROOMS_UDP_PORTS: '21600-21799',
       WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
       NODE_EXTRA_CA_CERTS: sink.ca.file,
+      ...livekit?.env,
       ...more.environment,
     },
   });
@@ -93,34 +103,35 @@ async function meets(page: Page, name: string): Promise<void> {
 const PATIENT = { timeoutMs: 60_000, intervalMs: 200 };
 const LOST = 'Sound and pictures are interrupted.';
 
-test('people meet by the page, the media process dies and comes back, and the recording plays with sound', {
-  skip,
-}, async (t) => {
-  await start(t);
+const NAME =
+  'people meet by the page, the media process dies and comes back, and the recording plays with sound';
+test(`${NAME}, with Janus`, { skip }, (t) => meetAndWatch(t, false));
+test(`${NAME}, with LiveKit`, { skip: noLivekit }, (t) => meetAndWatch(t, true));
+
+async function meetAndWatch(t: TestContext, isLivekit: boolean): Promise<void> {
+  await start(t, { isLivekit });
   const webhook = { url: `${sink.url}/rooms`, events: ['room.recording_ready'] };
   await call('POST', '/me/webhooks', webhook);
-  const room = await call('POST', '/rooms', {
-    name: 'Rehearsal',
-    recordEnabled: true,
-    recordLayout: 'SPEAKER',
-  });
-  assert.equal(room.canRecord, true);
-  const roomId = String(room.id);
+  const asked = { name: 'Rehearsal', recordEnabled: true, recordLayout: 'SPEAKER' };
+  const roomId = String((await call('POST', '/rooms', asked)).id);
+  await until(async () => (await call('GET', `/rooms/${roomId}`)).canRecord, { message: 'canRecord' });
   const [ada, ben] = [await enter(roomId, 'Ada', 'HOST'), await enter(roomId, 'Ben', 'SPEAKER')];
   await Promise.all([meets(ada, 'Ben'), meets(ben, 'Ada')]);
 
-  process.kill(only(childrenOf(platform.process.pid ?? -1, 'media.ts')), 'SIGKILL');
+  const media = () => childrenOf(platform.process.pid ?? -1, 'media.ts');
+  const former = only(media());
+  process.kill(former, 'SIGKILL');
   const killed = performance.now();
-  await Promise.all([ada, ben].map((page) => page.getByText(LOST).first().waitFor(SLOW)));
+  // LiveKit goes on by itself.
+  const lost = isLivekit ? [] : [ada, ben].map((page) => page.getByText(LOST).first());
+  await Promise.all(lost.map((one) => one.waitFor(SLOW)));
   const toldMs = performance.now() - killed;
-  assert.ok(toldMs < 5000, `they were told after ${Math.round(toldMs)} ms`);
-  await Promise.all(
-    [ada, ben].map((page) =>
-      page
-        .getByText(LOST)
-        .first()
-        .waitFor({ state: 'hidden', ...SLOW }),
-    ),
+  if (!isLivekit) assert.ok(toldMs < 5000, `they were told after ${Math.round(toldMs)} ms`);
+  await Promise.all(lost.map((one) => one.waitFor({ state: 'hidden', ...SLOW })));
+  const linkFile = join(platform.dataDir, 'rooms', 'janus.json');
+  await until(
+    async () => media().some((pid) => pid !== former) && (await readLink(linkFile)) !== null,
+    PATIENT,
   );
   await Promise.all([meets(ada, 'Ben'), meets(ben, 'Ada')]);
 
@@ -129,7 +140,11 @@ test('people meet by the page, the media process dies and comes back, and the re
   await press(ada, 'Leave');
   await press(ada, 'End for everybody');
   await ada.getByRole('heading', { name: 'The room has ended.' }).waitFor(SLOW);
-  const told = await until(() => sink.requests[0], { timeoutMs: 120_000, message: 'room.recording_ready' });
+  const isOfIt = ({ rawBody }: { rawBody: Buffer }) => rawBody.includes(roomId);
+  const told = await until(() => sink.requests.find(isOfIt), {
+    timeoutMs: 120_000,
+    message: 'room.recording_ready',
+  });
   const { type, data } = JSON.parse(told.rawBody.toString());
   assert.deepEqual([type, data.roomId], ['room.recording_ready', roomId]);
   const video = await until(
@@ -161,7 +176,7 @@ test('people meet by the page, the media process dies and comes back, and the re
   const green = frames.filter((line) => Number(line.slice(7)) > 20);
   // Nobody sends while there is no media server.
   assert.ok(green.length > 60, `the picture of the device: ${green.length} of ${frames.length} frames`);
-});
+}
 
 const MB = 2 ** 20;
 const RESERVE_MB = 200;

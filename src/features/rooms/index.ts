@@ -15,7 +15,7 @@ export { roomJoinPage } from './join.pages.ts';
 export { lobbyPage } from './lobby.pages.ts';
 export type { RoomDeps } from './locked.ts';
 export { createRoomModeration, type RoomModeration } from './moderation.service.ts';
-export type { RoomRecorder } from './recorder.ts';
+export { ROOM_RECORDER_TOPIC, type RoomRecorder } from './recorder.ts';
 export { roomRecordingJob } from './recording.jobs.ts';
 export { createRoomRecordings, type RoomRecordings } from './recording.service.ts';
 export { createRoomAssembly, createRoomRecordingReady } from './recording-assembly.service.ts';

@@ -5,6 +5,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { createRoom, joinRoom, type RoomClient } from '../../../test/rooms/client.ts';
 import { type LivekitStub, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
+import { ROOM_RECORDER_TOPIC } from './index.ts';
 
 let stub: LivekitStub;
 let first: TestApp;
@@ -79,7 +80,13 @@ test('the gateway alone gives tokens, short ones, for what somebody may do', asy
   assert.ok(policy.includes(`connect-src 'self' ws://${host} http://${host};`), policy);
   const refused = await first.request('POST', `/rooms/${id}/recording/start`, { key });
   refused.assertError('CONFLICT');
-  assert.match(refused.string('error.message'), /LiveKit.*cannot be recorded/);
+  assert.match(refused.string('error.message'), /LiveKit.*no Janus runs/);
+  // A media role says each second that it records.
+  first.container.bus.publish(ROOM_RECORDER_TOPIC);
+  const shown = async () => (await first.request('GET', `/rooms/${id}`, { key })).assertOk(200);
+  assert.equal((await shown()).at('data.canRecord'), true);
+  (await first.request('POST', `/rooms/${id}/recording/start`, { key })).assertOk(200);
+  assert.equal((await ada.next('recording')).on, true);
   (await first.request('POST', `/rooms/${id}/end`, { key })).assertOk(200);
   assert.deepEqual([await ada.end(), await eve.end()], [4410, 4410]);
   await called(`DeleteRoom ${id}`);
@@ -120,11 +127,15 @@ test('whoever was sent away is removed, and again when they come by what they st
   await called(`RemoveParticipant ${id} bob`);
   await until(() => stub.people.get(id)?.length === 1);
   stub.calls.length = 0;
+  // One of those that bring what is sent to the recorder.
+  const visitor = { identity: 'marquee:1' };
+  stub.people.get(id)?.push(visitor);
   come(id, his);
   const elsewhere = 'room_of_somebody_else';
   for (const [name, identity] of [
     [elsewhere, 'bob'],
     [id, 'ada'],
+    [id, visitor.identity],
     [id, 'bob'],
   ] as const) {
     const joined = { event: 'participant_joined', room: { name }, participant: { identity } };
@@ -133,6 +144,11 @@ test('whoever was sent away is removed, and again when they come by what they st
   await called(`RemoveParticipant ${id} bob`);
   assert.deepEqual(
     stub.people.get(id)?.map(({ identity }) => identity),
+    ['ada', visitor.identity],
+  );
+  const engine = first.container.roomEngine();
+  assert.deepEqual(
+    (await engine.listParticipants(id)).map(({ identity }) => identity),
     ['ada'],
   );
   assert.ok(!stub.calls.some((call) => call.includes(elsewhere)));

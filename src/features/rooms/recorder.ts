@@ -16,9 +16,12 @@ const MESH =
   'Rooms of this platform run without a media server: people send to each other, and nothing passes that could be recorded. The operator can install one.';
 
 const LIVEKIT =
-  'Rooms of this platform are carried by LiveKit: what people send does not pass through the platform, so it cannot be recorded here.';
+  'Rooms of this platform are carried by LiveKit, and no Janus runs beside its media role that could record them. The operator can install one.';
 
 const WORDS = { mesh: MESH, livekit: LIVEKIT, janus: 'This platform does not record rooms.' } as const;
+
+/** Told by each media role that records rooms of LiveKit, for as long as it can. */
+export const ROOM_RECORDER_TOPIC = 'room recorder';
 
 /** Where nothing can record. */
 export function createNoRecorder(engine: () => Pick<RoomEngine, 'name'>): RoomRecorder {

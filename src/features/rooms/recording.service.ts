@@ -9,6 +9,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import type { Told } from './emit.ts';
 import { changeLocked, type RoomDeps } from './locked.ts';
+import * as participants from './participants.repository.ts';
 import { createNoRecorder, type RoomRecorder } from './recorder.ts';
 import { roomRecordingJob } from './recording.jobs.ts';
 import type { RoomRecordingRow } from './recording.repository.ts';
@@ -117,6 +118,9 @@ function createPort(deps: RoomRecordingDeps): RoomRecordingPort {
         else open.push({ recordingId: row.id, roomId: row.room_id });
       }
       return { open, ended };
+    },
+    async isPresent(roomId, identity) {
+      return (await participants.findPresent(db, roomId, identity))?.state === 'ACTIVE';
     },
     refused: (recordingId) => endById(recordingId, 'DISK_FULL'),
     async prefixOf(recordingId) {

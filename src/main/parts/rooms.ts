@@ -10,6 +10,7 @@ import {
   createRooms,
   createRoomTokens,
   lobbyPage,
+  ROOM_RECORDER_TOPIC,
   type RoomGuests,
   type RoomRecordings,
   type Rooms,
@@ -44,9 +45,10 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
     tell: (ref) => bus.publish(ENGINE_TOPIC, ref),
     listen: (listener) => void bus.subscribe(ENGINE_TOPIC, listener),
   };
+  const isRecorded = watchRecorders(base);
   let engine: RoomEngine | null = null;
   const roomEngine = () => {
-    engine ??= openRoomEngine({ choice, config, relay: relay.signals, hints, clock, log });
+    engine ??= openRoomEngine({ choice, config, relay: relay.signals, hints, isRecorded, clock, log });
     return engine;
   };
   const engineMax = () => roomEngine().caps.maxParticipants;
@@ -89,6 +91,18 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
 
 /** Told, with the ref of a room, when the engine says that something has happened there. */
 const ENGINE_TOPIC = 'room engine';
+
+/** Media roles that record rooms of LiveKit say so each second; any of them will do. */
+const RECORDER_SILENT_MS = 10_000;
+
+/** @returns whether one was heard of lately. */
+function watchRecorders({ bus }: Base): () => boolean {
+  let heardMs = Number.NEGATIVE_INFINITY;
+  bus.subscribe(ROOM_RECORDER_TOPIC, () => {
+    heardMs = performance.now();
+  });
+  return () => performance.now() - heardMs < RECORDER_SILENT_MS;
+}
 
 /** What browsers in a room talk to beside the platform. */
 function originsOf({ config, roomChoice }: Base): string[] {

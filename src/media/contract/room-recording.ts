@@ -37,7 +37,7 @@ export interface RoomComposer {
   }): Promise<{ path: string; durationSec: number; startedMs: number }>;
 }
 
-/** What the media server's recorder asks and tells; filled by the composition root. All but `wanted` are idempotent. */
+/** What the media server's recorder asks and tells; filled by the composition root. All but `wanted` may be repeated. */
 export interface RoomRecordingPort {
   /**
    * What this node is to record, and what it has recorded and not handed over.
@@ -45,6 +45,8 @@ export interface RoomRecordingPort {
    * @param sizes of what lies on the node, by recording.
    */
   wanted(nodeId: string, sizes: ReadonlyMap<string, number>): Promise<WantedRoomRecordings>;
+  /** Whether somebody has a seat in a room. */
+  isPresent(roomId: string, identity: string): Promise<boolean>;
   /** The disk is full: it ends here, and the room goes on. */
   refused(recordingId: string): Promise<void>;
   /** @returns where its files go in the store, with a slash at the end; null when nobody wants them any more. */

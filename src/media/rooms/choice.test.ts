@@ -19,15 +19,18 @@ test('rooms are carried by the best engine that is here, and the lack of a bette
   const choose = (env: Record<string, string>) => chooseRoomEngine(loadConfig(env));
   const janus = await program('new', '1102 (1.1.2)');
   const old = await program('old', '92 (0.9.2)');
-  if (process.platform === 'linux')
-    assert.deepEqual(await choose({ JANUS_PATH: janus }), { name: 'janus', lack: null });
+  const hasJanus = process.platform === 'linux';
+  if (hasJanus)
+    assert.deepEqual(await choose({ JANUS_PATH: janus }), { name: 'janus', lack: null, hasJanus });
   assert.deepEqual(await choose({ JANUS_PATH: janus, ROOMS_ENGINE: 'mesh' }), { name: 'mesh', lack: null });
   const livekit = {
     LIVEKIT_URL: 'ws://127.0.0.1:7880',
     LIVEKIT_API_KEY: 'key',
     LIVEKIT_API_SECRET: 'secret',
   };
-  assert.deepEqual(await choose({ ...livekit, JANUS_PATH: janus }), { name: 'livekit', lack: null });
+  const chosen = { name: 'livekit', lack: null };
+  assert.deepEqual(await choose({ ...livekit, JANUS_PATH: janus }), { ...chosen, hasJanus });
+  assert.deepEqual(await choose({ ...livekit, JANUS_PATH: old }), { ...chosen, hasJanus: false });
   assert.equal((await choose({ ...livekit, ROOMS_ENGINE: 'mesh' })).name, 'mesh');
   assert.equal((await choose({ ...livekit, ROOMS_ENGINE: 'livekit' })).name, 'livekit');
   for (const [path, lack] of [

@@ -6,6 +6,8 @@ import { lackOfJanus } from './janus/process.ts';
 export interface RoomEngineChoice {
   name: RoomEngineName;
   lack: string | null;
+  /** Janus can run on this machine: it carries the rooms, or records those that LiveKit carries. */
+  hasJanus?: boolean;
 }
 
 /** @throws {ConfigError} where ROOMS_ENGINE asks for a Janus that cannot run here. */
@@ -13,10 +15,12 @@ export async function chooseRoomEngine(
   config: Pick<RoomConfig, 'ROOMS_ENGINE' | 'JANUS_PATH' | 'LIVEKIT_URL'>,
 ): Promise<RoomEngineChoice> {
   const { ROOMS_ENGINE: wanted, JANUS_PATH: program, LIVEKIT_URL: livekit } = config;
-  if (wanted === 'mesh' || wanted === 'livekit') return { name: wanted, lack: null };
-  if (wanted === 'auto' && livekit !== undefined) return { name: 'livekit', lack: null };
+  if (wanted === 'mesh') return { name: wanted, lack: null };
   const lack = await lackOfJanus(program);
-  if (lack === null) return { name: 'janus', lack };
+  const hasJanus = lack === null;
+  if (wanted === 'livekit' || (wanted === 'auto' && livekit !== undefined))
+    return { name: 'livekit', lack: null, hasJanus };
+  if (hasJanus) return { name: 'janus', lack, hasJanus };
   if (wanted === 'janus') throw new ConfigError(`ROOMS_ENGINE is janus, and ${lack}`);
   return { name: 'mesh', lack };
 }

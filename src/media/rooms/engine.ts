@@ -69,7 +69,7 @@ export type RoomEngineName = 'janus' | 'livekit' | 'mesh';
 export interface RoomEngineCaps {
   /** In one room, those who only watch included. */
   maxParticipants: number;
-  /** The media role of the same platform can record its rooms (`RoomRecordingPort`). */
+  /** A media role of the same platform can record its rooms (`RoomRecordingPort`), now. */
   recording: boolean;
   /** The engine itself can stop what somebody sends. */
   serverMute: boolean;

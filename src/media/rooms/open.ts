@@ -4,6 +4,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { RoomEngineChoice } from './choice.ts';
 import type { RoomEngine } from './engine.ts';
 import { createJanusEngine } from './janus/engine.ts';
+import type { LivekitServer } from './livekit/api.ts';
 import { createLivekitEngine, type RoomHints } from './livekit/engine.ts';
 import { createMeshEngine, type SignalRelay } from './mesh.ts';
 
@@ -14,16 +15,33 @@ interface Options {
   relay: SignalRelay;
   /** For LiveKit: to the other nodes. */
   hints: RoomHints;
+  /** For LiveKit: whether a media role is there that records. */
+  isRecorded(): boolean;
   clock: Clock;
   log: Logger;
 }
 
 /** This process's half of the engine that was chosen. */
-export function openRoomEngine({ choice, config, relay, hints, clock, log }: Options): RoomEngine {
+export function openRoomEngine({
+  choice,
+  config,
+  relay,
+  hints,
+  isRecorded,
+  clock,
+  log,
+}: Options): RoomEngine {
   if (choice.name === 'janus') return createJanusEngine({ linkFile: config.ROOMS_LINK_FILE, log });
-  const { LIVEKIT_URL: url, LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret } = config;
-  const isLivekit = choice.name === 'livekit';
-  if (isLivekit && url !== undefined && apiKey !== undefined && apiSecret !== undefined)
-    return createLivekitEngine({ url, apiKey, apiSecret, hints, clock, log });
+  const livekit = choice.name === 'livekit' ? livekitOf(config) : null;
+  if (livekit !== null) return createLivekitEngine({ ...livekit, hints, isRecorded, clock, log });
   return createMeshEngine({ relay });
+}
+
+/** The LiveKit server of the configuration; null where there is none. */
+export function livekitOf(
+  config: Pick<Config, `LIVEKIT_${'URL' | 'API_KEY' | 'API_SECRET'}`>,
+): LivekitServer | null {
+  const { LIVEKIT_URL: url, LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret } = config;
+  if (url === undefined || apiKey === undefined || apiSecret === undefined) return null;
+  return { url, apiKey, apiSecret };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type DiskRoom, isDiskTrouble } from '../../../platform/disk.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { BlobStore, RoomRecordingPort } from '../../contract/index.ts';
+import type { RoomMirror } from '../livekit/mirror.ts';
 import { JanusClient, type JanusHandle } from './client.ts';
 import { readLink } from './link.ts';
 import { beginRecording, endRecording } from './recording.ts';
@@ -17,6 +18,8 @@ export interface JanusRecorderOptions {
   nodeId: string;
   /** How Janus is reached. */
   linkFile: string;
+  /** Brings rooms to Janus that others carry. */
+  mirror?: RoomMirror | null;
   log: Logger;
 }
 
@@ -36,8 +39,8 @@ const REPEAT_MS = 3000;
 const CLOSING_MS = 1000;
 /** After the store's disk was full. */
 const FULL_DISK_PAUSE_MS = 30_000;
-const TRACK = '.mjr';
-const NAME = /^[\w-]+\.mjr$/;
+/** LiveKit opens a channel for data with each connection. */
+const NAME = /^[\w-]+-(?:audio|video)-\d+\.mjr$/;
 const RECORDING = /^rec_\w+$/;
 
 interface Running {
@@ -80,6 +83,7 @@ class FolderRecorder implements JanusRecorder {
 
   async stop(): Promise<void> {
     await this.#work;
+    await this.#options.mirror?.stop();
     this.#session?.client.close();
   }
 
@@ -95,6 +99,7 @@ class FolderRecorder implements JanusRecorder {
     for (const [recordingId, running] of this.#running) {
       if (!wanted.has(recordingId)) await this.#end(recordingId, running);
     }
+    await this.#options.mirror?.show(new Set(wanted.values()));
     for (const [recordingId, roomId] of wanted) await this.#begin(recordingId, roomId);
     for (const recordingId of new Set([...ended, ...sizes.keys()])) {
       if (wanted.has(recordingId)) continue;
@@ -191,5 +196,5 @@ class FolderRecorder implements JanusRecorder {
 
 async function tracksIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
-  return names.filter((name) => name.endsWith(TRACK) && NAME.test(name));
+  return names.filter((name) => NAME.test(name));
 }

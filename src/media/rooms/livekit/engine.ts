@@ -6,6 +6,7 @@ import type {
   EngineParticipant,
   EngineWebhook,
   RoomEngine,
+  RoomEngineCaps,
   RoomEngineEvent,
   RoomPeer,
   RoomTrackKind,
@@ -13,7 +14,7 @@ import type {
 } from '../engine.ts';
 import { LivekitApi, type LivekitServer } from './api.ts';
 import { LivekitConnection } from './connection.ts';
-import { identityOf, isUpToDate, tracksOf, type Visit, visitOf } from './people.ts';
+import { identityOf, isUpToDate, isVisitor, tracksOf, type Visit, visitOf } from './people.ts';
 import { createLivekitWebhook } from './webhook.ts';
 
 /** Tells every node that something has changed in a room at the server. */
@@ -24,6 +25,8 @@ export interface RoomHints {
 
 interface Options extends LivekitServer {
   hints: RoomHints;
+  /** Whether a media role is there that records. */
+  isRecorded(): boolean;
   clock: Clock;
   log: Logger;
 }
@@ -43,10 +46,7 @@ export function createLivekitEngine(options: Options): RoomEngine {
 
 class LivekitEngine implements RoomEngine {
   readonly name = 'livekit';
-  readonly caps = {
-    ...{ maxParticipants: MAX_PARTICIPANTS, recording: false, serverMute: true, multiNode: true },
-    bridges: false,
-  };
+  readonly caps: RoomEngineCaps;
   readonly webhook: EngineWebhook;
   readonly #options: Options;
   readonly #api: LivekitApi;
@@ -64,6 +64,12 @@ class LivekitEngine implements RoomEngine {
 
   constructor(options: Options) {
     this.#options = options;
+    this.caps = {
+      ...{ maxParticipants: MAX_PARTICIPANTS, serverMute: true, multiNode: true, bridges: false },
+      get recording() {
+        return options.isRecorded();
+      },
+    };
     this.#api = new LivekitApi(options);
     options.hints.listen((ref) => void this.#look(ref));
     this.webhook = createLivekitWebhook(options, (ref, joined) => {
@@ -120,7 +126,8 @@ class LivekitEngine implements RoomEngine {
     await this.#reach();
     const people = await this.#api.list(ref);
     void this.#amend(ref, people);
-    return people.map((info) => ({ identity: identityOf(info), tracks: tracksOf(info) }));
+    const guests = people.filter((info) => !isVisitor(info));
+    return guests.map((info) => ({ identity: identityOf(info), tracks: tracksOf(info) }));
   }
 
   async removeParticipant(ref: string, identity: string): Promise<void> {

@@ -6,6 +6,7 @@ import {
   type VideoGrant,
 } from 'livekit-server-sdk';
 import type { RoomPermissions, RoomTrack, RoomTrackKind } from '../engine.ts';
+import type { Source } from '../janus/sources.ts';
 
 /** How people of a room are told to LiveKit, and read from it. */
 
@@ -14,11 +15,15 @@ const ATTRIBUTES = { identity: 'identity', visit: 'visit', muted: 'muted' } as c
 /** LiveKit's own limit is 256, in bytes. */
 const MAX_BYTES = 200;
 const DIGEST = 'sha256:';
+/** What identities of our own visitors begin with, and those of nobody else. */
+export const VISITOR = 'marquee:';
 
 /** LiveKit's identity of somebody: the same where it is short, else a digest that always comes out the same. */
 export function nameOf(identity: string): string {
-  const isKept = Buffer.byteLength(identity) <= MAX_BYTES && !identity.startsWith(DIGEST);
-  return isKept ? identity : DIGEST + createHash('sha256').update(identity).digest('base64url');
+  const isTaken = identity.startsWith(DIGEST) || identity.startsWith(VISITOR);
+  return Buffer.byteLength(identity) <= MAX_BYTES && !isTaken
+    ? identity
+    : DIGEST + createHash('sha256').update(identity).digest('base64url');
 }
 
 export function identityOf({
@@ -26,6 +31,11 @@ export function identityOf({
   attributes,
 }: Pick<ParticipantInfo, 'identity' | 'attributes'>): string {
   return attributes[ATTRIBUTES.identity] ?? identity;
+}
+
+/** One who reads a room for us, and has no seat in it. */
+export function isVisitor({ identity }: Pick<ParticipantInfo, 'identity'>): boolean {
+  return identity.startsWith(VISITOR);
 }
 
 /** Which connection of somebody a participant is. */
@@ -99,5 +109,20 @@ export function tracksOf(info: Pick<ParticipantInfo, 'tracks' | 'attributes'>): 
     if (muted.includes(kind)) return [{ kind, muted: true }];
     const own = info.tracks.filter(({ source }) => SOURCES[kind].includes(source));
     return own.length === 0 ? [] : [{ kind, muted: own.every((track) => track.muted) }];
+  });
+}
+
+const NAMES: Partial<Record<TrackSource, Source>> = {
+  [TrackSource.MICROPHONE]: 'MICROPHONE',
+  [TrackSource.CAMERA]: 'CAMERA',
+  [TrackSource.SCREEN_SHARE]: 'SCREEN',
+  [TrackSource.SCREEN_SHARE_AUDIO]: 'SCREEN',
+};
+
+/** What can be subscribed to. */
+export function remoteTracksOf(info: Pick<ParticipantInfo, 'tracks'>): { sid: string; source: Source }[] {
+  return info.tracks.flatMap(({ sid, source: given }) => {
+    const source = NAMES[given];
+    return source === undefined ? [] : [{ sid, source }];
   });
 }

@@ -1,7 +1,7 @@
 import { WebhookReceiver } from 'livekit-server-sdk';
 import { type EngineWebhook, WebhookRefused } from '../engine.ts';
 import type { LivekitServer } from './api.ts';
-import { identityOf } from './people.ts';
+import { identityOf, isVisitor } from './people.ts';
 
 /**
  * What a LiveKit server tells: that something has happened in a room. What exactly is asked of the server, because its
@@ -25,6 +25,7 @@ export function createLivekitWebhook(
       });
       const { room, participant } = event;
       if (room === undefined || room.name === '') return;
+      if (participant !== undefined && isVisitor(participant)) return;
       const isJoin = event.event === 'participant_joined' && participant !== undefined;
       onChange(room.name, isJoin ? identityOf(participant) : null);
     },

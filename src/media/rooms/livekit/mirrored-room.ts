@@ -1,0 +1,111 @@
+import { type ParticipantInfo, ParticipantInfo_State } from '@livekit/protocol';
+import type { Logger } from '../../../platform/logger.ts';
+import type { JanusClient } from '../janus/client.ts';
+import type { LivekitServer } from './api.ts';
+import { Leg, type LegOptions, type RemoteTrack } from './leg.ts';
+import { identityOf, isVisitor, remoteTracksOf } from './people.ts';
+
+export interface MirrorSource {
+  server: LivekitServer;
+  /** Whether somebody has a seat in a room: whoever comes by an old token is not shown. */
+  isPresent(roomId: string, identity: string): Promise<boolean>;
+  log: Logger;
+}
+
+interface Options extends MirrorSource {
+  client: JanusClient;
+  id: string;
+}
+
+/** One room of LiveKit on its way to Janus: a leg that hears who is there, and one for each track. */
+export class MirroredRoom {
+  readonly #options: Options;
+  /** By their `sid`; null while it is not known who is there. */
+  #people: Map<string, ParticipantInfo> | null = null;
+  /** By the `sid` of the track. */
+  readonly #legs = new Map<string, Leg>();
+  #watcher: Leg | null = null;
+  #isClosed = false;
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Brings back what was lost. */
+  look(): void {
+    if (this.#isClosed) return;
+    if (this.#watcher === null) this.#watch();
+    else this.#arrange();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#work;
+    const legs = [this.#watcher, ...this.#legs.values()];
+    this.#legs.clear();
+    await Promise.all(legs.map((leg) => leg?.close()));
+  }
+
+  #watch(): void {
+    this.#people = null;
+    this.#watcher = this.#begin(null, {
+      onPeople: (people) => {
+        this.#people ??= new Map();
+        for (const person of people) note(this.#people, person);
+        this.#arrange();
+      },
+      onLost: () => {
+        this.#watcher = null;
+      },
+    });
+  }
+
+  #arrange(): void {
+    this.#work = this.#work
+      .then(() => this.#follow())
+      .catch((error: unknown) =>
+        this.#options.log.warn({ err: error, room: this.#options.id }, 'a room of LiveKit is not followed'),
+      );
+  }
+
+  async #follow(): Promise<void> {
+    if (this.#people === null) return;
+    const { id, isPresent } = this.#options;
+    const tracks = [...this.#people.values()].flatMap((person) =>
+      remoteTracksOf(person).map((track) => ({ ...track, identity: identityOf(person) })),
+    );
+    const sids = new Set(tracks.map(({ sid }) => sid));
+    for (const [sid, leg] of this.#legs) {
+      if (sids.has(sid)) continue;
+      this.#legs.delete(sid);
+      await leg.close();
+    }
+    for (const track of tracks) {
+      if (this.#legs.has(track.sid) || !(await isPresent(id, track.identity)) || this.#isClosed) continue;
+      const { sid } = track;
+      this.#legs.set(sid, this.#begin(track, { onLost: () => void this.#legs.delete(sid) }));
+    }
+  }
+
+  #begin(track: RemoteTrack | null, told: Pick<LegOptions, 'onPeople' | 'onLost'>): Leg {
+    const { server, client, id, log } = this.#options;
+    return new Leg({
+      ...{ server, client, room: id, track },
+      ...told,
+      onLost: (reason) => {
+        log.debug(
+          { reason, room: id, track: track?.sid },
+          'a part of a room of LiveKit does not arrive any more',
+        );
+        if (!this.#isClosed) told.onLost(reason);
+      },
+    });
+  }
+}
+
+function note(people: Map<string, ParticipantInfo>, person: ParticipantInfo): void {
+  if (isVisitor(person)) return;
+  if (person.state === ParticipantInfo_State.DISCONNECTED) people.delete(person.sid);
+  else people.set(person.sid, person);
+}
