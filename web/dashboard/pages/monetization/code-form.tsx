@@ -1,4 +1,12 @@
-import { NumberInput, SegmentedControl, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
+import {
+  NativeSelect,
+  NumberInput,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
@@ -13,6 +21,8 @@ import { FormActions } from './form-actions.tsx';
 
 type Code = Shape<'DiscountCode'>;
 
+/** As many as one page of them has. */
+const PRODUCTS = 100;
 const MAX_USES = 2_147_483_647;
 const MINUTE_MS = 60_000;
 
@@ -28,6 +38,7 @@ function valuesOf(code: Code | null) {
   const { expiresAt = null, amountCentsOff = null } = code ?? {};
   return {
     code: code?.code ?? '',
+    productId: code?.productId ?? '',
     kind: amountCentsOff === null ? 'percent' : 'amount',
     percent,
     amount: dollarsOf(amountCentsOff),
@@ -49,10 +60,11 @@ function laterOf({ maxUses, expiresAt, notes }: Values) {
 }
 
 /** What is fixed once somebody has used it. */
-function discountOf({ code, kind, percent, amount }: Values) {
+function discountOf({ code, productId, kind, percent, amount }: Values) {
   const isPercent = kind === 'percent';
   return {
     code: code.trim(),
+    productId: productId === '' ? null : productId,
     percentOff: isPercent && percent !== '' ? Number(percent) : null,
     amountCentsOff: isPercent ? null : centsOf(amount),
   };
@@ -130,6 +142,7 @@ function DiscountFields({ form, isUsed }: { form: Form; isUsed: boolean }) {
         required
         disabled={isUsed}
       />
+      <ProductSelect form={form} isUsed={isUsed} />
       <SegmentedControl
         {...form.getInputProps('kind')}
         aria-label={t('code.kind')}
@@ -161,6 +174,29 @@ function DiscountFields({ form, isUsed }: { form: Form; isUsed: boolean }) {
         />
       )}
     </>
+  );
+}
+
+/** What the code is for: everything that is sold, or one product to book. */
+function ProductSelect({ form, isUsed }: { form: Form; isUsed: boolean }) {
+  const { t } = useTranslation('monetization');
+  const { data } = $api.useQuery('get', '/booking/products', { params: { query: { limit: PRODUCTS } } });
+  const products = (data?.data ?? []).map(({ id, title }) => ({ value: id, label: title }));
+  const { productId } = form.getValues();
+  const isListed = productId === '' || products.some(({ value }) => value === productId);
+  if (isListed && products.length === 0) return null;
+  return (
+    <NativeSelect
+      {...form.getInputProps('productId')}
+      size="md"
+      label={t('code.product')}
+      disabled={isUsed}
+      data={[
+        { value: '', label: t('code.everything') },
+        ...products,
+        ...(isListed ? [] : [{ value: productId, label: productId }]),
+      ]}
+    />
   );
 }
 

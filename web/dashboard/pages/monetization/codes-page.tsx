@@ -98,13 +98,18 @@ function CodeCard({ code, onEdit }: { code: Code; onEdit: () => void }) {
   );
 }
 
-function CodeFacts({ code: { percentOff, amountCentsOff, usedCount, maxUses, expiresAt } }: { code: Code }) {
+function CodeFacts({
+  code: { productId, percentOff, amountCentsOff, usedCount, maxUses, expiresAt },
+}: {
+  code: Code;
+}) {
   const { t } = useTranslation('monetization');
   const { money, number, percent, dateTime } = useFormat();
   const off = percentOff === null ? money(amountCentsOff ?? 0, 'USD') : percent(percentOff / 100);
   return (
     <Text size="sm">
       {t('code.off', { off })}
+      {productId !== null && ` · ${t('code.oneProduct')}`}
       {' · '}
       {maxUses === null
         ? t('code.used', { count: usedCount, shown: number(usedCount) })

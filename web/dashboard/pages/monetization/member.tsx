@@ -60,7 +60,11 @@ function useFacts(subscription: Subscription): Fact[] {
   const pending = data?.data.find((tier) => tier.id === pendingTierId)?.name ?? pendingTierId;
   const optional = (label: string, value: string | null) => (value === null ? [] : [{ label, value }]);
   return [
-    { label: t('member.email'), value: <bdi>{subscription.subscriberEmail}</bdi> },
+    // It is the heading of those who have given no name.
+    ...optional(
+      t('member.email'),
+      subscription.subscriberName === null ? null : subscription.subscriberEmail,
+    ),
     { label: t('column.tier'), value: <bdi>{subscription.tierName}</bdi> },
     { label: t('column.price'), value: price(subscription.priceCents, interval) },
     { label: t('column.next'), value: next(subscription) },

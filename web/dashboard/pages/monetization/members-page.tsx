@@ -124,7 +124,13 @@ function MemberTable({ members }: { members: readonly Shape<'Subscription'>[] })
       {members.map((member) => (
         <Table.Tr key={member.id}>
           <Table.Td>
-            <TextLink to="/monetization/members" search={{ id: member.id }} className="breaks" fw={500}>
+            <TextLink
+              to="/monetization/members"
+              search={{ id: member.id }}
+              className="breaks"
+              size="sm"
+              fw={500}
+            >
               <bdi>{member.subscriberName ?? member.subscriberEmail}</bdi>
             </TextLink>
           </Table.Td>

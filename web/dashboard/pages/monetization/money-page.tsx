@@ -33,6 +33,7 @@ export function MoneyPage({ name, actions, children }: Props) {
               key={page.name}
               to={page.to}
               activeOptions={{ exact: true }}
+              px="sm"
               variant={page.name === name ? 'light' : 'subtle'}
             >
               {t(`pages.${page.name}`)}

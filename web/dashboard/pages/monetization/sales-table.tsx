@@ -1,4 +1,4 @@
-import { Badge, Table, Text } from '@mantine/core';
+import { Badge, Group, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Shape } from '../../app/shape.ts';
 import { useFormat } from '../../components/format.ts';
@@ -61,9 +61,11 @@ function SaleRow({ sale }: { sale: Purchase }) {
       </Table.Td>
       <Table.Td>
         {money(netCents, currency)}
-        <Text size="sm" c="dimmed">
-          {t('sale.fee', { amount: money(feeCents, currency) })}
-        </Text>
+        {feeCents > 0 && (
+          <Text size="sm" c="dimmed">
+            {t('sale.fee', { amount: money(feeCents, currency) })}
+          </Text>
+        )}
       </Table.Td>
       <Table.Td>
         <Badge color={COLORS[sale.status]} variant="light" className="whole">
@@ -71,10 +73,12 @@ function SaleRow({ sale }: { sale: Purchase }) {
         </Badge>
       </Table.Td>
       <Table.Td>
-        <RefundButton purchase={sale} />
-        <TextLink to="/monetization/payments" search={{ purchaseId: sale.id }} size="sm">
-          {t('sale.payments')}
-        </TextLink>
+        <Group gap="xs">
+          <RefundButton purchase={sale} />
+          <TextLink to="/monetization/payments" search={{ purchaseId: sale.id }} size="sm">
+            {t('sale.payments')}
+          </TextLink>
+        </Group>
       </Table.Td>
     </Table.Tr>
   );
@@ -86,14 +90,14 @@ function SoldThing({ sale: { kind, videoId, subscriptionId } }: { sale: Purchase
   const word = t(`saleKind.${kind}`);
   if (videoId !== null) {
     return (
-      <TextLink to="/videos/$id" params={{ id: videoId }}>
+      <TextLink to="/videos/$id" params={{ id: videoId }} size="sm">
         {word}
       </TextLink>
     );
   }
   if (subscriptionId === null) return word;
   return (
-    <TextLink to="/monetization/members" search={{ id: subscriptionId }}>
+    <TextLink to="/monetization/members" search={{ id: subscriptionId }} size="sm">
       {word}
     </TextLink>
   );
