@@ -63,6 +63,13 @@ export class Lobby {
 
   async #join(): Promise<void> {
     this.#complain('');
+    this.#submit.disabled = true;
+    const hasBegun = await this.#hasBegun();
+    this.#submit.disabled = false;
+    if (hasBegun) {
+      this.#complain('This room is being broadcast now. Press the button again if you agree.');
+      return this.#submit.focus();
+    }
     if (this.#pass !== null) return this.#onPass(this.#pass);
     const name = this.#name.value.trim();
     if (name === '' || [...name].length > NAME_MAX) {
@@ -76,6 +83,20 @@ export class Lobby {
     this.#submit.disabled = false;
     if (typeof answer === 'string') this.#complain(answer);
     else this.#onPass(answer);
+  }
+
+  /** Whether it is broadcast, and was not when this was asked last: the page itself says so. */
+  async #hasBegun(): Promise<boolean> {
+    const fact = part(this.#root, '[data-broadcast]', HTMLElement);
+    if (!fact.hidden) return false;
+    // Whoever cannot ask is told in the room.
+    const page = await fetch(location.pathname).then(
+      (answer) => answer.text(),
+      () => '',
+    );
+    const now = new DOMParser().parseFromString(page, 'text/html').querySelector('[data-broadcast]');
+    fact.hidden = now === null || now.hasAttribute('hidden');
+    return !fact.hidden;
   }
 
   #complain(text: string): void {

@@ -38,6 +38,7 @@ async function pageOf({ rooms, assets, publicUrl, connectOrigins }: Deps, roomId
     roomId,
     creator: room.creator,
     recordEnabled: room.recordEnabled,
+    isBroadcast: room.isBroadcast,
     joinUrl: `${publicUrl}/r/${encodeURIComponent(roomId)}`,
     pictureUrl: card === null ? null : publicUrl + card,
     connectOrigins,

@@ -7,6 +7,7 @@ export interface JoinView {
   /** Of the creator, as on the channel. */
   creator: string;
   recordEnabled: boolean;
+  isBroadcast: boolean;
   joinUrl: string;
   /** Absolute; for link previews. */
   pictureUrl: string | null;
@@ -89,7 +90,7 @@ ${lobby(view)}
   );
 }
 
-function lobby({ creator, recordEnabled }: JoinView): SafeHtml {
+function lobby({ creator, recordEnabled, isBroadcast }: JoinView): SafeHtml {
   return html`<div class="lobby" data-lobby>
 <div class="lobby-head">
 <h1>Join the room</h1>
@@ -98,6 +99,7 @@ function lobby({ creator, recordEnabled }: JoinView): SafeHtml {
 <li>Camera and microphone stay off until you turn them on. You can join without them.</li>
 <li data-guest>The host lets you in.</li>
 ${recordEnabled && html`<li>The room may be recorded. You are told when it is.</li>`}
+<li data-broadcast${isBroadcast ? '' : html` hidden`}>This room is being broadcast: whoever watches the stream sees and hears what you send.</li>
 </ul>
 <noscript><p class="problem">Rooms need JavaScript. Allow it for this page, then load it anew.</p></noscript>
 </div>

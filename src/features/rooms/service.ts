@@ -28,6 +28,8 @@ export interface RoomFace {
   /** As on the channel. */
   creator: string;
   recordEnabled: boolean;
+  /** A stream shows it, now or in a moment. */
+  isBroadcast: boolean;
 }
 
 interface Deps extends RoomDeps {
@@ -119,6 +121,7 @@ export function createRooms(deps: Deps): Rooms {
         isEnded: row.status === 'ENDED' || isOver,
         creator: row.creator_name ?? row.username,
         recordEnabled: row.record_enabled,
+        isBroadcast: (await streamsOf(db, [id])).size > 0,
       };
     },
     most: (workspaceId) => participants.mostInOneRoom(db, workspaceId),

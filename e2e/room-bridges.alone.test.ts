@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
+import { createPartner, type Partner } from '../test/harness/partner.ts';
+import { freePort, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { until } from '../test/harness/wait.ts';
+import { janusPid, NO_JANUS } from '../test/rooms/janus.ts';
+import { startPublisher } from '../test/rtmp/publisher.ts';
+
+const run = promisify(execFile);
+const SLOW = { timeout: 30_000 };
+const PATIENT = { timeoutMs: 20_000, intervalMs: 200 };
+const TITLE = 'From the studio';
+const BROADCAST = 'This room is being broadcast: whoever watches';
+
+let platform: RunningPlatform;
+let browser: TestBrowser;
+let partner: Partner;
+before(async () => {
+  if (NO_JANUS !== false) return;
+  const port = await freePort();
+  const environment = {
+    ROOMS_ENGINE: 'janus',
+    ROOMS_UDP_PORTS: '21600-21799',
+    LIVE_MAX_RUNGS: '0',
+    PUBLIC_URL: `http://localhost:${port}`,
+  };
+  [platform, browser] = await Promise.all([
+    startPlatform({ environment, port }),
+    launchBrowser(FAKE_DEVICES),
+  ]);
+  partner = createPartner(platform);
+});
+after(async () => {
+  await browser?.close();
+  await platform?.stop();
+});
+
+const call = async (method: string, path: string, body?: object) =>
+  Object((await partner.call(method, path, body)).data) as Record<string, unknown>;
+const bridge = async (body: object) => String((await call('POST', '/bridges', body)).id);
+const when = (id: string, status: string) =>
+  until(
+    async () => {
+      const found = await call('GET', `/bridges/${id}`);
+      return found.status === status ? found : null;
+    },
+    { ...PATIENT, message: `the bridge to be ${status}` },
+  );
+
+async function comeTo(roomId: string, identity: string): Promise<Page> {
+  const { url } = await call('POST', `/rooms/${roomId}/tokens`, { identity, name: identity, role: 'HOST' });
+  const { page } = await browser.open(String(url), { permissions: ['camera', 'microphone'] });
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click(SLOW);
+  await press('Turn on the camera');
+  await press('Turn on the microphone');
+  await page.getByRole('button', { name: 'Turn off the microphone' }).waitFor(SLOW);
+  return page;
+}
+
+/** From a lobby in which the broadcast was not mentioned when it was opened. */
+async function agree(page: Page): Promise<void> {
+  const button = page.getByRole('button', { name: /^Join/ });
+  await button.click(SLOW);
+  await page.getByText('This room is being broadcast now.').waitFor(SLOW);
+  await page.getByText(BROADCAST).first().waitFor(SLOW);
+  await button.click(SLOW);
+  await page.getByRole('button', { name: 'Leave', exact: true }).last().waitFor(SLOW);
+}
+
+/** The colour in the middle of the newest picture, and how loud the sound is, in dB. */
+async function seenIn(playlist: string): Promise<{ pixel: Buffer; peak: number }> {
+  const input = ['-live_start_index', '-1', '-i', playlist];
+  const scaled = ['-map', '0:v', '-frames:v', '10', '-vf', 'crop=iw/2:ih/2,scale=1:1'];
+  const pixels = [...scaled, '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'];
+  const picture = await run('ffmpeg', ['-v', 'error', ...input, ...pixels], {
+    ...{ encoding: 'buffer', timeout: 20_000 },
+  });
+  const loud = ['-map', '0:a', '-t', '1', '-af', 'volumedetect', '-f', 'null', '-'];
+  const { stderr } = await run('ffmpeg', [...input, ...loud], { timeout: 20_000 });
+  const peak = Number(/max_volume: (-?[\d.]+) dB/.exec(stderr)?.[1] ?? -99);
+  return { pixel: picture.stdout.subarray(-3), peak };
+}
+
+/** What a page has decoded of somebody's camera. */
+const frames = (page: Page, name: string) =>
+  page.evaluate<number>(`(() => {
+    const tiles = [...document.querySelectorAll('.tile[data-source=CAMERA]')];
+    const tile = tiles.find((one) => one.querySelector('bdi').textContent === ${JSON.stringify(name)});
+    const video = tile?.querySelector('video');
+    return video && !video.hidden ? video.getVideoPlaybackQuality().totalVideoFrames : 0;
+  })()`);
+/** Another connection counts from 0 again. */
+const seesMore = async (page: Page, name: string) => {
+  let [last, more] = [await frames(page, name), 0];
+  const counted = async () => {
+    const now = await frames(page, name);
+    more += Math.max(0, now - last);
+    last = now;
+    return more > 5;
+  };
+  await until(counted, { ...PATIENT, message: `pictures of ${name}` });
+};
+
+test('a room is the broadcast of a stream, and a stream plays in the room', { skip: NO_JANUS }, async () => {
+  const room = await call('POST', '/rooms', { name: 'Round table' });
+  const roomId = String(room.id);
+  const { id: streamId, playbackUrl } = await partner.createStream();
+  const page = await comeTo(roomId, 'ada');
+  assert.equal(await page.getByText(BROADCAST).first().isVisible(), false);
+  const out = await bridge({ type: 'ROOM_TO_STREAM', sourceId: roomId, targetId: streamId });
+  // Nobody is there yet: a card and silence are a signal.
+  await when(out, 'ACTIVE');
+  assert.equal((await partner.stream(streamId)).hasSignal, true);
+  assert.match(await (await fetch(`${platform.url}/r/${roomId}`)).text(), /<li data-broadcast>This room is/);
+  await agree(page);
+  await page.getByText(BROADCAST).last().waitFor(SLOW);
+  assert.equal((await call('GET', `/rooms/${roomId}`)).streamId, streamId);
+  await partner.start(streamId);
+  await until(async () => (await fetch(playbackUrl)).ok, PATIENT);
+  // The green of the device, and its beeps.
+  await until(
+    async () => {
+      const { pixel, peak } = await seenIn(playbackUrl);
+      const [red = 0, green = 0] = pixel;
+      return green > red + 40 && peak > -40;
+    },
+    { ...PATIENT, message: 'the camera and the microphone in the stream' },
+  );
+
+  const other = await partner.createStream({ title: TITLE });
+  const into = await bridge({
+    type: 'STREAM_TO_ROOM',
+    sourceId: other.id,
+    targetId: roomId,
+    autoRestart: true,
+  });
+  const url = `rtmp://127.0.0.1:${platform.rtmpPort}/live/${other.streamKey}`;
+  const encoder = startPublisher({ url, width: 320, height: 180, fps: 15 });
+  try {
+    await when(into, 'ACTIVE');
+    await seesMore(page, TITLE);
+    await page
+      .locator('.tile[data-speaking]')
+      .filter({ hasText: TITLE })
+      .waitFor({ state: 'attached', ...SLOW });
+    const { data } = await partner.call('GET', `/rooms/${roomId}/participants?state=ACTIVE`);
+    const guest = (data as unknown as Record<string, unknown>[]).find(({ bridgeId }) => bridgeId === into);
+    assert.deepEqual([guest?.name, guest?.role], [TITLE, 'SPEAKER']);
+
+    const killed = await janusPid(platform.dataDir);
+    process.kill(killed ?? 0, 'SIGKILL');
+    const isBack = async () => ![null, killed].includes(await janusPid(platform.dataDir));
+    await until(isBack, { ...PATIENT, message: 'Janus again' });
+    await seesMore(page, TITLE);
+    assert.equal((await call('GET', `/bridges/${out}`)).status, 'ACTIVE');
+
+    await partner.call('DELETE', `/rooms/${roomId}/participants/${into}`);
+    assert.equal((await when(into, 'STOPPED')).endReason, 'REMOVED');
+  } finally {
+    await encoder.stop();
+  }
+  await call('POST', `/rooms/${roomId}/end`);
+  assert.equal((await when(out, 'STOPPED')).endReason, 'SOURCE_ENDED');
+  assert.equal((await call('GET', `/rooms/${roomId}`)).streamId, null);
+});
