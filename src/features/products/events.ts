@@ -35,7 +35,7 @@ export const productUpdated = defineEvent({
   type: 'booking.product.updated',
   description: 'A booking product was changed.',
   data: Type.Object({ ...shape, changes }),
-  sample: { ...sample, sequence: 2, changes: { priceCents: { from: 5000, to: 6000 } } },
+  sample: { ...sample, sequence: 2, changes: { title: { from: 'A talk', to: 'An hour of coaching' } } },
 });
 
 export const productPublished = defineEvent({
