@@ -3,9 +3,10 @@ import { badRequest } from './errors.ts';
 /**
  * IANA names only: an offset would not follow the change to summer time.
  *
- * @returns its canonical form. @throws {AppError} BAD_REQUEST, field `timezone`.
+ * @param field where it was given.
+ * @returns its canonical form. @throws {AppError} BAD_REQUEST naming the field.
  */
-export function normaliseTimezone(timezone: string): string {
+export function normaliseTimezone(timezone: string, field = 'timezone'): string {
   try {
     if (/^[A-Za-z]/.test(timezone)) {
       return new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
@@ -13,5 +14,5 @@ export function normaliseTimezone(timezone: string): string {
   } catch {
     // Said below.
   }
-  throw badRequest('timezone', 'timezone is an IANA name such as Europe/Berlin.');
+  throw badRequest(field, `${field} is an IANA name such as Europe/Berlin.`);
 }

@@ -1,5 +1,6 @@
 import type { Accounts } from '../features/accounts/index.ts';
 import { apiKeyEvents } from '../features/api-keys/index.ts';
+import { bookingEvents } from '../features/bookings/index.ts';
 import { bridgeEvents } from '../features/bridges/index.ts';
 import { checkoutEvents } from '../features/checkout/index.ts';
 import { cohortEvents } from '../features/cohorts/index.ts';
@@ -7,11 +8,11 @@ import { discountCodeEvents } from '../features/discount-codes/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
 import { payoutEvents } from '../features/ledger/index.ts';
 import type { Mailbox } from '../features/mail/index.ts';
-import { paymentEvents } from '../features/payments/index.ts';
+import { type Payments, paymentEvents } from '../features/payments/index.ts';
 import { productEvents } from '../features/products/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
 import { restreamEvents } from '../features/restreams/index.ts';
-import { roomEvents, roomRecordingJob } from '../features/rooms/index.ts';
+import { type Rooms, roomEvents, roomRecordingJob } from '../features/rooms/index.ts';
 import { streamEvents } from '../features/streams/index.ts';
 import { type Subscriptions, subscriptionEvents } from '../features/subscriptions/index.ts';
 import { tierEvents } from '../features/tiers/index.ts';
@@ -30,6 +31,7 @@ import { createAddresses } from './parts/addresses.ts';
 import { apiKeysPart } from './parts/api-keys.ts';
 import { authPart } from './parts/auth.ts';
 import { availabilityPart } from './parts/availability.ts';
+import { bookingsPart } from './parts/bookings.ts';
 import { bridgesPart } from './parts/bridges.ts';
 import { chatPart } from './parts/chat.ts';
 import { checkoutPart } from './parts/checkout.ts';
@@ -80,6 +82,7 @@ export const coreDeclarations: Declarations = {
     ...payoutEvents,
     ...productEvents,
     ...cohortEvents,
+    ...bookingEvents,
   ],
   jobs: [...processingJobs, recordingJob, roomRecordingJob],
 };
@@ -102,10 +105,10 @@ export function buildCore(base: Base) {
   const media = buildMedia(base, take);
   const meeting = take(roomsPart({ ...base, ...media }));
   const money = buildMoney({ ...base, ...people, ...media }, take);
-  const booked = buildBooking({ ...base, ...people }, take);
+  const booked = buildBooking({ ...base, ...people, ...meeting, ...money }, take);
   const carried = take(bridgesPart({ ...base, ...media, ...meeting }));
   parts.push(membersPart({ ...base, ...people, ...media, ...money }));
-  const selling = take(checkoutPart({ ...base, ...people, ...media, ...money }));
+  const selling = take(checkoutPart({ ...base, ...people, ...media, ...money, ...booked }));
   const { requestLog } = take(requestLogPart(base));
   const { profiles } = take(profilesPart({ ...base, ...people }));
   parts.push(
@@ -150,12 +153,20 @@ function buildMoney(base: Selling, take: Take) {
 }
 
 /** Time that creators sell. */
-function buildBooking(base: Base & { accounts: Accounts }, take: Take) {
+interface Booked extends Base {
+  accounts: Accounts;
+  mailbox: Mailbox;
+  payments: Payments;
+  rooms: Rooms;
+}
+
+function buildBooking(base: Booked, take: Take) {
   const { availability } = take(availabilityPart(base));
   const { products } = take(productsPart(base));
   const { slots } = take(slotsPart({ ...base, products, availability }));
   const { cohorts } = take(cohortsPart({ ...base, availability, products }));
-  return { availability, products, slots, cohorts };
+  const booked = take(bookingsPart({ ...base, availability, products, slots, cohorts }));
+  return { availability, products, slots, cohorts, ...booked };
 }
 
 /** Accounts, and who may act for them. */

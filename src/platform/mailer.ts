@@ -7,6 +7,8 @@ export interface OutgoingMail {
   to: string;
   subject: string;
   text: string;
+  /** An iCalendar object; its METHOD is what mail programs act on (RFC 6047). */
+  calendar: string | null;
 }
 
 /** The way out for mail. */
@@ -36,7 +38,7 @@ export function createMailer(url: string, from: string): Mailer {
   });
   const host = /@([^>\s]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
   return {
-    async send({ id, to, subject, text }) {
+    async send({ id, to, subject, text, calendar }) {
       try {
         await transport.sendMail({
           messageId: `<${id}@${host}>`,
@@ -44,6 +46,7 @@ export function createMailer(url: string, from: string): Mailer {
           to: { name: '', address: to },
           subject,
           text,
+          ...(calendar === null ? {} : { icalEvent: entryOf(calendar) }),
           headers: { 'Auto-Submitted': 'auto-generated' },
           disableFileAccess: true,
           disableUrlAccess: true,
@@ -56,6 +59,11 @@ export function createMailer(url: string, from: string): Mailer {
     },
     close: () => transport.close(),
   };
+}
+
+function entryOf(content: string) {
+  const method = /^METHOD:(\w+)\r?$/m.exec(content)?.[1] ?? 'PUBLISH';
+  return { method, filename: 'booking.ics', content };
 }
 
 /** A permanent reply to the envelope or the text; one to the log-in is the operator's to mend. */

@@ -15,6 +15,7 @@ export const EVERYBODYS: readonly string[] = ['/quota/{key}'];
 
 /** Paths for keys of the test mode alone. */
 export const TEST_MODE_ONLY: readonly string[] = [
+  '/booking/bookings/{id}/simulate',
   '/checkout/{id}/simulate',
   '/streams/{id}/simulate-signal',
   '/me/subscriptions/{id}/simulate',
@@ -64,6 +65,7 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
     ['/checkout/{id}', { id: await checkout(create) }],
     ['/tiers/{id}', { id: await create('/tiers', { name: 'A tier', priceCents: 500, interval: 'MONTH' }) }],
     ['/me/subscriptions/{id}', { id: await subscription(app, create) }],
+    ['/booking/bookings/{id}', { id: await booking(app, key, create) }],
     [
       '/booking/discount-codes/{id}',
       { id: await create('/booking/discount-codes', { code: newUuid(), percentOff: 10 }) },
@@ -123,6 +125,32 @@ async function cohort(
     ['/booking/products/{productId}', { productId }],
     ['/booking/cohorts/{cohortId}', { cohortId, cvId }],
   ];
+}
+
+/** A booking of something that costs nothing. */
+async function booking(
+  app: TestApp,
+  key: string,
+  create: (path: string, body: object) => Promise<string>,
+): Promise<string> {
+  const body = { weeklyJson: { mon: [{ start: '00:00', end: '24:00' }] } };
+  (await app.request('PUT', '/booking/availability', { key, body })).assertOk(200);
+  // Both modes of the account would be told of it.
+  const channels = { email: true, inApp: true };
+  const types = { 'booking.confirmed': { email: false, inApp: false } };
+  (await app.request('PUT', '/notifications/preferences', { key, body: { channels, types } })).assertOk(200);
+  const lesson = { title: 'A lesson', type: 'ONE_TO_ONE', priceCents: 0 };
+  const productId = await create('/booking/products', lesson);
+  (await app.request('POST', `/booking/products/${productId}/publish`, { key })).assertOk(200);
+  const slots = (await app.request('GET', `/booking/products/${productId}/slots`, { key })).assertOk(200);
+  const { origin } = FROM_PLATFORM;
+  const customer = { name: 'Ann', email: 'ann@example.com' };
+  const checkoutId = await create('/checkout/booking', {
+    ...{ productId, customer, startsAt: slots.string('data.slots.0.startsAt') },
+    ...{ successUrl: origin, cancelUrl: origin },
+  });
+  const made = await app.request('GET', `/checkout/${checkoutId}`, { key, headers: FROM_PLATFORM });
+  return made.assertOk(200).string('data.bookingId');
 }
 
 /** A message in the chat of a stream, and a ban. */

@@ -31,6 +31,8 @@ const ALLOWED: readonly [route: RegExp, fields: readonly string[]][] = [
   [/^(GET \/me|POST \/monetization)\/payouts$/, ['amountCents']],
   [/^\w+ \/me\/subscriptions(\/|$)/, [...PRICE, 'pendingPriceCents']],
   [/^\w+ \/checkout(\/|$)/, ['amountCents', 'discountCents']],
+  // Null without finance:read.
+  [/^\w+ \/booking\/bookings(\/|$)/, PURCHASE],
   [/^\w+ \/booking\/discount-codes(\/|$)/, ['amountCentsOff']],
 ];
 

@@ -17,8 +17,8 @@ type Rule =
   | 'operator'
   | 'any'
   | 'any-write'
-  | 'codes'
-  | 'codes-write';
+  | 'booking'
+  | 'booking-write';
 
 /** Every endpoint about money. One that is missing here fails the first test. */
 const RULES: Readonly<Record<string, Rule>> = {
@@ -49,13 +49,19 @@ const RULES: Readonly<Record<string, Rule>> = {
   'POST /checkout/booking': 'any-write',
   'GET /checkout/{id}': 'any',
   'POST /checkout/{id}/simulate': 'any-write',
-  'GET /booking/discount-codes': 'codes',
-  'POST /booking/discount-codes': 'codes-write',
-  'PATCH /booking/discount-codes/{id}': 'codes-write',
-  'DELETE /booking/discount-codes/{id}': 'codes-write',
+  'GET /booking/bookings': 'booking',
+  'GET /booking/bookings/{id}': 'booking',
+  'POST /booking/bookings/{id}/cancel': 'booking-write',
+  'POST /booking/bookings/{id}/reschedule': 'booking-write',
+  'POST /booking/bookings/{id}/no-show': 'booking-write',
+  'POST /booking/bookings/{id}/simulate': 'booking-write',
+  'GET /booking/discount-codes': 'booking',
+  'POST /booking/discount-codes': 'booking-write',
+  'PATCH /booking/discount-codes/{id}': 'booking-write',
+  'DELETE /booking/discount-codes/{id}': 'booking-write',
 };
 const ABOUT_MONEY =
-  /^\/(monetization|purchases|tiers|checkout|booking\/discount-codes|me\/(payouts|purchases|subscriptions))(\/|$)|\/purchases$/;
+  /^\/(monetization|purchases|tiers|checkout|booking\/(discount-codes|bookings)|me\/(payouts|purchases|subscriptions))(\/|$)|\/purchases$/;
 
 /** Each kind of key: scope, and its list of permissions. */
 const KEYS: readonly [Scope, readonly Permission[]][] = [
@@ -92,9 +98,9 @@ function refusalOf(rule: Rule, scope: Scope, permissions: readonly Permission[])
       return null;
     case 'any-write':
       return readOnly;
-    case 'codes':
+    case 'booking':
       return none || has('booking:read', 'booking:write', 'booking:*') ? null : 'PERMISSION_DENIED';
-    case 'codes-write':
+    case 'booking-write':
       return readOnly ?? (none || has('booking:write', 'booking:*') ? null : 'PERMISSION_DENIED');
   }
 }

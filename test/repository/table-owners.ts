@@ -228,8 +228,14 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reason: 'what is to be sent, and by which node, are joins of restreams with the signals of all streams',
   },
   {
+    reader: 'features/bookings',
+    tables: ['account', 'booking_product', 'cohort', 'purchase', 'workspace'],
+    reason:
+      'a booking is shown with what was given back, and locked after its cohort; its mails say what it is and whose',
+  },
+  {
     reader: 'features/payments',
-    tables: ['checkout', 'discount_code', 'subscription', 'tier'],
+    tables: ['booking', 'checkout', 'class_occurrence', 'cohort', 'discount_code', 'subscription', 'tier'],
     reason:
       'locked before the purchase, in the order that everybody keeps: who hears of its payment changes them',
   },

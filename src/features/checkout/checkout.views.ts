@@ -52,10 +52,12 @@ function page({ status, title, content, targets = [], head }: Framed): Page {
 const testNote = ({ mode }: Seller) =>
   mode === 'test' && html`<p class="checkout-note">This is the test mode: no money moves.</p>`;
 
+const VERBS = { SUBSCRIPTION: 'Subscribe to', VIDEO: 'Buy', BOOKING: 'Book' } as const;
+
 /** The form with all that a buyer wants to know before. */
 export function payPage(view: CheckoutView): Page {
   const { row, seller, problem } = view;
-  const verb = row.kind === 'SUBSCRIPTION' ? 'Subscribe to' : 'Buy';
+  const verb = VERBS[row.kind];
   const asWhole = problem !== undefined && problem.field === null;
   return page({
     status: problem?.status ?? 200,
@@ -84,8 +86,14 @@ ${
 }
 <div class="checkout-due"><dt>To pay now</dt><dd>${money(isTrial ? 0 : row.amount_cents)}</dd></div>
 </dl>
-${row.kind === 'SUBSCRIPTION' ? renewal(row, { now, timezone: seller.timezone }) : html`<p>You pay once, and watch as often as you like.</p>`}`;
+${row.kind === 'SUBSCRIPTION' ? renewal(row, { now, timezone: seller.timezone }) : html`<p>${ONCE[row.kind]}</p>`}`;
 }
+
+const ONCE = {
+  VIDEO: 'You pay once, and watch as often as you like.',
+  BOOKING:
+    'Pay before the time of this page is over: then it is yours. A mail confirms it, with a link to cancel or move it.',
+} as const;
 
 const each = ({ interval }: CheckoutRow) => `each ${interval === null ? 'time' : every[interval]}`;
 
@@ -134,7 +142,7 @@ ${told('card')}`;
   return html`<form class="form" method="post" action="/checkout/${row.id}/pay">
 <input type="hidden" name="token" value="${formToken}">
 <label class="field">E-mail address, for the receipt and your access
-<input type="email" name="email" required maxlength="254" autocomplete="email" value="${typed?.email ?? row.customer_email ?? ''}"${wrong('email')}>
+<input type="email" name="email" required maxlength="254" autocomplete="email" value="${typed?.email ?? row.customer_email ?? ''}"${row.kind === 'BOOKING' && html` readonly`}${wrong('email')}>
 </label>
 ${told('email')}
 ${card}
@@ -151,8 +159,8 @@ function buttonText({ row }: CheckoutView): string {
 export function paidPage(row: CheckoutRow, seller: Seller): Page {
   return page({
     status: 200,
-    title: 'Paid. Thank you.',
-    content: html`${testNote(seller)}<p>${row.title}, by <bdi>${seller.name}</bdi>. A receipt is on its way to your mailbox, with a link to what you have.</p>
+    title: row.kind === 'BOOKING' ? 'Booked. Thank you.' : 'Paid. Thank you.',
+    content: html`${testNote(seller)}<p>${row.title}, by <bdi>${seller.name}</bdi>. A ${row.kind === 'BOOKING' ? 'confirmation' : 'receipt'} is on its way to your mailbox, with a link to what you have.</p>
 <p><a class="button main" href="${successAddress(row)}">Go on</a></p>`,
   });
 }

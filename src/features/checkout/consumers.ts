@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { type EventConsumer, on } from '../../events/index.ts';
 import type { paymentFailed, paymentSucceeded } from '../payments/index.ts';
-import { claim, complete, freeClaims } from './outcomes.ts';
+import { claim, complete, freeClaims, releasePlace } from './outcomes.ts';
 import type { CheckoutPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
 import type { CheckoutRow } from './rules.ts';
@@ -48,10 +48,12 @@ export function createCheckoutConsumers(ports: CheckoutPorts, payment: Payment):
 
 /** Are the place and the use of the code there? They are claimed anew for money that comes after their time. */
 async function isHeld(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<boolean> {
-  if (row.claimed_until !== null) return true;
-  const missing = await claim(ports, work, row);
-  if (missing === 'code' && row.tier_id !== null) await ports.places.release(work.tx, row.tier_id);
-  return missing === null;
+  const isPending = row.booking_id === null || (await ports.bookings.isPending(work, row.booking_id));
+  if (row.claimed_until !== null && isPending) return true;
+  const claimed = await claim(ports, work, row);
+  if ('until' in claimed) return true;
+  if (claimed.missing === 'code') await releasePlace(ports, work, row);
+  return false;
 }
 
 /** Money that came when there was nothing left to give for it. */

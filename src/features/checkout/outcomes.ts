@@ -1,9 +1,10 @@
 import { nextSequence } from '../../events/index.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
 import { checkoutCompleted, type checkoutCreated, checkoutExpired } from './events.ts';
 import { receiptMail } from './mails.ts';
 import type { CheckoutPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
-import { type CheckoutRow, listPriceOf, nextCharge } from './rules.ts';
+import { type CheckoutRow, CLAIM_MS, listPriceOf, nextCharge, priceOf } from './rules.ts';
 import { sellerOf } from './sellers.ts';
 
 /** Appends an event about a checkout as it is by now. */
@@ -25,22 +26,37 @@ export async function tell(
   });
 }
 
-/** Takes the place and the use of the code for a buyer who pays. @returns what is not there any more, or null. */
-export async function claim(
-  ports: CheckoutPorts,
-  { tx }: Work,
-  row: CheckoutRow,
-): Promise<'place' | 'code' | null> {
-  if (row.tier_id !== null && !(await ports.places.claim(tx, row.tier_id))) return 'place';
-  if (row.discount_code_id === null) return null;
-  return (await ports.discountCodes.uses.claim(tx, row.discount_code_id)) ? null : 'code';
+/** What is kept for a buyer who pays, or what is not there any more. */
+export type Claimed = { until: Date; name: string | null } | { missing: 'place' | 'code' };
+
+/** Takes the place and the use of the code for a buyer who pays. */
+export async function claim(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<Claimed> {
+  const kept = await claimPlace(ports, work, row);
+  if (kept === null) return { missing: 'place' };
+  const { discount_code_id: codeId } = row;
+  const isGood = codeId === null || (await ports.discountCodes.uses.claim(work.tx, codeId));
+  return isGood ? kept : { missing: 'code' };
+}
+
+async function claimPlace(ports: CheckoutPorts, work: Work, row: CheckoutRow) {
+  const until = dateFromMs(ports.clock.ms() + CLAIM_MS);
+  if (row.booking_id !== null) return ports.bookings.claim(work, row.booking_id, until);
+  const isFree = row.tier_id === null || (await ports.places.claim(work.tx, row.tier_id));
+  return isFree ? { until, name: null } : null;
+}
+
+/** The buyer does not pay: somebody else may have the place. */
+export async function releasePlace(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<void> {
+  if (row.tier_id !== null) await ports.places.release(work.tx, row.tier_id);
+  if (row.booking_id !== null) await ports.bookings.release(work, row.booking_id);
 }
 
 /** Gives back what was claimed, if anything was. */
-async function release(ports: CheckoutPorts, { tx }: Work, row: CheckoutRow): Promise<void> {
+async function release(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<void> {
   if (row.claimed_until === null) return;
-  if (row.tier_id !== null) await ports.places.release(tx, row.tier_id);
-  if (row.discount_code_id !== null) await ports.discountCodes.uses.release(tx, row.discount_code_id);
+  await releasePlace(ports, work, row);
+  const { discount_code_id: codeId } = row;
+  if (codeId !== null) await ports.discountCodes.uses.release(work.tx, codeId);
 }
 
 /** Nobody pays any more: the place and the use of the code are free again. */
@@ -68,6 +84,11 @@ export async function complete(
 ): Promise<CheckoutRow> {
   const { tx, append } = work;
   const subscriptionId = row.kind === 'SUBSCRIPTION' ? await beginSubscription(ports, work, row, done) : null;
+  if (row.booking_id !== null) {
+    const { id: customerId } = done.customer;
+    const paid = { ...priceOf(row), customerId, purchaseId: done.purchaseId };
+    await ports.bookings.confirm(work, row.booking_id, paid);
+  }
   const { discount_code_id: codeId } = row;
   if (codeId !== null) await ports.discountCodes.uses.use(tx, append, codeId, true);
   const after = await repository.updateCheckout(tx, row.id, {
@@ -81,6 +102,8 @@ export async function complete(
     claimed_until: null,
   });
   await tell(work, checkoutCompleted, after);
+  // A booking that cost nothing is confirmed by its own mail.
+  if (row.kind === 'BOOKING' && row.amount_cents === 0) return after;
   const seller = await sellerOf(ports, tx, row.workspace_id);
   const counted = { trialDays: done.trialDays, timezone: seller.timezone };
   const again = row.kind === 'SUBSCRIPTION' ? nextCharge(ports.clock.now(), row, counted) : null;
@@ -124,6 +147,7 @@ export async function end(
   status: 'EXPIRED' | 'CANCELED',
 ): Promise<CheckoutRow> {
   await release(ports, work, row);
+  if (row.booking_id !== null) await ports.bookings.expire(work, row.booking_id);
   const after = await repository.updateCheckout(work.tx, row.id, { status, claimed_until: null });
   if (row.purchase_id !== null) await ports.payments.abandon(work.tx, row.purchase_id);
   await tell(work, checkoutExpired, after);

@@ -1,11 +1,10 @@
-import { dateFromMs } from '../../kernel/clock.ts';
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { CustomerRow } from '../payments/index.ts';
 import { claim, complete, end, freeClaims } from './outcomes.ts';
 import type { CheckoutPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
-import { assertChargeable, type CheckoutRow, CLAIM_MS, listPriceOf, statusOf } from './rules.ts';
+import { assertChargeable, type CheckoutRow, listPriceOf, priceOf, statusOf } from './rules.ts';
 import { sellerOf } from './sellers.ts';
 
 /** What the buyer sends. */
@@ -151,16 +150,28 @@ async function begin(
   if (row.payment_id !== null) return row.payment_id;
   if (row.status === 'COMPLETED') return null;
   assertOpen(row, ports.clock.now());
-  const email = parseEmail(payment.email);
+  return payFor(ports, work, row, payment);
+}
+
+/** The same under the lock of an open checkout. */
+export async function payFor(
+  ports: CheckoutPorts,
+  work: Work,
+  row: CheckoutRow,
+  payment: Payment & { isSandbox: boolean },
+): Promise<string | null> {
+  const email = row.kind === 'BOOKING' ? row.customer_email : parseEmail(payment.email);
   if (email === null) throw badRequest('email', 'Give an e-mail address, such as name@example.com.');
-  await claimOrRefuse(ports, work, row);
-  const customer = await ports.payments.customerFor(work.tx, row.workspace_id, { email, name: null });
+  const { until, name } = await claimOrRefuse(ports, work, row);
+  const customer = await ports.payments.customerFor(work.tx, row.workspace_id, { email, name });
   const trialDays =
     row.kind === 'SUBSCRIPTION'
       ? await ports.subscriptions.trialDaysFor(work.tx, customer.id, row.trial_days)
       : 0;
-  const claimed = await repository.updateCheckout(work.tx, id, {
-    claimed_until: dateFromMs(ports.clock.ms() + CLAIM_MS),
+  const isHeld = row.kind === 'BOOKING' && until > row.expires_at;
+  const claimed = await repository.updateCheckout(work.tx, row.id, {
+    claimed_until: until,
+    ...(isHeld ? { expires_at: until } : {}),
     customer_id: customer.id,
     customer_email: customer.email,
     attempt_count: row.attempt_count + 1,
@@ -171,17 +182,16 @@ async function begin(
   return null;
 }
 
-async function claimOrRefuse(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<void> {
-  const missing = await claim(ports, work, row);
-  if (missing === 'place') {
+async function claimOrRefuse(ports: CheckoutPorts, work: Work, row: CheckoutRow) {
+  const claimed = await claim(ports, work, row);
+  if ('until' in claimed) return claimed;
+  if (claimed.missing === 'place') {
     throw new AppError('CONFLICT', {
       message: 'There is no place left just now. Nothing was charged; a place may become free again.',
     });
   }
-  if (missing !== null) {
-    const message = 'The discount code does not hold any more. Nothing was charged.';
-    throw new AppError('CONFLICT', { field: 'discountCode', message });
-  }
+  const message = 'The discount code does not hold any more. Nothing was charged.';
+  throw new AppError('CONFLICT', { field: 'discountCode', message });
 }
 
 /** Phase one of the charge. @returns null when it cost nothing, and the checkout was completed. */
@@ -206,6 +216,7 @@ async function charge(
     tierId: row.tier_id,
     videoId: row.video_id,
     bookingId: row.booking_id,
+    productId: row.product_id,
     checkoutId: row.id,
     purchaseId: isSame ? row.purchase_id : null,
     amountCents: row.amount_cents,
@@ -245,7 +256,7 @@ async function settle({ payments }: CheckoutPorts, paymentId: string): Promise<P
 
 async function setCode(ports: CheckoutPorts, known: CheckoutRow, text: string): Promise<CheckoutRow> {
   const priceCents = listPriceOf(known);
-  const sold = { priceCents, productId: null };
+  const sold = { priceCents, productId: known.product_id };
   const code = text.trim() === '' ? null : await ports.discountCodes.quote(known.workspace_id, text, sold);
   const discountCents = code?.discountCents ?? 0;
   assertChargeable(priceCents - discountCents);
@@ -253,12 +264,14 @@ async function setCode(ports: CheckoutPorts, known: CheckoutRow, text: string): 
     const row = await lock({ tx, append }, known.id);
     assertOpen(row, ports.clock.now());
     if (row.payment_id !== null) throw new AppError('CONFLICT', { message: 'This is being paid just now.' });
-    return repository.updateCheckout(tx, row.id, {
+    const after = await repository.updateCheckout(tx, row.id, {
       amount_cents: priceCents - discountCents,
       discount_cents: discountCents,
       discount_code_id: code?.id ?? null,
       discount_code: code?.code ?? null,
     });
+    if (row.booking_id !== null) await ports.bookings.reprice({ tx, append }, row.booking_id, priceOf(after));
+    return after;
   });
 }
 

@@ -3,6 +3,7 @@ import type { Mode } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { BookingSales } from '../bookings/index.ts';
 import type { DiscountCodes } from '../discount-codes/index.ts';
 import type { NewMail } from '../mail/index.ts';
 import type { CardService, Payments } from '../payments/index.ts';
@@ -26,6 +27,7 @@ export interface CheckoutPorts {
   subscriptions: Pick<Subscriptions, 'begin' | 'trialDaysFor'>;
   tiers: Pick<Tiers, 'get'>;
   places: TierPlaces;
+  bookings: BookingSales;
   discountCodes: Pick<DiscountCodes, 'quote' | 'uses'>;
   mailbox: { enqueue(tx: Tx, mail: NewMail): Promise<void> };
   /** @throws {AppError} NOT_FOUND. */

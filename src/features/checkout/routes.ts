@@ -4,7 +4,14 @@ import { IdParams } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { CheckoutRow } from './rules.ts';
-import { Checkout, SimulationIn, SubscriptionCheckoutIn, toCheckout, VideoCheckoutIn } from './schemas.ts';
+import {
+  BookingCheckoutIn,
+  Checkout,
+  SimulationIn,
+  SubscriptionCheckoutIn,
+  toCheckout,
+  VideoCheckoutIn,
+} from './schemas.ts';
 import type { Checkouts } from './service.ts';
 import type { CheckoutSimulations } from './simulation.service.ts';
 
@@ -50,6 +57,20 @@ export function checkoutRoutes({ checkouts, simulations, clock, publicUrl }: Dep
       reply: { status: 201, schema: Checkout },
       errors: ['NOT_FOUND', 'CONFLICT', 'SERVICE_UNAVAILABLE'],
       handler: async ({ caller }, { body }) => out(caller, await checkouts.createForVideo(caller, body)),
+    }),
+    defineRoute({
+      ...anyKey,
+      operationId: 'checkout.booking',
+      method: 'POST',
+      path: '/checkout/booking',
+      summary: 'Let somebody book',
+      description:
+        'A time of a ONE_TO_ONE is held for 10 minutes; lead the buyer to `url`. What costs nothing is booked at once.',
+      originLock: true,
+      body: BookingCheckoutIn,
+      reply: { status: 201, schema: Checkout },
+      errors: ['NOT_FOUND', 'CONFLICT', 'SERVICE_UNAVAILABLE'],
+      handler: async ({ caller }, { body }) => out(caller, await checkouts.createForBooking(caller, body)),
     }),
     defineRoute({
       ...anyKey,

@@ -20,9 +20,18 @@ export function assertChargeable(amountCents: number): void {
   throw new AppError('CONFLICT', { message });
 }
 
-/** What the tier or video cost when it was offered. */
+/** What the tier, video or booking cost when it was offered. */
 export function listPriceOf(row: Pick<CheckoutRow, 'amount_cents' | 'discount_cents'>): number {
   return row.amount_cents + row.discount_cents;
+}
+
+/** What of it the buyer pays, and what a code takes off. */
+export function priceOf(row: Pick<CheckoutRow, 'amount_cents' | 'discount_cents' | 'discount_code'>) {
+  return {
+    amountCents: row.amount_cents,
+    discountCents: row.discount_cents,
+    discountCode: row.discount_code,
+  };
 }
 
 /** As it stands now: the sweep that writes an end down comes a moment later. */

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { named } from '../../http/named.ts';
-import { IdOf, Instant, Metadata, Nullable, OneOf } from '../../http/schema.ts';
+import { IdOf, Instant, Metadata, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import { type CheckoutRow, statusOf } from './rules.ts';
@@ -37,6 +37,40 @@ export const VideoCheckoutIn = named(
   Type.Object({ videoId: Type.String({ maxLength: 64 }), ...settings }),
   { videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr', ...ADDRESSES },
 );
+
+const { customerEmail: _, ...bookingSettings } = settings;
+
+export const BookingCheckoutIn = named(
+  'BookingCheckoutCreate',
+  Type.Object({
+    productId: Type.String({ maxLength: 64 }),
+    startsAt: Type.Optional(
+      Type.String({ ...Instant, description: 'Of a ONE_TO_ONE or a LIVE_CLASS: one of its slots.' }),
+    ),
+    cohortId: Type.Optional(Type.String({ maxLength: 64, description: 'Of a COHORT.' })),
+    customer: Type.Object({
+      name: Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' }),
+      email: Type.String({ minLength: 1, maxLength: 254 }),
+      timezone: Type.Optional(Nullable(Type.String({ maxLength: 64, description: 'IANA.' }))),
+    }),
+    intakeAnswers: Type.Optional(
+      NullableObject(
+        Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), {
+          maxProperties: 50,
+          description: 'By the keys of the `intakeFields` of the product.',
+        }),
+      ),
+    ),
+    ...bookingSettings,
+  }),
+  {
+    productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr',
+    startsAt: '2026-11-20T09:00:00.000Z',
+    customer: { name: 'Ada Lovelace', email: 'ada@example.com', timezone: 'Europe/London' },
+    ...ADDRESSES,
+  },
+);
+export type BookingCheckoutIn = Static<typeof BookingCheckoutIn>;
 
 export const OUTCOMES = ['PAID', 'DECLINED', 'EXPIRED'] as const;
 export const SimulationIn = named('CheckoutSimulation', Type.Object({ outcome: OneOf(OUTCOMES) }), {

@@ -3,12 +3,15 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
+import { normaliseTimezone } from '../../kernel/timezone.ts';
+import type { BookingOffer, BookingPrice } from '../bookings/index.ts';
 import { checkoutCreated } from './events.ts';
 import { tell } from './outcomes.ts';
-import type { CheckoutPorts } from './ports.ts';
+import { payFor } from './pay.service.ts';
+import type { CheckoutPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
 import { assertChargeable, type CheckoutRow, OPEN_MS } from './rules.ts';
-import type { CheckoutSettings } from './schemas.ts';
+import type { BookingCheckoutIn, CheckoutSettings } from './schemas.ts';
 
 interface Caller {
   workspaceId: string;
@@ -30,13 +33,20 @@ export interface Checkouts {
   ): Promise<CheckoutRow>;
   /** @throws {AppError} as `createForTier`; CONFLICT for a video that is not sold. */
   createForVideo(caller: Caller, input: CheckoutSettings & { videoId: string }): Promise<CheckoutRow>;
+  /**
+   * A booking, and its checkout; one that costs nothing is COMPLETED at once.
+   *
+   * @throws {AppError} as `createForTier`; BAD_REQUEST, field `startsAt`, `cohortId`, `customer.…` or `intakeAnswers.…`;
+   * CONFLICT for a product that is not published (`productId`), and for what is taken (`startsAt`, `cohortId`).
+   */
+  createForBooking(caller: Caller, input: BookingCheckoutIn): Promise<CheckoutRow>;
   get(workspaceId: string, id: string): Promise<CheckoutRow>;
 }
 
 /** What is bought, as it is offered now. */
-type Offer = Pick<CheckoutRow, 'kind' | 'tier_id' | 'video_id' | 'title' | 'interval' | 'trial_days'> & {
+type Offer = Pick<CheckoutRow, 'kind' | 'tier_id' | 'video_id' | 'interval' | 'trial_days'> & {
   priceCents: number;
-};
+} & ({ title: string; booking: null } | { booking: BookingOffer });
 
 export function createCheckouts(ports: CheckoutPorts): Checkouts {
   const { db } = ports;
@@ -48,6 +58,13 @@ export function createCheckouts(ports: CheckoutPorts): Checkouts {
     },
     async createForVideo(caller, input) {
       return create(ports, caller, input, await videoOffer(ports, caller, input.videoId), null);
+    },
+    async createForBooking(caller, input) {
+      const { customer, ...settings } = input;
+      const booking = await bookingOffer(ports, caller, input);
+      const of = { tier_id: null, video_id: null, interval: null, trial_days: 0 };
+      const offer = { kind: 'BOOKING' as const, ...of, priceCents: booking.priceCents, booking };
+      return create(ports, caller, { ...settings, customerEmail: booking.input.customer.email }, offer, null);
     },
     async get(workspaceId, id) {
       const row = await repository.findCheckout(db, workspaceId, id);
@@ -71,6 +88,7 @@ async function tierOffer({ tiers }: CheckoutPorts, { workspaceId }: Caller, id: 
     interval: tier.interval,
     trial_days: tier.trial_days,
     priceCents: tier.price_cents,
+    booking: null,
   };
 }
 
@@ -80,24 +98,44 @@ async function videoOffer(ports: CheckoutPorts, { workspaceId }: Caller, id: str
     const message = 'The video is not sold: its visibility is not PURCHASE, or it has no price.';
     throw new AppError('CONFLICT', { field: 'videoId', message });
   }
-  return { kind: 'VIDEO', tier_id: null, video_id: id, title, interval: null, trial_days: 0, priceCents };
+  const of = { tier_id: null, video_id: id, interval: null, trial_days: 0, booking: null };
+  return { kind: 'VIDEO', ...of, title, priceCents };
 }
+
+async function bookingOffer(
+  { bookings }: CheckoutPorts,
+  { workspaceId }: Caller,
+  { productId, startsAt, cohortId, customer, intakeAnswers }: BookingCheckoutIn,
+): Promise<BookingOffer> {
+  const email = parseEmail(customer.email);
+  if (email === null) throw badRequest('customer.email', 'The e-mail address is malformed.');
+  const timezone =
+    customer.timezone == null ? null : normaliseTimezone(customer.timezone, 'customer.timezone');
+  return bookings.offer(workspaceId, {
+    ...{ productId, cohortId, intakeAnswers },
+    startsAt: startsAt === undefined ? undefined : toDate(startsAt),
+    customer: { name: customer.name.trim(), email, timezone },
+  });
+}
+
+const toDate = (instant: string) => dateFromMs(Temporal.Instant.from(instant).epochMilliseconds);
 
 async function create(
   ports: CheckoutPorts,
   caller: Caller,
   input: CheckoutSettings,
-  { priceCents, ...offer }: Offer,
+  offer: Offer,
   operationId: string | null,
 ): Promise<CheckoutRow> {
   const { workspaceId } = caller;
+  const { priceCents } = offer;
   await assertAddress(ports, caller, 'successUrl', input.successUrl);
   await assertAddress(ports, caller, 'cancelUrl', input.cancelUrl);
   const email = input.customerEmail === undefined ? null : parseEmail(input.customerEmail);
   if (input.customerEmail !== undefined && email === null) {
     throw badRequest('customerEmail', 'The e-mail address is malformed.');
   }
-  const sold = { priceCents, productId: null };
+  const sold = { priceCents, productId: offer.booking?.productId ?? null };
   const code =
     input.discountCode === undefined
       ? null
@@ -105,11 +143,17 @@ async function create(
   const discountCents = code?.discountCents ?? 0;
   assertChargeable(priceCents - discountCents);
   // A subscription that begins for nothing is charged later.
-  if (priceCents > 0) await ports.payments.providerNow(workspaceId);
+  const isCharged = offer.booking === null ? priceCents > 0 : priceCents > discountCents;
+  if (isCharged) await ports.payments.providerNow(workspaceId);
   const now = ports.clock.now();
   return ports.events.transaction(async (tx, append) => {
+    const price = {
+      amountCents: priceCents - discountCents,
+      discountCents,
+      discountCode: code?.code ?? null,
+    };
     const row = await repository.insertCheckout(tx, {
-      ...offer,
+      ...(await columnsOf(ports, { tx, append }, offer, price)),
       id: newId('chk'),
       workspace_id: workspaceId,
       amount_cents: priceCents - discountCents,
@@ -122,18 +166,38 @@ async function create(
       client_reference_id: input.clientReferenceId ?? null,
       metadata: input.metadata ?? {},
       operation_id: operationId,
-      expires_at: dateFromMs(now.getTime() + OPEN_MS),
       created_at: now,
     });
     if (row !== undefined) {
       await tell({ tx, append }, checkoutCreated, row);
-      return row;
+      return row.kind === 'BOOKING' && row.amount_cents === 0 ? bookFree(ports, { tx, append }, row) : row;
     }
     // Another run of the same operation was faster.
     const made = operationId === null ? undefined : await repository.findByOperation(tx, operationId);
     if (made === undefined) throw new Error('a checkout was neither made nor found');
     return made;
   });
+}
+
+/** What is bought; a booking is made in the transaction of its checkout, which ends with its hold. */
+async function columnsOf(ports: CheckoutPorts, work: Work, offer: Offer, price: BookingPrice) {
+  const { kind, tier_id, video_id, interval, trial_days } = offer;
+  const of = { kind, tier_id, video_id, interval, trial_days };
+  if (offer.booking === null) {
+    const expiresAt = dateFromMs(ports.clock.ms() + OPEN_MS);
+    return { ...of, title: offer.title, expires_at: expiresAt };
+  }
+  const { bookingId, title, expiresAt } = await ports.bookings.make(work, offer.booking, price);
+  const { productId } = offer.booking;
+  return { ...of, title, expires_at: expiresAt, booking_id: bookingId, product_id: productId };
+}
+
+/** Nothing is due: it takes place at once. */
+async function bookFree(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<CheckoutRow> {
+  await payFor(ports, work, row, { email: '', card: null, isSandbox: false });
+  const done = await repository.lockCheckout(work.tx, row.id);
+  if (done === undefined) throw new Error(`checkout ${row.id} is gone`);
+  return done;
 }
 
 /** @throws {AppError} BAD_REQUEST, naming the field (docs/api/checkout.md#addresses). */

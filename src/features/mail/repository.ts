@@ -6,7 +6,10 @@ export type MailRow = Selectable<MailTable>;
 
 export async function insertMail(
   tx: Tx,
-  mail: Pick<MailTable, 'id' | 'kind' | 'recipient' | 'subject' | 'created_at'> & { body: Uint8Array },
+  mail: Pick<MailTable, 'id' | 'kind' | 'recipient' | 'subject' | 'created_at'> & {
+    body: Uint8Array;
+    calendar: Uint8Array | null;
+  },
 ): Promise<void> {
   await tx
     .insertInto('mail')
@@ -43,7 +46,12 @@ export async function finishMail(
 ): Promise<void> {
   await db
     .updateTable('mail')
-    .set({ status, finished_at: at, last_error: error, ...(status === 'SENT' ? { body: null } : {}) })
+    .set({
+      status,
+      finished_at: at,
+      last_error: error,
+      ...(status === 'SENT' ? { body: null, calendar: null } : {}),
+    })
     .where('id', '=', id)
     .execute();
 }

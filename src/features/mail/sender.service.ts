@@ -36,7 +36,8 @@ export function createMailSender({ db, secrets, clock, log, mailer }: Deps): Mai
       return;
     }
     const text = secrets.decrypt(mail.body, mail.id);
-    await mailer.send({ id: mail.id, to: mail.recipient, subject: mail.subject, text });
+    const calendar = mail.calendar === null ? null : secrets.decrypt(mail.calendar, mail.id);
+    await mailer.send({ id: mail.id, to: mail.recipient, subject: mail.subject, text, calendar });
     await repository.finishMail(db, mail.id, 'SENT', clock.now());
   };
 

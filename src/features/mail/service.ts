@@ -12,6 +12,8 @@ export interface NewMail {
   to: string;
   subject: string;
   text: string;
+  /** An entry for the calendar of whoever reads it: an iCalendar object (RFC 5545). */
+  calendar?: string;
 }
 
 /** A mail as the operator reads it. */
@@ -31,8 +33,8 @@ export interface Mailbox {
   enqueue(tx: Tx, mail: NewMail): Promise<void>;
   /** Newest first, at most 100. */
   list(): Promise<StoredMail[]>;
-  /** `text` is null once an SMTP server has taken the mail. @throws {AppError} NOT_FOUND. */
-  get(id: string): Promise<StoredMail & { text: string | null }>;
+  /** `text` and `calendar` are null once an SMTP server has taken the mail. @throws {AppError} NOT_FOUND. */
+  get(id: string): Promise<StoredMail & { text: string | null; calendar: string | null }>;
   /** Drops mails that are done with and older than 30 days. */
   cleanUp(): Promise<void>;
 }
@@ -48,16 +50,19 @@ interface Deps {
 
 export function createMailbox({ db, secrets, clock }: Deps): Mailbox {
   return {
-    async enqueue(tx, { kind, to, subject, text }) {
+    async enqueue(tx, { kind, to, subject, text, calendar: entry }) {
       const id = newId('mail');
       const body = secrets.encrypt(text, id);
-      await repository.insertMail(tx, { id, kind, recipient: to, subject, body, created_at: clock.now() });
+      const calendar = entry === undefined ? null : secrets.encrypt(entry, id);
+      const mail = { id, kind, recipient: to, subject, body, calendar, created_at: clock.now() };
+      await repository.insertMail(tx, mail);
     },
     list: async () => (await repository.listMails(db, LIST_MAX)).map(toStored),
     async get(id) {
       const row = await repository.findMail(db, id);
       if (row === undefined) throw notFound();
-      return { ...toStored(row), text: row.body === null ? null : secrets.decrypt(row.body, id) };
+      const open = (sealed: Uint8Array | null) => (sealed === null ? null : secrets.decrypt(sealed, id));
+      return { ...toStored(row), text: open(row.body), calendar: open(row.calendar) };
     },
     cleanUp: () => repository.deleteMailsBefore(db, dateFromMs(clock.ms() - KEPT_MS)),
   };

@@ -257,6 +257,9 @@ describe('preferences', () => {
     'support.ticket_replied': { email: false, inApp: true },
     'restream.target.failed': { email: false, inApp: true },
     'bridge.failed': { email: false, inApp: true },
+    'booking.canceled': { email: false, inApp: true },
+    'booking.confirmed': { email: false, inApp: true },
+    'booking.rescheduled': { email: false, inApp: true },
     'video.processing.failed': { email: false, inApp: true },
     'webhook.failing': on,
   };

@@ -69,8 +69,8 @@ export function updatePurchase(tx: Tx, id: string, change: Updateable<PurchaseTa
 }
 
 /**
- * Locks what stands before a purchase in the order that everybody keeps (checkout, subscription, tier, discount code,
- * purchase): those who hear of its payment in the same transaction change these.
+ * Locks what stands before a purchase in the order that everybody keeps (checkout, subscription, tier, cohort or class,
+ * booking, discount code, purchase): those who hear of its payment in the same transaction change these.
  */
 export async function lockAround(tx: Tx, purchaseId: string): Promise<void> {
   await sql`select from checkout where id = (select checkout_id from purchase where id = ${purchaseId})
@@ -79,6 +79,12 @@ export async function lockAround(tx: Tx, purchaseId: string): Promise<void> {
     for no key update`.execute(tx);
   await sql`select from tier where id = (select tier_id from purchase where id = ${purchaseId})
     for no key update`.execute(tx);
+  const booking = sql`(select booking_id from purchase where id = ${purchaseId})`;
+  await sql`select from cohort where id = (select cohort_id from booking where id = ${booking})
+    for no key update`.execute(tx);
+  await sql`select from class_occurrence where id = (select occurrence_id from booking where id = ${booking})
+    for no key update`.execute(tx);
+  await sql`select from booking where id = ${booking} for no key update`.execute(tx);
   await sql`select from discount_code where id = (
     select checkout.discount_code_id from purchase join checkout on checkout.id = purchase.checkout_id
     where purchase.id = ${purchaseId}) for no key update`.execute(tx);

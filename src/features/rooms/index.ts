@@ -8,7 +8,7 @@
 
 export { roomEngineWebhookPage } from './engine-webhook.pages.ts';
 export { createRoomEntrance, type RoomEntrance } from './entrance.service.ts';
-export { roomEvents } from './events.ts';
+export { participantJoined, roomEvents, roomRecordingReady } from './events.ts';
 export { roomGatewayPage } from './gateway.pages.ts';
 export { createRoomGuests, type RoomGuests } from './guests.service.ts';
 export { roomJoinPage } from './join.pages.ts';

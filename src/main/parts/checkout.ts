@@ -1,3 +1,4 @@
+import type { BookingSales } from '../../features/bookings/index.ts';
 import {
   buyPages,
   type CheckoutPayments,
@@ -35,6 +36,7 @@ import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
 interface Needs extends Base {
+  bookingSales: BookingSales;
   cards: CardService;
   discountCodes: DiscountCodes;
   domains: Domains;
@@ -87,6 +89,7 @@ function portsOf(needs: Needs): CheckoutPorts {
   const publicUrl = config.PUBLIC_URL;
   return {
     ...needs,
+    bookings: needs.bookingSales,
     places,
     testCardOf,
     publicUrl,

@@ -131,6 +131,8 @@ create table booking (
   event_sequence integer not null default 0,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  refund_policy_days integer not null default 0,
+  replay_access_days integer not null default 0,
   constraint booking_amount_cents_check CHECK ((amount_cents >= 0)),
   constraint booking_canceled_by_check CHECK ((canceled_by = ANY (ARRAY['CUSTOMER'::text, 'CREATOR'::text, 'SYSTEM'::text]))),
   constraint booking_check CHECK (((type = 'COHORT'::text) = (cohort_id IS NOT NULL))),
@@ -142,6 +144,8 @@ create table booking (
   constraint booking_occurrence_id_fkey FOREIGN KEY (occurrence_id) REFERENCES class_occurrence(id),
   constraint booking_pkey PRIMARY KEY (id),
   constraint booking_product_id_fkey FOREIGN KEY (product_id) REFERENCES booking_product(id),
+  constraint booking_refund_policy_days_check CHECK ((refund_policy_days >= 0)),
+  constraint booking_replay_access_days_check CHECK ((replay_access_days >= 0)),
   constraint booking_status_check CHECK ((status = ANY (ARRAY['PENDING_PAYMENT'::text, 'CONFIRMED'::text, 'COMPLETED'::text, 'CANCELED'::text, 'NO_SHOW'::text, 'EXPIRED'::text]))),
   constraint booking_type_check CHECK ((type = ANY (ARRAY['ONE_TO_ONE'::text, 'LIVE_CLASS'::text, 'COHORT'::text]))),
   constraint booking_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
@@ -154,6 +158,7 @@ CREATE INDEX booking_held ON public.booking USING btree (held_until) WHERE (stat
 CREATE INDEX booking_occurrence ON public.booking USING btree (occurrence_id) WHERE (occurrence_id IS NOT NULL);
 CREATE INDEX booking_product_start ON public.booking USING btree (product_id, starts_at);
 CREATE INDEX booking_room ON public.booking USING btree (room_id) WHERE (room_id IS NOT NULL);
+CREATE INDEX booking_unreminded ON public.booking USING btree (starts_at) WHERE ((status = 'CONFIRMED'::text) AND (reminded_at IS NULL));
 CREATE INDEX booking_workspace ON public.booking USING btree (workspace_id, id DESC);
 
 create table booking_feed (
@@ -340,6 +345,7 @@ create table checkout (
   trial_days integer not null default 0,
   payment_id text,
   attempt_count integer not null default 0,
+  product_id text,
   constraint checkout_amount_cents_check CHECK ((amount_cents >= 0)),
   constraint checkout_check CHECK ((num_nonnulls(tier_id, video_id, booking_id) = 1)),
   constraint checkout_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customer(id) ON DELETE SET NULL,
@@ -353,6 +359,7 @@ create table checkout (
   constraint checkout_tier_id_fkey FOREIGN KEY (tier_id) REFERENCES tier(id) ON DELETE CASCADE,
   constraint checkout_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX checkout_booking ON public.checkout USING btree (booking_id) WHERE (booking_id IS NOT NULL);
 CREATE INDEX checkout_claimed ON public.checkout USING btree (claimed_until) WHERE (claimed_until IS NOT NULL);
 CREATE INDEX checkout_open ON public.checkout USING btree (expires_at) WHERE (status = 'OPEN'::text);
 CREATE UNIQUE INDEX checkout_operation_id_key ON public.checkout USING btree (operation_id);
@@ -826,6 +833,7 @@ create table mail (
   next_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
   finished_at timestamp with time zone,
+  calendar bytea,
   constraint mail_pkey PRIMARY KEY (id),
   constraint mail_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENT'::text, 'KEPT'::text, 'FAILED'::text])))
 );

@@ -412,6 +412,8 @@ export interface BookingTable {
   event_sequence: Generated<number>;
   created_at: Date;
   updated_at: Date;
+  refund_policy_days: Generated<number>;
+  replay_access_days: Generated<number>;
 }
 
 export interface BookingFeedTable {
@@ -536,6 +538,7 @@ export interface CheckoutTable {
   trial_days: Generated<number>;
   payment_id: string | null;
   attempt_count: Generated<number>;
+  product_id: string | null;
 }
 
 export interface ClassOccurrenceTable {
@@ -850,6 +853,7 @@ export interface MailTable {
   next_at: Date;
   created_at: Date;
   finished_at: Date | null;
+  calendar: Uint8Array | null;
 }
 
 export interface MemberLinkTable {

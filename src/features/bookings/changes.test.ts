@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { desk } from '../../../test/booking/desk.ts';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { TestClock } from '../../../test/harness/clock.ts';
+import { runTask } from '../../../test/harness/parts.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
+
+const clock = new TestClock(Date.UTC(2027, 2, 1, 8, 30));
+let app: TestApp;
+before(async () => {
+  app = await startTestApp({ clock });
+});
+after(() => app.close());
+
+const { creator, product, open, booking, booked, act, mails, eventsOf } = desk(() => app);
+
+/** A whole hour, so many after this one. */
+function hour(count: number): string {
+  const now = clock.ms();
+  return new Date(now - (now % HOUR_MS) + count * HOUR_MS).toISOString();
+}
+
+const busyOf = async (bookingId: string) => {
+  const rows = await app.container.sql<{ starts_at: Date; free_at: Date }[]>`
+    select starts_at, free_at from calendar_busy where booking_id = ${bookingId}`;
+  return rows.map(({ starts_at: from, free_at: to }) => [from.toISOString(), to.toISOString()]);
+};
+
+test('canceled: a customer within the policy and a creator give the money back; the time is free', async () => {
+  const of = await creator();
+  const productId = await product(of, { refundPolicyDays: 2 });
+  const simulate = (id: string, event: string, more: object = {}) =>
+    act(of, id, 'simulate', { event, ...more });
+  const inTime = await booked(of, { productId, startsAt: hour(49) });
+  const canceled = (await simulate(inTime, 'CUSTOMER_CANCELED')).assertOk(200);
+  assert.deepEqual(
+    ['status', 'canceledBy', 'refundedCents'].map((name) => canceled.at(`data.${name}`)),
+    ['CANCELED', 'CUSTOMER', 5000],
+  );
+  assert.deepEqual(await busyOf(inTime), []);
+  const late = await booked(of, { productId, startsAt: hour(47) });
+  const moved = hour(80);
+  (await simulate(late, 'CUSTOMER_RESCHEDULED', { startsAt: moved })).assertOk(200);
+  const kept = (await simulate(late, 'CUSTOMER_CANCELED')).assertOk(200);
+  assert.equal(kept.at('data.refundedCents'), 0, 'moving it does not open the time to cancel again');
+  const own = await booked(of, { productId, startsAt: hour(20) });
+  const answer = (await act(of, own, 'cancel', { reason: 'I am ill.' })).assertOk(200);
+  assert.deepEqual(
+    ['canceledBy', 'cancelReason', 'refundedCents'].map((name) => answer.at(`data.${name}`)),
+    ['CREATOR', 'I am ill.', 5000],
+  );
+  (await act(of, own, 'cancel')).assertOk(200);
+  const hard = await booked(of, { productId, startsAt: hour(20) });
+  assert.equal((await act(of, hard, 'cancel', { refund: false })).assertOk(200).at('data.refundedCents'), 0);
+  const { bookingId } = await open(of, { productId, startsAt: hour(60) });
+  (await act(of, bookingId, 'cancel')).assertError('CONFLICT');
+  (await act(of, own, 'cancel', { reason: 'x'.repeat(501) })).assertError('BAD_REQUEST', 'reason');
+  const [told] = (await mails('booking-canceled')).filter(({ text }) => text?.includes('I am ill.'));
+  assert.match(told?.text ?? '', /given back to your card/);
+});
+
+test('moved: never neither, never both', async () => {
+  const of = await creator();
+  const productId = await product(of, { bufferMin: 30, durationMin: 30 });
+  const [a, b] = [hour(48), hour(50)];
+  const ann = await booked(of, { productId, startsAt: a });
+  const bob = await booked(of, { productId, startsAt: b }, 'Bob');
+  (await act(of, ann, 'reschedule', { startsAt: b })).assertError('CONFLICT', 'startsAt');
+  assert.equal((await busyOf(ann))[0]?.[0], a);
+  (await act(of, ann, 'reschedule', { startsAt: hour(-3) })).assertError('BAD_REQUEST', 'startsAt');
+  (await act(of, ann, 'reschedule', {})).assertError('BAD_REQUEST', 'startsAt');
+  const target = hour(52);
+  const answers = await Promise.all([ann, bob].map((id) => act(of, id, 'reschedule', { startsAt: target })));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+  const won = answers[0]?.status === 200 ? ann : bob;
+  const row = await booking(of, won);
+  assert.equal(row.at('data.startsAt'), target);
+  assert.equal(row.at('data.rescheduledFrom'), won === ann ? a : b);
+  assert.deepEqual(await busyOf(won), [[target, new Date(Date.parse(target) + HOUR_MS).toISOString()]]);
+  assert.ok((await eventsOf(of)).includes('booking.rescheduled'));
+  assert.equal((await mails('booking-moved')).filter(({ text }) => text?.includes(won)).length, 1);
+
+  const lesson = await product(of, { type: 'LIVE_CLASS', capacity: 1, durationMin: 30 });
+  const seats = [hour(60), hour(61)];
+  const one = await booked(of, { productId: lesson, startsAt: seats[0] });
+  const two = await booked(of, { productId: lesson, startsAt: seats[1] }, 'Bob');
+  (await act(of, one, 'reschedule', { startsAt: seats[1] })).assertError('CONFLICT', 'startsAt');
+  (await act(of, two, 'reschedule', { startsAt: hour(62) })).assertOk(200);
+  (await act(of, one, 'reschedule', { startsAt: seats[1] })).assertOk(200);
+  const taken = await app.container.sql<{ starts_at: Date; booked_count: number }[]>`
+    select starts_at, booked_count from class_occurrence where product_id = ${lesson} and booked_count > 0
+    order by starts_at`;
+  assert.deepEqual(
+    taken.map(({ starts_at: at }) => at.toISOString()),
+    [seats[1], hour(62)],
+  );
+});
+
+test('reminded an hour before, joined, and over', async () => {
+  const of = await creator();
+  const productId = await product(of);
+  const simulate = (id: string, event: string) => act(of, id, 'simulate', { event });
+  const begins = [hour(3), hour(4), hour(5), hour(6)];
+  const names = ['Ann', 'Bob', 'Cy', 'Dee'];
+  const ids: string[] = [];
+  for (const [index, startsAt] of begins.entries()) {
+    ids.push(await booked(of, { productId, startsAt }, names[index]));
+  }
+  const [came, missed, nobody, waiting] = ids;
+  assert.ok(came && missed && nobody && waiting);
+  await runTask(app.container, 'bookings');
+  const reminders = async () => (await mails('booking-reminder')).filter(({ text }) => text?.includes(came));
+  assert.equal((await reminders()).length, 0);
+  clock.advance(Date.parse(begins[0] ?? '') - clock.ms() - 60 * MINUTE_MS);
+  await runTask(app.container, 'bookings');
+  await runTask(app.container, 'bookings');
+  assert.equal((await reminders()).length, 1);
+  (await act(of, came, 'no-show')).assertError('CONFLICT');
+  (await simulate(came, 'CUSTOMER_JOINED')).assertOk(200);
+  (await simulate(missed, 'CREATOR_JOINED')).assertOk(200);
+  clock.advance(4 * HOUR_MS);
+  await runTask(app.container, 'bookings');
+  const statuses = await Promise.all(ids.map(async (id) => (await booking(of, id)).at('data.status')));
+  assert.deepEqual(statuses, ['COMPLETED', 'NO_SHOW', 'COMPLETED', 'CONFIRMED']);
+  assert.equal((await act(of, nobody, 'no-show')).assertOk(200).at('data.status'), 'NO_SHOW');
+  (await act(of, came, 'cancel')).assertError('CONFLICT');
+  (await simulate(came, 'ENDED')).assertError('CONFLICT');
+  assert.equal((await simulate(waiting, 'ENDED')).assertOk(200).at('data.status'), 'COMPLETED');
+  const told = (await eventsOf(of)).filter((type) => /^booking\.(completed|no_show|reminder)$/.test(type));
+  assert.deepEqual(new Set(told), new Set(['booking.reminder', 'booking.completed', 'booking.no_show']));
+});
+
+test('the room is made before the start; each has a way in of their own', async () => {
+  const of = await creator();
+  const productId = await product(of, { recordable: true });
+  const startsAt = hour(5);
+  const id = await booked(of, { productId, startsAt });
+  const shown = await booking(of, id);
+  const enter = async (url: string) => {
+    const { pathname, search } = new URL(url);
+    const answer = await fetch(`${app.url}${pathname}${search}`, { redirect: 'manual' });
+    return { status: answer.status, location: answer.headers.get('location'), text: await answer.text() };
+  };
+  assert.match((await enter(shown.string('data.joinUrl'))).text, /You are early/);
+  clock.advance(Date.parse(startsAt) - clock.ms() - 15 * MINUTE_MS);
+  await runTask(app.container, 'rooms of bookings');
+  await runTask(app.container, 'rooms of bookings');
+  const roomId = (await booking(of, id)).string('data.roomId');
+  const room = (await app.request('GET', `/rooms/${roomId}`, { key: of.key })).assertOk(200);
+  assert.deepEqual([room.at('data.name'), room.at('data.recordEnabled')], ['A lesson', true]);
+  const guest = await enter(shown.string('data.joinUrl'));
+  assert.equal(guest.status, 303);
+  assert.match(guest.location ?? '', new RegExp(`^http://marquee.test/r/${roomId}#token=`));
+  assert.equal((await enter(shown.string('data.hostUrl'))).status, 303);
+  assert.equal((await enter(`${shown.string('data.joinUrl')}x`)).status, 404);
+  assert.equal((await enter(shown.string('data.hostUrl').replace('/host', '/join'))).status, 404);
+  (await act(of, id, 'cancel')).assertOk(200);
+  assert.equal((await enter(shown.string('data.joinUrl'))).status, 410);
+});
+
+test('a creator who is suspended for a week cannot hold what is booked', async () => {
+  const of = await creator();
+  const id = await booked(of, { productId: await product(of), startsAt: hour(24 * 20) });
+  await app.container.sql`update account set suspended_at = ${clock.now()} where id = ${of.account.id}`;
+  clock.advance(7 * DAY_MS - 1);
+  await runTask(app.container, 'bookings');
+  const statusOf = async () => {
+    const rows = await app.container.sql<{ status: string; canceled_by: string }[]>`
+      select status, canceled_by from booking where id = ${id}`;
+    return rows.map(({ status, canceled_by: by }) => [status, by]);
+  };
+  assert.deepEqual(await statusOf(), [['CONFIRMED', null]]);
+  clock.advance(1);
+  await runTask(app.container, 'bookings');
+  assert.deepEqual(await statusOf(), [['CANCELED', 'SYSTEM']]);
+});

@@ -1,0 +1,34 @@
+/**
+ * Bookings: who has a time of a creator, or a seat in a class or cohort (docs/api/bookings.md).
+ *
+ * Terminology: a time of a ONE_TO_ONE is *held* from the beginning of its checkout; a seat is *claimed* when its buyer
+ * presses Pay, and *taken* once it is paid.
+ */
+
+export { createBookingConsumers } from './consumers.ts';
+export {
+  type BookingEvents,
+  bookingCanceled,
+  bookingConfirmed,
+  bookingEvents,
+  bookingExpired,
+  bookingRescheduled,
+} from './events.ts';
+export { bookingJoinPages } from './join.pages.ts';
+export { createLetters, type Letters } from './letters.ts';
+export { type BookingLinkPurpose, type BookingLinks, createBookingLinks } from './links.ts';
+export type { BookingPorts, KeptPlace } from './ports.ts';
+export type { BookingRow, OccurrenceRow, ShownBooking } from './repository.ts';
+export { type BookingRooms, createBookingRooms } from './rooms.service.ts';
+export { bookingRoutes } from './routes.ts';
+export {
+  type BookingOffer,
+  type BookingPrice,
+  type BookingSales,
+  createBookingSales,
+  type NewBooking,
+} from './sales.service.ts';
+export { type ClassSeats, type ClassTime, createClassSeats } from './seats.ts';
+export { type Bookings, type Cancellation, createBookings } from './service.ts';
+export { createBookingSimulations } from './simulation.service.ts';
+export { createBookingSweep } from './sweep.service.ts';

@@ -1,0 +1,59 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { WebAssets } from '../../http/assets.ts';
+import { notice, type Page, sendPage } from '../../http/page.ts';
+import { html } from '../../platform/html.ts';
+import type { BookingLinks } from './links.ts';
+import type { BookingRooms, WayIn } from './rooms.service.ts';
+import { startIn } from './words.ts';
+
+interface Deps {
+  rooms: BookingRooms;
+  links: Pick<BookingLinks, 'isGood'>;
+  assets: WebAssets;
+}
+
+type Asked = FastifyRequest<{ Params: { id: string }; Querystring: { token?: unknown } }>;
+
+/**
+ * `/bookings/:id/join` and `/bookings/:id/host`: the ways of a customer and of the creator into the room of a booking, by
+ * links that were signed for them.
+ */
+export function bookingJoinPages({ rooms, links, assets }: Deps): (app: FastifyInstance) => void {
+  const enter = async ({ params: { id }, query }: Asked, reply: FastifyReply, who: 'join' | 'host') => {
+    const isGood = typeof query.token === 'string' && links.isGood(who, id, query.token);
+    const way = isGood ? await rooms.enter(id, who === 'host' ? 'HOST' : 'CUSTOMER') : null;
+    if (way?.kind !== 'OPEN') return sendPage(reply, assets, way === null ? MISSING : pageOf(way));
+    return reply
+      .header('Cache-Control', 'no-store')
+      .header('Referrer-Policy', 'no-referrer')
+      .redirect(way.url, 303);
+  };
+  return (app) => {
+    app.get('/bookings/:id/join', (request: Asked, reply) => enter(request, reply, 'join'));
+    app.get('/bookings/:id/host', (request: Asked, reply) => enter(request, reply, 'host'));
+  };
+}
+
+const head = html`<meta name="robots" content="noindex"><meta name="referrer" content="no-referrer">`;
+
+const page = (status: number, heading: string, text: string): Page => ({
+  status,
+  title: heading,
+  head,
+  body: notice({ heading, text, isOff: true }),
+  frames: "'none'",
+});
+
+const MISSING = page(
+  404,
+  'There is no such booking here.',
+  'The address may be cut off. Open the link in the mail once more.',
+);
+
+function pageOf({ kind, row }: Exclude<WayIn, { kind: 'OPEN' }>): Page {
+  if (kind === 'CANCELED') return page(410, 'The booking is canceled.', 'It does not take place.');
+  if (kind === 'OVER') return page(410, 'The booking is over.', 'Nobody can join it any more.');
+  const own = startIn(row, row.customer_timezone ?? row.timezone);
+  const text = `It begins on ${own}. The room opens 15 minutes before: come back then.`;
+  return page(200, 'You are early.', text);
+}

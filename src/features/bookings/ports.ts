@@ -1,0 +1,126 @@
+import type { AppendEvent, Events } from '../../events/index.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { NewMail } from '../mail/index.ts';
+import type { Payments } from '../payments/index.ts';
+import type { ProductRow } from './repository.ts';
+
+/** A transaction, and what it appends. */
+export interface Work {
+  tx: Tx;
+  append: AppendEvent;
+}
+
+/** From the start to the end and the buffer after it, which is excluded. */
+interface Span {
+  startsAt: Date;
+  freeAt: Date;
+}
+
+/** Whose a time in the calendar is. */
+type TakenBy = { bookingId: string } | { occurrenceId: string };
+
+/** A start that is offered. */
+export interface OfferedSlot extends Span {
+  endsAt: Date;
+}
+
+/** What a booking of a cohort has to know of it. */
+export interface CohortFacts {
+  id: string;
+  product_id: string;
+  title: string | null;
+  starts_at: Date;
+  ends_at: Date | null;
+  timezone: string;
+  status: string;
+}
+
+/** Of a product: its cohort, or the time that it begins. */
+export interface KeptPlace {
+  productId: string;
+  cohortId: string | null;
+  startsAt: Date | null;
+  email: string;
+}
+
+/** What goes into a calendar. */
+export interface CalendarEntry {
+  /** The same for the whole life of a booking. */
+  uid: string;
+  /** Grows with each change. */
+  sequence: number;
+  method: 'REQUEST' | 'CANCEL';
+  startsAt: Date;
+  endsAt: Date;
+  /** IANA. */
+  timezone: string;
+  title: string;
+  /** Of the way in. */
+  location: string;
+  /** Where it is canceled or moved. */
+  url: string;
+  organizer: string;
+  createdAt: Date;
+  updatedAt: Date;
+  attendee: { name: string; email: string };
+}
+
+/** What bookings are built on. */
+export interface BookingPorts {
+  db: Db;
+  events: Pick<Events, 'transaction'>;
+  clock: Clock;
+  log: Pick<Logger, 'warn' | 'error'>;
+  payments: Pick<Payments, 'refund' | 'settle' | 'customerFor' | 'purchaseOf'>;
+  products: {
+    /** @throws {AppError} NOT_FOUND. */
+    get(workspaceId: string, id: string): Promise<ProductRow>;
+    /** @throws {AppError} NOT_FOUND. */
+    lock(tx: Tx, id: string): Promise<ProductRow>;
+    countBooking(tx: Tx, id: string): Promise<void>;
+  };
+  cohorts: {
+    /** @throws {AppError} NOT_FOUND. */
+    get(workspaceId: string, id: string): Promise<CohortFacts>;
+    seats: {
+      /** @returns false when the cohort is full, or takes nobody. */
+      claim(tx: Tx, cohortId: string): Promise<boolean>;
+      release(tx: Tx, cohortId: string): Promise<void>;
+      /** What was claimed is somebody's now. */
+      take(work: Work, cohortId: string): Promise<void>;
+      leave(work: Work, cohortId: string): Promise<void>;
+    };
+  };
+  calendar: {
+    lock(tx: Tx, workspaceId: string): Promise<void>;
+    take(tx: Tx, time: Span & { workspaceId: string; productId: string; by: TakenBy }): Promise<boolean>;
+    move(tx: Tx, workspaceId: string, by: TakenBy, to: Span): Promise<boolean>;
+    free(tx: Tx, by: TakenBy): Promise<void>;
+  };
+  slots: {
+    /**
+     * @param except a booking whose own time does not count.
+     * @throws {AppError} CONFLICT, field `startsAt`, when it is taken; BAD_REQUEST, field `startsAt`, when no slot begins
+     * then.
+     */
+    assertOffered(
+      db: Db,
+      product: ProductRow,
+      startsAt: Date,
+      except?: { bookingId: string },
+    ): Promise<OfferedSlot>;
+  };
+  /** The zone in which the creator offers time. */
+  timezoneOf(db: Db, workspaceId: string): Promise<string>;
+  waitlist: {
+    /** Is a place kept for this address? */
+    isKept(db: Db, place: KeptPlace): Promise<boolean>;
+    /** The place that is kept for this address, given up for its booking; null when none is. */
+    take(tx: Tx, place: KeptPlace): Promise<{ waitlistId: string } | null>;
+  };
+  mailbox: { enqueue(tx: Tx, mail: NewMail): Promise<void> };
+  /** An iCalendar object (RFC 5545). */
+  invitation(entry: CalendarEntry): string;
+}

@@ -1,0 +1,130 @@
+import Type from 'typebox';
+import { reads, writes } from '../../http/access.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { CommaList, IdParams, parseList } from '../../http/schema.ts';
+import { type Caller, holds } from '../../kernel/access.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { BookingLinks } from './links.ts';
+import type { ShownBooking } from './repository.ts';
+import { Booking, CancelIn, RescheduleIn, SimulationIn, toBooking } from './schemas.ts';
+import type { Bookings } from './service.ts';
+import type { BookingSimulations } from './simulation.service.ts';
+
+const Id = IdParams('bkg', 'booking');
+const { booking } = VALUES;
+
+interface Deps {
+  bookings: Bookings;
+  simulations: BookingSimulations;
+  links: BookingLinks;
+  cursors: CursorCodec;
+}
+
+const instant = (text: string) => dateFromMs(Temporal.Instant.from(text).epochMilliseconds);
+
+/** `/booking/bookings` (docs/api/bookings.md). */
+export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): Route[] {
+  const out = (caller: Caller, row: ShownBooking) =>
+    toBooking(row, {
+      mode: caller.mode,
+      links,
+      seesMoney: holds(caller, 'finance:read'),
+      isHost: caller.scope !== 'READ_ONLY' && holds(caller, 'booking:write'),
+    });
+  const changed = { params: Id, reply: { status: 200, schema: Booking }, errors: ['CONFLICT'] } as const;
+  return [
+    defineRoute({
+      ...reads('booking:read'),
+      operationId: 'bookings.list',
+      method: 'GET',
+      path: '/booking/bookings',
+      summary: 'List bookings',
+      description: 'Amounts are null without `finance:read`.',
+      query: listQuery({
+        status: CommaList(booking.status),
+        productId: Type.Optional(Type.String({ maxLength: 64, description: 'Of this product alone.' })),
+        cohortId: Type.Optional(Type.String({ maxLength: 64, description: 'Of this cohort alone.' })),
+        customerEmail: Type.Optional(Type.String({ maxLength: 254, description: 'The whole address.' })),
+        from: Type.Optional(Type.String({ format: 'date-time', description: 'Begins then or later.' })),
+        to: Type.Optional(Type.String({ format: 'date-time', description: 'Begins before.' })),
+      }),
+      reply: { status: 200, schema: Booking, list: true },
+      async handler({ caller }, { query }) {
+        const list = new ListReader(cursors, `bookings:${caller.workspaceId}`, query);
+        const { productId, cohortId, from, to } = query;
+        const filter = {
+          status: parseList('status', booking.status, query.status),
+          ...{ productId, cohortId },
+          customerEmail: query.customerEmail?.trim().toLowerCase(),
+          from: from === undefined ? undefined : instant(from),
+          to: to === undefined ? undefined : instant(to),
+        };
+        const rows = await bookings.list(caller.workspaceId, filter, list.request);
+        return list.page(rows, (row) => out(caller, row));
+      },
+    }),
+    defineRoute({
+      ...reads('booking:read'),
+      operationId: 'bookings.get',
+      method: 'GET',
+      path: '/booking/bookings/{id}',
+      summary: 'Get a booking',
+      description: 'With the links by which its customer and you join.',
+      params: Id,
+      reply: { status: 200, schema: Booking },
+      handler: async ({ caller }, { params }) =>
+        out(caller, await bookings.get(caller.workspaceId, params.id)),
+    }),
+    defineRoute({
+      ...writes('booking:write'),
+      ...changed,
+      operationId: 'bookings.cancel',
+      method: 'POST',
+      path: '/booking/bookings/{id}/cancel',
+      summary: 'Cancel a booking',
+      description: 'What was paid is given back, unless you say otherwise. The customer is told by mail.',
+      body: CancelIn,
+      handler: async ({ caller }, { params, body }) =>
+        out(caller, await bookings.cancel(caller.workspaceId, params.id, { ...body, by: 'CREATOR' })),
+    }),
+    defineRoute({
+      ...writes('booking:write'),
+      ...changed,
+      operationId: 'bookings.reschedule',
+      method: 'POST',
+      path: '/booking/bookings/{id}/reschedule',
+      summary: 'Move a booking to another slot',
+      description: 'The old time is given up and the new one taken together. What was paid stays.',
+      body: RescheduleIn,
+      handler: async ({ caller }, { params, body }) =>
+        out(caller, await bookings.reschedule(caller.workspaceId, params.id, instant(body.startsAt))),
+    }),
+    defineRoute({
+      ...writes('booking:write'),
+      ...changed,
+      operationId: 'bookings.noShow',
+      method: 'POST',
+      path: '/booking/bookings/{id}/no-show',
+      summary: 'Say that the customer did not come',
+      description: 'Once it has begun; also where it counts as COMPLETED.',
+      handler: async ({ caller }, { params }) =>
+        out(caller, await bookings.markNoShow(caller.workspaceId, params.id)),
+    }),
+    defineRoute({
+      ...writes('booking:write'),
+      ...changed,
+      operationId: 'bookings.simulate',
+      method: 'POST',
+      path: '/booking/bookings/{id}/simulate',
+      summary: 'Simulate what happens to a booking',
+      description: 'In test mode: who joins, what the customer does, and the end of its time.',
+      onlyMode: 'test',
+      body: SimulationIn,
+      handler: async ({ caller }, { params, body }) =>
+        out(caller, await simulations.simulate(caller.workspaceId, params.id, body)),
+    }),
+  ];
+}

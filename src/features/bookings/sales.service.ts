@@ -1,0 +1,299 @@
+import { AppError, badRequest } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import { tell } from './emit.ts';
+import { bookingConfirmed, bookingCreated, bookingExpired } from './events.ts';
+import { readAnswers } from './intake.ts';
+import type { Letters } from './letters.ts';
+import type { BookingPorts, OfferedSlot, Work } from './ports.ts';
+import type { BookingRow, ProductRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { hasBegun, isRemindable, payableUntil, timeOf } from './rules.ts';
+import type { ClassSeats } from './seats.ts';
+import { titleOf } from './words.ts';
+
+/** What somebody wants to book. */
+export interface NewBooking {
+  productId: string;
+  /** Of a ONE_TO_ONE or a class. */
+  startsAt?: Date | undefined;
+  cohortId?: string | undefined;
+  /** The address lower-cased. */
+  customer: { name: string; email: string; timezone: string | null };
+  intakeAnswers?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/** What a booking costs its customer. */
+export interface BookingPrice {
+  amountCents: number;
+  discountCents: number;
+  discountCode: string | null;
+}
+
+/** What was found to be bookable, as it is offered now. */
+export interface BookingOffer {
+  workspaceId: string;
+  productId: string;
+  priceCents: number;
+  /** When it begins; of a cohort too. */
+  begins: Date;
+  input: NewBooking;
+}
+
+/** What a checkout asks of bookings, in its own transactions and under its own lock. */
+export interface BookingSales {
+  /**
+   * @throws {AppError} NOT_FOUND; BAD_REQUEST, fields `startsAt`, `cohortId`, `intakeAnswers.<key>`; CONFLICT, field
+   * `productId`, for a product that is not published, and `cohortId` for a cohort that takes nobody.
+   */
+  offer(workspaceId: string, input: NewBooking): Promise<BookingOffer>;
+  /**
+   * The booking, PENDING_PAYMENT. The time of a ONE_TO_ONE is kept from now on; of a class or cohort nothing is.
+   *
+   * @returns what the buyer reads, and when its checkout is to end.
+   * @throws {AppError} CONFLICT, field `startsAt` or `cohortId`, for what is taken.
+   */
+  make(
+    work: Work,
+    offer: BookingOffer,
+    price: BookingPrice,
+  ): Promise<{ bookingId: string; title: string; expiresAt: Date }>;
+  /**
+   * For a buyer who pays now: the seat, or the time of one whose hold is over. The hold of a ONE_TO_ONE is extended once.
+   *
+   * @param until when what is kept would be free again.
+   * @returns when it is, and who pays; null when there is no place left.
+   */
+  claim(work: Work, bookingId: string, until: Date): Promise<{ until: Date; name: string } | null>;
+  /** The buyer did not pay. A hold goes on until its time is over. */
+  release(work: Work, bookingId: string): Promise<void>;
+  /** Does it still wait for the payment that something is claimed for? */
+  isPending(work: Work, bookingId: string): Promise<boolean>;
+  reprice(work: Work, bookingId: string, price: BookingPrice): Promise<void>;
+  /** Under a claim: it takes place. */
+  confirm(
+    work: Work,
+    bookingId: string,
+    paid: BookingPrice & { customerId: string; purchaseId: string | null },
+  ): Promise<void>;
+  /** Nobody pays for it any more. */
+  expire(work: Work, bookingId: string): Promise<void>;
+}
+
+type Deps = BookingPorts & { seats: ClassSeats; letters: Letters };
+
+export function createBookingSales(deps: Deps): BookingSales {
+  return {
+    offer: (workspaceId, input) => offer(deps, workspaceId, input),
+    make: (work, found, price) => make(deps, work, found, price),
+    claim: (work, id, until) => claim(deps, work, id, until),
+    release: (work, id) => release(deps, work, id),
+    isPending: async ({ tx }, id) => (await repository.lockBooking(tx, id))?.status === 'PENDING_PAYMENT',
+    async reprice({ tx }, id, price) {
+      await repository.updateBooking(tx, id, columnsOf(price));
+    },
+    confirm: (work, id, paid) => confirm(deps, work, id, paid),
+    expire: (work, id) => expire(deps, work, id),
+  };
+}
+
+const columnsOf = ({ amountCents, discountCents, discountCode }: BookingPrice) => ({
+  amount_cents: amountCents,
+  discount_cents: discountCents,
+  discount_code: discountCode,
+});
+
+async function offer(deps: Deps, workspaceId: string, input: NewBooking): Promise<BookingOffer> {
+  const product = await deps.products.get(workspaceId, input.productId);
+  assertSold(product);
+  readAnswers(product.intake_fields, input.intakeAnswers);
+  const begins = await beginOf(deps, product, input);
+  return { workspaceId, productId: product.id, priceCents: product.price_cents, begins, input };
+}
+
+function assertSold({ status }: ProductRow): void {
+  if (status === 'PUBLISHED') return;
+  throw new AppError('CONFLICT', { field: 'productId', message: 'The product is not published.' });
+}
+
+async function beginOf(deps: Deps, product: ProductRow, input: NewBooking): Promise<Date> {
+  const { startsAt, cohortId } = input;
+  if (product.type !== 'COHORT') {
+    if (cohortId !== undefined) throw badRequest('cohortId', 'Only products of type COHORT have cohorts.');
+    if (startsAt === undefined) throw badRequest('startsAt', 'Say when it is to begin.');
+    return startsAt;
+  }
+  if (startsAt !== undefined) throw badRequest('startsAt', 'A cohort has times of its own.');
+  if (cohortId === undefined) throw badRequest('cohortId', 'Say which cohort it is to be.');
+  const cohort = await deps.cohorts.get(product.workspace_id, cohortId);
+  if (cohort.product_id !== product.id) throw badRequest('cohortId', 'The cohort is of another product.');
+  const place = { productId: product.id, cohortId, startsAt: null, email: input.customer.email };
+  const isOpen = cohort.status === 'OPEN' || (await deps.waitlist.isKept(deps.db, place));
+  if (!isOpen || cohort.starts_at <= deps.clock.now()) {
+    const message = cohort.status === 'FULL' ? 'The cohort is full.' : 'The cohort takes nobody now.';
+    throw new AppError('CONFLICT', { field: 'cohortId', message });
+  }
+  return cohort.starts_at;
+}
+
+async function make(deps: Deps, work: Work, found: BookingOffer, price: BookingPrice) {
+  const { tx } = work;
+  const { input, begins } = found;
+  const product = await deps.products.lock(tx, found.productId);
+  assertSold(product);
+  const now = deps.clock.now();
+  const slot = product.type === 'COHORT' ? null : await slotOf(deps, work, product, found);
+  const expiresAt = payableUntil(product.type, now, begins);
+  const row = await repository.insertBooking(tx, {
+    id: newId('bkg'),
+    workspace_id: found.workspaceId,
+    product_id: product.id,
+    type: product.type,
+    cohort_id: input.cohortId ?? null,
+    status: 'PENDING_PAYMENT',
+    starts_at: slot?.startsAt ?? null,
+    ends_at: slot?.endsAt ?? null,
+    first_starts_at: begins,
+    timezone: await deps.timezoneOf(tx, found.workspaceId),
+    customer_name: input.customer.name,
+    customer_email: input.customer.email,
+    customer_timezone: input.customer.timezone,
+    intake_answers: readAnswers(product.intake_fields, input.intakeAnswers),
+    ...columnsOf(price),
+    refund_policy_days: product.refund_policy_days,
+    replay_access_days: product.replay_access_days,
+    held_until: product.type === 'ONE_TO_ONE' ? expiresAt : null,
+    created_at: now,
+    updated_at: now,
+  });
+  await deps.products.countBooking(tx, product.id);
+  if (product.type === 'ONE_TO_ONE' && slot !== null) await hold(deps, work, row, slot);
+  await tell(work, bookingCreated, row);
+  return { bookingId: row.id, title: titleOf(product.title, row), expiresAt };
+}
+
+/** Of a ONE_TO_ONE or a class: offered to everybody, or kept for who asks. */
+async function slotOf(deps: Deps, { tx }: Work, product: ProductRow, found: BookingOffer) {
+  const { begins: startsAt, input } = found;
+  const place = { productId: product.id, cohortId: null, startsAt, email: input.customer.email };
+  const isAlone = product.type === 'ONE_TO_ONE';
+  const isKept = isAlone
+    ? (await deps.waitlist.take(tx, place)) !== null
+    : await deps.waitlist.isKept(tx, place);
+  try {
+    return await deps.slots.assertOffered(tx, product, startsAt);
+  } catch (error) {
+    const isTaken = error instanceof AppError && error.code === 'CONFLICT';
+    if (!isKept || isAlone || !isTaken) throw error;
+    return timeOf(product, startsAt);
+  }
+}
+
+async function hold({ calendar }: Deps, { tx }: Work, row: BookingRow, slot: OfferedSlot): Promise<void> {
+  const { workspace_id: workspaceId, product_id: productId } = row;
+  const { startsAt, freeAt } = slot;
+  if (await calendar.take(tx, { workspaceId, productId, startsAt, freeAt, by: { bookingId: row.id } }))
+    return;
+  throw taken();
+}
+
+export function taken(): AppError {
+  const message = 'This time is taken. Choose another one.';
+  return new AppError('CONFLICT', { field: 'startsAt', message });
+}
+
+async function claim(deps: Deps, work: Work, id: string, until: Date) {
+  const known = await repository.findBooking(work.tx, id);
+  if (known === undefined || !isOpen(known) || hasBegun(known, deps.clock.now())) return null;
+  const begins = known.starts_at ?? known.first_starts_at ?? until;
+  const kept = await keep(deps, work, known, begins < until ? begins : until);
+  return kept === null ? null : { until: kept, name: known.customer_name };
+}
+
+/** @returns until when. */
+async function keep(deps: Deps, work: Work, known: BookingRow, until: Date): Promise<Date | null> {
+  if (known.type !== 'ONE_TO_ONE') return (await claimSeat(deps, work, known)) ? until : null;
+  const row = await repository.lockBooking(work.tx, known.id);
+  if (row === undefined || !isOpen(row)) return null;
+  if (row.status === 'EXPIRED') return (await retake(deps, work, row)) ? until : null;
+  if (row.was_extended) return row.held_until;
+  await repository.updateBooking(work.tx, row.id, { held_until: until, was_extended: true });
+  return until;
+}
+
+const isOpen = ({ status }: BookingRow) => status === 'PENDING_PAYMENT' || status === 'EXPIRED';
+
+/** The money has come after the time to pay. */
+async function retake(deps: Deps, { tx }: Work, row: BookingRow): Promise<boolean> {
+  const product = await repository.findProduct(tx, row.product_id);
+  if (row.starts_at === null) return false;
+  const { startsAt, freeAt } = timeOf(product, row.starts_at);
+  const { workspace_id: workspaceId, product_id: productId } = row;
+  return deps.calendar.take(tx, { workspaceId, productId, startsAt, freeAt, by: { bookingId: row.id } });
+}
+
+/** A seat that is kept for this address is given up for it. */
+async function claimSeat(deps: Deps, work: Work, row: BookingRow): Promise<boolean> {
+  const { product_id: productId, cohort_id: cohortId, starts_at: startsAt, customer_email: email } = row;
+  if (await claimAny(deps, work, row)) {
+    await deps.waitlist.take(work.tx, { productId, cohortId, startsAt, email });
+    return true;
+  }
+  const kept = await deps.waitlist.take(work.tx, { productId, cohortId, startsAt, email });
+  return kept !== null && (await claimAny(deps, work, row));
+}
+
+async function claimAny(deps: Deps, { tx }: Work, row: BookingRow): Promise<boolean> {
+  if (row.cohort_id !== null) return deps.cohorts.seats.claim(tx, row.cohort_id);
+  if (row.starts_at === null) return false;
+  const product = await repository.findProduct(tx, row.product_id);
+  const occurrence = await deps.seats.claim(tx, product, timeOf(product, row.starts_at));
+  if (occurrence === null) return false;
+  await repository.updateBooking(tx, row.id, { occurrence_id: occurrence.id });
+  return true;
+}
+
+async function release(deps: Deps, { tx }: Work, id: string): Promise<void> {
+  const row = await repository.lockBooking(tx, id);
+  if (row === undefined) return;
+  if (row.cohort_id !== null) await deps.cohorts.seats.release(tx, row.cohort_id);
+  else if (row.occurrence_id !== null) await deps.seats.release(tx, row.occurrence_id);
+  else if (row.status === 'EXPIRED') await deps.calendar.free(tx, { bookingId: id });
+}
+
+async function confirm(
+  deps: Deps,
+  work: Work,
+  id: string,
+  paid: BookingPrice & { customerId: string; purchaseId: string | null },
+): Promise<void> {
+  const { tx } = work;
+  const before = await repository.lockBooking(tx, id);
+  if (before === undefined || !isOpen(before)) throw new Error(`booking ${id} is not to be confirmed`);
+  if (before.cohort_id !== null) await deps.cohorts.seats.take(work, before.cohort_id);
+  if (before.occurrence_id !== null) await deps.seats.take(tx, before.occurrence_id);
+  const now = deps.clock.now();
+  const isLate = before.starts_at !== null && !isRemindable(before.starts_at, now);
+  const row = await repository.updateBooking(tx, id, {
+    ...columnsOf(paid),
+    status: 'CONFIRMED',
+    held_until: null,
+    customer_id: paid.customerId,
+    purchase_id: paid.purchaseId,
+    reminded_at: isLate ? now : null,
+    updated_at: now,
+  });
+  await tell(work, bookingConfirmed, row);
+  await deps.letters.confirmed(tx, row);
+}
+
+async function expire(deps: Deps, work: Work, id: string): Promise<void> {
+  const before = await repository.lockBooking(work.tx, id);
+  if (before?.status !== 'PENDING_PAYMENT') return;
+  await deps.calendar.free(work.tx, { bookingId: id });
+  const row = await repository.updateBooking(work.tx, id, {
+    status: 'EXPIRED',
+    held_until: null,
+    updated_at: deps.clock.now(),
+  });
+  await tell(work, bookingExpired, row);
+}

@@ -1,0 +1,251 @@
+import { dateFromMs } from '../../kernel/clock.ts';
+import { AppError, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import { tell, tellCanceled, tellMoved } from './emit.ts';
+import { bookingCompleted, bookingNoShow } from './events.ts';
+import type { Letters } from './letters.ts';
+import type { BookingPorts, Work } from './ports.ts';
+import type { BookingFilter, BookingRow, ShownBooking } from './repository.ts';
+import * as repository from './repository.ts';
+import { type CanceledBy, hasBegun, isRemindable, outcomeOf, refundsAt } from './rules.ts';
+import { taken } from './sales.service.ts';
+import type { ClassSeats } from './seats.ts';
+
+export interface Cancellation {
+  by: CanceledBy;
+  reason?: string | null | undefined;
+  /** What a creator decides; by default what was paid is given back. */
+  refund?: boolean | undefined;
+}
+
+/** Bookings of a workspace (docs/api/bookings.md). An id that is not the workspace's is NOT_FOUND. */
+export interface Bookings {
+  list(workspaceId: string, filter: BookingFilter, page: PageRequest): Promise<ShownBooking[]>;
+  get(workspaceId: string, id: string): Promise<ShownBooking>;
+  /** By id alone, for whoever has a link that was signed for it. @throws {AppError} NOT_FOUND. */
+  byId(id: string): Promise<ShownBooking>;
+  /** Again changes nothing. @throws {AppError} CONFLICT unless it is CONFIRMED; a customer's once it has begun. */
+  cancel(workspaceId: string, id: string, how: Cancellation): Promise<ShownBooking>;
+  /**
+   * To another slot that is offered: the old time and the new one are given up and taken together. The money stays.
+   *
+   * @throws {AppError} CONFLICT when it has begun or is of a cohort, and, field `startsAt`, when the time is taken;
+   * BAD_REQUEST, field `startsAt`, when no slot begins then.
+   */
+  reschedule(workspaceId: string, id: string, startsAt: Date): Promise<ShownBooking>;
+  /** @throws {AppError} CONFLICT before it has begun, or when it did not take place. */
+  markNoShow(workspaceId: string, id: string): Promise<ShownBooking>;
+  /** Somebody is in its room. */
+  join(work: Work, id: string, who: 'CUSTOMER' | 'CREATOR'): Promise<void>;
+  /** Its time is over. */
+  end(work: Work, id: string): Promise<void>;
+  /** In the caller's transaction; the refund is made by the reconciler of payments at the latest. */
+  cancelIn(work: Work, id: string, how: Cancellation): Promise<{ refundId: string | null }>;
+}
+
+export type BookingDeps = BookingPorts & { seats: ClassSeats; letters: Letters };
+
+export function createBookings(deps: BookingDeps): Bookings {
+  const { db, events } = deps;
+  const get = async (workspaceId: string, id: string) => {
+    const row = await repository.findShown(db, workspaceId, id);
+    if (row === undefined) throw notFound();
+    return row;
+  };
+  return {
+    list: (workspaceId, filter, page) => repository.listShown(db, workspaceId, filter, page),
+    get,
+    async byId(id) {
+      const row = await repository.findBooking(db, id);
+      if (row === undefined) throw notFound();
+      return get(row.workspace_id, id);
+    },
+    async cancel(workspaceId, id, how) {
+      await get(workspaceId, id);
+      const { refundId } = await events.transaction((tx, append) => cancelIn(deps, { tx, append }, id, how));
+      if (refundId !== null) await settleSoon(deps, refundId);
+      return get(workspaceId, id);
+    },
+    async reschedule(workspaceId, id, startsAt) {
+      await get(workspaceId, id);
+      await events.transaction((tx, append) => reschedule(deps, { tx, append }, id, startsAt));
+      return get(workspaceId, id);
+    },
+    async markNoShow(workspaceId, id) {
+      await get(workspaceId, id);
+      await events.transaction((tx, append) => markNoShow(deps, { tx, append }, id));
+      return get(workspaceId, id);
+    },
+    join: (work, id, who) => join(deps, work, id, who),
+    end: (work, id) => end(deps, work, id),
+    cancelIn: (work, id, how) => cancelIn(deps, work, id, how),
+  };
+}
+
+/** The money is on its way already; a provider that does not answer now is asked again. */
+async function settleSoon({ payments, log }: BookingDeps, paymentId: string): Promise<void> {
+  try {
+    await payments.settle(paymentId);
+  } catch (error) {
+    log.warn({ err: error, paymentId }, 'the refund of a booking is made later');
+  }
+}
+
+async function lock({ tx }: Work, id: string, occurrenceId: string | null = null): Promise<BookingRow> {
+  const row = await repository.lockBooking(tx, id, occurrenceId);
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+const refuse = (message: string) => new AppError('CONFLICT', { message });
+
+const NOT_CONFIRMED: Record<Exclude<BookingRow['status'], 'CONFIRMED'>, string> = {
+  PENDING_PAYMENT: 'The booking is not paid yet: it ends by itself.',
+  COMPLETED: 'The booking has taken place.',
+  CANCELED: 'The booking is canceled.',
+  NO_SHOW: 'The booking is over: its customer did not come.',
+  EXPIRED: 'The booking was never paid.',
+};
+
+function assertConfirmed({ status }: BookingRow): void {
+  if (status !== 'CONFIRMED') throw refuse(NOT_CONFIRMED[status]);
+}
+
+async function cancelIn(
+  deps: BookingDeps,
+  work: Work,
+  id: string,
+  { by, reason, refund: wanted }: Cancellation,
+): Promise<{ refundId: string | null }> {
+  const { tx } = work;
+  const before = await lock(work, id);
+  if (before.status === 'CANCELED') return { refundId: null };
+  assertConfirmed(before);
+  const now = deps.clock.now();
+  if (by === 'CUSTOMER' && hasBegun(before, now)) throw refuse('The booking has begun.');
+  await freePlace(deps, work, before);
+  const row = await repository.updateBooking(tx, id, {
+    status: 'CANCELED',
+    canceled_by: by,
+    cancel_reason: reason ?? null,
+    ics_sequence: before.ics_sequence + 1,
+    updated_at: now,
+  });
+  const refundId = refundsAt(before, { by, wanted }, now) ? await refund(deps, work, row) : null;
+  await tellCanceled(work, row, by);
+  await deps.letters.canceled(tx, row, refundId !== null);
+  return { refundId };
+}
+
+async function freePlace(deps: BookingDeps, work: Work, row: BookingRow): Promise<void> {
+  if (row.cohort_id !== null) await deps.cohorts.seats.leave(work, row.cohort_id);
+  else if (row.occurrence_id !== null) await deps.seats.leave(work.tx, row.occurrence_id);
+  else await deps.calendar.free(work.tx, { bookingId: row.id });
+}
+
+/** @returns null where nothing is left to be given back. */
+async function refund({ payments }: BookingDeps, { tx }: Work, row: BookingRow): Promise<string | null> {
+  if (row.purchase_id === null || row.amount_cents === 0) return null;
+  try {
+    const { paymentId } = await payments.refund(tx, {
+      workspaceId: row.workspace_id,
+      purchaseId: row.purchase_id,
+      amountCents: null,
+      reason: 'The booking was canceled.',
+      requestId: `canceled:${row.id}`,
+    });
+    return paymentId;
+  } catch (error) {
+    // Refunded before, or disputed: the bank decides then.
+    if (error instanceof AppError && error.code === 'CONFLICT') return null;
+    throw error;
+  }
+}
+
+async function reschedule(deps: BookingDeps, work: Work, id: string, startsAt: Date): Promise<void> {
+  const { tx } = work;
+  const known = await repository.findBooking(tx, id);
+  if (known === undefined) throw notFound();
+  if (known.type === 'COHORT')
+    throw refuse('A cohort has times of its own: they are not moved for one member.');
+  const product = await deps.products.lock(tx, known.product_id);
+  const slot = await deps.slots.assertOffered(tx, product, startsAt, { bookingId: id });
+  // The class that it goes to is locked with the one that it leaves, in the same order by everybody.
+  const to =
+    known.type === 'LIVE_CLASS'
+      ? await repository.ensureOccurrence(tx, product, { id: newId('occ'), ...slot, now: deps.clock.now() })
+      : null;
+  const before = await lock(work, id, to);
+  assertConfirmed(before);
+  if (hasBegun(before, deps.clock.now())) throw refuse('The booking has begun.');
+  const from = before.starts_at;
+  if (from === null || from.getTime() === slot.startsAt.getTime()) return;
+  const occurrenceId = await changePlace(deps, work, before, { product, slot });
+  const firstMs = Math.min(slot.startsAt.getTime(), (before.first_starts_at ?? from).getTime());
+  const row = await repository.updateBooking(tx, id, {
+    starts_at: slot.startsAt,
+    ends_at: slot.endsAt,
+    occurrence_id: occurrenceId,
+    rescheduled_from: from,
+    first_starts_at: dateFromMs(firstMs),
+    reminded_at: isRemindable(slot.startsAt, deps.clock.now()) ? null : deps.clock.now(),
+    room_id: null,
+    ics_sequence: before.ics_sequence + 1,
+    updated_at: deps.clock.now(),
+  });
+  await tellMoved(work, row, { from, to: slot.startsAt });
+  await deps.letters.moved(tx, row);
+}
+
+type Slot = Awaited<ReturnType<BookingPorts['slots']['assertOffered']>>;
+
+/** @returns the class that it is of now. */
+async function changePlace(
+  deps: BookingDeps,
+  { tx }: Work,
+  row: BookingRow,
+  { product, slot }: { product: repository.ProductRow; slot: Slot },
+): Promise<string | null> {
+  if (row.type === 'ONE_TO_ONE') {
+    if (await deps.calendar.move(tx, row.workspace_id, { bookingId: row.id }, slot)) return null;
+    throw taken();
+  }
+  await deps.calendar.lock(tx, row.workspace_id);
+  if (row.occurrence_id !== null) await deps.seats.leave(tx, row.occurrence_id);
+  const occurrence = await deps.seats.claim(tx, product, slot);
+  if (occurrence === null) throw taken();
+  await deps.seats.take(tx, occurrence.id);
+  return occurrence.id;
+}
+
+async function markNoShow(deps: BookingDeps, work: Work, id: string): Promise<void> {
+  const before = await lock(work, id);
+  if (before.status === 'NO_SHOW') return;
+  if (before.status !== 'COMPLETED') assertConfirmed(before);
+  if (!hasBegun(before, deps.clock.now())) throw refuse('The booking has not begun yet.');
+  const row = await repository.updateBooking(work.tx, id, {
+    status: 'NO_SHOW',
+    updated_at: deps.clock.now(),
+  });
+  await tell(work, bookingNoShow, row);
+}
+
+async function join(deps: BookingDeps, work: Work, id: string, who: 'CUSTOMER' | 'CREATOR'): Promise<void> {
+  const row = await lock(work, id);
+  if (row.status !== 'CONFIRMED') return;
+  const now = deps.clock.now();
+  const change =
+    who === 'CUSTOMER'
+      ? { customer_joined_at: row.customer_joined_at ?? now }
+      : { creator_joined_at: row.creator_joined_at ?? now };
+  await repository.updateBooking(work.tx, id, change);
+}
+
+async function end(deps: BookingDeps, work: Work, id: string): Promise<void> {
+  const before = await lock(work, id);
+  if (before.status !== 'CONFIRMED') return;
+  const status = outcomeOf(before);
+  const row = await repository.updateBooking(work.tx, id, { status, updated_at: deps.clock.now() });
+  await tell(work, status === 'COMPLETED' ? bookingCompleted : bookingNoShow, row);
+}

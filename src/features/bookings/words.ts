@@ -1,0 +1,25 @@
+import type { BookingRow } from './repository.ts';
+
+type Timed = Pick<BookingRow, 'starts_at' | 'ends_at' | 'first_starts_at' | 'timezone' | 'customer_timezone'>;
+
+function inZone(date: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone }).format(date);
+}
+
+/** When it begins, in one zone: `Friday, 20 November 2026 at 10:00 (Europe/Berlin)`. */
+export function startIn(row: Timed, timeZone: string): string {
+  const begins = row.starts_at ?? row.first_starts_at;
+  return begins === null ? '' : `${inZone(begins, timeZone)} (${timeZone})`;
+}
+
+/** When it begins: for its customer, and for the creator where the zones differ. */
+export function timesOf(row: Timed): string[] {
+  const own = row.customer_timezone ?? row.timezone;
+  const first = `When: ${startIn(row, own)}`;
+  return own === row.timezone ? [first] : [first, `For the creator: ${startIn(row, row.timezone)}`];
+}
+
+/** What a buyer reads: what, and when. */
+export function titleOf(product: string, row: Timed): string {
+  return `${product}, ${startIn(row, row.customer_timezone ?? row.timezone)}`;
+}

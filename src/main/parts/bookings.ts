@@ -1,0 +1,114 @@
+import type { Availability } from '../../features/availability/index.ts';
+import {
+  type BookingEvents,
+  type BookingLinks,
+  type BookingPorts,
+  type BookingSales,
+  type Bookings,
+  bookingCanceled,
+  bookingConfirmed,
+  bookingExpired,
+  bookingJoinPages,
+  bookingRescheduled,
+  bookingRoutes,
+  type ClassSeats,
+  createBookingConsumers,
+  createBookingLinks,
+  createBookingRooms,
+  createBookingSales,
+  createBookingSimulations,
+  createBookingSweep,
+  createBookings,
+  createClassSeats,
+  createLetters,
+} from '../../features/bookings/index.ts';
+import { calendar } from '../../features/calendars/index.ts';
+import { type Cohorts, cohortCanceled, cohortCompleted } from '../../features/cohorts/index.ts';
+import type { Mailbox } from '../../features/mail/index.ts';
+import type { Payments } from '../../features/payments/index.ts';
+import type { Products } from '../../features/products/index.ts';
+import { participantJoined, type Rooms, roomRecordingReady } from '../../features/rooms/index.ts';
+import type { Slots } from '../../features/slots/index.ts';
+import { writeCalendar } from '../../platform/icalendar.ts';
+import { type Built, EVERY } from '../part.ts';
+import type { Base } from '../wiring.ts';
+
+interface Needs extends Base {
+  availability: Availability;
+  cohorts: Cohorts;
+  mailbox: Mailbox;
+  payments: Payments;
+  products: Products;
+  rooms: Rooms;
+  slots: Slots;
+}
+
+type Invited = Parameters<BookingPorts['invitation']>[0];
+
+interface Gives {
+  bookings: Bookings;
+  bookingSales: BookingSales;
+  bookingLinks: BookingLinks;
+  classSeats: ClassSeats;
+  booking: BookingEvents;
+}
+
+/** What others hear of bookings by. */
+const booking = {
+  confirmed: bookingConfirmed,
+  rescheduled: bookingRescheduled,
+  canceled: bookingCanceled,
+  expired: bookingExpired,
+};
+
+/** Who has booked, and the rooms in which that takes place. */
+export function bookingsPart(needs: Needs): Built<Gives> {
+  const { config, cursors, availability } = needs;
+  const publicUrl = config.PUBLIC_URL;
+  const links = createBookingLinks({ ...needs, publicUrl });
+  const ports: BookingPorts = {
+    ...needs,
+    calendar,
+    invitation: (entry) => invitation(entry, config.MAIL_FROM),
+    waitlist: { isKept: async () => false, take: async () => null },
+    timezoneOf: async (db, workspaceId) => (await availability.of(db, workspaceId)).timezone,
+  };
+  const seats = createClassSeats(ports);
+  const deps = { ...ports, seats, letters: createLetters({ ...ports, links }) };
+  const bookings = createBookings(deps);
+  const sales = createBookingSales(deps);
+  const bookingRooms = createBookingRooms({ ...needs, publicUrl });
+  const sweep = createBookingSweep({ ...deps, bookings });
+  const simulations = createBookingSimulations({ ...needs, bookings });
+  return {
+    gives: {
+      bookings,
+      bookingSales: sales,
+      bookingLinks: links,
+      classSeats: seats,
+      booking,
+    },
+    part: {
+      routes: () => bookingRoutes({ bookings, simulations, links, cursors }),
+      pages: ({ assets }) => [bookingJoinPages({ rooms: bookingRooms, links, assets })],
+      consumers: createBookingConsumers(
+        { ...needs, bookings, sales },
+        {
+          room: { joined: participantJoined, recorded: roomRecordingReady },
+          cohort: { completed: cohortCompleted, canceled: cohortCanceled },
+        },
+      ),
+      tasks: () => [
+        { name: 'bookings', everyMs: 15 * EVERY.second, run: () => sweep.run() },
+        { name: 'rooms of bookings', everyMs: 30 * EVERY.second, run: () => bookingRooms.prepare() },
+      ],
+    },
+  };
+}
+
+/** What a mail carries. The mails come from the platform, and so does the invitation: the creator's address is theirs. */
+function invitation({ method, organizer, ...entry }: Invited, from: string): string {
+  const email = /([^<\s]+@[^>\s]+)>?\s*$/.exec(from)?.[1] ?? from;
+  const status = method === 'CANCEL' ? 'CANCELLED' : 'CONFIRMED';
+  return writeCalendar({ method, entries: [{ ...entry, status, organizer: { name: organizer, email } }] });
+}
