@@ -143,6 +143,9 @@ export function concludeRefund(
     await repository.lockAround(tx, purchaseId ?? '');
     const purchase = await repository.lockPurchase(tx, purchaseId ?? '');
     const payment = await repository.lockPayment(tx, id);
+    if (payment.status === 'SUCCEEDED' && answer.status === 'FAILED') {
+      ports.log.error({ paymentId: id }, 'a refund came back to the platform: pay its buyer in another way');
+    }
     if (purchase === undefined || payment.status !== 'PENDING') return settledOf(payment);
     if (answer.status !== 'SUCCEEDED') return putOff(ports, tx, payment, answer);
     await finishRefund(ports, { tx, append }, { payment, purchase }, answer.ref);

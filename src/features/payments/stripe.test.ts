@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { type StripeShop, startStripeShop } from '../../../test/money/stripe-shop.ts';
-import { HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import { createBooksCheck } from '../ledger/index.ts';
 
 const clock = new TestClock('2026-01-31T10:00:00Z');
@@ -130,6 +130,25 @@ test('a subscription: begun, renewed, confirmed with the bank, on another card, 
   ]);
 });
 
+test('a card is kept for what follows a trial', async () => {
+  const { stripe, shop, tier, open, send, hear, read, run, get } = platform;
+  const of = await shop();
+  const id = await open(of, { tierId: await tier(of, { trialDays: 7 }) });
+  const led = await send(id, 'pay', { email: 'dora@example.com' });
+  const setup = led.location?.split('/').at(-1) ?? '';
+  assert.equal((await read(of, id)).at('data.status'), 'COMPLETED', 'the trial has begun');
+  stripe.pay(setup);
+  await hear('checkout.session.completed', setup);
+  assert.equal(await platform.comeBack(id), successOf(id));
+  clock.advance(7 * DAY_MS);
+  await run('subscriptions');
+  const path = `/me/subscriptions/${(await read(of, id)).string('data.subscriptionId')}`;
+  assert.equal((await get(of, path)).at('data.status'), 'ACTIVE');
+  const charge = stripe.calls.findLast((call) => call.path === '/v1/payment_intents');
+  const method = stripe.object(String(stripe.object(setup).setup_intent)).payment_method;
+  assert.equal(charge?.params.payment_method, method);
+});
+
 test('a creator without a complete account: refused in words, and Stripe is asked afresh', async () => {
   const { stripe, ask, video, shop } = platform;
   const of = await shop();
@@ -249,7 +268,12 @@ test('what is given back in Stripe’s dashboard is given back here: once, in an
   assert.equal(await statusOf(of), 'PARTIALLY_REFUNDED', 'told before its payment');
   await hear('refund.updated', first);
   await hear('payment_intent.succeeded', intent);
-  await hear('refund.created', stripe.refundThere(intent, 600, true));
+  const borne = stripe.refundThere(intent, 600, true);
+  await hear('refund.created', borne);
+  assert.equal(await statusOf(of), 'REFUNDED');
+  // It came back to the platform days later: what is owed to the buyer is the operator's matter.
+  Object.assign(stripe.object(borne), { status: 'failed', failure_reason: 'expired_or_canceled_card' });
+  await hear('refund.failed', borne);
   assert.equal(await statusOf(of), 'REFUNDED');
   // The creator gave back 380 of 950, the platform the rest.
   assert.deepEqual(await bookedOf(of), { BUYERS: 0, CREATOR: 570, FEES: -570 });

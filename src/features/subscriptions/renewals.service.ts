@@ -2,6 +2,7 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newUuid } from '../../kernel/ids.ts';
+import { isSuspended } from '../../platform/db/workspace.ts';
 import type { NewCharge } from '../payments/index.ts';
 import { apply } from './changes.ts';
 import type { SubscriptionPorts, Work } from './ports.ts';
@@ -135,7 +136,8 @@ async function payNow(
     const row = await repository.lockSubscription(tx, workspaceId, id);
     if (row === undefined) throw notFound();
     if (row.payment_id !== null && row.charge_kind === 'CONFIRMATION') return row.payment_id;
-    if (row.payment_id !== null || !rules.isConfirmable(row)) {
+    const isClosed = await isSuspended(tx, workspaceId);
+    if (row.payment_id !== null || isClosed || !rules.isConfirmable(row)) {
       throw new AppError('CONFLICT', { message: 'Nothing is to be paid just now.' });
     }
     const work = { tx, append };
