@@ -121,7 +121,8 @@ async function comeBack(page: Page, data: { url: string; token: string }): Promi
     const { createLivekit } = await import('/assets/${manifest['room/client/livekit.ts'].file.split('/').at(-1)}');
     const ended = Promise.withResolvers();
     const host = { self: 'mallory', iceServers: [], send() {}, onTrack() {}, onTrackGone() {}, onState: ended.resolve };
-    createLivekit(host).signal({ op: 'token', ...${JSON.stringify(data)} });
+    const engine = createLivekit(host);
+    for (const signal of [{ op: 'open' }, { op: 'token', ...${JSON.stringify(data)} }]) engine.signal(signal);
     await ended.promise;
   })()`);
 }

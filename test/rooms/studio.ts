@@ -123,13 +123,8 @@ export async function openStudio(options: StudioOptions): Promise<Studio> {
       void seat.connection?.close();
       if (!isOver) tellPeers();
     });
-    void connect(seat).then(() => {
-      tell(seat, {
-        welcome: engine.name,
-        iceServers: options.iceServers ?? [],
-      });
-      tellPeers();
-    });
+    tell(seat, { welcome: engine.name, iceServers: options.iceServers ?? [] });
+    void connect(seat).then(tellPeers);
   });
   await new Promise<void>((resolve) => server.listen(options.address?.port ?? 0, host, resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,5 +1,6 @@
-import type { CreateEngine, EngineHost, LocalTrack, MediaEngine, TrackSource } from './media-engine.ts';
+import type { CreateEngine, EngineHost, LocalTrack, TrackSource } from './media-engine.ts';
 import type { Signal } from './protocol.ts';
+import { ServerEngine } from './server-engine.ts';
 
 /** Sizes of the camera's picture that are sent at once; the media server picks one for each receiver. */
 const CAMERA_LAYERS: RTCRtpEncodingParameters[] = [
@@ -22,54 +23,32 @@ interface RemoteStream {
 /** Media by Janus: one connection that sends, one that receives. */
 export const createJanus: CreateEngine = (host) => new Janus(host);
 
-class Janus implements MediaEngine {
-  readonly #host: EngineHost;
-  readonly #tracks = new Map<string, LocalTrack>();
-  readonly #muted = new Set<TrackSource>();
+class Janus extends ServerEngine {
+  /** Of the place that the media server has for this participant. */
   #visit: unknown = null;
   #sender: Sender | null = null;
   #receiver: Receiver;
-  #isClosed = false;
-  #isUp = true;
-  /** Negotiations go one after another. */
-  #work: Promise<void> = Promise.resolve();
 
   constructor(host: EngineHost) {
-    this.#host = host;
+    super(host);
     this.#receiver = this.#newReceiver();
-    this.#greet();
   }
 
-  publish(tracks: LocalTrack[]): Promise<void> {
-    for (const local of tracks) this.#tracks.set(`${local.source} ${local.track.kind}`, local);
-    return this.#sync();
-  }
-
-  unpublish(source: TrackSource): Promise<void> {
-    for (const [key, local] of this.#tracks) if (local.source === source) this.#tracks.delete(key);
-    return this.#sync();
-  }
-
-  async setMuted(source: TrackSource, muted: boolean): Promise<void> {
-    if (muted) this.#muted.add(source);
-    else this.#muted.delete(source);
-    for (const local of this.#tracks.values()) if (local.source === source) local.track.enabled = !muted;
+  override async setMuted(source: TrackSource, muted: boolean): Promise<void> {
+    await super.setMuted(source, muted);
     this.#tellSending();
   }
 
   signal(data: Signal): void {
     switch (data.op) {
       case 'open':
-        if (data.visit !== this.#visit) this.#greet();
-        return;
-      case 'ready':
-        this.#ready(data.visit);
+        this.#begin(data.visit);
         return;
       case 'answer':
         this.#sender?.answered(String(data.sdp));
         return;
       case 'offer':
-        this.#receive(String(data.sdp), readStreams(data.streams));
+        this.#receiver.take(String(data.sdp), readStreams(data.streams));
         return;
       case 'candidate':
         this.#candidate(data);
@@ -81,36 +60,29 @@ class Janus implements MediaEngine {
 
   setPeers(): void {}
 
-  restart(): void {
-    this.#greet();
-  }
-
   close(): void {
-    this.#isClosed = true;
+    this.isClosed = true;
     this.#sender?.close();
     this.#receiver.close();
   }
 
-  #greet(): void {
-    this.#host.send({ op: 'hello' });
-  }
-
-  /** The media server has a place for this participant: a new one wants everything anew. */
-  #ready(visit: unknown): void {
-    const isNew = visit !== this.#visit;
+  /** A new place wants everything anew; what is sent does not wait for what is received. */
+  #begin(visit: unknown): void {
+    if (visit === this.#visit) return;
     this.#visit = visit;
     this.#renewReceiver();
-    if (isNew || this.#sender?.isUp === false) this.#dropSender();
-    void this.#sync();
+    this.#dropSender();
+    this.host.send({ op: 'hello' });
+    void this.sync();
   }
 
   #lost(isSender: boolean): void {
     if (isSender) {
       this.#dropSender();
-      void this.#sync();
+      void this.sync();
     } else {
       this.#renewReceiver();
-      this.#host.send({ op: 'again' });
+      this.host.send({ op: 'again' });
     }
   }
 
@@ -125,43 +97,38 @@ class Janus implements MediaEngine {
   }
 
   #newReceiver(): Receiver {
-    const receiver: Receiver = new Receiver(this.#host, {
+    const receiver: Receiver = new Receiver(this.host, {
       onState: () => this.#tellState(),
       onStutter: (isDead) => {
         if (receiver !== this.#receiver) return;
         if (isDead) this.#lost(false);
-        else this.#host.send({ op: 'restart' });
+        else this.host.send({ op: 'restart' });
       },
     });
     return receiver;
   }
 
-  #sync(): Promise<void> {
-    return this.#enqueue(async () => {
-      // Before the server is ready nobody would answer; it says when.
+  protected sync(): Promise<void> {
+    return this.enqueue(async () => {
+      // Before there is a place nobody would answer; the server says when.
       if (this.#visit === null) return;
-      if (this.#sender === null && this.#tracks.size === 0) return;
+      if (this.#sender === null && this.tracks.size === 0) return;
       this.#sender ??= this.#newSender();
-      await this.#sender.sync(this.#tracks);
+      await this.#sender.sync(this.tracks);
       this.#tellSending();
     });
   }
 
   #newSender(): Sender {
-    const sender: Sender = new Sender(this.#host, {
+    const sender: Sender = new Sender(this.host, {
       onState: () => this.#tellState(),
       onStutter: (isDead) => {
         if (sender !== this.#sender) return;
         if (isDead) this.#lost(true);
-        else void this.#enqueue(() => sender.restart());
+        else void this.enqueue(() => sender.restart());
       },
     });
     return sender;
-  }
-
-  #receive(sdp: string, streams: RemoteStream[]): void {
-    const receiver = this.#receiver;
-    void this.#enqueue(() => receiver.take(sdp, streams));
   }
 
   #candidate({ pc, candidate }: Signal): void {
@@ -171,25 +138,13 @@ class Janus implements MediaEngine {
   }
 
   #tellSending(): void {
-    const sources = new Set([...this.#tracks.values()].map(({ source }) => source));
-    this.#host.send({ op: 'sending', sources: [...sources].filter((source) => !this.#muted.has(source)) });
+    const sources = new Set([...this.tracks.values()].map(({ source }) => source));
+    this.host.send({ op: 'sending', sources: [...sources].filter((source) => !this.muted.has(source)) });
   }
 
   #tellState(): void {
     const isUp = this.#sender?.isUp !== false && this.#receiver.isUp !== false;
-    if (isUp === this.#isUp) return;
-    this.#isUp = isUp;
-    this.#host.onState(isUp ? 'up' : 'down');
-  }
-
-  #enqueue(work: () => Promise<void>): Promise<void> {
-    this.#work = this.#work.then(async () => {
-      if (this.#isClosed) return;
-      await work().catch((error: unknown) => {
-        if (!this.#isClosed) console.warn('janus', error);
-      });
-    });
-    return this.#work;
+    this.tell(isUp);
   }
 }
 
@@ -305,13 +260,23 @@ class Receiver extends Connection {
   readonly #host: EngineHost;
   /** What was handed to the room, by `mid`. */
   readonly #shown = new Map<string, RemoteStream>();
+  #work: Promise<void> = Promise.resolve();
 
   constructor(host: EngineHost, watch: Watch) {
     super(host, 'receive', watch);
     this.#host = host;
   }
 
-  async take(sdp: string, streams: RemoteStream[]): Promise<void> {
+  /** Offers are answered one after another, whatever is sent meanwhile. */
+  take(sdp: string, streams: RemoteStream[]): void {
+    this.#work = this.#work
+      .then(() => this.#answer(sdp, streams))
+      .catch((error: unknown) => {
+        if (this.pc.signalingState !== 'closed') console.warn('media', error);
+      });
+  }
+
+  async #answer(sdp: string, streams: RemoteStream[]): Promise<void> {
     if (this.pc.signalingState === 'closed') return;
     await this.pc.setRemoteDescription({ type: 'offer', sdp });
     const answer = await this.pc.createAnswer();

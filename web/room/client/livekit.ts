@@ -10,8 +10,9 @@ import {
   Track,
   type TrackPublishOptions,
 } from 'livekit-client';
-import type { CreateEngine, EngineHost, LocalTrack, MediaEngine, TrackSource } from './media-engine.ts';
+import type { CreateEngine, EngineHost, TrackSource } from './media-engine.ts';
 import type { Signal } from './protocol.ts';
+import { ServerEngine } from './server-engine.ts';
 
 const CAMERA_BITS_PER_SECOND = 1_500_000;
 const SCREEN_BITS_PER_SECOND = 2_000_000;
@@ -28,10 +29,7 @@ const FINAL: ReadonlySet<DisconnectReason | undefined> = new Set([
 /** Media by LiveKit, to which the browser is connected beside the gateway. */
 export const createLivekit: CreateEngine = (host) => new Livekit(host);
 
-class Livekit implements MediaEngine {
-  readonly #host: EngineHost;
-  readonly #tracks = new Map<string, LocalTrack>();
-  readonly #muted = new Set<TrackSource>();
+class Livekit extends ServerEngine {
   /** What this participant sends, by the same names. */
   readonly #published = new Map<string, LocalTrackPublication>();
   /** What was handed to the page: identity and source of each. */
@@ -42,32 +40,11 @@ class Livekit implements MediaEngine {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Of two tokens for one attempt, the first is taken. */
   #isAsking = false;
-  #isClosed = false;
-  #isUp = true;
-  /** Publications go one after another. */
-  #work: Promise<void> = Promise.resolve();
 
   constructor(host: EngineHost) {
-    this.#host = host;
+    super(host);
     // It calls each end an error; what matters is told below.
     setLogLevel('silent');
-    this.#ask();
-  }
-
-  publish(tracks: LocalTrack[]): Promise<void> {
-    for (const local of tracks) this.#tracks.set(`${local.source} ${local.track.kind}`, local);
-    return this.#sync();
-  }
-
-  unpublish(source: TrackSource): Promise<void> {
-    for (const [key, local] of this.#tracks) if (local.source === source) this.#tracks.delete(key);
-    return this.#sync();
-  }
-
-  async setMuted(source: TrackSource, muted: boolean): Promise<void> {
-    if (muted) this.#muted.add(source);
-    else this.#muted.delete(source);
-    for (const local of this.#tracks.values()) if (local.source === source) local.track.enabled = !muted;
   }
 
   signal(data: Signal): void {
@@ -83,11 +60,8 @@ class Livekit implements MediaEngine {
     this.#arrange();
   }
 
-  /** The gateway says `open` to each new connection. */
-  restart(): void {}
-
   close(): void {
-    this.#isClosed = true;
+    this.isClosed = true;
     clearTimeout(this.#timer);
     this.#leave();
   }
@@ -95,9 +69,9 @@ class Livekit implements MediaEngine {
   /** Tokens are good for a minute: there is a new one for each attempt. */
   #ask(): void {
     clearTimeout(this.#timer);
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.#isAsking = true;
-    this.#host.send({ op: 'hello' });
+    this.host.send({ op: 'hello' });
   }
 
   #retry(): void {
@@ -116,13 +90,13 @@ class Livekit implements MediaEngine {
   }
 
   async #join(url: string, token: string): Promise<void> {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.#isAsking = false;
     this.#leave();
     const room = new Room({ dynacast: true, stopLocalTrackOnUnpublish: false });
     this.#room = room;
     this.#listen(room);
-    const { iceServers } = this.#host;
+    const { iceServers } = this.host;
     // LiveKit names servers of its own, unless it is told of others.
     const rtcConfig = iceServers.length === 0 ? {} : { rtcConfig: { iceServers } };
     try {
@@ -130,15 +104,15 @@ class Livekit implements MediaEngine {
     } catch (error) {
       if (room !== this.#room) return;
       console.warn('livekit', error);
-      this.#tell(false);
+      this.tell(false);
       this.#retry();
       return;
     }
     if (room !== this.#room) return;
     this.#attempt = 0;
-    this.#tell(true);
+    this.tell(true);
     this.#arrange();
-    await this.#sync();
+    await this.sync();
   }
 
   #listen(room: Room): void {
@@ -148,7 +122,7 @@ class Livekit implements MediaEngine {
         if (room === this.#room) act(...given);
       };
     const arrange = whileMine(() => this.#arrange());
-    const sync = whileMine(() => void this.#sync());
+    const sync = whileMine(() => void this.sync());
     room
       .on(RoomEvent.ParticipantConnected, arrange)
       .on(RoomEvent.TrackPublished, arrange)
@@ -167,21 +141,21 @@ class Livekit implements MediaEngine {
       )
       .on(
         RoomEvent.Reconnecting,
-        whileMine(() => this.#tell(false)),
+        whileMine(() => this.tell(false)),
       )
       .on(
         RoomEvent.Reconnected,
         whileMine(() => {
-          this.#tell(true);
+          this.tell(true);
           this.#arrange();
-          void this.#sync();
+          void this.sync();
         }),
       )
       .on(
         RoomEvent.Disconnected,
         whileMine((reason?: DisconnectReason) => {
           this.#leave();
-          this.#tell(false);
+          this.tell(false);
           if (!FINAL.has(reason)) this.#retry();
         }),
       );
@@ -212,7 +186,7 @@ class Livekit implements MediaEngine {
     if (source === null) return;
     const identity = identityOf(from);
     this.#shown.set(track, { identity, source });
-    this.#host.onTrack(identity, source, track.mediaStreamTrack);
+    this.host.onTrack(identity, source, track.mediaStreamTrack);
   }
 
   #hide(track: RemoteTrack): void {
@@ -222,7 +196,7 @@ class Livekit implements MediaEngine {
     const isLeft = [...this.#shown.values()].some(
       ({ identity, source }) => identity === gone.identity && source === gone.source,
     );
-    if (!isLeft) this.#host.onTrackGone(gone.identity, gone.source);
+    if (!isLeft) this.host.onTrackGone(gone.identity, gone.source);
   }
 
   /** The server has taken it down, as when a host mutes; it is put up again when it may be. */
@@ -230,26 +204,24 @@ class Livekit implements MediaEngine {
     for (const [key, own] of this.#published) if (own === publication) this.#published.delete(key);
   }
 
-  /** Sends these tracks and no others, once there is a connection; before, it does nothing. */
-  #sync(): Promise<void> {
-    this.#work = this.#work.then(async () => {
+  protected sync(): Promise<void> {
+    return this.enqueue(async () => {
       const room = this.#room;
       if (room === null || room.state !== 'connected') return;
       await this.#publishAll(room).catch((error: unknown) => {
-        if (room === this.#room) console.warn('livekit', error);
+        if (room === this.#room) throw error;
       });
     });
-    return this.#work;
   }
 
   async #publishAll(room: Room): Promise<void> {
     const { localParticipant: me } = room;
     for (const [key, publication] of this.#published) {
-      if (this.#tracks.has(key)) continue;
+      if (this.tracks.has(key)) continue;
       this.#published.delete(key);
       if (publication.track !== undefined) await me.unpublishTrack(publication.track, false);
     }
-    for (const [key, { source, track }] of this.#tracks) {
+    for (const [key, { source, track }] of this.tracks) {
       const place = this.#published.get(key)?.track;
       const options = optionsOf(source, track.kind);
       if (place !== undefined) {
@@ -259,12 +231,6 @@ class Livekit implements MediaEngine {
         if (room === this.#room) this.#published.set(key, publication);
       }
     }
-  }
-
-  #tell(isUp: boolean): void {
-    if (isUp === this.#isUp || this.#isClosed) return;
-    this.#isUp = isUp;
-    this.#host.onState(isUp ? 'up' : 'down');
   }
 }
 

@@ -38,7 +38,7 @@ export interface MediaEngine {
   signal(data: Signal): void;
   /** Who else is in the room now; called after every change. Engines with a server may ignore it. */
   setPeers(identities: readonly string[]): void;
-  /** The connection to the gateway is back: bring the media back if they are gone. */
+  /** The connection to the gateway, or the engine behind it, is back: bring the media back if they are gone. */
   restart(): void;
   close(): void;
 }

@@ -32,7 +32,7 @@ interface Options {
 /**
  * One browser in a room: a handle that publishes in one peer connection, and a {@link Receiver}.
  *
- * The browser sends `{op: 'hello'}` (it has nothing, or is not sure), `{op: 'publish', sdp, sources}` (an offer; `sources` is `{<mid>: <source>}`), `{op: 'sending',
+ * The browser sends `{op: 'hello'}` (it wants to receive all that there is), `{op: 'publish', sdp, sources}` (an offer; `sources` is `{<mid>: <source>}`), `{op: 'sending',
  * sources}` (what it has switched on now), `{op: 'answer', sdp}`, `{op: 'candidate', pc: 'send'|'receive', candidate}`,
  * `{op: 'restart'}` (the receiving side, with new ICE credentials) and `{op: 'again'}` (in a new peer connection). It
  * gets `{op: 'open', visit}` first, `{op: 'ready', visit}` for its hello, `{op: 'answer', sdp}`, `{op: 'offer', sdp, streams: [{mid, identity, source}]}`,
