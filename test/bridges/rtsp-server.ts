@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import type { TlsOptions } from 'node:tls';
 import { freePort } from '../harness/platform.ts';
 import { until } from '../harness/wait.ts';
 import { startTcp } from '../restream/far-ends.ts';
@@ -15,8 +16,10 @@ const REALM = 'camera';
 const NONCE = 'a-nonce';
 
 export interface Camera {
-  /** `127.0.0.1:<port>/cam` */
+  /** `127.0.0.1:<port>/cam`, with Digest. */
   place: string;
+  /** `localhost:<port>/cam`, secured, with Basic. */
+  secured: string;
   user: string;
   password: string;
   /** What was asked, by method. */
@@ -26,10 +29,10 @@ export interface Camera {
 }
 
 /**
- * A camera: ffmpeg encodes and packetises (RFC 6184, RFC 3640), and a small server of RTSP with Digest hands its packets
- * on, interleaved.
+ * A camera: ffmpeg encodes and packetises (RFC 6184, RFC 3640), and a small server of RTSP with Digest, or secured and
+ * with Basic, hands its packets on, interleaved.
  */
-export async function startCamera(t: TestContext): Promise<Camera> {
+export async function startCamera(t: TestContext, certificate: TlsOptions): Promise<Camera> {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-rtsp-'));
   const ports = [await freePort(), await freePort()];
   const file = join(dir, 'a.sdp');
@@ -62,8 +65,13 @@ export async function startCamera(t: TestContext): Promise<Camera> {
   const end = () => {
     for (const viewer of viewers) viewer.destroy();
   };
-  const port = await startTcp(t, (socket) => serve(socket, described, viewers, camera));
-  return { ...camera, place: `127.0.0.1:${port}/cam`, end };
+  const port = await startTcp(t, (socket) => serve(socket, described, viewers, { ...camera, ...DIGEST }));
+  const secured = await startTcp(
+    t,
+    (socket) => serve(socket, described, viewers, { ...camera, ...BASIC }),
+    certificate,
+  );
+  return { ...camera, place: `127.0.0.1:${port}/cam`, secured: `localhost:${secured}/cam`, end };
 }
 
 function encoderArgs(ports: number[], file: string): string[] {
@@ -86,11 +94,28 @@ function framed(channel: number, packet: Buffer): Buffer {
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
+interface Way {
+  challenge: string;
+  /** What a header of the right user has. */
+  proof(user: string, password: string, method: string, url: string): string;
+}
+
+const DIGEST: Way = {
+  challenge: `Digest realm="${REALM}", nonce="${NONCE}"`,
+  proof: (user, password, method, url) =>
+    `response="${md5(`${md5(`${user}:${REALM}:${password}`)}:${NONCE}:${md5(`${method}:${url}`)}`)}"`,
+};
+const BASIC: Way = {
+  challenge: `Basic realm="${REALM}"`,
+  proof: (user, password) =>
+    `Authorization: Basic ${Buffer.from(`${user}:${password}`).toString('base64')}\r\n`,
+};
+
 function serve(
   socket: Socket,
   sdp: string,
   viewers: Set<Socket>,
-  { user, password, asked }: Pick<Camera, 'user' | 'password' | 'asked'>,
+  { user, password, asked, challenge, proof }: Pick<Camera, 'user' | 'password' | 'asked'> & Way,
 ): void {
   let input = '';
   socket.on('close', () => viewers.delete(socket));
@@ -104,10 +129,9 @@ function serve(
       const sequence = /CSeq: (\d+)/.exec(head)?.[1];
       const answer = (status: string, lines: string[] = [], body = '') =>
         socket.write([`RTSP/1.0 ${status}`, `CSeq: ${sequence}`, ...lines, '', body].join('\r\n'));
-      const proof = md5(`${md5(`${user}:${REALM}:${password}`)}:${NONCE}:${md5(`${method}:${url}`)}`);
       if (method === 'OPTIONS') answer('200 OK', ['Public: OPTIONS, DESCRIBE, SETUP, PLAY, GET_PARAMETER']);
-      else if (!head.includes(`response="${proof}"`)) {
-        answer('401 Unauthorized', [`WWW-Authenticate: Digest realm="${REALM}", nonce="${NONCE}"`]);
+      else if (!`${head}\r\n`.includes(proof(user, password, method, url))) {
+        answer('401 Unauthorized', [`WWW-Authenticate: ${challenge}`]);
       } else if (method === 'DESCRIBE') {
         answer('200 OK', ['Content-Type: application/sdp', `Content-Length: ${sdp.length}`], sdp);
       } else if (method === 'SETUP') answer('200 OK', ['Session: 1234;timeout=60']);

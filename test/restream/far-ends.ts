@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { freePort } from '../harness/platform.ts';
 import { until } from '../harness/wait.ts';
 
@@ -88,14 +89,23 @@ export function countFrames(input: string, seconds: number, format: string[] = [
 }
 const PROGRESS = ['-f', 'null', '-progress', 'pipe:1', '-'];
 
-/** A TCP server that does as told with each connection; it ends with the test. */
-export async function startTcp(t: TestContext, onConnection: (socket: Socket) => void): Promise<number> {
+/**
+ * A TCP server that does as told with each connection; it ends with the test.
+ *
+ * @param secured its certificate; without one it speaks in plain.
+ */
+export async function startTcp(
+  t: TestContext,
+  onConnection: (socket: Socket) => void,
+  secured?: TlsOptions,
+): Promise<number> {
   const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
+  const take = (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     onConnection(socket);
-  });
+  };
+  const server: Server = secured === undefined ? createServer(take) : createTlsServer(secured, take);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
     server.close();
@@ -103,6 +113,17 @@ export async function startTcp(t: TestContext, onConnection: (socket: Socket) =>
   });
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** A port that hands on, in plain, what comes secured. */
+export function startTlsFront(t: TestContext, secured: TlsOptions, port: number): Promise<number> {
+  const handOn = (socket: Socket) => {
+    const far = connect(port, '127.0.0.1');
+    far.on('error', () => socket.destroy()).on('close', () => socket.destroy());
+    socket.on('close', () => far.destroy());
+    socket.pipe(far).pipe(socket);
+  };
+  return startTcp(t, handOn, secured);
 }
 
 /** A listener of libsrt (of ffmpeg's), with these options; it is called again after each refusal. It ends with the test. */

@@ -4,8 +4,10 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { startBridge } from '../../../test/bridges/bridge.ts';
 import { FPS, type HlsFiles, makeHls, slidingPlaylist } from '../../../test/bridges/hls.ts';
 import { createTestCa, type TestCa } from '../../../test/harness/certificates.ts';
+import { startTestDns } from '../../../test/harness/dns.ts';
 import { type SinkReply, type SinkRequest, startHttpsSink } from '../../../test/harness/https-sink.ts';
 import { until } from '../../../test/harness/wait.ts';
+import { createOutbound } from '../../platform/outbound/index.ts';
 
 const SECONDS = 4;
 const FRAMES = SECONDS * FPS;
@@ -121,6 +123,58 @@ test('a live playlist is followed over discontinuities, and a redirect is the ba
   assert.deepEqual(stats?.issues, [], 'its times go on');
   const loads = requests.filter((request) => nameOf(request) === 'live.m3u8').length;
   assert.ok(loads < 20, `${loads} loads: a second each`);
+});
+
+test('a user and a password are told to the source alone, not to others that it names', async (t) => {
+  let startedMs: number | null = null;
+  const files = await serve(t, (request) => answer(plain, request));
+  const pair = `Basic ${Buffer.from('ada:p:ss/w rd').toString('base64')}`;
+  const home = await serve(t, ({ headers }) => {
+    if (headers.authorization !== pair) return { status: 401 };
+    startedMs ??= performance.now();
+    return { body: slidingPlaylist(SECONDS, startedMs).replace(/^index/gm, `${files.url}/index`) };
+  });
+  const place = `${new URL(home.url).host}/index.m3u8`;
+  const [good, nobody] = await Promise.all([
+    startBridge(t, `https://ada:p%3Ass%2Fw%20rd@${place}`),
+    startBridge(t, `https://${place}`),
+  ]);
+  await until(() => good.frames() > FPS && good.sounds() > 30, {
+    timeoutMs: 15_000,
+    message: () => JSON.stringify(good.reports),
+  });
+  assert.match((await nobody.when('FAILED')).message ?? '', /refuses access \(401\)/);
+  assert.ok(files.requests.length > 0);
+  assert.ok(files.requests.every(({ headers }) => headers.authorization === undefined));
+});
+
+test('a source that turns private while it is taken is left', async (t) => {
+  const dns = await startTestDns();
+  t.after(() => dns.close());
+  dns.a.set('receiver.test', ['127.0.0.1']);
+  const outbound = createOutbound({ allowPrivate: ['127.0.0.0/8'], dnsServers: [dns.address] });
+  t.after(() => outbound.close());
+  let startedMs: number | null = null;
+  let isAway = false;
+  const { url, port } = await serve(t, (request) => {
+    startedMs ??= performance.now();
+    if (nameOf(request) !== 'index.m3u8') return answer(plain, request);
+    // Asked by its own name it stays as it was.
+    if (isAway && request.headers.host?.startsWith('localhost'))
+      return { status: 302, headers: { location: 'https://10.0.0.1/index.m3u8' } };
+    return { body: slidingPlaylist(SECONDS, startedMs) };
+  });
+  const [redirected, renamed] = await Promise.all([
+    startBridge(t, `${url}/index.m3u8`),
+    startBridge(t, `https://receiver.test:${port}/index.m3u8`, { outbound }),
+  ]);
+  await Promise.all([redirected.when('ACTIVE'), renamed.when('ACTIVE')]);
+  isAway = true;
+  dns.a.set('receiver.test', ['10.0.0.1']);
+  for (const bridge of [redirected, renamed]) {
+    assert.match((await bridge.when('FAILED')).message ?? '', /private address/);
+    assert.equal(bridge.ingest.ends().length, 1);
+  }
 });
 
 test('what is wrong with a source is said in words, and not hammered', async (t) => {

@@ -1,17 +1,29 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { type TestContext, test } from 'node:test';
+import { before, type TestContext, test } from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { startBridge } from '../../../test/bridges/bridge.ts';
 import { startCamera } from '../../../test/bridges/rtsp-server.ts';
+import { createTestCa } from '../../../test/harness/certificates.ts';
 import { freePort } from '../../../test/harness/platform.ts';
 import { until } from '../../../test/harness/wait.ts';
-import { NO_NGINX_RTMP, startNginxRtmp, startTcp } from '../../../test/restream/far-ends.ts';
+import { NO_NGINX_RTMP, startNginxRtmp, startTcp, startTlsFront } from '../../../test/restream/far-ends.ts';
 import { startPublisher } from '../../../test/rtmp/publisher.ts';
 
 const FPS = 15;
+let trusted: { key: string; cert: string };
+/** Of an authority that nobody knows. */
+let stranger: typeof trusted;
+before(async () => {
+  const [ca, other] = await Promise.all([createTestCa(), createTestCa()]);
+  setDefaultCACertificates([...getCACertificates('default'), ca.pem]);
+  trusted = await ca.issue(['localhost']);
+  stranger = await other.issue(['localhost']);
+  await Promise.all([ca.close(), other.close()]);
+});
 
-test('a stream of an RTMP server is taken, ends with it, and comes back', {
+test('a stream of an RTMP server is taken, in plain and secured, ends with it, and comes back', {
   skip: NO_NGINX_RTMP,
 }, async (t) => {
   const nginx = await startNginxRtmp(t);
@@ -23,14 +35,18 @@ test('a stream of an RTMP server is taken, ends with it, and comes back', {
   await until(async () => (await nginx.stream('a-secret-name'))?.publishing === true, { timeoutMs: 10_000 });
   const once = await startBridge(t, url);
   const again = await startBridge(t, url, { autoRestart: true });
-  await Promise.all([once.when('ACTIVE'), again.when('ACTIVE')]);
+  const front = await startTlsFront(t, trusted, Number(new URL(nginx.url).port));
+  const secured = await startBridge(t, `rtmps://localhost:${front}/live/a-secret-name`);
+  await Promise.all([once.when('ACTIVE'), again.when('ACTIVE'), secured.when('ACTIVE')]);
   const before = once.frames();
   const startedMs = performance.now();
   await until(() => once.frames() >= before + 2 * FPS, { timeoutMs: 10_000 });
   assert.ok(performance.now() - startedMs > 1500, 'at its own pace');
   assert.ok(once.sounds() > 50);
+  await until(() => secured.frames() >= 2 * FPS && secured.sounds() > 50, { timeoutMs: 10_000 });
   await encoder.stop();
   assert.equal((await once.when('STOPPED')).endReason, 'SOURCE_ENDED');
+  assert.equal((await secured.when('STOPPED')).endReason, 'SOURCE_ENDED');
   assert.match((await again.when('PENDING')).message ?? '', /has ended its broadcast/);
   assert.equal(again.ingest.ends()[0]?.reason, 'closed', 'the signal has its grace');
   encoder = publish();
@@ -39,6 +55,33 @@ test('a stream of an RTMP server is taken, ends with it, and comes back', {
     message: () => JSON.stringify(again.reports),
   });
   assert.ok(!JSON.stringify(again.reports).includes('a-secret-name'));
+});
+
+/** ffmpeg as a server that sends without an end, as fast as it is taken. */
+function floodRtmp(t: TestContext, url: string): void {
+  const picture = ['-f', 'lavfi', '-i', `testsrc2=s=320x180:r=${FPS}`];
+  const coded = ['-c:v', 'libx264', '-preset', 'ultrafast', '-tune', 'zerolatency', '-pix_fmt', 'yuv420p'];
+  const server = ['-g', String(FPS), '-f', 'flv', '-listen', '1', url];
+  const child = spawn('ffmpeg', ['-v', 'error', '-nostdin', ...picture, ...coded, ...server], {
+    stdio: 'ignore',
+  });
+  t.after(() => child.kill('SIGKILL'));
+}
+
+test('a source that never ends, and sends all that it can, is taken at the pace of its media', async (t) => {
+  const url = `rtmp://127.0.0.1:${await freePort()}/live/a`;
+  floodRtmp(t, url);
+  const bridge = await startBridge(t, url, { autoRestart: true });
+  await bridge.when('ACTIVE');
+  const startedMs = performance.now();
+  // It may run ahead by ten seconds.
+  await until(() => bridge.frames() >= 14 * FPS, {
+    timeoutMs: 15_000,
+    message: () => `${bridge.frames()} pictures; ${JSON.stringify(bridge.reports)}`,
+  });
+  const tookSec = (performance.now() - startedMs) / 1000;
+  assert.ok(tookSec > 3, `${tookSec} s for the last 4`);
+  assert.equal(bridge.last()?.status, 'ACTIVE');
 });
 
 /** ffmpeg as a listener that sends for so many seconds, after it was called. */
@@ -105,13 +148,16 @@ async function startLossy(t: TestContext, to: number): Promise<{ port: number; l
   return { port: front.address().port, lost: () => lost };
 }
 
-test('a camera is played over TCP with Digest, and refused with another password', async (t) => {
-  const camera = await startCamera(t);
+test('a camera is played over TCP with Digest, secured with Basic, and refused with another password', async (t) => {
+  const camera = await startCamera(t, trusted);
   const { place, user, password } = camera;
   const url = (word: string) => `rtsp://${user}:${encodeURIComponent(word)}@${place}`;
   const good = await startBridge(t, url(password));
   const wrong = await startBridge(t, url('another'));
   const nobody = await startBridge(t, `rtsp://${place}`);
+  const basic = (word: string) => `rtsps://${user}:${encodeURIComponent(word)}@${camera.secured}`;
+  const secured = await startBridge(t, basic(password));
+  const refused = await startBridge(t, basic('another'));
   await good.when('ACTIVE');
   const before = good.frames();
   const startedMs = performance.now();
@@ -124,6 +170,11 @@ test('a camera is played over TCP with Digest, and refused with another password
   assert.ok(Math.abs(avDriftMs ?? 0) < 300, `${avDriftMs} ms apart`);
   assert.match((await wrong.when('FAILED')).message ?? '', /refuses the user or the password/);
   assert.match((await nobody.when('FAILED')).message ?? '', /asks for a user and a password/);
+  assert.match((await refused.when('FAILED')).message ?? '', /refuses the user or the password/);
+  await until(() => secured.frames() >= 2 * FPS && secured.sounds() > 50, {
+    timeoutMs: 10_000,
+    message: () => JSON.stringify(secured.reports),
+  });
   camera.end();
   assert.match((await good.when('FAILED')).message ?? '', /has closed the connection/);
 });
@@ -131,7 +182,10 @@ test('a camera is played over TCP with Digest, and refused with another password
 test('a server that is none, hangs up or is not there is said in words', async (t) => {
   const garbage = await startTcp(t, (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
   const closing = await startTcp(t, (socket) => socket.destroy());
+  const unknown = await startTcp(t, () => {}, stranger);
   const cases: [string, RegExp][] = [
+    [`rtmps://localhost:${unknown}/live/a`, /certificate/],
+    [`rtsps://localhost:${unknown}/a`, /certificate/],
     [`rtmp://127.0.0.1:${garbage}/live/a`, /does not answer as an RTMP server does/],
     [`rtmp://127.0.0.1:${closing}/live/a`, /closed the connection|broken the connection/],
     ['rtmp://127.0.0.1:1/live/a', /takes no connection/],
