@@ -6,6 +6,7 @@ import { startTestApp, type TestApp } from '../harness/app.ts';
 import type { TestClock } from '../harness/clock.ts';
 import { runTask } from '../harness/parts.ts';
 import { type StripeServer, startStripeServer } from '../harness/stripe-server.ts';
+import { memberPage } from './member-page.ts';
 import { type Shop, selling } from './shop.ts';
 
 /** A creator whose account with Stripe is complete. */
@@ -97,33 +98,20 @@ export async function startStripeShop(clock: TestClock) {
     });
   }
 
-  const post = (path: string, fields: Record<string, string>, cookie = '') =>
-    fetch(`${app.url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', cookie },
-      body: new URLSearchParams(fields),
-      redirect: 'manual',
-    });
-
   /** A member on the page that a mailed link opens. */
   async function member({ account }: Shop, email: string) {
     const base = `/members/${account.id}`;
-    await post(`${base}/link`, { email });
-    await run('member links');
-    const { mailbox } = app.container;
-    const mail = (await mailbox.list()).find((one) => one.to === email && one.kind === 'member-link');
-    const { text } = await mailbox.get(mail?.id ?? '');
-    const token = /token=([\w-]{43})/.exec(text ?? '')?.[1] ?? '';
-    const entered = await post(`${base}/enter`, { token });
-    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
-    const page = async () => (await fetch(`${app.url}${base}`, { headers: { cookie } })).text();
+    const { enter, fieldOf, submit } = memberPage(
+      () => app,
+      () => base,
+    );
+    const cookie = await enter(email);
     return {
       /** A form of the page, about its first subscription. */
       async send(what: string) {
-        const text = await page();
-        const field = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
-        const fields = { formToken: field('formToken'), subscription: field('subscription') };
-        const answer = await post(`${base}/${what}`, fields, cookie);
+        const formToken = await fieldOf(cookie, 'formToken');
+        const fields = { formToken, subscription: await fieldOf(cookie, 'subscription') };
+        const answer = await submit(`${base}/${what}`, fields, { cookie });
         return { status: answer.status, location: answer.headers.get('location') };
       },
     };

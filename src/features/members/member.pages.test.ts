@@ -4,6 +4,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
 import { until } from '../../../test/harness/wait.ts';
+import { memberPage } from '../../../test/money/member-page.ts';
 import { creator } from '../../../test/money/subscriber.ts';
 import { addVideo, FOLDER, madeUpFiles } from '../../../test/videos/fixture.ts';
 import { HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
@@ -27,43 +28,10 @@ after(async () => {
 
 const base = (owner = at) => `/members/${owner.username}/test`;
 
-/** @param on the node that is asked. */
-function ask(path: string, cookie = '', on = app) {
-  return fetch(`${on.url}${path}`, { headers: { cookie }, redirect: 'manual' });
-}
-
-function submit(path: string, fields: Record<string, string>, headers: Record<string, string> = {}) {
-  return fetch(`${app.url}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-    body: new URLSearchParams(fields),
-    redirect: 'manual',
-  });
-}
-
-/** Asks for a link. @returns its token, as the newest mail says. */
-async function linkFor(email: string): Promise<string> {
-  const answer = await submit(`${base()}/link`, { email });
-  assert.equal(answer.status, 200);
-  await runTask(app.container, 'member links');
-  const mail = (await app.container.mailbox.list()).find(
-    ({ to, kind }) => to === email && kind === 'member-link',
-  );
-  const { text } = mail === undefined ? { text: null } : await app.container.mailbox.get(mail.id);
-  return /token=([\w-]{43})/.exec(text ?? '')?.[1] ?? '';
-}
-
-async function enter(email: string): Promise<string> {
-  const answer = await submit(`${base()}/enter`, { token: await linkFor(email) });
-  assert.equal(answer.status, 303);
-  return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
-}
-
-/** The token in the forms of the page. */
-async function formTokenOf(cookie: string): Promise<string> {
-  const page = await (await ask(base(), cookie)).text();
-  return /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
-}
+const { ask, submit, linkFor, enter, formTokenOf } = memberPage(
+  () => app,
+  () => base(),
+);
 
 test('the link is mailed to those who are known, works once and for 15 minutes, and says nothing to others', async () => {
   const { customer } = await at.subscribe(tier);
