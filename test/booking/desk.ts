@@ -1,4 +1,5 @@
 import type { TestApp } from '../harness/app.ts';
+import { runTask } from '../harness/parts.ts';
 import { ADDRESSES, headers, type Shop, selling } from '../money/shop.ts';
 
 const ALL_DAY = [{ start: '00:00', end: '24:00' }];
@@ -82,5 +83,21 @@ export function desk(appOf: () => TestApp) {
   }
   const mailOf = (id: string) => appOf().container.mailbox.get(id);
 
-  return { ...shopping, creator, product, cohort, ask, open, booking, booked, act, mails };
+  /** What a browser has that has followed the link to the member page. */
+  async function memberCookie({ account }: Shop, email: string): Promise<string> {
+    const { container, url } = appOf();
+    const [owner] = await container.sql<{ username: string }[]>`
+      select username from account where id = ${account.id}`;
+    const path = `${url}/members/${owner?.username}/test`;
+    const submit = (action: string, fields: Record<string, string>) =>
+      fetch(`${path}/${action}`, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' });
+    await submit('link', { email });
+    await runTask(container, 'member links');
+    const known = await mails('member-link');
+    const token = /token=([\w-]{43})/.exec(known.at(-1)?.text ?? '')?.[1] ?? '';
+    const entered = await submit('enter', { token });
+    return entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+  }
+
+  return { memberCookie, ...shopping, creator, product, cohort, ask, open, booking, booked, act, mails };
 }

@@ -124,7 +124,10 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
   },
   {
     reader: 'features/members',
-    tables: ['account', 'customer', 'purchase', 'stream', 'subscription', 'tier', 'video', 'workspace'],
+    tables: [
+      ...['account', 'booking', 'cohort_video', 'customer', 'purchase', 'stream', 'subscription', 'tier'],
+      ...['video', 'workspace'],
+    ],
     reason:
       'whether a member may watch is one statement for each playlist and segment; so is each part of the page',
   },
@@ -229,7 +232,7 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
   },
   {
     reader: 'features/bookings',
-    tables: ['account', 'booking_product', 'cohort', 'purchase', 'workspace'],
+    tables: ['account', 'booking_product', 'cohort', 'cohort_session', 'purchase', 'workspace'],
     reason:
       'a booking is shown with what was given back, and locked after its cohort; its mails say what it is and whose',
   },

@@ -4,7 +4,9 @@ import { desk } from '../../../test/booking/desk.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
+import { addVideo, madeUpFiles } from '../../../test/videos/fixture.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
+import { roomRecordingReady } from '../rooms/index.ts';
 
 const clock = new TestClock(Date.UTC(2027, 2, 1, 8, 30));
 let app: TestApp;
@@ -13,7 +15,9 @@ before(async () => {
 });
 after(() => app.close());
 
-const { creator, product, open, booking, booked, act, mails, eventsOf } = desk(() => app);
+const { memberCookie, cohort, creator, product, open, booking, booked, act, mails, eventsOf } = desk(
+  () => app,
+);
 
 /** A whole hour, so many after this one. */
 function hour(count: number): string {
@@ -157,6 +161,83 @@ test('the room is made before the start; each has a way in of their own', async 
   assert.equal((await enter(shown.string('data.hostUrl').replace('/host', '/join'))).status, 404);
   (await act(of, id, 'cancel')).assertOk(200);
   assert.equal((await enter(shown.string('data.joinUrl'))).status, 410);
+});
+
+test('each session of a cohort has a room; who is shown its videos and recordings is who has booked', async () => {
+  const of = await creator();
+  const [first, second] = [hour(30), hour(60)];
+  const endOf = (startsAt: string) => new Date(Date.parse(startsAt) + HOUR_MS).toISOString();
+  const sessions = [first, second].map((startsAt) => ({ startsAt, endsAt: endOf(startsAt) }));
+  const where = await cohort(of, { startsAt: first, sessions });
+  const member = await booked(of, where, 'Member');
+  const lesson = await booked(
+    of,
+    { productId: await product(of, { replayAccessDays: 2 }), startsAt: hour(4) },
+    'Member',
+  );
+  const { joinUrl } = Object((await booking(of, member)).at('data'));
+  const enter = async () => {
+    const { pathname, search } = new URL(String(joinUrl));
+    const answer = await fetch(`${app.url}${pathname}${search}`, { redirect: 'manual' });
+    return { location: answer.headers.get('location') ?? '', text: await answer.text() };
+  };
+  assert.match((await enter()).text, /You are early/);
+
+  const owner = { ...of.account, live: of.account.test };
+  const add = (title: string) =>
+    addVideo(app.container, owner, madeUpFiles(), { visibility: 'PRIVATE', title });
+  const [recording, now, later, other] = [
+    await add('Replay'),
+    await add('Now'),
+    await add('Later'),
+    await add('Other'),
+  ];
+  const path = `/booking/cohorts/${where.cohortId}/videos`;
+  for (const body of [{ videoId: now }, { videoId: later, releaseAt: second }]) {
+    (await app.request('POST', path, { key: of.key, body })).assertOk(201);
+  }
+  clock.advance(Date.parse(hour(4)) - clock.ms());
+  await runTask(app.container, 'rooms of bookings');
+  const roomId = (await booking(of, lesson)).string('data.roomId');
+  await app.container.events.transaction(async (_tx, append) => {
+    const data = { ...roomRecordingReady.sample, roomId, videoId: recording };
+    await append(roomRecordingReady, of.account.test, data);
+  });
+  const linked = await booking(of, lesson);
+  assert.equal(linked.at('data.recordingVideoId'), recording);
+  const until = Date.parse(linked.string('data.replayAccessUntil'));
+  assert.equal(until, Date.parse(linked.string('data.endsAt')) + 2 * DAY_MS);
+  const seen = async () => {
+    const cookie = await memberCookie(of, 'member@example.com');
+    const videos = [recording, now, later, other];
+    const answers = await Promise.all(
+      videos.map((id) => fetch(`${app.url}/v/${id}/master.m3u8`, { headers: { cookie } })),
+    );
+    return answers.map(({ status }) => status);
+  };
+  assert.deepEqual(await seen(), [200, 200, 404, 404]);
+  const bare = await fetch(`${app.url}/v/${now}/master.m3u8`);
+  assert.equal(bare.status, 404);
+
+  clock.advance(Date.parse(first) - clock.ms() - 10 * MINUTE_MS);
+  await runTask(app.container, 'rooms of bookings');
+  const rooms = async () => {
+    const answer = (await app.request('GET', `/booking/cohorts/${where.cohortId}`, { key: of.key })).assertOk(
+      200,
+    );
+    return answer.list('data.sessions').map((one) => Object(one).roomId);
+  };
+  const [one, two] = await rooms();
+  assert.match(String(one), /^room_/);
+  assert.equal(two, null);
+  assert.match((await enter()).location, new RegExp(`/r/${one}#token=`));
+  clock.set(until);
+  assert.deepEqual(await seen(), [404, 200, 404, 404]);
+  clock.set(second);
+  const later2 = await enter();
+  assert.match(later2.location, /#token=/);
+  assert.notEqual((await rooms())[1], one);
+  assert.deepEqual(await seen(), [404, 200, 200, 404]);
 });
 
 test('a creator who is suspended for a week cannot hold what is booked', async () => {

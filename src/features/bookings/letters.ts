@@ -72,8 +72,11 @@ function ways({ links }: Deps, row: BookingRow): string[] {
     row.amount_cents > 0 && until !== null
       ? ` Whoever cancels before ${startIn({ ...row, starts_at: until }, row.customer_timezone ?? row.timezone)} is given everything back.`
       : '';
-  const join = row.type === 'COHORT' ? [] : [`Join here when it begins:\n\n${links.joinUrl(row.id)}`];
-  return [...join, `Cancel it or move it here.${refund}\n\n${links.manageUrl(row.id)}`];
+  const change = row.type === 'COHORT' ? 'Cancel it here.' : 'Cancel it or move it here.';
+  return [
+    `Join here when it begins:\n\n${links.joinUrl(row.id)}`,
+    `${change}${refund}\n\n${links.manageUrl(row.id)}`,
+  ];
 }
 
 function confirmation(deps: Deps, row: BookingRow, facts: BookingFacts): Written {

@@ -188,6 +188,32 @@ export async function listRoomless(
   return idsOf(rows);
 }
 
+/** Cohorts with members that have begun, or begin soon. */
+export async function listCohortsNow(db: Db, { now, soon }: { now: Date; soon: Date }): Promise<string[]> {
+  const rows = await db
+    .selectFrom('cohort')
+    .innerJoin('cohort_session', 'cohort_session.cohort_id', 'cohort.id')
+    .select('cohort.id')
+    .distinct()
+    .where('cohort.status', 'in', ['OPEN', 'FULL', 'SCHEDULED', 'RUNNING'])
+    .where('cohort.enrolled_count', '>', 0)
+    .where('cohort_session.starts_at', '<=', soon)
+    .where('cohort_session.ends_at', '>', now)
+    .where('cohort_session.room_id', 'is', null)
+    .execute();
+  return idsOf(rows);
+}
+
+/** Under its lock, what its sessions have can be changed by nobody else. */
+export async function lockCohort(tx: Tx, id: string): Promise<void> {
+  await sql`select from cohort where id = ${id} for no key update`.execute(tx);
+}
+
+/** The room of the session that is now. */
+export async function setBookingRoom(db: Db, id: string, roomId: string): Promise<void> {
+  await db.updateTable('booking').set({ room_id: roomId }).where('id', '=', id).execute();
+}
+
 export async function setOccurrenceRoom(tx: Tx, id: string, roomId: string): Promise<void> {
   await tx.updateTable('class_occurrence').set({ room_id: roomId }).where('id', '=', id).execute();
 }
@@ -231,6 +257,8 @@ export async function linkRecording(
         then coalesce(ends_at, ${now}) + make_interval(days => replay_access_days) end`,
     })
     .where('room_id', '=', roomId)
+    // A cohort has many rooms: its creator shows it what was recorded.
+    .where('type', '<>', 'COHORT')
     .where('recording_video_id', 'is', null)
     .execute();
 }

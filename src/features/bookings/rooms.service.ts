@@ -1,5 +1,6 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import type { BookingPorts } from './ports.ts';
 import type { BookingRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -33,12 +34,28 @@ export interface BookingRoomPorts extends Pick<BookingPorts, 'db' | 'clock' | 'l
       ttlSec: number,
     ): Promise<{ token: string }>;
   };
+  cohorts: {
+    /** In order of time. */
+    sessions(db: Db, cohortId: string): Promise<Session[]>;
+    setRoom(tx: Tx, sessionId: string, roomId: string): Promise<void>;
+  };
   /** Without a slash at the end. */
   publicUrl: string;
 }
 
+/** Of a cohort. */
+interface Session {
+  id: string;
+  starts_at: Date;
+  ends_at: Date;
+  room_id: string | null;
+}
+
 /** What becomes of somebody who wants to come in. */
-export type WayIn = { kind: 'OPEN'; url: string } | { kind: 'EARLY' | 'OVER' | 'CANCELED'; row: BookingRow };
+export type WayIn =
+  | { kind: 'OPEN'; url: string }
+  /** `row.starts_at` is when the next session of a cohort begins. */
+  | { kind: 'EARLY' | 'OVER' | 'CANCELED'; row: BookingRow };
 
 /** The rooms in which bookings take place (docs/decisions/booking.md#rooms). */
 export interface BookingRooms {
@@ -59,6 +76,11 @@ export function createBookingRooms(ports: BookingRoomPorts): BookingRooms {
     async prepare() {
       const now = clock.now();
       const soon = dateFromMs(now.getTime() + ROOM_BEFORE_MS);
+      for (const id of await repository.listCohortsNow(db, { now, soon })) {
+        await prepareSession(ports, id).catch((error: unknown) => {
+          log.warn({ err: error, cohortId: id }, 'the room of a session could not be made yet');
+        });
+      }
       for (const id of await repository.listRoomless(db, { now, soon }, BATCH)) {
         await ensureRoom(ports, id).catch((error: unknown) => {
           log.warn({ err: error, bookingId: id }, 'the room of a booking could not be made yet');
@@ -71,12 +93,60 @@ export function createBookingRooms(ports: BookingRoomPorts): BookingRooms {
       if (row.status === 'CANCELED' || row.status === 'EXPIRED' || row.status === 'PENDING_PAYMENT') {
         return { kind: 'CANCELED', row };
       }
+      if (row.cohort_id !== null) return enterSession(ports, row, { cohortId: row.cohort_id, who });
       const state = roomStateOf(row, clock.now());
       if (state !== 'OPEN') return { kind: state, row };
       const roomId = row.room_id ?? (await ensureRoom(ports, id));
       return roomId === null ? { kind: 'OVER', row } : wayIn(ports, row, { roomId, who });
     },
   };
+}
+
+/** Into the session that is now, or soon. */
+async function enterSession(
+  ports: BookingRoomPorts,
+  row: BookingRow,
+  { cohortId, who }: { cohortId: string; who: 'CUSTOMER' | 'HOST' },
+): Promise<WayIn> {
+  const { db, clock, cohorts } = ports;
+  const now = clock.now();
+  const sessions = await cohorts.sessions(db, cohortId);
+  const next = sessions.find((one) => roomStateOf(one, now) !== 'OVER');
+  if (next === undefined) return { kind: 'OVER', row };
+  const { starts_at, ends_at } = next;
+  if (roomStateOf(next, now) === 'EARLY') return { kind: 'EARLY', row: { ...row, starts_at, ends_at } };
+  const roomId = next.room_id ?? (await ensureSessionRoom(ports, row, { cohortId, session: next }));
+  await repository.setBookingRoom(db, row.id, roomId);
+  return wayIn(ports, row, { roomId, who });
+}
+
+async function prepareSession(ports: BookingRoomPorts, cohortId: string): Promise<void> {
+  const { db, clock, cohorts } = ports;
+  const sessions = await cohorts.sessions(db, cohortId);
+  const session = sessions.find(
+    (one) => one.room_id === null && roomStateOf(one, clock.now()) === 'OPEN' && one.ends_at > clock.now(),
+  );
+  const [id] = await repository.listOfCohort(db, cohortId, 'CONFIRMED');
+  const row = id === undefined ? undefined : await repository.findBooking(db, id);
+  if (session !== undefined && row !== undefined) await ensureSessionRoom(ports, row, { cohortId, session });
+}
+
+async function ensureSessionRoom(
+  ports: BookingRoomPorts,
+  row: BookingRow,
+  { cohortId, session }: { cohortId: string; session: Session },
+): Promise<string> {
+  const { db, cohorts, rooms } = ports;
+  const made = await makeRoom(ports, row, { from: session.starts_at, to: session.ends_at });
+  const kept = await db.transaction().execute(async (tx) => {
+    await repository.lockCohort(tx, cohortId);
+    const known = (await cohorts.sessions(tx, cohortId)).find(({ id }) => id === session.id)?.room_id;
+    if (known) return known;
+    await cohorts.setRoom(tx, session.id, made);
+    return made;
+  });
+  if (kept !== made) await rooms.remove(row.workspace_id, made);
+  return kept;
 }
 
 async function wayIn(

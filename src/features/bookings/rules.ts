@@ -71,8 +71,8 @@ export const ROOM_AFTER_MS = HOUR_MS;
 
 export type RoomState = 'EARLY' | 'OPEN' | 'OVER';
 
-/** Can people come into the room of this booking now? */
-export function roomStateOf(row: Pick<BookingRow, 'starts_at' | 'ends_at'>, now: Date): RoomState {
+/** Can people come into the room of this booking, or session, now? */
+export function roomStateOf(row: { starts_at: Date | null; ends_at: Date | null }, now: Date): RoomState {
   const { starts_at: from, ends_at: to } = row;
   if (from === null || to === null) return 'OVER';
   if (now.getTime() < from.getTime() - ROOM_BEFORE_MS) return 'EARLY';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
-import type { Entitlements, Guarded } from '../playback/index.ts';
+import type { Entitlements } from '../playback/index.ts';
 import type { MemberCookie } from './cookie.ts';
 import * as repository from './rights.repository.ts';
 
@@ -19,7 +19,7 @@ export function createMemberEntitlements({ db, clock, cookie }: Deps): Entitleme
   const known = new Map<string, { until: number; answer: Promise<boolean> }>();
   return {
     async allows(viewer, guarded) {
-      const session = canBeBought(guarded) ? cookie.read(viewer.cookie, guarded.workspaceId) : null;
+      const session = cookie.read(viewer.cookie, guarded.workspaceId);
       if (session === null) return false;
       const key = `${session.toString('base64')} ${guarded.id} ${guarded.visibility}`;
       const now = performance.now();
@@ -32,8 +32,4 @@ export function createMemberEntitlements({ db, clock, cookie }: Deps): Entitleme
       return answer;
     },
   };
-}
-
-function canBeBought({ visibility }: Guarded): boolean {
-  return visibility === 'TIER' || visibility === 'PURCHASE';
 }

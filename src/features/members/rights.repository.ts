@@ -17,6 +17,20 @@ function hasBought(customer: string, videoId: RawBuilder<unknown>): RawBuilder<S
     and p.video_id = ${videoId} and p.status in ('PAID', 'PARTIALLY_REFUNDED'))`;
 }
 
+/**
+ * Did a booking of this customer take place, whose recording the video is, or of a cohort that is shown it? Not once the
+ * time for that is over, nor where the money went back.
+ */
+function hasBooked(customer: string, videoId: RawBuilder<unknown>, now: Date): RawBuilder<SqlBool> {
+  return sql<SqlBool>`exists (
+    select from booking b where b.customer_id = ${sql.ref(customer)}
+    and b.status in ('CONFIRMED', 'COMPLETED', 'NO_SHOW')
+    and (b.recording_video_id = ${videoId} and b.replay_access_until > ${now}
+      or exists (select from cohort_video v where v.cohort_id = b.cohort_id and v.video_id = ${videoId}
+        and (v.release_at is null or v.release_at <= ${now})))
+    and not exists (select from purchase p where p.id = b.purchase_id and p.status in ('REFUNDED', 'DISPUTED')))`;
+}
+
 /** May the member with this session watch it? One statement, as it is asked for with each playlist and segment. */
 export async function mayWatch(db: Db, session: Buffer, guarded: Guarded, now: Date): Promise<boolean> {
   const { id, workspaceId, visibility, tierIds } = guarded;
@@ -26,19 +40,23 @@ export async function mayWatch(db: Db, session: Buffer, guarded: Guarded, now: D
     .where('token_hash', '=', session)
     .where('workspace_id', '=', workspaceId)
     .where('expires_at', '>', now)
-    .where(
-      visibility === 'TIER'
-        ? hasTier('member_session.customer_id', sql`${[...tierIds]}::text[]`)
-        : hasBought('member_session.customer_id', sql`${id}`),
-    )
+    .where((eb) => {
+      const customer = 'member_session.customer_id';
+      const booked = hasBooked(customer, sql`${id}`, now);
+      if (visibility === 'TIER') return eb.or([hasTier(customer, sql`${[...tierIds]}::text[]`), booked]);
+      return visibility === 'PURCHASE' ? eb.or([hasBought(customer, sql`${id}`), booked]) : booked;
+    })
     .executeTakeFirst();
   return row !== undefined;
 }
 
-/** What a member may watch, newest first: videos of their tiers and those they bought, and streams of their tiers. */
+/**
+ * What a member may watch, newest first: videos of their tiers, those they bought and those of their bookings, and streams
+ * of their tiers.
+ */
 export async function listWatchable(
   db: Db,
-  { workspaceId, customerId }: { workspaceId: string; customerId: string },
+  { workspaceId, customerId, now }: { workspaceId: string; customerId: string; now: Date },
   limit: number,
 ): Promise<{ id: string; title: string }[]> {
   const { rows } = await sql<{ id: string; title: string }>`
@@ -46,7 +64,8 @@ export async function listWatchable(
       select v.id, v.title, v.created_at from video v join customer c on c.id = ${customerId}
       where v.workspace_id = ${workspaceId} and v.deleted_at is null and v.status in ('PROCESSING', 'READY')
       and ((v.visibility = 'TIER' and ${hasTier('c.id', sql.ref('v.tier_ids'))})
-        or (v.visibility = 'PURCHASE' and ${hasBought('c.id', sql.ref('v.id'))}))
+        or (v.visibility = 'PURCHASE' and ${hasBought('c.id', sql.ref('v.id'))})
+        or ${hasBooked('c.id', sql.ref('v.id'), now)})
       union all
       select t.id, t.title, t.created_at from stream t join customer c on c.id = ${customerId}
       where t.workspace_id = ${workspaceId} and t.deleted_at is null and t.enabled

@@ -78,7 +78,7 @@ export function createMembers(deps: Deps): Members {
     },
     receipts: ({ id }) => repository.listReceipts(db, id, RECEIPTS),
     watchable: ({ workspaceId }, { id: customerId }) =>
-      rights.listWatchable(db, { workspaceId, customerId }, WATCHABLE),
+      rights.listWatchable(db, { workspaceId, customerId, now: clock.now() }, WATCHABLE),
     tiers: ({ workspaceId }) => repository.listTiers(db, workspaceId),
     async cleanUp() {
       const now = clock.now();

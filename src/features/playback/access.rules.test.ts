@@ -7,7 +7,7 @@ import { type Grant, isForEntitled, mayPlayThere, mayWatch } from './access.rule
 const TABLE: Record<Visibility, [nobody: boolean, entitled: boolean, site: boolean, playback: boolean]> = {
   PUBLIC: [true, true, true, true],
   UNLISTED: [true, true, true, true],
-  PRIVATE: [false, false, false, true],
+  PRIVATE: [false, true, false, true],
   FOLLOWERS: [false, true, false, true],
   TIER: [false, true, false, true],
   PURCHASE: [false, true, false, true],

@@ -9,9 +9,9 @@ import type { Visibility } from '../../kernel/visibility.ts';
 export const GRANTS = ['playback', 'preview', 'site'] as const;
 export type Grant = (typeof GRANTS)[number];
 
-/** May be asked of the `Entitlements`: those who follow, subscribe or have bought. */
+/** May be asked of the `Entitlements`: those who follow, subscribe, have bought or booked. */
 export function isForEntitled(visibility: Visibility): boolean {
-  return visibility === 'FOLLOWERS' || visibility === 'TIER' || visibility === 'PURCHASE';
+  return visibility !== 'PUBLIC' && visibility !== 'UNLISTED';
 }
 
 /** The holder sees it whatever its visibility. */
@@ -31,7 +31,6 @@ export function mayWatch(claim: {
     case 'UNLISTED':
       return true;
     case 'PRIVATE':
-      return opens(grant);
     case 'FOLLOWERS':
     case 'TIER':
     case 'PURCHASE':

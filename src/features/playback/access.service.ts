@@ -19,7 +19,7 @@ export interface Guarded {
   tierIds: readonly string[];
 }
 
-/** Who is entitled to what is for FOLLOWERS, TIER and PURCHASE. */
+/** Who is entitled to what not everybody sees: followers, members, buyers, and customers of bookings. */
 export interface Entitlements {
   allows(viewer: Pick<Viewer, 'cookie'>, guarded: Guarded): Promise<boolean>;
 }

@@ -69,7 +69,7 @@ export function bookingsPart(needs: Needs): Built<Gives> {
   const ports: BookingPorts = {
     ...needs,
     calendar,
-    invitation: (entry) => invitation(entry, config.MAIL_FROM),
+    invitation: (entry) => invitation(entry, { from: config.MAIL_FROM, host: new URL(publicUrl).hostname }),
     waitlist: { isKept: async () => false, take: async () => null },
     timezoneOf: async (db, workspaceId) => (await availability.of(db, workspaceId)).timezone,
   };
@@ -107,8 +107,14 @@ export function bookingsPart(needs: Needs): Built<Gives> {
 }
 
 /** What a mail carries. The mails come from the platform, and so does the invitation: the creator's address is theirs. */
-function invitation({ method, organizer, ...entry }: Invited, from: string): string {
+function invitation(
+  { method, organizer, uid, ...entry }: Invited,
+  { from, host }: { from: string; host: string },
+): string {
   const email = /([^<\s]+@[^>\s]+)>?\s*$/.exec(from)?.[1] ?? from;
   const status = method === 'CANCEL' ? 'CANCELLED' : 'CONFIRMED';
-  return writeCalendar({ method, entries: [{ ...entry, status, organizer: { name: organizer, email } }] });
+  return writeCalendar({
+    method,
+    entries: [{ ...entry, uid: `${uid}@${host}`, status, organizer: { name: organizer, email } }],
+  });
 }
