@@ -130,8 +130,10 @@ async function broadcast(layout: BridgeLayout, view: () => RoomView | null) {
       signal: ended.signal,
     },
   );
-  // It may fail while something else is waited for.
-  running.catch(() => {});
+  let failure: unknown = null;
+  running.catch((error: unknown) => {
+    failure = error;
+  });
   const stop = async () => {
     ended.abort();
     await running.finally(stopPlayout);
@@ -144,7 +146,7 @@ async function broadcast(layout: BridgeLayout, view: () => RoomView | null) {
     /** Waits until each spot is so. */
     async shows(expected: readonly (readonly [Spot, string])[], what: string): Promise<void> {
       let seen: string[] = [];
-      const message = () => `${what}; seen: ${seen.join(', ')}`;
+      const message = () => `${what}; seen: ${seen.join(', ')}; ${failure ?? 'it runs'}`;
       await until(
         async () => {
           seen = await seenAt(
@@ -159,8 +161,13 @@ async function broadcast(layout: BridgeLayout, view: () => RoomView | null) {
   };
 }
 
+const guests = new Map<string, Guest>();
+/** Or has come in a test before. */
 async function come(identity: string): Promise<Guest> {
+  const there = guests.get(identity);
+  if (there !== undefined) return there;
   const guest = await studio.enter(identity);
+  guests.set(identity, guest);
   await guest.publish('CAMERA', 'MICROPHONE');
   return guest;
 }
@@ -190,11 +197,11 @@ test('a room is one picture and one sound, before anybody comes and over whoever
   );
   view = null;
   await running;
-  await ada.leave();
 });
 
 test('those who are there already are seen, by who speaks', { skip }, async () => {
   const [ada, bob] = [await come('ada'), await come('bob')];
+  await say(ada, false);
   await say(bob, true);
   await bob.sees('ada');
   await ada.hears('bob');
@@ -223,7 +230,7 @@ test('those who are there already are seen, by who speaks', { skip }, async () =
     'Ada alone',
   );
   await single.stop();
-  await Promise.all([ada.leave(), bob.leave()]);
+  await ada.leave();
 });
 
 test('a stream is seen and heard in a room, and so is the room, over a Janus that is killed', {

@@ -12,13 +12,14 @@ const CHECK_MS = 1000;
 
 /** A source that sends in real time, and tells when it does no more. */
 export class LiveLane {
-  /** Rejects when nothing has come for too long. */
+  /** Rejects when something has come, and then nothing for too long. */
   readonly silence: Promise<never>;
   readonly #playout: Playout;
   readonly #lane: Lane = newLane();
   readonly #stretch: Stretch = { shift: null };
   readonly #timer: NodeJS.Timeout;
-  #lastMs = performance.now();
+  /** null before the first: how long that may take is the bridge's to say. */
+  #lastMs: number | null = null;
 
   constructor(begin: BeginPlayout) {
     this.#playout = begin({ aheadMs: AHEAD_MS, tracks: 1 });
@@ -26,7 +27,7 @@ export class LiveLane {
     this.silence = promise;
     promise.catch(() => {});
     this.#timer = setInterval(() => {
-      if (performance.now() - this.#lastMs < SILENT_MS) return;
+      if (this.#lastMs === null || performance.now() - this.#lastMs < SILENT_MS) return;
       reject(new PushFailure('normal', 'The source sends nothing any more.'));
     }, CHECK_MS);
   }
