@@ -22,9 +22,14 @@ export async function samplePaths(
     }),
   );
   const [mail] = await mailbox.list();
+  const productId = await create('/booking/products', { title: 'A course', type: 'COHORT', priceCents: 0 });
+  const startsAt = '2100-01-01T09:00:00Z';
+  const cohortId = await create(`/booking/products/${productId}/cohorts`, { startsAt });
   return {
     '/mailbox/$mailId': `/mailbox/${mail?.id}`,
     '/webhooks/$webhookId': `/webhooks/${await create('/me/webhooks', { url: 'https://hooks.example.com/marquee' })}`,
+    '/booking/products/$id': `/booking/products/${productId}`,
+    '/booking/cohorts/$id': `/booking/cohorts/${cohortId}`,
     '/live/$id': `/live/${await create('/streams', { title: 'Evening concert' })}`,
     '/rooms/$id': `/rooms/${await create('/rooms', { name: 'Monday class' })}`,
     '/videos/$id': `/videos/${await create('/videos', { title: 'Evening concert' })}`,

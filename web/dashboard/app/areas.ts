@@ -1,5 +1,6 @@
 import { account } from '../pages/account/index.ts';
 import { auth } from '../pages/auth/index.ts';
+import { booking } from '../pages/booking/index.ts';
 import { domains } from '../pages/domains/index.ts';
 import { events } from '../pages/events/index.ts';
 import { home } from '../pages/home/index.ts';
@@ -21,6 +22,7 @@ export const areas = [
   live,
   videos,
   rooms,
+  booking,
   monetization,
   keys,
   webhooks,

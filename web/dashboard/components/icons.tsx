@@ -46,3 +46,4 @@ export const DomainIcon = () => (
 export const MoneyIcon = () => (
   <Icon d="M3 6.5h18v11H3zM12 14.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM6.5 12h.01M17.5 12h.01" />
 );
+export const CalendarIcon = () => <Icon d="M4 6h16v14H4zM4 10.5h16M8 3.5V8M16 3.5V8M8.5 15l2.5 2.5 4.5-5" />;

@@ -8,8 +8,7 @@ import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
 import { Loaded } from '../../components/loaded.tsx';
-
-const ZONES = Intl.supportedValuesOf('timeZone');
+import { zonesWith } from '../../components/time-zones.ts';
 
 export function ProfileForm() {
   const me = $api.useQuery('get', '/me');
@@ -37,7 +36,6 @@ function Fields({ me }: { me: Pick<Shape<'Me'>, 'name' | 'username' | 'bio' | 'l
     },
     onError: formErrors(form),
   });
-  const zones = ZONES.includes(me.timezone) ? ZONES : [me.timezone, ...ZONES];
   return (
     <form
       onSubmit={form.onSubmit(({ name, bio, ...rest }) =>
@@ -78,7 +76,7 @@ function Fields({ me }: { me: Pick<Shape<'Me'>, 'name' | 'username' | 'bio' | 'l
           label={t('profile.timezone')}
           description={t('profile.timezoneHint')}
           size="md"
-          data={zones}
+          data={zonesWith(me.timezone)}
         />
         <Group>
           <Button type="submit" loading={save.isPending}>

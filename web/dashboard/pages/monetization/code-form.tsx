@@ -14,23 +14,17 @@ import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { FormActions } from '../../components/form-actions.tsx';
+import { instantOf, localTime } from '../../components/local-time.ts';
 import { centsOf, dollarsOf, type Entered, MoneyInput } from '../../components/money-input.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
-import { FormActions } from './form-actions.tsx';
 
 type Code = Shape<'DiscountCode'>;
 
 /** As many as one page of them has. */
 const PRODUCTS = 100;
 const MAX_USES = 2_147_483_647;
-const MINUTE_MS = 60_000;
-
-/** As a `datetime-local` input has it, in the zone of the browser. */
-function localTime(instant: string): string {
-  const at = new Date(instant);
-  return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
-}
 
 function valuesOf(code: Code | null) {
   const percent: Entered = code?.percentOff ?? '';
@@ -43,7 +37,7 @@ function valuesOf(code: Code | null) {
     percent,
     amount: dollarsOf(amountCentsOff),
     maxUses,
-    expiresAt: expiresAt === null ? '' : localTime(expiresAt),
+    expiresAt: localTime(expiresAt),
     notes: code?.notes ?? '',
   };
 }
@@ -54,7 +48,7 @@ type Values = ReturnType<typeof valuesOf>;
 function laterOf({ maxUses, expiresAt, notes }: Values) {
   return {
     maxUses: maxUses === '' ? null : Number(maxUses),
-    expiresAt: expiresAt === '' ? null : new Date(expiresAt).toISOString(),
+    expiresAt: instantOf(expiresAt),
     notes: notes.trim() === '' ? null : notes,
   };
 }

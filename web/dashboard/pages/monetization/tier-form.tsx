@@ -15,9 +15,9 @@ import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { FormActions } from '../../components/form-actions.tsx';
 import { centsOf, dollarsOf, type Entered, MoneyInput } from '../../components/money-input.tsx';
 import { Panel } from '../../components/panel.tsx';
-import { FormActions } from './form-actions.tsx';
 import { usePriceWords } from './tier-words.ts';
 
 type Tier = Shape<'Tier'>;

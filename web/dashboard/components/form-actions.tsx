@@ -4,17 +4,20 @@ import { useTranslation } from 'react-i18next';
 interface Props {
   submit: string;
   isPending: boolean;
-  onCancel: () => void;
+  /** Absent where the form is always there. */
+  onCancel?: () => void;
 }
 
-/** The foot of a form that is opened in place. */
+/** The foot of a form. */
 export function FormActions({ submit, isPending, onCancel }: Props) {
-  const { t } = useTranslation('monetization');
+  const { t } = useTranslation();
   return (
     <Group justify="flex-end">
-      <Button variant="default" onClick={onCancel}>
-        {t('form.cancel')}
-      </Button>
+      {onCancel !== undefined && (
+        <Button variant="default" onClick={onCancel}>
+          {t('cancel')}
+        </Button>
+      )}
       <Button type="submit" loading={isPending}>
         {submit}
       </Button>

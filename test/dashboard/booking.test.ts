@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+
+const SLOW = { timeout: 30_000 };
+
+let dashboard: TestDashboard;
+before(async () => {
+  dashboard = await startDashboard();
+});
+after(() => dashboard?.close());
+
+test('a product is made, hours are set, and it is published with times to book', async () => {
+  const user = await dashboard.user({ name: 'Ada' });
+  const session = await dashboard.signedIn(user);
+  await dashboard.visit('/dashboard/booking/products', { user }, async (page) => {
+    await page.getByRole('heading', { name: 'Nothing to book yet' }).waitFor(SLOW);
+    await page.getByRole('button', { name: 'New product' }).first().click();
+    await page.getByLabel('Title').fill('An hour of coaching');
+    await page.getByLabel('Price in US dollars').fill('50');
+    await page.getByLabel('Name in the address').fill('Not Good');
+    await page.getByRole('button', { name: 'Add a question' }).click();
+    const question = page.getByRole('group', { name: 'Question 1' });
+    await question.getByRole('textbox', { name: 'Question', exact: true }).fill('Your level');
+    await question.getByLabel('Kind of answer').selectOption('SELECT');
+    await question.getByLabel('Choices').fill('New\nOld');
+    await page.getByRole('button', { name: 'Create product' }).click();
+    await page.getByText(/slug must match/).waitFor(SLOW);
+    await page.getByLabel('Name in the address').fill('coaching');
+    await page.getByRole('button', { name: 'Create product' }).click();
+    await page.getByRole('heading', { level: 1, name: 'An hour of coaching' }).waitFor(SLOW);
+    await page.getByText(/there is no time to book/).waitFor(SLOW);
+    await page.getByRole('button', { name: 'Publish' }).click();
+    await page.getByText('First say when you have time').waitFor(SLOW);
+
+    await page.getByRole('link', { name: 'Change when you have time' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Availability' }).waitFor(SLOW);
+    await page.getByRole('button', { name: 'Add hours to Monday' }).click();
+    const monday = page.getByRole('group', { name: 'Monday' });
+    await monday.getByLabel('From').fill('22:00');
+    await monday.getByLabel('Until').fill('00:00');
+    await page.getByRole('button', { name: 'Monday’s hours for Tuesday to Friday' }).click();
+    await page.getByRole('button', { name: 'Add time off' }).click();
+    const off = page.getByRole('group', { name: 'Time off 1' });
+    await off.getByLabel('From').fill('2026-12-24');
+    await off.getByLabel('Last day').fill('2026-12-20');
+    await page.getByRole('button', { name: 'Save times' }).click();
+    await page.getByText('The end is after the start.').waitFor(SLOW);
+    await off.getByLabel('Last day').fill('2026-12-26');
+    await assertAccessible(page, 'hours and time off');
+    await page.getByRole('button', { name: 'Save times' }).click();
+    await page.getByText('Your times are saved.').waitFor(SLOW);
+    const put = (await session.send('GET', '/booking/availability')).assertOk(200);
+    assert.deepEqual(put.at('data.weeklyJson.fri'), [{ start: '22:00', end: '24:00' }]);
+    assert.deepEqual(put.at('data.blackoutsJson'), [{ start: '2026-12-24', end: '2026-12-26' }]);
+
+    await page.getByRole('link', { name: 'Products', exact: true }).click();
+    await page.getByRole('link', { name: 'An hour of coaching' }).click();
+    await page.getByRole('button', { name: 'Publish' }).click();
+    await page.getByText('It can be booked.').waitFor(SLOW);
+    assert.match(
+      await page.getByLabel('Link to book it', { exact: true }).inputValue(),
+      /\/book\/[^/]+\/coaching$/,
+    );
+    await page.getByText(/times in the next four weeks/).waitFor(SLOW);
+    await assertAccessible(page, 'a published product');
+  });
+  const made = (await session.send('GET', '/booking/products')).assertOk(200);
+  assert.deepEqual(made.at('data.0.intakeFields'), [
+    { key: 'question1', label: 'Your level', type: 'SELECT', required: false, options: ['New', 'Old'] },
+  ]);
+});
+
+test('a course gets a cohort with a session and a video, which is canceled', async () => {
+  const user = await dashboard.user({ name: 'Grace' });
+  const session = await dashboard.signedIn(user);
+  const create = async (path: string, body: object) =>
+    (await session.send('POST', path, { body })).assertOk(201).string('data.id');
+  const product = { title: 'A course', type: 'COHORT', priceCents: 0, capacity: 8 };
+  const id = await create('/booking/products', product);
+  await create('/videos', { title: 'Lesson one' });
+  await dashboard.visit(`/dashboard/booking/products/${id}`, { user }, async (page) => {
+    await page.getByText('No cohort yet').waitFor(SLOW);
+    await page.getByRole('button', { name: 'New cohort' }).click();
+    const form = page.getByRole('region', { name: 'New cohort' });
+    await form.getByLabel('Name').fill('Winter');
+    await form.getByLabel('Begins').fill('2099-01-12T17:00');
+    await form.getByRole('button', { name: 'Add a session' }).click();
+    const first = form.getByRole('group', { name: 'Session 1' });
+    await first.getByLabel('Starts').fill('2099-01-12T17:00');
+    await first.getByLabel('Ends').fill('2099-01-12T16:00');
+    await form.getByRole('button', { name: 'Create cohort' }).click();
+    await page.getByText('A session ends after its start.').waitFor(SLOW);
+    await first.getByLabel('Ends').fill('2099-01-12T18:00');
+    await form.getByRole('button', { name: 'Create cohort' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Winter' }).waitFor(SLOW);
+
+    const videos = page.getByRole('region', { name: 'Videos for members' });
+    await videos.getByRole('combobox', { name: 'Video' }).selectOption({ label: 'Lesson one' });
+    await videos.getByRole('button', { name: 'Add the video' }).click();
+    await videos.getByRole('link', { name: 'Lesson one' }).waitFor(SLOW);
+    await assertAccessible(page, 'a cohort');
+
+    const settings = page.getByRole('region', { name: 'Settings' });
+    await settings.getByLabel('Seats').fill('4');
+    await settings.getByRole('button', { name: 'Save cohort' }).click();
+    await page.getByText('The cohort is saved.').waitFor(SLOW);
+    await page.getByText('0 of 4').waitFor(SLOW);
+    await page.getByRole('button', { name: 'Cancel the cohort' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel the cohort?' });
+    await dialog.getByRole('button', { name: 'Cancel the cohort' }).click();
+    await page.getByRole('main').getByText('Canceled').first().waitFor(SLOW);
+  });
+});

@@ -1,0 +1,23 @@
+/** What the addresses of the area say. What is not one of the known values is left out. */
+
+type Search = Record<string, unknown>;
+
+/** Is the form of a new one open? */
+export interface NewSearch {
+  new?: true;
+}
+
+export function newSearch(search: Search): NewSearch {
+  return search.new === true ? { new: true } : {};
+}
+
+export const PRODUCT_STATES = ['DRAFT', 'PUBLISHED', 'ARCHIVED'] as const;
+
+export interface ProductsSearch extends NewSearch {
+  status?: (typeof PRODUCT_STATES)[number];
+}
+
+export function productsSearch(search: Search): ProductsSearch {
+  const status = PRODUCT_STATES.find((known) => known === search.status);
+  return { ...newSearch(search), ...(status === undefined ? {} : { status }) };
+}
