@@ -87,6 +87,7 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
       summary: 'Cancel a booking',
       description: 'What was paid is given back, unless you say otherwise. The customer is told by mail.',
       body: CancelIn,
+      optionalBody: true,
       handler: async ({ caller }, { params, body }) =>
         out(caller, await bookings.cancel(caller.workspaceId, params.id, { ...body, by: 'CREATOR' })),
     }),
