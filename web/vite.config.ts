@@ -53,6 +53,7 @@ export default defineConfig({
         watch: source('watch/main.ts'),
         embed: source('embed/main.ts'),
         room: source('room/main.ts'),
+        book: source('book/main.ts'),
         dashboard: source('dashboard/main.tsx'),
       },
     },

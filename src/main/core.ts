@@ -24,6 +24,7 @@ import {
   type Videos,
   videoEvents,
 } from '../features/videos/index.ts';
+import { waitlistEvents } from '../features/waitlist/index.ts';
 import { webhookEvents } from '../features/webhooks/index.ts';
 import type { Built, Declarations, Part } from './part.ts';
 import { accountsPart, profilesPart } from './parts/accounts.ts';
@@ -31,6 +32,7 @@ import { createAddresses } from './parts/addresses.ts';
 import { apiKeysPart } from './parts/api-keys.ts';
 import { authPart } from './parts/auth.ts';
 import { availabilityPart } from './parts/availability.ts';
+import { bookingPagesPart } from './parts/booking-pages.ts';
 import { bookingsPart } from './parts/bookings.ts';
 import { bridgesPart } from './parts/bridges.ts';
 import { chatPart } from './parts/chat.ts';
@@ -59,6 +61,7 @@ import { subscriptionsPart } from './parts/subscriptions.ts';
 import { tiersPart } from './parts/tiers.ts';
 import { uploadsPart } from './parts/uploads.ts';
 import { videosPart } from './parts/videos.ts';
+import { waitlistPart } from './parts/waitlist.ts';
 import { webhooksPart } from './parts/webhooks.ts';
 import type { Base } from './wiring.ts';
 
@@ -82,6 +85,7 @@ export const coreDeclarations: Declarations = {
     ...payoutEvents,
     ...productEvents,
     ...cohortEvents,
+    ...waitlistEvents,
     ...bookingEvents,
   ],
   jobs: [...processingJobs, recordingJob, roomRecordingJob],
@@ -109,6 +113,7 @@ export function buildCore(base: Base) {
   const carried = take(bridgesPart({ ...base, ...media, ...meeting }));
   parts.push(membersPart({ ...base, ...people, ...media, ...money }));
   const selling = take(checkoutPart({ ...base, ...people, ...media, ...money, ...booked }));
+  parts.push(bookingPagesPart({ ...base, ...booked, ...selling }));
   const { requestLog } = take(requestLogPart(base));
   const { profiles } = take(profilesPart({ ...base, ...people }));
   parts.push(
@@ -165,8 +170,10 @@ function buildBooking(base: Booked, take: Take) {
   const { products } = take(productsPart(base));
   const { slots } = take(slotsPart({ ...base, products, availability }));
   const { cohorts } = take(cohortsPart({ ...base, availability, products }));
-  const booked = take(bookingsPart({ ...base, availability, products, slots, cohorts }));
-  return { availability, products, slots, cohorts, ...booked };
+  const selling = { ...base, availability, products, slots, cohorts };
+  const { waitlist } = take(waitlistPart(selling));
+  const booked = take(bookingsPart({ ...selling, waitlist }));
+  return { availability, products, slots, cohorts, waitlist, ...booked };
 }
 
 /** Accounts, and who may act for them. */

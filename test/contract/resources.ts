@@ -70,6 +70,7 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
       '/booking/discount-codes/{id}',
       { id: await create('/booking/discount-codes', { code: newUuid(), percentOff: 10 }) },
     ],
+    ['/booking/waitlist/{id}', { id: await waiting(create) }],
     ['/booking/products/{id}', { id: await create('/booking/products', PRODUCT) }],
     ...(await cohort(create)),
     ['/purchases/{id}', { id: await purchase(app, stream) }],
@@ -84,6 +85,12 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
       { id: await create('/me/integration-domains', { domain: `d${newUuid().slice(0, 8)}.example.com` }) },
     ],
   ]);
+}
+
+/** Somebody who waits for any time of a product. */
+async function waiting(create: (path: string, body: object) => Promise<string>): Promise<string> {
+  const productId = await create('/booking/products', PRODUCT);
+  return create(`/booking/products/${productId}/waitlist`, { email: `${newUuid()}@example.com` });
 }
 
 /** A subscription to a tier that costs nothing. */

@@ -117,6 +117,16 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
       'the last seat is taken in one statement, by the number that its product says; lists leave deleted videos out',
   },
   {
+    reader: 'features/waitlist',
+    tables: ['account', 'booking', 'workspace'],
+    reason: 'who has booked, and whose it is, read in the transaction of the event',
+  },
+  {
+    reader: 'features/booking-pages',
+    tables: ['account', 'class_occurrence', 'workspace'],
+    reason: 'whose page is at a name, and which classes are full, is one statement for each request',
+  },
+  {
     reader: 'features/subscriptions',
     tables: ['account', 'customer', 'purchase', 'tier', 'workspace'],
     reason:

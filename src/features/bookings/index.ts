@@ -21,6 +21,7 @@ export type { BookingPorts, KeptPlace } from './ports.ts';
 export type { BookingRow, OccurrenceRow, ShownBooking } from './repository.ts';
 export { type BookingRooms, createBookingRooms } from './rooms.service.ts';
 export { bookingRoutes } from './routes.ts';
+export { refundableUntil } from './rules.ts';
 export {
   type BookingOffer,
   type BookingPrice,

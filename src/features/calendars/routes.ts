@@ -16,6 +16,7 @@ export function calendarRoutes({ feed }: Deps): Route[] {
       method: 'GET',
       path: '/booking/feed',
       summary: 'Get the address of your bookings as a calendar',
+      description: 'Null while there is none.',
       reply: { status: 200, schema: Feed },
       handler: async ({ caller }) => toFeed(await feed.address(caller.workspaceId)),
     }),
@@ -35,6 +36,7 @@ export function calendarRoutes({ feed }: Deps): Route[] {
       method: 'DELETE',
       path: '/booking/feed',
       summary: 'End the address of your bookings as a calendar',
+      description: 'Whoever subscribed to it is answered 404 from now on.',
       reply: { status: 200, schema: Feed },
       async handler({ caller }) {
         await feed.remove(caller.workspaceId);

@@ -41,6 +41,8 @@ export interface Checkouts {
    */
   createForBooking(caller: Caller, input: BookingCheckoutIn): Promise<CheckoutRow>;
   get(workspaceId: string, id: string): Promise<CheckoutRow>;
+  /** What was booked by a checkout that is COMPLETED; null of any other. */
+  bookingOf(id: string): Promise<string | null>;
 }
 
 /** What is bought, as it is offered now. */
@@ -65,6 +67,10 @@ export function createCheckouts(ports: CheckoutPorts): Checkouts {
       const of = { tier_id: null, video_id: null, interval: null, trial_days: 0 };
       const offer = { kind: 'BOOKING' as const, ...of, priceCents: booking.priceCents, booking };
       return create(ports, caller, { ...settings, customerEmail: booking.input.customer.email }, offer, null);
+    },
+    async bookingOf(id) {
+      const row = await repository.findOpenly(db, id);
+      return row?.status === 'COMPLETED' ? row.booking_id : null;
     },
     async get(workspaceId, id) {
       const row = await repository.findCheckout(db, workspaceId, id);

@@ -3,10 +3,10 @@ import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
+import { bookingPath } from '../../kernel/booking-path.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ProductRow } from './repository.ts';
-import { bookingPath } from './rules.ts';
 import { Product, ProductEnded, ProductIn, ProductPatch, toProduct } from './schemas.ts';
 import type { Products } from './service.ts';
 

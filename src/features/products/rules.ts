@@ -1,4 +1,3 @@
-import type { Mode } from '../../kernel/access.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { IntakeField } from '../../platform/db/json-columns.ts';
 
@@ -30,13 +29,4 @@ function assertFields(fields: readonly IntakeField[]): void {
       throw badRequest(`${at}.options`, 'A SELECT alone has options.');
     }
   }
-}
-
-/** Where a product is booked: the path of its page (docs/api/booking-products.md#the-page). */
-export function bookingPath(
-  creator: { username: string; mode: Mode },
-  product: { id: string; slug: string | null },
-): string {
-  const mode = creator.mode === 'test' ? '/test' : '';
-  return `/book/${creator.username}${mode}/${product.slug ?? product.id}`;
 }

@@ -34,6 +34,8 @@ export interface Products {
   create(workspaceId: string, input: ProductIn): Promise<ProductRow>;
   list(workspaceId: string, filters: ProductFilters, page: PageRequest): Promise<ProductRow[]>;
   get(workspaceId: string, id: string): Promise<ProductRow>;
+  /** Also in a transaction; undefined where `get` throws. */
+  find(db: Db, workspaceId: string, id: string): Promise<ProductRow | undefined>;
   /** @throws {AppError} as `create`; CONFLICT for an archived product, and for another `type` of one that has bookings. */
   update(workspaceId: string, id: string, input: ProductPatch): Promise<ProductRow>;
   /**
@@ -60,6 +62,7 @@ export function createProducts(deps: Deps): Products {
   return {
     create: (workspaceId, input) => slugged(inWork((work) => create(work, workspaceId, input))),
     list: (workspaceId, filters, page) => repository.listProducts(db, workspaceId, filters, page),
+    find: repository.findProduct,
     get: async (workspaceId, id) => found(await repository.findProduct(db, workspaceId, id)),
     update: (workspaceId, id, input) => slugged(inWork((work) => update(work, workspaceId, id, input))),
     publish: (workspaceId, id) => inWork((work) => publish(work, workspaceId, id)),

@@ -25,6 +25,7 @@ const TAGS: Record<string, string> = {
   calendars: 'Your bookings in calendars elsewhere, and what is in those.',
   availability: 'When you have time to be booked.',
   bookings: 'Who has booked a time or a seat: canceled, moved, and what became of it.',
+  waitlist: 'Who waits for a place that is taken, and to whom it is offered.',
   discountCodes: 'Codes with which buyers pay less.',
   uploads: 'Upload sessions: an address that takes the bytes of a file, by tus 1.0 or one PUT.',
   imports: 'Files that the platform fetches itself and makes videos of.',

@@ -29,6 +29,7 @@ import type { Payments } from '../../features/payments/index.ts';
 import type { Products } from '../../features/products/index.ts';
 import { participantJoined, type Rooms, roomRecordingReady } from '../../features/rooms/index.ts';
 import type { Slots } from '../../features/slots/index.ts';
+import type { Waitlist } from '../../features/waitlist/index.ts';
 import { writeCalendar } from '../../platform/icalendar.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
@@ -41,6 +42,7 @@ interface Needs extends Base {
   products: Products;
   rooms: Rooms;
   slots: Slots;
+  waitlist: Waitlist;
 }
 
 type Invited = Parameters<BookingPorts['invitation']>[0];
@@ -54,7 +56,7 @@ interface Gives {
 }
 
 /** What others hear of bookings by. */
-const booking = {
+export const booking = {
   confirmed: bookingConfirmed,
   rescheduled: bookingRescheduled,
   canceled: bookingCanceled,
@@ -70,7 +72,6 @@ export function bookingsPart(needs: Needs): Built<Gives> {
     ...needs,
     calendar,
     invitation: (entry) => invitation(entry, { from: config.MAIL_FROM, host: new URL(publicUrl).hostname }),
-    waitlist: { isKept: async () => false, take: async () => null },
     timezoneOf: async (db, workspaceId) => (await availability.of(db, workspaceId)).timezone,
   };
   const seats = createClassSeats(ports);

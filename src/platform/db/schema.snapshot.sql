@@ -1955,23 +1955,28 @@ create table waitlist_entry (
   status text not null default 'WAITING'::text,
   offered_at timestamp with time zone,
   offer_expires_at timestamp with time zone,
-  offer_hash bytea,
   booking_id text,
   event_sequence integer not null default 0,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  turn bigint not null generated always as identity,
+  offered_cohort_id text,
+  offered_starts_at timestamp with time zone,
+  occurrence_id text,
+  keeps_place boolean not null default false,
   constraint waitlist_entry_check CHECK (((status = 'OFFERED'::text) <= (offer_expires_at IS NOT NULL))),
+  constraint waitlist_entry_check1 CHECK ((keeps_place <= (status = 'OFFERED'::text))),
   constraint waitlist_entry_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
-  constraint waitlist_entry_offer_hash_key UNIQUE (offer_hash),
+  constraint waitlist_entry_occurrence_id_fkey FOREIGN KEY (occurrence_id) REFERENCES class_occurrence(id),
+  constraint waitlist_entry_offered_cohort_id_fkey FOREIGN KEY (offered_cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
   constraint waitlist_entry_pkey PRIMARY KEY (id),
   constraint waitlist_entry_product_id_fkey FOREIGN KEY (product_id) REFERENCES booking_product(id) ON DELETE CASCADE,
   constraint waitlist_entry_status_check CHECK ((status = ANY (ARRAY['WAITING'::text, 'OFFERED'::text, 'CONVERTED'::text, 'EXPIRED'::text, 'REMOVED'::text]))),
   constraint waitlist_entry_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
-CREATE UNIQUE INDEX waitlist_entry_offer_hash_key ON public.waitlist_entry USING btree (offer_hash);
 CREATE INDEX waitlist_entry_offered ON public.waitlist_entry USING btree (offer_expires_at) WHERE (status = 'OFFERED'::text);
 CREATE UNIQUE INDEX waitlist_entry_once ON public.waitlist_entry USING btree (product_id, cohort_id, starts_at, email) NULLS NOT DISTINCT WHERE (status = ANY (ARRAY['WAITING'::text, 'OFFERED'::text]));
-CREATE INDEX waitlist_entry_waiting ON public.waitlist_entry USING btree (product_id, cohort_id, starts_at, "position") WHERE (status = 'WAITING'::text);
+CREATE INDEX waitlist_entry_waiting ON public.waitlist_entry USING btree (product_id, turn) WHERE (status = 'WAITING'::text);
 CREATE INDEX waitlist_entry_workspace ON public.waitlist_entry USING btree (workspace_id, id DESC);
 
 create table watched_stream (

@@ -1638,11 +1638,15 @@ export interface WaitlistEntryTable {
   status: Generated<WaitlistEntryStatus>;
   offered_at: Date | null;
   offer_expires_at: Date | null;
-  offer_hash: Uint8Array | null;
   booking_id: string | null;
   event_sequence: Generated<number>;
   created_at: Date;
   updated_at: Date;
+  turn: Generated<number>;
+  offered_cohort_id: string | null;
+  offered_starts_at: Date | null;
+  occurrence_id: string | null;
+  keeps_place: Generated<boolean>;
 }
 
 export interface WatchedStreamTable {

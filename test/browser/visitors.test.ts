@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
+import { desk } from '../booking/desk.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
+import { violationsInTheDark, violationsOf } from '../harness/axe.ts';
 import { launchBrowser, type TestBrowser } from '../harness/browser.ts';
 import { until } from '../harness/wait.ts';
 import { createChat } from '../streams/chat.ts';
@@ -19,6 +21,9 @@ after(async () => {
   await browser?.close();
   await app?.close();
 });
+
+/** It has to be scrolled sideways. */
+const IS_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
 
 const texts = (page: Page) => page.locator('.chat-text').allTextContents();
 const shows = (page: Page, expected: string[]) =>
@@ -64,8 +69,7 @@ test('two visitors talk by keyboard, the creator answers, deletes and closes the
       violations.map(({ id, nodes }) => [id, nodes[0]?.html]),
       [],
     );
-    const isWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
-    assert.equal(await page.evaluate(isWide), false);
+    assert.equal(await page.evaluate(IS_WIDE), false);
   }
 
   // Who comes back is the same guest.
@@ -90,4 +94,65 @@ test('two visitors talk by keyboard, the creator answers, deletes and closes the
     );
     await close();
   }
+});
+
+test('a visitor elsewhere books by keyboard, in their own zone, on a small screen', async () => {
+  const { creator, product, mails } = desk(() => app);
+  const of = await creator();
+  const intakeFields = [
+    { key: 'goal', label: 'What is your goal?', type: 'LONGTEXT', required: true },
+    { key: 'level', label: 'Level', type: 'SELECT', required: true, options: ['New', 'Old hand'] },
+    { key: 'rules', label: 'I know the rules', type: 'CHECKBOX', required: true },
+  ];
+  const id = await product(of, { priceCents: 0, type: 'LIVE_CLASS', capacity: 2, intakeFields });
+  const at = (await app.request('GET', `/booking/products/${id}`, { key: of.key })).string('data.url');
+  const { page, errors, strangers, close } = await browser.open(app.url + new URL(at).pathname, {
+    timezoneId: 'Asia/Tokyo',
+    viewport: { width: 390, height: 780 },
+  });
+  const looksGood = async () => {
+    await page.emulateMedia({ colorScheme: 'light' });
+    assert.deepEqual([await violationsOf(page), await violationsInTheDark(page)], [[], []]);
+    assert.equal(await page.evaluate(IS_WIDE), false);
+  };
+  const press = async (link: Locator) => {
+    await link.focus();
+    await page.keyboard.press('Enter');
+  };
+  await press(page.getByRole('link', { name: 'Show them in Asia/Tokyo' }));
+  await page.getByText(/is in UTC; their time stands beside each/).waitFor();
+  await press(page.getByRole('link', { name: /, \d+ times$/ }).nth(2));
+  await looksGood();
+  const time = page.locator('#times a').nth(5);
+  const start = Temporal.Instant.from(
+    new URL(String(await time.getAttribute('href')), app.url).searchParams.get('start') ?? '',
+  );
+  const wall = (zone: string) =>
+    start.toZonedDateTimeISO(zone).toPlainTime().toString({ smallestUnit: 'minute' });
+  assert.match(
+    String(await time.textContent()),
+    new RegExp(`^${wall('Asia/Tokyo')}\\s+(\\w+ )?${wall('UTC')} in UTC\\s+2 seats left$`),
+  );
+  await press(time);
+  await page.getByLabel('Your name').fill('Zoë');
+  await page.getByLabel('E-mail address').fill('zoe@example.com');
+  await page.getByLabel('What is your goal?').fill('To try it');
+  await page.getByLabel('Level').selectOption('New');
+  await page.getByLabel('I know the rules').press('Space');
+  await looksGood();
+  await page.getByRole('button', { name: 'Book' }).press('Enter');
+  await page.getByRole('heading', { name: 'Booked' }).waitFor();
+  await page.getByText(`${wall('Asia/Tokyo')} to`).waitFor();
+  await looksGood();
+
+  const [mail] = await mails('booking-confirmed');
+  const link = new URL(mail?.text?.match(/https?:\S+\/bookings\/\w+\?\S+/)?.[0] ?? '');
+  await page.goto(app.url + link.pathname + link.search);
+  assert.equal(new URL(page.url()).search, '', 'no secret stays in the address');
+  await page.getByText('Cancel this booking').press('Enter');
+  await looksGood();
+  await page.getByLabel('Reason').press('Enter');
+  await page.getByText('Your booking is canceled.').waitFor();
+  assert.deepEqual([errors, strangers], [[], []]);
+  await close();
 });

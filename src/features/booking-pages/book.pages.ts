@@ -1,0 +1,197 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { textOf } from '../../http/forms.ts';
+import { type Page, sendPage } from '../../http/page.ts';
+import { countAddress } from '../../http/plugins/limits.ts';
+import type { Limit } from '../../http/route.ts';
+import { bookingPath } from '../../kernel/booking-path.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
+import { notFound } from '../../kernel/errors.ts';
+import type { ProductRow } from '../products/index.ts';
+import * as views from './book.views.ts';
+import { type Filled, NOTHING_TYPED } from './fields.views.ts';
+import { type Asked, withForms } from './form.pages.ts';
+import { showMonth } from './month.ts';
+import { filledBy, orderOf } from './orders.ts';
+import { bothTimes } from './picker.views.ts';
+import type { BookingPagePorts, Creator } from './ports.ts';
+import * as repository from './repository.ts';
+import { type Choice, instantOf, readChoice, zoneOr } from './rules.ts';
+
+type Params = { username: string; product: string };
+/** Each try may keep a time for ten minutes, and nobody is to take a whole calendar. */
+export const ORDERS: Limit = { bucket: 'book', per: 'ip', max: 20, windowSec: 600, refusal: 'RATE_LIMITED' };
+/** Each mails somebody. */
+const JOINS: Limit = { bucket: 'waitlist', per: 'ip', max: 10, windowSec: 900, refusal: 'RATE_LIMITED' };
+const MOST_LISTED = 100;
+const OTHERS = 40;
+
+/**
+ * `/book/:username` and `/book/:username/:product`, and the same with `/test` of the test mode
+ * (docs/api/booking-pages.md#the-booking-page).
+ */
+export function bookPages(ports: BookingPagePorts): (app: FastifyInstance) => void {
+  return withForms(ports.assets, (scope) => {
+    for (const mode of ['live', 'test'] as const) {
+      const base = `/book/:username${mode === 'test' ? '/test' : ''}`;
+      mount(scope, ports, base, async ({ params }) => {
+        const creator = await repository.findCreator(ports.db, params.username, mode);
+        if (creator === undefined) throw notFound();
+        return creator;
+      });
+    }
+  });
+}
+
+function mount(
+  app: FastifyInstance,
+  ports: BookingPagePorts,
+  base: string,
+  creatorOf: (request: Asked<Params>) => Promise<Creator>,
+): void {
+  const offered = async (request: Asked<Params>) => {
+    const creator = await creatorOf(request);
+    return {
+      creator,
+      product: await ports.products.findPublished(creator.workspaceId, request.params.product),
+    };
+  };
+  const send = (reply: FastifyReply, page: Page) => sendPage(reply, ports.assets, page);
+  app.get(base, async (request: Asked<Params>, reply) => {
+    const creator = await creatorOf(request);
+    return send(reply, views.listPage(creator, await publishedBy(ports, creator), ports.publicUrl));
+  });
+  app.get(`${base}/:product`, async (request: Asked<Params>, reply) => {
+    const { creator, product } = await offered(request);
+    const choice = await choiceOf(ports, product, (name) => textOf(request.query, name));
+    return send(reply, await shown(ports, creator, product, { choice, form: NOTHING_TYPED }));
+  });
+  app.post(`${base}/:product`, async (request: Asked<Params>, reply) => {
+    await countAddress(ports, ORDERS, request.ip);
+    const { creator, product } = await offered(request);
+    try {
+      return redirect(
+        reply,
+        await ports.order(creator, orderOf(product, request.body), addresses(ports, creator, product)),
+      );
+    } catch (error) {
+      const form = filledBy(request.body, error);
+      const choice = await choiceOf(ports, product, (name) => textOf(request.body, name));
+      return send(reply, await shown(ports, creator, product, { choice, form }));
+    }
+  });
+  app.post(`${base}/:product/waitlist`, async (request: Asked<Params>, reply) => {
+    await countAddress(ports, JOINS, request.ip);
+    const { creator, product } = await offered(request);
+    try {
+      await ports.waitlist.join(creator.workspaceId, product.id, entryOf(product, request.body));
+      return send(reply, views.joinedPage(creator, product));
+    } catch (error) {
+      const form = filledBy(request.body, error, 'waitlist');
+      const choice = await choiceOf(ports, product, (name) => textOf(request.body, name));
+      return send(
+        reply,
+        await shown(ports, creator, product, { choice: { ...choice, wait: choice.wait ?? 'any' }, form }),
+      );
+    }
+  });
+  app.get(`${base}/:product/booked`, async (request: Asked<Params>, reply) => {
+    const creator = await creatorOf(request);
+    return send(reply, await bookedPage(ports, creator, textOf(request.query, 'checkout_id')));
+  });
+}
+
+function publishedBy({ products }: BookingPagePorts, { workspaceId }: Creator): Promise<ProductRow[]> {
+  const page = {
+    take: MOST_LISTED,
+    limit: MOST_LISTED,
+    order: 'desc',
+    after: null,
+    createdAfter: null,
+    createdBefore: null,
+  } as const;
+  return products.list(workspaceId, { statuses: ['PUBLISHED'], types: undefined }, page);
+}
+
+async function choiceOf(
+  { availability, db }: BookingPagePorts,
+  { workspace_id: workspaceId }: ProductRow,
+  given: (name: string) => string,
+): Promise<Choice> {
+  return readChoice(given, (await availability.of(db, workspaceId)).timezone);
+}
+
+/** @returns where the buyer goes after the payment, and after giving up. */
+export function addresses(
+  { publicUrl }: Pick<BookingPagePorts, 'publicUrl'>,
+  creator: Creator,
+  product: ProductRow,
+) {
+  const page = `${publicUrl}${bookingPath(creator, product)}`;
+  return { success: `${page}/booked`, cancel: page };
+}
+
+async function shown(
+  ports: BookingPagePorts,
+  creator: Creator,
+  product: ProductRow,
+  { choice, form }: { choice: Choice; form: Filled },
+): Promise<Page> {
+  const { timezone: creatorZone } = await ports.availability.of(ports.db, product.workspace_id);
+  const about = { creator, product, creatorZone, choice, form, publicUrl: ports.publicUrl };
+  if (product.type === 'COHORT') {
+    const cohorts = await ports.openCohorts(product);
+    return views.productPage({ ...about, cohorts, month: null, chosen: null, others: [], fullClasses: [] });
+  }
+  const { month, times } = await showMonth(ports, product, choice);
+  const at = choice.startsAt?.getTime();
+  const isGone = form.problem?.input === 'start';
+  return views.productPage({
+    ...about,
+    cohorts: [],
+    month,
+    chosen: (!isGone && times.find(({ startsAt }) => startsAt.getTime() === at)) || null,
+    others: times.filter(({ startsAt }) => startsAt.getTime() !== at).slice(0, OTHERS),
+    fullClasses:
+      product.type === 'LIVE_CLASS' ? await repository.fullClasses(ports.db, product.id, soon(ports)) : [],
+  });
+}
+
+const FULL_DAYS = 31;
+
+function soon({ clock }: BookingPagePorts): { from: Date; to: Date } {
+  const from = clock.now();
+  return { from, to: dateFromMs(from.getTime() + FULL_DAYS * DAY_MS) };
+}
+
+/** What somebody waits for, as the form says. */
+function entryOf({ type }: ProductRow, body: unknown) {
+  const [wait, name] = [textOf(body, 'wait'), textOf(body, 'name')];
+  const who = { email: textOf(body, 'email'), name: name.trim() === '' ? null : name.slice(0, 200) };
+  if (wait === '' || wait === 'any') return who;
+  if (type === 'COHORT') return { ...who, cohortId: wait };
+  const startsAt = instantOf(wait);
+  if (startsAt === null) throw notFound();
+  return { ...who, startsAt: startsAt.toISOString() };
+}
+
+/** Says what was booked to whoever has the address of the checkout, which says as much. */
+async function bookedPage(ports: BookingPagePorts, creator: Creator, checkoutId: string): Promise<Page> {
+  const bookingId = await ports.bookingOfCheckout(checkoutId);
+  if (bookingId === null) throw notFound();
+  const booking = await ports.bookings.byId(bookingId);
+  if (booking.workspace_id !== creator.workspaceId) throw notFound();
+  const product = await ports.products.get(creator.workspaceId, booking.product_id);
+  const { starts_at: startsAt, ends_at: endsAt, timezone: zone } = booking;
+  const own = zoneOr(booking.customer_timezone ?? '', zone);
+  const when =
+    startsAt === null || endsAt === null
+      ? null
+      : bothTimes({ startsAt, endsAt }, own, { name: creator.name, zone });
+  return views.bookedPage(creator, product, when);
+}
+
+/** Not with the method of the form: what follows is a page to read. */
+export function redirect(reply: FastifyReply, url: string): FastifyReply {
+  return reply.header('Cache-Control', 'no-store').redirect(url, 303);
+}

@@ -1,0 +1,175 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { textOf } from '../../http/forms.ts';
+import { type Page, sendPage } from '../../http/page.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { writeCalendar } from '../../platform/icalendar.ts';
+import type { BookingRow } from '../bookings/index.ts';
+import { redirect } from './book.pages.ts';
+import { type Asked, withForms } from './form.pages.ts';
+import * as views from './manage.views.ts';
+import { showMonth } from './month.ts';
+import { createPass, type Pass } from './pass.ts';
+import type { BookingPagePorts } from './ports.ts';
+import * as repository from './repository.ts';
+import { instantOf, readChoice, zoneOr } from './rules.ts';
+
+const DONE: Readonly<Record<string, string>> = {
+  canceled: 'Your booking is canceled.',
+  moved: 'Your booking was moved. The new confirmation is on its way.',
+};
+
+/**
+ * `/bookings/:id`, where a customer cancels or moves a booking, by the link in the mail, which is exchanged for a cookie
+ * (docs/api/booking-pages.md#the-page-of-a-booking). A GET changes nothing.
+ */
+export function managePages(ports: BookingPagePorts): (app: FastifyInstance) => void {
+  const pass = createPass(ports, 'bookings');
+  return withForms(ports.assets, (scope) => {
+    scope.get('/bookings/:id', (request: Asked, reply) => open(ports, pass, request, reply));
+    scope.get('/bookings/:id/calendar.ics', async (request: Asked, reply) => {
+      const file = await calendarFile(ports, await admitted(ports, pass, request));
+      return reply.header('Cache-Control', 'no-store').type('text/calendar; charset=utf-8').send(file);
+    });
+    scope.get('/bookings/:id/move', async (request: Asked, reply) => {
+      const booking = await admitted(ports, pass, request);
+      return send(ports, reply, await movePage(ports, pass, request, { booking, problem: null }));
+    });
+    scope.post('/bookings/:id/move', (request: Asked, reply) => move(ports, pass, request, reply));
+    scope.post('/bookings/:id/cancel', (request: Asked, reply) => cancel(ports, pass, request, reply));
+  });
+}
+
+/** The pass is missing. */
+const CLOSED = 'UNAUTHORIZED';
+
+const send = ({ assets }: BookingPagePorts, reply: FastifyReply, page: Page) => sendPage(reply, assets, page);
+
+async function open(ports: BookingPagePorts, pass: Pass, request: Asked, reply: FastifyReply) {
+  const { id } = request.params;
+  if (ports.links.isGood('manage', id, textOf(request.query, 'token'))) {
+    reply.header('Set-Cookie', pass.grant(id));
+    return redirect(reply, views.pathOf(id));
+  }
+  if (!pass.isGood(request.headers.cookie, id)) return send(ports, reply, views.closedPage());
+  const text = DONE[textOf(request.query, 'done')];
+  const news = text === undefined ? null : { text, isProblem: false, status: 200 };
+  return send(ports, reply, await managePage(ports, pass, await ports.bookings.byId(id), news));
+}
+
+/** @throws {AppError} UNAUTHORIZED. */
+async function admitted(
+  ports: BookingPagePorts,
+  pass: Pass,
+  { params, headers }: Asked,
+): Promise<BookingRow> {
+  if (pass.isGood(headers.cookie, params.id)) return ports.bookings.byId(params.id);
+  throw new AppError(CLOSED, { message: 'Open the link in your mail again, and repeat it.' });
+}
+
+/** @throws {AppError} as `admitted`; CSRF_REJECTED for the form of another page. */
+async function sender(ports: BookingPagePorts, pass: Pass, request: Asked): Promise<BookingRow> {
+  const booking = await admitted(ports, pass, request);
+  if (pass.isOwnForm(booking.id, textOf(request.body, 'formToken'))) return booking;
+  throw new AppError('CSRF_REJECTED', { message: 'Open the link in your mail again, and repeat it.' });
+}
+
+async function about(ports: BookingPagePorts, booking: BookingRow) {
+  const creator = await repository.creatorOf(ports.db, booking.workspace_id);
+  const { title } = await ports.products.get(booking.workspace_id, booking.product_id);
+  const { timezone } = await ports.availability.of(ports.db, booking.workspace_id);
+  return { booking, creator, title, creatorZone: timezone };
+}
+
+async function managePage(
+  ports: BookingPagePorts,
+  pass: Pass,
+  booking: BookingRow,
+  news: views.BookingView['news'],
+): Promise<Page> {
+  const now = ports.clock.now();
+  const begins = booking.starts_at ?? booking.first_starts_at;
+  return views.managePage({
+    ...(await about(ports, booking)),
+    zone: zoneOr(booking.customer_timezone ?? '', booking.timezone),
+    formToken: pass.formToken(booking.id),
+    refundUntil: booking.amount_cents === 0 ? null : ports.refundableUntil(booking),
+    hasBegun: begins !== null && begins <= now,
+    joinUrl: booking.type === 'COHORT' ? null : ports.links.joinUrl(booking.id),
+    now,
+    news,
+  });
+}
+
+/** The same entry as in the mails: a calendar that has it already knows it again. */
+async function calendarFile(ports: BookingPagePorts, booking: BookingRow): Promise<string> {
+  const { id, starts_at: startsAt, ends_at: endsAt, timezone } = booking;
+  if (startsAt === null || endsAt === null) throw notFound();
+  const { creator, title } = await about(ports, booking);
+  return writeCalendar({
+    method: 'PUBLISH',
+    entries: [
+      {
+        uid: `${id}@${new URL(ports.publicUrl).hostname}`,
+        sequence: booking.ics_sequence,
+        status: booking.status === 'CANCELED' ? 'CANCELLED' : 'CONFIRMED',
+        ...{ startsAt, endsAt, timezone },
+        title: `${title} with ${creator.name}`,
+        url: ports.links.manageUrl(id),
+        createdAt: booking.created_at,
+        updatedAt: booking.updated_at,
+      },
+    ],
+  });
+}
+
+async function cancel(ports: BookingPagePorts, pass: Pass, request: Asked, reply: FastifyReply) {
+  const booking = await sender(ports, pass, request);
+  const reason = textOf(request.body, 'reason').trim().slice(0, 500);
+  try {
+    await ports.bookings.cancel(booking.workspace_id, booking.id, {
+      by: 'CUSTOMER',
+      reason: reason === '' ? null : reason,
+    });
+    return redirect(reply, `${views.pathOf(booking.id)}?done=canceled`);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const news = { text: error.message, isProblem: true, status: error.status };
+    return send(ports, reply, await managePage(ports, pass, booking, news));
+  }
+}
+
+async function move(ports: BookingPagePorts, pass: Pass, request: Asked, reply: FastifyReply) {
+  const booking = await sender(ports, pass, request);
+  try {
+    const startsAt = instantOf(textOf(request.body, 'start'));
+    if (startsAt === null) throw badRequest('start', 'Choose a time.');
+    await ports.bookings.reschedule(booking.workspace_id, booking.id, startsAt);
+    return redirect(reply, `${views.pathOf(booking.id)}?done=moved`);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const problem = { text: error.message, status: error.status };
+    return send(ports, reply, await movePage(ports, pass, request, { booking, problem }));
+  }
+}
+
+async function movePage(
+  ports: BookingPagePorts,
+  pass: Pass,
+  { query, body, method }: Asked,
+  { booking, problem }: { booking: BookingRow; problem: views.MoveView['problem'] },
+): Promise<Page> {
+  const given = method === 'POST' ? body : query;
+  const own = zoneOr(booking.customer_timezone ?? '', booking.timezone);
+  const choice = readChoice((name) => textOf(given, name), own);
+  const product = { id: booking.product_id, workspace_id: booking.workspace_id };
+  const { month, times } = await showMonth(ports, product, choice);
+  const at = choice.startsAt?.getTime();
+  return views.movePage({
+    ...(await about(ports, booking)),
+    choice,
+    month,
+    chosen: (problem === null && times.find(({ startsAt }) => startsAt.getTime() === at)) || null,
+    formToken: pass.formToken(booking.id),
+    problem,
+  });
+}

@@ -1,0 +1,148 @@
+import type { Page } from '../../http/page.ts';
+import { creatorBookingPath } from '../../kernel/booking-path.ts';
+import { inZone } from '../../kernel/local-time.ts';
+import { html, type SafeHtml } from '../../platform/html.ts';
+import type { BookingRow } from '../bookings/index.ts';
+import { framed, testNote } from './book.views.ts';
+import { addressOf, bothTimes, calendar, zoneForm } from './picker.views.ts';
+import type { Creator } from './ports.ts';
+import type { Choice, FreeTime, MonthView } from './rules.ts';
+
+/** The words and forms of the page on which a customer looks after a booking; they work without any script. */
+
+/** All that the page shows. */
+export interface BookingView {
+  booking: BookingRow;
+  creator: Creator;
+  title: string;
+  creatorZone: string;
+  /** The customer's. */
+  zone: string;
+  /** Binds the forms to the booking. */
+  formToken: string;
+  /** Until when a cancellation is refunded; null where nothing was paid. */
+  refundUntil: Date | null;
+  hasBegun: boolean;
+  joinUrl: string | null;
+  now: Date;
+  news: { text: string; isProblem: boolean; status: number } | null;
+}
+
+export const pathOf = (id: string) => `/bookings/${id}`;
+
+const STATES: Record<BookingRow['status'], string> = {
+  PENDING_PAYMENT: 'It is not paid yet.',
+  CONFIRMED: 'It is confirmed.',
+  COMPLETED: 'It has taken place.',
+  CANCELED: 'It is canceled.',
+  NO_SHOW: 'It is over; you did not come.',
+  EXPIRED: 'It was not paid in time.',
+};
+
+export function managePage(view: BookingView): Page {
+  const { booking, creator, news } = view;
+  const isOpen = booking.status === 'CONFIRMED' && !view.hasBegun;
+  return framed({
+    status: news?.status ?? 200,
+    title: view.title,
+    isPrivate: true,
+    content: html`<p>Your booking with <a href="${creatorBookingPath(creator)}"><bdi>${creator.name}</bdi></a>. ${STATES[booking.status]}</p>
+${testNote(creator)}
+${news !== null && html`<p class="${news.isProblem ? 'book-problem' : 'book-news'}" role="${news.isProblem ? 'alert' : 'status'}">${news.text}</p>`}
+<section aria-labelledby="when-title"><h2 id="when-title">When</h2>
+${whenOf(view)}
+${booking.status === 'CONFIRMED' && ways(view)}
+</section>
+${
+  isOpen &&
+  booking.type !== 'COHORT' &&
+  html`<section aria-labelledby="move-title"><h2 id="move-title">Another time</h2>
+<p>You can move it to any time that is free. What you paid stays as it is.</p>
+<p><a class="button" href="${pathOf(booking.id)}/move">Choose another time</a></p></section>`
+}
+${isOpen && cancellation(view)}`,
+  });
+}
+
+function whenOf({ booking, zone, creator, creatorZone }: BookingView): SafeHtml {
+  const { starts_at: startsAt, ends_at: endsAt, first_starts_at: begins } = booking;
+  const who = { name: creator.name, zone: creatorZone };
+  if (startsAt !== null && endsAt !== null) return bothTimes({ startsAt, endsAt }, zone, who);
+  return html`${begins !== null && html`<p>It begins on ${inZone(begins, zone)}.</p>`}`;
+}
+
+function ways({ booking, joinUrl }: BookingView): SafeHtml {
+  return html`<p class="book-ways">${joinUrl !== null && html`<a class="button main" href="${joinUrl}">Join</a>`}
+${booking.starts_at !== null && html`<a class="button" href="${pathOf(booking.id)}/calendar.ics" download="booking.ics">Add to your calendar</a>`}</p>`;
+}
+
+function cancellation({ booking, formToken, refundUntil, zone, now }: BookingView): SafeHtml {
+  const money =
+    refundUntil === null
+      ? 'Nothing was paid for it.'
+      : now <= refundUntil
+        ? `You are given everything back until ${inZone(refundUntil, zone)}.`
+        : `What you paid is not given back: the time for that was over on ${inZone(refundUntil, zone)}.`;
+  return html`<section aria-labelledby="cancel-title"><h2 id="cancel-title">Cancel</h2>
+<p>${money}</p>
+<details><summary>Cancel this booking</summary>
+<form class="form book-form" method="post" action="${pathOf(booking.id)}/cancel">
+<input type="hidden" name="formToken" value="${formToken}">
+<label class="field">Reason <small>(optional)</small>
+<input name="reason" maxlength="500" autocomplete="off">
+</label>
+<button class="button" type="submit">Cancel for good</button>
+</form></details></section>`;
+}
+
+export interface MoveView {
+  booking: BookingRow;
+  creator: Creator;
+  creatorZone: string;
+  title: string;
+  choice: Choice;
+  month: MonthView;
+  chosen: FreeTime | null;
+  formToken: string;
+  problem: { text: string; status: number } | null;
+}
+
+/** The free times, and the question before one is taken. */
+export function movePage(view: MoveView): Page {
+  const { booking, creator, creatorZone, choice, month, chosen, formToken, problem } = view;
+  const path = `${pathOf(booking.id)}/move`;
+  const picker = { path, choice, month, creator: { name: creator.name, zone: creatorZone } };
+  return framed({
+    status: problem?.status ?? 200,
+    title: `Another time: ${view.title}`,
+    isPrivate: true,
+    content: html`${problem !== null && html`<p class="book-problem" role="alert">${problem.text}</p>`}
+${booking.starts_at !== null && html`<p>Now: ${inZone(booking.starts_at, choice.zone)}. It stays yours until you have another one.</p>`}
+<section class="book-when" id="when" tabindex="-1" aria-labelledby="when-title"><h2 id="when-title">When</h2>
+${zoneForm(picker)}
+${calendar(picker)}
+</section>
+${
+  chosen !== null &&
+  html`<section id="details" tabindex="-1" aria-labelledby="details-title"><h2 id="details-title">Move it</h2>
+${bothTimes(chosen, choice.zone, picker.creator)}
+<form class="form book-form" method="post" action="${path}">
+<input type="hidden" name="formToken" value="${formToken}">
+<input type="hidden" name="start" value="${chosen.startsAt.toISOString()}">
+<input type="hidden" name="zone" value="${choice.zone}">
+<button class="button main" type="submit">Move it to this time</button>
+</form></section>`
+}
+<p><a href="${addressOf(pathOf(booking.id), choice.zone, {})}">Back to your booking</a></p>`,
+  });
+}
+
+/** The link is needed to get in. */
+export function closedPage(): Page {
+  return framed({
+    status: 404,
+    title: 'Open the link in your mail',
+    isPrivate: true,
+    content: html`<p>This page opens by the link that we mailed you. In this browser it was not opened in the last day, or the address is not whole.</p>`,
+  });
+}

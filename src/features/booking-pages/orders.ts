@@ -1,0 +1,62 @@
+import { textOf } from '../../http/forms.ts';
+import { AppError, badRequest } from '../../kernel/errors.ts';
+import type { ProductRow } from '../products/index.ts';
+import { answerName, type Filled } from './fields.views.ts';
+import type { Order } from './ports.ts';
+import { instantOf, zoneOr } from './rules.ts';
+
+const MAX_NAME = 120;
+
+/**
+ * What a form says, in the words of the API.
+ *
+ * @throws {AppError} BAD_REQUEST, field `customer.name`.
+ */
+export function orderOf(product: ProductRow, body: unknown): Order {
+  const name = textOf(body, 'name').trim();
+  if (name === '' || name.length > MAX_NAME) throw badRequest('customer.name', 'Give your name.');
+  const startsAt = instantOf(textOf(body, 'start'));
+  const cohortId = textOf(body, 'cohort');
+  const code = textOf(body, 'code').trim();
+  const zone = zoneOr(textOf(body, 'zone'), '');
+  const answers = (product.intake_fields ?? []).flatMap(({ key, type }): [string, string | boolean][] => {
+    const text = textOf(body, answerName(key));
+    return type === 'CHECKBOX' ? [[key, text === 'true']] : text === '' ? [] : [[key, text]];
+  });
+  return {
+    productId: product.id,
+    ...(startsAt !== null && { startsAt }),
+    ...(cohortId !== '' && { cohortId }),
+    customer: {
+      name,
+      email: textOf(body, 'email'),
+      timezone: zone === '' ? null : zone,
+    },
+    intakeAnswers: Object.fromEntries(answers),
+    ...(code !== '' && { discountCode: code }),
+  };
+}
+
+/** Inputs of the forms, by the fields of the API. */
+const INPUTS: Readonly<Record<string, string>> = {
+  'customer.name': 'name',
+  'customer.email': 'email',
+  email: 'email',
+  startsAt: 'start',
+  discountCode: 'code',
+};
+const ANSWER = 'intakeAnswers.';
+
+/**
+ * What was typed, and why it did not work.
+ *
+ * @param form on which the time and the cohort are no inputs: of them it says so as a whole.
+ * @throws what the customer cannot mend.
+ */
+export function filledBy(body: unknown, error: unknown, form: 'order' | 'waitlist' = 'order'): Filled {
+  if (!(error instanceof AppError) || error.code === 'NOT_FOUND') throw error;
+  const { field = null, status, message: text } = error;
+  const known = field?.startsWith(ANSWER) ? answerName(field.slice(ANSWER.length)) : INPUTS[field ?? ''];
+  const input = form === 'waitlist' && known !== 'email' ? null : (known ?? null);
+  return { typed: (name) => textOf(body, name), problem: { status, text, input } };
+}

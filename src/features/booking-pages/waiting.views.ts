@@ -1,0 +1,72 @@
+import type { Page } from '../../http/page.ts';
+import { bookingPath } from '../../kernel/booking-path.ts';
+import { inZone } from '../../kernel/local-time.ts';
+import { html, type SafeHtml } from '../../platform/html.ts';
+import type { ProductRow } from '../products/index.ts';
+import type { EntryRow } from '../waitlist/index.ts';
+import { bookForm, framed, testNote } from './book.views.ts';
+import type { Filled } from './fields.views.ts';
+import type { Creator } from './ports.ts';
+import type { Choice } from './rules.ts';
+
+/** The words and forms of the page for whoever waits for a place. */
+
+export interface WaitingView {
+  creator: Creator;
+  product: ProductRow;
+  entry: EntryRow;
+  /** What they wait for, or are offered. */
+  place: string | null;
+  choice: Choice;
+  form: Filled;
+  formToken: string;
+}
+
+export const waitingPath = (id: string) => `/waitlist/${id}`;
+
+export function waitingPage(view: WaitingView): Page {
+  const { creator, product, entry, place, form } = view;
+  const isOpen = entry.status === 'WAITING' || entry.status === 'OFFERED';
+  return framed({
+    status: form.problem?.status ?? 200,
+    title: product.title,
+    isPrivate: true,
+    content: html`<p>With <a href="${bookingPath(creator, product)}"><bdi>${creator.name}</bdi></a></p>
+${testNote(creator)}
+${place !== null && html`<p>${place}</p>`}
+${standing(view)}
+${isOpen && leaveForm(view)}`,
+  });
+}
+
+function standing(view: WaitingView): SafeHtml {
+  const { entry, choice } = view;
+  switch (entry.status) {
+    case 'WAITING':
+      return html`<p>You wait. When it is your turn, we keep the place for you and write to you.</p>`;
+    case 'OFFERED':
+      return entry.keeps_place ? offer(view) : html`<p>You are about to book: finish the payment.</p>`;
+    case 'CONVERTED':
+      return html`<p>You have booked it. The confirmation is in your mailbox.</p>`;
+    case 'EXPIRED':
+      return html`<p>Your time to take it was over${entry.offer_expires_at !== null && html` on ${inZone(entry.offer_expires_at, choice.zone)}`}. It went to the next who waits.</p>`;
+    case 'REMOVED':
+      return html`<p>You do not wait any more.</p>`;
+  }
+}
+
+function offer({ product, entry, choice, form }: WaitingView): SafeHtml {
+  const until = entry.offer_expires_at;
+  return html`<section aria-labelledby="take-title"><h2 id="take-title">A place is free for you</h2>
+${until !== null && html`<p>It is kept for you until ${inZone(until, choice.zone)}.</p>`}
+${bookForm({ product, choice, form }, `${waitingPath(entry.id)}/take`, { email: entry.email })}
+</section>`;
+}
+
+function leaveForm({ entry, formToken }: WaitingView): SafeHtml {
+  return html`<section aria-labelledby="leave-title"><h2 id="leave-title">Leave the waitlist</h2>
+<form method="post" action="${waitingPath(entry.id)}/leave">
+<input type="hidden" name="formToken" value="${formToken}">
+<button class="button" type="submit">I do not want it any more</button>
+</form></section>`;
+}

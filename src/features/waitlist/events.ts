@@ -1,0 +1,45 @@
+import Type from 'typebox';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
+import { Nullable } from '../../http/schema.ts';
+
+const data = named(
+  'WaitlistEventData',
+  Type.Object({
+    waitlistId: Type.String(),
+    productId: Type.String(),
+    cohortId: Nullable(Type.String()),
+    position: Type.Integer({ minimum: 1 }),
+    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this entry.' }),
+  }),
+);
+const sample = {
+  waitlistId: 'wl_01kafe3n4pfx2v9yq6m8d7t5zr',
+  productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr',
+  cohortId: null,
+  position: 1,
+  sequence: 1,
+};
+
+export const waitlistJoined = defineEvent({
+  type: 'booking.waitlist.joined',
+  description: 'Somebody waits for a place.',
+  data,
+  sample,
+});
+
+export const waitlistOffered = defineEvent({
+  type: 'booking.waitlist.offered',
+  description: 'A place is kept for somebody who waited; they were mailed.',
+  data,
+  sample: { ...sample, sequence: 2 },
+});
+
+export const waitlistConverted = defineEvent({
+  type: 'booking.waitlist.converted',
+  description: 'Somebody who waited has booked.',
+  data,
+  sample: { ...sample, sequence: 3 },
+});
+
+export const waitlistEvents: EventDefinition[] = [waitlistJoined, waitlistOffered, waitlistConverted];

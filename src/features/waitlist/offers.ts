@@ -1,0 +1,159 @@
+import { nextSequence } from '../../events/index.ts';
+import { inZone } from '../../kernel/local-time.ts';
+import type { ProductRow } from '../products/index.ts';
+import { waitlistConverted, waitlistOffered } from './events.ts';
+import { joinedMail, offeredMail } from './mails.ts';
+import { createPlaces, type Places } from './places.ts';
+import type { WaitlistPorts, Work } from './ports.ts';
+import type { EntryRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { offerEnd, type Place } from './rules.ts';
+
+/** How a booking ended up, as far as somebody who waited is concerned. */
+export interface Booked extends Place {
+  bookingId: string;
+  workspaceId: string;
+  productId: string;
+  email: string;
+}
+
+/**
+ * What becomes of places that are free, in the transactions that free them. Locks are taken in this order: the place (a
+ * cohort, a class, the calendar), then an entry.
+ */
+export interface Offers {
+  places: Places;
+  /** A place may be free: whoever is first keeps it, and is told. */
+  freed(work: Work, workspaceId: string, productId: string, place: Place): Promise<void>;
+  /** Ends an entry as it was read, and its place with it. @returns null when it is not as it was read any more. */
+  end(
+    work: Work,
+    entry: EntryRow,
+    to: { status: EntryRow['status']; bookingId: string | null },
+  ): Promise<EntryRow | null>;
+  /** Whoever waited has booked. */
+  converted(work: Work, booked: Booked): Promise<void>;
+  /** Tells somebody that they wait. */
+  greet(work: Work, product: ProductRow, entry: EntryRow): Promise<void>;
+  /** Where its holder sees where they stand, takes the place, or leaves. */
+  linkOf(id: string): string;
+  isLink(id: string, key: string): boolean;
+}
+
+const LINK = 'waitlist link';
+
+export function createOffers(ports: WaitlistPorts): Offers {
+  const places = createPlaces(ports);
+  const linkOf = (id: string) => `${ports.publicUrl}/waitlist/${id}?key=${ports.secrets.sign(LINK, id)}`;
+  const offers: Offers = {
+    places,
+    linkOf,
+    isLink: (id, key) => ports.secrets.verify(LINK, id, key),
+    async freed(work, workspaceId, productId, place) {
+      const product = await ports.products.find(work.tx, workspaceId, productId);
+      if (product?.status !== 'PUBLISHED') return;
+      while (await offerOne({ ports, places, linkOf }, work, product, place));
+    },
+    async end({ tx, append }, entry, { status, bookingId }) {
+      if (entry.keeps_place) await places.giveUp(tx, entry);
+      const ended = await repository.endEntry(tx, entry, { status, bookingId, now: ports.clock.now() });
+      if (ended === undefined) return null;
+      if (entry.keeps_place) {
+        await offers.freed({ tx, append }, entry.workspace_id, entry.product_id, placeOf(entry));
+      }
+      return ended;
+    },
+    async converted(work, booked) {
+      const wanted = { ...booked };
+      const entry =
+        (await repository.findWaiting(work.tx, wanted, 'OFFERED')) ??
+        (await repository.findWaiting(work.tx, wanted, 'WAITING'));
+      if (entry === undefined) return;
+      const to = { status: 'CONVERTED', bookingId: booked.bookingId } as const;
+      if ((await offers.end(work, entry, to)) === null) return;
+      await work.append(waitlistConverted, entry.workspace_id, await dataOf(work, entry));
+    },
+    async greet({ tx }, product, entry) {
+      const { mailbox } = ports;
+      const [place, creator] = [
+        await places.nameOf(tx, product, placeOf(entry)),
+        await repository.creatorName(tx, entry.workspace_id),
+      ];
+      await mailbox.enqueue(tx, joinedMail({ to: entry.email, place, creator, link: linkOf(entry.id) }));
+    },
+  };
+  return offers;
+}
+
+/** What was offered; before an offer, what is waited for. */
+export function placeOf(entry: EntryRow): Place {
+  return {
+    cohortId: entry.offered_cohort_id ?? entry.cohort_id,
+    startsAt: entry.offered_starts_at ?? entry.starts_at,
+  };
+}
+
+export async function dataOf({ tx }: Pick<Work, 'tx'>, entry: EntryRow) {
+  return {
+    waitlistId: entry.id,
+    productId: entry.product_id,
+    cohortId: placeOf(entry).cohortId,
+    position: entry.position,
+    sequence: await nextSequence(tx, 'waitlist_entry', entry.id),
+  };
+}
+
+interface Means {
+  ports: WaitlistPorts;
+  places: Places;
+  linkOf: Offers['linkOf'];
+}
+
+/** @returns whether another one may be offered. */
+async function offerOne(means: Means, work: Work, product: ProductRow, place: Place): Promise<boolean> {
+  const { ports, places } = means;
+  const { tx } = work;
+  const now = ports.clock.now();
+  const of = { ...place, productId: product.id };
+  const returning = await repository.findReturning(tx, of, now);
+  const entry = returning ?? (await repository.findFirst(tx, of));
+  if (entry === undefined) return false;
+  const closesAt = await places.closesAt(tx, product, place);
+  const expiresAt = closesAt && offerEnd(now, closesAt);
+  if (expiresAt === null) return false;
+  const kept = await places.keep(tx, product, place, entry.id);
+  if (kept === null) return false;
+  const { occurrenceId } = kept;
+  const marked =
+    returning === undefined
+      ? await repository.markOffered(tx, entry.id, { ...place, occurrenceId, now, expiresAt })
+      : await repository.markKept(tx, entry.id, occurrenceId, now);
+  // Another one was faster with this entry: the next has its turn.
+  if (marked === undefined)
+    await places.giveUp(tx, { ...entry, ...columnsOf(place), occurrence_id: occurrenceId });
+  else if (returning === undefined) await tellOffer(means, work, product, { ...marked, expiresAt });
+  return true;
+}
+
+const columnsOf = ({ cohortId }: Place) => ({ offered_cohort_id: cohortId });
+
+async function tellOffer(
+  { ports, places, linkOf }: Means,
+  work: Work,
+  product: ProductRow,
+  entry: EntryRow & { expiresAt: Date },
+): Promise<void> {
+  const { tx, append } = work;
+  await append(waitlistOffered, entry.workspace_id, await dataOf(work, entry));
+  const { timezone } = await ports.availability.of(tx, entry.workspace_id);
+  await ports.mailbox.enqueue(
+    tx,
+    offeredMail({
+      to: entry.email,
+      place: await places.nameOf(tx, product, placeOf(entry)),
+      creator: await repository.creatorName(tx, entry.workspace_id),
+      link: linkOf(entry.id),
+      until: inZone(entry.expiresAt, timezone),
+    }),
+  );
+}

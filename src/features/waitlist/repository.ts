@@ -1,0 +1,265 @@
+import { type Insertable, type Selectable, sql } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition } from '../../platform/db/page.ts';
+import type { WaitlistEntryStatus, WaitlistEntryTable } from '../../platform/db/tables.generated.ts';
+import type { Place } from './rules.ts';
+
+export type EntryRow = Selectable<WaitlistEntryTable>;
+
+export interface EntryFilters {
+  productId: string | undefined;
+  cohortId: string | undefined;
+  statuses: readonly WaitlistEntryStatus[] | undefined;
+}
+
+/** A place of a product. */
+export interface PlaceOf extends Place {
+  productId: string;
+}
+
+/** Undefined when the address waits for the same already. */
+export function insertEntry(tx: Tx, row: Insertable<WaitlistEntryTable>): Promise<EntryRow | undefined> {
+  return tx
+    .insertInto('waitlist_entry')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** How many ever waited for the same, and how many do now; under the lock of the product. */
+export async function countLine(
+  tx: Tx,
+  { productId, cohortId, startsAt }: PlaceOf,
+): Promise<{ ever: number; now: number }> {
+  const { ever, now } = await tx
+    .selectFrom('waitlist_entry')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('ever'),
+      eb.fn.countAll<number>().filterWhere('status', 'in', ['WAITING', 'OFFERED']).as('now'),
+    ])
+    .where('product_id', '=', productId)
+    .where(sql<boolean>`cohort_id is not distinct from ${cohortId}`)
+    .where(sql<boolean>`starts_at is not distinct from ${startsAt}::timestamptz`)
+    .executeTakeFirstOrThrow();
+  return { ever: Number(ever), now: Number(now) };
+}
+
+export function listEntries(
+  db: Db,
+  workspaceId: string,
+  { productId, cohortId, statuses }: EntryFilters,
+  page: PageRequest,
+): Promise<EntryRow[]> {
+  let query = select(db).where('workspace_id', '=', workspaceId).where(pageCondition(page));
+  if (productId !== undefined) query = query.where('product_id', '=', productId);
+  if (cohortId !== undefined) {
+    query = query.where(sql<boolean>`coalesce(offered_cohort_id, cohort_id) = ${cohortId}`);
+  }
+  if (statuses !== undefined) query = query.where('status', 'in', statuses);
+  return query.orderBy('id', page.order).limit(page.take).execute();
+}
+
+export function findEntry(db: Db, id: string, workspaceId?: string): Promise<EntryRow | undefined> {
+  return select(db)
+    .where('id', '=', id)
+    .$if(workspaceId !== undefined, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
+    .executeTakeFirst();
+}
+
+/** The first who waits for this place, or for any of the product; it is not locked. */
+export function findFirst(tx: Tx, place: PlaceOf): Promise<EntryRow | undefined> {
+  return select(tx)
+    .where('product_id', '=', place.productId)
+    .where('status', '=', 'WAITING')
+    .where(takes(place))
+    .orderBy('turn')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Whoever was offered this place and gave it up for a booking that came to nothing. */
+export function findReturning(tx: Tx, place: PlaceOf, now: Date): Promise<EntryRow | undefined> {
+  return select(tx)
+    .where('product_id', '=', place.productId)
+    .where('status', '=', 'OFFERED')
+    .where('keeps_place', '=', false)
+    .where('offer_expires_at', '>', now)
+    .where(sql<boolean>`offered_cohort_id is not distinct from ${place.cohortId}`)
+    .where(sql<boolean>`offered_starts_at is not distinct from ${place.startsAt}::timestamptz`)
+    .orderBy('turn')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** @returns undefined when somebody else was faster. */
+export function markOffered(
+  tx: Tx,
+  id: string,
+  offer: Place & { occurrenceId: string | null; now: Date; expiresAt: Date },
+): Promise<EntryRow | undefined> {
+  return tx
+    .updateTable('waitlist_entry')
+    .set({
+      status: 'OFFERED',
+      offered_at: offer.now,
+      offer_expires_at: offer.expiresAt,
+      offered_cohort_id: offer.cohortId,
+      offered_starts_at: offer.startsAt,
+      occurrence_id: offer.occurrenceId,
+      keeps_place: true,
+      updated_at: offer.now,
+    })
+    .where('id', '=', id)
+    .where('status', '=', 'WAITING')
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** @returns undefined when the offer is over by now, or keeps its place. */
+export function markKept(
+  tx: Tx,
+  id: string,
+  occurrenceId: string | null,
+  now: Date,
+): Promise<EntryRow | undefined> {
+  return tx
+    .updateTable('waitlist_entry')
+    .set({ keeps_place: true, occurrence_id: occurrenceId, updated_at: now })
+    .where('id', '=', id)
+    .where('status', '=', 'OFFERED')
+    .where('keeps_place', '=', false)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** The place goes to the booking of its holder. @returns false when it is kept no more. */
+export async function markTaken(tx: Tx, id: string, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('waitlist_entry')
+    .set({ keeps_place: false, updated_at: now })
+    .where('id', '=', id)
+    .where('status', '=', 'OFFERED')
+    .where('keeps_place', '=', true)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** @returns undefined when it is not as it was read any more. */
+export function endEntry(
+  tx: Tx,
+  was: Pick<EntryRow, 'id' | 'status' | 'keeps_place'>,
+  to: { status: WaitlistEntryStatus; bookingId: string | null; now: Date },
+): Promise<EntryRow | undefined> {
+  return tx
+    .updateTable('waitlist_entry')
+    .set({ status: to.status, booking_id: to.bookingId, keeps_place: false, updated_at: to.now })
+    .where('id', '=', was.id)
+    .where('status', '=', was.status)
+    .where('keeps_place', '=', was.keeps_place)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Who waits for this place, or has the offer of it, with this address. */
+export function findWaiting(
+  db: Db,
+  place: PlaceOf & { email: string },
+  status: 'WAITING' | 'OFFERED',
+): Promise<EntryRow | undefined> {
+  return select(db)
+    .where('product_id', '=', place.productId)
+    .where('email', '=', place.email)
+    .where('status', '=', status)
+    .where(takes(place))
+    .orderBy('turn')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Offers whose time is over. */
+export function listLapsed(db: Db, now: Date, limit: number): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('waitlist_entry')
+    .select('id')
+    .where('status', '=', 'OFFERED')
+    .where('offer_expires_at', '<=', now)
+    .orderBy('offer_expires_at')
+    .limit(limit)
+    .execute();
+}
+
+/** Nobody waits any more for what cannot be booked any more. */
+export async function expireLine(
+  db: Db,
+  { productId, cohortId, startsAt }: PlaceOf,
+  now: Date,
+): Promise<void> {
+  await db
+    .updateTable('waitlist_entry')
+    .set({ status: 'EXPIRED', updated_at: now })
+    .where('status', '=', 'WAITING')
+    .where('product_id', '=', productId)
+    .where(sql<boolean>`cohort_id is not distinct from ${cohortId}`)
+    .where(sql<boolean>`starts_at is not distinct from ${startsAt}::timestamptz`)
+    .execute();
+}
+
+/** What is waited for by name, and what was offered and is not kept just now. */
+export function listAwaited(db: Db, now: Date, limit: number) {
+  return db
+    .selectFrom('waitlist_entry')
+    .select(['workspace_id', 'product_id'])
+    .select(sql<string | null>`coalesce(offered_cohort_id, cohort_id)`.as('cohort_id'))
+    .select(sql<Date | null>`coalesce(offered_starts_at, starts_at)`.as('starts_at'))
+    .distinct()
+    .where((eb) =>
+      eb.or([
+        eb.and([
+          eb('status', '=', 'WAITING'),
+          eb.or([eb('cohort_id', 'is not', null), eb('starts_at', 'is not', null)]),
+        ]),
+        eb.and([
+          eb('status', '=', 'OFFERED'),
+          eb('keeps_place', '=', false),
+          eb('offer_expires_at', '>', now),
+        ]),
+      ]),
+    )
+    .limit(limit)
+    .execute();
+}
+
+/** Whoever named no cohort and no time takes any; an offer is of one place. */
+function takes({ cohortId, startsAt }: Place) {
+  return sql<boolean>`(coalesce(offered_cohort_id, cohort_id) is null
+      or coalesce(offered_cohort_id, cohort_id) = ${cohortId})
+    and (coalesce(offered_starts_at, starts_at) is null
+      or coalesce(offered_starts_at, starts_at) = ${startsAt}::timestamptz)`;
+}
+
+/** The address of whoever booked. */
+export async function findBooker(db: Db, bookingId: string): Promise<string> {
+  const row = await db
+    .selectFrom('booking')
+    .select('customer_email')
+    .where('id', '=', bookingId)
+    .executeTakeFirstOrThrow();
+  return row.customer_email;
+}
+
+/** Whose the places are, for people. */
+export async function creatorName(db: Db, workspaceId: string): Promise<string> {
+  const { name, username } = await db
+    .selectFrom('workspace')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select(['account.name', 'account.username'])
+    .where('workspace.id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+  return name ?? username;
+}
+
+function select(db: Db) {
+  return db.selectFrom('waitlist_entry').selectAll();
+}

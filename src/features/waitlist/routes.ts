@@ -1,0 +1,85 @@
+import Type from 'typebox';
+import { reads, writes } from '../../http/access.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { CommaList, IdParams, parseList } from '../../http/schema.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import { toEntry, WaitlistEntry, WaitlistIn } from './schemas.ts';
+import type { Waitlist } from './service.ts';
+
+const Id = IdParams('wl', 'entry');
+const STATUSES = VALUES.waitlist_entry.status;
+
+interface Deps {
+  waitlist: Waitlist;
+  cursors: CursorCodec;
+}
+
+/** `/booking/waitlist`, and joining it (docs/api/booking-waitlist.md). */
+export function waitlistRoutes({ waitlist, cursors }: Deps): Route[] {
+  return [
+    defineRoute({
+      ...writes('booking:write'),
+      operationId: 'waitlist.join',
+      method: 'POST',
+      path: '/booking/products/{id}/waitlist',
+      summary: 'Wait for a place',
+      description: 'Where there is a free one, it is booked instead. Whoever waits is mailed.',
+      params: IdParams('bkp', 'product'),
+      body: WaitlistIn,
+      reply: { status: 201, schema: WaitlistEntry },
+      errors: ['CONFLICT'],
+      handler: async ({ caller: { workspaceId, mode } }, { params, body }) =>
+        toEntry(await waitlist.join(workspaceId, params.id, body), mode),
+    }),
+    defineRoute({
+      ...reads('booking:read'),
+      operationId: 'waitlist.list',
+      method: 'GET',
+      path: '/booking/waitlist',
+      summary: 'List who waits',
+      description: 'Those who have booked, or wait no more, too.',
+      query: listQuery({
+        productId: Type.Optional(Type.String({ maxLength: 64, description: 'Of this product.' })),
+        cohortId: Type.Optional(
+          Type.String({ maxLength: 64, description: 'For this cohort, or offered a seat of it.' }),
+        ),
+        status: CommaList(STATUSES),
+      }),
+      reply: { status: 200, schema: WaitlistEntry, list: true },
+      async handler({ caller: { workspaceId, mode } }, { query }) {
+        const list = new ListReader(cursors, `waitlist:${workspaceId}`, query);
+        const { productId, cohortId, status } = query;
+        const filters = { productId, cohortId, statuses: parseList('status', STATUSES, status) };
+        const rows = await waitlist.list(workspaceId, filters, list.request);
+        return list.page(rows, (row) => toEntry(row, mode));
+      },
+    }),
+    defineRoute({
+      ...reads('booking:read'),
+      operationId: 'waitlist.get',
+      method: 'GET',
+      path: '/booking/waitlist/{id}',
+      summary: 'Get an entry of the waitlist',
+      description: 'Who waits, for what, and until when something is kept for them.',
+      params: Id,
+      reply: { status: 200, schema: WaitlistEntry },
+      handler: async ({ caller: { workspaceId, mode } }, { params }) =>
+        toEntry(await waitlist.get(workspaceId, params.id), mode),
+    }),
+    defineRoute({
+      ...writes('booking:write'),
+      operationId: 'waitlist.remove',
+      method: 'DELETE',
+      path: '/booking/waitlist/{id}',
+      summary: 'Take somebody off the waitlist',
+      description: 'The entry stays, as REMOVED. A place that was kept for it goes to the next.',
+      params: Id,
+      reply: { status: 200, schema: WaitlistEntry },
+      errors: ['CONFLICT'],
+      handler: async ({ caller: { workspaceId, mode } }, { params }) =>
+        toEntry(await waitlist.remove(workspaceId, params.id), mode),
+    }),
+  ];
+}

@@ -1,0 +1,37 @@
+import { dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
+import { badRequest } from '../../kernel/errors.ts';
+import type { BookingProductType } from '../../platform/db/tables.generated.ts';
+
+/** What somebody waits for. Both null: any place of the product. */
+export interface Place {
+  cohortId: string | null;
+  startsAt: Date | null;
+}
+
+/** The longest that a place is kept for somebody. */
+const OFFER_MS = DAY_MS;
+
+/**
+ * When an offer that is made now ends (docs/api/booking-waitlist.md#offers).
+ *
+ * @param closesAt from when on the place cannot be booked any more.
+ * @returns null when it is too late to offer the place.
+ */
+export function offerEnd(now: Date, closesAt: Date): Date | null {
+  const end = Math.min(now.getTime() + OFFER_MS, closesAt.getTime());
+  return end > now.getTime() ? dateFromMs(end) : null;
+}
+
+/**
+ * What can be waited for of a product.
+ *
+ * @throws {AppError} BAD_REQUEST, field `cohortId` or `startsAt`.
+ */
+export function assertPlace(type: BookingProductType, { cohortId, startsAt }: Place, now: Date): void {
+  if (type === 'COHORT' && startsAt !== null) {
+    throw badRequest('startsAt', 'A cohort is named by cohortId, not by its start.');
+  }
+  if (type !== 'COHORT' && cohortId !== null) throw badRequest('cohortId', 'This product has no cohorts.');
+  if (startsAt !== null && startsAt <= now) throw badRequest('startsAt', 'startsAt is over.');
+}

@@ -1,0 +1,197 @@
+import { dateFromMs } from '../../kernel/clock.ts';
+import { parseEmail } from '../../kernel/email.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { waitlistJoined } from './events.ts';
+import { createOffers, dataOf, type Offers, placeOf } from './offers.ts';
+import type { WaitlistPorts, Work } from './ports.ts';
+import type { EntryFilters, EntryRow, PlaceOf } from './repository.ts';
+import * as repository from './repository.ts';
+import { assertPlace, type Place } from './rules.ts';
+import type { WaitlistIn } from './schemas.ts';
+
+/** Who waits for places of booking products (docs/api/booking-waitlist.md). An id of another workspace is NOT_FOUND. */
+export interface Waitlist {
+  /**
+   * @throws {AppError} BAD_REQUEST, field `email`, `startsAt` or `cohortId`; NOT_FOUND; CONFLICT when the address waits
+   * for the same already (`email`), the place is free, or the product is archived.
+   */
+  join(workspaceId: string, productId: string, input: WaitlistIn): Promise<EntryRow>;
+  list(workspaceId: string, filters: EntryFilters, page: PageRequest): Promise<EntryRow[]>;
+  get(workspaceId: string, id: string): Promise<EntryRow>;
+  /** Takes somebody off the list. @throws {AppError} CONFLICT for whoever has booked. */
+  remove(workspaceId: string, id: string): Promise<EntryRow>;
+  /** Is it the key of the link that was mailed? */
+  isLink(id: string, key: string): boolean;
+  /** For whoever has the link. */
+  byId(id: string): Promise<{ entry: EntryRow; place: Place }>;
+  /** The same. @throws {AppError} as `remove`. */
+  leave(id: string): Promise<EntryRow>;
+  /** Is a place kept for this address? */
+  isKept(db: Db, place: PlaceOf & { email: string }): Promise<boolean>;
+  /**
+   * The place that is kept for this address, given up for its booking; null when none is. It is kept again when the
+   * booking comes to nothing and the offer still runs.
+   *
+   * @throws {AppError} CONFLICT when the offer ends in this moment.
+   */
+  take(tx: Tx, place: PlaceOf & { email: string }): Promise<{ waitlistId: string } | null>;
+  /** Ends offers whose time is over, and offers what is free by other ways than an event; the worker calls it. */
+  sweep(): Promise<void>;
+  /** For consumers. */
+  offers: Offers;
+}
+
+/** In one line. */
+const MOST_WAITING = 1000;
+const BATCH = 200;
+const OPEN: readonly EntryRow['status'][] = ['WAITING', 'OFFERED'];
+
+interface Deps extends WaitlistPorts {
+  offers: Offers;
+}
+
+export function createWaitlist(ports: WaitlistPorts): Waitlist {
+  const { db, events } = ports;
+  const offers = createOffers(ports);
+  const deps = { ...ports, offers };
+  return {
+    offers,
+    join: (workspaceId, productId, input) =>
+      events.transaction((tx, append) => join(deps, { tx, append }, workspaceId, { productId, input })),
+    list: (workspaceId, filters, page) => repository.listEntries(db, workspaceId, filters, page),
+    get: async (workspaceId, id) => found(await repository.findEntry(db, id, workspaceId)),
+    remove: (workspaceId, id) => endOne(deps, id, 'REMOVED', workspaceId),
+    isLink: offers.isLink,
+    async byId(id) {
+      const entry = found(await repository.findEntry(db, id));
+      return { entry, place: placeOf(entry) };
+    },
+    leave: (id) => endOne(deps, id, 'REMOVED'),
+    isKept: async (at, place) => (await keptFor(deps, at, place)) !== null,
+    take: (tx, place) => take(deps, tx, place),
+    async sweep() {
+      const lapsed = await repository.listLapsed(db, ports.clock.now(), BATCH);
+      for (const { id } of lapsed) await endOne(deps, id, 'EXPIRED');
+      await offerFree(deps);
+    },
+  };
+}
+
+async function join(
+  { products, clock, offers }: Deps,
+  work: Work,
+  workspaceId: string,
+  { productId, input }: { productId: string; input: WaitlistIn },
+): Promise<EntryRow> {
+  const { tx, append } = work;
+  if ((await products.find(tx, workspaceId, productId)) === undefined) throw notFound();
+  const email = parseEmail(input.email);
+  if (email === null) throw badRequest('email', 'Give an e-mail address, such as name@example.com.');
+  const { cohortId = null, startsAt = null, name = null } = input;
+  const place = { cohortId, startsAt: startsAt === null ? null : instant(startsAt) };
+  const now = clock.now();
+  const product = await products.lock(tx, productId);
+  if (product.status === 'ARCHIVED') throw new AppError('CONFLICT', { message: 'The product is archived.' });
+  assertPlace(product.type, place, now);
+  if (await offers.places.isFree(tx, product, place)) {
+    const field = cohortId === null ? 'startsAt' : 'cohortId';
+    throw new AppError('CONFLICT', { field, message: 'There is a free place: book it.' });
+  }
+  const line = await repository.countLine(tx, { ...place, productId });
+  if (line.now >= MOST_WAITING) {
+    throw new AppError('CONFLICT', { message: `${MOST_WAITING} people wait for this already.` });
+  }
+  const row = await repository.insertEntry(tx, {
+    id: newId('wl'),
+    workspace_id: workspaceId,
+    product_id: productId,
+    cohort_id: cohortId,
+    starts_at: place.startsAt,
+    email,
+    name: name === null || name.trim() === '' ? null : name.trim(),
+    position: line.ever + 1,
+    created_at: now,
+    updated_at: now,
+  });
+  if (row === undefined) {
+    const message = 'This address is on the waitlist already.';
+    throw new AppError('CONFLICT', { field: 'email', message });
+  }
+  await append(waitlistJoined, workspaceId, await dataOf(work, row));
+  await offers.greet(work, product, row);
+  return row;
+}
+
+/** The entry was changed by another one between the look and the change. */
+const RACED = new Error('the entry was changed meanwhile');
+
+async function endOne(
+  { events, offers, clock }: Deps,
+  id: string,
+  status: 'REMOVED' | 'EXPIRED',
+  workspaceId?: string,
+): Promise<EntryRow> {
+  for (;;) {
+    try {
+      return await events.transaction(async (tx, append) => {
+        const entry = found(await repository.findEntry(tx, id, workspaceId));
+        if (status === 'EXPIRED' && !isLapsed(entry, clock.now())) return entry;
+        if (entry.status === 'CONVERTED') {
+          throw new AppError('CONFLICT', { message: 'Whoever waited has booked: cancel the booking.' });
+        }
+        if (!OPEN.includes(entry.status)) return entry;
+        const ended = await offers.end({ tx, append }, entry, { status, bookingId: null });
+        if (ended === null) throw RACED;
+        return ended;
+      });
+    } catch (error) {
+      if (error !== RACED) throw error;
+    }
+  }
+}
+
+function isLapsed({ status, offer_expires_at: end }: EntryRow, now: Date): boolean {
+  return status === 'OFFERED' && end !== null && end <= now;
+}
+
+/** Null as well when the offer is over, though nobody has written it down yet. */
+async function keptFor({ clock }: Deps, db: Db, place: PlaceOf & { email: string }) {
+  const entry = await repository.findWaiting(db, place, 'OFFERED');
+  return entry?.keeps_place === true && !isLapsed(entry, clock.now()) ? entry : null;
+}
+
+async function take(deps: Deps, tx: Tx, place: PlaceOf & { email: string }) {
+  const entry = await keptFor(deps, tx, place);
+  if (entry === null) return null;
+  await deps.offers.places.giveUp(tx, entry);
+  if (await repository.markTaken(tx, entry.id, deps.clock.now())) return { waitlistId: entry.id };
+  const field = place.cohortId === null ? 'startsAt' : 'cohortId';
+  throw new AppError('CONFLICT', { field, message: 'The place is not kept for this address any more.' });
+}
+
+/** What was freed without an event: a seat that a payment had claimed, a place more of a cohort, a day less off. */
+async function offerFree({ db, events, offers, products, clock }: Deps): Promise<void> {
+  const awaited = await repository.listAwaited(db, clock.now(), BATCH);
+  for (const { workspace_id: workspaceId, product_id: productId, ...columns } of awaited) {
+    const place = { cohortId: columns.cohort_id, startsAt: columns.starts_at };
+    const product = await products.find(db, workspaceId, productId);
+    const closesAt = product && (await offers.places.closesAt(db, product, place));
+    if (product === undefined || !closesAt || closesAt <= clock.now()) {
+      await repository.expireLine(db, { ...place, productId }, clock.now());
+    } else if (await offers.places.isFree(db, product, place).catch(() => false)) {
+      await events.transaction((tx, append) => offers.freed({ tx, append }, workspaceId, productId, place));
+    }
+  }
+}
+
+function found(row: EntryRow | undefined): EntryRow {
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+function instant(text: string): Date {
+  return dateFromMs(Temporal.Instant.from(text).epochMilliseconds);
+}

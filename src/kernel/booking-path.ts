@@ -1,0 +1,15 @@
+import type { Mode } from './access.ts';
+
+/** What a creator offers, below the platform's address. */
+export function creatorBookingPath({ username, mode }: { username: string; mode: Mode }): string {
+  return `/book/${username}${mode === 'test' ? '/test' : ''}`;
+}
+
+/** Where a product is booked: the path of its page (docs/api/booking-products.md#the-page). */
+export function bookingPath(
+  creator: { username: string; mode: Mode },
+  { id, slug }: { id: string; slug: string | null },
+): string {
+  // The list of the test mode is there.
+  return `${creatorBookingPath(creator)}/${slug === null || slug === 'test' ? id : slug}`;
+}

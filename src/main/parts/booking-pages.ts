@@ -1,0 +1,54 @@
+import type { Availability } from '../../features/availability/index.ts';
+import { type BookingPagePorts, bookingPages } from '../../features/booking-pages/index.ts';
+import { type BookingLinks, type Bookings, refundableUntil } from '../../features/bookings/index.ts';
+import { type Checkouts, successAddress } from '../../features/checkout/index.ts';
+import type { Cohorts } from '../../features/cohorts/index.ts';
+import type { Products } from '../../features/products/index.ts';
+import type { Slots } from '../../features/slots/index.ts';
+import type { Waitlist } from '../../features/waitlist/index.ts';
+import type { Part } from '../part.ts';
+import type { Base } from '../wiring.ts';
+
+interface Needs extends Base {
+  availability: Availability;
+  bookingLinks: BookingLinks;
+  bookings: Bookings;
+  checkouts: Checkouts;
+  cohorts: Cohorts;
+  products: Products;
+  slots: Slots;
+  waitlist: Waitlist;
+}
+
+/** Where people book, without an account and without a script. */
+export function bookingPagesPart(needs: Needs): Part {
+  const { config, caps, slots, checkouts, bookingLinks: links } = needs;
+  return {
+    pages: ({ assets }) =>
+      bookingPages({
+        ...needs,
+        ...{ assets, links, refundableUntil },
+        counters: { window: caps },
+        publicUrl: config.PUBLIC_URL,
+        freeTimes: async (workspaceId, productId, days) =>
+          (await slots.list(workspaceId, productId, days)).slots,
+        openCohorts: ({ id }) => needs.cohorts.coming(needs.db, id),
+        order: orderBy(checkouts),
+        bookingOfCheckout: (id) => checkouts.bookingOf(id),
+      }),
+  };
+}
+
+function orderBy(checkouts: Checkouts): BookingPagePorts['order'] {
+  return async (creator, { startsAt, ...order }, urls) => {
+    const row = await checkouts.createForBooking(creator, {
+      ...order,
+      ...(startsAt !== undefined && { startsAt: startsAt.toISOString() }),
+      successUrl: urls.success,
+      cancelUrl: urls.cancel,
+    });
+    if (row.status !== 'COMPLETED') return `/checkout/${row.id}`;
+    const { pathname, search } = new URL(successAddress(row));
+    return pathname + search;
+  };
+}

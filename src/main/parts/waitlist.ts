@@ -1,0 +1,45 @@
+import type { Availability } from '../../features/availability/index.ts';
+import { createClassSeats } from '../../features/bookings/index.ts';
+import { calendar } from '../../features/calendars/index.ts';
+import type { Cohorts } from '../../features/cohorts/index.ts';
+import type { Mailbox } from '../../features/mail/index.ts';
+import type { Products } from '../../features/products/index.ts';
+import type { Slots } from '../../features/slots/index.ts';
+import {
+  createWaitlist,
+  createWaitlistConsumers,
+  type Waitlist,
+  waitlistRoutes,
+} from '../../features/waitlist/index.ts';
+import { type Built, EVERY } from '../part.ts';
+import type { Base } from '../wiring.ts';
+import { booking } from './bookings.ts';
+
+interface Needs extends Base {
+  availability: Availability;
+  cohorts: Cohorts;
+  mailbox: Mailbox;
+  products: Products;
+  slots: Slots;
+}
+
+const SWEEP_MS = 15 * EVERY.second;
+
+/** Who waits for a place. */
+export function waitlistPart(needs: Needs): Built<{ waitlist: Waitlist }> {
+  const { config, cursors } = needs;
+  const waitlist = createWaitlist({
+    ...needs,
+    calendar,
+    classSeats: createClassSeats({ ...needs, calendar }),
+    publicUrl: config.PUBLIC_URL,
+  });
+  return {
+    gives: { waitlist },
+    part: {
+      routes: () => waitlistRoutes({ waitlist, cursors }),
+      consumers: createWaitlistConsumers({ waitlist, booking }),
+      tasks: () => [{ name: 'waitlist', everyMs: SWEEP_MS, run: () => waitlist.sweep() }],
+    },
+  };
+}
