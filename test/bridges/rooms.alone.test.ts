@@ -11,6 +11,7 @@ import type { BridgeLayout } from '../../src/media/bridges/room-scene.ts';
 import { runRoom } from '../../src/media/bridges/room-source.ts';
 import type { MediaMessage, RoomView } from '../../src/media/contract/index.ts';
 import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
+import { JanusClient } from '../../src/media/rooms/janus/client.ts';
 import { createJanusEngine } from '../../src/media/rooms/janus/engine.ts';
 import { readLink } from '../../src/media/rooms/janus/link.ts';
 import { lackOfJanus, startJanus } from '../../src/media/rooms/janus/process.ts';
@@ -161,6 +162,20 @@ async function broadcast(layout: BridgeLayout, view: () => RoomView | null) {
   };
 }
 
+/** How many streams of RTP Janus hands on from the room. */
+async function handedOn(): Promise<number> {
+  const link = await readLink(linkFile);
+  assert.ok(link !== null);
+  const client = await JanusClient.connect(link);
+  try {
+    const handle = await client.attach({ onEvent() {}, onTrickle() {}, onPeer() {}, onDetached() {} });
+    const { data } = await handle.send({ request: 'listforwarders', room: studio.ref });
+    return [...JSON.stringify(data).matchAll(/"stream_id"/g)].length;
+  } finally {
+    client.close();
+  }
+}
+
 const guests = new Map<string, Guest>();
 /** Or has come in a test before. */
 async function come(identity: string): Promise<Guest> {
@@ -229,7 +244,9 @@ test('those who are there already are seen, by who speaks', { skip }, async () =
     SIDES.map((spot) => [spot, 'red']),
     'Ada alone',
   );
+  assert.ok((await handedOn()) > 0);
   await single.stop();
+  assert.equal(await handedOn(), 0, 'nobody takes anything any more');
   await ada.leave();
 });
 
