@@ -231,6 +231,15 @@ test('a cohort: seats at Pay, and everything given back when it is canceled', as
   assert.equal(led.status, 303);
   (await app.request('DELETE', path, { key: of.key })).assertOk(200);
   assert.equal((await booking(of, bookingId)).at('data.status'), 'EXPIRED');
+  // The bank takes the money all the same: it goes back.
+  const bank = `${app.url}${new URL(led.location ?? '').pathname}`;
+  await fetch(bank, { method: 'POST', body: new URLSearchParams({ outcome: 'complete' }) });
+  await runTask(app.container, 'payment hints');
+  clock.advance(2 * MINUTE_MS);
+  await runTask(app.container, 'open payments');
+  assert.equal((await booking(of, bookingId)).at('data.status'), 'EXPIRED');
+  const [back] = await app.container.sql`select status from purchase where booking_id = ${bookingId}`;
+  assert.equal(back?.status, 'REFUNDED');
 
   const other = await cohort(of, { startsAt: hour(240) });
   const sold = await booked(of, other);

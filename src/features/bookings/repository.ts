@@ -182,6 +182,8 @@ export async function listRoomless(
     .where('room_id', 'is', null)
     .where('starts_at', '<=', soon)
     .where('ends_at', '>', now)
+    // By the index: nothing lasts longer.
+    .where('ends_at', '<=', sql<Date>`${soon}::timestamptz + interval '10 hours'`)
     .orderBy('starts_at')
     .limit(limit)
     .execute();
