@@ -71,6 +71,10 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
       { id: await create('/booking/discount-codes', { code: newUuid(), percentOff: 10 }) },
     ],
     ['/booking/waitlist/{id}', { id: await waiting(create) }],
+    [
+      '/booking/calendars/{id}',
+      { id: await create('/booking/calendars', { url: 'https://cal.example.com/a.ics' }) },
+    ],
     ['/booking/products/{id}', { id: await create('/booking/products', PRODUCT) }],
     ...(await cohort(create)),
     ['/purchases/{id}', { id: await purchase(app, stream) }],

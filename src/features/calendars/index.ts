@@ -2,6 +2,7 @@
 
 export type { Busy, Span, TakenBy } from './busy.repository.ts';
 export { type Calendar, calendar } from './busy.ts';
+export { createExternalCalendars } from './external.service.ts';
 export { feedPage } from './feed.pages.ts';
 export { createBookingFeed } from './feed.service.ts';
 export { calendarRoutes } from './routes.ts';

@@ -1,14 +1,82 @@
 import { reads, writes } from '../../http/access.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
+import { Deleted, IdParams } from '../../http/schema.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import type { ExternalCalendars } from './external.service.ts';
 import type { BookingFeed } from './feed.service.ts';
-import { Feed, toFeed } from './schemas.ts';
+import { External, ExternalIn, Feed, toExternal, toFeed } from './schemas.ts';
+
+const Id = IdParams('cal', 'calendar');
 
 interface Deps {
   feed: BookingFeed;
+  externals: ExternalCalendars;
+  cursors: CursorCodec;
 }
 
-/** `/booking/feed` (docs/api/booking-calendars.md). */
-export function calendarRoutes({ feed }: Deps): Route[] {
+/** `/booking/feed` and `/booking/calendars` (docs/api/booking-calendars.md). */
+export function calendarRoutes(deps: Deps): Route[] {
+  return [...feedRoutes(deps), ...externalRoutes(deps)];
+}
+
+function externalRoutes({ externals, cursors }: Deps): Route[] {
+  return [
+    defineRoute({
+      ...writes('booking:write'),
+      operationId: 'calendars.create',
+      method: 'POST',
+      path: '/booking/calendars',
+      summary: 'Add a calendar elsewhere',
+      description: 'What is in it takes time. It is read within a minute, and then every 15 minutes.',
+      body: ExternalIn,
+      reply: { status: 201, schema: External },
+      errors: ['CONFLICT'],
+      handler: async ({ caller }, { body }) =>
+        toExternal(await externals.add(caller.workspaceId, body), caller.mode),
+    }),
+    defineRoute({
+      ...reads('booking:read'),
+      operationId: 'calendars.list',
+      method: 'GET',
+      path: '/booking/calendars',
+      summary: 'List calendars elsewhere',
+      query: listQuery({}),
+      reply: { status: 200, schema: External, list: true },
+      async handler({ caller: { workspaceId, mode } }, { query }) {
+        const list = new ListReader(cursors, `calendars:${workspaceId}`, query);
+        return list.page(await externals.list(workspaceId, list.request), (row) => toExternal(row, mode));
+      },
+    }),
+    defineRoute({
+      ...reads('booking:read'),
+      operationId: 'calendars.get',
+      method: 'GET',
+      path: '/booking/calendars/{id}',
+      summary: 'Get a calendar elsewhere',
+      params: Id,
+      reply: { status: 200, schema: External },
+      handler: async ({ caller }, { params }) =>
+        toExternal(await externals.get(caller.workspaceId, params.id), caller.mode),
+    }),
+    defineRoute({
+      ...writes('booking:write'),
+      operationId: 'calendars.delete',
+      method: 'DELETE',
+      path: '/booking/calendars/{id}',
+      summary: 'Remove a calendar elsewhere',
+      description: 'What is in it takes no time any more.',
+      params: Id,
+      reply: { status: 200, schema: Deleted },
+      async handler({ caller }, { params: { id } }) {
+        await externals.remove(caller.workspaceId, id);
+        return { id, deleted: true as const };
+      },
+    }),
+  ];
+}
+
+function feedRoutes({ feed }: Deps): Route[] {
   return [
     defineRoute({
       ...reads('booking:read'),

@@ -1,6 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { named } from '../../http/named.ts';
-import { Instant, Nullable } from '../../http/schema.ts';
+import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { MODES, type Mode } from '../../kernel/access.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { ExternalRow } from './external.repository.ts';
 import type { FeedAddress } from './feed.service.ts';
 
 export const Feed = named(
@@ -17,4 +20,63 @@ export const Feed = named(
 
 export function toFeed({ url, createdAt }: FeedAddress): Static<typeof Feed> {
   return { url, createdAt: createdAt?.toISOString() ?? null };
+}
+
+export const ExternalIn = named(
+  'ExternalCalendarCreate',
+  Type.Object({
+    url: Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      description: 'Of an iCalendar file: https, http or webcal. It is not shown again.',
+    }),
+    name: Type.Optional(Nullable(Type.String({ maxLength: 100 }))),
+  }),
+  { url: 'https://calendar.example.com/private/basic.ics', name: 'Private' },
+);
+
+export const External = named(
+  'ExternalCalendar',
+  Type.Object({
+    id: IdOf('cal'),
+    name: Nullable(Type.String()),
+    host: Type.String({ description: 'Of the address.' }),
+    status: OneOf(VALUES.external_calendar.status),
+    lastError: Nullable(Type.String({ description: 'For people: why it could not be read last.' })),
+    eventCount: Type.Integer({ description: 'What takes time in the 400 days to come.' }),
+    readAt: Nullable(Instant),
+    nextReadAt: Instant,
+    createdAt: Instant,
+    updatedAt: Instant,
+    mode: OneOf(MODES),
+  }),
+  {
+    id: 'cal_01kafe3n4pfx2v9yq6m8d7t5zr',
+    name: 'Private',
+    host: 'calendar.example.com',
+    status: 'OK',
+    lastError: null,
+    eventCount: 12,
+    readAt: '2026-11-20T09:00:00.000Z',
+    nextReadAt: '2026-11-20T09:15:00.000Z',
+    createdAt: '2026-11-20T08:45:00.000Z',
+    updatedAt: '2026-11-20T09:00:00.000Z',
+    mode: 'live',
+  },
+);
+
+export function toExternal(row: ExternalRow, mode: Mode): Static<typeof External> {
+  return {
+    id: row.id,
+    name: row.name,
+    host: row.host,
+    status: row.status,
+    lastError: row.last_error,
+    eventCount: row.event_count,
+    readAt: row.read_at?.toISOString() ?? null,
+    nextReadAt: row.next_read_at.toISOString(),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    mode,
+  };
 }

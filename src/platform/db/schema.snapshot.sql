@@ -640,6 +640,11 @@ create table external_calendar (
   next_read_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  failure_count integer not null default 0,
+  last_modified text,
+  content_read_at timestamp with time zone,
+  content_timezone text,
+  constraint external_calendar_failure_count_check CHECK ((failure_count >= 0)),
   constraint external_calendar_pkey PRIMARY KEY (id),
   constraint external_calendar_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'OK'::text, 'FAILED'::text]))),
   constraint external_calendar_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE

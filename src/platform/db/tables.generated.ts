@@ -712,6 +712,10 @@ export interface ExternalCalendarTable {
   next_read_at: Date;
   created_at: Date;
   updated_at: Date;
+  failure_count: Generated<number>;
+  last_modified: string | null;
+  content_read_at: Date | null;
+  content_timezone: string | null;
 }
 
 export interface IdempotencyRecordTable {

@@ -1,0 +1,146 @@
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db } from '../../platform/db/index.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { ExternalRow } from './external.repository.ts';
+import * as repository from './external.repository.ts';
+import { fetchCalendar, refusalOf } from './fetching.ts';
+import { readCalendar } from './reading.ts';
+
+/** Calendars elsewhere whose events take time (docs/api/booking-calendars.md#calendars-elsewhere). */
+export interface ExternalCalendars {
+  /** @throws {AppError} BAD_REQUEST, field `url`; CONFLICT beyond 10 calendars. */
+  add(workspaceId: string, input: { url: string; name?: string | null }): Promise<ExternalRow>;
+  list(workspaceId: string, page: PageRequest): Promise<ExternalRow[]>;
+  /** @throws {AppError} NOT_FOUND. */
+  get(workspaceId: string, id: string): Promise<ExternalRow>;
+  /** @throws {AppError} NOT_FOUND. */
+  remove(workspaceId: string, id: string): Promise<void>;
+  /** The worker's round: reads what is due. */
+  readDue(): Promise<void>;
+}
+
+export interface ExternalDeps {
+  db: Db;
+  clock: Clock;
+  log: Pick<Logger, 'warn'>;
+  secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
+  fetcher: Pick<Outbound, 'checkUrl' | 'stream'>;
+  availability: { of(db: Db, workspaceId: string): Promise<{ timezone: string }> };
+}
+
+const MAX_CALENDARS = 10;
+const READ_MS = 15 * MINUTE_MS;
+/** At most so many times the pause after failures: a day, nearly. */
+const MAX_PAUSES = 64;
+const AT_ONCE = 4;
+const HORIZON_DAYS = 400;
+
+export function createExternalCalendars(deps: ExternalDeps): ExternalCalendars {
+  const { db, clock, secrets } = deps;
+  return {
+    async add(workspaceId, { url: given, name = null }) {
+      const url = await checked(deps, given);
+      return db.transaction().execute(async (tx) => {
+        await lockWorkspace(tx, workspaceId);
+        if ((await repository.countExternals(tx, workspaceId)) >= MAX_CALENDARS) {
+          throw new AppError('CONFLICT', {
+            message: `There are at most ${MAX_CALENDARS} calendars: delete one first.`,
+          });
+        }
+        const id = newId('cal');
+        const now = clock.now();
+        return repository.insertExternal(tx, {
+          ...{ id, workspace_id: workspaceId, name, host: new URL(url).hostname },
+          ...{ url_sealed: secrets.encrypt(url, id), next_read_at: now, created_at: now, updated_at: now },
+        });
+      });
+    },
+    list: (workspaceId, page) => repository.listExternals(db, workspaceId, page),
+    async get(workspaceId, id) {
+      const row = await repository.findExternal(db, workspaceId, id);
+      if (row === undefined) throw notFound();
+      return row;
+    },
+    async remove(workspaceId, id) {
+      if (!(await repository.deleteExternal(db, workspaceId, id))) throw notFound();
+    },
+    async readDue() {
+      const now = clock.now();
+      const until = dateFromMs(now.getTime() + READ_MS);
+      for (;;) {
+        const due = await repository.claimDue(db, now, until, AT_ONCE);
+        await Promise.all(due.map((row) => read(deps, row)));
+        if (due.length < AT_ONCE) return;
+      }
+    },
+  };
+}
+
+/** `webcal:` is what calendars call `https:`. */
+async function checked({ fetcher }: ExternalDeps, given: string): Promise<string> {
+  const url = given.trim().replace(/^webcals?:/i, 'https:');
+  try {
+    await fetcher.checkUrl(url, { http: true });
+    return url;
+  } catch (error) {
+    if (!(error instanceof GuardError)) throw error;
+    throw badRequest('url', `This address cannot be read from: ${error.reason}.`);
+  }
+}
+
+async function read(deps: ExternalDeps, row: ExternalRow): Promise<void> {
+  const { db, clock, log } = deps;
+  const now = clock.now();
+  try {
+    await readOne(deps, row, now);
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === null) log.warn({ err: error, calendarId: row.id }, 'a calendar could not be read');
+    const failures = row.failure_count + 1;
+    await repository.updateExternal(db, row.id, {
+      ...{ status: 'FAILED', last_error: refusal ?? 'It could not be read.', failure_count: failures },
+      next_read_at: dateFromMs(now.getTime() + READ_MS * Math.min(2 ** (failures - 1), MAX_PAUSES)),
+      updated_at: now,
+    });
+  }
+}
+
+async function readOne(deps: ExternalDeps, row: ExternalRow, now: Date): Promise<void> {
+  const { db, secrets, fetcher, availability } = deps;
+  const { timezone } = await availability.of(db, row.workspace_id);
+  const isFresh =
+    row.content_timezone === timezone &&
+    row.content_read_at !== null &&
+    now.getTime() - row.content_read_at.getTime() < DAY_MS;
+  const found = await fetchCalendar(fetcher, {
+    url: secrets.decrypt(row.url_sealed, row.id),
+    known: isFresh ? { etag: row.etag, lastModified: row.last_modified } : null,
+  });
+  const well = { status: 'OK', last_error: null, failure_count: 0, read_at: now, updated_at: now } as const;
+  if (found === null) {
+    await repository.updateExternal(db, row.id, well);
+    return;
+  }
+  const range = { fromMs: now.getTime() - DAY_MS, toMs: now.getTime() + HORIZON_DAYS * DAY_MS };
+  const { spans, events } = await readCalendar({ bytes: found.bytes, timezone, ...range });
+  await db.transaction().execute(async (tx) => {
+    const isThere = await repository.updateExternal(tx, row.id, {
+      ...well,
+      ...{ event_count: events, etag: found.etag, last_modified: found.lastModified },
+      ...{ content_read_at: now, content_timezone: timezone },
+    });
+    if (!isThere) return;
+    const busy = spans.map(({ startMs, endMs }) => ({
+      startsAt: dateFromMs(startMs),
+      freeAt: dateFromMs(endMs),
+    }));
+    await repository.replaceSpans(tx, row.id, busy);
+  });
+}

@@ -1,0 +1,54 @@
+import { Worker } from 'node:worker_threads';
+import { ReadingError } from './reading.rules.ts';
+import type { ReadingAnswer, ReadingTask } from './reading-worker.ts';
+
+/** When somebody is busy, by a calendar file: epoch milliseconds, in order, without overlaps. */
+export interface ReadCalendar {
+  spans: { startMs: number; endMs: number }[];
+  /** Dates of events in the range. */
+  events: number;
+}
+
+/** Far more than calendars of thousands of events need. */
+const TIME_MS = 30_000;
+const MEMORY_MB = 192;
+
+/**
+ * Reads an iCalendar file in a thread of its own, which is ended when it takes too long: recurrences can be written
+ * that take for ever.
+ *
+ * @throws {ReadingError}
+ */
+export async function readCalendar(task: ReadingTask, timeMs = TIME_MS): Promise<ReadCalendar> {
+  const worker = new Worker(new URL('./reading-worker.ts', import.meta.url), {
+    workerData: task,
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    // What the library has to say about a file is of no use to anybody.
+    stdout: true,
+    stderr: true,
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<ReadingAnswer>();
+  const tooLong = () => reject(new ReadingError('It takes too long to read.'));
+  const timer = setTimeout(tooLong, timeMs);
+  worker.on('message', (answer: ReadingAnswer) => resolve(answer));
+  worker.on('error', (error) => {
+    const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    reject(isMemory ? new ReadingError('It takes too much memory to read.') : error);
+  });
+  worker.on('exit', () => reject(new Error('the reader of calendars ended without an answer')));
+  try {
+    const answer = await promise;
+    if ('refusal' in answer) throw new ReadingError(answer.refusal);
+    return { spans: pairs(answer.spans), events: answer.events };
+  } finally {
+    clearTimeout(timer);
+    await worker.terminate();
+  }
+}
+
+function pairs(flat: Float64Array): ReadCalendar['spans'] {
+  return Array.from({ length: flat.length / 2 }, (_, i) => ({
+    startMs: flat[2 * i] ?? 0,
+    endMs: flat[2 * i + 1] ?? 0,
+  }));
+}
