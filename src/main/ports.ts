@@ -33,6 +33,8 @@ export interface Settings {
   rooms?: RoomEngineChoice;
   /** Default: the system's. */
   clock?: Clock;
+  /** Default: made by the configuration. */
+  log?: Logger;
   /** An event whose data does not fit its schema fails the transaction instead of being logged. */
   strictEvents?: boolean;
 }
@@ -90,7 +92,7 @@ function encoderThreads({ TRANSCODE_CONCURRENCY: slots }: Config): number {
 export async function openPorts(settings: Settings): Promise<OpenPorts> {
   const { config, secretKey, name } = settings;
   const clock = settings.clock ?? systemClock;
-  const log = createLogger(config.LOG_LEVEL, { process: name });
+  const log = settings.log ?? createLogger(config.LOG_LEVEL, { process: name });
   const database = await reachDatabase(settings);
   const bus = await createBus(database.sql, log);
   const redis = config.REDIS_URL === undefined ? null : await openRedis({ url: config.REDIS_URL, log });

@@ -47,9 +47,13 @@ function destination(): DestinationStream {
   return standardOutput;
 }
 
-/** JSON lines on standard output; `level` is one of pino's names or `silent`. */
-export function createLogger(level: string, base: Record<string, string> = {}): Logger {
-  return pino({ level, base, redact: { paths: redactPaths, censor: '[redacted]' } }, destination());
+/** JSON lines, on standard output unless `to` is given; `level` is one of pino's names or `silent`. */
+export function createLogger(
+  level: string,
+  base: Record<string, string> = {},
+  to: DestinationStream = destination(),
+): Logger {
+  return pino({ level, base, redact: { paths: redactPaths, censor: '[redacted]' } }, to);
 }
 
 /**

@@ -13,7 +13,7 @@ import { loadConfig } from '../../src/platform/config.ts';
 import { createTestDatabase } from './database.ts';
 import { declaredCheck } from './declared.ts';
 import { type AccountOptions, insertAccount, type KeyOptions, type TestAccount } from './factories.ts';
-import { moneyCheck } from './money-fields.ts';
+import { moneyCheck, watchedLog } from './money-fields.ts';
 import { TestResponse } from './response.ts';
 
 export interface RequestOptions {
@@ -72,8 +72,10 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
     LOG_LEVEL: 'silent',
     ...options.env,
   });
+  const { log, assertNoMoney } = watchedLog();
   const settings = {
     config,
+    log,
     databaseUrl,
     secretKey: SECRET_KEY,
     name: 'test',
@@ -110,9 +112,11 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
       await agent.destroy();
       await drain();
       await container.close();
-      if (database === null) return;
-      await database.close();
-      await rm(dataDir, { recursive: true, force: true });
+      if (database !== null) {
+        await database.close();
+        await rm(dataDir, { recursive: true, force: true });
+      }
+      assertNoMoney();
     },
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Route } from '../../src/http/route.ts';
+import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { routeFinder } from './declared.ts';
 import type { TestResponse } from './response.ts';
 
@@ -64,5 +65,23 @@ export function moneyCheck(routes: readonly Route[]) {
     const allowed = route === undefined ? [] : allowedMoney(route.method, route.path);
     const others = found.filter((name) => !allowed.includes(name));
     assert.deepEqual(others, [], `${method} ${path.slice(0, 100)} answered with amounts`);
+  };
+}
+
+/** Most lines have no such text, and are not read any further. */
+const PERHAPS_MONEY =
+  /"[^"]*(cents|amount|price|revenue|balance|fee|net|gross|mrr|earning|turnover)[^"]*"\s*:/i;
+
+/** A log that nobody reads, and the lines of it that name an amount: no line of the program does. */
+export function watchedLog(): { log: Logger; assertNoMoney(): void } {
+  const found: string[] = [];
+  const to = {
+    write(line: string) {
+      if (PERHAPS_MONEY.test(line) && moneyIn(JSON.parse(line)).length > 0) found.push(line);
+    },
+  };
+  return {
+    log: createLogger('info', {}, to),
+    assertNoMoney: () => assert.deepEqual(found, [], 'amounts are logged'),
   };
 }
