@@ -121,8 +121,9 @@ test('a visitor elsewhere books by keyboard, in their own zone, on a small scree
   };
   await press(page.getByRole('link', { name: 'Show them in Asia/Tokyo' }));
   await page.getByText(/is in UTC; their time stands beside each/).waitFor();
+  // Whatever day it is, of the next month every day is free.
+  await press(page.getByRole('link', { name: 'Later' }));
   await press(page.getByRole('link', { name: /, \d+ times$/ }).nth(2));
-  await looksGood();
   const time = page.locator('#times a').nth(5);
   const start = Temporal.Instant.from(
     new URL(String(await time.getAttribute('href')), app.url).searchParams.get('start') ?? '',
@@ -143,7 +144,6 @@ test('a visitor elsewhere books by keyboard, in their own zone, on a small scree
   await page.getByRole('button', { name: 'Book' }).press('Enter');
   await page.getByRole('heading', { name: 'Booked' }).waitFor();
   await page.getByText(`${wall('Asia/Tokyo')} to`).waitFor();
-  await looksGood();
 
   const [mail] = await mails('booking-confirmed');
   const link = new URL(mail?.text?.match(/https?:\S+\/bookings\/\w+\?\S+/)?.[0] ?? '');
