@@ -112,3 +112,37 @@ test('a course gets a cohort with a session and a video, which is canceled', asy
     await page.getByRole('main').getByText('Canceled').first().waitFor(SLOW);
   });
 });
+
+test('a booking is moved and canceled', async () => {
+  const user = await dashboard.user({ name: 'Mary' });
+  const session = await dashboard.signedIn(user);
+  const send = async (method: string, path: string, body: object) =>
+    await session.send(method, path, { body });
+  const product = { title: 'A free hour', type: 'ONE_TO_ONE', priceCents: 0 };
+  const productId = (await send('POST', '/booking/products', product)).assertOk(201).string('data.id');
+  const all = [{ start: '00:00', end: '24:00' }];
+  const weeklyJson = { mon: all, tue: all, wed: all, thu: all, fri: all, sat: all, sun: all };
+  (await send('PUT', '/booking/availability', { weeklyJson })).assertOk(200);
+  (await send('POST', `/booking/products/${productId}/publish`, {})).assertOk(200);
+  const path = `/booking/products/${productId}/slots`;
+  const startsAt = (await session.send('GET', path)).assertOk(200).string('data.slots.5.startsAt');
+  const back = { successUrl: dashboard.url, cancelUrl: dashboard.url };
+  const customer = { name: 'Emmy Noether', email: 'emmy@example.com' };
+  (await send('POST', '/checkout/booking', { productId, startsAt, customer, ...back })).assertOk(201);
+  await dashboard.visit('/dashboard/booking', { user }, async (page) => {
+    await page.getByRole('link', { name: 'Emmy Noether' }).click();
+    const move = page.getByRole('region', { name: 'Move' });
+    await move.getByLabel('New time').selectOption({ index: 3 });
+    await move.getByRole('button', { name: 'Move' }).click();
+    await page.getByText('The booking is moved.').waitFor(SLOW);
+    await assertAccessible(page, 'a booking');
+    await page.getByLabel('Reason, for the customer').fill('I am ill.');
+    await page.getByRole('button', { name: 'Cancel the booking' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel the booking of Emmy Noether?' });
+    await dialog.getByRole('button', { name: 'Cancel the booking' }).click();
+    await page.getByText('I am ill.').waitFor(SLOW);
+  });
+  const row = (await session.send('GET', '/booking/bookings')).assertOk(200);
+  assert.deepEqual([row.at('data.0.status'), row.at('data.0.canceledBy')], ['CANCELED', 'CREATOR']);
+  assert.equal(row.at('data.0.rescheduledFrom'), startsAt);
+});

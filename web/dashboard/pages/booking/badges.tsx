@@ -34,3 +34,21 @@ export function CohortBadge({ status }: Pick<Shape<'Cohort'>, 'status'>) {
     </Badge>
   );
 }
+
+const BOOKING_COLORS: Record<Shape<'Booking'>['status'], string> = {
+  PENDING_PAYMENT: 'yellow',
+  CONFIRMED: 'green',
+  COMPLETED: 'blue',
+  CANCELED: 'gray',
+  NO_SHOW: 'orange',
+  EXPIRED: 'gray',
+};
+
+export function BookingBadge({ status }: Pick<Shape<'Booking'>, 'status'>) {
+  const { t } = useTranslation('booking');
+  return (
+    <Badge color={BOOKING_COLORS[status]} variant="light" className="whole">
+      {t(`bookingStatus.${status}`)}
+    </Badge>
+  );
+}

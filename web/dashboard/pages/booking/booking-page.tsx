@@ -5,6 +5,7 @@ import { ButtonLink } from '../../components/links.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 
 const PAGES = [
+  { name: 'bookings', to: '/booking' },
   { name: 'products', to: '/booking/products' },
   { name: 'availability', to: '/booking/availability' },
 ] as const;

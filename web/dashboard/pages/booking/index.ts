@@ -3,7 +3,21 @@ import { defineArea } from '../../app/area.ts';
 import { lazyPage } from '../../app/lazy-page.ts';
 import { workspaceRoute } from '../../app/routes.ts';
 import { CalendarIcon } from '../../components/icons.tsx';
-import { type NewSearch, newSearch, type ProductsSearch, productsSearch } from './search.ts';
+import {
+  type BookingsSearch,
+  bookingsSearch,
+  type NewSearch,
+  newSearch,
+  type ProductsSearch,
+  productsSearch,
+} from './search.ts';
+
+const bookingsRoute = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: '/booking',
+  validateSearch: (search): BookingsSearch => bookingsSearch(search),
+  component: lazyPage(() => import('./bookings-page.tsx'), 'BookingsPage'),
+});
 
 const productsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
@@ -35,9 +49,9 @@ export const booking = defineArea({
   id: 'booking',
   label: { en: 'Booking', de: 'Buchungen' },
   group: 'content',
-  to: '/booking/products',
+  to: '/booking',
   Icon: CalendarIcon,
-  routes: [productsRoute, productRoute, cohortRoute, availabilityRoute],
+  routes: [bookingsRoute, productsRoute, productRoute, cohortRoute, availabilityRoute],
   actions: [
     {
       id: 'new-product',

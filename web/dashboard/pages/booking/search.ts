@@ -21,3 +21,27 @@ export function productsSearch(search: Search): ProductsSearch {
   const status = PRODUCT_STATES.find((known) => known === search.status);
   return { ...newSearch(search), ...(status === undefined ? {} : { status }) };
 }
+
+export const BOOKING_STATES = [
+  'CONFIRMED',
+  'PENDING_PAYMENT',
+  'COMPLETED',
+  'CANCELED',
+  'NO_SHOW',
+  'EXPIRED',
+] as const;
+
+export interface BookingsSearch {
+  status?: (typeof BOOKING_STATES)[number];
+  /** The one that is shown. */
+  id?: string;
+}
+
+export function bookingsSearch(search: Search): BookingsSearch {
+  const status = BOOKING_STATES.find((known) => known === search.status);
+  const { id } = search;
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(typeof id === 'string' && id !== '' ? { id } : {}),
+  };
+}
