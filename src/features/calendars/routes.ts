@@ -41,6 +41,7 @@ function externalRoutes({ externals, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/booking/calendars',
       summary: 'List calendars elsewhere',
+      description: 'With what became of their last reading, the newest first.',
       query: listQuery({}),
       reply: { status: 200, schema: External, list: true },
       async handler({ caller: { workspaceId, mode } }, { query }) {
@@ -54,6 +55,7 @@ function externalRoutes({ externals, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/booking/calendars/{id}',
       summary: 'Get a calendar elsewhere',
+      description: 'With what became of its last reading.',
       params: Id,
       reply: { status: 200, schema: External },
       handler: async ({ caller }, { params }) =>
