@@ -6,6 +6,7 @@ import { newId } from '../../src/kernel/ids.ts';
 import { insertAccount } from '../harness/factories.ts';
 import { moneyIn } from '../harness/money-fields.ts';
 import { assertWhole } from './invariants.ts';
+import { isSale, type Sale, type Shelf, sale, sell, stock } from './sales-deeds.ts';
 import { Crash, type MoneyWorld } from './world.ts';
 
 const MINUTE_MS = 60_000;
@@ -26,7 +27,8 @@ type Deed =
   | { do: 'dispute'; of: number }
   | { do: 'decide'; of: number; outcome: 'WON' | 'LOST' }
   | { do: 'hear'; of: number; times: number; crash: number | null }
-  | { do: 'wait'; minutes: number; crash: number | null };
+  | { do: 'wait'; minutes: number; crash: number | null }
+  | Sale;
 
 const crash = fc.option(fc.nat({ max: 9 }), { freq: 2 });
 const of = fc.nat({ max: 20 });
@@ -59,6 +61,7 @@ export const deeds: fc.Arbitrary<Deed[]> = fc.array(
     { weight: 2, arbitrary: fc.record({ do: is('decide'), of, outcome: fc.constantFrom('WON', 'LOST') }) },
     { weight: 3, arbitrary: fc.record({ do: is('hear'), of, times: fc.integer({ min: 1, max: 2 }), crash }) },
     { weight: 2, arbitrary: fc.record({ do: is('wait'), minutes: fc.integer({ min: 1, max: 90 }), crash }) },
+    { weight: 12, arbitrary: sale },
   ),
   { minLength: 1, maxLength: 7 },
 );
@@ -71,7 +74,8 @@ export async function play(world: MoneyWorld, sequence: readonly Deed[]): Promis
   const customer = await world.events.transaction((tx) =>
     world.payments.customerFor(tx, workspaceId, { email: 'ada@example.com', name: 'Ada' }),
   );
-  const scene = { ...world, workspaceId, customerId: customer.id };
+  const shelf = sequence.some(isSale) ? await stock(world, workspaceId) : null;
+  const scene = { ...world, workspaceId, customerId: customer.id, shelf };
   for (const deed of sequence) {
     world.crashAfter('crash' in deed ? deed.crash : null);
     await survive(() => act(scene, deed));
@@ -79,12 +83,16 @@ export async function play(world: MoneyWorld, sequence: readonly Deed[]): Promis
   world.crashAfter(null);
   await rest(scene);
   await assertWhole(world.database.sql, workspaceId);
+  // Those that come later have the clock to themselves.
+  await world.database.sql`update subscription set next_charge_at = null where workspace_id = ${workspaceId}`;
   assert.deepEqual(moneyIn(world.lines.splice(0)), [], 'no amount is logged');
 }
 
 interface Scene extends MoneyWorld {
   workspaceId: string;
   customerId: string;
+  /** Null where nothing is to be sold. */
+  shelf: Shelf | null;
 }
 
 /** A refusal in words is an answer, and a crash is what is tried here. */
@@ -96,7 +104,12 @@ async function survive(act: () => Promise<void>): Promise<void> {
   }
 }
 
-function act(scene: Scene, deed: Deed): Promise<void> {
+async function act(scene: Scene, deed: Deed): Promise<void> {
+  if (isSale(deed)) {
+    if (scene.shelf !== null) await sell(scene, scene.shelf, deed);
+    if (deed.do === 'days') await work(scene);
+    return;
+  }
   switch (deed.do) {
     case 'pay':
       return pay(scene, deed);
@@ -183,9 +196,11 @@ async function hear({ hints, payments }: Scene, { of, times }: Deed & { do: 'hea
   for (let n = 0; n < times; n++) await payments.hints.receive('SANDBOX', hint);
 }
 
-async function work({ payments }: Scene): Promise<void> {
+async function work({ payments, sales }: Scene): Promise<void> {
   await payments.reconcile();
   await payments.hints.run();
+  await sales.checkoutPayments.sweep();
+  await sales.subscriptions.renewals.renewDue();
 }
 
 const ROUNDS = 40;
@@ -200,6 +215,7 @@ async function rest(scene: Scene): Promise<void> {
     }
     const [open] = await database.sql<{ count: string }[]>`
       select (select count(*) from payment where workspace_id = ${workspaceId} and status = 'PENDING' and type <> 'DISPUTE')
+        + (select count(*) from checkout where workspace_id = ${workspaceId} and claimed_until is not null)
         + (select count(*) from provider_event where handled_at is null) as count`;
     if (Number(open?.count) === 0) return;
     clock.advance(20 * MINUTE_MS);

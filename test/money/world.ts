@@ -1,5 +1,7 @@
 import { createCatalogue } from '../../src/events/catalogue.ts';
-import { createEvents, type Events } from '../../src/events/index.ts';
+import { createEvents, type EventConsumer, type Events } from '../../src/events/index.ts';
+import { checkoutEvents } from '../../src/features/checkout/index.ts';
+import { discountCodeEvents } from '../../src/features/discount-codes/index.ts';
 import { createLedger, payoutEvents } from '../../src/features/ledger/index.ts';
 import {
   createPayments,
@@ -8,9 +10,12 @@ import {
   type Providers,
   paymentEvents,
 } from '../../src/features/payments/index.ts';
+import { subscriptionEvents } from '../../src/features/subscriptions/index.ts';
+import { tierEvents } from '../../src/features/tiers/index.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { TestClock } from '../harness/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { createSales, type Sales } from './sales.ts';
 
 /** The program was killed between two steps. */
 export class Crash extends Error {}
@@ -18,22 +23,27 @@ export class Crash extends Error {}
 type Sandbox = ReturnType<typeof createSandbox>;
 type Hint = Parameters<Payments['hints']['keep']>[1];
 
-/** Payments, books and the sandbox on a database of their own, in a program that can be killed between any two steps. */
+/** Payments, what is sold, books and the sandbox on a database of their own, in a program that can be killed between any two steps. */
 export interface MoneyWorld {
   database: TestDatabase;
   clock: TestClock;
   events: Events;
   payments: Payments;
+  sales: Sales;
   sandbox: Sandbox;
   ledger: ReturnType<typeof createLedger>;
   /** What the sandbox has told and nobody has heard yet. */
   hints: Hint[];
-  /** What payments have written to the log. */
+  /** What payments and sales have written to the log. */
   lines: unknown[];
   /** Killed after so many steps from now; null: never. */
   crashAfter(steps: number | null): void;
   close(): Promise<void>;
 }
+
+const catalogue = createCatalogue(
+  [paymentEvents, payoutEvents, checkoutEvents, subscriptionEvents, tierEvents, discountCodeEvents].flat(),
+);
 
 /** The platform's part of every payment, in hundredths of a percent. */
 const FEE = 1234;
@@ -56,14 +66,15 @@ export async function createMoneyWorld(): Promise<MoneyWorld> {
     }
     left -= 1;
   };
+  const consumers: EventConsumer[] = [];
   const calm = createEvents({
     db,
     clock,
     log,
-    catalogue: createCatalogue([...paymentEvents, ...payoutEvents]),
+    catalogue,
     livemode: false,
     bus: { publish: () => {} },
-    consumers: [],
+    consumers,
     strict: true,
   });
   const events: Events = {
@@ -100,11 +111,14 @@ export async function createMoneyWorld(): Promise<MoneyWorld> {
     config: { PLATFORM_FEE_PERCENT: FEE, LIVEMODE: false },
     takers: { account: nothing, card: nothing },
   });
+  const sales = createSales({ database, clock, events, payments, log: { warn: keep } });
+  consumers.push(...sales.consumers);
   return {
     database,
     clock,
     events,
     payments,
+    sales,
     sandbox,
     ledger,
     hints,

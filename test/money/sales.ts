@@ -1,0 +1,82 @@
+import type { EventConsumer, Events } from '../../src/events/index.ts';
+import {
+  createCheckoutConsumers,
+  createCheckoutPayments,
+  createCheckouts,
+} from '../../src/features/checkout/index.ts';
+import { createDiscountCodes } from '../../src/features/discount-codes/index.ts';
+import { memberPath } from '../../src/features/members/index.ts';
+import {
+  type Payments,
+  paymentDisputeClosed,
+  paymentDisputed,
+  paymentFailed,
+  paymentRefunded,
+  paymentSucceeded,
+  testCardOf,
+} from '../../src/features/payments/index.ts';
+import { createSubscriptionConsumers, createSubscriptions } from '../../src/features/subscriptions/index.ts';
+import { createTiers, tierPlaces, tierUpdated } from '../../src/features/tiers/index.ts';
+import type { TestClock } from '../harness/clock.ts';
+import type { TestDatabase } from '../harness/database.ts';
+
+const payment = {
+  succeeded: paymentSucceeded,
+  failed: paymentFailed,
+  refunded: paymentRefunded,
+  disputed: paymentDisputed,
+  disputeClosed: paymentDisputeClosed,
+};
+
+interface Deps {
+  database: TestDatabase;
+  clock: TestClock;
+  events: Events;
+  payments: Payments;
+  log: { warn(...said: unknown[]): void };
+}
+
+const unasked = () => Promise.reject(new Error('no test asks for this'));
+
+/** Bookings have sequences of their own. */
+const bookings = {
+  offer: unasked,
+  make: unasked,
+  claim: unasked,
+  release: unasked,
+  isPending: unasked,
+  reprice: unasked,
+  confirm: unasked,
+  expire: unasked,
+};
+
+export type Sales = ReturnType<typeof createSales>;
+
+/** Tiers, codes, checkouts and subscriptions, wired as the program wires them. */
+export function createSales({ database: { db }, clock, events, payments, log }: Deps) {
+  const publicUrl = 'http://marquee.test';
+  const mailbox = { enqueue: () => Promise.resolve() };
+  const base = { db, clock, events, payments, log, mailbox, publicUrl, places: tierPlaces };
+  const tiers = createTiers({ ...base, creatorOf: unasked, creatorNamed: unasked, workspaceOf: unasked });
+  const codes = createDiscountCodes({ ...base, hasProduct: unasked });
+  const memberPage = () => publicUrl;
+  const subscriptions = createSubscriptions({ ...base, memberPage });
+  const ports = {
+    ...{ ...base, bookings, discountCodes: codes, memberPath, subscriptions, testCardOf, tiers },
+    cards: { save: unasked },
+    videoOf: unasked,
+    mayLeadTo: () => Promise.resolve(true),
+  };
+  const consumers: EventConsumer[] = [
+    ...createSubscriptionConsumers({ subscriptions, payment, tierUpdated }),
+    ...createCheckoutConsumers(ports, payment),
+  ];
+  return {
+    tiers,
+    codes,
+    subscriptions,
+    checkouts: createCheckouts(ports),
+    checkoutPayments: createCheckoutPayments(ports),
+    consumers,
+  };
+}
