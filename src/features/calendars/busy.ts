@@ -27,6 +27,12 @@ export interface Calendar {
   free(tx: Tx, by: TakenBy): Promise<void>;
   /** What overlaps [from, to), in order of its start; what calendars elsewhere say too. */
   busy(db: Db, workspaceId: string, range: { from: Date; to: Date }): Promise<Busy[]>;
+  /** The times alone, in no order. */
+  taken(
+    db: Db,
+    workspaceId: string,
+    range: { from: Date; to: Date },
+  ): Promise<{ fromMs: number; toMs: number }[]>;
 }
 
 export const calendar: Calendar = {
@@ -48,4 +54,5 @@ export const calendar: Calendar = {
     await repository.deleteBusy(tx, by);
   },
   busy: repository.listBusy,
+  taken: repository.listTaken,
 };

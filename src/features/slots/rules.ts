@@ -141,7 +141,7 @@ export function bookable<T extends Candidate>(found: readonly T[], hours: Hours,
   );
 }
 
-/** Those whose time, and the buffer after it, nothing has taken. @param taken in order of its start. */
+/** Those whose time, and the buffer after it, nothing has taken. @param taken in any order. */
 export function free(found: readonly Candidate[], taken: readonly Range[]): Candidate[] {
   const isFree = outside(taken);
   return found.filter(({ startMs, freeMs }) => isFree(startMs, freeMs));

@@ -59,7 +59,7 @@ export interface Slots {
 export interface SlotDeps {
   db: Db;
   clock: Clock;
-  calendar: Pick<Calendar, 'busy'>;
+  calendar: Pick<Calendar, 'busy' | 'taken'>;
   products: {
     /** @throws {AppError} NOT_FOUND. */
     get(workspaceId: string, id: string): Promise<SlotProduct>;
@@ -82,9 +82,9 @@ export function createSlots({ db, clock, calendar, products, availability }: Slo
       const range = readDays(query, timezone, clock.ms());
       if (product.type === 'COHORT' || product.status === 'ARCHIVED') return { timezone, slots: [] };
       const offered = bookable(candidates(hours, lengthsOf(product), range), hours, clock.ms());
-      const taken = await calendar.busy(db, workspaceId, around(range, offered));
+      const taken = await calendar.taken(db, workspaceId, around(range, offered));
       const open = [
-        ...free(offered, taken.map(rangeOf)).map((one) => ({ ...one, seatsLeft: seatsOf(product) })),
+        ...free(offered, taken).map((one) => ({ ...one, seatsLeft: seatsOf(product) })),
         ...bookable(await occurrences(db, product, range), hours, clock.ms()).filter(hasSeats),
       ].toSorted((a, b) => a.startMs - b.startMs);
       if (open.length > MAX_SLOTS) {
