@@ -104,7 +104,7 @@ test('a course gets a cohort with a session and a video, which is canceled', asy
     const settings = page.getByRole('region', { name: 'Settings' });
     await settings.getByLabel('Seats').fill('4');
     await settings.getByRole('button', { name: 'Save cohort' }).click();
-    await page.getByText('The cohort is saved.').waitFor(SLOW);
+    await page.getByText('The cohort is saved.').first().waitFor(SLOW);
     await page.getByText('0 of 4').waitFor(SLOW);
     await page.getByRole('button', { name: 'Cancel the cohort' }).click();
     const dialog = page.getByRole('dialog', { name: 'Cancel the cohort?' });

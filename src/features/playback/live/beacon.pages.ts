@@ -55,14 +55,19 @@ export function beaconPage(deps: Deps): (app: FastifyInstance) => void {
   };
 }
 
-/** Counts the viewer of a broadcast that is on. Whoever was given the page of a member was entitled to it then. */
+/**
+ * Counts the viewer of a broadcast that is on. Whoever was given the page of a member was entitled to it then; to a
+ * private broadcast nobody is.
+ */
 async function count({ streams, sessions, viewers }: Deps, text: string, request: FastifyRequest) {
   const beacon = parseBeacon(text);
   const session = beacon === null ? null : sessions.read(beacon.session);
   if (beacon === null || session === null) return;
   const stream = await streams.get(session.id);
   const { grant, tokenMark: token } = session;
-  if (!stream?.isLive || !mayWatch({ visibility: stream.visibility, grant, isEntitled: true })) return;
+  if (!stream?.isLive) return;
+  const { visibility } = stream;
+  if (!mayWatch({ visibility, grant, isEntitled: visibility !== 'PRIVATE' })) return;
   const last = beacon.events.findLast(({ type }) => type !== 'ERROR');
   if (last === undefined) return;
   const viewer = { ip: request.ip, userAgent: request.headers['user-agent'] ?? '', token };
