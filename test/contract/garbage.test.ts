@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import { startTestDns, type TestDns } from '../harness/dns.ts';
 import { addressOf, type Operation, readOperations, type Schema, sampleOf } from './document.ts';
-import { makeResources, type PathValues, valuesFor } from './resources.ts';
+import { makeResourceOf, type PathValues } from './resources.ts';
 
 /** For all operations together; each gets its share. */
 const TIME_MS = 6000;
@@ -185,8 +185,9 @@ test('garbage gets a declared answer from every operation, and never a 500', asy
   for (const operation of operations) {
     // An account of its own: a lucky request may revoke or delete what is there, and plans have limits.
     const { key } = await app.createKey({ rateLimitPerMinute: 1_000_000 });
-    const known = operation.pathParameters.length === 0 ? new Map() : await makeResources(app, key);
-    const call = callOf(operation, valuesFor(known, operation.path) ?? {});
+    const isOfOne = operation.pathParameters.length > 0;
+    const known = isOfOne ? await makeResourceOf(app, key, operation.path) : undefined;
+    const call = callOf(operation, known ?? {});
     // The first answer of an operation may take long, as where a program is started: its time is not counted.
     if (operation.method === 'GET' && operation.pathParameters.length === 0) {
       await assertDeclared(operation, { path: {}, query: '', body: null, headers: {}, keyed: true }, key);

@@ -1,5 +1,6 @@
 import { apiKeyExpiring } from '../../src/features/api-keys/index.ts';
 import { newUuid } from '../../src/kernel/ids.ts';
+import { once } from '../../src/kernel/once.ts';
 import type { TestApp } from '../harness/app.ts';
 import { ingestSession } from '../harness/factories.ts';
 import { buyer } from '../money/buyer.ts';
@@ -33,62 +34,92 @@ async function checkout(create: (path: string, body: object) => Promise<string>)
   return create('/checkout/subscription', { tierId, successUrl: origin, cancelUrl: origin });
 }
 
+type Makers = Map<string, () => Promise<PathValues>>;
+
 /**
- * One resource of every kind in the workspace of a key, by the beginning of the paths that name it. A new kind of
- * resource belongs here: the tests that walk the OpenAPI document refuse a path that none of these fits.
+ * What makes one resource of every kind in the workspace of a key, by the beginning of the paths that name it. A new
+ * kind of resource belongs here: the tests that walk the OpenAPI document refuse a path that none of these fits.
  */
-export async function makeResources(app: TestApp, key: string): Promise<Map<string, PathValues>> {
+function makersOf(app: TestApp, key: string): Makers {
   const create = async (path: string, body: object) =>
     (await app.request('POST', path, { key, headers: FROM_PLATFORM, body })).assertOk(201).string('data.id');
-  const stream = await create('/streams', { title: 'A stream' });
-  await app.container.signals.publishStarted(ingestSession(stream));
-  const webhook = await create('/me/webhooks', {
-    url: 'https://receiver.example.com/',
-    events: ['webhook.test'],
+  const made = (path: string, body: object) => async () => ({ id: await create(path, body) });
+  const stream = once(async () => {
+    const id = await create('/streams', { title: 'A stream' });
+    await app.container.signals.publishStarted(ingestSession(id));
+    return id;
   });
-  const deliveryId = await deliver(app, key, webhook);
-  const eventId = (await app.request('GET', '/me/events?limit=1', { key })).assertOk(200).string('data.0.id');
-  return new Map([
-    ['/streams/{id}', { id: stream, ...(await chat(create, stream)) }],
-    ['/restreams/{id}', await restream(app, key, stream)],
-    ['/bridges/{id}', { id: await bridge(create) }],
+  const delivered = once(async () => {
+    const body = { url: 'https://receiver.example.com/', events: ['webhook.test'] };
+    const id = await create('/me/webhooks', body);
+    return { id, deliveryId: await deliver(app, key, id) };
+  });
+  const cohortWithVideo = once(() => cohort(create));
+  return new Map<string, () => Promise<PathValues>>([
+    ['/streams/{id}', async () => ({ id: await stream(), ...(await chat(create, await stream())) })],
+    ['/restreams/{id}', async () => restream(app, key, await stream())],
+    ['/bridges/{id}', async () => ({ id: await bridge(create) })],
     [
       '/rooms/{id}',
-      { id: await create('/rooms', { name: 'A room' }), identity: `person-${newUuid().slice(0, 8)}` },
+      async () => ({
+        id: await create('/rooms', { name: 'A room' }),
+        identity: `person-${newUuid().slice(0, 8)}`,
+      }),
     ],
-    ['/me/webhooks/{id}', { id: webhook, deliveryId }],
-    ['/me/events/{eventId}', { eventId }],
-    ['/videos/{id}', await video(app, key)],
-    ['/playlists/{id}', await playlist(app, key)],
-    ['/upload/{id}', { id: await create('/upload', { filename: 'a.mp4', sizeBytes: 10 }) }],
-    ['/imports/{id}', { id: await create('/imports', { sourceUrl: 'https://files.example.com/a.mp4' }) }],
-    ['/checkout/{id}', { id: await checkout(create) }],
-    ['/tiers/{id}', { id: await create('/tiers', { name: 'A tier', priceCents: 500, interval: 'MONTH' }) }],
-    ['/me/subscriptions/{id}', { id: await subscription(app, create) }],
-    ['/booking/bookings/{id}', { id: await booking(app, key, create) }],
+    ['/me/webhooks/{id}', delivered],
     [
-      '/booking/discount-codes/{id}',
-      { id: await create('/booking/discount-codes', { code: newUuid(), percentOff: 10 }) },
+      '/me/events/{eventId}',
+      async () => {
+        await delivered();
+        const events = await app.request('GET', '/me/events?limit=1', { key });
+        return { eventId: events.assertOk(200).string('data.0.id') };
+      },
     ],
-    ['/booking/waitlist/{id}', { id: await waiting(create) }],
+    ['/videos/{id}', () => video(app, key)],
+    ['/playlists/{id}', () => playlist(app, key)],
+    ['/upload/{id}', made('/upload', { filename: 'a.mp4', sizeBytes: 10 })],
+    ['/imports/{id}', made('/imports', { sourceUrl: 'https://files.example.com/a.mp4' })],
+    ['/checkout/{id}', async () => ({ id: await checkout(create) })],
+    ['/tiers/{id}', made('/tiers', { name: 'A tier', priceCents: 500, interval: 'MONTH' })],
+    ['/me/subscriptions/{id}', async () => ({ id: await subscription(app, create) })],
+    ['/booking/bookings/{id}', async () => ({ id: await booking(app, key, create) })],
+    ['/booking/discount-codes/{id}', made('/booking/discount-codes', { code: newUuid(), percentOff: 10 })],
+    ['/booking/waitlist/{id}', async () => ({ id: await waiting(create) })],
+    ['/booking/calendars/{id}', made('/booking/calendars', { url: 'https://cal.example.com/a.ics' })],
+    ['/booking/products/{id}', made('/booking/products', PRODUCT)],
+    ['/booking/products/{productId}', async () => ({ productId: (await cohortWithVideo()).productId })],
     [
-      '/booking/calendars/{id}',
-      { id: await create('/booking/calendars', { url: 'https://cal.example.com/a.ics' }) },
+      '/booking/cohorts/{cohortId}',
+      async () => {
+        const { cohortId, cvId } = await cohortWithVideo();
+        return { cohortId, cvId };
+      },
     ],
-    ['/booking/products/{id}', { id: await create('/booking/products', PRODUCT) }],
-    ...(await cohort(create)),
-    ['/purchases/{id}', { id: await purchase(app, stream) }],
-    ['/notifications/{id}', { id: await notification(app, key) }],
-    [
-      '/support/tickets/{id}',
-      { id: await create('/support/tickets', { subject: 'A question', message: 'Why?' }) },
-    ],
-    ['/me/api-keys/{id}', { id: await create('/me/api-keys', { name: 'Another' }) }],
+    ['/purchases/{id}', async () => ({ id: await purchase(app, await stream()) })],
+    ['/notifications/{id}', async () => ({ id: await notification(app, key) })],
+    ['/support/tickets/{id}', made('/support/tickets', { subject: 'A question', message: 'Why?' })],
+    ['/me/api-keys/{id}', made('/me/api-keys', { name: 'Another' })],
     [
       '/me/integration-domains/{id}',
-      { id: await create('/me/integration-domains', { domain: `d${newUuid().slice(0, 8)}.example.com` }) },
+      made('/me/integration-domains', { domain: `d${newUuid().slice(0, 8)}.example.com` }),
     ],
   ]);
+}
+
+/** One resource of every kind in the workspace of a key. */
+export async function makeResources(app: TestApp, key: string): Promise<Map<string, PathValues>> {
+  const resources = new Map<string, PathValues>();
+  for (const [prefix, make] of makersOf(app, key)) resources.set(prefix, await make());
+  return resources;
+}
+
+/** What a path names, alone; undefined when no resource fits. */
+export async function makeResourceOf(
+  app: TestApp,
+  key: string,
+  path: string,
+): Promise<PathValues | undefined> {
+  return valuesFor(makersOf(app, key), path)?.();
 }
 
 /** Somebody who waits for any time of a product. */
@@ -124,18 +155,13 @@ async function subscription(
 }
 
 /** A cohort with a video. */
-async function cohort(
-  create: (path: string, body: object) => Promise<string>,
-): Promise<[string, PathValues][]> {
+async function cohort(create: (path: string, body: object) => Promise<string>) {
   const productId = await create('/booking/products', { ...PRODUCT, type: 'COHORT' });
   const startsAt = '2100-01-01T09:00:00Z';
   const cohortId = await create(`/booking/products/${productId}/cohorts`, { startsAt });
   const videoId = await create('/videos', { title: 'A lesson' });
   const cvId = await create(`/booking/cohorts/${cohortId}/videos`, { videoId });
-  return [
-    ['/booking/products/{productId}', { productId }],
-    ['/booking/cohorts/{cohortId}', { cohortId, cvId }],
-  ];
+  return { productId, cohortId, cvId };
 }
 
 /** A booking of something that costs nothing. */
@@ -249,7 +275,7 @@ async function notification(app: TestApp, key: string): Promise<string> {
 }
 
 /** The values for a path, or undefined when no resource fits. */
-export function valuesFor(resources: Map<string, PathValues>, path: string): PathValues | undefined {
+export function valuesFor<T>(resources: ReadonlyMap<string, T>, path: string): T | undefined {
   for (const [prefix, values] of resources) if (path.startsWith(prefix)) return values;
   return undefined;
 }
