@@ -1,8 +1,18 @@
+import type { Clock } from '../../src/kernel/clock.ts';
+import { HOUR_MS } from '../../src/kernel/durations.ts';
 import type { TestApp } from '../harness/app.ts';
 import { runTask } from '../harness/parts.ts';
 import { ADDRESSES, headers, type Shop, selling } from '../money/shop.ts';
 
 const ALL_DAY = [{ start: '00:00', end: '24:00' }];
+
+/** Whole hours, so many after the one that is now. */
+export function hoursOf(clock: Clock): (count: number) => string {
+  return (count) => {
+    const now = clock.ms();
+    return new Date(now - (now % HOUR_MS) + count * HOUR_MS).toISOString();
+  };
+}
 
 /** What creators and their customers do with bookings in test mode. */
 export function desk(appOf: () => TestApp) {
@@ -75,6 +85,13 @@ export function desk(appOf: () => TestApp) {
   const act = ({ key }: Shop, id: string, action: string, body: object = {}) =>
     appOf().request('POST', `/booking/bookings/${id}/${action}`, { key, body });
 
+  /** What a booking takes of the calendar. */
+  async function busyOf(bookingId: string) {
+    const rows = await appOf().container.sql<{ starts_at: Date; free_at: Date }[]>`
+      select starts_at, free_at from calendar_busy where booking_id = ${bookingId}`;
+    return rows.map(({ starts_at: from, free_at: to }) => [from.toISOString(), to.toISOString()]);
+  }
+
   async function mails(kind: string) {
     const { container } = appOf();
     const known = await container.sql<{ id: string; recipient: string }[]>`
@@ -99,5 +116,18 @@ export function desk(appOf: () => TestApp) {
     return entered.headers.get('set-cookie')?.split(';')[0] ?? '';
   }
 
-  return { memberCookie, ...shopping, creator, product, cohort, ask, open, booking, booked, act, mails };
+  return {
+    memberCookie,
+    ...shopping,
+    creator,
+    product,
+    cohort,
+    ask,
+    open,
+    booking,
+    booked,
+    act,
+    mails,
+    busyOf,
+  };
 }

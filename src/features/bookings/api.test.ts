@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { desk } from '../../../test/booking/desk.ts';
+import { desk, hoursOf } from '../../../test/booking/desk.ts';
 import { racing } from '../../../test/booking/races.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
 import { CARDS } from '../../../test/money/buyer.ts';
 import { headers } from '../../../test/money/shop.ts';
-import { HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
+import { MINUTE_MS } from '../../kernel/durations.ts';
 
 const clock = new TestClock(Date.UTC(2027, 2, 1, 8, 30));
 let app: TestApp;
@@ -16,21 +16,26 @@ before(async () => {
 });
 after(() => app.close());
 
-const { creator, product, cohort, ask, open, booking, booked, act, mails, pay, read, eventsOf, code, send } =
-  desk(() => app);
+const {
+  creator,
+  product,
+  cohort,
+  ask,
+  open,
+  booking,
+  booked,
+  act,
+  mails,
+  busyOf,
+  pay,
+  read,
+  eventsOf,
+  code,
+  send,
+} = desk(() => app);
 const { raceForSeat, raceForTime } = racing(() => app);
 
-/** A whole hour, so many after this one. */
-function hour(count: number): string {
-  const now = clock.ms();
-  return new Date(now - (now % HOUR_MS) + count * HOUR_MS).toISOString();
-}
-
-const busyOf = async (bookingId: string) => {
-  const rows = await app.container.sql<{ starts_at: Date; free_at: Date }[]>`
-    select starts_at, free_at from calendar_busy where booking_id = ${bookingId}`;
-  return rows.map(({ starts_at: from, free_at: to }) => [from.toISOString(), to.toISOString()]);
-};
+const hour = hoursOf(clock);
 
 test('a lesson: held for ten minutes, paid, confirmed, mailed, and told of without amounts', async () => {
   const of = await creator();

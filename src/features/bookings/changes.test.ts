@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { desk } from '../../../test/booking/desk.ts';
+import { desk, hoursOf } from '../../../test/booking/desk.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
@@ -15,21 +15,11 @@ before(async () => {
 });
 after(() => app.close());
 
-const { memberCookie, cohort, creator, product, open, booking, booked, act, mails, eventsOf } = desk(
+const { memberCookie, cohort, creator, product, open, booking, booked, act, mails, busyOf, eventsOf } = desk(
   () => app,
 );
 
-/** A whole hour, so many after this one. */
-function hour(count: number): string {
-  const now = clock.ms();
-  return new Date(now - (now % HOUR_MS) + count * HOUR_MS).toISOString();
-}
-
-const busyOf = async (bookingId: string) => {
-  const rows = await app.container.sql<{ starts_at: Date; free_at: Date }[]>`
-    select starts_at, free_at from calendar_busy where booking_id = ${bookingId}`;
-  return rows.map(({ starts_at: from, free_at: to }) => [from.toISOString(), to.toISOString()]);
-};
+const hour = hoursOf(clock);
 
 test('canceled: a customer within the policy and a creator give the money back; the time is free', async () => {
   const of = await creator();
