@@ -83,11 +83,22 @@ export interface IntakeField {
 }
 
 /** What the database cannot say of its JSON columns: table, column, type. The generated tables refer to it. */
+/** What a player told in one beacon. */
+export interface PlayerEvent {
+  type: 'PLAY' | 'PAUSE' | 'SEEK' | 'TICK' | 'END' | 'ERROR';
+  positionSec: number;
+  /** On the clock of the player, in milliseconds. */
+  at: number;
+  /** Lines of the picture, where the player says. */
+  quality?: number;
+}
+
 export interface JsonColumns {
   availability: { weekly: Partial<Record<Weekday, DayWindow[]>>; blackouts: JsonList<Blackout> };
   booking: { intake_answers: Record<string, string | boolean> };
   booking_product: { intake_fields: JsonList<IntakeField> };
   checkout: { metadata: Record<string, string> };
+  fact: { player_events: JsonList<PlayerEvent> };
   import: { metadata: Record<string, string>; storage_state: Record<string, unknown> };
   ingest_session: { video: IngestVideo; audio: IngestAudio };
   notification_preference: { types: Record<string, NotificationChannels> };

@@ -27,6 +27,72 @@ create table account (
 CREATE UNIQUE INDEX account_email ON public.account USING btree (email);
 CREATE UNIQUE INDEX account_username ON public.account USING btree (username);
 
+create table analytics_retention (
+  workspace_id text not null,
+  video_id text not null,
+  at timestamp with time zone not null,
+  is_self boolean not null,
+  watched integer[] not null,
+  constraint analytics_retention_pkey PRIMARY KEY (workspace_id, video_id, at, is_self)
+);
+
+create table analytics_seen (
+  at timestamp with time zone not null,
+  workspace_id text not null,
+  subject_id text not null,
+  share text not null,
+  viewer bytea not null,
+  is_self boolean not null,
+  constraint analytics_seen_pkey PRIMARY KEY (at, workspace_id, subject_id, share, viewer, is_self)
+);
+
+create table analytics_share (
+  workspace_id text not null,
+  subject_kind text not null,
+  subject_id text not null,
+  dimension text not null,
+  value text not null,
+  span smallint not null,
+  at timestamp with time zone not null,
+  is_self boolean not null,
+  views bigint not null default 0,
+  unique_viewers bigint not null default 0,
+  watch_ms bigint not null default 0,
+  constraint analytics_share_dimension_check CHECK ((dimension = ANY (ARRAY['country'::text, 'device'::text, 'browser'::text, 'os'::text, 'referrer'::text, 'quality'::text, 'source'::text]))),
+  constraint analytics_share_pkey PRIMARY KEY (workspace_id, subject_kind, subject_id, dimension, span, value, at, is_self),
+  constraint analytics_share_span_check CHECK ((span = ANY (ARRAY[15, 1440]))),
+  constraint analytics_share_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['ACCOUNT'::text, 'VIDEO'::text, 'STREAM'::text])))
+);
+
+create table analytics_total (
+  workspace_id text not null,
+  subject_kind text not null,
+  subject_id text not null,
+  span smallint not null,
+  at timestamp with time zone not null,
+  is_self boolean not null,
+  views bigint not null default 0,
+  unique_viewers bigint not null default 0,
+  watch_ms bigint not null default 0,
+  impressions bigint not null default 0,
+  plays bigint not null default 0,
+  joins bigint not null default 0,
+  leaves bigint not null default 0,
+  chat_messages bigint not null default 0,
+  new_followers bigint not null default 0,
+  lost_followers bigint not null default 0,
+  broadcasts bigint not null default 0,
+  live_ms bigint not null default 0,
+  peak_viewers bigint not null default 0,
+  viewer_samples_sum bigint not null default 0,
+  viewer_samples bigint not null default 0,
+  bitrate_kbit bigint not null default 0,
+  constraint analytics_total_pkey PRIMARY KEY (workspace_id, subject_kind, subject_id, span, at, is_self),
+  constraint analytics_total_span_check CHECK ((span = ANY (ARRAY[15, 1440]))),
+  constraint analytics_total_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['ACCOUNT'::text, 'VIDEO'::text, 'STREAM'::text])))
+);
+CREATE INDEX analytics_total_at ON public.analytics_total USING btree (workspace_id, subject_kind, span, at);
+
 create table api_key (
   id text not null,
   workspace_id text not null,
@@ -651,6 +717,70 @@ create table external_calendar (
 );
 CREATE INDEX external_calendar_due ON public.external_calendar USING btree (next_read_at);
 CREATE INDEX external_calendar_workspace ON public.external_calendar USING btree (workspace_id, id DESC);
+
+create table fact (
+  created_at timestamp with time zone not null,
+  id text not null,
+  xid xid8 not null default pg_current_xact_id(),
+  workspace_id text not null,
+  kind text not null,
+  subject_id text,
+  amount bigint not null default 1,
+  viewer bytea,
+  country text,
+  device text,
+  browser text,
+  os text,
+  referrer text,
+  is_bot boolean not null default false,
+  is_self boolean not null default false,
+  playback_session text,
+  number integer,
+  player_events jsonb,
+  bitrate_kbps integer,
+  key_id text,
+  status smallint,
+  constraint fact_kind_check CHECK ((kind = ANY (ARRAY['BEACON'::text, 'VIEW'::text, 'IMPRESSION'::text, 'JOIN'::text, 'LEAVE'::text, 'PRESENCE'::text, 'CHAT'::text, 'FOLLOW'::text, 'UNFOLLOW'::text, 'BROADCAST'::text, 'LIVE'::text, 'REQUEST'::text, 'DELIVERY'::text, 'EGRESS'::text, 'ENCODE'::text, 'ROOM'::text, 'STORAGE'::text]))),
+  constraint fact_pkey PRIMARY KEY (created_at, id)
+) partition by RANGE (created_at);
+CREATE INDEX fact_playback_session ON ONLY public.fact USING btree (playback_session, number) WHERE (playback_session IS NOT NULL);
+CREATE INDEX fact_xid ON ONLY public.fact USING btree (xid);
+
+create table fact_default (
+  created_at timestamp with time zone not null,
+  id text not null,
+  xid xid8 not null default pg_current_xact_id(),
+  workspace_id text not null,
+  kind text not null,
+  subject_id text,
+  amount bigint not null default 1,
+  viewer bytea,
+  country text,
+  device text,
+  browser text,
+  os text,
+  referrer text,
+  is_bot boolean not null default false,
+  is_self boolean not null default false,
+  playback_session text,
+  number integer,
+  player_events jsonb,
+  bitrate_kbps integer,
+  key_id text,
+  status smallint,
+  constraint fact_default_pkey PRIMARY KEY (created_at, id),
+  constraint fact_kind_check CHECK ((kind = ANY (ARRAY['BEACON'::text, 'VIEW'::text, 'IMPRESSION'::text, 'JOIN'::text, 'LEAVE'::text, 'PRESENCE'::text, 'CHAT'::text, 'FOLLOW'::text, 'UNFOLLOW'::text, 'BROADCAST'::text, 'LIVE'::text, 'REQUEST'::text, 'DELIVERY'::text, 'EGRESS'::text, 'ENCODE'::text, 'ROOM'::text, 'STORAGE'::text])))
+) partition of fact DEFAULT;
+CREATE INDEX fact_default_playback_session_number_idx ON public.fact_default USING btree (playback_session, number) WHERE (playback_session IS NOT NULL);
+CREATE INDEX fact_default_xid_idx ON public.fact_default USING btree (xid);
+
+create table fact_sum_state (
+  is_only boolean not null default true,
+  next_xid xid8 not null,
+  fresh_until timestamp with time zone not null,
+  constraint fact_sum_state_is_only_check CHECK (is_only),
+  constraint fact_sum_state_pkey PRIMARY KEY (is_only)
+);
 
 create table idempotency_record (
   id bytea not null,
@@ -1770,6 +1900,28 @@ CREATE INDEX upload_uncleared ON public.upload USING btree (id) WHERE (has_bytes
 CREATE INDEX upload_video ON public.upload USING btree (video_id);
 CREATE INDEX upload_whole ON public.upload USING btree (id) WHERE ((ended_at IS NULL) AND (received_bytes = size_bytes));
 CREATE INDEX upload_workspace ON public.upload USING btree (workspace_id, id DESC);
+
+create table usage_request (
+  workspace_id text not null,
+  key_id text not null,
+  at timestamp with time zone not null,
+  requests bigint not null,
+  errors_4xx bigint not null,
+  errors_5xx bigint not null,
+  rate_limited bigint not null,
+  constraint usage_request_pkey PRIMARY KEY (workspace_id, at, key_id)
+);
+
+create table usage_total (
+  workspace_id text not null,
+  metric text not null,
+  span smallint not null,
+  at timestamp with time zone not null,
+  amount bigint not null,
+  constraint usage_total_metric_check CHECK ((metric = ANY (ARRAY['STORAGE'::text, 'EGRESS'::text, 'ENCODE'::text, 'LIVE'::text, 'ROOM'::text, 'REQUEST'::text, 'DELIVERY'::text]))),
+  constraint usage_total_pkey PRIMARY KEY (workspace_id, metric, span, at),
+  constraint usage_total_span_check CHECK ((span = ANY (ARRAY[15, 1440])))
+);
 
 create table user_session (
   id text not null,

@@ -14,6 +14,15 @@ export const VALUES = {
     plan: ['FREE', 'STAR', 'PRO', 'VIP'],
     embed_mode: ['OPEN', 'ALLOWLIST'],
   },
+  analytics_share: {
+    subject_kind: ['ACCOUNT', 'VIDEO', 'STREAM'],
+    dimension: ['country', 'device', 'browser', 'os', 'referrer', 'quality', 'source'],
+    span: [],
+  },
+  analytics_total: {
+    subject_kind: ['ACCOUNT', 'VIDEO', 'STREAM'],
+    span: [],
+  },
   api_key: {
     scope: ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'],
   },
@@ -69,6 +78,27 @@ export const VALUES = {
   },
   external_calendar: {
     status: ['PENDING', 'OK', 'FAILED'],
+  },
+  fact: {
+    kind: [
+      'BEACON',
+      'VIEW',
+      'IMPRESSION',
+      'JOIN',
+      'LEAVE',
+      'PRESENCE',
+      'CHAT',
+      'FOLLOW',
+      'UNFOLLOW',
+      'BROADCAST',
+      'LIVE',
+      'REQUEST',
+      'DELIVERY',
+      'EGRESS',
+      'ENCODE',
+      'ROOM',
+      'STORAGE',
+    ],
   },
   import: {
     provider: ['URL', 'S3', 'YOUTUBE', 'VIMEO', 'TWITCH', 'PEERTUBE'],
@@ -195,6 +225,10 @@ export const VALUES = {
     status: ['WAITING', 'UPLOADING', 'COMPLETED', 'CANCELED', 'EXPIRED', 'FAILED'],
     protocol: ['TUS', 'PUT'],
   },
+  usage_total: {
+    metric: ['STORAGE', 'EGRESS', 'ENCODE', 'LIVE', 'ROOM', 'REQUEST', 'DELIVERY'],
+    span: [],
+  },
   video: {
     status: ['UPLOADING', 'QUEUED', 'PROCESSING', 'READY', 'FAILED'],
     visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
@@ -218,6 +252,11 @@ export const VALUES = {
 export type AccountRole = (typeof VALUES.account.role)[number];
 export type AccountPlan = (typeof VALUES.account.plan)[number];
 export type AccountEmbedMode = (typeof VALUES.account.embed_mode)[number];
+export type AnalyticsShareSubjectKind = (typeof VALUES.analytics_share.subject_kind)[number];
+export type AnalyticsShareDimension = (typeof VALUES.analytics_share.dimension)[number];
+export type AnalyticsShareSpan = (typeof VALUES.analytics_share.span)[number];
+export type AnalyticsTotalSubjectKind = (typeof VALUES.analytics_total.subject_kind)[number];
+export type AnalyticsTotalSpan = (typeof VALUES.analytics_total.span)[number];
 export type ApiKeyScope = (typeof VALUES.api_key.scope)[number];
 export type BookingType = (typeof VALUES.booking.type)[number];
 export type BookingStatus = (typeof VALUES.booking.status)[number];
@@ -240,6 +279,7 @@ export type DeliveryLogTrigger = (typeof VALUES.delivery_log.trigger)[number];
 export type DeliveryLogStatus = (typeof VALUES.delivery_log.status)[number];
 export type EmailTokenPurpose = (typeof VALUES.email_token.purpose)[number];
 export type ExternalCalendarStatus = (typeof VALUES.external_calendar.status)[number];
+export type FactKind = (typeof VALUES.fact.kind)[number];
 export type ImportProvider = (typeof VALUES.import.provider)[number];
 export type ImportStatus = (typeof VALUES.import.status)[number];
 export type ImportVisibility = (typeof VALUES.import.visibility)[number];
@@ -300,6 +340,8 @@ export type SupportTicketStatus = (typeof VALUES.support_ticket.status)[number];
 export type TierInterval = (typeof VALUES.tier.interval)[number];
 export type UploadStatus = (typeof VALUES.upload.status)[number];
 export type UploadProtocol = (typeof VALUES.upload.protocol)[number];
+export type UsageTotalMetric = (typeof VALUES.usage_total.metric)[number];
+export type UsageTotalSpan = (typeof VALUES.usage_total.span)[number];
 export type VideoStatus = (typeof VALUES.video.status)[number];
 export type VideoVisibility = (typeof VALUES.video.visibility)[number];
 export type VideoSource = (typeof VALUES.video.source)[number];
@@ -327,6 +369,62 @@ export interface AccountTable {
   embed_mode: Generated<AccountEmbedMode>;
   embed_domains: Generated<string[]>;
   embed_updated_at: Date | null;
+}
+
+export interface AnalyticsRetentionTable {
+  workspace_id: string;
+  video_id: string;
+  at: Date;
+  is_self: boolean;
+  watched: number[];
+}
+
+export interface AnalyticsSeenTable {
+  at: Date;
+  workspace_id: string;
+  subject_id: string;
+  share: string;
+  viewer: Uint8Array;
+  is_self: boolean;
+}
+
+export interface AnalyticsShareTable {
+  workspace_id: string;
+  subject_kind: AnalyticsShareSubjectKind;
+  subject_id: string;
+  dimension: AnalyticsShareDimension;
+  value: string;
+  span: AnalyticsShareSpan;
+  at: Date;
+  is_self: boolean;
+  views: Generated<number>;
+  unique_viewers: Generated<number>;
+  watch_ms: Generated<number>;
+}
+
+export interface AnalyticsTotalTable {
+  workspace_id: string;
+  subject_kind: AnalyticsTotalSubjectKind;
+  subject_id: string;
+  span: AnalyticsTotalSpan;
+  at: Date;
+  is_self: boolean;
+  views: Generated<number>;
+  unique_viewers: Generated<number>;
+  watch_ms: Generated<number>;
+  impressions: Generated<number>;
+  plays: Generated<number>;
+  joins: Generated<number>;
+  leaves: Generated<number>;
+  chat_messages: Generated<number>;
+  new_followers: Generated<number>;
+  lost_followers: Generated<number>;
+  broadcasts: Generated<number>;
+  live_ms: Generated<number>;
+  peak_viewers: Generated<number>;
+  viewer_samples_sum: Generated<number>;
+  viewer_samples: Generated<number>;
+  bitrate_kbit: Generated<number>;
 }
 
 export interface ApiKeyTable {
@@ -716,6 +814,36 @@ export interface ExternalCalendarTable {
   last_modified: string | null;
   content_read_at: Date | null;
   content_timezone: string | null;
+}
+
+export interface FactTable {
+  created_at: Date;
+  id: string;
+  xid: Generated<string>;
+  workspace_id: string;
+  kind: FactKind;
+  subject_id: string | null;
+  amount: Generated<number>;
+  viewer: Uint8Array | null;
+  country: string | null;
+  device: string | null;
+  browser: string | null;
+  os: string | null;
+  referrer: string | null;
+  is_bot: Generated<boolean>;
+  is_self: Generated<boolean>;
+  playback_session: string | null;
+  number: number | null;
+  player_events: JsonColumns['fact']['player_events'] | null;
+  bitrate_kbps: number | null;
+  key_id: string | null;
+  status: number | null;
+}
+
+export interface FactSumStateTable {
+  is_only: Generated<boolean>;
+  next_xid: string;
+  fresh_until: Date;
 }
 
 export interface IdempotencyRecordTable {
@@ -1500,6 +1628,24 @@ export interface UploadTable {
   has_bytes: Generated<boolean>;
 }
 
+export interface UsageRequestTable {
+  workspace_id: string;
+  key_id: string;
+  at: Date;
+  requests: number;
+  errors_4xx: number;
+  errors_5xx: number;
+  rate_limited: number;
+}
+
+export interface UsageTotalTable {
+  workspace_id: string;
+  metric: UsageTotalMetric;
+  span: UsageTotalSpan;
+  at: Date;
+  amount: number;
+}
+
 export interface UserSessionTable {
   id: string;
   account_id: string;
@@ -1694,6 +1840,10 @@ export interface WorkspaceTable {
 /** Every table, as Kysely sees it; the SQL itself is in `migrations/`. */
 export interface Database {
   account: AccountTable;
+  analytics_retention: AnalyticsRetentionTable;
+  analytics_seen: AnalyticsSeenTable;
+  analytics_share: AnalyticsShareTable;
+  analytics_total: AnalyticsTotalTable;
   api_key: ApiKeyTable;
   api_key_retired_secret: ApiKeyRetiredSecretTable;
   availability: AvailabilityTable;
@@ -1719,6 +1869,8 @@ export interface Database {
   event: EventTable;
   external_busy: ExternalBusyTable;
   external_calendar: ExternalCalendarTable;
+  fact: FactTable;
+  fact_sum_state: FactSumStateTable;
   idempotency_record: IdempotencyRecordTable;
   import: ImportTable;
   ingest_session: IngestSessionTable;
@@ -1778,6 +1930,8 @@ export interface Database {
   transcode_node: TranscodeNodeTable;
   two_factor: TwoFactorTable;
   upload: UploadTable;
+  usage_request: UsageRequestTable;
+  usage_total: UsageTotalTable;
   user_session: UserSessionTable;
   user_token: UserTokenTable;
   video: VideoTable;
