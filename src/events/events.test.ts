@@ -10,6 +10,7 @@ import { createEvents, type Events, type EventsOptions, isEvent, on, onEvery } f
 import { maintainPartitions } from './partitions.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.750Z');
+const KEPT = { ANALYTICS_RAW_DAYS: 90 };
 let database: TestDatabase;
 let published: string[] = [];
 const consumed: string[] = [];
@@ -216,8 +217,8 @@ describe('partitions', () => {
     const late = await appendAt('2026-12-24T10:00:00Z');
     assert.equal(await partitionOf(early), 'event_default');
     const [first] = await Promise.all([
-      maintainPartitions(database.sql, clock),
-      maintainPartitions(database.sql, clock),
+      maintainPartitions(database.sql, clock, KEPT),
+      maintainPartitions(database.sql, clock, KEPT),
     ]);
     const days = ['event_20261120', 'event_20261121', 'event_20261122', 'event_20261123'];
     assert.deepEqual(await names('event'), [...days, 'event_default']);
@@ -231,21 +232,21 @@ describe('partitions', () => {
     clock.set('2026-12-20T00:00:00Z');
     // Other tables are kept for as long as their own tests say.
     const ours = (all: string[]) => all.filter((name) => /^(event|delivery_log)_/.test(name));
-    const unchanged = await maintainPartitions(database.sql, clock);
+    const unchanged = await maintainPartitions(database.sql, clock, KEPT);
     assert.deepEqual(ours(unchanged.dropped), []);
     clock.set('2026-12-21T00:00:00Z');
-    const { made: madeNow, dropped } = await maintainPartitions(database.sql, clock);
+    const { made: madeNow, dropped } = await maintainPartitions(database.sql, clock, KEPT);
     assert.deepEqual(ours(dropped), ['event_20261120', 'delivery_log_20261120']);
     assert.deepEqual(ours(madeNow), ['event_20261224', 'delivery_log_20261224']);
     assert.equal(await partitionOf(early), undefined);
     assert.equal(await partitionOf(late), 'event_20261224');
-    assert.deepEqual(await maintainPartitions(database.sql, clock), { made: [], dropped: [] });
+    assert.deepEqual(await maintainPartitions(database.sql, clock, KEPT), { made: [], dropped: [] });
   });
 
   test('old rows of the default partition go too', async () => {
     const id = await appendAt('2026-01-01T00:00:00Z');
     assert.equal(await partitionOf(id), 'event_default');
-    await maintainPartitions(database.sql, clock);
+    await maintainPartitions(database.sql, clock, KEPT);
     assert.equal(await partitionOf(id), undefined);
   });
 });

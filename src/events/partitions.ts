@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { type Clock, dateFromMs } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/durations.ts';
+import type { Config } from '../platform/config.ts';
 
 const TABLES = [
   // docs/decisions/events-and-deliveries.md#the-event-log
@@ -9,6 +10,14 @@ const TABLES = [
   // docs/decisions/request-log.md
   { table: 'request_log', keptDays: 7 },
 ] as const;
+
+/** What the operator says of how long tables are kept. */
+export type KeptDays = Pick<Config, 'ANALYTICS_RAW_DAYS'>;
+
+function tablesOf({ ANALYTICS_RAW_DAYS: factDays }: KeptDays) {
+  // docs/decisions/analytics.md#facts
+  return [...TABLES, { table: 'fact', keptDays: factDays }];
+}
 const DAYS_AHEAD = 3;
 /** Any constant: one process at a time changes partitions. */
 const LOCK = 7_220_413;
@@ -22,6 +31,7 @@ const LOCK = 7_220_413;
 export async function maintainPartitions(
   sql: Sql,
   clock: Clock,
+  kept: KeptDays,
 ): Promise<{ made: string[]; dropped: string[] }> {
   const today = Math.floor(clock.ms() / DAY_MS);
   return sql.begin(async (tx) => {
@@ -30,7 +40,7 @@ export async function maintainPartitions(
     await tx`select pg_advisory_xact_lock(${LOCK})`;
     const made: string[] = [];
     const dropped: string[] = [];
-    for (const { table, keptDays } of TABLES) {
+    for (const { table, keptDays } of tablesOf(kept)) {
       const existing = await partitionsOf(tx, table);
       for (let day = today; day <= today + DAYS_AHEAD; day++) {
         const name = `${table}_${dayName(day)}`;

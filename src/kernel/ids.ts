@@ -56,7 +56,8 @@ export type IdPrefix =
   | 'cvi'
   | 'occ'
   | 'cal'
-  | 'wl';
+  | 'wl'
+  | 'fct';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

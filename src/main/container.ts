@@ -18,6 +18,7 @@ export async function createContainer(settings: Settings, nouns: readonly Noun[]
     parts,
     async close() {
       for (const part of parts.toReversed()) await part.close?.();
+      await wiring.facts.close();
       await close();
     },
   };

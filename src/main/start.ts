@@ -78,7 +78,7 @@ async function start(): Promise<void> {
   closers.push(() => container.close());
   await migrate(container.sql);
   // Before anything is appended: attaching today's partition races with inserts into the default one.
-  await maintainPartitions(container.sql, container.clock);
+  await maintainPartitions(container.sql, container.clock, config);
   const owner = await createOwner(container);
   warnOfPrivateAddresses(container);
   const notices = [await findWeakness(container), findRoomsLack(container)];

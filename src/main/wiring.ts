@@ -1,14 +1,17 @@
 import { createCatalogue, type EventCatalogue } from '../events/catalogue.ts';
 import { createEvents, type EventConsumer, type Events } from '../events/index.ts';
+import { createFacts, type Facts } from '../features/facts/index.ts';
 import { createJobQueue, type Jobs } from '../jobs/queue.ts';
 import type { Declarations, Part } from './part.ts';
 import type { Ports } from './ports.ts';
 
-/** What features reach each other by without knowing each other: events and jobs. */
+/** What features reach each other by without knowing each other: events, jobs and facts. */
 export interface Wiring {
   catalogue: EventCatalogue;
   events: Events;
   jobs: Jobs;
+  /** What is counted; closed after all parts. */
+  facts: Facts;
 }
 
 /**
@@ -23,6 +26,7 @@ export function createWiring(
   const { db, config, clock, bus, log, metrics } = ports;
   const catalogue = createCatalogue(declared.flatMap(({ events = [] }) => events));
   const jobs = createJobQueue({ bus, definitions: declared.flatMap((one) => one.jobs ?? []) });
+  const facts = createFacts({ db, clock, log, onDropped: metrics.factsLost });
   const consumers: EventConsumer[] = [];
   let isConnected = false;
   const events = createEvents({
@@ -40,6 +44,7 @@ export function createWiring(
   return {
     catalogue,
     jobs,
+    facts,
     events: {
       transaction(work) {
         if (!isConnected) throw new Error('the parts are not connected yet');

@@ -87,6 +87,12 @@ export const KEYS = {
   LIVEMODE: flag('`livemode` of every event: whether this is the production platform.', false),
   LOG_LEVEL: logLevel,
   REQUEST_LOG: flag('Keep what was requested with each key for 7 days (`GET /me/requests`).', true),
+  ANALYTICS_RAW_DAYS: integer(
+    'Days for which each fact behind analytics and usage is kept, for `marquee analytics rebuild`; the sums stay.',
+    90,
+    2,
+    3650,
+  ),
   SMTP_URL: url(
     'Mail server, with user and password where it wants them. Unset: mails stay in the development mailbox (`marquee mail list`).',
     ['smtp:', 'smtps:'],
@@ -298,6 +304,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     LIVEMODE: get('LIVEMODE', KEYS.LIVEMODE),
     LOG_LEVEL: get('LOG_LEVEL', KEYS.LOG_LEVEL),
     REQUEST_LOG: get('REQUEST_LOG', KEYS.REQUEST_LOG),
+    ANALYTICS_RAW_DAYS: get('ANALYTICS_RAW_DAYS', KEYS.ANALYTICS_RAW_DAYS),
     METRICS_PORT: read(environment, 'METRICS_PORT', KEYS.METRICS_PORT),
     SMTP_URL: read(environment, 'SMTP_URL', KEYS.SMTP_URL),
     REGISTRATION:

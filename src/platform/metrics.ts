@@ -10,6 +10,8 @@ export interface Metrics {
   deliveriesLost(count: number): void;
   /** Rows of the request log that were dropped. */
   requestsUnrecorded(count: number): void;
+  /** Facts that were dropped: the sums are too low by them. */
+  factsLost(count: number): void;
   /** One ended try of a job. */
   job(queue: string, outcome: string, seconds: number): void;
   jobDepths(depths: readonly { name: string; waiting: number; active: number }[]): void;
@@ -47,16 +49,7 @@ export function createMetrics(): Metrics {
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 10],
     registers,
   });
-  const lost = new Counter({
-    name: 'marquee_webhook_deliveries_lost_total',
-    help: 'Attempts whose job another worker had taken over.',
-    registers,
-  });
-  const unrecorded = new Counter({
-    name: 'marquee_request_log_dropped_total',
-    help: 'Rows of the request log that were dropped: the database was slow or away.',
-    registers,
-  });
+  const { lost, unrecorded, factsLost } = lossCounters(registers);
   const jobs = new Histogram({
     name: 'marquee_job_duration_seconds',
     help: 'Ended tries of jobs by outcome.',
@@ -81,6 +74,7 @@ export function createMetrics(): Metrics {
     eventRefused: (type) => refused.inc({ type }),
     delivery: (outcome, seconds) => deliveries.observe({ outcome }, seconds),
     requestsUnrecorded: (count) => unrecorded.inc(count),
+    factsLost: (count) => factsLost.inc(count),
     deliveriesLost: (count) => lost.inc(count),
     job: (queue, outcome, seconds) => jobs.observe({ queue, outcome }, seconds),
     jobDepths(depths) {
@@ -95,6 +89,26 @@ export function createMetrics(): Metrics {
       resident.set(state.residentBytes);
     },
   };
+}
+
+/** What was not kept. */
+function lossCounters(registers: Registry[]) {
+  const lost = new Counter({
+    name: 'marquee_webhook_deliveries_lost_total',
+    help: 'Attempts whose job another worker had taken over.',
+    registers,
+  });
+  const unrecorded = new Counter({
+    name: 'marquee_request_log_dropped_total',
+    help: 'Rows of the request log that were dropped: the database was slow or away.',
+    registers,
+  });
+  const factsLost = new Counter({
+    name: 'marquee_facts_dropped_total',
+    help: 'Facts of analytics and usage that were dropped: the database was slow or away.',
+    registers,
+  });
+  return { lost, unrecorded, factsLost };
 }
 
 /** Serves the registry on loopback. Port 0 takes a free one. Rejects with the system's error. */

@@ -310,18 +310,18 @@ test('a log that cannot be written holds no request up', async () => {
 
 test('rows are readable for 7 days, and then dropped', async () => {
   const { key } = await app.createKey();
-  const { sql } = app.container;
+  const { sql, config } = app.container;
   const sent = idOf(await send(key, '/streams/none'));
   await rowOf(key, sent);
-  await maintainPartitions(sql, clock);
+  await maintainPartitions(sql, clock, config);
   const stored = async () => (await sql`select 1 from request_log where request_id = ${sent}`).length;
   clock.advance(7 * DAY_MS);
-  await maintainPartitions(sql, clock);
+  await maintainPartitions(sql, clock, config);
   assert.equal((await list(key, `?requestId=${sent}`)).length, 1);
   clock.advance(1);
   assert.deepEqual(await list(key, `?requestId=${sent}`), []);
   assert.equal(await stored(), 1);
   clock.advance(DAY_MS);
-  await maintainPartitions(sql, clock);
+  await maintainPartitions(sql, clock, config);
   assert.equal(await stored(), 0);
 });

@@ -5,14 +5,14 @@ import { EVERY, type Part } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
 /** The care for what all features use: the tables of jobs and events, and stored responses. */
-export function platformPart({ db, sql, clock, log, idempotency }: Base): Part {
+export function platformPart({ config, db, sql, clock, log, idempotency }: Base): Part {
   return {
     tasks: () => [
       {
         name: 'event partitions',
         everyMs: EVERY.hour,
         run: async () => {
-          await maintainPartitions(sql, clock);
+          await maintainPartitions(sql, clock, config);
         },
       },
       {

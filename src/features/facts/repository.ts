@@ -1,0 +1,18 @@
+import { sql } from 'kysely';
+import type { Db } from '../../platform/db/index.ts';
+import type { StampedFact } from './fact.ts';
+
+/** One statement for all; one that is there already is left as it is. */
+export async function insertFacts(db: Db, facts: readonly StampedFact[]): Promise<void> {
+  await sql`
+    insert into fact (created_at, id, workspace_id, kind, subject_id, amount, viewer, country, device, browser, os,
+      referrer, is_bot, is_self, playback_session, number, player_events, bitrate_kbps, key_id, status)
+    select "at", id, "workspaceId", kind, "subjectId", coalesce(amount, 1), decode(viewer ->> 'hash', 'hex'),
+      viewer ->> 'country', viewer ->> 'device', viewer ->> 'browser', viewer ->> 'os', viewer ->> 'referrer',
+      coalesce((viewer ->> 'isBot')::boolean, false), coalesce((viewer ->> 'isSelf')::boolean, false),
+      "playbackSession", number, "playerEvents", "bitrateKbps", "keyId", status
+    from json_to_recordset(${JSON.stringify(facts)}::json) as x ("at" timestamptz, id text, "workspaceId" text,
+      kind text, "subjectId" text, amount bigint, viewer json, "playbackSession" text, number integer,
+      "playerEvents" jsonb, "bitrateKbps" integer, "keyId" text, status smallint)
+    on conflict do nothing`.execute(db);
+}
