@@ -1,6 +1,6 @@
 import type { Accounts } from '../features/accounts/index.ts';
 import { apiKeyEvents } from '../features/api-keys/index.ts';
-import { bookingEvents } from '../features/bookings/index.ts';
+import { bookingEvents, cohortMovedJob } from '../features/bookings/index.ts';
 import { bridgeEvents } from '../features/bridges/index.ts';
 import { checkoutEvents } from '../features/checkout/index.ts';
 import { cohortEvents } from '../features/cohorts/index.ts';
@@ -88,7 +88,7 @@ export const coreDeclarations: Declarations = {
     ...waitlistEvents,
     ...bookingEvents,
   ],
-  jobs: [...processingJobs, recordingJob, roomRecordingJob],
+  jobs: [...processingJobs, recordingJob, roomRecordingJob, cohortMovedJob],
 };
 
 /** Keeps the part, and hands on what it gives. */

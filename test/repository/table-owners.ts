@@ -20,6 +20,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   class_occurrence: 'features/bookings',
   cohort: 'features/cohorts',
   cohort_session: 'features/cohorts',
+  cohort_session_removed: 'features/cohorts',
   cohort_video: 'features/cohorts',
   connect_account: 'features/payments',
   customer: 'features/payments',

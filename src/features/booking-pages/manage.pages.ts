@@ -2,8 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { textOf } from '../../http/forms.ts';
 import { type Page, sendPage } from '../../http/page.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
-import { writeCalendar } from '../../platform/icalendar.ts';
-import type { BookingRow } from '../bookings/index.ts';
+import type { BookingRow, ShownBooking } from '../bookings/index.ts';
 import { redirect } from './book.pages.ts';
 import { type Asked, withForms } from './form.pages.ts';
 import * as views from './manage.views.ts';
@@ -27,7 +26,8 @@ export function managePages(ports: BookingPagePorts): (app: FastifyInstance) => 
   return withForms(ports.assets, (scope) => {
     scope.get('/bookings/:id', (request: Asked, reply) => open(ports, pass, request, reply));
     scope.get('/bookings/:id/calendar.ics', async (request: Asked, reply) => {
-      const file = await calendarFile(ports, await admitted(ports, pass, request));
+      const file = await ports.calendar.file(ports.db, await admitted(ports, pass, request));
+      if (file === null) throw notFound();
       return reply.header('Cache-Control', 'no-store').type('text/calendar; charset=utf-8').send(file);
     });
     scope.get('/bookings/:id/move', async (request: Asked, reply) => {
@@ -61,19 +61,19 @@ async function admitted(
   ports: BookingPagePorts,
   pass: Pass,
   { params, headers }: Asked,
-): Promise<BookingRow> {
+): Promise<ShownBooking> {
   if (pass.isGood(headers.cookie, params.id)) return ports.bookings.byId(params.id);
   throw new AppError(CLOSED, { message: 'Open the link in your mail again, and repeat it.' });
 }
 
 /** @throws {AppError} as `admitted`; CSRF_REJECTED for the form of another page. */
-async function sender(ports: BookingPagePorts, pass: Pass, request: Asked): Promise<BookingRow> {
+async function sender(ports: BookingPagePorts, pass: Pass, request: Asked): Promise<ShownBooking> {
   const booking = await admitted(ports, pass, request);
   if (pass.isOwnForm(booking.id, textOf(request.body, 'formToken'))) return booking;
   throw new AppError('CSRF_REJECTED', { message: 'Open the link in your mail again, and repeat it.' });
 }
 
-async function about(ports: BookingPagePorts, booking: BookingRow) {
+async function about<T extends BookingRow>(ports: BookingPagePorts, booking: T) {
   const creator = await repository.creatorOf(ports.db, booking.workspace_id);
   const { title } = await ports.products.get(booking.workspace_id, booking.product_id);
   const { timezone } = await ports.availability.of(ports.db, booking.workspace_id);
@@ -83,42 +83,20 @@ async function about(ports: BookingPagePorts, booking: BookingRow) {
 async function managePage(
   ports: BookingPagePorts,
   pass: Pass,
-  booking: BookingRow,
+  booking: ShownBooking,
   news: views.BookingView['news'],
 ): Promise<Page> {
   const now = ports.clock.now();
-  const begins = booking.starts_at ?? booking.first_starts_at;
   return views.managePage({
     ...(await about(ports, booking)),
     zone: zoneOr(booking.customer_timezone ?? '', booking.timezone),
     formToken: pass.formToken(booking.id),
     refundUntil: booking.amount_cents === 0 ? null : ports.refundableUntil(booking),
-    hasBegun: begins !== null && begins <= now,
-    joinUrl: booking.type === 'COHORT' ? null : ports.links.joinUrl(booking.id),
+    hasBegun: booking.begins_at <= now,
+    joinUrl: ports.links.joinUrl(booking.id),
+    hasCalendar: (await ports.calendar.file(ports.db, booking)) !== null,
     now,
     news,
-  });
-}
-
-/** The same entry as in the mails: a calendar that has it already knows it again. */
-async function calendarFile(ports: BookingPagePorts, booking: BookingRow): Promise<string> {
-  const { id, starts_at: startsAt, ends_at: endsAt, timezone } = booking;
-  if (startsAt === null || endsAt === null) throw notFound();
-  const { creator, title } = await about(ports, booking);
-  return writeCalendar({
-    method: 'PUBLISH',
-    entries: [
-      {
-        uid: `${id}@${new URL(ports.publicUrl).hostname}`,
-        sequence: booking.ics_sequence,
-        status: booking.status === 'CANCELED' ? 'CANCELLED' : 'CONFIRMED',
-        ...{ startsAt, endsAt, timezone },
-        title: `${title} with ${creator.name}`,
-        url: ports.links.manageUrl(id),
-        createdAt: booking.created_at,
-        updatedAt: booking.updated_at,
-      },
-    ],
   });
 }
 

@@ -2,7 +2,7 @@ import type { Page } from '../../http/page.ts';
 import { creatorBookingPath } from '../../kernel/booking-path.ts';
 import { inZone } from '../../kernel/local-time.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
-import type { BookingRow } from '../bookings/index.ts';
+import type { BookingRow, ShownBooking } from '../bookings/index.ts';
 import { framed, testNote } from './book.views.ts';
 import { addressOf, bothTimes, calendar, zoneForm } from './picker.views.ts';
 import type { Creator } from './ports.ts';
@@ -12,7 +12,7 @@ import type { Choice, FreeTime, MonthView } from './rules.ts';
 
 /** All that the page shows. */
 export interface BookingView {
-  booking: BookingRow;
+  booking: ShownBooking;
   creator: Creator;
   title: string;
   creatorZone: string;
@@ -23,7 +23,9 @@ export interface BookingView {
   /** Until when a cancellation is refunded; null where nothing was paid. */
   refundUntil: Date | null;
   hasBegun: boolean;
-  joinUrl: string | null;
+  joinUrl: string;
+  /** There is a time to put into one. */
+  hasCalendar: boolean;
   now: Date;
   news: { text: string; isProblem: boolean; status: number } | null;
 }
@@ -65,15 +67,15 @@ ${isOpen && cancellation(view)}`,
 }
 
 function whenOf({ booking, zone, creator, creatorZone }: BookingView): SafeHtml {
-  const { starts_at: startsAt, ends_at: endsAt, first_starts_at: begins } = booking;
+  const { starts_at: startsAt, ends_at: endsAt, begins_at: begins } = booking;
   const who = { name: creator.name, zone: creatorZone };
   if (startsAt !== null && endsAt !== null) return bothTimes({ startsAt, endsAt }, zone, who);
-  return html`${begins !== null && html`<p>It begins on ${inZone(begins, zone)}.</p>`}`;
+  return html`<p>It begins on ${inZone(begins, zone)}.</p>`;
 }
 
-function ways({ booking, joinUrl }: BookingView): SafeHtml {
-  return html`<p class="book-ways">${joinUrl !== null && html`<a class="button main" href="${joinUrl}">Join</a>`}
-${booking.starts_at !== null && html`<a class="button" href="${pathOf(booking.id)}/calendar.ics" download="booking.ics">Add to your calendar</a>`}</p>`;
+function ways({ booking, joinUrl, hasCalendar }: BookingView): SafeHtml {
+  return html`<p class="book-ways"><a class="button main" href="${joinUrl}">Join</a>
+${hasCalendar && html`<a class="button" href="${pathOf(booking.id)}/calendar.ics" download="booking.ics">Add to your calendar</a>`}</p>`;
 }
 
 function cancellation({ booking, formToken, refundUntil, zone, now }: BookingView): SafeHtml {

@@ -4,7 +4,7 @@ import type { Mode } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { BookingLinks, BookingRow, Bookings } from '../bookings/index.ts';
+import type { BookingCalendar, BookingLinks, BookingRow, Bookings } from '../bookings/index.ts';
 import type { ProductRow, Products } from '../products/index.ts';
 import type { Waitlist } from '../waitlist/index.ts';
 import type { FreeTime } from './rules.ts';
@@ -62,6 +62,7 @@ export interface BookingPagePorts {
   bookings: Pick<Bookings, 'byId' | 'cancel' | 'reschedule'>;
   /** Until when its customer can cancel and is given everything back. */
   refundableUntil(booking: BookingRow): Date | null;
+  calendar: BookingCalendar;
   links: Pick<BookingLinks, 'isGood' | 'joinUrl' | 'manageUrl'>;
   /**
    * Makes the checkout, and completes it when it costs nothing.

@@ -14,9 +14,12 @@ export {
   bookingExpired,
   bookingRescheduled,
 } from './events.ts';
+export { type BookingCalendar, createBookingCalendar } from './invitations.ts';
+export { cohortMovedJob } from './jobs.ts';
 export { bookingJoinPages } from './join.pages.ts';
 export { createLetters, type Letters } from './letters.ts';
 export { type BookingLinkPurpose, type BookingLinks, createBookingLinks } from './links.ts';
+export { createCohortTelling } from './members.service.ts';
 export type { BookingPorts, KeptPlace } from './ports.ts';
 export type { BookingRow, OccurrenceRow, ShownBooking } from './repository.ts';
 export { type BookingRooms, createBookingRooms } from './rooms.service.ts';

@@ -1,103 +1,131 @@
 import type { Tx } from '../../platform/db/index.ts';
 import type { NewMail } from '../mail/index.ts';
+import {
+  type InvitationDeps,
+  invitationOf,
+  nameOf,
+  type ToldBooking,
+  type ToldTime,
+  timesOf,
+} from './invitations.ts';
 import type { BookingLinks } from './links.ts';
 import type { BookingPorts } from './ports.ts';
 import type { BookingFacts, BookingRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { refundableUntil } from './rules.ts';
-import { startIn, timesOf } from './words.ts';
+import { startIn, timeLines } from './words.ts';
 
 /** Mails to the customer of a booking, in the transaction of what they tell of. */
 export interface Letters {
   confirmed(tx: Tx, row: BookingRow): Promise<void>;
+  /** One of a cohort: with the sessions that are not held since the change that `row` says its customer knows. */
   moved(tx: Tx, row: BookingRow): Promise<void>;
   canceled(tx: Tx, row: BookingRow, isRefunded: boolean): Promise<void>;
+  /** One of a cohort: with the times of the session. */
   reminder(tx: Tx, row: BookingRow): Promise<void>;
 }
 
-type Deps = Pick<BookingPorts, 'mailbox' | 'invitation'> & { links: BookingLinks };
+type Deps = Pick<BookingPorts, 'mailbox'> & InvitationDeps & { links: BookingLinks };
 
 interface Written {
   kind: string;
   subject: string;
   lines: (string | null)[];
-  /** The calendar entry that goes with it. */
+  /** The calendar that goes with it. */
   method: 'REQUEST' | 'CANCEL' | null;
 }
 
 export function createLetters(deps: Deps): Letters {
-  const send = async (tx: Tx, row: BookingRow, write: (facts: BookingFacts) => Written) => {
+  const send = async (tx: Tx, row: BookingRow, write: (told: ToldBooking) => Written) => {
     const facts = await repository.findFacts(tx, row.id);
-    const written = write(facts);
-    await deps.mailbox.enqueue(tx, mailOf(deps, row, facts, written));
+    const told = { row: begun(row, facts), facts, times: await timesOf(deps, tx, row) };
+    await deps.mailbox.enqueue(tx, mailOf(deps, told, write(told)));
   };
   return {
-    confirmed: (tx, row) => send(tx, row, (facts) => confirmation(deps, row, facts)),
-    moved: (tx, row) => send(tx, row, (facts) => removal(deps, row, facts)),
-    canceled: (tx, row, isRefunded) => send(tx, row, (facts) => cancellation(row, facts, isRefunded)),
-    reminder: (tx, row) => send(tx, row, (facts) => reminder(deps, row, facts)),
+    confirmed: (tx, row) => send(tx, row, (told) => confirmation(deps, told)),
+    moved: (tx, row) => send(tx, row, (told) => removal(deps, told)),
+    canceled: (tx, row, isRefunded) => send(tx, row, (told) => cancellation(told, isRefunded)),
+    reminder: (tx, row) => send(tx, row, (told) => reminder(deps, told)),
   };
 }
 
-const nameOf = ({ name, username }: BookingFacts) => name ?? username;
+/** A booking of a cohort begins with it. */
+const begun = (row: BookingRow, facts: BookingFacts) => ({
+  ...row,
+  starts_at: row.starts_at ?? facts.cohort_starts_at,
+});
 
-function mailOf(deps: Deps, row: BookingRow, facts: BookingFacts, written: Written): NewMail {
-  const { kind, subject, lines, method } = written;
-  const told = lines.filter((line) => line !== null).join('\n\n');
-  const mail = { kind, to: row.customer_email, subject, text: `Hello ${row.customer_name},\n\n${told}\n` };
-  if (method === null || row.starts_at === null || row.ends_at === null) return mail;
-  const calendar = deps.invitation({
-    uid: row.id,
-    sequence: row.ics_sequence,
-    method,
-    startsAt: row.starts_at,
-    endsAt: row.ends_at,
-    timezone: row.timezone,
-    title: `${facts.title} with ${nameOf(facts)}`,
-    location: deps.links.joinUrl(row.id),
-    url: deps.links.manageUrl(row.id),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    organizer: nameOf(facts),
-    attendee: { name: row.customer_name, email: row.customer_email },
-  });
-  return { ...mail, calendar };
+function mailOf(deps: Deps, told: ToldBooking, { kind, subject, lines, method }: Written): NewMail {
+  const { row } = told;
+  const words = lines.filter((line) => line !== null).join('\n\n');
+  const mail = { kind, to: row.customer_email, subject, text: `Hello ${row.customer_name},\n\n${words}\n` };
+  const calendar = method === null ? null : invitationOf(deps, told, method);
+  return calendar === null ? mail : { ...mail, calendar };
 }
 
 const what = (facts: BookingFacts) => `"${facts.title}" with ${nameOf(facts)}`;
 
-function ways({ links }: Deps, row: BookingRow): string[] {
+function ways({ links, clock }: Deps, { row, facts }: ToldBooking): string[] {
+  const join = `Join here when it begins:\n\n${links.joinUrl(row.id)}`;
+  const begins = facts.cohort_starts_at ?? row.starts_at;
+  if (begins !== null && begins <= clock.now()) return [join];
   const until = refundableUntil(row);
   const refund =
-    row.amount_cents > 0 && until !== null
-      ? ` Whoever cancels before ${startIn({ ...row, starts_at: until }, row.customer_timezone ?? row.timezone)} is given everything back.`
+    row.amount_cents > 0 && until !== null && until > clock.now()
+      ? ` Whoever cancels before ${startIn({ ...row, starts_at: until }, zoneOf(row))} is given everything back.`
       : '';
   const change = row.type === 'COHORT' ? 'Cancel it here.' : 'Cancel it or move it here.';
+  return [join, `${change}${refund}\n\n${links.manageUrl(row.id)}`];
+}
+
+const zoneOf = (row: BookingRow) => row.customer_timezone ?? row.timezone;
+
+/** When it takes place: with the sessions of a cohort. */
+function whenOf({ row, times }: ToldBooking): string[] {
+  const first = timeLines(row).join('\n');
+  if (row.type !== 'COHORT') return [first];
+  const sessions = (wanted: boolean) => times.filter(({ isRemoved }) => isRemoved === wanted);
   return [
-    `Join here when it begins:\n\n${links.joinUrl(row.id)}`,
-    `${change}${refund}\n\n${links.manageUrl(row.id)}`,
+    first,
+    ...listed('The sessions:', row, sessions(false)),
+    ...listed('Not held any more:', row, sessions(true)),
   ];
 }
 
-function confirmation(deps: Deps, row: BookingRow, facts: BookingFacts): Written {
+/** The calendar that goes with the mail has all of them. */
+const MAX_LISTED = 20;
+
+function listed(title: string, row: BookingRow, times: readonly ToldTime[]): string[] {
+  if (times.length === 0) return [];
+  const shown = times.slice(0, MAX_LISTED).map(({ startsAt }) => {
+    return `- ${startIn({ ...row, starts_at: startsAt }, zoneOf(row))}`;
+  });
+  const rest = times.length - shown.length;
+  return [[title, ...shown, ...(rest === 0 ? [] : [`- and ${rest} more, in the calendar`])].join('\n')];
+}
+
+function confirmation(deps: Deps, told: ToldBooking): Written {
+  const { facts } = told;
   return {
     kind: 'booking-confirmed',
     subject: `Booked: ${facts.title}`,
-    lines: [`You have booked ${what(facts)}.`, timesOf(row).join('\n'), test(facts), ...ways(deps, row)],
+    lines: [`You have booked ${what(facts)}.`, ...whenOf(told), test(facts), ...ways(deps, told)],
     method: 'REQUEST',
   };
 }
 
-function removal(deps: Deps, row: BookingRow, facts: BookingFacts): Written {
+function removal(deps: Deps, told: ToldBooking): Written {
+  const { row, facts } = told;
+  const times = row.type === 'COHORT' ? 'at other times' : 'at another time';
   return {
     kind: 'booking-moved',
     subject: `Moved: ${facts.title}`,
-    lines: [`${what(facts)} takes place at another time.`, timesOf(row).join('\n'), ...ways(deps, row)],
+    lines: [`${what(facts)} takes place ${times}.`, ...whenOf(told), ...ways(deps, told)],
     method: 'REQUEST',
   };
 }
 
-function cancellation(row: BookingRow, facts: BookingFacts, isRefunded: boolean): Written {
+function cancellation({ row, facts }: ToldBooking, isRefunded: boolean): Written {
   const by = row.canceled_by === 'CUSTOMER' ? 'You have canceled' : `${nameOf(facts)} has canceled`;
   const refund = isRefunded
     ? 'What you paid is given back to your card.'
@@ -109,7 +137,7 @@ function cancellation(row: BookingRow, facts: BookingFacts, isRefunded: boolean)
     subject: `Canceled: ${facts.title}`,
     lines: [
       `${by} "${facts.title}".`,
-      timesOf(row).join('\n'),
+      timeLines(row).join('\n'),
       row.canceled_by === 'CUSTOMER' || row.cancel_reason === null
         ? null
         : `The reason: ${row.cancel_reason}`,
@@ -119,11 +147,12 @@ function cancellation(row: BookingRow, facts: BookingFacts, isRefunded: boolean)
   };
 }
 
-function reminder(deps: Deps, row: BookingRow, facts: BookingFacts): Written {
+function reminder(deps: Deps, told: ToldBooking): Written {
+  const { row, facts } = told;
   return {
     kind: 'booking-reminder',
     subject: `Soon: ${facts.title}`,
-    lines: [`${what(facts)} begins in an hour.`, timesOf(row).join('\n'), ...ways(deps, row)],
+    lines: [`${what(facts)} begins in an hour.`, timeLines(row).join('\n'), ...ways(deps, told)],
     method: null,
   };
 }

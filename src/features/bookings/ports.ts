@@ -37,6 +37,13 @@ export interface CohortFacts {
   status: string;
 }
 
+/** A session of a cohort. */
+interface SessionFacts {
+  id: string;
+  starts_at: Date;
+  ends_at: Date;
+}
+
 /** Of a product: its cohort, or the time that it begins. */
 export interface KeptPlace {
   productId: string;
@@ -45,13 +52,16 @@ export interface KeptPlace {
   email: string;
 }
 
+/** PUBLISH for who fetches it; REQUEST and CANCEL are what mails carry (RFC 5546, 3.2). */
+export type CalendarMethod = 'PUBLISH' | 'REQUEST' | 'CANCEL';
+
 /** What goes into a calendar. */
 export interface CalendarEntry {
-  /** The same for the whole life of a booking. */
+  /** The same for the whole life of a booking, or of one session in it. */
   uid: string;
   /** Grows with each change. */
   sequence: number;
-  method: 'REQUEST' | 'CANCEL';
+  isCanceled: boolean;
   startsAt: Date;
   endsAt: Date;
   /** IANA. */
@@ -84,6 +94,10 @@ export interface BookingPorts {
   cohorts: {
     /** @throws {AppError} NOT_FOUND. */
     get(workspaceId: string, id: string): Promise<CohortFacts>;
+    /** In order of time. */
+    sessions(db: Db, id: string): Promise<SessionFacts[]>;
+    /** Those that are not held, by a change after this one. */
+    removedSessions(db: Db, id: string, changeNo: number): Promise<SessionFacts[]>;
     seats: {
       /** @returns false when the cohort is full, or takes nobody. */
       claim(tx: Tx, cohortId: string): Promise<boolean>;
@@ -122,5 +136,5 @@ export interface BookingPorts {
   };
   mailbox: { enqueue(tx: Tx, mail: NewMail): Promise<void> };
   /** An iCalendar object (RFC 5545). */
-  invitation(entry: CalendarEntry): string;
+  calendarFile(file: { method: CalendarMethod; entries: readonly CalendarEntry[] }): string;
 }

@@ -13,8 +13,12 @@ export type OccurrenceRow = Selectable<ClassOccurrenceTable>;
 export type ProductRow = Selectable<BookingProductTable>;
 export type BookingChange = Omit<Updateable<BookingTable>, 'id' | 'workspace_id' | 'event_sequence'>;
 
-/** A booking, and what of its money was given back. */
-export type ShownBooking = BookingRow & { refunded_cents: number };
+/** A booking, when it begins (one of a cohort with it), and what of its money was given back. */
+export type ShownBooking = BookingRow & { begins_at: Date; refunded_cents: number };
+
+/** One of a cohort begins with it. */
+const beginsAt = sql<Date>`coalesce(booking.starts_at,
+  (select cohort.starts_at from cohort where cohort.id = booking.cohort_id))`;
 
 // ---- Bookings
 
@@ -27,7 +31,10 @@ function selectShown(db: Db) {
     .selectFrom('booking')
     .leftJoin('purchase', 'purchase.id', 'booking.purchase_id')
     .selectAll('booking')
-    .select(sql<number>`coalesce(purchase.refunded_cents, 0)`.as('refunded_cents'));
+    .select([
+      beginsAt.as('begins_at'),
+      sql<number>`coalesce(purchase.refunded_cents, 0)`.as('refunded_cents'),
+    ]);
 }
 
 export function findShown(db: Db, workspaceId: string, id: string): Promise<ShownBooking | undefined> {
@@ -40,6 +47,16 @@ export function findShown(db: Db, workspaceId: string, id: string): Promise<Show
 /** By id alone: its checkout names it, or a link that was signed for it. */
 export function findBooking(db: Db, id: string): Promise<BookingRow | undefined> {
   return db.selectFrom('booking').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** When it begins; one of a cohort with it. */
+export async function beginOf(db: Db, id: string): Promise<Date> {
+  const row = await db
+    .selectFrom('booking')
+    .select(beginsAt.as('begins_at'))
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  return row.begins_at;
 }
 
 /** What is absent lets every row pass; starts from `from` on, and before `to`. */
@@ -58,8 +75,6 @@ export function listShown(
   { status, productId, cohortId, customerEmail, from, to }: BookingFilter,
   page: PageRequest,
 ): Promise<ShownBooking[]> {
-  // A booking of a cohort begins with it.
-  const start = sql<Date>`coalesce(booking.starts_at, booking.first_starts_at)`;
   return selectShown(db)
     .modifyFront(plannedWithValues)
     .where('booking.workspace_id', '=', workspaceId)
@@ -69,8 +84,8 @@ export function listShown(
     .$if(customerEmail !== undefined, (query) =>
       query.where('booking.customer_email', '=', customerEmail ?? ''),
     )
-    .$if(from !== undefined, (query) => query.where(start, '>=', from ?? null))
-    .$if(to !== undefined, (query) => query.where(start, '<', to ?? null))
+    .$if(from !== undefined, (query) => query.where(beginsAt, '>=', from ?? null))
+    .$if(to !== undefined, (query) => query.where(beginsAt, '<', to ?? null))
     .where(pageCondition(page, 'booking.id', 'booking.created_at'))
     .orderBy('booking.id', page.order)
     .limit(page.take)
@@ -99,7 +114,7 @@ export function updateBooking(tx: Tx, id: string, change: BookingChange): Promis
   return tx.updateTable('booking').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }
 
-const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+export const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 
 /** Those that begin soon, and whose customers were not told so. */
 export async function listUnreminded(
@@ -146,23 +161,8 @@ export async function listStranded(
     .select('booking.id')
     .where('account.suspended_at', '<=', suspendedBefore)
     .where('booking.status', '=', 'CONFIRMED')
-    .where((eb) => eb(eb.fn.coalesce('booking.starts_at', 'booking.first_starts_at'), '>', now))
+    .where(beginsAt, '>', now)
     .limit(limit)
-    .execute();
-  return idsOf(rows);
-}
-
-export async function listOfCohort(
-  db: Db,
-  cohortId: string,
-  status: BookingRow['status'],
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('booking')
-    .select('id')
-    .where('cohort_id', '=', cohortId)
-    .where('status', '=', status)
-    .orderBy('id')
     .execute();
   return idsOf(rows);
 }
@@ -188,27 +188,6 @@ export async function listRoomless(
     .limit(limit)
     .execute();
   return idsOf(rows);
-}
-
-/** Cohorts with members that have begun, or begin soon. */
-export async function listCohortsNow(db: Db, { now, soon }: { now: Date; soon: Date }): Promise<string[]> {
-  const rows = await db
-    .selectFrom('cohort')
-    .innerJoin('cohort_session', 'cohort_session.cohort_id', 'cohort.id')
-    .select('cohort.id')
-    .distinct()
-    .where('cohort.status', 'in', ['OPEN', 'FULL', 'SCHEDULED', 'RUNNING'])
-    .where('cohort.enrolled_count', '>', 0)
-    .where('cohort_session.starts_at', '<=', soon)
-    .where('cohort_session.ends_at', '>', now)
-    .where('cohort_session.room_id', 'is', null)
-    .execute();
-  return idsOf(rows);
-}
-
-/** Under its lock, what its sessions have can be changed by nobody else. */
-export async function lockCohort(tx: Tx, id: string): Promise<void> {
-  await sql`select from cohort where id = ${id} for no key update`.execute(tx);
 }
 
 /** The room of the session that is now. */
@@ -280,7 +259,7 @@ export function findFacts(db: Db, id: string) {
     .leftJoin('cohort', 'cohort.id', 'booking.cohort_id')
     .select(['booking_product.title', 'booking_product.buffer_min', 'workspace.mode'])
     .select(['account.name', 'account.username', 'account.email', 'account.email_verified_at'])
-    .select(['cohort.starts_at as cohort_starts_at', 'cohort.title as cohort_title'])
+    .select(['cohort.starts_at as cohort_starts_at', 'cohort.timezone as cohort_timezone'])
     .where('booking.id', '=', id)
     .executeTakeFirstOrThrow();
 }

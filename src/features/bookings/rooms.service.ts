@@ -1,6 +1,7 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import * as members from './members.repository.ts';
 import type { BookingPorts } from './ports.ts';
 import type { BookingRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -76,7 +77,7 @@ export function createBookingRooms(ports: BookingRoomPorts): BookingRooms {
     async prepare() {
       const now = clock.now();
       const soon = dateFromMs(now.getTime() + ROOM_BEFORE_MS);
-      for (const id of await repository.listCohortsNow(db, { now, soon })) {
+      for (const id of await members.listCohortsNow(db, { now, soon })) {
         await prepareSession(ports, id).catch((error: unknown) => {
           log.warn({ err: error, cohortId: id }, 'the room of a session could not be made yet');
         });
@@ -126,7 +127,7 @@ async function prepareSession(ports: BookingRoomPorts, cohortId: string): Promis
   const session = sessions.find(
     (one) => one.room_id === null && roomStateOf(one, clock.now()) === 'OPEN' && one.ends_at > clock.now(),
   );
-  const [id] = await repository.listOfCohort(db, cohortId, 'CONFIRMED');
+  const [id] = await members.listOfCohort(db, cohortId, 'CONFIRMED');
   const row = id === undefined ? undefined : await repository.findBooking(db, id);
   if (session !== undefined && row !== undefined) await ensureSessionRoom(ports, row, { cohortId, session });
 }
@@ -139,7 +140,7 @@ async function ensureSessionRoom(
   const { db, cohorts, rooms } = ports;
   const made = await makeRoom(ports, row, { from: session.starts_at, to: session.ends_at });
   const kept = await db.transaction().execute(async (tx) => {
-    await repository.lockCohort(tx, cohortId);
+    await members.lockCohort(tx, cohortId);
     const known = (await cohorts.sessions(tx, cohortId)).find(({ id }) => id === session.id)?.room_id;
     if (known) return known;
     await cohorts.setRoom(tx, session.id, made);

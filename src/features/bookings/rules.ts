@@ -58,12 +58,6 @@ export function isRemindable(startsAt: Date, now: Date): boolean {
   return startsAt.getTime() - now.getTime() > REMINDER_MIN * MINUTE_MS;
 }
 
-/** Has it begun? One of a cohort begins with the cohort. */
-export function hasBegun(row: Pick<BookingRow, 'starts_at' | 'first_starts_at'>, now: Date): boolean {
-  const begins = row.starts_at ?? row.first_starts_at;
-  return begins !== null && begins <= now;
-}
-
 /** Rooms are there so long before the start. */
 export const ROOM_BEFORE_MS = 15 * MINUTE_MS;
 /** A room is open so long after the end. */

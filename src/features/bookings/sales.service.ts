@@ -1,13 +1,17 @@
+import { dateFromMs } from '../../kernel/clock.ts';
+import { MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
+import type { Tx } from '../../platform/db/index.ts';
 import { tell } from './emit.ts';
 import { bookingConfirmed, bookingCreated, bookingExpired } from './events.ts';
 import { readAnswers } from './intake.ts';
 import type { Letters } from './letters.ts';
+import * as members from './members.repository.ts';
 import type { BookingPorts, OfferedSlot, Work } from './ports.ts';
 import type { BookingRow, ProductRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { hasBegun, isRemindable, payableUntil, timeOf } from './rules.ts';
+import { isRemindable, payableUntil, REMINDER_MIN, timeOf } from './rules.ts';
 import type { ClassSeats } from './seats.ts';
 import { titleOf } from './words.ts';
 
@@ -203,8 +207,9 @@ export function taken(): AppError {
 
 async function claim(deps: Deps, work: Work, id: string, until: Date) {
   const known = await repository.findBooking(work.tx, id);
-  if (known === undefined || !isOpen(known) || hasBegun(known, deps.clock.now())) return null;
-  const begins = known.starts_at ?? known.first_starts_at ?? until;
+  if (known === undefined || !isOpen(known)) return null;
+  const begins = await repository.beginOf(work.tx, id);
+  if (begins <= deps.clock.now()) return null;
   const kept = await keep(deps, work, known, begins < until ? begins : until);
   return kept === null ? null : { until: kept, name: known.customer_name };
 }
@@ -280,10 +285,20 @@ async function confirm(
     customer_id: paid.customerId,
     purchase_id: paid.purchaseId,
     reminded_at: isLate ? now : null,
+    ...(before.cohort_id === null ? {} : await knownOf(tx, before.cohort_id, now)),
     updated_at: now,
   });
   await tell(work, bookingConfirmed, row);
   await deps.letters.confirmed(tx, row);
+}
+
+/** A new member knows the times of the cohort as they are, and needs no reminder of what begins within the hour. */
+async function knownOf(tx: Tx, cohortId: string, now: Date) {
+  const { changeNo } = await members.changeOf(tx, cohortId);
+  return {
+    cohort_change_no: changeNo,
+    reminded_until: dateFromMs(now.getTime() + REMINDER_MIN * MINUTE_MS),
+  };
 }
 
 async function expire(deps: Deps, work: Work, id: string): Promise<void> {

@@ -8,7 +8,7 @@ import type { Letters } from './letters.ts';
 import type { BookingPorts, Work } from './ports.ts';
 import type { BookingFilter, BookingRow, ShownBooking } from './repository.ts';
 import * as repository from './repository.ts';
-import { type CanceledBy, hasBegun, isRemindable, outcomeOf, refundsAt } from './rules.ts';
+import { type CanceledBy, isRemindable, outcomeOf, refundsAt } from './rules.ts';
 import { taken } from './sales.service.ts';
 import type { ClassSeats } from './seats.ts';
 
@@ -123,7 +123,7 @@ async function cancelIn(
   if (before.status === 'CANCELED') return { refundId: null };
   assertConfirmed(before);
   const now = deps.clock.now();
-  if (by === 'CUSTOMER' && hasBegun(before, now)) throw refuse('The booking has begun.');
+  if (by === 'CUSTOMER' && (await repository.beginOf(tx, id)) <= now) throw refuse('The booking has begun.');
   await freePlace(deps, work, before);
   const row = await repository.updateBooking(tx, id, {
     status: 'CANCELED',
@@ -178,8 +178,8 @@ async function reschedule(deps: BookingDeps, work: Work, id: string, startsAt: D
       : null;
   const before = await lock(work, id, to);
   assertConfirmed(before);
-  if (hasBegun(before, deps.clock.now())) throw refuse('The booking has begun.');
   const from = before.starts_at;
+  if (from !== null && from <= deps.clock.now()) throw refuse('The booking has begun.');
   if (from === null || from.getTime() === slot.startsAt.getTime()) return;
   const occurrenceId = await changePlace(deps, work, before, { product, slot });
   const firstMs = Math.min(slot.startsAt.getTime(), (before.first_starts_at ?? from).getTime());
@@ -223,7 +223,9 @@ async function markNoShow(deps: BookingDeps, work: Work, id: string): Promise<vo
   const before = await lock(work, id);
   if (before.status === 'NO_SHOW') return;
   if (before.status !== 'COMPLETED') assertConfirmed(before);
-  if (!hasBegun(before, deps.clock.now())) throw refuse('The booking has not begun yet.');
+  if ((await repository.beginOf(work.tx, id)) > deps.clock.now()) {
+    throw refuse('The booking has not begun yet.');
+  }
   const row = await repository.updateBooking(work.tx, id, {
     status: 'NO_SHOW',
     updated_at: deps.clock.now(),

@@ -1,6 +1,7 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import { tellReminder } from './emit.ts';
+import { remindMembers } from './members.service.ts';
 import type { Work } from './ports.ts';
 import * as repository from './repository.ts';
 import { REMINDER_MIN } from './rules.ts';
@@ -42,6 +43,7 @@ export function createBookingSweep(
       const now = clock.now();
       const soon = dateFromMs(now.getTime() + REMINDER_MIN * MINUTE_MS);
       await each(await repository.listUnreminded(db, { now, soon }, BATCH), remind);
+      await remindMembers(deps);
       await each(await repository.listOver(db, now, BATCH), bookings.end);
       const suspendedBefore = dateFromMs(now.getTime() - SUSPENSION_MS);
       const stranded = await repository.listStranded(db, { now, suspendedBefore }, BATCH);

@@ -13,7 +13,7 @@ export function startIn(row: Timed, timeZone: string): string {
 }
 
 /** When it begins: for its customer, and for the creator where the zones differ. */
-export function timesOf(row: Timed): string[] {
+export function timeLines(row: Timed): string[] {
   const own = row.customer_timezone ?? row.timezone;
   const first = `When: ${startIn(row, own)}`;
   return own === row.timezone ? [first] : [first, `For the creator: ${startIn(row, row.timezone)}`];

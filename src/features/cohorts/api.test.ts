@@ -338,7 +338,8 @@ test('time brings a cohort through its states, each told once; a canceled one st
   assert.deepEqual(await eventsOf(key, id), [
     ['booking.cohort.opened', 1],
     ['booking.cohort.started', 2],
-    ['booking.cohort.completed', 3],
+    ['booking.cohort.rescheduled', 3],
+    ['booking.cohort.completed', 4],
   ]);
   assert.deepEqual(
     (await eventsOf(key, canceled.id)).map(([type]) => type),

@@ -1,8 +1,13 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { CohortSessionTable, CohortVideoTable } from '../../platform/db/tables.generated.ts';
+import type {
+  CohortSessionRemovedTable,
+  CohortSessionTable,
+  CohortVideoTable,
+} from '../../platform/db/tables.generated.ts';
 
 export type SessionRow = Selectable<CohortSessionTable>;
+export type RemovedSessionRow = Selectable<CohortSessionRemovedTable>;
 export type CohortVideoRow = Selectable<CohortVideoTable>;
 
 /** In order of time. */
@@ -17,20 +22,46 @@ export async function sessionsOf(db: Db, cohortIds: readonly string[]): Promise<
     .execute();
 }
 
-export async function insertSession(tx: Tx, row: Insertable<CohortSessionTable>): Promise<void> {
-  await tx.insertInto('cohort_session').values(row).execute();
+/** Makes the session, or moves the one with this id; what stays where it is was not set anew. @returns its id. */
+export async function putSession(
+  tx: Tx,
+  cohortId: string,
+  { id, startsAt, endsAt }: { id: string; startsAt: Date; endsAt: Date },
+  now: Date,
+): Promise<string> {
+  const times = { starts_at: startsAt, ends_at: endsAt, set_at: now };
+  await tx
+    .insertInto('cohort_session')
+    .values({ id, cohort_id: cohortId, ...times })
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet(times)
+        .where(sql<boolean>`(cohort_session.starts_at, cohort_session.ends_at) <> (${startsAt}, ${endsAt})`),
+    )
+    .execute();
+  return id;
 }
 
-export async function moveSession(tx: Tx, id: string, startsAt: Date, endsAt: Date): Promise<void> {
+/** @param changeNo of the cohort, with this removal. */
+export async function removeSession(tx: Tx, session: SessionRow, changeNo: number): Promise<void> {
+  const { id, cohort_id, starts_at, ends_at } = session;
+  await tx.deleteFrom('cohort_session').where('id', '=', id).execute();
   await tx
-    .updateTable('cohort_session')
-    .set({ starts_at: startsAt, ends_at: endsAt })
-    .where('id', '=', id)
+    .insertInto('cohort_session_removed')
+    .values({ id, cohort_id, starts_at, ends_at, change_no: changeNo })
     .execute();
 }
 
-export async function deleteSession(tx: Tx, id: string): Promise<void> {
-  await tx.deleteFrom('cohort_session').where('id', '=', id).execute();
+export function removedSince(db: Db, cohortId: string, changeNo: number): Promise<RemovedSessionRow[]> {
+  return db
+    .selectFrom('cohort_session_removed')
+    .selectAll()
+    .where('cohort_id', '=', cohortId)
+    .where('change_no', '>', changeNo)
+    .orderBy('starts_at')
+    .orderBy('id')
+    .execute();
 }
 
 export async function setSessionRoom(tx: Tx, id: string, roomId: string): Promise<void> {

@@ -1,18 +1,16 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
 import { named } from '../../http/named.ts';
-import { Nullable } from '../../http/schema.ts';
+import { Instant, Nullable } from '../../http/schema.ts';
 
-const data = named(
-  'CohortEventData',
-  Type.Object({
-    cohortId: Type.String(),
-    productId: Type.String(),
-    enrolledCount: Type.Integer(),
-    capacity: Nullable(Type.Integer()),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this cohort.' }),
-  }),
-);
+const members = {
+  cohortId: Type.String(),
+  productId: Type.String(),
+  enrolledCount: Type.Integer(),
+  capacity: Nullable(Type.Integer()),
+  sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this cohort.' }),
+};
+const data = named('CohortEventData', Type.Object(members));
 const sample = {
   cohortId: 'coh_01kafe3n4pfx2v9yq6m8d7t5zr',
   productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr',
@@ -56,10 +54,21 @@ export const cohortCanceled = defineEvent({
   sample: { ...sample, sequence: 3 },
 });
 
+export const cohortRescheduled = defineEvent({
+  type: 'booking.cohort.rescheduled',
+  description: 'The start or the sessions of a cohort were changed: its members are mailed the new times.',
+  data: named(
+    'CohortMovedEventData',
+    Type.Object({ ...members, startsAt: Instant, endsAt: Nullable(Instant) }),
+  ),
+  sample: { ...sample, startsAt: '2027-01-12T17:00:00.000Z', endsAt: null, sequence: 3 },
+});
+
 export const cohortEvents: EventDefinition[] = [
   cohortOpened,
   cohortFull,
   cohortStarted,
   cohortCompleted,
   cohortCanceled,
+  cohortRescheduled,
 ];

@@ -4,7 +4,7 @@
  * Terminology: a *member* has a booking of the cohort; a seat is *claimed* while somebody pays for it, or has an offer.
  */
 export { createCohortConsumers } from './consumers.ts';
-export { cohortCanceled, cohortCompleted, cohortEvents } from './events.ts';
+export { cohortCanceled, cohortCompleted, cohortEvents, cohortRescheduled } from './events.ts';
 export type { CohortRow } from './repository.ts';
 export { hasCohort } from './repository.ts';
 export { cohortRoutes } from './routes.ts';

@@ -34,6 +34,35 @@ export interface Session {
   endsAt: Date;
 }
 
+/** As it is to be; `id` is that of one that is there. */
+export interface PlannedSession extends Session {
+  id: string | undefined;
+}
+
+type Span = { starts_at: Date; ends_at: Date | null };
+
+/**
+ * Are its members to be told that it takes place at other times? What is over is no news, and where there are sessions
+ * they say when it ends.
+ */
+export function isMoved(
+  before: Span,
+  after: Span,
+  { held, sessions }: { held: readonly PlannedSession[]; sessions: readonly PlannedSession[] },
+  now: Date,
+): boolean {
+  if (before.starts_at.getTime() !== after.starts_at.getTime()) return true;
+  const hasSessions = held.length > 0 || sessions.length > 0;
+  if (!hasSessions) return before.ends_at?.getTime() !== after.ends_at?.getTime();
+  const coming = (all: readonly PlannedSession[]) =>
+    all
+      .filter(({ endsAt }) => endsAt > now)
+      .map(({ id, startsAt, endsAt }) => `${id} ${startsAt.getTime()} ${endsAt.getTime()}`);
+  const wanted = new Set(coming(sessions));
+  const known = new Set(coming(held));
+  return wanted.symmetricDifference(known).size > 0;
+}
+
 /** PostgreSQL holds more years than a date is written with. */
 const YEARS = { first: 1970, last: 9998 } as const;
 

@@ -1,7 +1,6 @@
 import type { Events } from '../../events/index.ts';
 import { defined } from '../../kernel/changes.ts';
-import { type Clock, dateFromMs, dateFromText } from '../../kernel/clock.ts';
-import { MINUTE_MS } from '../../kernel/durations.ts';
+import { type Clock, dateFromText } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
@@ -9,13 +8,14 @@ import { normaliseTimezone } from '../../kernel/timezone.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { CohortStatus } from '../../platform/db/tables.generated.ts';
 import type { ProductRow } from '../products/index.ts';
-import type { CohortVideoRow, SessionRow } from './content.repository.ts';
+import type { CohortVideoRow, RemovedSessionRow, SessionRow } from './content.repository.ts';
 import * as content from './content.repository.ts';
 import type { CohortRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { assertTimes, type Session } from './rules.ts';
+import { assertTimes, isMoved, type Session } from './rules.ts';
 import type { CohortIn, CohortPatch, CohortVideoIn, WholeCohort } from './schemas.ts';
-import { type Seats, type States, tell, type Work } from './states.ts';
+import { holdSessions, readSessions, type SessionCalendar, toPlan } from './sessions.ts';
+import { type Seats, type States, tell, tellMoved, type Work } from './states.ts';
 
 /** What cohorts are built on. */
 export interface CohortPorts {
@@ -30,21 +30,7 @@ export interface CohortPorts {
   };
   /** The zone in which the creator offers time. */
   timezoneOf(db: Db, workspaceId: string): Promise<string>;
-  calendar: {
-    lock(tx: Tx, workspaceId: string): Promise<void>;
-    /** @returns false when something overlaps. */
-    take(
-      tx: Tx,
-      time: {
-        workspaceId: string;
-        productId: string;
-        startsAt: Date;
-        freeAt: Date;
-        by: { sessionId: string };
-      },
-    ): Promise<boolean>;
-    free(tx: Tx, by: { sessionId: string }): Promise<void>;
-  };
+  calendar: SessionCalendar;
 }
 
 /** Cohorts of a workspace (docs/api/booking-cohorts.md). An id that is not the workspace's is NOT_FOUND. */
@@ -77,6 +63,8 @@ export interface Cohorts {
   coming(db: Db, productId: string): Promise<CohortRow[]>;
   /** In order of time. */
   sessions(db: Db, id: string): Promise<SessionRow[]>;
+  /** Those that are not held, by a change after this one. */
+  removedSessions(db: Db, id: string, changeNo: number): Promise<RemovedSessionRow[]>;
   /** The room in which a session is held. */
   setRoom(tx: Tx, sessionId: string, roomId: string): Promise<void>;
   /** Cohorts whose members may watch the video now. */
@@ -114,6 +102,7 @@ export function createCohorts(ports: CohortPorts): Cohorts {
     find: repository.findCohort,
     coming: repository.listComing,
     sessions: (of, id) => content.sessionsOf(of, [id]),
+    removedSessions: content.removedSince,
     setRoom: content.setSessionRoom,
     showing: (of, videoId) => content.cohortsShowing(of, videoId, clock.now()),
     sweep: states.sweep,
@@ -169,7 +158,7 @@ async function create(
     created_at: now,
     updated_at: now,
   });
-  await hold(ports, tx, { row, product }, sessions);
+  await holdSessions(ports, tx, { row, product, held: [], now }, sessions);
   return wholeOf(tx, await ports.states.settle(work, row.id));
 }
 
@@ -198,8 +187,14 @@ async function update(
     assertFuture(wished.starts_at, now);
   }
   if (input.capacity !== undefined) assertCapacity(before, input.capacity ?? product.capacity);
-  const row = await repository.updateCohort(tx, id, { ...columns, updated_at: now });
-  if (input.sessions !== undefined) await hold(ports, tx, { row, product }, sessions, held);
+  const isNews = isMoved(before, wished, { held: held.map(toPlan), sessions }, now);
+  const row = await repository.updateCohort(tx, id, {
+    ...columns,
+    change_no: before.change_no + (isNews ? 1 : 0),
+    updated_at: now,
+  });
+  if (input.sessions !== undefined) await holdSessions(ports, tx, { row, product, held, now }, sessions);
+  if (isNews) await tellMoved(work, row);
   return wholeOf(tx, await ports.states.settle(work, row.id));
 }
 
@@ -248,55 +243,6 @@ async function addVideo(
   });
   if (row === undefined) throw fixed('videoId', 'The cohort has this video.');
   return row;
-}
-
-/** A session as it is to be; `id` is that of one that is there. */
-type Plan = Session & { id: string | undefined };
-
-const toPlan = ({ id, starts_at: startsAt, ends_at: endsAt }: SessionRow): Plan => ({ id, startsAt, endsAt });
-
-function readSessions(input: NonNullable<CohortPatch['sessions']>, held: readonly SessionRow[] = []): Plan[] {
-  const seen = new Set<string>();
-  return input.map(({ id, startsAt, endsAt }, index) => {
-    if (id !== undefined && (seen.has(id) || !held.some((session) => session.id === id))) {
-      throw badRequest(`sessions.${index}.id`, 'It is the id of a session of this cohort, once.');
-    }
-    if (id !== undefined) seen.add(id);
-    return { id, startsAt: dateFromText(startsAt), endsAt: dateFromText(endsAt) };
-  });
-}
-
-/** Keeps the sessions as they are to be, and their times in the calendar. */
-async function hold(
-  { calendar }: CohortPorts,
-  tx: Tx,
-  { row, product }: { row: CohortRow; product: ProductRow },
-  sessions: readonly Plan[],
-  held: readonly SessionRow[] = [],
-): Promise<void> {
-  if (sessions.length === 0 && held.length === 0) return;
-  // Times go to and fro between them: another one who does the same waits.
-  await calendar.lock(tx, row.workspace_id);
-  for (const { id } of held) {
-    await calendar.free(tx, { sessionId: id });
-    if (!sessions.some((session) => session.id === id)) await content.deleteSession(tx, id);
-  }
-  for (const [index, { id, startsAt, endsAt }] of sessions.entries()) {
-    const sessionId = id ?? newId('cse');
-    if (id !== undefined) await content.moveSession(tx, id, startsAt, endsAt);
-    else {
-      const times = { starts_at: startsAt, ends_at: endsAt };
-      await content.insertSession(tx, { id: sessionId, cohort_id: row.id, ...times });
-    }
-    const taken = await calendar.take(tx, {
-      workspaceId: row.workspace_id,
-      productId: product.id,
-      startsAt,
-      freeAt: dateFromMs(endsAt.getTime() + product.buffer_min * MINUTE_MS),
-      by: { sessionId },
-    });
-    if (!taken) throw fixed(`sessions.${index}.startsAt`, 'Your calendar has something at this time.');
-  }
 }
 
 const BARE = { ends_at: null, enrollment_opens_at: null, enrollment_closes_at: null };

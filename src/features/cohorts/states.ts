@@ -2,7 +2,14 @@ import { type AppendEvent, type Events, nextSequence } from '../../events/index.
 import type { Clock } from '../../kernel/clock.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { CohortStatus } from '../../platform/db/tables.generated.ts';
-import { cohortCanceled, cohortCompleted, cohortFull, cohortOpened, cohortStarted } from './events.ts';
+import {
+  cohortCanceled,
+  cohortCompleted,
+  cohortFull,
+  cohortOpened,
+  cohortRescheduled,
+  cohortStarted,
+} from './events.ts';
 import type { CohortRow, Standing } from './repository.ts';
 import * as repository from './repository.ts';
 import { statusOf } from './rules.ts';
@@ -94,15 +101,24 @@ export function createStates({
   };
 }
 
-/** Tells what state a cohort is in now; nobody is told that one is scheduled. */
-export async function tell({ tx, append }: Work, row: CohortRow & { status: CohortStatus }): Promise<void> {
-  const definition = TOLD[row.status];
-  if (definition === null) return;
-  await append(definition, row.workspace_id, {
+async function dataOf({ tx }: Work, row: CohortRow) {
+  return {
     cohortId: row.id,
     productId: row.product_id,
     enrolledCount: row.enrolled_count,
     capacity: row.capacity,
     sequence: await nextSequence(tx, 'cohort', row.id),
-  });
+  };
+}
+
+/** Tells what state a cohort is in now; nobody is told that one is scheduled. */
+export async function tell(work: Work, row: CohortRow & { status: CohortStatus }): Promise<void> {
+  const definition = TOLD[row.status];
+  if (definition !== null) await work.append(definition, row.workspace_id, await dataOf(work, row));
+}
+
+/** Tells that it takes place at other times. */
+export async function tellMoved(work: Work, row: CohortRow): Promise<void> {
+  const times = { startsAt: row.starts_at.toISOString(), endsAt: row.ends_at?.toISOString() ?? null };
+  await work.append(cohortRescheduled, row.workspace_id, { ...(await dataOf(work, row)), ...times });
 }

@@ -1,6 +1,11 @@
 import type { Availability } from '../../features/availability/index.ts';
 import { type BookingPagePorts, bookingPages } from '../../features/booking-pages/index.ts';
-import { type BookingLinks, type Bookings, refundableUntil } from '../../features/bookings/index.ts';
+import {
+  type BookingCalendar,
+  type BookingLinks,
+  type Bookings,
+  refundableUntil,
+} from '../../features/bookings/index.ts';
 import { type Checkouts, successAddress } from '../../features/checkout/index.ts';
 import type { Cohorts } from '../../features/cohorts/index.ts';
 import type { Products } from '../../features/products/index.ts';
@@ -11,6 +16,7 @@ import type { Base } from '../wiring.ts';
 
 interface Needs extends Base {
   availability: Availability;
+  bookingCalendar: BookingCalendar;
   bookingLinks: BookingLinks;
   bookings: Bookings;
   checkouts: Checkouts;
@@ -22,12 +28,12 @@ interface Needs extends Base {
 
 /** Where people book, without an account and without a script. */
 export function bookingPagesPart(needs: Needs): Part {
-  const { config, caps, slots, checkouts, bookingLinks: links } = needs;
+  const { config, caps, slots, checkouts, bookingLinks: links, bookingCalendar: calendar } = needs;
   return {
     pages: ({ assets }) =>
       bookingPages({
         ...needs,
-        ...{ assets, links, refundableUntil },
+        ...{ assets, links, calendar, refundableUntil },
         counters: { window: caps },
         publicUrl: config.PUBLIC_URL,
         freeTimes: async (workspaceId, productId, days) =>

@@ -1,5 +1,6 @@
 import type { Availability } from '../../features/availability/index.ts';
 import {
+  type BookingCalendar,
   type BookingEvents,
   type BookingLinks,
   type BookingPorts,
@@ -12,6 +13,7 @@ import {
   bookingRescheduled,
   bookingRoutes,
   type ClassSeats,
+  createBookingCalendar,
   createBookingConsumers,
   createBookingLinks,
   createBookingRooms,
@@ -20,10 +22,16 @@ import {
   createBookingSweep,
   createBookings,
   createClassSeats,
+  createCohortTelling,
   createLetters,
 } from '../../features/bookings/index.ts';
 import { calendar } from '../../features/calendars/index.ts';
-import { type Cohorts, cohortCanceled, cohortCompleted } from '../../features/cohorts/index.ts';
+import {
+  type Cohorts,
+  cohortCanceled,
+  cohortCompleted,
+  cohortRescheduled,
+} from '../../features/cohorts/index.ts';
 import type { Mailbox } from '../../features/mail/index.ts';
 import type { Payments } from '../../features/payments/index.ts';
 import type { Products } from '../../features/products/index.ts';
@@ -45,12 +53,13 @@ interface Needs extends Base {
   waitlist: Waitlist;
 }
 
-type Invited = Parameters<BookingPorts['invitation']>[0];
+type CalendarFile = Parameters<BookingPorts['calendarFile']>[0];
 
 interface Gives {
   bookings: Bookings;
   bookingSales: BookingSales;
   bookingLinks: BookingLinks;
+  bookingCalendar: BookingCalendar;
   classSeats: ClassSeats;
   booking: BookingEvents;
 }
@@ -71,7 +80,7 @@ export function bookingsPart(needs: Needs): Built<Gives> {
   const ports: BookingPorts = {
     ...needs,
     calendar,
-    invitation: (entry) => invitation(entry, { from: config.MAIL_FROM, host: new URL(publicUrl).hostname }),
+    calendarFile: (file) => written(file, { from: config.MAIL_FROM, host: new URL(publicUrl).hostname }),
     timezoneOf: async (db, workspaceId) => (await availability.of(db, workspaceId)).timezone,
   };
   const seats = createClassSeats(ports);
@@ -86,6 +95,7 @@ export function bookingsPart(needs: Needs): Built<Gives> {
       bookings,
       bookingSales: sales,
       bookingLinks: links,
+      bookingCalendar: createBookingCalendar({ ...ports, links }),
       classSeats: seats,
       booking,
     },
@@ -96,9 +106,10 @@ export function bookingsPart(needs: Needs): Built<Gives> {
         { ...needs, bookings, sales },
         {
           room: { joined: participantJoined, recorded: roomRecordingReady },
-          cohort: { completed: cohortCompleted, canceled: cohortCanceled },
+          cohort: { completed: cohortCompleted, canceled: cohortCanceled, rescheduled: cohortRescheduled },
         },
       ),
+      jobs: () => [createCohortTelling(deps)],
       tasks: () => [
         { name: 'bookings', everyMs: 15 * EVERY.second, run: () => sweep.run() },
         { name: 'rooms of bookings', everyMs: 30 * EVERY.second, run: () => bookingRooms.prepare() },
@@ -107,15 +118,20 @@ export function bookingsPart(needs: Needs): Built<Gives> {
   };
 }
 
-/** What a mail carries. The mails come from the platform, and so does the invitation: the creator's address is theirs. */
-function invitation(
-  { method, organizer, uid, ...entry }: Invited,
-  { from, host }: { from: string; host: string },
-): string {
+/**
+ * The mails come from the platform, and so do the invitations: the creator's address is theirs. Whoever fetches a file
+ * is not invited by it.
+ */
+function written({ method, entries }: CalendarFile, { from, host }: { from: string; host: string }): string {
   const email = /([^<\s]+@[^>\s]+)>?\s*$/.exec(from)?.[1] ?? from;
-  const status = method === 'CANCEL' ? 'CANCELLED' : 'CONFIRMED';
   return writeCalendar({
     method,
-    entries: [{ ...entry, uid: `${uid}@${host}`, status, organizer: { name: organizer, email } }],
+    entries: entries.map(({ uid, isCanceled, organizer, attendee, ...entry }) => ({
+      ...entry,
+      uid: `${uid}@${host}`,
+      status: isCanceled ? 'CANCELLED' : 'CONFIRMED',
+      organizer: { name: organizer, email },
+      ...(method === 'PUBLISH' ? {} : { attendee }),
+    })),
   });
 }

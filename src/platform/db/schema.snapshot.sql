@@ -199,6 +199,9 @@ create table booking (
   updated_at timestamp with time zone not null,
   refund_policy_days integer not null default 0,
   replay_access_days integer not null default 0,
+  cohort_change_no integer not null default 0,
+  reminded_until timestamp with time zone,
+  link_no integer not null default 0,
   constraint booking_amount_cents_check CHECK ((amount_cents >= 0)),
   constraint booking_canceled_by_check CHECK ((canceled_by = ANY (ARRAY['CUSTOMER'::text, 'CREATOR'::text, 'SYSTEM'::text]))),
   constraint booking_check CHECK (((type = 'COHORT'::text) = (cohort_id IS NOT NULL))),
@@ -471,6 +474,7 @@ create table cohort (
   canceled_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  change_no integer not null default 0,
   constraint cohort_capacity_check CHECK ((capacity >= 1)),
   constraint cohort_check CHECK (((status = 'CANCELED'::text) = (canceled_at IS NOT NULL))),
   constraint cohort_claimed_count_check CHECK ((claimed_count >= 0)),
@@ -489,11 +493,24 @@ create table cohort_session (
   starts_at timestamp with time zone not null,
   ends_at timestamp with time zone not null,
   room_id text,
+  set_at timestamp with time zone not null,
   constraint cohort_session_check CHECK ((starts_at < ends_at)),
   constraint cohort_session_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
   constraint cohort_session_pkey PRIMARY KEY (id)
 );
 CREATE INDEX cohort_session_cohort ON public.cohort_session USING btree (cohort_id, starts_at);
+CREATE INDEX cohort_session_start ON public.cohort_session USING btree (starts_at);
+
+create table cohort_session_removed (
+  id text not null,
+  cohort_id text not null,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  change_no integer not null,
+  constraint cohort_session_removed_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
+  constraint cohort_session_removed_pkey PRIMARY KEY (id)
+);
+CREATE INDEX cohort_session_removed_change ON public.cohort_session_removed USING btree (cohort_id, change_no);
 
 create table cohort_video (
   id text not null,

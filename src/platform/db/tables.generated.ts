@@ -512,6 +512,9 @@ export interface BookingTable {
   updated_at: Date;
   refund_policy_days: Generated<number>;
   replay_access_days: Generated<number>;
+  cohort_change_no: Generated<number>;
+  reminded_until: Date | null;
+  link_no: Generated<number>;
 }
 
 export interface BookingFeedTable {
@@ -670,6 +673,7 @@ export interface CohortTable {
   canceled_at: Date | null;
   created_at: Date;
   updated_at: Date;
+  change_no: Generated<number>;
 }
 
 export interface CohortSessionTable {
@@ -678,6 +682,15 @@ export interface CohortSessionTable {
   starts_at: Date;
   ends_at: Date;
   room_id: string | null;
+  set_at: Date;
+}
+
+export interface CohortSessionRemovedTable {
+  id: string;
+  cohort_id: string;
+  starts_at: Date;
+  ends_at: Date;
+  change_no: number;
 }
 
 export interface CohortVideoTable {
@@ -1859,6 +1872,7 @@ export interface Database {
   class_occurrence: ClassOccurrenceTable;
   cohort: CohortTable;
   cohort_session: CohortSessionTable;
+  cohort_session_removed: CohortSessionRemovedTable;
   cohort_video: CohortVideoTable;
   connect_account: ConnectAccountTable;
   customer: CustomerTable;
