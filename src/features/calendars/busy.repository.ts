@@ -129,7 +129,7 @@ export function listBusy(
     .execute();
 }
 
-/** The same in epoch milliseconds and in one row: thousands of rows cost more than finding them. */
+/** The same in epoch milliseconds, in one row and as bytes: to write thousands as rows or text costs more than to find them. */
 export async function listTaken(
   db: Db,
   workspaceId: string,
@@ -143,15 +143,26 @@ export async function listTaken(
     select starts_at, free_at from external_busy
     join external_calendar on external_calendar.id = external_busy.calendar_id
     where external_calendar.workspace_id = ${workspaceId} and free_at > ${from} and starts_at < ${to}`;
-  const { rows } = await sql<{ times: string | null }>`
-    select string_agg(concat(round(extract(epoch from starts_at) * 1000), ' ',
-      round(extract(epoch from free_at) * 1000)), ',') as times from (${busy}) busy`.execute(db);
-  const times = rows[0]?.times ?? '';
-  if (times === '') return [];
-  return times.split(',').map((one) => {
-    const middle = one.indexOf(' ');
-    return { fromMs: Number(one.slice(0, middle)), toMs: Number(one.slice(middle + 1)) };
-  });
+  const { rows } = await sql<{ times: Buffer | null }>`
+    select string_agg(timestamptz_send(starts_at) || timestamptz_send(free_at), '') as times
+    from (${busy}) busy`.execute(db);
+  return readTimes(rows[0]?.times ?? Buffer.alloc(0));
+}
+
+/** What `timestamptz_send` writes: microseconds since 2000, in 64 bits. */
+const TIME_BYTES = 8;
+const EPOCH_MS = Date.UTC(2000, 0, 1);
+
+function readTimes(bytes: Buffer): { fromMs: number; toMs: number }[] {
+  const timeAt = (at: number) => bytes.readInt32BE(at) * 2 ** 32 + bytes.readUInt32BE(at + TIME_BYTES / 2);
+  const times: { fromMs: number; toMs: number }[] = [];
+  for (let at = 0; at < bytes.length; at += 2 * TIME_BYTES) {
+    times.push({
+      fromMs: EPOCH_MS + Math.floor(timeAt(at) / 1000),
+      toMs: EPOCH_MS + Math.ceil(timeAt(at + TIME_BYTES) / 1000),
+    });
+  }
+  return times;
 }
 
 function columnsOf(by: TakenBy) {

@@ -76,8 +76,10 @@ interface Place extends Candidate {
 export function createSlots({ db, clock, calendar, products, availability }: SlotDeps): Slots {
   return {
     async list(workspaceId, productId, query) {
-      const product = await products.get(workspaceId, productId);
-      const hours = await availability.of(db, workspaceId);
+      const [product, hours] = await Promise.all([
+        products.get(workspaceId, productId),
+        availability.of(db, workspaceId),
+      ]);
       const timezone = query.timezone === undefined ? hours.timezone : normaliseTimezone(query.timezone);
       const range = readDays(query, timezone, clock.ms());
       if (product.type === 'COHORT' || product.status === 'ARCHIVED') return { timezone, slots: [] };
