@@ -9,7 +9,7 @@ import { named } from './named.ts';
 import { answerOnce, idempotencyKeyOf, JSON_TYPE } from './plugins/idempotency.ts';
 import { readUpload } from './plugins/upload.ts';
 import type { HttpPorts } from './ports.ts';
-import type { Page, Route } from './route.ts';
+import { Existing, type Page, type Route } from './route.ts';
 import { Nullable } from './schema.ts';
 
 /** `{name}` of a declaration becomes `:name` of the router. */
@@ -40,8 +40,10 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
       const run = route.prepare({ params: request.params, query: request.query, body });
       const context = contextOf(request, reply, route, ports, upload?.file);
       const handle = async (operationId: string | null = null) => {
-        const result = await run({ ...context, operationId });
-        reply.status(route.reply.status);
+        const given = await run({ ...context, operationId });
+        const isThere = given instanceof Existing;
+        reply.status(isThere ? 200 : route.reply.status);
+        const result = isThere ? given.value : given;
         // With the first answer: to compile those of all routes takes as long as the rest of a start.
         write ??= reply.compileSerializationSchema(envelopeSchema(route));
         return write(envelope(route, request, reply, result));

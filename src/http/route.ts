@@ -61,6 +61,15 @@ export interface Page<T> {
   limit: number;
 }
 
+/** What a handler has not made but found: sent with 200, where `reply.existing` is set. */
+export class Existing {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
 interface Policy {
   /** `<group>.<verb>`, unique; the OpenAPI operation and the metrics label. */
   operationId: string;
@@ -119,6 +128,8 @@ interface EnvelopedReply {
   schema: TSchema;
   /** The handler returns a `Page`, sent as `data` and `pagination`. */
   list?: boolean;
+  /** Of 201: what is there already is answered with 200, by an `Existing`. */
+  existing?: true;
   envelope?: 'data';
   description?: string;
   /**
@@ -138,6 +149,7 @@ interface FlatReply {
   status: 200 | 201;
   schema: TObject;
   list?: false;
+  existing?: undefined;
   envelope: 'flat';
   description?: string;
   tail?: undefined;
@@ -150,6 +162,7 @@ interface EventReply {
   /** The shape of the data of its main event. */
   schema: TSchema;
   list?: false;
+  existing?: undefined;
   envelope: 'events';
   /** Open at once on each account, beside what each key may have. */
   perAccount?: number;

@@ -57,7 +57,11 @@ export type IdPrefix =
   | 'occ'
   | 'cal'
   | 'wl'
-  | 'fct';
+  | 'fct'
+  | 'fol'
+  | 'chn'
+  | 'bnr'
+  | 'sbr';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

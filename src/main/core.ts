@@ -17,6 +17,7 @@ import { streamEvents } from '../features/streams/index.ts';
 import { type Subscriptions, subscriptionEvents } from '../features/subscriptions/index.ts';
 import { tierEvents } from '../features/tiers/index.ts';
 import { uploadEvents } from '../features/uploads/index.ts';
+import { followerEvents } from '../features/users/index.ts';
 import {
   createVideoIntake,
   createVideoPurge,
@@ -60,6 +61,7 @@ import { streamsPart } from './parts/streams.ts';
 import { subscriptionsPart } from './parts/subscriptions.ts';
 import { tiersPart } from './parts/tiers.ts';
 import { uploadsPart } from './parts/uploads.ts';
+import { usersPart } from './parts/users.ts';
 import { videosPart } from './parts/videos.ts';
 import { waitlistPart } from './parts/waitlist.ts';
 import { webhooksPart } from './parts/webhooks.ts';
@@ -87,6 +89,7 @@ export const coreDeclarations: Declarations = {
     ...cohortEvents,
     ...waitlistEvents,
     ...bookingEvents,
+    ...followerEvents,
   ],
   jobs: [...processingJobs, recordingJob, roomRecordingJob, cohortMovedJob],
 };
@@ -106,7 +109,7 @@ export function buildCore(base: Base) {
   };
   const people = buildPeople(base, take);
   const { webhooks, failureWatch } = take(webhooksPart({ ...base, ...people }));
-  const media = buildMedia(base, take);
+  const media = buildMedia({ ...base, ...people }, take);
   const meeting = take(roomsPart({ ...base, ...media }));
   const money = buildMoney({ ...base, ...people, ...media }, take);
   const booked = buildBooking({ ...base, ...people, ...meeting, ...money }, take);
@@ -183,11 +186,15 @@ function buildPeople(base: Base, take: Take) {
   const { apiKeys } = take(apiKeysPart({ ...base, mailbox }));
   const { auth } = take(authPart({ ...base, accounts, mailbox, apiKeys }));
   const { domains } = take(domainsPart(base));
-  return { accounts, mailbox, apiKeys, auth, domains };
+  const known = take(usersPart({ ...base, accounts, apiKeys, auth }));
+  return { accounts, mailbox, apiKeys, auth, domains, ...known };
 }
 
+/** Who watches. */
+type Known = Pick<ReturnType<typeof buildPeople>, 'follows' | 'visitors'>;
+
 /** Videos with all that brings and makes them, streams, and how both are watched. */
-function buildMedia(base: Base, take: Take) {
+function buildMedia(base: Base & Known, take: Take) {
   const addresses = createAddresses(base);
   const { processing } = take(
     processingPart({ ...base, ...addresses, onPlayable: [recordingReady(base), roomRecordingReady(base)] }),

@@ -12,7 +12,11 @@ export type PathValues = Record<string, string>;
 export const ACCOUNT_LEVEL: readonly string[] = ['/notifications/{id}', '/support/tickets/{id}'];
 
 /** Paths with a name that everybody has, and no id. */
-export const EVERYBODYS: readonly string[] = ['/quota/{key}'];
+export const EVERYBODYS: readonly string[] = [
+  '/quota/{key}',
+  '/users/{username}',
+  '/users/{username}/subscribe',
+];
 
 /** Paths for keys of the test mode alone. */
 export const TEST_MODE_ONLY: readonly string[] = [

@@ -28,6 +28,26 @@ export async function findProfile(db: Db, accountId: string) {
     .executeTakeFirst();
 }
 
+/** What everybody may know of an account that is not suspended, by its name. */
+export function findPublicProfile(db: Db, username: string) {
+  return db
+    .selectFrom('account')
+    .leftJoin('avatar', 'avatar.account_id', 'account.id')
+    .select([
+      'account.id',
+      'account.name',
+      'account.username',
+      'account.bio',
+      'account.created_at',
+      'avatar.id as avatar_id',
+    ])
+    .where('account.username', '=', username)
+    .where('account.suspended_at', 'is', null)
+    .executeTakeFirst();
+}
+
+export type PublicProfile = NonNullable<Awaited<ReturnType<typeof findPublicProfile>>>;
+
 export type ProfileRow = NonNullable<Awaited<ReturnType<typeof findProfile>>>;
 
 export interface ProfileChange {

@@ -3,9 +3,10 @@ import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { brokenConstraint, type Db } from '../../platform/db/index.ts';
 import type { AccountEmbedMode as EmbedMode } from '../../platform/db/tables.generated.ts';
+import { fetchPicture } from '../../platform/fetch-picture.ts';
 import type { Images } from '../../platform/images.ts';
-import { GuardError, type Outbound, OutboundError } from '../../platform/outbound/index.ts';
-import type { ProfileChange, ProfileRow } from './profile.repository.ts';
+import type { Outbound } from '../../platform/outbound/index.ts';
+import type { ProfileChange, ProfileRow, PublicProfile } from './profile.repository.ts';
 import * as repository from './profile.repository.ts';
 import * as rules from './rules.ts';
 
@@ -20,6 +21,8 @@ export interface ProfileInput {
 /** What an account tells of itself. */
 export interface Profiles {
   get(accountId: string): Promise<ProfileRow>;
+  /** What everybody may know, by the name as it is spelled. @throws {AppError} NOT_FOUND, also for one who is suspended. */
+  named(username: string): Promise<PublicProfile>;
   /** @throws {AppError} BAD_REQUEST naming the input; CONFLICT, field `username`. */
   update(accountId: string, input: ProfileInput): Promise<ProfileRow>;
   /** @param picture its bytes, or the address to fetch it from. @throws {AppError} BAD_REQUEST, PAYLOAD_TOO_LARGE. */
@@ -35,7 +38,6 @@ export interface Profiles {
 /** Of a picture as it is sent. */
 export const AVATAR_MAX_BYTES = 5_242_880;
 const AVATAR_SIZE = 512;
-const FETCH_TIMEOUT_MS = 10_000;
 
 interface Deps {
   db: Db;
@@ -56,6 +58,11 @@ export function createProfiles({ db, clock, images, fetcher }: Deps): Profiles {
   };
   return {
     get,
+    async named(username) {
+      const row = await repository.findPublicProfile(db, username);
+      if (row === undefined) throw notFound();
+      return row;
+    },
     async update(accountId, input) {
       try {
         return await change(accountId, rules.parseProfile(input));
@@ -70,7 +77,9 @@ export function createProfiles({ db, clock, images, fetcher }: Deps): Profiles {
     },
     async setAvatar(accountId, picture) {
       const fetched = 'url' in picture;
-      const bytes = fetched ? await fetchPicture(fetcher, picture.url) : picture.bytes;
+      const bytes = fetched
+        ? await fetchPicture(fetcher, picture.url, { field: 'url', maxBytes: AVATAR_MAX_BYTES })
+        : picture.bytes;
       const image = await images.square(bytes, AVATAR_SIZE);
       if (image === null) throw badRequest(fetched ? 'url' : 'file', 'This is no PNG, JPEG or WebP picture.');
       await repository.putAvatar(db, accountId, { id: newId('ava'), image, created_at: clock.now() });
@@ -87,25 +96,4 @@ export function createProfiles({ db, clock, images, fetcher }: Deps): Profiles {
         embed_updated_at: clock.now(),
       }),
   };
-}
-
-async function fetchPicture(fetcher: Deps['fetcher'], url: string): Promise<Uint8Array> {
-  try {
-    const { status, bytes, complete } = await fetcher.download({
-      url,
-      headers: { accept: 'image/webp, image/png, image/jpeg', 'accept-encoding': 'identity' },
-      timeoutMs: FETCH_TIMEOUT_MS,
-      maxBytes: AVATAR_MAX_BYTES,
-      maxRedirects: 3,
-      sameHost: false,
-    });
-    if (status !== 200) throw badRequest('url', `The address answered ${status}.`);
-    if (!complete) throw badRequest('url', `There is no whole picture of at most ${AVATAR_MAX_BYTES} bytes.`);
-    return bytes;
-  } catch (error) {
-    if (error instanceof GuardError) throw badRequest('url', `This address is refused: ${error.reason}.`);
-    if (error instanceof OutboundError)
-      throw badRequest('url', `The address gave no answer (${error.message}).`);
-    throw error;
-  }
 }

@@ -170,7 +170,11 @@ export interface CallingKeyRow {
   expiresAt: Date | null;
 }
 
-function avatarUrl({ avatar_id: id }: ProfileRow, publicUrl: string): string | null {
+/** Where the picture of an account is; null without one. */
+export function avatarUrl(
+  { avatar_id: id }: Pick<ProfileRow, 'avatar_id'>,
+  publicUrl: string,
+): string | null {
   return id === null ? null : `${publicUrl}/avatars/${id}.webp`;
 }
 

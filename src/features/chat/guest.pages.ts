@@ -7,6 +7,7 @@ import { addressBlock } from '../../kernel/address.ts';
 import { AppError, badRequest, notFound, tooMany } from '../../kernel/errors.ts';
 import { type Counter, counterKey } from '../../platform/counters.ts';
 import { createPlaces } from '../../platform/places.ts';
+import type { Asking, Viewer } from '../playback/index.ts';
 import type { StreamTails } from '../stream-tails/index.ts';
 import type { GuestSessions } from './guests.ts';
 import { toMessage } from './messages.ts';
@@ -20,8 +21,10 @@ interface Deps {
   recent: { get(streamId: string): Promise<RecentChat | undefined> };
   guests: GuestSessions;
   tails: Pick<StreamTails, 'follow'>;
-  /** May a visitor with this `?token=` or `Cookie` see the stream? The rules are those of playback. */
-  admits(streamId: string, viewer: { token: unknown; cookie: string | undefined }): Promise<boolean>;
+  /** May this visitor see the stream? The rules are those of playback. */
+  admits(streamId: string, viewer: Viewer): Promise<boolean>;
+  /** Is this visitor signed in, and follows whose stream it is? */
+  isFollower(streamId: string, asking: Asking): Promise<boolean>;
   caps(windowSec: number | 'day'): Counter;
 }
 
@@ -61,8 +64,8 @@ const readPost = compileInput(
 );
 
 /** How a visitor comes. */
-function viewerOf({ query, headers }: OfStream) {
-  return { token: query.token, cookie: headers.cookie };
+function viewerOf(request: OfStream): Viewer {
+  return { token: request.query.token, asking: request };
 }
 
 /**
@@ -118,7 +121,7 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
       return send(reply, { session, author: { id: guest.id, displayName: guest.name } });
     });
     app.post('/live/:streamId/chat', async (request: OfStream, reply: FastifyReply) => {
-      await admit(request);
+      const { settings } = await admit(request);
       const { streamId } = request.params;
       const { session, ...input } = readPost(request.body);
       const guest = guests.read(streamId, session);
@@ -126,7 +129,10 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
       await countAddress({ counters }, ADDRESS_POSTS, request.ip);
       const { count, resetInMs } = await caps(60).hit(counterKey(`chat-guest-posts:${guest.id}`));
       if (count > GUEST_POSTS) throw tooMany('RATE_LIMITED', resetInMs);
-      const shown = await chat.post({ streamId, workspaceId: null }, { kind: 'guest', ...guest }, input);
+      // As it was half a second ago at most: the mode that counts is looked at under the lock.
+      const isFollower = settings.chatMode !== 'OPEN' && (await deps.isFollower(streamId, request));
+      const poster = { kind: 'guest', ...guest, isFollower } as const;
+      const shown = await chat.post({ streamId, workspaceId: null }, poster, input);
       return send(reply, toMessage(shown));
     });
   };

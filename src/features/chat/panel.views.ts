@@ -5,7 +5,8 @@ import { type ChatMessage, TEXT_MAX } from './schemas.ts';
 import type { RecentChat } from './service.ts';
 
 /** What the panel says where not everybody may write; the page's script has the same words (`web/chat/panel.ts`). */
-function noticeOf({ settings, creatorName }: RecentChat): string | null {
+function noticeOf({ settings, creatorName }: RecentChat, isFollower: boolean): string | null {
+  if (isFollower && settings.chatMode === 'FOLLOWERS') return null;
   switch (settings.chatMode) {
     case 'OPEN':
       return null;
@@ -23,10 +24,14 @@ function noticeOf({ settings, creatorName }: RecentChat): string | null {
  *
  * @param suffix the token that let the visitor in, as a query.
  */
-export function chatPanel(streamId: string, suffix: string, recent: RecentChat): SafeHtml {
+export function chatPanel(
+  streamId: string,
+  suffix: string,
+  { recent, isFollower }: { recent: RecentChat; isFollower: boolean },
+): SafeHtml {
   const { messages, eventId, settings } = recent;
-  const notice = noticeOf(recent);
-  return html`<section class="chat" aria-labelledby="chat-heading" data-chat="/live/${streamId}/chat" data-stream="${streamId}" data-suffix="${suffix}" data-event-id="${eventId}" data-mode="${settings.chatMode}" data-slow="${settings.slowModeSec}" data-creator="${recent.creatorName}">
+  const notice = noticeOf(recent, isFollower);
+  return html`<section class="chat" aria-labelledby="chat-heading" data-chat="/live/${streamId}/chat" data-stream="${streamId}" data-suffix="${suffix}" data-event-id="${eventId}" data-mode="${settings.chatMode}" data-slow="${settings.slowModeSec}" data-creator="${recent.creatorName}"${isFollower && html` data-follower`}>
 <h2 id="chat-heading">Chat</h2>
 <div class="chat-list" role="log" aria-label="Messages" aria-live="polite" aria-relevant="additions" tabindex="0">
 ${messages.filter(({ row }) => row.deleted_at === null).map((one) => item(toMessage(one)))}</div>

@@ -17,7 +17,9 @@ export interface PostInput {
 }
 
 /** Who posts: the account of the stream by a key, or a guest of its page. */
-export type Poster = { kind: 'creator'; accountId: string } | { kind: 'guest'; id: string; name: string };
+export type Poster =
+  | { kind: 'creator'; accountId: string }
+  | { kind: 'guest'; id: string; name: string; isFollower: boolean };
 
 /** The creator as its messages show it. */
 export interface Creator {
@@ -280,7 +282,7 @@ async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ShownMessage>
   }
   if (!settings.chat_enabled || settings.chat_mode === 'OFF')
     throw new AppError('CONFLICT', { message: 'The chat of this stream is off.' });
-  if (poster.kind === 'guest') await admitGuest(tx, post, poster.id);
+  if (poster.kind === 'guest') await admitGuest(tx, post, poster);
   if (hasBannedWord(text, settings.banned_words))
     throw badRequest('text', 'The text has a word that this chat does not allow.');
   if (replyToId !== null) {
@@ -299,9 +301,13 @@ async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ShownMessage>
 }
 
 /** @throws {AppError} when a guest may not post, or not yet. */
-async function admitGuest(tx: Tx, { settings, creator, now }: Post, guestId: string): Promise<void> {
+async function admitGuest(
+  tx: Tx,
+  { settings, creator, now }: Post,
+  { id: guestId, isFollower }: { id: string; isFollower: boolean },
+): Promise<void> {
   const { id: streamId, chat_mode: mode, slow_mode_sec: slowSec } = settings;
-  if (mode !== 'OPEN') {
+  if (mode !== 'OPEN' && !(mode === 'FOLLOWERS' && isFollower)) {
     const who = mode === 'FOLLOWERS' ? 'who follow' : 'who are members of';
     throw new AppError('PERMISSION_DENIED', {
       message: `Only those ${who} ${creator.displayName} can write here.`,

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
+import { createRecent } from '../../platform/recent.ts';
 import type { Entitlements } from '../playback/index.ts';
 import type { MemberCookie } from './cookie.ts';
 import * as repository from './rights.repository.ts';
@@ -16,20 +17,13 @@ interface Deps {
 
 /** What members may watch: by the cookie of the member page, which playback asks about with each request. */
 export function createMemberEntitlements({ db, clock, cookie }: Deps): Entitlements {
-  const known = new Map<string, { until: number; answer: Promise<boolean> }>();
+  const recent = createRecent<boolean>(FRESH_MS, ENTRIES);
   return {
-    async allows(viewer, guarded) {
-      const session = cookie.read(viewer.cookie, guarded.workspaceId);
+    async allows({ headers }, guarded) {
+      const session = cookie.read(headers.cookie, guarded.workspaceId);
       if (session === null) return false;
       const key = `${session.toString('base64')} ${guarded.id} ${guarded.visibility}`;
-      const now = performance.now();
-      const recent = known.get(key);
-      if (recent !== undefined && recent.until > now) return recent.answer;
-      if (known.size >= ENTRIES) known.clear();
-      const answer = repository.mayWatch(db, session, guarded, clock.now());
-      known.set(key, { until: now + FRESH_MS, answer });
-      answer.catch(() => known.delete(key));
-      return answer;
+      return recent(key, () => repository.mayWatch(db, session, guarded, clock.now()));
     },
   };
 }

@@ -1,13 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Visibility } from '../../kernel/visibility.ts';
 import { type Grant, isForEntitled, mayWatch, opens } from './access.rules.ts';
 import type { PlaybackTokens } from './tokens.ts';
+
+/** What of a request tells who asks: a member of a creator and whoever is signed in are known by cookies. */
+export interface Asking {
+  headers: IncomingHttpHeaders;
+  ip: string;
+}
 
 /** How a viewer comes: neither proves anything by itself. */
 export interface Viewer {
   /** `?token=` as it came. */
   token: unknown;
-  /** The header as it came: a member of a creator is known by a cookie. */
-  cookie: string | undefined;
+  /** Null where only the token counts. */
+  asking: Asking | null;
 }
 
 /** A video or a stream. */
@@ -21,7 +28,17 @@ export interface Guarded {
 
 /** Who is entitled to what not everybody sees: followers, members, buyers, and customers of bookings. */
 export interface Entitlements {
-  allows(viewer: Pick<Viewer, 'cookie'>, guarded: Guarded): Promise<boolean>;
+  allows(asking: Asking, guarded: Guarded): Promise<boolean>;
+}
+
+/** Entitled by one of these. */
+export function anyOf(...sources: readonly Entitlements[]): Entitlements {
+  return {
+    async allows(asking, guarded) {
+      for (const source of sources) if (await source.allows(asking, guarded)) return true;
+      return false;
+    },
+  };
 }
 
 export interface Pass {
@@ -43,11 +60,11 @@ interface Deps {
 /** Who may watch, live or not. */
 export function createAccess({ tokens, entitlements }: Deps): Access {
   return {
-    async passFor(guarded, { token, cookie }) {
+    async passFor(guarded, { token, asking }) {
       const { id, visibility } = guarded;
       const grant = typeof token === 'string' ? tokens.read(token, id) : null;
-      const isEntitled =
-        isForEntitled(visibility) && !opens(grant) && (await entitlements.allows({ cookie }, guarded));
+      const mayBe = asking !== null && isForEntitled(visibility) && !opens(grant);
+      const isEntitled = mayBe && (await entitlements.allows(asking, guarded));
       if (!mayWatch({ visibility, grant, isEntitled })) return null;
       return { grant, suffix: grant === null ? '' : `?token=${encodeURIComponent(String(token))}` };
     },

@@ -5,8 +5,8 @@
  * Terminology: a *snapshot* is what viewers may be told of a stream or a video; a *grant* is what a token lets its
  * holder do.
  */
-export type { Access, Entitlements, Guarded, Viewer } from './access.service.ts';
-export { createAccess } from './access.service.ts';
+export type { Access, Asking, Entitlements, Guarded, Viewer } from './access.service.ts';
+export { anyOf, createAccess } from './access.service.ts';
 export type { LinkedVideo, StreamLinks, VideoLinks } from './links.ts';
 export { createStreamLinks, createVideoLinks } from './links.ts';
 export { beaconPage } from './live/beacon.pages.ts';

@@ -3,8 +3,10 @@ import type { FileReply, FileRequest } from '../../media/contract/index.ts';
 import type { Viewer } from './access.service.ts';
 
 /** How the viewer of a request comes. */
-export function viewerOf(request: Pick<FastifyRequest, 'headers'> & { query: { token?: string } }): Viewer {
-  return { token: request.query.token, cookie: request.headers.cookie };
+export function viewerOf(
+  request: Pick<FastifyRequest, 'headers' | 'ip'> & { query: { token?: string } },
+): Viewer {
+  return { token: request.query.token, asking: request };
 }
 
 export function fileRequestOf(

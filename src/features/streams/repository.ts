@@ -37,6 +37,7 @@ export function findStreams(db: Db, ids: readonly string[]): Promise<StreamRow[]
 export interface StreamFilter {
   isLive?: boolean | undefined;
   hasSignal?: boolean | undefined;
+  enabled?: boolean | undefined;
   visibility?: readonly StreamRow['visibility'][] | undefined;
 }
 
@@ -92,6 +93,7 @@ export function listStreams(
     .where(pageCondition(page));
   if (filter.isLive !== undefined) query = query.where('is_live', '=', filter.isLive);
   if (filter.hasSignal !== undefined) query = query.where('has_signal', '=', filter.hasSignal);
+  if (filter.enabled !== undefined) query = query.where('enabled', '=', filter.enabled);
   if (filter.visibility !== undefined) query = query.where('visibility', 'in', filter.visibility);
   return query.orderBy('id', page.order).limit(page.take).execute();
 }

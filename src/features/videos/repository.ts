@@ -175,6 +175,19 @@ export function listVideos(
   return query.orderBy('video.id', page.order).limit(page.take).execute();
 }
 
+/** How many everybody may watch; an index has exactly these. */
+export async function countPublicVideos(db: Db, workspaceId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('video')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .where('status', '=', 'READY')
+    .where('visibility', '=', 'PUBLIC')
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 function oneOf(column: string, values: readonly string[]): RawBuilder<SqlBool> {
   return values.length === 1
     ? sql`${sql.ref(column)} = ${values[0]}`

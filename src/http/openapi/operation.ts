@@ -35,7 +35,7 @@ export class Operations {
       parameters: this.#parameters(route),
       ...(route.deprecated === undefined ? {} : { deprecated: true }),
       ...(route.body === NoBody && route.upload === undefined ? {} : { requestBody: this.#body(route) }),
-      responses: { [route.reply.status]: this.#success(route), ...this.#refusals.of(route) },
+      responses: { ...this.#successesOf(route), ...this.#refusals.of(route) },
     };
   }
 
@@ -80,6 +80,12 @@ export class Operations {
       required: optionalBody !== true || upload !== undefined,
       content: { 'application/json': json, ...form },
     };
+  }
+
+  #successesOf(route: Route): Record<string, Json> {
+    const { status, existing } = route.reply;
+    const success = this.#success(route);
+    return { ...(existing === true ? { 200: success } : {}), [status]: success };
   }
 
   /** One response for each shape, whatever endpoints answer it. */

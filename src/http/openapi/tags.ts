@@ -5,6 +5,7 @@ const TAGS: Record<string, string> = {
   twoFactor: 'The second factor of the account: an authenticator app and recovery codes.',
   me: 'The account that owns the key: its profile, its picture, and which sites may show its player.',
   apiKeys: 'Keys of the account. A key can mint only what it holds itself.',
+  users: 'Other accounts as everybody sees them, and following them.',
   integrationDomains: 'Domains that the account has proven to own; checkout pages run on those alone.',
   streams:
     'Live streams. An encoder gives a stream its signal (`hasSignal`); the creator starts and stops the broadcast (`isLive`).',

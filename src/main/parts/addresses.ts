@@ -6,6 +6,7 @@ import {
 } from '../../features/members/index.ts';
 import {
   type Access,
+  anyOf,
   createAccess,
   createPlaybackTokens,
   createStreamLinks,
@@ -15,6 +16,8 @@ import {
   type VideoLinks,
 } from '../../features/playback/index.ts';
 import type { StreamLinks } from '../../features/streams/index.ts';
+import { createFollowerEntitlements, type Follows } from '../../features/users/index.ts';
+import type { Visitors } from '../../http/visitor.ts';
 import type { Base } from '../wiring.ts';
 
 /** The addresses of what viewers see, the tokens in them, and who may watch. */
@@ -29,11 +32,15 @@ export interface Addresses {
   bareVideoLinks: VideoLinks;
 }
 
-export function createAddresses({ db, config, secrets, clock }: Base): Addresses {
+export function createAddresses(needs: Base & { follows: Follows; visitors: Visitors }): Addresses {
+  const { db, config, secrets, clock } = needs;
   const { PUBLIC_URL: publicUrl, RTMP_URL: rtmpUrl, RTMPS_URL } = config;
   const playbackTokens = createPlaybackTokens({ secrets, clock });
   const cookie = createMemberCookie(publicUrl);
-  const entitlements = createMemberEntitlements({ db, clock, cookie });
+  const entitlements = anyOf(
+    createMemberEntitlements({ db, clock, cookie }),
+    createFollowerEntitlements(needs),
+  );
   return {
     playbackTokens,
     memberCookie: cookie,

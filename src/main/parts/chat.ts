@@ -1,5 +1,5 @@
 import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
-import { createProfiles } from '../../features/accounts/index.ts';
+import { avatarUrl, createProfiles } from '../../features/accounts/index.ts';
 import {
   chatPanel,
   chatRoutes,
@@ -9,7 +9,13 @@ import {
   guestChatPages,
   toMessage,
 } from '../../features/chat/index.ts';
-import { createSnapshots, type LiveChat, STREAM_ID, type Viewer } from '../../features/playback/index.ts';
+import {
+  type Asking,
+  createSnapshots,
+  type LiveChat,
+  STREAM_ID,
+  type Viewer,
+} from '../../features/playback/index.ts';
 import type { StreamTails } from '../../features/stream-tails/index.ts';
 import {
   createStreamSnapshots,
@@ -17,6 +23,8 @@ import {
   type Streams,
   streamUpdated,
 } from '../../features/streams/index.ts';
+import { createFollowerEntitlements, type Follows } from '../../features/users/index.ts';
+import type { Visitors } from '../../http/visitor.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
@@ -27,6 +35,8 @@ const RECENT_CHATS = 500;
 interface Needs extends Base, Pick<Addresses, 'access'> {
   streams: Streams;
   streamTails: StreamTails;
+  follows: Follows;
+  visitors: Visitors;
 }
 
 export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
@@ -36,9 +46,9 @@ export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
     ...needs,
     toMessage,
     async creatorOf(accountId) {
-      const { id, username, name, avatar_id: avatar } = await profiles.get(accountId);
-      const avatarUrl = avatar === null ? null : `${config.PUBLIC_URL}/avatars/${avatar}.webp`;
-      return { id, username, displayName: name ?? username, avatarUrl };
+      const row = await profiles.get(accountId);
+      const { id, username, name } = row;
+      return { id, username, displayName: name ?? username, avatarUrl: avatarUrl(row, config.PUBLIC_URL) };
     },
   });
   const onChanged = (listener: (id: string) => void) => {
@@ -50,17 +60,23 @@ export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
     const stream = await watched.get(streamId);
     return stream !== undefined && (await access.passFor(stream, viewer)) !== null;
   };
+  const followers = createFollowerEntitlements(needs);
+  const isFollower = async (streamId: string, asking: Asking) => {
+    const stream = await watched.get(streamId);
+    return stream !== undefined && followers.allows(asking, { ...stream, visibility: 'FOLLOWERS' });
+  };
   const guests = createGuestSessions(needs);
   return {
     gives: {
-      async liveChat(streamId, suffix) {
+      async liveChat(streamId, suffix, asking) {
         const shown = await recent.get(streamId);
-        return shown?.isOpen ? chatPanel(streamId, suffix, shown) : null;
+        if (!shown?.isOpen) return null;
+        return chatPanel(streamId, suffix, { recent: shown, isFollower: await isFollower(streamId, asking) });
       },
     },
     part: {
       routes: () => chatRoutes({ chat, streams, tails, cursors }),
-      pages: () => [guestChatPages({ chat, recent, guests, tails, admits, caps })],
+      pages: () => [guestChatPages({ chat, recent, guests, tails, admits, isFollower, caps })],
       consumers: createChatConsumers({ chat, streams: { streamUpdated } }),
       tasks: () => [{ name: 'old chat messages', everyMs: EVERY.hour, run: () => chat.forget() }],
     },

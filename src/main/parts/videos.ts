@@ -48,7 +48,7 @@ export function videosPart(needs: Needs): Built<Gives> {
   const thumbnails = createThumbnails({ ...needs, videos, locked });
   const audience = createAudience({
     ...needs,
-    mayWatch: async (video, token) => (await access.passFor(video, { token, cookie: undefined })) !== null,
+    mayWatch: async (video, token) => (await access.passFor(video, { token, asking: null })) !== null,
   });
   return {
     gives: { videos, audience, videoPurge },

@@ -37,6 +37,12 @@ export interface NotificationChannels {
   inApp: boolean;
 }
 
+/** Of a channel. */
+export interface ChannelLink {
+  label: string;
+  url: string;
+}
+
 export interface Chapter {
   startSec: number;
   title: string;
@@ -97,6 +103,7 @@ export interface JsonColumns {
   availability: { weekly: Partial<Record<Weekday, DayWindow[]>>; blackouts: JsonList<Blackout> };
   booking: { intake_answers: Record<string, string | boolean> };
   booking_product: { intake_fields: JsonList<IntakeField> };
+  channel: { links: JsonList<ChannelLink> };
   checkout: { metadata: Record<string, string> };
   fact: { player_events: JsonList<PlayerEvent> };
   import: { metadata: Record<string, string>; storage_state: Record<string, unknown> };

@@ -161,6 +161,17 @@ create table avatar (
 );
 CREATE UNIQUE INDEX avatar_account_id_key ON public.avatar USING btree (account_id);
 
+create table banner (
+  id text not null,
+  workspace_id text not null,
+  image bytea not null,
+  created_at timestamp with time zone not null,
+  constraint banner_pkey PRIMARY KEY (id),
+  constraint banner_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE,
+  constraint banner_workspace_id_key UNIQUE (workspace_id)
+);
+CREATE UNIQUE INDEX banner_workspace_id_key ON public.banner USING btree (workspace_id);
+
 create table booking (
   id text not null,
   workspace_id text not null,
@@ -347,6 +358,16 @@ CREATE INDEX calendar_busy_once ON public.calendar_busy USING gist (int8range(ca
 CREATE UNIQUE INDEX calendar_busy_session_id_key ON public.calendar_busy USING btree (session_id);
 CREATE INDEX calendar_busy_time ON public.calendar_busy USING btree (calendar_no, free_at);
 CREATE UNIQUE INDEX calendar_busy_waitlist_id_key ON public.calendar_busy USING btree (waitlist_id);
+
+create table channel (
+  workspace_id text not null,
+  display_name text,
+  description text,
+  links jsonb not null default '[]'::jsonb,
+  updated_at timestamp with time zone not null,
+  constraint channel_pkey PRIMARY KEY (workspace_id),
+  constraint channel_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
 
 create table chat_ban (
   id text not null,
@@ -797,6 +818,27 @@ create table fact_sum_state (
   fresh_until timestamp with time zone not null,
   constraint fact_sum_state_is_only_check CHECK (is_only),
   constraint fact_sum_state_pkey PRIMARY KEY (is_only)
+);
+
+create table follow (
+  id text not null,
+  workspace_id text not null,
+  follower_id text not null,
+  created_at timestamp with time zone not null,
+  constraint follow_follower_id_fkey FOREIGN KEY (follower_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint follow_pkey PRIMARY KEY (id),
+  constraint follow_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX follow_follower ON public.follow USING btree (follower_id);
+CREATE UNIQUE INDEX follow_once ON public.follow USING btree (workspace_id, follower_id);
+
+create table follower_count (
+  workspace_id text not null,
+  followers integer not null,
+  event_sequence integer not null,
+  constraint follower_count_followers_check CHECK ((followers >= 0)),
+  constraint follower_count_pkey PRIMARY KEY (workspace_id),
+  constraint follower_count_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 
 create table idempotency_record (

@@ -474,6 +474,13 @@ export interface AvatarTable {
   created_at: Date;
 }
 
+export interface BannerTable {
+  id: string;
+  workspace_id: string;
+  image: Uint8Array;
+  created_at: Date;
+}
+
 export interface BookingTable {
   id: string;
   workspace_id: string;
@@ -583,6 +590,14 @@ export interface CalendarBusyTable {
   occurrence_id: string | null;
   session_id: string | null;
   waitlist_id: string | null;
+}
+
+export interface ChannelTable {
+  workspace_id: string;
+  display_name: string | null;
+  description: string | null;
+  links: Generated<JsonColumns['channel']['links']>;
+  updated_at: Date;
 }
 
 export interface ChatBanTable {
@@ -857,6 +872,19 @@ export interface FactSumStateTable {
   is_only: Generated<boolean>;
   next_xid: string;
   fresh_until: Date;
+}
+
+export interface FollowTable {
+  id: string;
+  workspace_id: string;
+  follower_id: string;
+  created_at: Date;
+}
+
+export interface FollowerCountTable {
+  workspace_id: string;
+  followers: number;
+  event_sequence: number;
 }
 
 export interface IdempotencyRecordTable {
@@ -1861,11 +1889,13 @@ export interface Database {
   api_key_retired_secret: ApiKeyRetiredSecretTable;
   availability: AvailabilityTable;
   avatar: AvatarTable;
+  banner: BannerTable;
   booking: BookingTable;
   booking_feed: BookingFeedTable;
   booking_product: BookingProductTable;
   bridge: BridgeTable;
   calendar_busy: CalendarBusyTable;
+  channel: ChannelTable;
   chat_ban: ChatBanTable;
   chat_message: ChatMessageTable;
   checkout: CheckoutTable;
@@ -1885,6 +1915,8 @@ export interface Database {
   external_calendar: ExternalCalendarTable;
   fact: FactTable;
   fact_sum_state: FactSumStateTable;
+  follow: FollowTable;
+  follower_count: FollowerCountTable;
   idempotency_record: IdempotencyRecordTable;
   import: ImportTable;
   ingest_session: IngestSessionTable;

@@ -13,7 +13,7 @@ export function VisibilityFilter({
   onChange: (value: Visibility | undefined) => void;
 }) {
   const { t } = useTranslation();
-  const choices = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'TIER', 'PURCHASE'] as const;
+  const choices = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const;
   return (
     <NativeSelect
       size="md"

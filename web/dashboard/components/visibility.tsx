@@ -5,7 +5,7 @@ import type { Shape } from '../app/shape.ts';
 export type Visibility = Shape<'Visibility'>;
 
 /** What everything can be; the others are for what is sold. */
-const CHOICES = ['PUBLIC', 'UNLISTED', 'PRIVATE'] as const;
+const CHOICES = ['PUBLIC', 'UNLISTED', 'FOLLOWERS', 'PRIVATE'] as const;
 const ALL: readonly string[] = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'];
 
 export function isVisibility(text: unknown): text is Visibility {

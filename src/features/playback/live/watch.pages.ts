@@ -5,7 +5,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { isOpen } from '../../../kernel/visibility.ts';
 import { html, type SafeHtml } from '../../../platform/html.ts';
 import type { Grant } from '../access.rules.ts';
-import type { Access } from '../access.service.ts';
+import type { Access, Asking } from '../access.service.ts';
 import { isSold, lockedPage, type Sellers } from '../locked.ts';
 import { creatorName, EMBED_SIZE, missingPages } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
@@ -21,7 +21,7 @@ import { embedBody, type Showing, streamBody, streamHead, type WatchView } from 
  *
  * @param suffix the token that let the visitor in, as a query.
  */
-export type LiveChat = (streamId: string, suffix: string) => Promise<SafeHtml | null>;
+export type LiveChat = (streamId: string, suffix: string, asking: Asking) => Promise<SafeHtml | null>;
 
 interface Deps {
   streams: Snapshots<StreamSnapshot>;
@@ -99,7 +99,7 @@ async function viewOf(deps: Deps, request: WatchRequest, withChat: boolean): Pro
     recordingUrl: await recordingUrl(deps, stream),
     playlist: `/live/${streamId}/master.m3u8${suffix}`,
     session: grant === 'preview' ? null : deps.sessions.mint(streamId, grant, suffix),
-    chat: withChat ? ((await deps.chat?.(streamId, suffix)) ?? null) : null,
+    chat: withChat ? ((await deps.chat?.(streamId, suffix, request)) ?? null) : null,
     watchUrl,
     embedUrl: `${publicUrl}/embed/${streamId}`,
     picture: card === null ? null : { url: publicUrl + card, ...CARD_SIZE },

@@ -1,16 +1,12 @@
 import { isOpen } from '../../../kernel/visibility.ts';
 import { type Grant, mayPlayThere, type Source } from '../access.rules.ts';
-import type { Access } from '../access.service.ts';
+import type { Access, Viewer } from '../access.service.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from './snapshot.ts';
 
 /** One request for a video or a file of it. */
-export interface Visit extends Source {
+export interface Visit extends Source, Viewer {
   videoId: string;
-  /** `?token=` as it came. */
-  token: unknown;
-  /** The header as it came. */
-  cookie: string | undefined;
   /** The host name that was asked. */
   host: string;
 }
@@ -40,9 +36,9 @@ interface Deps {
 
 export function createAdmissions({ videos, access, platformHosts }: Deps): Admissions {
   return {
-    async admit({ videoId, token, cookie, host, ...source }) {
+    async admit({ videoId, token, asking, host, ...source }) {
       const video = await videos.get(videoId);
-      const pass = video === undefined ? null : await access.passFor(video, { token, cookie });
+      const pass = video === undefined ? null : await access.passFor(video, { token, asking });
       if (video === undefined || pass === null) return null;
       const { grant, suffix } = pass;
       const { embedHosts: listed } = video;

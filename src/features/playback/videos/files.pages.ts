@@ -102,12 +102,12 @@ function serving({ admissions, files }: Deps) {
 
 /** What the admission asks of a request for a video. */
 export function visitOf(
-  request: Pick<FastifyRequest, 'headers' | 'hostname'> & {
+  request: Pick<FastifyRequest, 'headers' | 'hostname' | 'ip'> & {
     params: { videoId: string };
     query: { token?: string };
   },
 ): Visit {
-  const { origin, referer, cookie } = request.headers;
+  const { origin, referer } = request.headers;
   const { videoId } = request.params;
-  return { videoId, token: request.query.token, cookie, host: request.hostname, origin, referer };
+  return { videoId, token: request.query.token, asking: request, host: request.hostname, origin, referer };
 }

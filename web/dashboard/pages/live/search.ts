@@ -1,5 +1,5 @@
 const SHOWS = ['live', 'signal'] as const;
-const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'TIER', 'PURCHASE'] as const;
+const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const;
 export const STREAM_TABS = ['share', 'settings', 'sessions'] as const;
 
 export type StreamTab = (typeof STREAM_TABS)[number];

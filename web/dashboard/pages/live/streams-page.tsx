@@ -68,9 +68,7 @@ function Filters({ search }: { search: StreamsSearch }) {
         onChange={(value) =>
           void navigate({
             search: ({ visibility: _, ...rest }) =>
-              value === 'PUBLIC' || value === 'UNLISTED' || value === 'PRIVATE'
-                ? { ...rest, visibility: value }
-                : rest,
+              value === undefined ? rest : { ...rest, visibility: value },
             replace: true,
           })
         }

@@ -1,5 +1,5 @@
 export const VIDEO_STATUSES = ['UPLOADING', 'QUEUED', 'PROCESSING', 'READY', 'FAILED'] as const;
-const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'TIER', 'PURCHASE'] as const;
+const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const;
 
 /** What the address of the list says: its filters, and whether an import is being made. */
 export interface VideosSearch {

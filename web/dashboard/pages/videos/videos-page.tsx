@@ -84,11 +84,7 @@ function Filters({ search }: { search: VideosSearch }) {
       <VisibilityFilter
         value={search.visibility}
         onChange={(value) =>
-          set(({ visibility: _, ...rest }) =>
-            value === 'PUBLIC' || value === 'UNLISTED' || value === 'PRIVATE'
-              ? { ...rest, visibility: value }
-              : rest,
-          )
+          set(({ visibility: _, ...rest }) => (value === undefined ? rest : { ...rest, visibility: value }))
         }
       />
     </Group>

@@ -1,0 +1,27 @@
+import { createRecent } from '../../platform/recent.ts';
+import type { Asking, Entitlements } from '../playback/index.ts';
+import type { Follows } from './follows.service.ts';
+
+/** An answer is reused for so long, as those about members are. */
+const FRESH_MS = 500;
+const ENTRIES = 20_000;
+
+interface Deps {
+  follows: Pick<Follows, 'isFollowing'>;
+  /** Who is signed in. */
+  visitors(asking: Asking): Promise<{ accountId: string } | null>;
+}
+
+/** What is for FOLLOWERS opens to whoever is signed in and follows (docs/api/playback.md#who-may-watch). */
+export function createFollowerEntitlements({ follows, visitors }: Deps): Entitlements {
+  const recent = createRecent<boolean>(FRESH_MS, ENTRIES);
+  return {
+    async allows(asking, { visibility, workspaceId }) {
+      if (visibility !== 'FOLLOWERS') return false;
+      const visitor = await visitors(asking);
+      if (visitor === null) return false;
+      const { accountId } = visitor;
+      return recent(`${accountId} ${workspaceId}`, () => follows.isFollowing(workspaceId, accountId));
+    },
+  };
+}

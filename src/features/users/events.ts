@@ -1,0 +1,29 @@
+import Type from 'typebox';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
+
+const data = named(
+  'FollowerEventData',
+  Type.Object({
+    userId: Type.String({ description: 'Who follows.' }),
+    username: Type.String(),
+    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about followers of the channel.' }),
+  }),
+);
+const sample = { userId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr', username: 'grace', sequence: 1 };
+
+export const followerAdded = defineEvent({
+  type: 'follower.added',
+  description: 'Somebody follows the channel.',
+  data,
+  sample,
+});
+
+export const followerRemoved = defineEvent({
+  type: 'follower.removed',
+  description: 'Somebody does not follow the channel any more.',
+  data,
+  sample: { ...sample, sequence: 2 },
+});
+
+export const followerEvents: EventDefinition[] = [followerAdded, followerRemoved];

@@ -1,0 +1,12 @@
+/**
+ * Users as everybody sees them, and who follows whom (docs/api/users.md).
+ *
+ * Terminology: a *follower* is an account that follows the channel of another; a *subscriber* is an address on a
+ * creator's list, and a *member* pays for a tier: these are other features.
+ */
+export { createFollowerEntitlements } from './entitlements.ts';
+export { followerEvents } from './events.ts';
+export { createFollows, type Follows, followers } from './follows.service.ts';
+export { userRoutes } from './routes.ts';
+export type { Standing } from './schemas.ts';
+export { createUsers } from './service.ts';

@@ -1,0 +1,76 @@
+import Type, { type Static } from 'typebox';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Nullable } from '../../http/schema.ts';
+import type { Followed } from './follows.service.ts';
+
+export const Username = Type.Object({
+  username: Type.String({ description: 'The name of the channel, as it is spelled.', examples: ['ada'] }),
+});
+
+export const User = named(
+  'User',
+  Type.Object({
+    id: IdOf('usr'),
+    username: Type.String(),
+    name: Nullable(Type.String()),
+    avatarUrl: Nullable(Type.String()),
+    bio: Nullable(Type.String()),
+    isLive: Type.Boolean({ description: 'A PUBLIC stream is live.' }),
+    followerCount: Type.Integer(),
+    videoCount: Type.Integer({ description: 'PUBLIC videos that can be watched.' }),
+    createdAt: Instant,
+  }),
+  {
+    id: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr',
+    username: 'ada',
+    name: 'Ada Lovelace',
+    avatarUrl: 'https://video.example.com/avatars/ava_01kafe3n4pfx2v9yq6m8d7t5zr.webp',
+    bio: null,
+    isLive: false,
+    followerCount: 1200,
+    videoCount: 64,
+    createdAt: '2026-11-20T09:00:00.000Z',
+  },
+);
+
+export const Follow = named(
+  'Follow',
+  Type.Object({
+    subscriptionId: IdOf('fol'),
+    username: Type.String({ description: 'Who is followed.' }),
+    subscribedAt: Instant,
+    isNew: Type.Boolean({ description: 'False when you followed already.' }),
+  }),
+  {
+    subscriptionId: 'fol_01kafe3n4pfx2v9yq6m8d7t5zr',
+    username: 'ada',
+    subscribedAt: '2026-11-20T09:00:00.000Z',
+    isNew: true,
+  },
+);
+
+/** What is known of a user beside the counts. */
+interface UserRow {
+  id: string;
+  username: string;
+  name: string | null;
+  bio: string | null;
+  avatarUrl: string | null;
+  createdAt: Date;
+}
+
+/** What follows from what the user does. */
+export interface Standing {
+  isLive: boolean;
+  followerCount: number;
+  videoCount: number;
+}
+
+export function toUser(row: UserRow, standing: Standing): Static<typeof User> {
+  const { id, username, name, avatarUrl, bio, createdAt } = row;
+  return { id, username, name, avatarUrl, bio, ...standing, createdAt: createdAt.toISOString() };
+}
+
+export function toFollow({ row, username, isNew }: Followed): Static<typeof Follow> {
+  return { subscriptionId: row.id, username, subscribedAt: row.created_at.toISOString(), isNew };
+}

@@ -1,0 +1,47 @@
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../kernel/errors.ts';
+import { originHost, sentKey } from './plugins/authenticate.ts';
+import type { HttpPorts } from './ports.ts';
+
+/** Who looks at a public page, where that is known. */
+export interface Visitor {
+  accountId: string;
+  /** Of the dashboard, in the same browser; null for a program that acts for the account. */
+  sessionId: string | null;
+}
+
+/** Null for everybody who is not signed in, and for an account whose address is not confirmed. */
+export type Visitors = (asking: Pick<FastifyRequest, 'headers' | 'ip'>) => Promise<Visitor | null>;
+
+interface Ports extends Pick<HttpPorts, 'keys' | 'verifyUserToken'> {
+  sessions: Pick<HttpPorts['sessions'], 'cookie' | 'verify'>;
+}
+
+/**
+ * Known by the session of the dashboard, or by a key with the user token of the same account
+ * (docs/api/authentication.md#user-tokens).
+ */
+export function createVisitors(ports: Ports): Visitors {
+  return async (asking) => (await bySession(ports, asking)) ?? byToken(ports, asking);
+}
+
+const bySession = async ({ sessions }: Ports, { headers, ip }: Parameters<Visitors>[0]) => {
+  const token = sessions.cookie.read(headers);
+  if (token === null) return null;
+  const session = await sessions.verify(token, { ip, userAgent: headers['user-agent'] ?? '' });
+  return session?.emailVerified ? { accountId: session.accountId, sessionId: session.id } : null;
+};
+
+const byToken = async (ports: Ports, { headers, ip }: Parameters<Visitors>[0]) => {
+  const token = headers['x-user-token'];
+  const key = sentKey(headers);
+  if (typeof token !== 'string' || token === '' || !key?.startsWith('pk_')) return null;
+  try {
+    const { accountId } = await ports.keys.verify(key, { ip, origin: originHost(headers) });
+    const user = await ports.verifyUserToken(token);
+    return user?.accountId === accountId ? { accountId, sessionId: null } : null;
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+};

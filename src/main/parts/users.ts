@@ -1,0 +1,65 @@
+import { type Accounts, avatarUrl, createProfiles } from '../../features/accounts/index.ts';
+import type { ApiKeys } from '../../features/api-keys/index.ts';
+import type { Auth } from '../../features/auth/index.ts';
+import { hasPublicBroadcast } from '../../features/streams/index.ts';
+import {
+  createFollows,
+  createUsers,
+  type Follows,
+  followers,
+  type Standing,
+  userRoutes,
+} from '../../features/users/index.ts';
+import { countPublicVideos } from '../../features/videos/index.ts';
+import { createSessionCookie } from '../../http/session-cookie.ts';
+import { createVisitors, type Visitors } from '../../http/visitor.ts';
+import type { Mode } from '../../kernel/access.ts';
+import { workspaceOf } from '../../platform/db/workspace.ts';
+import type { Built } from '../part.ts';
+import type { Base } from '../wiring.ts';
+
+interface Needs extends Base {
+  accounts: Accounts;
+  apiKeys: ApiKeys;
+  auth: Auth;
+}
+
+interface Gives {
+  follows: Follows;
+  visitors: Visitors;
+  /** What follows from what a channel does. */
+  standingOf(workspaceId: string): Promise<Standing>;
+}
+
+/** Users as others see them, and who is looking at public pages. */
+export function usersPart(needs: Needs): Built<Gives> {
+  const { db, config, apiKeys, auth } = needs;
+  const publicUrl = config.PUBLIC_URL;
+  const ofAccount = {
+    workspaceOf: (accountId: string, mode: Mode) => workspaceOf(db, accountId, mode),
+  };
+  const standingOf = async (workspaceId: string) => {
+    const [isLive, followerCount, videoCount] = await Promise.all([
+      hasPublicBroadcast(db, workspaceId),
+      followers.count(db, workspaceId),
+      countPublicVideos(db, workspaceId),
+    ]);
+    return { isLive, followerCount, videoCount };
+  };
+  const follows = createFollows({ ...needs, ...ofAccount });
+  const users = createUsers({ ...ofAccount, profiles: createProfiles(needs), standingOf });
+  return {
+    gives: {
+      follows,
+      standingOf,
+      visitors: createVisitors({
+        keys: apiKeys,
+        verifyUserToken: auth.tokens.verify,
+        sessions: { ...auth.sessions, cookie: createSessionCookie(publicUrl) },
+      }),
+    },
+    part: {
+      routes: () => userRoutes({ users, follows, avatarUrl: (profile) => avatarUrl(profile, publicUrl) }),
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { badRequest } from '../kernel/errors.ts';
+import { GuardError, type Outbound, OutboundError } from './outbound/index.ts';
+
+const FETCH_TIMEOUT_MS = 10_000;
+
+/**
+ * The bytes of a picture at an address that a user gave.
+ *
+ * @param of `field`: what the address came in.
+ * @throws {AppError} BAD_REQUEST naming the field.
+ */
+export async function fetchPicture(
+  fetcher: Pick<Outbound, 'download'>,
+  url: string,
+  { field, maxBytes }: { field: string; maxBytes: number },
+): Promise<Uint8Array> {
+  try {
+    const { status, bytes, complete } = await fetcher.download({
+      url,
+      headers: { accept: 'image/webp, image/png, image/jpeg', 'accept-encoding': 'identity' },
+      timeoutMs: FETCH_TIMEOUT_MS,
+      maxBytes,
+      maxRedirects: 3,
+      sameHost: false,
+    });
+    if (status !== 200) throw badRequest(field, `The address answered ${status}.`);
+    if (!complete) throw badRequest(field, `There is no whole picture of at most ${maxBytes} bytes.`);
+    return bytes;
+  } catch (error) {
+    if (error instanceof GuardError) throw badRequest(field, `This address is refused: ${error.reason}.`);
+    if (error instanceof OutboundError)
+      throw badRequest(field, `The address gave no answer (${error.message}).`);
+    throw error;
+  }
+}
