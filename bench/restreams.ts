@@ -59,8 +59,14 @@ async function residentMb(pid: number): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
 
-/** An ingest with one publish, and the ports that give it. */
-async function startIngest(source: string): Promise<number> {
+/** The ports that give a publish: as packagers get it, and as senders do. */
+interface Publish {
+  readPort: number;
+  senderPort: number;
+}
+
+/** An ingest with one publish. */
+async function startIngest(source: string): Promise<Publish> {
   const child = fork(join(ROOT, 'test/rtmp/engine-main.ts'), { execArgv: ['--max-semi-space-size=1'] });
   const told: Record<string, number> = {};
   child.on('message', (message) => void Object.assign(told, message));
@@ -69,7 +75,13 @@ async function startIngest(source: string): Promise<number> {
     `-re -stream_loop -1 -i ${source} -c copy -f flv rtmp://127.0.0.1:${told.port}/live/key-a`,
   );
   scope.after(() => Promise.all([end(encoder), end(child)]));
-  return until(() => told.readPort, { timeoutMs: 10_000 });
+  return until(
+    () => {
+      const { readPort, senderPort } = told;
+      return readPort !== undefined && senderPort !== undefined && { readPort, senderPort };
+    },
+    { timeoutMs: 10_000 },
+  );
 }
 
 interface Load {
@@ -98,13 +110,13 @@ interface Sender {
   stop(): Promise<void>;
 }
 
-function startSender(readPort: number): Sender {
+function startSender({ senderPort }: Publish): Sender {
   const child = fork(join(ROOT, 'src/main/sender.ts'), {
     stdio: ['pipe', 'inherit', 'inherit', 'ipc'],
     execArgv: ['--disable-warning=ExperimentalWarning', ...SENDER_FLAGS],
     env: { ...process.env, FETCH_ALLOW_PRIVATE: '127.0.0.0/8', NODE_COMPILE_CACHE: cacheDir },
   });
-  const feed = connect(readPort, '127.0.0.1').on('error', () => {});
+  const feed = connect(senderPort, '127.0.0.1').on('error', () => {});
   if (child.stdin) feed.pipe(child.stdin.on('error', () => {}));
   return {
     pid: child.pid ?? -1,
@@ -132,8 +144,8 @@ const allPublish = (far: RtmpServer, keys: readonly string[]) =>
     intervalMs: 200,
   });
 
-async function ours(far: RtmpServer, readPort: number, count: number): Promise<Load> {
-  const sender = startSender(readPort);
+async function ours(far: RtmpServer, publish: Publish, count: number): Promise<Load> {
+  const sender = startSender(publish);
   const keys = keysOf('own', count);
   sender.want(far.url, keys);
   await allPublish(far, keys);
@@ -142,7 +154,7 @@ async function ours(far: RtmpServer, readPort: number, count: number): Promise<L
   return load;
 }
 
-async function raw(far: RtmpServer, readPort: number, count: number): Promise<Load> {
+async function raw(far: RtmpServer, { readPort }: Publish, count: number): Promise<Load> {
   const keys = keysOf('raw', count);
   const input = `-f live_flv -i tcp://127.0.0.1:${readPort}`;
   const children = keys.map((key) => ffmpeg(`${input} -c copy -f flv ${far.url}/${key}`));
@@ -152,13 +164,13 @@ async function raw(far: RtmpServer, readPort: number, count: number): Promise<Lo
   return load;
 }
 
-async function compare(far: RtmpServer, readPort: number): Promise<void> {
+async function compare(far: RtmpServer, publish: Publish): Promise<void> {
   for (const count of [1, 3, 20]) {
     const own: Load[] = [];
     const bare: Load[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      own.push(await ours(far, readPort, count));
-      bare.push(await raw(far, readPort, count));
+      own.push(await ours(far, publish, count));
+      bare.push(await raw(far, publish, count));
     }
     const percent = (loads: Load[]) => median(loads.map((load) => load.percent)) / count;
     const mb = (loads: Load[]) => median(loads.map((load) => load.mb)) / count;
@@ -179,12 +191,12 @@ async function compare(far: RtmpServer, readPort: number): Promise<void> {
 }
 
 /** From the return of a destination to its bytes: less than the wait that is then running, and three seconds. */
-async function comeBack(readPort: number): Promise<void> {
+async function comeBack(publish: Publish): Promise<void> {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const port = await freePort();
     const first = await startNginxRtmp(scope, { port });
-    const sender = startSender(readPort);
+    const sender = startSender(publish);
     sender.want(first.url, ['back']);
     await allPublish(first, ['back']);
     first.kill('SIGKILL');
@@ -203,7 +215,7 @@ async function comeBack(readPort: number): Promise<void> {
 }
 
 /** How a reader of the same publish sees it: pictures a second, and the longest wait for one. */
-async function watch(readPort: number): Promise<{ bytesPerSec: number; longestMs: number }> {
+async function watch({ readPort }: Publish): Promise<{ bytesPerSec: number; longestMs: number }> {
   const reader = connect(readPort, '127.0.0.1');
   let bytes = 0;
   let last = 0;
@@ -223,13 +235,13 @@ async function watch(readPort: number): Promise<{ bytesPerSec: number; longestMs
   return { bytesPerSec: (bytes / (performance.now() - begun)) * 1000, longestMs };
 }
 
-async function undisturbed(far: RtmpServer, readPort: number): Promise<void> {
-  const alone = await watch(readPort);
-  const sender = startSender(readPort);
+async function undisturbed(far: RtmpServer, publish: Publish): Promise<void> {
+  const alone = await watch(publish);
+  const sender = startSender(publish);
   const keys = keysOf('many', 20);
   sender.want(far.url, keys);
   await allPublish(far, keys);
-  const beside = await watch(readPort);
+  const beside = await watch(publish);
   await sender.stop();
   const name = 'restream, a viewer of the broadcast beside 20 destinations';
   report({
@@ -249,10 +261,10 @@ else {
     cacheDir = join(dir, 'compiled');
     encodeSource(join(dir, 'source.flv'));
     const far = await startNginxRtmp(scope);
-    const readPort = await startIngest(join(dir, 'source.flv'));
-    await comeBack(readPort);
-    await undisturbed(far, readPort);
-    await compare(far, readPort);
+    const publish = await startIngest(join(dir, 'source.flv'));
+    await comeBack(publish);
+    await undisturbed(far, publish);
+    await compare(far, publish);
   } finally {
     for (const cleanup of cleanups.reverse()) await cleanup();
     await rm(dir, { recursive: true, force: true });

@@ -1,7 +1,9 @@
 /** An engine in a process of its own, for tests that measure its memory or prove that it lives. */
-import { type AddressInfo, createServer } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createEmbeddedRtmp } from '../../src/media/ingest/embedded-rtmp.ts';
+import { SENDER_GATHER_MS } from '../../src/media/restream/restream-manager.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { grantByName } from './ingest.ts';
 
@@ -17,10 +19,9 @@ await engine.start({
   authorise: grantByName,
   onStart: async (session) => {
     // Readers are in other processes here.
-    const server = createServer((socket) => engine.feed(session, socket));
-    server.listen(0, '127.0.0.1', () => {
-      const { port }: AddressInfo = Object(server.address());
-      process.send?.({ readPort: port });
+    process.send?.({
+      readPort: await serve((socket) => engine.feed(session, socket)),
+      senderPort: await serve((socket) => engine.feed(session, socket, SENDER_GATHER_MS)),
     });
   },
   onMedia: () => {},
@@ -33,3 +34,11 @@ process.on('message', () => {
 });
 process.on('disconnect', () => process.exit(0));
 process.send?.({ port: engine.ports.rtmp });
+
+/** @returns its port. */
+async function serve(onSocket: (socket: Socket) => void): Promise<number> {
+  const server = createServer(onSocket).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port }: AddressInfo = Object(server.address());
+  return port;
+}

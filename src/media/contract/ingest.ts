@@ -149,8 +149,10 @@ export interface IngestEngine {
    * Writes the publish to `reader` as FLV, from its last keyframe on, and ends it with the publish; at once where there
    * is no such publish. A reader that is slow loses frames. Mostly it is the standard input of an ffmpeg, which so
    * needs no network.
+   *
+   * @param gatherMs frames between keyframes are handed over together, at most so much late: 50 unless told.
    */
-  feed(session: IngestSession, reader: Writable): void;
+  feed(session: IngestSession, reader: Writable, gatherMs?: number): void;
   /**
    * Begins a publish whose media come from this process. It lives as that of an encoder does, but for one thing: it
    * replaces nobody.

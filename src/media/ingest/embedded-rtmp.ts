@@ -147,10 +147,10 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     await Promise.all(closed);
   }
 
-  feed({ sessionId }: IngestSession, reader: Writable): void {
+  feed({ sessionId }: IngestSession, reader: Writable, gatherMs?: number): void {
     const session = this.#sessions.get(sessionId);
     if (session === undefined) reader.end();
-    else feed(session.broadcast, reader);
+    else feed(session.broadcast, reader, gatherMs);
   }
 
   async kick(sessionId: string, reason: IngestEndReason): Promise<void> {

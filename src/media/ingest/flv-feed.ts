@@ -4,17 +4,17 @@ import type { Broadcast, FlvSink } from './broadcast.ts';
 /** Time for a reader to take the last bytes after the end of a publish. */
 const DRAIN_MS = 5000;
 /** Frames are gathered for so long: waking a reader for each costs more than all else here. */
-const HOLD_MS = 50;
+const GATHER_MS = 50;
 
 /** Writes a publish to `reader`, mostly the standard input of an ffmpeg, until either of them ends. */
-export function feed(broadcast: Broadcast, reader: Writable): void {
+export function feed(broadcast: Broadcast, reader: Writable, gatherMs = GATHER_MS): void {
   // A reader that has gone is no fault: it is told by its end.
   reader.on('error', () => {});
-  const detach = broadcast.attach(sinkOf(reader));
+  const detach = broadcast.attach(sinkOf(reader, gatherMs));
   reader.once('close', detach);
 }
 
-function sinkOf(reader: Writable): FlvSink {
+function sinkOf(reader: Writable, gatherMs: number): FlvSink {
   let held = false;
   let timer: NodeJS.Timeout | null = null;
   const flush = () => {
@@ -28,7 +28,7 @@ function sinkOf(reader: Writable): FlvSink {
       if (held) return;
       held = true;
       reader.cork();
-      if (timer === null) timer = setTimeout(flush, HOLD_MS).unref();
+      if (timer === null) timer = setTimeout(flush, gatherMs).unref();
       else timer.refresh();
     },
     flush,

@@ -52,6 +52,8 @@ export interface RestreamManager {
   stop(): Promise<void>;
 }
 
+/** Destinations are seconds behind a broadcast: fewer wake-ups are worth more than these (docs/decisions/restreams.md#measured). */
+export const SENDER_GATHER_MS = 200;
 const BACKOFF_MS = [100, 500, 1000, 2000, 5000] as const;
 /** A process that ran for so long was a good one. */
 const GOOD_RUN_MS = 30_000;
@@ -226,7 +228,7 @@ class StreamSender {
     const { stdin } = this.#process ?? {};
     if (stdin === undefined || this.#session === null) return;
     this.#feeding = passOn(stdin);
-    this.#options.engine.feed(this.#session, this.#feeding);
+    this.#options.engine.feed(this.#session, this.#feeding, SENDER_GATHER_MS);
   }
 
   #report(report: PushReport): void {
