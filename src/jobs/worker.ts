@@ -18,6 +18,8 @@ export interface JobWorkersOptions {
   metrics: JobMetrics;
   /** How long `stop` waits for the handlers, default 10,000. */
   drainMs?: number;
+  /** How often it looks for jobs of which no hint came, default 500. */
+  pollMs?: number;
 }
 
 export interface JobWorkers {
@@ -65,7 +67,7 @@ class Workers implements JobWorkers {
   #stopping = false;
 
   constructor(options: JobWorkersOptions) {
-    const { db, workers, bus, log, metrics } = options;
+    const { db, workers, bus, log, metrics, pollMs = POLL_MS } = options;
     this.#options = options;
     this.#queues = workers.map(({ job }) => job.name);
     this.#unsubscribe = bus.subscribe(JOBS_TOPIC, () => {
@@ -74,7 +76,7 @@ class Workers implements JobWorkers {
     });
     this.#schedule = startSchedule(
       [
-        { name: 'job poll', everyMs: POLL_MS, run: async () => this.#look() },
+        { name: 'job poll', everyMs: pollMs, run: async () => this.#look() },
         { name: 'job leases', everyMs: BEAT_MS, run: () => this.#beat() },
         { name: 'lost jobs', everyMs: SWEEP_MS, run: () => this.#sweep() },
         { name: 'job depths', everyMs: DEPTH_MS, run: async () => metrics.jobDepths(await store.depths(db)) },

@@ -26,6 +26,8 @@ export interface FileOptions {
   type?: string;
   /** Between two pieces of 16 KiB. */
   pauseMs?: number;
+  /** After so many bytes nothing more is sent, and the connection stays open. */
+  stallAfter?: number;
 }
 
 const PIECE = 16 * 1024;
@@ -33,6 +35,7 @@ const PIECE = 16 * 1024;
 /** Serves bytes as servers do, with the faults that are asked for. */
 export function file(bytes: () => Buffer, options: FileOptions = {}): Answer {
   const { etag, cutAfter = Number.POSITIVE_INFINITY, ranges = true, type = 'video/mp4', pauseMs } = options;
+  const { stallAfter = Number.POSITIVE_INFINITY } = options;
   return async (request, response) => {
     const whole = bytes();
     const asked = /^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1];
@@ -54,6 +57,7 @@ export function file(bytes: () => Buffer, options: FileOptions = {}): Answer {
     for (let at = 0; at < Math.min(body.length, cutAfter) && !response.destroyed; at += PIECE) {
       const piece = body.subarray(at, Math.min(at + PIECE, cutAfter));
       if (!response.write(piece)) await drained(response);
+      if (at >= stallAfter) await once(response, 'close');
       if (pauseMs !== undefined) await sleep(pauseMs, undefined, { ref: false });
     }
     if (body.length > cutAfter || (options.length ?? 0) > body.length) {

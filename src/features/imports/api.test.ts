@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../test/harness/wait.ts';
@@ -292,10 +293,11 @@ test('a body without an end is stopped when the storage is full', async () => {
 
 test('a cancelled import stops, leaves nothing behind, and can be begun again', async () => {
   const before = await usedBytes();
-  const id = await importOf('/slow.mp4', () => bytes, { etag: '"s"', pauseMs: 100 });
-  await fixture.reached(key, id, 'DOWNLOADING');
+  const id = await importOf('/slow.mp4', () => bytes, { etag: '"s"', stallAfter: 200_000 });
+  // A video whose file was never begun would be kept.
+  const read = () => fixture.app.request('GET', `/imports/${id}`, { key });
+  await until(async () => (await read()).at('data.bytesTotal') === bytes.length);
   const first = (await fixture.video(key, id)).string('data.id');
-  await until(async () => (await filesOf(id)).length > 0);
   const canceled = await cancel(id, 200);
   assert.equal(canceled.at('data.status'), 'CANCELED');
   assert.equal((await fixture.video(key, id)).at('data.status'), 'FAILED');
@@ -326,7 +328,7 @@ test('a cancelled import stops, leaves nothing behind, and can be begun again', 
 });
 
 test('the import of a deleted video is over', async () => {
-  const id = await importOf('/deleted.mp4', () => bytes, { pauseMs: 100 });
+  const id = await importOf('/deleted.mp4', () => bytes, { stallAfter: 200_000 });
   const videoId = (await fixture.video(key, id)).string('data.id');
   await fixture.reached(key, id, 'DOWNLOADING');
   (await fixture.app.request('DELETE', `/videos/${videoId}`, { key })).assertOk(200);
@@ -334,10 +336,12 @@ test('the import of a deleted video is over', async () => {
 });
 
 test('a download goes on where a worker that was stopped has left it', async () => {
-  const id = await importOf('/handed.mp4', () => bytes, { etag: '"h"', pauseMs: 25 });
-  await until(() => fixture.source.requests.length === 1);
-  const sent = () => fixture.source.requests[0]?.sent() ?? 0;
-  await until(() => sent() > 100_000);
+  const id = await importOf('/handed.mp4', () => bytes, { etag: '"h"', stallAfter: 200_000 });
+  const dataDir = fixture.app.container.config.DATA_DIR;
+  await until(async () => {
+    const [name = ''] = await filesOf(id);
+    return (await stat(join(dataDir, name))).size > 100_000;
+  });
   await fixture.rest();
   fixture.source.answers.set(
     '/handed.mp4',
