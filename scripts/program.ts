@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..');
@@ -10,32 +11,49 @@ export interface Step {
   run(): Promise<string | null>;
 }
 
-let current: ChildProcess | undefined;
+const running = new Set<ChildProcess>();
 
 for (const event of ['SIGTERM', 'SIGINT', 'SIGHUP', 'disconnect'] as const) {
   process.on(event, () => {
-    current?.kill('SIGTERM');
+    for (const child of running) child.kill('SIGTERM');
     process.exit(130);
   });
 }
 
+interface ProgramOptions {
+  /** It is ended when it takes longer. */
+  timeoutMs: number;
+  /** It gets what others leave of the processor, and a tenth; its output is printed when it has ended. */
+  isPatient?: boolean;
+}
+
 /**
- * Runs a program in the root of the checkout; it is ended when it takes longer than `timeoutMs`.
+ * Runs a program in the root of the checkout.
  *
  * @returns why it failed, or null.
  */
-export function runProgram([program = '', ...args]: string[], timeoutMs: number): Promise<string | null> {
+export function runProgram(
+  [program = '', ...args]: string[],
+  { timeoutMs, isPatient = false }: ProgramOptions,
+): Promise<string | null> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
-    current = child;
+    const output = isPatient ? 'pipe' : 'inherit';
+    const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', output, 'inherit'] });
+    running.add(child);
+    if (isPatient && child.pid !== undefined)
+      setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+    const held: Buffer[] = [];
+    child.stdout?.on('data', (chunk) => held.push(chunk));
     let late = false;
     const timer = setTimeout(() => {
       late = true;
       child.kill('SIGTERM');
     }, timeoutMs);
     child.on('error', (error) => resolve(`: ${error.message}`));
-    child.on('exit', (code) => {
+    child.on('close', (code) => {
+      running.delete(child);
       clearTimeout(timer);
+      process.stdout.write(Buffer.concat(held));
       if (late) resolve(`: not done after ${timeoutMs / 1000} s`);
       else resolve(code === 0 ? null : '');
     });

@@ -11,6 +11,7 @@ const steps = globSync('bench/*.ts', { cwd: ROOT })
   .filter(({ name }) => !name.endsWith('.test') && (wanted.length === 0 || wanted.includes(name)))
   .map(({ path, name }) => ({
     name,
-    run: () => runProgram([process.execPath, '--disable-warning=ExperimentalWarning', path], BENCH_MS),
+    run: () =>
+      runProgram([process.execPath, '--disable-warning=ExperimentalWarning', path], { timeoutMs: BENCH_MS }),
   }));
 process.exit(await runSteps(steps));

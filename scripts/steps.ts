@@ -10,7 +10,7 @@ const TSC = '../typescript-7/bin/tsc';
 
 /** A step that is one program of node_modules. */
 function programStep(name: string, [program = '', ...args]: string[]): Step {
-  return { name, run: () => runProgram([bin(program), ...args], 300_000) };
+  return { name, run: () => runProgram([bin(program), ...args], { timeoutMs: 300_000 }) };
 }
 
 /** The dashboard's types of the API, out of openapi.json: made anew by each check, so they are in no commit. */

@@ -19,7 +19,7 @@ test('each file is in one group, and what needs a process for itself has one', (
   ]) {
     assert.equal(groupOf(part)?.length, 1, part);
   }
-  assert.deepEqual(groupOf('api-keys/api')?.length, 8);
+  assert.deepEqual(groupOf('api-keys/api')?.length, 16);
   assert.equal(groups.at(0)?.length, 1, 'the long ones begin');
 });
 

@@ -9,7 +9,7 @@ const SHARING = /^(?:src\/(?!media\/)|scripts\/|web\/)/;
 const ALONE = /[.](?:alone|full)[.]test[.]ts$/;
 /** What a test changes or measures of its whole process. */
 const PROCESS_WIDE = /memoryUsage|cpuUsage|mock\.timers|process\.env\.\w+ = |process\.chdir|globalThis/;
-const MOST = 8;
+const MOST = 16;
 /** Groups for each process that runs at a time, at least: the last ones end at about the same time. */
 const ROUNDS = 4;
 

@@ -12,14 +12,26 @@ interface FileReport {
   ok: boolean;
 }
 
-interface TestStepOptions {
-  exclude?: string[];
+interface RunOptions {
   concurrency: number;
   timeoutMs: number;
+  /** They get what others leave of the processor. */
+  isPatient?: boolean;
+}
+
+interface TestStepOptions extends RunOptions {
+  exclude?: string[];
+  /** Files that run beside these with what they leave of the processor: they compute, and nothing in them hurries. */
+  beside?: string[];
 }
 
 /** Each is tried again alone when it failed; more than this is no matter of luck. */
 const TRIED_AGAIN = 5;
+/** For one test. */
+const TEST_MS = 180_000;
+const PATIENT_MS = 600_000;
+/** Patient files at a time. */
+const BESIDE = 2;
 
 /** All files that ran, for the summary. */
 const seen: FileReport[] = [];
@@ -32,13 +44,23 @@ const broken: string[] = [];
  * alone: what passes then is a test that a busy machine can break. It is printed as unsteady and fails nothing.
  */
 export function testStep(name: string, patterns: string[], options: TestStepOptions): Step[] {
-  const files = globSync(patterns, { cwd: ROOT, exclude: options.exclude ?? [] }).sort();
-  if (files.length === 0) return [];
-  return [{ name, run: () => runTests(files, options) }];
+  const { exclude = [], beside: patient = [], ...how } = options;
+  const found = (globs: string[]) => globSync(globs, { cwd: ROOT, exclude }).sort();
+  const [files, beside] = [found(patterns), found(patient)];
+  if (files.length + beside.length === 0) return [];
+  const run = async () => {
+    const own = runTests(files, how);
+    const others = runTests(beside, { ...how, concurrency: BESIDE, isPatient: true }, own);
+    const failures = await Promise.all([own, others]);
+    return failures.every((failure) => failure === null) ? null : failures.join('');
+  };
+  return [{ name, run }];
 }
 
-async function runTests(files: string[], { concurrency, timeoutMs }: TestStepOptions) {
-  const first = await runFiles(groupsOf(files, concurrency), concurrency, timeoutMs);
+/** @param quiet what has to end before failed ones are alone. */
+async function runTests(files: string[], options: RunOptions, quiet?: Promise<unknown>) {
+  if (files.length === 0) return null;
+  const first = await runFiles(groupsOf(files, options.concurrency), options);
   seen.push(...first.reports);
   const failed = first.reports.filter((report) => !report.ok);
   if (first.failure === null) return null;
@@ -47,12 +69,10 @@ async function runTests(files: string[], { concurrency, timeoutMs }: TestStepOpt
     broken.push(...failed.flatMap((report) => report.failed));
     return first.failure;
   }
+  await quiet;
   process.stdout.write(`\n── again, alone: ${failed.map(({ file }) => file).join(', ')}\n`);
-  const second = await runFiles(
-    failed.map(({ file }) => [file]),
-    1,
-    timeoutMs,
-  );
+  const groups = failed.map(({ file }) => [file]);
+  const second = await runFiles(groups, { concurrency: 1, timeoutMs: options.timeoutMs });
   const stillBroken = second.reports.filter((report) => !report.ok);
   broken.push(...stillBroken.flatMap((report) => report.failed));
   const mended = failed.filter(({ file }) => !stillBroken.some((report) => report.file === file));
@@ -61,7 +81,7 @@ async function runTests(files: string[], { concurrency, timeoutMs }: TestStepOpt
 }
 
 /** Runs each group in a process of its own, in this order. */
-async function runFiles(groups: string[][], concurrency: number, timeoutMs: number) {
+async function runFiles(groups: string[][], { concurrency, ...how }: RunOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-report-'));
   const path = join(folder, 'files.jsonl');
   try {
@@ -71,12 +91,12 @@ async function runFiles(groups: string[][], concurrency: number, timeoutMs: numb
         '--disable-warning=ExperimentalWarning',
         '--test',
         `--test-concurrency=${concurrency}`,
-        '--test-timeout=180000',
+        `--test-timeout=${how.isPatient ? PATIENT_MS : TEST_MS}`,
         ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
         ...['--test-reporter=./scripts/test-report.mjs', `--test-reporter-destination=${path}`],
         ...groups.map((files, index) => writeGroup(folder, index, files)),
       ],
-      timeoutMs,
+      how,
     );
     const reports = readFileSync(path, 'utf8')
       .split('\n')
