@@ -1,5 +1,6 @@
 /** The nouns that nothing else stands on, each in one line: without it, the program is whole and knows nothing of it. */
 export { calendars } from './parts/calendars.ts';
+export { channels } from './parts/channels.ts';
 export { imports } from './parts/imports.ts';
 export { notifications } from './parts/notifications.ts';
 export { playlists } from './parts/playlists.ts';

@@ -16,6 +16,10 @@ export const EVERYBODYS: readonly string[] = [
   '/quota/{key}',
   '/users/{username}',
   '/users/{username}/subscribe',
+  '/channel/{username}',
+  '/channel/{username}/videos',
+  '/channel/{username}/streams',
+  '/channel/{username}/playlists',
 ];
 
 /** Paths for keys of the test mode alone. */
@@ -84,6 +88,12 @@ function makersOf(app: TestApp, key: string): Makers {
     ['/upload/{id}', made('/upload', { filename: 'a.mp4', sizeBytes: 10 })],
     ['/imports/{id}', made('/imports', { sourceUrl: 'https://files.example.com/a.mp4' })],
     ['/checkout/{id}', async () => ({ id: await checkout(create) })],
+    [
+      '/channels/{id}',
+      async () => ({
+        id: (await app.request('GET', '/channels', { key })).assertOk(200).string('data.0.id'),
+      }),
+    ],
     ['/tiers/{id}', made('/tiers', { name: 'A tier', priceCents: 500, interval: 'MONTH' })],
     ['/me/subscriptions/{id}', async () => ({ id: await subscription(app, create) })],
     ['/booking/bookings/{id}', async () => ({ id: await booking(app, key, create) })],

@@ -130,6 +130,11 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
       'the last seat is taken in one statement, by the number that its product says; lists leave deleted videos out',
   },
   {
+    reader: 'features/channels',
+    tables: ['account', 'workspace'],
+    reason: 'a banner is served unless its account is suspended: one statement for each picture',
+  },
+  {
     reader: 'features/waitlist',
     tables: ['account', 'booking', 'workspace'],
     reason: 'who has booked, and whose it is, read in the transaction of the event',
@@ -201,12 +206,12 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
   },
   {
     reader: 'features/streams',
-    tables: ['account', 'workspace'],
+    tables: ['account', 'channel', 'workspace'],
     reason: 'who may publish or watch: one statement for a connection, and for each look of a viewer',
   },
   {
     reader: 'features/videos',
-    tables: ['account', 'workspace'],
+    tables: ['account', 'channel', 'workspace'],
     reason:
       'what viewers see of the channel, and the plan by which recordings age: lists over all workspaces',
   },

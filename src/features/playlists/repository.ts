@@ -1,4 +1,11 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import {
+  type Insertable,
+  type RawBuilder,
+  type Selectable,
+  type SqlBool,
+  sql,
+  type Updateable,
+} from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
@@ -19,27 +26,32 @@ export interface ShownPlaylist extends PlaylistRow {
   cover_video_id: string | null;
 }
 
-const TOTALS = sql<Omit<ShownPlaylist, keyof PlaylistRow>>`lateral (
+/** @param of which of its videos count. */
+const totals = (of: RawBuilder<SqlBool>) => sql<Omit<ShownPlaylist, keyof PlaylistRow>>`lateral (
   select count(*) as item_count,
     coalesce(sum(greatest(0, least(item.stop_sec, video.duration_sec) - coalesce(item.start_sec, 0)))
       filter (where video.deleted_at is null and video.status <> 'FAILED' and video.duration_sec is not null),
       0) as total_duration_sec
   from playlist_item item join video on video.id = item.video_id
-  where item.playlist_id = playlist.id)`;
+  where item.playlist_id = playlist.id and ${of})`;
 
-const COVER = sql<Pick<ShownPlaylist, 'cover_video_id'>>`lateral (
+const cover = (of: RawBuilder<SqlBool>) => sql<Pick<ShownPlaylist, 'cover_video_id'>>`lateral (
   select item.video_id as cover_video_id
   from playlist_item item join video on video.id = item.video_id
-  where item.playlist_id = playlist.id and video.deleted_at is null
+  where item.playlist_id = playlist.id and video.deleted_at is null and ${of}
     and (video.image_folder is not null or video.thumbnail_file is not null)
   order by item.video_id is not distinct from playlist.thumbnail_video_id desc, item.position
   limit 1)`;
 
-function selectPlaylists(db: Db, workspaceId: string) {
+const ANY = sql<SqlBool>`true`;
+/** What everybody may watch. */
+const PUBLIC = sql<SqlBool>`(video.visibility = 'PUBLIC' and video.status = 'READY' and video.deleted_at is null)`;
+
+function selectPlaylists(db: Db, workspaceId: string, of = ANY) {
   return db
     .selectFrom('playlist')
-    .innerJoin(TOTALS.as('totals'), (join) => join.onTrue())
-    .leftJoin(COVER.as('cover'), (join) => join.onTrue())
+    .innerJoin(totals(of).as('totals'), (join) => join.onTrue())
+    .leftJoin(cover(of).as('cover'), (join) => join.onTrue())
     .selectAll('playlist')
     .select(['totals.item_count', 'totals.total_duration_sec', 'cover.cover_video_id'])
     .where('playlist.workspace_id', '=', workspaceId);
@@ -82,6 +94,20 @@ export function listPlaylists(
   );
   if (filter.visibility !== undefined) query = query.where('visibility', 'in', filter.visibility);
   return query.orderBy('playlist.id', page.order).limit(page.take).execute();
+}
+
+/** PUBLIC ones, as if they had their PUBLIC videos alone. */
+export function listPublicPlaylists(
+  db: Db,
+  workspaceId: string,
+  page: PageRequest,
+): Promise<ShownPlaylist[]> {
+  return selectPlaylists(db, workspaceId, PUBLIC)
+    .where('playlist.visibility', '=', 'PUBLIC')
+    .where(pageCondition(page, 'playlist.id', 'playlist.created_at'))
+    .orderBy('playlist.id', page.order)
+    .limit(page.take)
+    .execute();
 }
 
 /** The row under a lock, which every change of the playlist and its items takes first. */

@@ -11,7 +11,7 @@ export { streamDeleted, streamEvents, streamUpdated } from './events.ts';
 export type { HealthSeries } from './health.service.ts';
 export { createHealthSeries } from './health.service.ts';
 export { hasPublicBroadcast } from './public.repository.ts';
-export { refuseRecording } from './repository.ts';
+export { refuseRecording, type ShownStream } from './repository.ts';
 export { attachRestream, detachRestream } from './restreams.repository.ts';
 export { streamRoutes } from './routes.ts';
 export { livePlan } from './rules.ts';

@@ -366,6 +366,8 @@ export function findSnapshot(db: Db, id: string) {
       join.onRef('ingest_session.stream_id', '=', 'stream.id').on('ingest_session.ended_at', 'is', null),
     )
     .leftJoin('stream_session', 'stream_session.id', 'stream.current_session_id')
+    .leftJoin('channel', 'channel.workspace_id', 'stream.workspace_id')
+    .select((eb) => eb.fn.coalesce('channel.display_name', 'account.name').as('name'))
     .select([
       'stream.id',
       'stream.workspace_id',
@@ -382,7 +384,6 @@ export function findSnapshot(db: Db, id: string) {
       'stream.scheduled_start_at',
       'account.id as account_id',
       'account.username',
-      'account.name',
       'account.embed_mode',
       'account.embed_domains',
       'ingest_session.video',

@@ -49,6 +49,8 @@ export interface Tiers {
     username: string | undefined,
     page: PageRequest,
   ): Promise<{ rows: TierRow[]; creator: Creator; isOwn: boolean }>;
+  /** Those that take members, of whichever creator; newest first. */
+  open(workspaceId: string): Promise<TierRow[]>;
   get(workspaceId: string, id: string): Promise<TierRow>;
   creatorOf(accountId: string): Promise<Creator>;
   /** @throws {AppError} CONFLICT for an archived tier, and for another `interval`. */
@@ -70,6 +72,14 @@ export interface TierPlaces {
 }
 
 const MAX_TIERS = 100;
+const ALL: PageRequest = {
+  take: MAX_TIERS,
+  limit: MAX_TIERS,
+  order: 'desc',
+  after: null,
+  createdAfter: null,
+  createdBefore: null,
+};
 
 export const tierPlaces: TierPlaces = {
   claim: repository.claimPlace,
@@ -115,6 +125,7 @@ export function createTiers(deps: Deps): Tiers {
       const theirs = await deps.workspaceOf(other.accountId, 'live');
       return { rows: await repository.listTiers(db, theirs, true, page), creator: other, isOwn: false };
     },
+    open: (workspaceId) => repository.listTiers(db, workspaceId, true, ALL),
     async get(workspaceId, id) {
       const row = await repository.findTier(db, workspaceId, id);
       if (row === undefined) throw notFound();

@@ -7,6 +7,8 @@ export function findSnapshot(db: Db, id: string) {
     .selectFrom('video')
     .innerJoin('workspace', 'workspace.id', 'video.workspace_id')
     .innerJoin('account', 'account.id', 'workspace.account_id')
+    .leftJoin('channel', 'channel.workspace_id', 'video.workspace_id')
+    .select((eb) => eb.fn.coalesce('channel.display_name', 'account.name').as('name'))
     .select([
       'video.id',
       'video.workspace_id',
@@ -29,7 +31,6 @@ export function findSnapshot(db: Db, id: string) {
       'workspace.mode',
       'account.id as account_id',
       'account.username',
-      'account.name',
       'account.embed_mode',
       'account.embed_domains',
     ])

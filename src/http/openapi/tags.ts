@@ -5,6 +5,8 @@ const TAGS: Record<string, string> = {
   twoFactor: 'The second factor of the account: an authenticator app and recovery codes.',
   me: 'The account that owns the key: its profile, its picture, and which sites may show its player.',
   apiKeys: 'Keys of the account. A key can mint only what it holds itself.',
+  channel: 'Channels as everybody sees them, with or without a key.',
+  channels: 'Your channel: what it says of itself.',
   users: 'Other accounts as everybody sees them, and following them.',
   integrationDomains: 'Domains that the account has proven to own; checkout pages run on those alone.',
   streams:

@@ -19,7 +19,7 @@ export const playlists: Noun = {
 };
 
 /** What playlists show of videos; those that were deleted are left out. */
-function playlistVideos(videos: Pick<Videos, 'get'>, links: Pick<VideoLinks, 'thumbnailUrl'>) {
+export function playlistVideos(videos: Pick<Videos, 'get'>, links: Pick<VideoLinks, 'thumbnailUrl'>) {
   const find = async (workspaceId: string, id: string): Promise<[string, PlaylistVideo][]> => {
     const row = await videos.get(workspaceId, id).catch(absent);
     if (row === null) return [];

@@ -78,6 +78,8 @@ function selectPublic(db: Db, except: string, limit: number) {
     .selectFrom('video')
     .innerJoin('workspace', 'workspace.id', 'video.workspace_id')
     .innerJoin('account', 'account.id', 'workspace.account_id')
+    .leftJoin('channel', 'channel.workspace_id', 'video.workspace_id')
+    .select((eb) => eb.fn.coalesce('channel.display_name', 'account.name').as('name'))
     .modifyFront(plannedWithValues)
     .select([
       'video.id',
@@ -90,7 +92,6 @@ function selectPublic(db: Db, except: string, limit: number) {
       'video.has_storyboard',
       'video.thumbnail_file',
       'account.username',
-      'account.name',
     ])
     .where('video.status', '=', 'READY')
     .where('video.visibility', '=', 'PUBLIC')

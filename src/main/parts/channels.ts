@@ -1,0 +1,47 @@
+import { avatarUrl, createProfiles } from '../../features/accounts/index.ts';
+import { bannerPages, channelRoutes, createChannels, createContent } from '../../features/channels/index.ts';
+import { listPublicPlaylists } from '../../features/playlists/index.ts';
+import { toLinked } from '../../features/videos/index.ts';
+import type { Mode } from '../../kernel/access.ts';
+import { workspaceOf } from '../../platform/db/workspace.ts';
+import type { Core, Noun } from '../core.ts';
+import { playlistVideos } from './playlists.ts';
+
+export const channels: Noun = {
+  build(core) {
+    const { config, cursors, db, standingOf } = core;
+    const publicUrl = config.PUBLIC_URL;
+    const links = {
+      avatarUrl: (profile: { avatar_id: string | null }) => avatarUrl(profile, publicUrl),
+      bannerUrl: (id: string) => `${publicUrl}/banners/${id}.jpg`,
+      pageUrl: (username: string) => `${publicUrl}/@${username}`,
+    };
+    const channels = createChannels({
+      ...core,
+      profiles: createProfiles(core),
+      workspaceOf: (accountId: string, mode: Mode) => workspaceOf(db, accountId, mode),
+      standingOf,
+      bannerUrl: links.bannerUrl,
+    });
+    const content = contentOf(core);
+    return {
+      routes: () => channelRoutes({ channels, content, links, cursors }),
+      pages: () => [bannerPages({ channels })],
+    };
+  },
+};
+
+function contentOf(core: Core) {
+  const { config, db, videos, streams, tiers, bareVideoLinks: links, streamLinks } = core;
+  const covers = playlistVideos(videos, links);
+  return createContent({
+    ...{ videos, streams, links, streamLinks, toLinked },
+    playlists: (workspaceId, page) => listPublicPlaylists(db, workspaceId, page),
+    async thumbnails(workspaceId, ids) {
+      const found = await covers(workspaceId, ids);
+      return new Map([...found].map(([id, { thumbnailUrl }]) => [id, thumbnailUrl]));
+    },
+    openTiers: tiers.open,
+    publicUrl: config.PUBLIC_URL,
+  });
+}
