@@ -1,32 +1,43 @@
 import { dateFromMs } from './clock.ts';
+import { DAY_MS, HOUR_MS } from './durations.ts';
 import { badRequest } from './errors.ts';
 import { normaliseTimezone } from './timezone.ts';
 
-export const GRANULARITIES = ['DAY', 'WEEK', 'MONTH'] as const;
+export const GRANULARITIES = ['HOUR', 'DAY', 'WEEK', 'MONTH'] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
 
+/** Moments from `from` until before `to`. */
+export interface Span {
+  from: Date;
+  to: Date;
+}
+
 /** As a query has them. */
-export interface RangeQuery {
+export interface RangeQuery<G extends Granularity = Granularity> {
   /** A day (`2026-11-20`) or an instant. */
   from?: string;
   to?: string;
   timezone?: string;
-  granularity: Granularity;
+  granularity: G;
 }
 
-/** A span of time in pieces. Both ends are on quarter-hours, which all days begin on. */
-export interface TimeRange {
-  from: Date;
-  /** Excluded. */
-  to: Date;
+/** A span of time in pieces. Both ends are on quarter-hours, which all days and hours begin on. */
+export interface TimeRange<G extends Granularity = Granularity> extends Span {
   /** Canonical. */
   timezone: string;
-  granularity: Granularity;
+  granularity: G;
   /** Without a gap, oldest first; the first may begin before `from`. */
-  buckets: readonly { /** The local day on which it begins. */ date: string; start: Date }[];
+  buckets: readonly Bucket[];
+}
+
+interface Bucket {
+  /** The local day on which it begins; of hours, their beginning with its offset (`2026-10-25T02:00:00+01:00`). */
+  date: string;
+  start: Date;
 }
 
 const MAX_DAYS = 400;
+const MAX_DAYS_BY_HOUR = 14;
 const DEFAULT_DAYS = 28;
 const QUARTER_MS = 900_000;
 const DAY = /^\d{4}-\d\d-\d\d$/;
@@ -36,9 +47,9 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i;
  * Reads `from`, `to`, `timezone` and `granularity` (docs/api/revenue.md#ranges): the last 28 days unless told, today
  * included; at most 400.
  *
- * @throws {AppError} BAD_REQUEST, field `from`, `to` or `timezone`.
+ * @throws {AppError} BAD_REQUEST, field `from`, `to`, `timezone` or `granularity`.
  */
-export function readRange(query: RangeQuery, nowMs: number): TimeRange {
+export function readRange<G extends Granularity>(query: RangeQuery<G>, nowMs: number): TimeRange<G> {
   const timezone = normaliseTimezone(query.timezone ?? 'UTC');
   const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timezone).toPlainDate();
   const to =
@@ -57,6 +68,10 @@ export function readRange(query: RangeQuery, nowMs: number): TimeRange {
   if (Temporal.ZonedDateTime.compare(from.add({ days: MAX_DAYS }), to) < 0) {
     throw badRequest('from', `A range has at most ${MAX_DAYS} days.`);
   }
+  const isByHour = query.granularity === 'HOUR';
+  if (isByHour && Temporal.ZonedDateTime.compare(from.add({ days: MAX_DAYS_BY_HOUR }), to) < 0) {
+    throw badRequest('granularity', `By the hour, a range has at most ${MAX_DAYS_BY_HOUR} days.`);
+  }
   return {
     from: dateFromMs(fromMs),
     to: dateFromMs(toMs),
@@ -66,9 +81,41 @@ export function readRange(query: RangeQuery, nowMs: number): TimeRange {
   };
 }
 
-function bucketsOf(fromMs: number, toMs: number, timezone: string, granularity: Granularity) {
-  const first = Temporal.Instant.fromEpochMilliseconds(fromMs).toZonedDateTimeISO(timezone).toPlainDate();
-  const buckets: { date: string; start: Date }[] = [];
+/**
+ * The span directly before a range, of equal length: as many local days where the range begins and ends with days,
+ * as much time otherwise.
+ */
+export function previousOf({ from, to, timezone }: TimeRange): Span {
+  const [begin, end] = [zoned(from.getTime(), timezone), zoned(to.getTime(), timezone)];
+  const isDays = [begin, end].every((moment) => startOf(moment.toPlainDate(), timezone).equals(moment));
+  if (!isDays) return { from: dateFromMs(from.getTime() * 2 - to.getTime()), to: from };
+  const { days } = begin.toPlainDate().until(end.toPlainDate(), { largestUnit: 'day' });
+  return { from: toDate(startOf(begin.toPlainDate().subtract({ days }), timezone)), to: from };
+}
+
+/** The pieces of a range, cut off at its ends. */
+export function piecesOf({ from, to, buckets }: TimeRange): Span[] {
+  const begins = buckets.map(({ start }) => (start < from ? from : start));
+  return begins.map((begin, index) => ({ from: begin, to: begins[index + 1] ?? to }));
+}
+
+/** The UTC days that are whole in a span (none: an empty span), and what is left of it at its ends. */
+export function wholeDays({ from, to }: Span): { days: Span; edges: Span[] } {
+  const first = Math.ceil(from.getTime() / DAY_MS) * DAY_MS;
+  const last = Math.floor(to.getTime() / DAY_MS) * DAY_MS;
+  if (first >= last) return { days: { from, to: from }, edges: [{ from, to }] };
+  const days = { from: dateFromMs(first), to: dateFromMs(last) };
+  const edges = [
+    { from, to: days.from },
+    { from: days.to, to },
+  ];
+  return { days, edges: edges.filter((edge) => edge.from < edge.to) };
+}
+
+function bucketsOf(fromMs: number, toMs: number, timezone: string, granularity: Granularity): Bucket[] {
+  if (granularity === 'HOUR') return hoursOf(zoned(fromMs, timezone), toMs);
+  const first = zoned(fromMs, timezone).toPlainDate();
+  const buckets: Bucket[] = [];
   for (let date = beginning(first, granularity); ; date = date.add(STEPS[granularity])) {
     const startMs = startOf(date, timezone).epochMilliseconds;
     if (startMs >= toMs) return buckets;
@@ -76,13 +123,33 @@ function bucketsOf(fromMs: number, toMs: number, timezone: string, granularity: 
   }
 }
 
+/** An hour ends where the clock shows the next one: it is half as long again where clocks are set by half an hour. */
+function hoursOf(from: Temporal.ZonedDateTime, toMs: number): Bucket[] {
+  const buckets: Bucket[] = [];
+  let hour = from.round({ smallestUnit: 'hour', roundingMode: 'floor' });
+  while (hour.epochMilliseconds < toMs) {
+    buckets.push({ date: hour.toString({ timeZoneName: 'never' }), start: toDate(hour) });
+    const startMs = hour.epochMilliseconds;
+    hour = hour.add({ hours: 1 });
+    while (hour.minute !== 0 && hour.epochMilliseconds - startMs < 2 * HOUR_MS)
+      hour = hour.add({ minutes: 15 });
+  }
+  return buckets;
+}
+
+type LongPiece = Exclude<Granularity, 'HOUR'>;
 const STEPS = { DAY: { days: 1 }, WEEK: { days: 7 }, MONTH: { months: 1 } } as const;
 
 /** Weeks begin on Monday. */
-function beginning(date: Temporal.PlainDate, granularity: Granularity): Temporal.PlainDate {
+function beginning(date: Temporal.PlainDate, granularity: LongPiece): Temporal.PlainDate {
   if (granularity === 'WEEK') return date.subtract({ days: date.dayOfWeek - 1 });
   return granularity === 'MONTH' ? date.with({ day: 1 }) : date;
 }
+
+const zoned = (ms: number, timezone: string): Temporal.ZonedDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone);
+
+const toDate = (moment: Temporal.ZonedDateTime): Date => dateFromMs(moment.epochMilliseconds);
 
 /** Its first moment: not every day has a midnight. */
 function startOf(date: Temporal.PlainDate, timezone: string): Temporal.ZonedDateTime {

@@ -1,10 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { type RangeQuery, readRange, type TimeRange } from '../../kernel/time-range.ts';
+import { piecesOf, type RangeQuery, readRange, type Span, type TimeRange } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
 import * as repository from './revenue.repository.ts';
 import type { RevenueSums, SaleKind } from './rules.ts';
 
 export const GROUPINGS = ['kind', 'tier', 'product', 'video'] as const;
+/** What the books are read by. */
+export const PIECES = ['DAY', 'WEEK', 'MONTH'] as const;
+type Piece = (typeof PIECES)[number];
 export type Grouping = (typeof GROUPINGS)[number];
 
 /** What sold things are called now; those that are gone are left out. */
@@ -17,7 +20,7 @@ interface Deps {
 }
 
 export interface RevenueReport {
-  range: TimeRange;
+  range: TimeRange<Piece>;
   totals: RevenueSums;
   /** One for each piece of the range. */
   series: (RevenueSums & { date: string })[];
@@ -31,7 +34,9 @@ export interface Revenue {
    *
    * @throws {AppError} BAD_REQUEST, field `from`, `to` or `timezone`.
    */
-  read(workspaceId: string, query: RangeQuery & { groupBy: Grouping }): Promise<RevenueReport>;
+  read(workspaceId: string, query: RangeQuery<Piece> & { groupBy: Grouping }): Promise<RevenueReport>;
+  /** What each of these spans has. */
+  sums(workspaceId: string, spans: readonly Span[]): Promise<RevenueSums[]>;
 }
 
 const NOTHING: RevenueSums = { grossCents: 0, feeCents: 0, refundCents: 0, count: 0 };
@@ -52,11 +57,11 @@ export function createRevenue({ db, clock, names }: Deps): Revenue {
   }
 
   return {
+    sums: (workspaceId, spans) => repository.sumByPiece(db, workspaceId, spans),
     async read(workspaceId, { groupBy, ...query }) {
       const range = readRange(query, clock.ms());
-      const starts = range.buckets.map(({ start }) => start);
       const [sums, breakdown] = await Promise.all([
-        repository.sumByPiece(db, workspaceId, range, starts),
+        repository.sumByPiece(db, workspaceId, piecesOf(range)),
         breakdownOf(workspaceId, range, groupBy),
       ]);
       const series = range.buckets.map(({ date }, index) => ({ date, ...(sums[index] ?? NOTHING) }));

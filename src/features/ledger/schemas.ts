@@ -1,10 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { named } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
-import { GRANULARITIES } from '../../kernel/time-range.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { PayoutRow } from './payouts.repository.ts';
-import { GROUPINGS, type RevenueReport } from './revenue.service.ts';
+import { GROUPINGS, PIECES, type RevenueReport } from './revenue.service.ts';
 import type { RevenueSums } from './rules.ts';
 
 const SUMS = {
@@ -24,7 +23,7 @@ export const RevenueQuery = Type.Object({
   to: Type.Optional(
     Type.String({ description: 'Excluded. A day, or an instant. Default: tomorrow.', maxLength: 40 }),
   ),
-  granularity: OneOf(GRANULARITIES, { default: 'DAY', description: 'Weeks begin on Monday.' }),
+  granularity: OneOf(PIECES, { default: 'DAY', description: 'Weeks begin on Monday.' }),
   groupBy: OneOf(GROUPINGS, { default: 'kind', description: 'What `breakdown` has rows of.' }),
   timezone: Type.String({ default: 'UTC', description: 'Whose days: an IANA name.', maxLength: 100 }),
 });
@@ -35,7 +34,7 @@ export const RevenueOut = named(
     from: Instant,
     to: Instant,
     timezone: Type.String(),
-    granularity: OneOf(GRANULARITIES),
+    granularity: OneOf(PIECES),
     currency: Type.Literal('USD'),
     totals: Sums,
     series: Type.Array(
