@@ -163,14 +163,15 @@ function listEnvelope(
   reply: FastifyReply,
   page: Page<unknown>,
 ): Record<string, unknown> {
-  const { items, nextCursor, limit } = page;
+  const { items, nextCursor, limit, beside } = page;
   if (nextCursor !== null) {
     const next = new URL(request.url, 'http://local');
     next.searchParams.set('cursor', nextCursor);
     const links = [reply.getHeader('Link'), `<${next.pathname}${next.search}>; rel="next"`];
     reply.header('Link', links.filter((link) => link !== undefined).join(', '));
   }
-  return { success: true, data: items, pagination: { nextCursor, hasMore: nextCursor !== null, limit } };
+  const data = beside === undefined ? items : { ...beside, rows: items };
+  return { success: true, data, pagination: { nextCursor, hasMore: nextCursor !== null, limit } };
 }
 
 const Pagination = named(
@@ -185,7 +186,7 @@ const Pagination = named(
 
 /** The success envelope of docs/api/conventions.md#envelopes, and the page of docs/api/conventions.md#lists. */
 export function envelopeSchema(route: Route): Record<string, unknown> {
-  const { schema, list } = route.reply;
+  const { schema, list, beside } = route.reply;
   const success = { type: 'boolean', const: true };
   if (route.reply.envelope === 'flat') {
     const { required, properties } = route.reply.schema;
@@ -194,9 +195,14 @@ export function envelopeSchema(route: Route): Record<string, unknown> {
   if (list !== true) {
     return { type: 'object', required: ['success', 'data'], properties: { success, data: schema } };
   }
+  const rows = { type: 'array', items: schema };
+  const data =
+    beside === undefined
+      ? rows
+      : { ...beside, required: [...beside.required, 'rows'], properties: { ...beside.properties, rows } };
   return {
     type: 'object',
     required: ['success', 'data', 'pagination'],
-    properties: { success, data: { type: 'array', items: schema }, pagination: Pagination },
+    properties: { success, data, pagination: Pagination },
   };
 }

@@ -59,6 +59,8 @@ export interface Page<T> {
   /** The cursor of the next page, or null on the last one. */
   nextCursor: string | null;
   limit: number;
+  /** What stands in `data` beside the rows, where `reply.beside` is set. */
+  beside?: object;
 }
 
 /** What a handler has not made but found: sent with 200, where `reply.existing` is set. */
@@ -130,6 +132,8 @@ interface EnvelopedReply {
   list?: boolean;
   /** Of 201: what is there already is answered with 200, by an `Existing`. */
   existing?: true;
+  /** Of a list: `data` is an object of these members and the `rows`, instead of the rows themselves. */
+  beside?: TObject;
   envelope?: 'data';
   description?: string;
   /**
@@ -150,6 +154,7 @@ interface FlatReply {
   schema: TObject;
   list?: false;
   existing?: undefined;
+  beside?: undefined;
   envelope: 'flat';
   description?: string;
   tail?: undefined;
@@ -163,6 +168,7 @@ interface EventReply {
   schema: TSchema;
   list?: false;
   existing?: undefined;
+  beside?: undefined;
   envelope: 'events';
   /** Open at once on each account, beside what each key may have. */
   perAccount?: number;

@@ -1,4 +1,5 @@
 /** The nouns that nothing else stands on, each in one line: without it, the program is whole and knows nothing of it. */
+export { analytics } from './parts/analytics.ts';
 export { calendars } from './parts/calendars.ts';
 export { channels } from './parts/channels.ts';
 export { imports } from './parts/imports.ts';

@@ -84,6 +84,8 @@ function makersOf(app: TestApp, key: string): Makers {
       },
     ],
     ['/videos/{id}', () => video(app, key)],
+    ['/analytics/videos/{id}', () => video(app, key)],
+    ['/analytics/streams/{id}', async () => ({ id: await stream() })],
     ['/playlists/{id}', () => playlist(app, key)],
     ['/upload/{id}', made('/upload', { filename: 'a.mp4', sizeBytes: 10 })],
     ['/imports/{id}', made('/imports', { sourceUrl: 'https://files.example.com/a.mp4' })],

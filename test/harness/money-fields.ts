@@ -29,6 +29,8 @@ const ALLOWED: readonly [route: RegExp, fields: readonly string[]][] = [
   [/^GET \/me\/purchases$/, PURCHASE],
   [/^GET \/monetization\/payments$/, ['amountCents']],
   [/^GET \/monetization\/revenue$/, SUMS],
+  [/^GET \/analytics\/stats$/, ['grossCents', 'netCents', 'revenuePerView', 'revenuePerMember']],
+  [/^GET \/analytics\/summary$/, ['mrrCents', 'grossCents', 'netCents', 'refundsCents']],
   [/^(GET \/me|POST \/monetization)\/payouts$/, ['amountCents']],
   [/^\w+ \/me\/subscriptions(\/|$)/, [...PRICE, 'pendingPriceCents']],
   [/^\w+ \/checkout(\/|$)/, ['amountCents', 'discountCents']],

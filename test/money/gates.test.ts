@@ -28,6 +28,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   'POST /monetization/connect-onboard': 'owner',
   'GET /monetization/connect-dashboard': 'owner',
   'POST /monetization/payouts': 'operator',
+  'GET /analytics/stats': 'finance-read',
+  'GET /analytics/summary': 'finance-read',
   'GET /me/payouts': 'finance-read',
   'GET /purchases': 'finance-read',
   'POST /purchases/{id}/refund': 'finance-write',
@@ -61,7 +63,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'DELETE /booking/discount-codes/{id}': 'booking-write',
 };
 const ABOUT_MONEY =
-  /^\/(monetization|purchases|tiers|checkout|booking\/(discount-codes|bookings)|me\/(payouts|purchases|subscriptions))(\/|$)|\/purchases$/;
+  /^\/(monetization|analytics\/(stats|summary)|purchases|tiers|checkout|booking\/(discount-codes|bookings)|me\/(payouts|purchases|subscriptions))(\/|$)|\/purchases$/;
 
 /** Each kind of key: scope, and its list of permissions. */
 const KEYS: readonly [Scope, readonly Permission[]][] = [

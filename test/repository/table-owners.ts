@@ -124,6 +124,11 @@ export interface ForeignRead {
 /** Joins with tables of others: each is one statement whose rows the owner could only give one by one. */
 export const FOREIGN_READS: readonly ForeignRead[] = [
   {
+    reader: 'features/analytics',
+    tables: ['stream', 'video'],
+    reason: 'titles of what was counted, and its order by publication, of a page of thousands of sums',
+  },
+  {
     reader: 'features/cohorts',
     tables: ['booking_product', 'video'],
     reason:

@@ -3,6 +3,8 @@
  *
  * Terminology: a *period* is a month or a year, counted from the *anchor*; a *switch* brings another tier.
  */
+import { memberChanges, membersAt } from './figures.repository.ts';
+
 export { createSubscriptionConsumers } from './consumers.ts';
 export { subscriptionEvents } from './events.ts';
 export type { SubscriptionPorts } from './ports.ts';
@@ -10,3 +12,6 @@ export type { ShownSubscription } from './repository.ts';
 export { subscriptionRoutes } from './routes.ts';
 export { createSubscriptions, type NewSubscription, type Subscriptions } from './service.ts';
 export { createSimulations } from './simulation.service.ts';
+
+/** How many members there are, and what they bring, for whoever counts. */
+export const memberFigures = { at: membersAt, changes: memberChanges };

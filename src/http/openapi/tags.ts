@@ -36,6 +36,7 @@ const TAGS: Record<string, string> = {
   events: 'The events of the workspace, as a list and as a stream.',
   requests: 'What was requested with the keys of the workspace, and how it was answered.',
   purchases: 'What buyers have paid for, and what was given back.',
+  analytics: 'What was watched, by whom as far as numbers say, and what it brought.',
   monetization: 'Revenue and payments, and the account that money is paid out to.',
   payouts: 'What has left to the bank of the creator.',
   quota: 'What the plan includes, and what of it is used.',

@@ -32,7 +32,8 @@ export const revenue: Noun = {
   },
 };
 
-function namesIn({ videos, tiers }: Core) {
+/** What sold things are called. */
+export function namesIn({ videos, tiers }: Core) {
   const unknown: NamesOf = async () => new Map();
   return {
     VIDEO: namesBy(async (workspaceId, id) => (await videos.get(workspaceId, id)).title),

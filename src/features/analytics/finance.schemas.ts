@@ -1,0 +1,132 @@
+import Type, { type Static } from 'typebox';
+import { named } from '../../http/named.ts';
+import { Nullable } from '../../http/schema.ts';
+import { toHead } from './answers.ts';
+import {
+  type Figures,
+  followersIn,
+  type Standing,
+  type StatsReport,
+  type SummaryReport,
+} from './finance.service.ts';
+import { percent, ratio, seconds } from './reads.rules.ts';
+import { HEAD, RANGE } from './schemas.ts';
+
+export const FinanceQuery = Type.Object(RANGE);
+
+const Sum = Type.Integer();
+const FiguresOut = Type.Object({
+  views: Sum,
+  watchTimeSec: Sum,
+  followers: Type.Integer({ description: 'More than were lost.' }),
+  grossCents: Sum,
+  netCents: Sum,
+  subscribers: Type.Integer({ description: 'Memberships that began.' }),
+  purchases: Type.Integer({ description: 'Sales.' }),
+});
+
+export const StatsOut = named(
+  'AnalyticsStats',
+  Type.Object({
+    ...HEAD,
+    lifetime: FiguresOut,
+    period: FiguresOut,
+    averages: Type.Object({
+      revenuePerView: Nullable(
+        Type.Number({ description: 'Net cents of a view of the period; null without views.' }),
+      ),
+      revenuePerMember: Nullable(
+        Type.Number({ description: 'Net cents of the period for each member at its end; null without.' }),
+      ),
+    }),
+    currency: Type.Literal('USD'),
+  }),
+);
+
+const Card = named(
+  'AnalyticsFigure',
+  Type.Object({
+    value: Nullable(Type.Number()),
+    previous: Nullable(Type.Number({ description: 'Of the period before.' })),
+    changePercent: Nullable(Type.Number({ description: 'Null where there was nothing before.' })),
+  }),
+);
+
+export const CARDS = [
+  'views',
+  'watchTimeSec',
+  'followers',
+  'activeSubscribers',
+  'mrrCents',
+  'grossCents',
+  'netCents',
+  'refundsCents',
+  'churnPercent',
+] as const;
+
+export const SummaryOut = named(
+  'AnalyticsSummary',
+  Type.Object({
+    ...HEAD,
+    views: Card,
+    watchTimeSec: Card,
+    followers: Card,
+    activeSubscribers: Card,
+    mrrCents: Card,
+    grossCents: Card,
+    netCents: Card,
+    refundsCents: Card,
+    churnPercent: Card,
+    currency: Type.Literal('USD'),
+  }),
+);
+
+const netOf = ({ money }: Figures): number => money.grossCents - money.feeCents - money.refundCents;
+
+function toFigures(figures: Figures): Static<typeof FiguresOut> {
+  const { sums, money, began } = figures;
+  return {
+    views: sums.views,
+    watchTimeSec: seconds(sums.watchMs),
+    followers: followersIn(sums),
+    grossCents: money.grossCents,
+    netCents: netOf(figures),
+    subscribers: began,
+    purchases: money.count,
+  };
+}
+
+export function toStats({ head, lifetime, period, members }: StatsReport): Static<typeof StatsOut> {
+  return {
+    ...toHead(head),
+    lifetime: toFigures(lifetime),
+    period: toFigures(period),
+    averages: {
+      revenuePerView: ratio(netOf(period), period.sums.views),
+      revenuePerMember: ratio(netOf(period), members),
+    },
+    currency: 'USD',
+  };
+}
+
+export function toSummary({ head, period, previous }: SummaryReport): Static<typeof SummaryOut> {
+  const card = (of: (standing: Standing) => number | null): Static<typeof Card> => {
+    const [value, before] = [of(period), of(previous)];
+    const changePercent =
+      value === null || before === null ? null : percent(value - before, Math.abs(before));
+    return { value, previous: before, changePercent };
+  };
+  return {
+    ...toHead(head),
+    views: card(({ sums }) => sums.views),
+    watchTimeSec: card(({ sums }) => seconds(sums.watchMs)),
+    followers: card(({ followers }) => followers),
+    activeSubscribers: card(({ members }) => members),
+    mrrCents: card(({ mrrCents }) => mrrCents),
+    grossCents: card(({ money }) => money.grossCents),
+    netCents: card(netOf),
+    refundsCents: card(({ money }) => money.refundCents),
+    churnPercent: card(({ ended, membersAtStart }) => percent(ended, membersAtStart)),
+    currency: 'USD',
+  };
+}

@@ -1,0 +1,4 @@
+/** What was counted of content, and what it says (docs/api/analytics.md). */
+export { createFinanceReads } from './finance.service.ts';
+export { createReads } from './reads.service.ts';
+export { analyticsRoutes } from './routes.ts';

@@ -1,0 +1,285 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Span } from '../../kernel/time-range.ts';
+import type { Db } from '../../platform/db/index.ts';
+import type { AnalyticsShareDimension } from '../../platform/db/tables.generated.ts';
+import { NOTHING, type Place, type Share, type Sums, type Walk, walksOf } from './reads.rules.ts';
+
+export type SubjectKind = 'ACCOUNT' | 'VIDEO' | 'STREAM';
+
+/** Whose sums: of the account the id is empty. */
+export interface Subject {
+  workspaceId: string;
+  kind: SubjectKind;
+  id: string;
+}
+
+/** Whose views count: those of the account's own sessions only where they are asked for. */
+interface Counted {
+  includeSelf: boolean;
+  share: Share | null;
+}
+
+const WALKS = (walks: readonly Walk[]) => sql`unnest(
+  ${walks.map(({ piece }) => piece)}::integer[], ${walks.map(({ span }) => span)}::smallint[],
+  ${walks.map(({ from }) => from.toISOString())}::timestamptz[],
+  ${walks.map(({ to }) => to.toISOString())}::timestamptz[]) as walk (piece, span, begins, ends)`;
+
+const IN_WALK = sql`span = walk.span and at >= walk.begins and at < walk.ends`;
+
+/** The sums of a table, and how they are added up. */
+const MEASURES = {
+  views: sql`sum(views)`,
+  uniqueViewers: sql`sum(unique_viewers)`,
+  watchMs: sql`sum(watch_ms)`,
+  impressions: sql`sum(impressions)`,
+  plays: sql`sum(plays)`,
+  joins: sql`sum(joins)`,
+  leaves: sql`sum(leaves)`,
+  chatMessages: sql`sum(chat_messages)`,
+  newFollowers: sql`sum(new_followers)`,
+  lostFollowers: sql`sum(lost_followers)`,
+  broadcasts: sql`sum(broadcasts)`,
+  liveMs: sql`sum(live_ms)`,
+  peakViewers: sql`max(peak_viewers)`,
+  viewerSamplesSum: sql`sum(viewer_samples_sum)`,
+  viewerSamples: sql`sum(viewer_samples)`,
+  bitrateKbit: sql`sum(bitrate_kbit)`,
+} as const satisfies Record<keyof Sums, RawBuilder<unknown>>;
+type Measure = keyof Sums;
+
+const ALL = [
+  'views',
+  'uniqueViewers',
+  'watchMs',
+  'impressions',
+  'plays',
+  'joins',
+  'leaves',
+  'chatMessages',
+  'newFollowers',
+  'lostFollowers',
+  'broadcasts',
+  'liveMs',
+  'peakViewers',
+  'viewerSamplesSum',
+  'viewerSamples',
+  'bitrateKbit',
+] as const satisfies Measure[];
+/** What is known of viewers by what they have in common. */
+const SHARED = ['views', 'uniqueViewers', 'watchMs'] as const satisfies Measure[];
+const OF_KIND = {
+  VIDEO: [...SHARED, 'impressions', 'plays'],
+  STREAM: [
+    ...SHARED,
+    'broadcasts',
+    'liveMs',
+    'peakViewers',
+    'viewerSamplesSum',
+    'viewerSamples',
+    'chatMessages',
+  ],
+} as const satisfies Record<string, Measure[]>;
+
+const added = (measures: readonly Measure[]) =>
+  sql.join(measures.map((name) => sql`coalesce(${MEASURES[name]}, 0)::bigint as ${sql.ref(name)}`));
+
+const addedAgain = (measures: readonly Measure[]) =>
+  sql.join(
+    measures.map(
+      (name) =>
+        sql`${sql.raw(name === 'peakViewers' ? 'max' : 'sum')}(${sql.ref(`part.${name}`)})::bigint as ${sql.ref(name)}`,
+    ),
+  );
+
+const own = (includeSelf: boolean) => sql`(not is_self or ${includeSelf})`;
+
+/** What each piece has. */
+export async function sumPieces(
+  db: Db,
+  { workspaceId, kind, id }: Subject,
+  pieces: readonly Span[],
+  { includeSelf, share }: Counted,
+): Promise<Sums[]> {
+  const measures = share === null ? ALL : SHARED;
+  const source =
+    share === null
+      ? sql`analytics_total where true`
+      : sql`analytics_share where dimension = ${share.dimension} and value = ${share.value}`;
+  const { rows } = await sql<Partial<Sums> & { piece: number }>`
+    select walk.piece, ${addedAgain(measures)} from ${WALKS(walksOf(pieces))}, lateral (
+      select ${added(measures)} from ${source} and workspace_id = ${workspaceId} and subject_kind = ${kind}
+        and subject_id = ${id} and ${IN_WALK} and ${own(includeSelf)}) part
+    group by walk.piece`.execute(db);
+  const found = new Map(rows.map(({ piece, ...sums }) => [piece, sums]));
+  return pieces.map((_, piece) => ({ ...NOTHING, ...found.get(piece) }));
+}
+
+/** A video or stream, and what it has of a span. */
+export type SubjectRow = Sums & {
+  id: string;
+  /** What the rows are in order of. */
+  rank: number;
+  title: string | null;
+  publishedAt: Date | null;
+  deletedAt: Date | null;
+  durationSec: number | null;
+};
+
+export type Sort = 'views' | 'watchTimeSec' | 'liveMinutes' | 'publishedAt';
+const RANKS = {
+  views: sql`"views"`,
+  watchTimeSec: sql`"watchMs"`,
+  liveMinutes: sql`"liveMs"`,
+  publishedAt: sql`coalesce(floor(extract(epoch from "publishedAt") * 1000), 0)::bigint`,
+} as const satisfies Record<Sort, RawBuilder<unknown>>;
+
+const NAMES = {
+  VIDEO: sql`left join video named on named.id = counted.id and named.workspace_id =`,
+  STREAM: sql`left join stream named on named.id = counted.id and named.workspace_id =`,
+};
+const NAMED = {
+  VIDEO: sql`named.title, named.published_at as "publishedAt", named.deleted_at as "deletedAt", named.duration_sec as "durationSec"`,
+  STREAM: sql`named.title, null::timestamptz as "publishedAt", named.deleted_at as "deletedAt", null::float8 as "durationSec"`,
+};
+
+export interface RowsWanted {
+  sort: Sort;
+  take: number;
+  after: Place | null;
+}
+
+/** The videos or streams of which something was counted in a span. */
+export async function sumSubjects(
+  db: Db,
+  { workspaceId, kind }: { workspaceId: string; kind: 'VIDEO' | 'STREAM' },
+  span: Span,
+  { includeSelf, share }: Counted,
+  { sort, take, after }: RowsWanted,
+): Promise<SubjectRow[]> {
+  const measures = share === null ? OF_KIND[kind] : SHARED;
+  const source =
+    share === null
+      ? sql`analytics_total where true`
+      : sql`analytics_share where dimension = ${share.dimension} and value = ${share.value}`;
+  const rank = share !== null && sort === 'liveMinutes' ? RANKS.views : RANKS[sort];
+  const { rows } = await sql<SubjectRow>`
+    with counted as (
+      select part.subject_id as "id", ${addedAgain(measures)} from ${WALKS(walksOf([span]))}, lateral (
+        select subject_id, ${added(measures)} from ${source} and workspace_id = ${workspaceId}
+          and subject_kind = ${kind} and ${IN_WALK} and ${own(includeSelf)} group by subject_id) part
+      group by 1),
+    named_rows as (select counted.*, ${NAMED[kind]} from counted ${NAMES[kind]} ${workspaceId}),
+    ranked as (select *, ${rank} as rank from named_rows)
+    select * from ranked where ${behind(after)} order by rank desc, "id" desc limit ${take}`.execute(db);
+  return rows.map((row) => ({ ...NOTHING, ...row }));
+}
+
+const behind = (after: Place | null) =>
+  after === null ? sql`true` : sql`(rank, "id") < (${after.rank}::bigint, ${after.id})`;
+
+interface ShareSums {
+  views: number;
+  uniqueViewers: number;
+  watchMs: number;
+}
+
+export interface ValueRow extends ShareSums {
+  id: string;
+  rank: number;
+  /** Of all values. */
+  allViews: number;
+}
+
+/** The values of one dimension. */
+export async function sumValues(
+  db: Db,
+  { workspaceId, kind, id }: Subject,
+  dimension: AnalyticsShareDimension,
+  span: Span,
+  { includeSelf, share }: Counted,
+  { sort, take, after }: RowsWanted,
+): Promise<ValueRow[]> {
+  const only = share === null ? sql`true` : sql`value = ${share.value}`;
+  const { rows } = await sql<ValueRow>`
+    with counted as (
+      select part.value as "id", ${addedAgain(SHARED)} from ${WALKS(walksOf([span]))}, lateral (
+        select value, ${added(SHARED)} from analytics_share where workspace_id = ${workspaceId}
+          and subject_kind = ${kind} and subject_id = ${id} and dimension = ${dimension} and ${IN_WALK}
+          and ${own(includeSelf)} and ${only} group by value) part
+      group by 1),
+    ranked as (select *, ${RANKS[sort]} as rank, (sum("views") over ())::bigint as "allViews" from counted)
+    select * from ranked where ${behind(after)} order by rank desc, "id" desc limit ${take}`.execute(db);
+  return rows;
+}
+
+export interface BreakdownRow extends ShareSums {
+  dimension: AnalyticsShareDimension;
+  value: string;
+}
+
+/** The values of each of these dimensions, those with the most views first. @param wanted.most of each. */
+export async function sumDimensions(
+  db: Db,
+  { workspaceId, kind, id }: Subject,
+  { dimensions, most }: { dimensions: readonly AnalyticsShareDimension[]; most: number },
+  span: Span,
+  includeSelf: boolean,
+): Promise<BreakdownRow[]> {
+  const { rows } = await sql<BreakdownRow>`
+    with counted as (
+      select part.dimension, part.value, ${addedAgain(SHARED)}
+      from ${WALKS(walksOf([span]))}, unnest(${[...dimensions]}::text[]) as wanted (name), lateral (
+        select dimension, value, ${added(SHARED)} from analytics_share where workspace_id = ${workspaceId}
+          and subject_kind = ${kind} and subject_id = ${id} and dimension = wanted.name and ${IN_WALK}
+          and ${own(includeSelf)} group by dimension, value) part
+      group by 1, 2),
+    ranked as (select *, row_number() over (partition by dimension order by "views" desc, "watchMs" desc, value)
+      as place from counted)
+    select dimension, value, "views", "uniqueViewers", "watchMs" from ranked where place <= ${most}
+    order by dimension, place`.execute(db);
+  return rows;
+}
+
+/** How often each second of a video was watched on these UTC days. */
+export async function sumRetention(
+  db: Db,
+  { workspaceId, id }: Subject,
+  { from, to }: Span,
+  includeSelf: boolean,
+): Promise<number[]> {
+  const { rows } = await sql<{ watched: number }>`
+    select sum(second.watched)::bigint as watched
+    from analytics_retention, unnest(watched) with ordinality as second (watched, position)
+    where workspace_id = ${workspaceId} and video_id = ${id} and at >= ${from} and at < ${to}
+      and ${own(includeSelf)}
+    group by second.position order by second.position`.execute(db);
+  return rows.map(({ watched }) => watched);
+}
+
+export interface NamedSubject {
+  title: string;
+  durationSec: number | null;
+  publishedAt: Date | null;
+  deletedAt: Date | null;
+}
+
+/** One that was deleted, too. */
+export async function findSubject(
+  db: Db,
+  workspaceId: string,
+  kind: 'VIDEO' | 'STREAM',
+  id: string,
+): Promise<NamedSubject | undefined> {
+  const source = kind === 'VIDEO' ? sql`from video named` : sql`from stream named`;
+  const { rows } = await sql<NamedSubject>`
+    select ${NAMED[kind]} ${source} where named.workspace_id = ${workspaceId} and named.id = ${id}`.execute(
+    db,
+  );
+  return rows[0];
+}
+
+/** Up to when everything is counted; null before the first time. */
+export async function findFreshUntil(db: Db): Promise<Date | null> {
+  const row = await db.selectFrom('fact_sum_state').select('fresh_until').executeTakeFirst();
+  return row?.fresh_until ?? null;
+}

@@ -1,0 +1,114 @@
+import { badRequest } from '../../kernel/errors.ts';
+import { type Span, wholeDays } from '../../kernel/time-range.ts';
+import type { AnalyticsShareDimension } from '../../platform/db/tables.generated.ts';
+
+/** What the sums have of a span, before anybody reads it. */
+export interface Sums {
+  views: number;
+  uniqueViewers: number;
+  watchMs: number;
+  impressions: number;
+  plays: number;
+  joins: number;
+  leaves: number;
+  chatMessages: number;
+  newFollowers: number;
+  lostFollowers: number;
+  broadcasts: number;
+  liveMs: number;
+  peakViewers: number;
+  viewerSamplesSum: number;
+  viewerSamples: number;
+  bitrateKbit: number;
+}
+
+export const NOTHING: Sums = {
+  views: 0,
+  uniqueViewers: 0,
+  watchMs: 0,
+  impressions: 0,
+  plays: 0,
+  joins: 0,
+  leaves: 0,
+  chatMessages: 0,
+  newFollowers: 0,
+  lostFollowers: 0,
+  broadcasts: 0,
+  liveMs: 0,
+  peakViewers: 0,
+  viewerSamplesSum: 0,
+  viewerSamples: 0,
+  bitrateKbit: 0,
+};
+
+/** Viewers with one thing in common, such as their country. */
+export interface Share {
+  dimension: AnalyticsShareDimension;
+  value: string;
+}
+
+/** Rows of one length, one after another. */
+export interface Walk {
+  /** The piece that they are a part of, from 0. */
+  piece: number;
+  /** Minutes. */
+  span: 15 | 1440;
+  from: Date;
+  to: Date;
+}
+
+/** Each piece as the UTC days that are whole in it, and quarter-hours at its ends. */
+export function walksOf(pieces: readonly Span[]): Walk[] {
+  return pieces.flatMap((span, piece) => {
+    const { days, edges } = wholeDays(span);
+    const quarters = edges.map((edge) => ({ piece, span: 15 as const, ...edge }));
+    return days.from < days.to ? [{ piece, span: 1440 as const, ...days }, ...quarters] : quarters;
+  });
+}
+
+export const FILTERS = ['country', 'device', 'browser', 'os', 'referrer', 'quality', 'source'] as const;
+export type FilterQuery = { [Name in `filter.${(typeof FILTERS)[number]}`]?: string };
+
+/**
+ * The one filter of a query, or null. Sums know one property of a viewer at a time.
+ *
+ * @throws {AppError} BAD_REQUEST with the name of the second filter.
+ */
+export function shareOf(query: FilterQuery): Share | null {
+  const [share, second] = FILTERS.flatMap((dimension) => {
+    const value = query[`filter.${dimension}`];
+    return value === undefined ? [] : [{ dimension, value }];
+  });
+  if (second !== undefined) {
+    throw badRequest(
+      `filter.${second.dimension}`,
+      'One filter at a time: what is counted is counted by each alone.',
+    );
+  }
+  if (share === undefined) return null;
+  return share.dimension === 'country' ? { ...share, value: share.value.toUpperCase() } : share;
+}
+
+/** Null without a denominator. */
+export function ratio(part: number, whole: number, digits = 2): number | null {
+  return whole === 0 ? null : Number((part / whole).toFixed(digits));
+}
+
+export const percent = (part: number, whole: number): number | null => ratio(part * 100, whole);
+
+export const seconds = (ms: number): number => Math.round(ms / 1000);
+export const minutes = (ms: number): number => Math.round(ms / 60_000);
+
+/** A place in rows that a number orders, the highest first, and among equals by id. */
+export interface Place {
+  rank: number;
+  id: string;
+}
+
+export const placeText = ({ rank, id }: Place): string => `${rank} ${id}`;
+
+/** @param text of `placeText`. */
+export function placeOf(text: string): Place {
+  const gap = text.indexOf(' ');
+  return { rank: Number(text.slice(0, gap)), id: text.slice(gap + 1) };
+}

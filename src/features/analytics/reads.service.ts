@@ -1,0 +1,241 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
+import { badRequest, notFound } from '../../kernel/errors.ts';
+import {
+  piecesOf,
+  previousOf,
+  type RangeQuery,
+  readRange,
+  type Span,
+  type TimeRange,
+} from '../../kernel/time-range.ts';
+import type { Db } from '../../platform/db/index.ts';
+import type {
+  BreakdownRow,
+  NamedSubject,
+  RowsWanted,
+  Subject,
+  SubjectRow,
+  ValueRow,
+} from './reads.repository.ts';
+import * as repository from './reads.repository.ts';
+import { type FilterQuery, NOTHING, type Share, type Sums, shareOf } from './reads.rules.ts';
+
+export type ReadQuery = RangeQuery &
+  FilterQuery & {
+    compare: 'PREVIOUS' | 'NONE';
+    /** What the account's own sessions watched is counted, too. */
+    includeSelf: boolean;
+  };
+
+export type GeographyQuery = ReadQuery & { videoId?: string; streamId?: string };
+
+/** What every answer begins with. */
+export interface Head {
+  range: TimeRange;
+  generatedAt: Date;
+  /** Up to when everything is counted; null before the first time. */
+  freshUntil: Date | null;
+}
+
+export interface Series {
+  head: Head;
+  /** What viewers have in common who are counted alone; null: all of them. */
+  share: Share | null;
+  totals: Sums;
+  /** Null unless asked for. */
+  previous: Sums | null;
+  series: (Sums & { date: string })[];
+}
+
+export interface AccountReport extends Series {
+  topVideos: SubjectRow[];
+  topStreams: SubjectRow[];
+}
+
+export interface SubjectReport extends Series {
+  id: string;
+  named: NamedSubject;
+  breakdown: BreakdownRow[];
+}
+
+export interface VideoReport extends SubjectReport {
+  /** How often each second was watched, and the views of the same UTC days. */
+  retention: { watched: number[]; views: number };
+}
+
+/** One broadcast of a stream. */
+export interface Session {
+  id: string;
+  startedAt: Date;
+  endedAt: Date | null;
+  peakViewers: number;
+  uniqueViewers: number;
+}
+
+export interface StreamReport extends SubjectReport {
+  sessions: Session[];
+}
+
+/** Rows, and what stands beside them. */
+export interface Rows<R> {
+  head: Head;
+  share: Share | null;
+  rows: R[];
+}
+
+interface Content {
+  workspaceId: string;
+  kind: 'VIDEO' | 'STREAM';
+}
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  /** Broadcasts that were on in a span, the newest first. */
+  sessions(workspaceId: string, streamId: string, span: Span, most: number): Promise<Session[]>;
+}
+
+/**
+ * What was counted of content (docs/api/analytics.md). An id of another workspace is NOT_FOUND; what was deleted is
+ * still there.
+ *
+ * @throws {AppError} BAD_REQUEST, field `from`, `to`, `timezone`, `granularity` or a filter.
+ */
+export interface Reads {
+  head(query: RangeQuery): Promise<Head>;
+  account(workspaceId: string, query: ReadQuery): Promise<AccountReport>;
+  subjects(
+    workspaceId: string,
+    kind: 'VIDEO' | 'STREAM',
+    query: ReadQuery,
+    wanted: RowsWanted,
+  ): Promise<Rows<SubjectRow>>;
+  video(workspaceId: string, id: string, query: ReadQuery): Promise<VideoReport>;
+  stream(workspaceId: string, id: string, query: ReadQuery): Promise<StreamReport>;
+  /** Countries of all content, or of one video or stream. */
+  geography(workspaceId: string, query: GeographyQuery, wanted: RowsWanted): Promise<Rows<ValueRow>>;
+}
+
+const TOP = 5;
+const MOST_VALUES = 100;
+const MOST_SESSIONS = 100;
+const DIMENSIONS = {
+  VIDEO: ['country', 'device', 'browser', 'os', 'referrer', 'quality', 'source'],
+  STREAM: ['country', 'device', 'browser', 'os', 'referrer', 'source'],
+} as const;
+
+export function createReads(deps: Deps): Reads {
+  const { db, sessions } = deps;
+  return {
+    head: (query) => readHead(deps, query),
+    subjects: (workspaceId, kind, query, wanted) => readRows(deps, { workspaceId, kind }, query, wanted),
+    geography: (workspaceId, query, wanted) => readCountries(deps, workspaceId, query, wanted),
+    async account(workspaceId, query) {
+      const top = { sort: 'views', take: TOP, after: null } as const;
+      const [report, videos, streams] = await Promise.all([
+        readSeries(deps, { workspaceId, kind: 'ACCOUNT', id: '' }, query),
+        readRows(deps, { workspaceId, kind: 'VIDEO' }, query, top),
+        readRows(deps, { workspaceId, kind: 'STREAM' }, query, top),
+      ]);
+      return { ...report, topVideos: videos.rows, topStreams: streams.rows };
+    },
+    async video(workspaceId, id, query) {
+      const subject = { workspaceId, kind: 'VIDEO', id } as const;
+      const report = await readSubject(deps, subject, query);
+      const days = touchedDays(report.head.range);
+      const [watched, [sums]] = await Promise.all([
+        repository.sumRetention(db, subject, days, query.includeSelf),
+        repository.sumPieces(db, subject, [days], { includeSelf: query.includeSelf, share: null }),
+      ]);
+      return { ...report, retention: { watched, views: sums?.views ?? 0 } };
+    },
+    async stream(workspaceId, id, query) {
+      const report = await readSubject(deps, { workspaceId, kind: 'STREAM', id }, query);
+      return { ...report, sessions: await sessions(workspaceId, id, report.head.range, MOST_SESSIONS) };
+    },
+  };
+}
+
+async function readHead({ db, clock }: Deps, query: RangeQuery): Promise<Head> {
+  const now = clock.ms();
+  const range = readRange(query, now);
+  return { range, generatedAt: dateFromMs(now), freshUntil: await repository.findFreshUntil(db) };
+}
+
+async function readSeries(deps: Deps, subject: Subject, query: ReadQuery): Promise<Series> {
+  const share = shareOf(query);
+  const head = await readHead(deps, query);
+  const { range } = head;
+  const counted = { includeSelf: query.includeSelf, share };
+  const spans: Span[] = query.compare === 'PREVIOUS' ? [range, previousOf(range)] : [range];
+  const [[totals = NOTHING, previous = null], pieces] = await Promise.all([
+    repository.sumPieces(deps.db, subject, spans, counted),
+    repository.sumPieces(deps.db, subject, piecesOf(range), counted),
+  ]);
+  const series = range.buckets.map(({ date }, piece) => ({ ...NOTHING, ...pieces[piece], date }));
+  return { head, share, totals, previous, series };
+}
+
+async function readSubject(deps: Deps, subject: Content & { id: string }, query: ReadQuery) {
+  const { workspaceId, kind, id } = subject;
+  const named = await repository.findSubject(deps.db, workspaceId, kind, id);
+  if (named === undefined) throw notFound();
+  const report = await readSeries(deps, subject, query);
+  const wanted = { dimensions: DIMENSIONS[kind], most: MOST_VALUES };
+  const { range } = report.head;
+  const breakdown = await repository.sumDimensions(deps.db, subject, wanted, range, query.includeSelf);
+  return { ...report, id, named, breakdown };
+}
+
+async function readRows(
+  deps: Deps,
+  content: Content,
+  query: ReadQuery,
+  wanted: RowsWanted,
+): Promise<Rows<SubjectRow>> {
+  const share = shareOf(query);
+  const head = await readHead(deps, query);
+  const counted = { includeSelf: query.includeSelf, share };
+  return { head, share, rows: await repository.sumSubjects(deps.db, content, head.range, counted, wanted) };
+}
+
+async function readCountries(
+  deps: Deps,
+  workspaceId: string,
+  { videoId, streamId, ...query }: GeographyQuery,
+  wanted: RowsWanted,
+): Promise<Rows<ValueRow>> {
+  const share = shareOf(query);
+  if (share !== null && share.dimension !== 'country') {
+    throw badRequest(
+      `filter.${share.dimension}`,
+      'Countries are counted by themselves: filter.country alone.',
+    );
+  }
+  if (videoId !== undefined && streamId !== undefined) {
+    throw badRequest('streamId', 'Of a video or of a stream, not of both.');
+  }
+  const subject = await placed(deps.db, workspaceId, videoId, streamId);
+  const head = await readHead(deps, query);
+  const counted = { includeSelf: query.includeSelf, share };
+  const rows = await repository.sumValues(deps.db, subject, 'country', head.range, counted, wanted);
+  return { head, share, rows };
+}
+
+async function placed(db: Db, workspaceId: string, videoId?: string, streamId?: string): Promise<Subject> {
+  const id = videoId ?? streamId;
+  if (id === undefined) return { workspaceId, kind: 'ACCOUNT', id: '' };
+  const kind = videoId === undefined ? 'STREAM' : 'VIDEO';
+  if ((await repository.findSubject(db, workspaceId, kind, id)) === undefined) throw notFound();
+  return { workspaceId, kind, id };
+}
+
+/** The UTC days that a span has a part of. */
+function touchedDays({ from, to }: Span): Span {
+  return {
+    from: dateFromMs(Math.floor(from.getTime() / DAY_MS) * DAY_MS),
+    to: dateFromMs(Math.ceil(to.getTime() / DAY_MS) * DAY_MS),
+  };
+}

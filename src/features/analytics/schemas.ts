@@ -1,0 +1,233 @@
+import Type, { type TProperties } from 'typebox';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { GRANULARITIES } from '../../kernel/time-range.ts';
+
+export const RANGE = {
+  from: Type.Optional(
+    Type.String({ description: 'A day, or an instant. Default: 28 days before `to`.', maxLength: 40 }),
+  ),
+  to: Type.Optional(
+    Type.String({ description: 'Excluded. A day, or an instant. Default: tomorrow.', maxLength: 40 }),
+  ),
+  granularity: OneOf(GRANULARITIES, {
+    default: 'DAY',
+    description: 'Weeks begin on Monday; by the hour, at most 14 days.',
+  }),
+  timezone: Type.String({ default: 'UTC', description: 'Whose days: an IANA name.', maxLength: 100 }),
+  includeSelf: Type.Boolean({
+    default: false,
+    description: "Counts what the account's own sessions watched, too.",
+  }),
+};
+const FILTER = Type.Optional(
+  Type.String({ maxLength: 253, description: 'Only viewers with this value. One filter at a time.' }),
+);
+const FILTERED = {
+  'filter.country': FILTER,
+  'filter.device': FILTER,
+  'filter.browser': FILTER,
+  'filter.os': FILTER,
+  'filter.referrer': FILTER,
+  'filter.quality': FILTER,
+  'filter.source': FILTER,
+};
+const COMPARE = OneOf(['NONE', 'PREVIOUS'], {
+  default: 'NONE',
+  description: '`PREVIOUS`: `previous` has the totals of as many days directly before.',
+});
+const PAGED = {
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Rows of a page.' }),
+  cursor: Type.Optional(
+    Type.String({ description: '`nextCursor` of the page before, under the same filters.' }),
+  ),
+};
+
+export const SeriesQuery = Type.Object({ ...RANGE, compare: COMPARE, ...FILTERED });
+const rowsQuery = <const S extends readonly string[], F extends TProperties>(sorts: S, filters: F) =>
+  Type.Object({
+    ...RANGE,
+    ...FILTERED,
+    ...PAGED,
+    sort: OneOf(sorts, { default: 'views', description: 'The highest first.' }),
+    ...filters,
+  });
+export const VideosQuery = rowsQuery(['views', 'watchTimeSec', 'publishedAt'], {});
+export const StreamsQuery = rowsQuery(['views', 'watchTimeSec', 'liveMinutes'], {});
+const IdFilter = Type.Optional(Type.String({ maxLength: 64 }));
+export const GeographyQuery = rowsQuery(['views', 'watchTimeSec'], { videoId: IdFilter, streamId: IdFilter });
+
+/** What every answer begins with. */
+export const HEAD = {
+  from: Instant,
+  to: Instant,
+  timezone: Type.String(),
+  granularity: OneOf(GRANULARITIES),
+  generatedAt: Instant,
+  dataFreshUntil: Nullable(
+    Type.String({ ...Instant, description: 'All that happened before is counted; null: nothing is yet.' }),
+  ),
+};
+export const RowsHead = Type.Object(HEAD);
+
+const Count = Type.Integer({ minimum: 0 });
+const Rate = (description: string) => Nullable(Type.Number({ description }));
+/** Of viewers with one thing in common nobody counts it. */
+const Unfiltered = (description = 'Null under a filter.') => Nullable(Type.Integer({ description }));
+const VIEWED = { views: Count, uniqueViewers: Count, watchTimeSec: Count };
+const AVERAGE = { avgViewDurationSec: Rate('Watch time of a view; null without views.') };
+const SHOWN = {
+  impressions: Unfiltered(),
+  playRate: Rate('Plays of an impression, 0 to 1; null without impressions.'),
+};
+const PERCENT_VIEWED = { avgPercentViewed: Rate('Of the length; null without views.') };
+
+const AccountTotals = Type.Object({
+  ...VIEWED,
+  ...AVERAGE,
+  newFollowers: Unfiltered(),
+  lostFollowers: Unfiltered(),
+  liveBroadcasts: Unfiltered(),
+  liveMinutes: Unfiltered(),
+  peakConcurrent: Unfiltered(),
+});
+const VideoTotals = Type.Object({ ...VIEWED, ...AVERAGE, ...PERCENT_VIEWED, ...SHOWN, plays: Unfiltered() });
+const ON_AIR = {
+  broadcasts: Unfiltered(),
+  liveMinutes: Unfiltered(),
+  peakConcurrent: Unfiltered(),
+  avgConcurrent: Rate('Null while nobody watched.'),
+  chatMessages: Unfiltered(),
+};
+const StreamTotals = Type.Object({
+  ...VIEWED,
+  ...AVERAGE,
+  ...ON_AIR,
+  joins: Unfiltered(),
+  leaves: Unfiltered(),
+  bitrateKbps: Rate('The mean of what was broadcast; null without a broadcast.'),
+});
+const DATE = {
+  date: Type.String({ description: 'The first local day of the piece; by the hour, its beginning.' }),
+};
+const TOP = { title: Nullable(Type.String()), views: Count, watchTimeSec: Count };
+
+export const AccountAnalytics = named(
+  'AccountAnalytics',
+  Type.Object({
+    ...HEAD,
+    totals: AccountTotals,
+    previous: Type.Union([AccountTotals, Type.Null()]),
+    series: Type.Array(
+      Type.Object({ ...DATE, ...VIEWED, newFollowers: Unfiltered(), liveMinutes: Unfiltered() }),
+    ),
+    topVideos: Type.Array(Type.Object({ videoId: IdOf('vid'), ...TOP })),
+    topStreams: Type.Array(Type.Object({ streamId: IdOf('str'), ...TOP })),
+  }),
+);
+
+const DELETED = { deletedAt: Nullable(Instant) };
+
+export const VideoRow = named(
+  'VideoAnalyticsRow',
+  Type.Object({
+    videoId: IdOf('vid'),
+    title: Nullable(Type.String()),
+    publishedAt: Nullable(Instant),
+    ...DELETED,
+    ...VIEWED,
+    ...AVERAGE,
+    ...PERCENT_VIEWED,
+    ...SHOWN,
+  }),
+);
+
+export const StreamRow = named(
+  'StreamAnalyticsRow',
+  Type.Object({
+    streamId: IdOf('str'),
+    title: Nullable(Type.String()),
+    ...DELETED,
+    ...VIEWED,
+    ...ON_AIR,
+  }),
+);
+
+export const CountryRow = named(
+  'CountryAnalytics',
+  Type.Object({
+    countryCode: Type.String({ description: 'ISO 3166-1; `ZZ`: unknown.', examples: ['DE'] }),
+    country: Type.String({ description: 'In English.', examples: ['Germany'] }),
+    ...VIEWED,
+    sharePercent: Rate('Of the views of all countries; null without views.'),
+  }),
+);
+
+const Value = named(
+  'AnalyticsValue',
+  Type.Object({
+    key: Type.String(),
+    label: Type.String({ description: 'For people, in English.' }),
+    views: Count,
+    watchTimeSec: Count,
+  }),
+);
+export const Values = Type.Array(Value);
+const BREAKDOWN = { country: Values, device: Values, browser: Values, os: Values, referrer: Values };
+
+export const VideoAnalytics = named(
+  'VideoAnalytics',
+  Type.Object({
+    ...HEAD,
+    videoId: IdOf('vid'),
+    title: Nullable(Type.String()),
+    ...DELETED,
+    totals: VideoTotals,
+    previous: Type.Union([VideoTotals, Type.Null()]),
+    series: Type.Array(Type.Object({ ...DATE, ...VIEWED, impressions: Unfiltered(), plays: Unfiltered() })),
+    retention: Type.Array(
+      Type.Object({
+        second: Count,
+        percent: Rate('How often it was watched, of the views; above 100 where it was seen again.'),
+      }),
+    ),
+    breakdown: Type.Object({ ...BREAKDOWN, quality: Values }),
+    sources: Values,
+  }),
+);
+
+export const StreamAnalytics = named(
+  'StreamAnalytics',
+  Type.Object({
+    ...HEAD,
+    streamId: IdOf('str'),
+    title: Nullable(Type.String()),
+    ...DELETED,
+    totals: StreamTotals,
+    previous: Type.Union([StreamTotals, Type.Null()]),
+    series: Type.Array(
+      Type.Object({
+        ...DATE,
+        ...VIEWED,
+        concurrentAvg: Rate('Null while nobody watched.'),
+        concurrentPeak: Unfiltered(),
+        joins: Unfiltered(),
+        leaves: Unfiltered(),
+        chatMessages: Unfiltered(),
+        bitrateKbps: Rate('Null without a broadcast.'),
+      }),
+    ),
+    sessions: Type.Array(
+      Type.Object({
+        sessionId: Type.String(),
+        startedAt: Instant,
+        endedAt: Nullable(Instant),
+        durationSec: Nullable(Type.Integer({ description: 'Null while it is on.' })),
+        peakConcurrent: Count,
+        uniqueViewers: Count,
+      }),
+    ),
+    breakdown: Type.Object(BREAKDOWN),
+    sources: Values,
+  }),
+);

@@ -1,0 +1,33 @@
+import { analyticsRoutes, createFinanceReads, createReads } from '../../features/analytics/index.ts';
+import { createRevenue } from '../../features/ledger/index.ts';
+import { listBroadcasts } from '../../features/streams/index.ts';
+import { memberFigures } from '../../features/subscriptions/index.ts';
+import type { Core, Noun } from '../core.ts';
+import { namesIn } from './revenue.ts';
+
+/** What was counted of content. */
+export const analytics: Noun = {
+  build(core) {
+    return { routes: () => analyticsRoutes({ ...readsOf(core), cursors: core.cursors }) };
+  },
+};
+
+function readsOf(core: Core) {
+  const { db } = core;
+  const reads = createReads({
+    ...core,
+    sessions: (workspaceId, streamId, span, most) =>
+      listBroadcasts(db, { workspaceId, streamId }, span, most),
+  });
+  const revenue = createRevenue({ ...core, names: namesIn(core) });
+  const finance = createFinanceReads({
+    ...core,
+    reads,
+    money: (workspaceId, spans) => revenue.sums(workspaceId, spans),
+    members: {
+      at: (workspaceId, moments) => memberFigures.at(db, workspaceId, moments),
+      changes: (workspaceId, spans) => memberFigures.changes(db, workspaceId, spans),
+    },
+  });
+  return { reads, finance };
+}

@@ -1,0 +1,88 @@
+import type { Insertable } from 'kysely';
+import { dateFromMs } from '../../src/kernel/clock.ts';
+import type { Db } from '../../src/platform/db/index.ts';
+import type {
+  AnalyticsShareDimension,
+  AnalyticsShareTable,
+  AnalyticsTotalTable,
+} from '../../src/platform/db/tables.generated.ts';
+
+type Measures = Partial<
+  Omit<
+    Insertable<AnalyticsTotalTable>,
+    'workspace_id' | 'subject_kind' | 'subject_id' | 'span' | 'at' | 'is_self' | 'peak_viewers'
+  >
+>;
+
+/** What was counted at a moment, of a video or stream, or of the account alone. */
+export interface Counted {
+  at: string | Date;
+  subject?: { kind: 'VIDEO' | 'STREAM'; id: string };
+  isSelf?: boolean;
+  sums: Measures & { peak_viewers?: number };
+  /** Who it was, by what is counted by. */
+  shares?: Partial<Record<AnalyticsShareDimension, string>>;
+}
+
+const SPANS = [15, 1440] as const;
+const MINUTE = 60_000;
+
+/** Adds to the sums as their writer does: by quarter-hour and by UTC day, of the subject and of its account. */
+export async function addSums(db: Db, workspaceId: string, counted: readonly Counted[]): Promise<void> {
+  const totals = new Map<string, Insertable<AnalyticsTotalTable>>();
+  const shares = new Map<string, Insertable<AnalyticsShareTable>>();
+  for (const { at, subject, isSelf = false, sums, shares: by = {} } of counted) {
+    const ms = typeof at === 'string' ? Date.parse(at) : at.getTime();
+    const account = { kind: 'ACCOUNT', id: '' } as const;
+    for (const { kind, id } of subject === undefined ? [account] : [account, subject]) {
+      for (const span of SPANS) {
+        const row = {
+          workspace_id: workspaceId,
+          subject_kind: kind,
+          subject_id: id,
+          span,
+          at: dateFromMs(Math.floor(ms / (span * MINUTE)) * span * MINUTE),
+          is_self: isSelf,
+        };
+        add(totals, { ...row, ...sums });
+        const { views = 0, unique_viewers = 0, watch_ms = 0 } = sums;
+        for (const [name, value] of Object.entries(by)) {
+          add(shares, { ...row, dimension: dimension(name), value, views, unique_viewers, watch_ms });
+        }
+      }
+    }
+  }
+  if (totals.size > 0)
+    await db
+      .insertInto('analytics_total')
+      .values([...totals.values()])
+      .execute();
+  if (shares.size > 0)
+    await db
+      .insertInto('analytics_share')
+      .values([...shares.values()])
+      .execute();
+}
+
+function dimension(name: string): AnalyticsShareDimension {
+  const names = ['country', 'device', 'browser', 'os', 'referrer', 'quality', 'source'] as const;
+  const known = names.find((one) => one === name);
+  if (known === undefined) throw new Error(`nothing is counted by ${name}`);
+  return known;
+}
+
+const KEYS = ['workspace_id', 'subject_kind', 'subject_id', 'span', 'at', 'is_self', 'dimension', 'value'];
+
+/** Numbers that are no part of the key are added up; of the peak the highest counts. */
+function add<R extends { at: unknown }>(rows: Map<string, R>, row: R): void {
+  const cells = Object.entries<unknown>(row);
+  const key = JSON.stringify(cells.filter(([name]) => KEYS.includes(name)));
+  const before = new Map<string, unknown>(Object.entries(rows.get(key) ?? {}));
+  const sums = cells.map(([name, value]) => {
+    const old = before.get(name);
+    before.delete(name);
+    if (KEYS.includes(name) || typeof value !== 'number' || typeof old !== 'number') return [name, value];
+    return [name, name === 'peak_viewers' ? Math.max(old, value) : old + value];
+  });
+  rows.set(key, Object.assign({}, row, Object.fromEntries([...before, ...sums])));
+}
