@@ -15,15 +15,18 @@ import { HEAD, RANGE } from './schemas.ts';
 export const FinanceQuery = Type.Object(RANGE);
 
 const Sum = Type.Integer();
-const FiguresOut = Type.Object({
-  views: Sum,
-  watchTimeSec: Sum,
-  followers: Type.Integer({ description: 'More than were lost.' }),
-  grossCents: Sum,
-  netCents: Sum,
-  subscribers: Type.Integer({ description: 'Memberships that began.' }),
-  purchases: Type.Integer({ description: 'Sales.' }),
-});
+const FiguresOut = named(
+  'AnalyticsFigures',
+  Type.Object({
+    views: Sum,
+    watchTimeSec: Sum,
+    followers: Type.Integer({ description: 'Of all time: now. Of the range: won less lost.' }),
+    grossCents: Sum,
+    netCents: Sum,
+    subscribers: Type.Integer({ description: 'Memberships that began.' }),
+    purchases: Type.Integer({ description: 'Sales.' }),
+  }),
+);
 
 export const StatsOut = named(
   'AnalyticsStats',
@@ -96,10 +99,16 @@ function toFigures(figures: Figures): Static<typeof FiguresOut> {
   };
 }
 
-export function toStats({ head, lifetime, period, members }: StatsReport): Static<typeof StatsOut> {
+export function toStats({
+  head,
+  lifetime,
+  period,
+  followers,
+  members,
+}: StatsReport): Static<typeof StatsOut> {
   return {
     ...toHead(head),
-    lifetime: toFigures(lifetime),
+    lifetime: { ...toFigures(lifetime), followers },
     period: toFigures(period),
     averages: {
       revenuePerView: ratio(netOf(period), period.sums.views),

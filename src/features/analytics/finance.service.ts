@@ -21,6 +21,8 @@ interface Deps {
   reads: Pick<Reads, 'head'>;
   /** Of each span. */
   money(workspaceId: string, spans: readonly Span[]): Promise<Money[]>;
+  /** Now. */
+  followers(workspaceId: string): Promise<number>;
   members: {
     /** At each moment: how many, and what they bring in a month. */
     at(workspaceId: string, moments: readonly Date[]): Promise<{ members: number; mrrCents: number }[]>;
@@ -39,6 +41,8 @@ export interface Figures {
 
 export interface StatsReport {
   head: Head;
+  /** Now. */
+  followers: number;
   lifetime: Figures;
   period: Figures;
   /** When the period ends, or now. */
@@ -72,6 +76,7 @@ export interface FinanceReads {
 }
 
 const BEGINNING = dateFromMs(0);
+const END = dateFromMs(Date.UTC(9999, 0));
 const NO_MONEY: Money = { grossCents: 0, feeCents: 0, refundCents: 0, count: 0 };
 
 export function createFinanceReads(deps: Deps): FinanceReads {
@@ -81,30 +86,38 @@ export function createFinanceReads(deps: Deps): FinanceReads {
       const head = await reads.head(query);
       const now = clock.ms();
       const life = { from: BEGINNING, to: dateFromMs((Math.floor(now / DAY_MS) + 1) * DAY_MS) };
-      const [[period, lifetime], [at]] = await Promise.all([
+      const [[period, lifetime], followers, [at]] = await Promise.all([
         figuresOf(deps, workspaceId, [head.range, life], query.includeSelf),
+        deps.followers(workspaceId),
         members.at(workspaceId, [dateFromMs(Math.min(now, head.range.to.getTime()))]),
       ]);
-      return { head, lifetime: lifetime ?? NONE, period: period ?? NONE, members: at?.members ?? 0 };
+      const figures = { lifetime: lifetime ?? NONE, period: period ?? NONE };
+      return { head, ...figures, followers, members: at?.members ?? 0 };
     },
     async summary(workspaceId, query) {
       const head = await reads.head(query);
       const before = previousOf(head.range);
       const end = dateFromMs(Math.min(clock.ms(), head.range.to.getTime()));
-      const untils = [head.range.to, head.range.from].map((to) => ({ from: BEGINNING, to }));
+      const later = { from: head.range.to, to: END };
       const account = { workspaceId, kind: 'ACCOUNT', id: '' } as const;
       const counted = { includeSelf: true, share: null };
-      const [[period = NONE, earlier = NONE], at, all] = await Promise.all([
+      const [[period = NONE, earlier = NONE], at, followers, [since = NOTHING]] = await Promise.all([
         figuresOf(deps, workspaceId, [head.range, before], query.includeSelf),
         members.at(workspaceId, [end, head.range.from, before.from]),
-        repository.sumPieces(deps.db, account, untils, counted),
+        deps.followers(workspaceId),
+        repository.sumPieces(deps.db, account, [later], counted),
       ]);
       const [now = NOBODY, start = NOBODY, first = NOBODY] = at;
-      const [followersNow = 0, followersThen = 0] = all.map(followersIn);
+      const atEnd = followers - followersIn(since);
       return {
         head,
-        period: { ...period, ...now, followers: followersNow, membersAtStart: start.members },
-        previous: { ...earlier, ...start, followers: followersThen, membersAtStart: first.members },
+        period: { ...period, ...now, followers: atEnd, membersAtStart: start.members },
+        previous: {
+          ...earlier,
+          ...start,
+          followers: atEnd - followersIn(period.sums),
+          membersAtStart: first.members,
+        },
       };
     },
   };

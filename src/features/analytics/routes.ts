@@ -215,6 +215,8 @@ function financeRoutes({ finance }: Deps): Route[] {
       method: 'GET',
       path: '/analytics/stats',
       summary: 'Audience and money, in all and in a range',
+      description:
+        'Views, followers, members and sales of all time, and of the range; and what a view brings.',
       query: FinanceQuery,
       reply: { status: 200, schema: StatsOut, csv: STATS_COLUMNS },
       async handler({ caller, acceptsCsv }, { query }) {
@@ -233,6 +235,8 @@ function financeRoutes({ finance }: Deps): Route[] {
       method: 'GET',
       path: '/analytics/summary',
       summary: 'Headline figures of a range, and of the one before',
+      description:
+        'Each with its value, that of as many days before, and the change. As `text/csv`, a line each.',
       query: FinanceQuery,
       reply: { status: 200, schema: SummaryOut, csv: SUMMARY_COLUMNS },
       async handler({ caller, acceptsCsv }, { query }) {

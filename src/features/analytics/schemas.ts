@@ -1,6 +1,6 @@
 import Type, { type TProperties } from 'typebox';
 import { named } from '../../http/named.ts';
-import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { IdOf, Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { GRANULARITIES } from '../../kernel/time-range.ts';
 
 export const RANGE = {
@@ -54,8 +54,12 @@ const rowsQuery = <const S extends readonly string[], F extends TProperties>(sor
   });
 export const VideosQuery = rowsQuery(['views', 'watchTimeSec', 'publishedAt'], {});
 export const StreamsQuery = rowsQuery(['views', 'watchTimeSec', 'liveMinutes'], {});
-const IdFilter = Type.Optional(Type.String({ maxLength: 64 }));
-export const GeographyQuery = rowsQuery(['views', 'watchTimeSec'], { videoId: IdFilter, streamId: IdFilter });
+const IdFilter = (of: string) =>
+  Type.Optional(Type.String({ maxLength: 64, description: `Only what was watched of this ${of}.` }));
+export const GeographyQuery = rowsQuery(['views', 'watchTimeSec'], {
+  videoId: IdFilter('video'),
+  streamId: IdFilter('stream'),
+});
 
 /** What every answer begins with. */
 export const HEAD = {
@@ -82,16 +86,22 @@ const SHOWN = {
 };
 const PERCENT_VIEWED = { avgPercentViewed: Rate('Of the length; null without views.') };
 
-const AccountTotals = Type.Object({
-  ...VIEWED,
-  ...AVERAGE,
-  newFollowers: Unfiltered(),
-  lostFollowers: Unfiltered(),
-  liveBroadcasts: Unfiltered(),
-  liveMinutes: Unfiltered(),
-  peakConcurrent: Unfiltered(),
-});
-const VideoTotals = Type.Object({ ...VIEWED, ...AVERAGE, ...PERCENT_VIEWED, ...SHOWN, plays: Unfiltered() });
+const AccountTotals = named(
+  'AnalyticsAccountTotals',
+  Type.Object({
+    ...VIEWED,
+    ...AVERAGE,
+    newFollowers: Unfiltered(),
+    lostFollowers: Unfiltered(),
+    liveBroadcasts: Unfiltered(),
+    liveMinutes: Unfiltered(),
+    peakConcurrent: Unfiltered(),
+  }),
+);
+const VideoTotals = named(
+  'AnalyticsVideoTotals',
+  Type.Object({ ...VIEWED, ...AVERAGE, ...PERCENT_VIEWED, ...SHOWN, plays: Unfiltered() }),
+);
 const ON_AIR = {
   broadcasts: Unfiltered(),
   liveMinutes: Unfiltered(),
@@ -99,14 +109,17 @@ const ON_AIR = {
   avgConcurrent: Rate('Null while nobody watched.'),
   chatMessages: Unfiltered(),
 };
-const StreamTotals = Type.Object({
-  ...VIEWED,
-  ...AVERAGE,
-  ...ON_AIR,
-  joins: Unfiltered(),
-  leaves: Unfiltered(),
-  bitrateKbps: Rate('The mean of what was broadcast; null without a broadcast.'),
-});
+const StreamTotals = named(
+  'AnalyticsStreamTotals',
+  Type.Object({
+    ...VIEWED,
+    ...AVERAGE,
+    ...ON_AIR,
+    joins: Unfiltered(),
+    leaves: Unfiltered(),
+    bitrateKbps: Rate('The mean of what was broadcast; null without a broadcast.'),
+  }),
+);
 const DATE = {
   date: Type.String({ description: 'The first local day of the piece; by the hour, its beginning.' }),
 };
@@ -117,7 +130,7 @@ export const AccountAnalytics = named(
   Type.Object({
     ...HEAD,
     totals: AccountTotals,
-    previous: Type.Union([AccountTotals, Type.Null()]),
+    previous: NullableObject(AccountTotals),
     series: Type.Array(
       Type.Object({ ...DATE, ...VIEWED, newFollowers: Unfiltered(), liveMinutes: Unfiltered() }),
     ),
@@ -183,7 +196,7 @@ export const VideoAnalytics = named(
     title: Nullable(Type.String()),
     ...DELETED,
     totals: VideoTotals,
-    previous: Type.Union([VideoTotals, Type.Null()]),
+    previous: NullableObject(VideoTotals),
     series: Type.Array(Type.Object({ ...DATE, ...VIEWED, impressions: Unfiltered(), plays: Unfiltered() })),
     retention: Type.Array(
       Type.Object({
@@ -204,7 +217,7 @@ export const StreamAnalytics = named(
     title: Nullable(Type.String()),
     ...DELETED,
     totals: StreamTotals,
-    previous: Type.Union([StreamTotals, Type.Null()]),
+    previous: NullableObject(StreamTotals),
     series: Type.Array(
       Type.Object({
         ...DATE,

@@ -2,6 +2,7 @@ import { analyticsRoutes, createFinanceReads, createReads } from '../../features
 import { createRevenue } from '../../features/ledger/index.ts';
 import { listBroadcasts } from '../../features/streams/index.ts';
 import { memberFigures } from '../../features/subscriptions/index.ts';
+import { followers } from '../../features/users/index.ts';
 import type { Core, Noun } from '../core.ts';
 import { namesIn } from './revenue.ts';
 
@@ -24,6 +25,7 @@ function readsOf(core: Core) {
     ...core,
     reads,
     money: (workspaceId, spans) => revenue.sums(workspaceId, spans),
+    followers: (workspaceId) => followers.count(db, workspaceId),
     members: {
       at: (workspaceId, moments) => memberFigures.at(db, workspaceId, moments),
       changes: (workspaceId, spans) => memberFigures.changes(db, workspaceId, spans),
