@@ -49,7 +49,10 @@ create table fact_sum_state (
   -- Every transaction below this one is counted.
   next_xid xid8 not null,
   -- All that was committed until then.
-  fresh_until timestamptz not null
+  fresh_until timestamptz not null,
+  -- When every transaction below the mark is counted, all is that was committed until then.
+  mark_xid xid8,
+  mark_at timestamptz
 );
 
 -- By quarter-hour and again by UTC day: the days of any zone are quarters at both ends and UTC days between them.
@@ -121,6 +124,8 @@ create table analytics_seen (
   share text not null,
   viewer bytea not null,
   is_self boolean not null,
+  -- The quarter-hour of the first sign, which is the one it is counted in.
+  first_at timestamptz not null,
   primary key (at, workspace_id, subject_id, share, viewer, is_self)
 );
 

@@ -7,4 +7,5 @@ export { notifications } from './parts/notifications.ts';
 export { playlists } from './parts/playlists.ts';
 export { quota } from './parts/quota.ts';
 export { revenue } from './parts/revenue.ts';
+export { sums } from './parts/sums.ts';
 export { support } from './parts/support.ts';

@@ -2,3 +2,4 @@
 export { createFinanceReads } from './finance.service.ts';
 export { createReads } from './reads.service.ts';
 export { analyticsRoutes } from './routes.ts';
+export { createSums } from './sums.service.ts';

@@ -43,6 +43,7 @@ create table analytics_seen (
   share text not null,
   viewer bytea not null,
   is_self boolean not null,
+  first_at timestamp with time zone not null,
   constraint analytics_seen_pkey PRIMARY KEY (at, workspace_id, subject_id, share, viewer, is_self)
 );
 
@@ -816,6 +817,8 @@ create table fact_sum_state (
   is_only boolean not null default true,
   next_xid xid8 not null,
   fresh_until timestamp with time zone not null,
+  mark_xid xid8,
+  mark_at timestamp with time zone,
   constraint fact_sum_state_is_only_check CHECK (is_only),
   constraint fact_sum_state_pkey PRIMARY KEY (is_only)
 );

@@ -386,6 +386,7 @@ export interface AnalyticsSeenTable {
   share: string;
   viewer: Uint8Array;
   is_self: boolean;
+  first_at: Date;
 }
 
 export interface AnalyticsShareTable {
@@ -872,6 +873,8 @@ export interface FactSumStateTable {
   is_only: Generated<boolean>;
   next_xid: string;
   fresh_until: Date;
+  mark_xid: string | null;
+  mark_at: Date | null;
 }
 
 export interface FollowTable {

@@ -1,0 +1,228 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Tx } from '../../platform/db/index.ts';
+import { plannedWithValues } from '../../platform/db/page.ts';
+import { beaconMoves, dayOf, factColumns, isNew, quarterOf, type Scope } from './beacons.repository.ts';
+
+type Sql = RawBuilder<unknown>;
+
+/** `level`: what a fact counts for beside its workspace. */
+function levelsOf(subject: string): Sql {
+  return sql`(select * from (values ('ACCOUNT', ''), (${kindOf(subject)}, ${sql.raw(subject)})) one (kind, id)
+    where kind is not null) level`;
+}
+
+function kindOf(subject: string): Sql {
+  const id = sql.raw(subject);
+  return sql`case when ${id} like 'vid\\_%' then 'VIDEO' when ${id} like 'str\\_%' then 'STREAM' end`;
+}
+
+/** `span`: the quarter-hour and its UTC day. */
+const SPANS = sql`(values (15::smallint, at), (1440::smallint, ${dayOf('at')})) span (minutes, begins)`;
+
+const SEARCH = String.raw`(^|\.)(google|bing|duckduckgo|yahoo|ecosia|baidu|yandex|startpage|qwant|search\.brave)\.`;
+const SOCIAL = String.raw`(^|\.)(facebook|instagram|twitter|x|t\.co|reddit|linkedin|lnkd|youtube|youtu|tiktok|pinterest|whatsapp|telegram|t\.me|discord|threads|bsky|mastodon|vk|twitch)(\.|$)`;
+
+/** `share`: of what is known of a viewer, each by itself. What nobody knows is empty. */
+function sharesOf(alias: string): Sql {
+  const of = (name: string) => sql.raw(`${alias}.${name}`);
+  return sql`(values ('country', coalesce(${of('country')}, 'ZZ')), ('device', coalesce(${of('device')}, '')),
+    ('browser', coalesce(${of('browser')}, '')), ('os', coalesce(${of('os')}, '')),
+    ('referrer', coalesce(${of('referrer')}, '')),
+    ('source', case when ${of('referrer')} is null then 'DIRECT' when ${of('referrer')} ~ ${SEARCH} then 'SEARCH'
+      when ${of('referrer')} ~ ${SOCIAL} then 'SOCIAL' else 'LINK' end)) share (dimension, value)`;
+}
+
+/** Each viewer of a UTC day once for each of what is counted: `seen`, those who are new. */
+const SEEN = sql`
+  sign as (
+    select * from (
+      select xid, created_at, id, workspace_id, subject_id, viewer, is_self, country, device, browser, os, referrer
+      from fresh where kind = 'VIEW'
+      union all select xid, created_at, id, workspace_id, subject_id, viewer, is_self, country, device, browser, os,
+        referrer from move where sign = 1 and is_new and plays and not was_seen) one
+    where viewer is not null),
+  seen as (
+    insert into analytics_seen (at, workspace_id, subject_id, share, viewer, is_self, first_at)
+    select distinct on (1, 2, 3, 4, 5, 6) ${dayOf('created_at')}, workspace_id, level.id,
+      part.share, viewer, is_self, ${quarterOf('created_at')}
+    from sign cross join lateral ${levelsOf('sign.subject_id')}
+      cross join lateral (select '' as share union all
+        select share.dimension || ':' || share.value from ${sharesOf('sign')}) part
+    order by 1, 2, 3, 4, 5, 6, xid, created_at, id
+    on conflict do nothing
+    returning *)`;
+
+const ADDED = {
+  views: sum('VIEW'),
+  unique_viewers: sum('UNIQUE'),
+  watch_ms: sum('WATCH'),
+  impressions: sum('IMPRESSION'),
+  plays: sum('PLAY'),
+  joins: sum('JOIN'),
+  leaves: sum('LEAVE'),
+  chat_messages: sum('CHAT'),
+  new_followers: sum('FOLLOW'),
+  lost_followers: sum('UNFOLLOW'),
+  broadcasts: sum('BROADCAST'),
+  live_ms: sum('LIVE'),
+  viewer_samples_sum: sum('PRESENCE'),
+  viewer_samples: sum('PRESENCE', 'pieces'),
+  bitrate_kbit: sum('BITRATE'),
+};
+
+function sum(measure: string, what: 'total' | 'pieces' = 'total'): Sql {
+  return sql`coalesce(sum(${sql.raw(what)}) filter (where measure = ${sql.lit(measure)}), 0)::bigint`;
+}
+
+/** One row for each sum and what is added to it. */
+const TOTALS = sql`
+  counted as (
+    select workspace_id, subject_id, ${quarterOf('created_at')} as at, is_self, kind as measure,
+      sum(amount) as total, max(amount) as highest, count(*) as pieces
+    from fresh where kind <> 'BEACON' group by 1, 2, 3, 4, 5
+    union all
+    select workspace_id, subject_id, ${quarterOf('created_at')}, is_self, 'BITRATE',
+      sum(amount * coalesce(bitrate_kbps, 0) / 1000), 0, 0
+    from fresh where kind = 'LIVE' group by 1, 2, 3, 4
+    union all
+    select workspace_id, subject_id, ${quarterOf('created_at')}, is_self, 'WATCH', sum(sign * watch_ms), 0, 0
+    from move where watch_ms > 0 group by 1, 2, 3, 4 having sum(sign * watch_ms) <> 0
+    union all
+    select workspace_id, subject_id, ${quarterOf('created_at')}, is_self, 'PLAY', sum(sign), 0, 0
+    from move where begins group by 1, 2, 3, 4 having sum(sign) <> 0),
+  leveled as (
+    select workspace_id, level.kind as subject_kind, level.id as subject_id, at, is_self, measure, total, highest,
+      pieces
+    from counted cross join lateral ${levelsOf('counted.subject_id')}
+    union all
+    select workspace_id, case when subject_id = '' then 'ACCOUNT' else ${kindOf('subject_id')} end, subject_id,
+      first_at, is_self, 'UNIQUE', count(*), 0, 0
+    from seen where share = '' group by 1, 2, 3, 4, 5),
+  totaled as (
+    insert into analytics_total (workspace_id, subject_kind, subject_id, span, at, is_self, peak_viewers,
+      ${sql.raw(Object.keys(ADDED).join(', '))})
+    select workspace_id, subject_kind, subject_id, span.minutes, span.begins, is_self,
+      coalesce(max(highest) filter (where measure = 'PRESENCE'), 0), ${sql.join(Object.values(ADDED))}
+    from leveled cross join lateral ${SPANS}
+    group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+    on conflict (workspace_id, subject_kind, subject_id, span, at, is_self) do update set
+      peak_viewers = greatest(analytics_total.peak_viewers, excluded.peak_viewers),
+      ${added('analytics_total', Object.keys(ADDED))})`;
+
+function added(table: string, columns: readonly string[]): Sql {
+  return sql.raw(columns.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(', '));
+}
+
+const SHARES = sql`
+  shared as (
+    select workspace_id, subject_id, ${quarterOf('created_at')} as at, is_self, share.dimension, share.value,
+      sum(amount) as views, 0::numeric as watch_ms
+    from fresh cross join lateral ${sharesOf('fresh')} where kind = 'VIEW' group by 1, 2, 3, 4, 5, 6
+    union all
+    select workspace_id, subject_id, ${quarterOf('created_at')}, is_self, share.dimension, share.value, 0,
+      sum(sign * watch_ms)
+    from move cross join lateral (select * from ${sharesOf('move')}
+      union all select 'quality', quality where quality is not null) share
+    where watch_ms > 0 group by 1, 2, 3, 4, 5, 6 having sum(sign * watch_ms) <> 0),
+  shared_by_level as (
+    select workspace_id, level.kind as subject_kind, level.id as subject_id, at, is_self, dimension, value, views,
+      0 as unique_viewers, watch_ms
+    from shared cross join lateral ${levelsOf('shared.subject_id')}
+    union all
+    select workspace_id, case when subject_id = '' then 'ACCOUNT' else ${kindOf('subject_id')} end, subject_id,
+      first_at, is_self, split_part(share, ':', 1), substr(share, strpos(share, ':') + 1), 0, count(*), 0
+    from seen where share <> '' group by 1, 2, 3, 4, 5, 6, 7),
+  parted as (
+    insert into analytics_share (workspace_id, subject_kind, subject_id, dimension, span, value, at, is_self, views,
+      unique_viewers, watch_ms)
+    select workspace_id, subject_kind, subject_id, dimension, span.minutes, value, span.begins, is_self, sum(views),
+      sum(unique_viewers), sum(watch_ms)
+    from shared_by_level cross join lateral ${SPANS}
+    group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8
+    on conflict (workspace_id, subject_kind, subject_id, dimension, span, value, at, is_self) do update set
+      ${added('analytics_share', ['views', 'unique_viewers', 'watch_ms'])})`;
+
+/** Videos are at most so long (docs/decisions/plans.md): later seconds are of none. */
+const LONGEST_SEC = 43_200;
+
+/**
+ * Which seconds a player passed from beacon to beacon, where the time between them was enough for it, at twice the
+ * speed: where each stretch begins and ends, summed up to arrays.
+ */
+const RETENTION = sql`
+  stretch as (
+    select workspace_id, subject_id, ${dayOf('created_at')} as at, is_self, sign,
+      greatest(ceil(begun), 0)::integer as first_second, least(ceil(position), ${sql.lit(LONGEST_SEC)})::integer as next_second
+    from move cross join lateral (
+      select e ->> 'type' as type, (e ->> 'positionSec')::float8 as position,
+        coalesce(lag((e ->> 'positionSec')::float8) over told, (last_event ->> 'positionSec')::float8) as begun,
+        coalesce(lag(e ->> 'type') over told, 'PLAY') as before
+      from jsonb_array_elements(player_events) with ordinality one (e, n) window told as (order by n)) event
+    where left_playing and watch_ms > 0 and subject_id like 'vid\\_%' and type <> 'SEEK'
+      and before in ('PLAY', 'TICK', 'SEEK') and position > begun and position < 1e9 and begun > -1e9
+      and position - begun <= 2 * watch_ms / 1000.0 + 2),
+  turn as (
+    select workspace_id, subject_id, at, is_self, second, sum(delta)::integer as delta from stretch
+      cross join lateral (values (0, 0), (first_second, sign), (next_second, -sign)) one (second, delta)
+    where first_second < next_second group by 1, 2, 3, 4, 5),
+  run as (
+    select workspace_id, subject_id, at, is_self, second, lead(second) over seconds as next_second,
+      (sum(delta) over seconds)::integer as watched
+    from turn window seconds as (partition by workspace_id, subject_id, at, is_self order by second)),
+  retained as (
+    insert into analytics_retention (workspace_id, video_id, at, is_self, watched)
+    select workspace_id, subject_id, at, is_self, array_agg(watched order by second)
+    from run cross join lateral generate_series(second, next_second - 1)
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (workspace_id, video_id, at, is_self) do update set watched = (
+      select array_agg(coalesce(a, 0) + coalesce(b, 0) order by n)
+      from unnest(analytics_retention.watched, excluded.watched) with ordinality one (a, b, n)))`;
+
+/** What is counted of content: all but what only usage is made of. */
+const KINDS = [
+  ...(['BEACON', 'VIEW', 'IMPRESSION', 'JOIN', 'LEAVE', 'PRESENCE', 'CHAT', 'FOLLOW', 'UNFOLLOW'] as const),
+  ...(['BROADCAST', 'LIVE'] as const),
+];
+
+/** Adds the new facts to what is counted of content: one statement, so that each fact is read once. */
+export async function addCounts(tx: Tx, scope: Scope): Promise<void> {
+  await sql`
+    ${plannedWithValues} with fresh as materialized (
+      select ${factColumns('f')} from fact f where ${isNew(scope)} and not is_bot
+        and kind in (${sql.join(KINDS.map((kind) => sql.lit(kind)))})),
+    ${beaconMoves(scope)}, ${SEEN}, ${TOTALS}, ${SHARES}, ${RETENTION}
+    select 1`.execute(tx);
+}
+
+const USAGE = ['STORAGE', 'EGRESS', 'ENCODE', 'LIVE', 'ROOM', 'REQUEST', 'DELIVERY'] as const;
+
+/** Adds the new facts to what was used. Storage is a gauge: of a span its highest counts. */
+export async function addUsage(tx: Tx, scope: Scope): Promise<void> {
+  await sql`
+    ${plannedWithValues} with used as materialized (
+      select workspace_id, kind, ${quarterOf('created_at')} as at,
+        case when kind = 'STORAGE' then max(amount) else sum(amount) end as amount
+      from fact f where ${isNew(scope)} and kind in (${sql.join(USAGE.map((kind) => sql.lit(kind)))})
+      group by 1, 2, 3)
+    insert into usage_total (workspace_id, metric, span, at, amount)
+    select workspace_id, kind, span.minutes, span.begins,
+      case when kind = 'STORAGE' then max(amount) else sum(amount) end
+    from used cross join lateral ${SPANS} group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (workspace_id, metric, span, at) do update set amount =
+      case when excluded.metric = 'STORAGE' then greatest(usage_total.amount, excluded.amount)
+        else usage_total.amount + excluded.amount end`.execute(tx);
+}
+
+/** Adds the new requests to those of each key and day. */
+export async function addRequests(tx: Tx, scope: Scope): Promise<void> {
+  const errors = (from: number, to: number) =>
+    sql`coalesce(sum(amount) filter (where status between ${sql.lit(from)} and ${sql.lit(to)}), 0)`;
+  await sql`
+    ${plannedWithValues} insert into usage_request (workspace_id, key_id, at, requests, errors_4xx, errors_5xx,
+      rate_limited)
+    select workspace_id, coalesce(key_id, ''), ${dayOf('created_at')}, sum(amount), ${errors(400, 499)},
+      ${errors(500, 599)}, ${errors(429, 429)}
+    from fact f where ${isNew(scope)} and kind = 'REQUEST' group by 1, 2, 3 order by 1, 2, 3
+    on conflict (workspace_id, at, key_id) do update set
+      ${added('usage_request', ['requests', 'errors_4xx', 'errors_5xx', 'rate_limited'])}`.execute(tx);
+}

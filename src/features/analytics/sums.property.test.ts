@@ -1,0 +1,14 @@
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { history } from '../../../test/analytics/history.ts';
+import { openLife } from '../../../test/analytics/life.ts';
+
+let life: Awaited<ReturnType<typeof openLife>>;
+before(async () => {
+  life = await openLife();
+});
+after(() => life.close());
+
+test('the sums are those of a recount, whatever comes in whichever order, with kills, late commits and days made anew', async () => {
+  await fc.assert(fc.asyncProperty(history, life.live), { numRuns: 6 });
+});

@@ -1,0 +1,134 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { plannedWithValues } from '../../platform/db/page.ts';
+import type { Scope } from './beacons.repository.ts';
+
+/** What can be seen of the transactions of this database at one moment. */
+export interface Horizon {
+  /** Every transaction below this one has ended, as far as it can have written facts. */
+  ended: string;
+  /** No transaction from here on had begun. */
+  begun: string;
+  /** There are facts of transactions that ended before an older one. */
+  hasMore: boolean;
+}
+
+/** A number of 32 bits as a whole one: it is not above `x`, and not far below. */
+const WHOLE = sql`case when low > x % (1::bigint << 32) then x - x % (1::bigint << 32) + low - (1::bigint << 32)
+  else x - x % (1::bigint << 32) + low end`;
+
+/**
+ * The snapshot of the database server has the transactions of all its databases, the longest of which may be anybody's.
+ * So it is asked which ones run in this one, after the snapshot: whatever has ended since is seen by every later
+ * statement. Where the role may not see those of others, the snapshot's decide.
+ */
+export async function readHorizon(db: Db): Promise<Horizon> {
+  const { rows } = await sql<Horizon>`
+    ${plannedWithValues} with
+    seen as materialized (
+      select pg_snapshot_xmin(now)::text::bigint as oldest, pg_snapshot_xmax(now)::text::bigint as x
+      from pg_current_snapshot() now),
+    running as materialized (
+      select backend_xid::text::bigint as low, usesysid <> current_user::regrole
+        and not pg_has_role('pg_read_all_stats', 'USAGE') as is_hidden
+      from pg_stat_activity where datname = current_database()
+        and (backend_type is null or backend_type = 'client backend')
+      union all
+      select transaction::text::bigint, false from pg_prepared_xacts where database = current_database()),
+    horizon as materialized (
+      select x, case when coalesce(bool_or(is_hidden), false) then oldest else least(x, min(${WHOLE})) end as ended
+      from seen left join running on true group by x, oldest)
+    select ended::text, x::text as begun,
+      exists (select from fact where xid >= (select ended::text::xid8 from horizon)) as "hasMore"
+    from horizon`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database has no snapshot');
+  return row;
+}
+
+export async function insertState(db: Db): Promise<void> {
+  await sql`insert into fact_sum_state (next_xid, fresh_until) values ('0', 'epoch') on conflict do nothing`.execute(
+    db,
+  );
+}
+
+/** For statements over facts: their tables grow faster than what the planner knows of them. */
+export async function planForFacts(tx: Tx): Promise<void> {
+  await sql`
+    select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
+      set_config('work_mem', '64MB', true)`.execute(tx);
+}
+
+/** @returns where the sums are, or undefined while another process adds to them. */
+export async function lockState(tx: Tx, whenTaken: 'skip' | 'wait'): Promise<string | undefined> {
+  const query = tx.selectFrom('fact_sum_state').select('next_xid').forNoKeyUpdate();
+  const row = await (whenTaken === 'skip' ? query.skipLocked() : query).executeTakeFirst();
+  return row?.next_xid;
+}
+
+/** The next facts in order of their transactions, which are taken whole. */
+export interface Chunk {
+  facts: number;
+  /** The last of them; null where there are none. */
+  lastXid: string | null;
+  from: Date;
+  to: Date;
+}
+
+export async function findChunk(tx: Tx, fromXid: string, belowXid: string, most: number): Promise<Chunk> {
+  const { rows } = await sql<Chunk>`
+    ${plannedWithValues} select count(*) as facts, max(xid) as "lastXid",
+      coalesce(min(created_at), 'epoch') as "from", coalesce(max(created_at), 'epoch') as "to"
+    from fact where xid >= ${fromXid}::xid8 and xid <= (
+      select max(xid) from (select xid from fact where xid >= ${fromXid}::xid8 and xid < ${belowXid}::xid8
+        order by xid limit ${most}) one)`.execute(tx);
+  const [row] = rows;
+  if (row === undefined) throw new Error('an aggregate has a row');
+  return row;
+}
+
+export async function moveState(tx: Tx, nextXid: string): Promise<void> {
+  await tx.updateTable('fact_sum_state').set({ next_xid: nextXid }).execute();
+}
+
+/**
+ * All is counted that this horizon saw as ended. What ended after an older transaction is not, so freshness then
+ * waits for a mark: an earlier moment, all of whose transactions have ended since.
+ */
+export async function markFresh(tx: Tx, { ended, begun, hasMore }: Horizon, at: Date): Promise<void> {
+  await sql`
+    update fact_sum_state set
+      fresh_until = greatest(fresh_until, case when not ${hasMore}::boolean then ${at}::timestamptz
+        when mark_xid <= ${ended}::xid8 then mark_at end),
+      mark_xid = case when mark_xid > ${ended}::xid8 then mark_xid else ${begun}::xid8 end,
+      mark_at = case when mark_xid > ${ended}::xid8 then mark_at else ${at}::timestamptz end
+    where next_xid >= ${ended}::xid8`.execute(tx);
+}
+
+/** Forgets who was seen on days of which no fact comes any more. */
+export async function deleteSeen(db: Db, before: Date): Promise<void> {
+  await db.deleteFrom('analytics_seen').where('at', '<', before).execute();
+}
+
+/** Of these days everything goes that is made of facts. */
+export async function deleteSums(tx: Tx, { days: { from, to } }: Pick<Scope, 'days'>): Promise<void> {
+  const tables = [
+    ...(['analytics_total', 'analytics_share', 'analytics_retention', 'analytics_seen'] as const),
+    ...(['usage_total', 'usage_request'] as const),
+  ];
+  for (const table of tables)
+    await tx.deleteFrom(table).where('at', '>=', from).where('at', '<', to).execute();
+}
+
+/** Of these UTC days, those that have sums and whose partition of facts is gone. @returns as `YYYY-MM-DD`. */
+export async function daysWithoutFacts(db: Db, from: Date, to: Date): Promise<string[]> {
+  const { rows } = await sql<{ day: string }>`
+    select to_char(day at time zone 'UTC', 'YYYY-MM-DD') as day
+    from generate_series(${from}::timestamptz, ${to}::timestamptz - interval '24 hours', interval '24 hours') day
+    where to_regclass('fact_' || to_char(day at time zone 'UTC', 'YYYYMMDD')) is null
+      and (exists (select from analytics_total where at = day and span = 1440)
+        or exists (select from usage_total where at = day and span = 1440))
+      and not exists (select from fact where created_at >= day and created_at < day + interval '24 hours')
+    order by 1`.execute(db);
+  return rows.map(({ day }) => day);
+}

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import type { Fact, Viewer } from '../../src/features/facts/index.ts';
+import type { PlayerEvent } from '../../src/platform/db/json-columns.ts';
+
+const MIDNIGHT = Date.parse('2026-11-21T00:00:00Z');
+/** All that is written by the sums, in order. */
+export const TABLES = [
+  ...['analytics_seen', 'analytics_total', 'analytics_share', 'analytics_retention'],
+  ...['usage_total', 'usage_request', 'fact_sum_state'],
+];
+
+const viewer: fc.Arbitrary<Viewer | null> = fc.option(
+  fc.record({
+    hash: fc.constantFrom('aa', 'bb', 'cc'),
+    country: fc.constantFrom('DE', 'ZZ'),
+    device: fc.constantFrom('MOBILE', null),
+    browser: fc.constant('Firefox'),
+    os: fc.constant(null),
+    referrer: fc.constantFrom(null, 'google.com', 'm.facebook.com', 'example.com'),
+    isBot: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+    isSelf: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+  }),
+  { freq: 6 },
+);
+/** Around two quarter-hours and midnight, and now and then a day away. */
+const at = fc
+  .tuple(
+    fc.constantFrom(0, 0, 0, -900_000, 900_000, -86_400_000, 50_000_000),
+    fc.integer({ min: -90, max: 90 }),
+    fc.constantFrom(0, 0, 501),
+  )
+  .map(([far, seconds, ms]) => new Date(MIDNIGHT + far + seconds * 1000 + ms));
+const events: fc.Arbitrary<PlayerEvent[]> = fc.array(
+  fc.record(
+    {
+      type: fc.constantFrom('PLAY', 'TICK', 'TICK', 'PAUSE', 'SEEK', 'END', 'ERROR'),
+      positionSec: fc.integer({ min: 0, max: 160 }).map((n) => n / 4),
+      at: fc.constant(1),
+      quality: fc.constantFrom(720, 1080),
+    },
+    { requiredKeys: ['type', 'positionSec', 'at'] },
+  ),
+  { minLength: 1, maxLength: 3 },
+);
+const beacon = fc.record({
+  kind: fc.constant('BEACON' as const),
+  playbackSession: fc.constantFrom('one', 'two'),
+  number: fc.oneof(
+    { weight: 9, arbitrary: fc.integer({ min: 0, max: 9 }) },
+    { weight: 1, arbitrary: fc.constant(108) },
+  ),
+  playerEvents: events,
+  subjectId: fc.constantFrom('vid_a', 'vid_a', 'str_a'),
+  viewer,
+  at,
+});
+const other = fc.record({
+  kind: fc.constantFrom(
+    ...([
+      'VIEW',
+      'VIEW',
+      'VIEW',
+      'IMPRESSION',
+      'JOIN',
+      'LEAVE',
+      'PRESENCE',
+      'CHAT',
+      'FOLLOW',
+      'UNFOLLOW',
+    ] as const),
+    ...([
+      'BROADCAST',
+      'LIVE',
+      'REQUEST',
+      'REQUEST',
+      'DELIVERY',
+      'EGRESS',
+      'ENCODE',
+      'ROOM',
+      'STORAGE',
+    ] as const),
+  ),
+  amount: fc.integer({ min: 0, max: 5000 }),
+  subjectId: fc.constantFrom('vid_a', 'vid_b', 'str_a', null),
+  viewer,
+  bitrateKbps: fc.constantFrom(null, 2500),
+  keyId: fc.constantFrom('key_1', null),
+  status: fc.constantFrom(200, 404, 429, 503),
+  at,
+});
+/** Facts that are committed together: when they are written, and how many steps later they are committed. */
+const change = fc.record({
+  facts: fc.array(fc.oneof({ weight: 3, arbitrary: beacon }, { weight: 1, arbitrary: other }), {
+    minLength: 1,
+    maxLength: 6,
+  }),
+  begins: fc.integer({ min: 0, max: 5 }),
+  lasts: fc.constantFrom(0, 0, 0, 1, 3),
+});
+export const history = fc.record({
+  changes: fc.array(change, { minLength: 1, maxLength: 12 }),
+  /** What is done after each step: nothing, a run, one that is killed, two at once, or a day is made anew. */
+  acts: fc.array(
+    fc.oneof(
+      fc.constantFrom('none', 'run', 'run', 'two', 'rebuild'),
+      fc
+        .tuple(fc.constantFrom('BEFORE', 'AFTER'), fc.constantFrom(...TABLES))
+        .map(([when, table]) => when + table),
+    ),
+    { minLength: 9, maxLength: 9 },
+  ),
+  chunk: fc.constantFrom(2, 7, 1000),
+});
+
+/** Facts that are committed together. */
+export type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
+
+/** In a workspace and sessions of this history alone. */
+export function placed(prefix: string, fact: Change['facts'][number]): Fact {
+  const { playbackSession, ...rest }: Omit<Fact, 'workspaceId'> = fact;
+  const ours = { ...rest, workspaceId: `${prefix}w` };
+  return playbackSession === undefined ? ours : { ...ours, playbackSession: prefix + playbackSession };
+}

@@ -1,0 +1,306 @@
+import type { Sql } from 'postgres';
+
+/** A fact as the database has it. */
+export interface FactRow {
+  xid: bigint;
+  at: number;
+  id: string;
+  workspace: string;
+  kind: string;
+  subject: string | null;
+  amount: number;
+  viewer: string | null;
+  shares: Record<string, string>;
+  isBot: boolean;
+  isSelf: boolean;
+  session: string | null;
+  number: number | null;
+  events: { type: string; positionSec: number; quality?: number }[];
+  bitrate: number;
+  key: string;
+  status: number;
+}
+
+/** What a sum is called, and how much it is. Sums of nothing are left out. */
+export type Sums = Map<string, number>;
+
+const DAY = 86_400_000;
+const floor = (at: number, span: number) => Math.floor(at / span) * span;
+
+/** Facts in the order in which they were committed. */
+const inOrder = (a: FactRow, b: FactRow) =>
+  Number(a.xid - b.xid) || a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+/**
+ * Counts all facts again, slowly and by the words of docs/decisions/analytics.md: what the sums have to be. Written
+ * without a look at the SQL that adds them up.
+ */
+export function recount(rows: readonly FactRow[]): Sums {
+  const sums: Sums = new Map();
+  const facts = [...rows].sort(inOrder);
+  const human = facts.filter((fact) => !fact.isBot);
+  for (const fact of human) countPlain(sums, fact);
+  for (const fact of facts) countUsage(sums, fact);
+  const beacons = firstOfTheirNumber(human);
+  for (const beacon of beacons) countBeacon(sums, beacon, before(beacon, beacons));
+  countViewers(
+    sums,
+    human.filter((fact) => fact.kind === 'VIEW' || (beacons.includes(fact) && isPlaying(fact))),
+  );
+  for (const [name, amount] of sums) if (amount === 0) sums.delete(name);
+  return sums;
+}
+
+function add(sums: Sums, name: (string | number | boolean)[], amount: number): void {
+  const key = name.join('|');
+  sums.set(key, (sums.get(key) ?? 0) + amount);
+}
+
+function raise(sums: Sums, name: (string | number | boolean)[], amount: number): void {
+  const key = name.join('|');
+  sums.set(key, Math.max(sums.get(key) ?? 0, amount));
+}
+
+/** The account, and what the fact is of. */
+function levels(subject: string | null): [string, string][] {
+  if (subject?.startsWith('vid_'))
+    return [
+      ['ACCOUNT', ''],
+      ['VIDEO', subject],
+    ];
+  if (subject?.startsWith('str_'))
+    return [
+      ['ACCOUNT', ''],
+      ['STREAM', subject],
+    ];
+  return [['ACCOUNT', '']];
+}
+
+/** Its sums: the quarter-hour and the UTC day of each level. */
+function places(fact: FactRow): (string | number | boolean)[][] {
+  return levels(fact.subject).flatMap(([kind, id]) =>
+    [15, 1440].map((span) => [fact.workspace, kind, id, span, floor(fact.at, span * 60_000), fact.isSelf]),
+  );
+}
+
+const COLUMNS: Record<string, string> = {
+  VIEW: 'views',
+  IMPRESSION: 'impressions',
+  JOIN: 'joins',
+  LEAVE: 'leaves',
+  CHAT: 'chat_messages',
+  FOLLOW: 'new_followers',
+  UNFOLLOW: 'lost_followers',
+  BROADCAST: 'broadcasts',
+  LIVE: 'live_ms',
+};
+
+function countPlain(sums: Sums, fact: FactRow): void {
+  const column = COLUMNS[fact.kind];
+  for (const place of places(fact)) {
+    if (column !== undefined) add(sums, ['total', ...place, column], fact.amount);
+    if (fact.kind === 'LIVE')
+      add(sums, ['total', ...place, 'bitrate_kbit'], Math.floor((fact.amount * fact.bitrate) / 1000));
+    if (fact.kind === 'PRESENCE') {
+      raise(sums, ['total', ...place, 'peak_viewers'], fact.amount);
+      add(sums, ['total', ...place, 'viewer_samples_sum'], fact.amount);
+      add(sums, ['total', ...place, 'viewer_samples'], 1);
+    }
+    if (fact.kind === 'VIEW') {
+      for (const [dimension, value] of Object.entries(fact.shares))
+        add(sums, ['share', ...place, dimension, value, 'views'], fact.amount);
+    }
+  }
+}
+
+function countUsage(sums: Sums, fact: FactRow): void {
+  const { kind, workspace, amount, at, key, status } = fact;
+  if (!['STORAGE', 'EGRESS', 'ENCODE', 'LIVE', 'ROOM', 'REQUEST', 'DELIVERY'].includes(kind)) return;
+  for (const span of [15, 1440]) {
+    const name = ['usage', workspace, kind, span, floor(at, span * 60_000)];
+    if (kind === 'STORAGE') raise(sums, name, amount);
+    else add(sums, name, amount);
+  }
+  if (kind !== 'REQUEST') return;
+  const name = ['request', workspace, key, floor(at, DAY)];
+  add(sums, [...name, 'requests'], amount);
+  if (status >= 400 && status < 500) add(sums, [...name, 'errors_4xx'], amount);
+  if (status >= 500) add(sums, [...name, 'errors_5xx'], amount);
+  if (status === 429) add(sums, [...name, 'rate_limited'], amount);
+}
+
+const isNear = (a: FactRow, b: FactRow) => a.session === b.session && Math.abs(a.at - b.at) < DAY;
+
+function firstOfTheirNumber(human: readonly FactRow[]): FactRow[] {
+  const all = human.filter(
+    ({ kind, session, number }) => kind === 'BEACON' && session !== null && number !== null,
+  );
+  return all.filter(
+    (one, place) => !all.slice(0, place).some((other) => isNear(one, other) && one.number === other.number),
+  );
+}
+
+/** Those of the session with the hundred numbers before, the nearest first. */
+function before(beacon: FactRow, beacons: readonly FactRow[]): FactRow[] {
+  const distance = (other: FactRow) => (beacon.number ?? 0) - (other.number ?? 0);
+  return beacons
+    .filter((other) => isNear(beacon, other) && distance(other) > 0 && distance(other) <= 100)
+    .sort((a, b) => distance(a) - distance(b) || inOrder(a, b));
+}
+
+const isPlaying = ({ events }: FactRow) => events.some(({ type }) => type === 'PLAY' || type === 'TICK');
+
+function leavesPlaying({ events }: FactRow): boolean {
+  if (events.length === 0) return false;
+  const last = events.filter(({ type }) => type !== 'SEEK').at(-1);
+  if (events.at(-1)?.type !== 'SEEK') return last?.type === 'PLAY' || last?.type === 'TICK';
+  return last === undefined || last.type === 'PLAY' || last.type === 'TICK';
+}
+
+function countBeacon(sums: Sums, beacon: FactRow, earlier: readonly FactRow[]): void {
+  const [previous] = earlier;
+  if (isPlaying(beacon) && !earlier.some(isPlaying))
+    for (const place of places(beacon)) add(sums, ['total', ...place, 'plays'], 1);
+  if (previous === undefined || !leavesPlaying(previous)) return;
+  const watched = Math.min(Math.max(beacon.at - previous.at, 0), 30_000);
+  const quality = previous.events.at(-1)?.quality;
+  const shares = { ...beacon.shares, ...(quality === undefined ? {} : { quality: String(quality) }) };
+  for (const place of places(beacon)) {
+    add(sums, ['total', ...place, 'watch_ms'], watched);
+    for (const [dimension, value] of Object.entries(shares))
+      add(sums, ['share', ...place, dimension, value, 'watch_ms'], watched);
+  }
+  if (watched > 0 && beacon.subject?.startsWith('vid_')) countSeconds(sums, previous, beacon, watched);
+}
+
+function countSeconds(sums: Sums, previous: FactRow, beacon: FactRow, watched: number): void {
+  let position = previous.events.at(-1)?.positionSec ?? 0;
+  let isOn = true;
+  for (const event of beacon.events) {
+    const length = event.positionSec - position;
+    if (isOn && event.type !== 'SEEK' && length > 0 && length <= (2 * watched) / 1000 + 2) {
+      for (
+        let second = Math.ceil(position);
+        second < Math.min(Math.ceil(event.positionSec), 43_200);
+        second++
+      )
+        add(
+          sums,
+          ['second', beacon.workspace, beacon.subject ?? '', floor(beacon.at, DAY), beacon.isSelf, second],
+          1,
+        );
+    }
+    position = event.positionSec;
+    isOn = ['PLAY', 'TICK', 'SEEK'].includes(event.type);
+  }
+}
+
+/** Each viewer of a day once for each of what they are counted by, where they were first. */
+function countViewers(sums: Sums, signs: readonly FactRow[]): void {
+  const seen = new Set<string>();
+  for (const sign of signs) {
+    const { workspace, viewer, isSelf } = sign;
+    if (viewer === null) continue;
+    for (const [kind, id] of levels(sign.subject)) {
+      for (const [dimension, value] of [['', ''], ...Object.entries(sign.shares)]) {
+        const key = [floor(sign.at, DAY), workspace, id, dimension, value, viewer, isSelf].join('|');
+        if (seen.has(key)) continue;
+        seen.add(key);
+        for (const span of [15, 1440]) {
+          const place = [workspace, kind, id, span, floor(sign.at, span * 60_000), isSelf];
+          const name =
+            dimension === '' ? ['total', ...place] : ['share', ...place, dimension ?? '', value ?? ''];
+          add(sums, [...name, 'unique_viewers'], 1);
+        }
+      }
+    }
+  }
+}
+
+/** The facts of workspaces whose ids begin so, those that are counted. */
+export async function readFacts(sql: Sql, prefix: string): Promise<FactRow[]> {
+  const rows = await sql`
+    select f.*, encode(viewer, 'hex') as who, f.xid::text as order from fact f
+    where starts_with(workspace_id, ${prefix}) and xid < (select next_xid from fact_sum_state)`;
+  return rows.map((row) => ({
+    xid: BigInt(row.order),
+    at: row.created_at.getTime(),
+    id: row.id,
+    workspace: row.workspace_id,
+    kind: row.kind,
+    subject: row.subject_id,
+    amount: row.amount,
+    viewer: row.who,
+    shares: {
+      country: row.country ?? 'ZZ',
+      device: row.device ?? '',
+      browser: row.browser ?? '',
+      os: row.os ?? '',
+      referrer: row.referrer ?? '',
+      source: sourceOf(row.referrer),
+    },
+    isBot: row.is_bot,
+    isSelf: row.is_self,
+    session: row.playback_session,
+    number: row.number,
+    events: row.player_events ?? [],
+    bitrate: row.bitrate_kbps ?? 0,
+    key: row.key_id ?? '',
+    status: row.status ?? 0,
+  }));
+}
+
+function sourceOf(referrer: string | null): string {
+  if (referrer === null) return 'DIRECT';
+  if (referrer === 'google.com') return 'SEARCH';
+  return referrer === 'm.facebook.com' ? 'SOCIAL' : 'LINK';
+}
+
+const KEYS = new Set([
+  'workspace_id',
+  'subject_kind',
+  'subject_id',
+  'dimension',
+  'value',
+  'span',
+  'at',
+  'is_self',
+]);
+
+/** What the tables of sums have for these workspaces. */
+export async function readSums(sql: Sql, prefix: string): Promise<Sums> {
+  const sums: Sums = new Map();
+  const of = (table: string) => sql`select * from ${sql(table)} where starts_with(workspace_id, ${prefix})`;
+  for (const row of [...(await of('analytics_total')), ...(await of('analytics_share'))]) {
+    const place = [
+      row.workspace_id,
+      row.subject_kind,
+      row.subject_id,
+      row.span,
+      row.at.getTime(),
+      row.is_self,
+    ];
+    const name =
+      row.dimension === undefined ? ['total', ...place] : ['share', ...place, row.dimension, row.value];
+    for (const [column, amount] of Object.entries(row))
+      if (!KEYS.has(column) && amount !== 0) add(sums, [...name, column], amount);
+  }
+  for (const { workspace_id, video_id, at, is_self, watched } of await of('analytics_retention'))
+    watched.forEach((times: number, second: number) => {
+      if (times !== 0) add(sums, ['second', workspace_id, video_id, at.getTime(), is_self, second], times);
+    });
+  for (const { workspace_id, metric, span, at, amount } of await of('usage_total'))
+    if (amount !== 0) add(sums, ['usage', workspace_id, metric, span, at.getTime()], amount);
+  for (const { workspace_id, key_id, at, ...amounts } of await of('usage_request'))
+    for (const [column, amount] of Object.entries(amounts))
+      if (amount !== 0) add(sums, ['request', workspace_id, key_id, at.getTime(), column], amount);
+  return sums;
+}
+
+/** The sums that are not what they have to be, in words. */
+export function differences(actual: Sums, expected: Sums): string[] {
+  const names = new Set([...actual.keys(), ...expected.keys()]);
+  return [...names]
+    .filter((name) => actual.get(name) !== expected.get(name))
+    .map((name) => `${name}: ${actual.get(name) ?? 0} instead of ${expected.get(name) ?? 0}`);
+}
