@@ -46,7 +46,7 @@ const send = ({ assets }: BookingPagePorts, reply: FastifyReply, page: Page) => 
 
 async function open(ports: BookingPagePorts, pass: Pass, request: Asked, reply: FastifyReply) {
   const { id } = request.params;
-  if (ports.links.isGood('manage', id, textOf(request.query, 'token'))) {
+  if (ports.links.isManaged(id, textOf(request.query, 'token'))) {
     reply.header('Set-Cookie', pass.grant(id));
     return redirect(reply, views.pathOf(id));
   }
@@ -93,7 +93,7 @@ async function managePage(
     formToken: pass.formToken(booking.id),
     refundUntil: booking.amount_cents === 0 ? null : ports.refundableUntil(booking),
     hasBegun: booking.begins_at <= now,
-    joinUrl: ports.links.joinUrl(booking.id),
+    joinUrl: ports.links.joinUrl(booking),
     hasCalendar: (await ports.calendar.file(ports.db, booking)) !== null,
     now,
     news,

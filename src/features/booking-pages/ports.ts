@@ -63,7 +63,7 @@ export interface BookingPagePorts {
   /** Until when its customer can cancel and is given everything back. */
   refundableUntil(booking: BookingRow): Date | null;
   calendar: BookingCalendar;
-  links: Pick<BookingLinks, 'isGood' | 'joinUrl' | 'manageUrl'>;
+  links: Pick<BookingLinks, 'isManaged' | 'joinUrl' | 'manageUrl'>;
   /**
    * Makes the checkout, and completes it when it costs nothing.
    *

@@ -149,8 +149,17 @@ test('the room is made before the start; each has a way in of their own', async 
   assert.equal((await enter(shown.string('data.hostUrl'))).status, 303);
   assert.equal((await enter(`${shown.string('data.joinUrl')}x`)).status, 404);
   assert.equal((await enter(shown.string('data.hostUrl').replace('/host', '/join'))).status, 404);
+  (await act(of, id, 'reschedule', { startsAt: hour(3) })).assertOk(200);
+  await runTask(app.container, 'rooms of bookings');
+  const moved = await booking(of, id);
+  for (const way of ['joinUrl', 'hostUrl']) {
+    const old = await enter(shown.string(`data.${way}`));
+    assert.deepEqual([old.status, old.location], [410, null], 'a link of before the move opens nothing');
+    assert.match(old.text, /The booking was moved/);
+  }
+  assert.match((await enter(moved.string('data.joinUrl'))).text, /You are early/);
   (await act(of, id, 'cancel')).assertOk(200);
-  assert.equal((await enter(shown.string('data.joinUrl'))).status, 410);
+  assert.equal((await enter(moved.string('data.joinUrl'))).status, 410);
 });
 
 test('each session of a cohort has a room; who is shown its videos and recordings is who has booked', async () => {
@@ -176,8 +185,9 @@ test('each session of a cohort has a room; who is shown its videos and recording
   const owner = { ...of.account, live: of.account.test };
   const add = (title: string) =>
     addVideo(app.container, owner, madeUpFiles(), { visibility: 'PRIVATE', title });
-  const [recording, now, later, other] = [
+  const [recording, again, now, later, other] = [
     await add('Replay'),
+    await add('After the break'),
     await add('Now'),
     await add('Later'),
     await add('Other'),
@@ -189,23 +199,26 @@ test('each session of a cohort has a room; who is shown its videos and recording
   clock.advance(Date.parse(hour(4)) - clock.ms());
   await runTask(app.container, 'rooms of bookings');
   const roomId = (await booking(of, lesson)).string('data.roomId');
-  await app.container.events.transaction(async (_tx, append) => {
-    const data = { ...roomRecordingReady.sample, roomId, videoId: recording };
-    await append(roomRecordingReady, of.account.test, data);
-  });
+  for (const videoId of [recording, again, recording]) {
+    await app.container.events.transaction(async (_tx, append) => {
+      const data = { ...roomRecordingReady.sample, roomId, videoId };
+      await append(roomRecordingReady, of.account.test, data);
+    });
+  }
   const linked = await booking(of, lesson);
-  assert.equal(linked.at('data.recordingVideoId'), recording);
+  assert.equal(linked.at('data.recordingVideoId'), again, 'the last one');
+  assert.deepEqual(linked.at('data.recordingVideoIds'), [recording, again]);
   const until = Date.parse(linked.string('data.replayAccessUntil'));
   assert.equal(until, Date.parse(linked.string('data.endsAt')) + 2 * DAY_MS);
   const seen = async () => {
     const cookie = await memberCookie(of, 'member@example.com');
-    const videos = [recording, now, later, other];
+    const videos = [recording, again, now, later, other];
     const answers = await Promise.all(
       videos.map((id) => fetch(`${app.url}/v/${id}/master.m3u8`, { headers: { cookie } })),
     );
     return answers.map(({ status }) => status);
   };
-  assert.deepEqual(await seen(), [200, 200, 404, 404]);
+  assert.deepEqual(await seen(), [200, 200, 200, 404, 404]);
   const bare = await fetch(`${app.url}/v/${now}/master.m3u8`);
   assert.equal(bare.status, 404);
 
@@ -222,12 +235,12 @@ test('each session of a cohort has a room; who is shown its videos and recording
   assert.equal(two, null);
   assert.match((await enter()).location, new RegExp(`/r/${one}#token=`));
   clock.set(until);
-  assert.deepEqual(await seen(), [404, 200, 404, 404]);
+  assert.deepEqual(await seen(), [404, 404, 200, 404, 404]);
   clock.set(second);
   const later2 = await enter();
   assert.match(later2.location, /#token=/);
   assert.notEqual((await rooms())[1], one);
-  assert.deepEqual(await seen(), [404, 200, 200, 404]);
+  assert.deepEqual(await seen(), [404, 404, 200, 200, 404]);
 });
 
 test('a creator who is suspended for a week cannot hold what is booked', async () => {

@@ -88,7 +88,7 @@ function entryOf({ links }: InvitationDeps, row: BookingRow, facts: BookingFacts
     sequence: row.ics_sequence,
     timezone: facts.cohort_timezone ?? row.timezone,
     title: `${facts.title} with ${nameOf(facts)}`,
-    location: links.joinUrl(row.id),
+    location: links.joinUrl(row),
     url: links.manageUrl(row.id),
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -2,13 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
 import { notice, type Page, sendPage } from '../../http/page.ts';
 import { html } from '../../platform/html.ts';
-import type { BookingLinks } from './links.ts';
+import type { BookingWay } from './links.ts';
 import type { BookingRooms, WayIn } from './rooms.service.ts';
 import { startIn } from './words.ts';
 
 interface Deps {
   rooms: BookingRooms;
-  links: Pick<BookingLinks, 'isGood'>;
   assets: WebAssets;
 }
 
@@ -18,10 +17,9 @@ type Asked = FastifyRequest<{ Params: { id: string }; Querystring: { token?: unk
  * `/bookings/:id/join` and `/bookings/:id/host`: the ways of a customer and of the creator into the room of a booking, by
  * links that were signed for them.
  */
-export function bookingJoinPages({ rooms, links, assets }: Deps): (app: FastifyInstance) => void {
-  const enter = async ({ params: { id }, query }: Asked, reply: FastifyReply, who: 'join' | 'host') => {
-    const isGood = typeof query.token === 'string' && links.isGood(who, id, query.token);
-    const way = isGood ? await rooms.enter(id, who === 'host' ? 'HOST' : 'CUSTOMER') : null;
+export function bookingJoinPages({ rooms, assets }: Deps): (app: FastifyInstance) => void {
+  const enter = async ({ params: { id }, query }: Asked, reply: FastifyReply, by: BookingWay) => {
+    const way = typeof query.token === 'string' ? await rooms.enter(id, by, query.token) : null;
     if (way?.kind !== 'OPEN') return sendPage(reply, assets, way === null ? MISSING : pageOf(way));
     return reply
       .header('Cache-Control', 'no-store')
@@ -52,6 +50,13 @@ const MISSING = page(
 
 function pageOf({ kind, row }: Exclude<WayIn, { kind: 'OPEN' }>): Page {
   if (kind === 'CANCELED') return page(410, 'The booking is canceled.', 'It does not take place.');
+  if (kind === 'REPLACED') {
+    return page(
+      410,
+      'The booking was moved.',
+      'Open the link in the last mail about it: this one is an older one.',
+    );
+  }
   if (kind === 'OVER') return page(410, 'The booking is over.', 'Nobody can join it any more.');
   const own = startIn(row, row.customer_timezone ?? row.timezone);
   const text = `It begins on ${own}. The room opens 15 minutes before: come back then.`;

@@ -66,7 +66,7 @@ function mailOf(deps: Deps, told: ToldBooking, { kind, subject, lines, method }:
 const what = (facts: BookingFacts) => `"${facts.title}" with ${nameOf(facts)}`;
 
 function ways({ links, clock }: Deps, { row, facts }: ToldBooking): string[] {
-  const join = `Join here when it begins:\n\n${links.joinUrl(row.id)}`;
+  const join = `Join here when it begins:\n\n${links.joinUrl(row)}`;
   const begins = facts.cohort_starts_at ?? row.starts_at;
   if (begins !== null && begins <= clock.now()) return [join];
   const until = refundableUntil(row);

@@ -5,14 +5,22 @@ export interface BookingLinks {
   /** Where the customer cancels or moves it. */
   manageUrl(bookingId: string): string;
   /** The customer's way into the room. */
-  joinUrl(bookingId: string): string;
+  joinUrl(booking: Linked): string;
   /** The creator's. */
-  hostUrl(bookingId: string): string;
+  hostUrl(booking: Linked): string;
   /** Was this token signed for it? */
-  isGood(purpose: BookingLinkPurpose, bookingId: string, token: string): boolean;
+  isManaged(bookingId: string, token: string): boolean;
+  /** OLD: for it, before it was moved. BAD: not for it. */
+  stateOf(way: BookingWay, booking: Linked, token: string): 'GOOD' | 'OLD' | 'BAD';
 }
 
-export type BookingLinkPurpose = 'manage' | 'join' | 'host';
+/** A booking, and which of the links to its room holds. */
+export interface Linked {
+  id: string;
+  link_no: number;
+}
+
+export type BookingWay = 'join' | 'host';
 
 /** @param deps.publicUrl without a slash at the end. */
 export function createBookingLinks({
@@ -22,14 +30,22 @@ export function createBookingLinks({
   secrets: Pick<Secrets, 'sign' | 'verify'>;
   publicUrl: string;
 }): BookingLinks {
-  const urlOf = (purpose: BookingLinkPurpose, id: string) => {
-    const path = `/bookings/${id}${purpose === 'manage' ? '' : `/${purpose}`}`;
-    return `${publicUrl}${path}?token=${secrets.sign(`booking ${purpose}`, id)}`;
-  };
+  const signed = ({ id, link_no: no }: Linked) => (no === 0 ? id : `${id} ${no}`);
+  const wayUrl = (way: BookingWay, booking: Linked) =>
+    `${publicUrl}/bookings/${booking.id}/${way}?token=${secrets.sign(`booking ${way}`, signed(booking))}`;
+  const isOf = (way: BookingWay, booking: Linked, token: string) =>
+    secrets.verify(`booking ${way}`, signed(booking), token);
   return {
-    manageUrl: (id) => urlOf('manage', id),
-    joinUrl: (id) => urlOf('join', id),
-    hostUrl: (id) => urlOf('host', id),
-    isGood: (purpose, id, token) => secrets.verify(`booking ${purpose}`, id, token),
+    manageUrl: (id) => `${publicUrl}/bookings/${id}?token=${secrets.sign('booking manage', id)}`,
+    joinUrl: (booking) => wayUrl('join', booking),
+    hostUrl: (booking) => wayUrl('host', booking),
+    isManaged: (id, token) => secrets.verify('booking manage', id, token),
+    stateOf(way, booking, token) {
+      if (isOf(way, booking, token)) return 'GOOD';
+      for (let no = booking.link_no - 1; no >= 0; no--) {
+        if (isOf(way, { id: booking.id, link_no: no }, token)) return 'OLD';
+      }
+      return 'BAD';
+    },
   };
 }

@@ -87,9 +87,8 @@ export interface BookingPorts {
   products: {
     /** @throws {AppError} NOT_FOUND. */
     get(workspaceId: string, id: string): Promise<ProductRow>;
-    /** @throws {AppError} NOT_FOUND. */
-    lock(tx: Tx, id: string): Promise<ProductRow>;
-    countBooking(tx: Tx, id: string): Promise<void>;
+    /** It stays as it is meanwhile; others book it as well. @throws {AppError} NOT_FOUND. */
+    hold(tx: Tx, id: string): Promise<ProductRow>;
   };
   cohorts: {
     /** @throws {AppError} NOT_FOUND. */

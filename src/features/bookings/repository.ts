@@ -59,6 +59,18 @@ export async function beginOf(db: Db, id: string): Promise<Date> {
   return row.begins_at;
 }
 
+/** How many there ever were of each product; none where there were none. */
+export async function countBookings(db: Db, productIds: readonly string[]): Promise<Map<string, number>> {
+  if (productIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('booking')
+    .select(['product_id', sql<number>`count(*)::int`.as('count')])
+    .where('product_id', 'in', productIds)
+    .groupBy('product_id')
+    .execute();
+  return new Map(rows.map(({ product_id: id, count }) => [id, count]));
+}
+
 /** What is absent lets every row pass; starts from `from` on, and before `to`. */
 export interface BookingFilter {
   status?: readonly BookingRow['status'][] | undefined;
@@ -224,7 +236,7 @@ export async function markJoined(
     .execute();
 }
 
-/** The first recording of a room is that of its bookings. */
+/** What was recorded in a room belongs to its bookings: all of it, the last one in front. */
 export async function linkRecording(
   tx: Tx,
   roomId: string,
@@ -234,13 +246,14 @@ export async function linkRecording(
     .updateTable('booking')
     .set({
       recording_video_id: videoId,
+      recording_video_ids: sql`array_append(recording_video_ids, ${videoId})`,
       replay_access_until: sql<Date | null>`case when replay_access_days > 0
         then coalesce(ends_at, ${now}) + make_interval(days => replay_access_days) end`,
     })
     .where('room_id', '=', roomId)
     // A cohort has many rooms: its creator shows it what was recorded.
     .where('type', '<>', 'COHORT')
-    .where('recording_video_id', 'is', null)
+    .where(sql<boolean>`${videoId} <> all (recording_video_ids)`)
     .execute();
 }
 

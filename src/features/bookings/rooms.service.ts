@@ -1,6 +1,7 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import type { BookingLinks, BookingWay } from './links.ts';
 import * as members from './members.repository.ts';
 import type { BookingPorts } from './ports.ts';
 import type { BookingRow } from './repository.ts';
@@ -40,6 +41,7 @@ export interface BookingRoomPorts extends Pick<BookingPorts, 'db' | 'clock' | 'l
     sessions(db: Db, cohortId: string): Promise<Session[]>;
     setRoom(tx: Tx, sessionId: string, roomId: string): Promise<void>;
   };
+  links: Pick<BookingLinks, 'stateOf'>;
   /** Without a slash at the end. */
   publicUrl: string;
 }
@@ -56,14 +58,14 @@ interface Session {
 export type WayIn =
   | { kind: 'OPEN'; url: string }
   /** `row.starts_at` is when the next session of a cohort begins. */
-  | { kind: 'EARLY' | 'OVER' | 'CANCELED'; row: BookingRow };
+  | { kind: 'EARLY' | 'OVER' | 'CANCELED' | 'REPLACED'; row: BookingRow };
 
 /** The rooms in which bookings take place (docs/decisions/booking.md#rooms). */
 export interface BookingRooms {
   /** Makes those that are wanted soon; the worker calls it. */
   prepare(): Promise<void>;
-  /** By a link that was signed for it. @returns null for a booking that never was. */
-  enter(bookingId: string, who: 'CUSTOMER' | 'HOST'): Promise<WayIn | null>;
+  /** @param token of the link. @returns null for one that was never signed for this way into this booking. */
+  enter(bookingId: string, way: BookingWay, token: string): Promise<WayIn | null>;
 }
 
 const BATCH = 50;
@@ -72,7 +74,7 @@ const NAME_LENGTH = 120;
 const TTL_SEC = 3600;
 
 export function createBookingRooms(ports: BookingRoomPorts): BookingRooms {
-  const { db, clock, log } = ports;
+  const { db, clock, log, links } = ports;
   return {
     async prepare() {
       const now = clock.now();
@@ -88,12 +90,15 @@ export function createBookingRooms(ports: BookingRoomPorts): BookingRooms {
         });
       }
     },
-    async enter(id, who) {
+    async enter(id, way, token) {
       const row = await repository.findBooking(db, id);
-      if (row === undefined) return null;
+      const link = row === undefined ? 'BAD' : links.stateOf(way, row, token);
+      if (row === undefined || link === 'BAD') return null;
       if (row.status === 'CANCELED' || row.status === 'EXPIRED' || row.status === 'PENDING_PAYMENT') {
         return { kind: 'CANCELED', row };
       }
+      if (link === 'OLD') return { kind: 'REPLACED', row };
+      const who = way === 'host' ? 'HOST' : 'CUSTOMER';
       if (row.cohort_id !== null) return enterSession(ports, row, { cohortId: row.cohort_id, who });
       const state = roomStateOf(row, clock.now());
       if (state !== 'OPEN') return { kind: state, row };

@@ -142,7 +142,7 @@ async function beginOf(deps: Deps, product: ProductRow, input: NewBooking): Prom
 async function make(deps: Deps, work: Work, found: BookingOffer, price: BookingPrice) {
   const { tx } = work;
   const { input, begins } = found;
-  const product = await deps.products.lock(tx, found.productId);
+  const product = await deps.products.hold(tx, found.productId);
   assertSold(product);
   const now = deps.clock.now();
   const slot = product.type === 'COHORT' ? null : await slotOf(deps, work, product, found);
@@ -169,7 +169,6 @@ async function make(deps: Deps, work: Work, found: BookingOffer, price: BookingP
     created_at: now,
     updated_at: now,
   });
-  await deps.products.countBooking(tx, product.id);
   if (product.type === 'ONE_TO_ONE' && slot !== null) await hold(deps, work, row, slot);
   await tell(work, bookingCreated, row);
   return { bookingId: row.id, title: titleOf(product.title, row), expiresAt };

@@ -169,7 +169,7 @@ async function reschedule(deps: BookingDeps, work: Work, id: string, startsAt: D
   if (known === undefined) throw notFound();
   if (known.type === 'COHORT')
     throw refuse('A cohort has times of its own: they are not moved for one member.');
-  const product = await deps.products.lock(tx, known.product_id);
+  const product = await deps.products.hold(tx, known.product_id);
   const slot = await deps.slots.assertOffered(tx, product, startsAt, { bookingId: id });
   // The class that it goes to is locked with the one that it leaves, in the same order by everybody.
   const to =
@@ -191,6 +191,7 @@ async function reschedule(deps: BookingDeps, work: Work, id: string, startsAt: D
     first_starts_at: dateFromMs(firstMs),
     reminded_at: isRemindable(slot.startsAt, deps.clock.now()) ? null : deps.clock.now(),
     room_id: null,
+    link_no: before.link_no + 1,
     ics_sequence: before.ics_sequence + 1,
     updated_at: deps.clock.now(),
   });

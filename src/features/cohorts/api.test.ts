@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { bookedOnce } from '../../../test/booking/rows.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
@@ -119,7 +120,7 @@ test('only a COHORT that is sold has cohorts', async () => {
     'type',
   );
   (await app.request('POST', `/booking/products/${productId}/publish`, { key })).assertOk(200);
-  await app.container.db.transaction().execute((tx) => app.container.products.countBooking(tx, productId));
+  await bookedOnce(app.container, productId);
   (await app.request('DELETE', `/booking/products/${productId}`, { key })).assertOk(200);
   (await post(key, productId, { startsAt: START })).assertError('CONFLICT');
 });

@@ -25,7 +25,7 @@ function hasBooked(customer: string, videoId: RawBuilder<unknown>, now: Date): R
   return sql<SqlBool>`exists (
     select from booking b where b.customer_id = ${sql.ref(customer)}
     and b.status in ('CONFIRMED', 'COMPLETED', 'NO_SHOW')
-    and (b.recording_video_id = ${videoId} and b.replay_access_until > ${now}
+    and (${videoId} = any (b.recording_video_ids) and b.replay_access_until > ${now}
       or exists (select from cohort_video v where v.cohort_id = b.cohort_id and v.video_id = ${videoId}
         and (v.release_at is null or v.release_at <= ${now})))
     and not exists (select from purchase p where p.id = b.purchase_id and p.status in ('REFUNDED', 'DISPUTED')))`;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { bookedOnce } from '../../../test/booking/rows.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 
 let app: TestApp;
@@ -20,10 +21,7 @@ async function eventsOf(key: string) {
   return rows.map((row) => Object(row)).filter(({ type }) => String(type).startsWith('booking.product.'));
 }
 
-/** As if it had been booked. */
-async function book(id: string) {
-  await app.container.db.transaction().execute((tx) => app.container.products.countBooking(tx, id));
-}
+const book = (id: string) => bookedOnce(app.container, id);
 
 test('a product is made with its defaults, read, changed and told of', async () => {
   const { key } = await app.createKey();

@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
@@ -41,13 +41,15 @@ export function lockOwnProduct(tx: Tx, workspaceId: string, id: string): Promise
 }
 
 export function lockProduct(tx: Tx, id: string): Promise<ProductRow | undefined> {
-  return tx
-    .selectFrom('booking_product')
-    .selectAll()
-    .where('id', '=', id)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
+  return selectOne(tx, id).forNoKeyUpdate().executeTakeFirst();
 }
+
+/** Nobody changes it meanwhile; others may hold it too. */
+export function holdProduct(tx: Tx, id: string): Promise<ProductRow | undefined> {
+  return selectOne(tx, id).forShare().executeTakeFirst();
+}
+
+const selectOne = (tx: Tx, id: string) => tx.selectFrom('booking_product').selectAll().where('id', '=', id);
 
 export function listProducts(
   db: Db,
@@ -75,14 +77,6 @@ export function updateProduct(tx: Tx, id: string, change: ProductChange): Promis
 
 export async function deleteProduct(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('booking_product').where('id', '=', id).execute();
-}
-
-export async function countBooking(tx: Tx, id: string): Promise<void> {
-  await tx
-    .updateTable('booking_product')
-    .set({ booking_count: sql`booking_count + 1` })
-    .where('id', '=', id)
-    .execute();
 }
 
 function select(db: Db, workspaceId: string) {

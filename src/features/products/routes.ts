@@ -26,10 +26,14 @@ export function productRoutes(deps: Deps): Route[] {
   return [...collection(deps), ...resource(deps)];
 }
 
-function viewOf({ usernameOf, publicUrl }: Deps) {
-  return async ({ accountId, mode }: Caller) => {
+function viewOf({ products, usernameOf, publicUrl }: Deps) {
+  return async ({ accountId, mode }: Caller, rows: readonly ProductRow[]) => {
     const creator = { username: await usernameOf(accountId), mode };
-    return (row: ProductRow) => toProduct(row, { mode, url: `${publicUrl}${bookingPath(creator, row)}` });
+    const counts = await products.bookingCounts(rows.map(({ id }) => id));
+    return (row: ProductRow) => {
+      const url = `${publicUrl}${bookingPath(creator, row)}`;
+      return toProduct(row, { mode, url, bookingCount: counts.get(row.id) ?? 0 });
+    };
   };
 }
 
@@ -50,7 +54,7 @@ function collection(deps: Deps): Route[] {
       errors: ['CONFLICT'],
       handler: async ({ caller }, { body }) => {
         const row = await products.create(caller.workspaceId, body);
-        return (await view(caller))(row);
+        return (await view(caller, [row]))(row);
       },
     }),
     defineRoute({
@@ -69,7 +73,7 @@ function collection(deps: Deps): Route[] {
           types: parseList('type', TYPES, query.type),
         };
         const rows = await products.list(caller.workspaceId, filters, list.request);
-        return list.page(rows, await view(caller));
+        return list.page(rows, await view(caller, rows));
       },
     }),
   ];
@@ -90,7 +94,7 @@ function resource(deps: Deps): Route[] {
       errors: ['BAD_REQUEST', 'CONFLICT'],
       handler: async ({ caller }, { params }) => {
         const row = await products[verb](caller.workspaceId, params.id);
-        return (await view(caller))(row);
+        return (await view(caller, [row]))(row);
       },
     });
   return [
@@ -105,7 +109,7 @@ function resource(deps: Deps): Route[] {
       reply: { status: 200, schema: Product },
       handler: async ({ caller }, { params }) => {
         const row = await products.get(caller.workspaceId, params.id);
-        return (await view(caller))(row);
+        return (await view(caller, [row]))(row);
       },
     }),
     defineRoute({
@@ -121,7 +125,7 @@ function resource(deps: Deps): Route[] {
       errors: ['CONFLICT'],
       handler: async ({ caller }, { params, body }) => {
         const row = await products.update(caller.workspaceId, params.id, body);
-        return (await view(caller))(row);
+        return (await view(caller, [row]))(row);
       },
     }),
     defineRoute({
@@ -135,7 +139,7 @@ function resource(deps: Deps): Route[] {
       reply: { status: 200, schema: ProductEnded },
       async handler({ caller }, { params }) {
         const row = await products.remove(caller.workspaceId, params.id);
-        return row === null ? { id: params.id, deleted: true } : (await view(caller))(row);
+        return row === null ? { id: params.id, deleted: true } : (await view(caller, [row]))(row);
       },
     }),
     changes('publish', {

@@ -153,7 +153,7 @@ export function settingsOf(row: ProductRow) {
 /** @param url of its page. */
 export function toProduct(
   row: ProductRow,
-  { url, mode }: { url: string; mode: Mode },
+  { url, mode, bookingCount }: { url: string; mode: Mode; bookingCount: number },
 ): Static<typeof Product> {
   return {
     id: row.id,
@@ -161,7 +161,7 @@ export function toProduct(
     currency: 'USD',
     status: row.status,
     url: row.status === 'PUBLISHED' ? url : null,
-    bookingCount: row.booking_count,
+    bookingCount,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     publishedAt: row.published_at?.toISOString() ?? null,

@@ -26,6 +26,8 @@ interface Deps {
   hasWindows(db: Db, workspaceId: string): Promise<boolean>;
   /** @param which `bookable`: one that was not canceled; `any`: canceled ones too. */
   hasCohort(db: Db, productId: string, which: 'bookable' | 'any'): Promise<boolean>;
+  /** How many there ever were of each product; none where there were none. */
+  bookingCounts(db: Db, productIds: readonly string[]): Promise<Map<string, number>>;
 }
 
 /** Booking products of a workspace (docs/api/booking-products.md). An id that is not the workspace's is NOT_FOUND. */
@@ -51,8 +53,10 @@ export interface Products {
   lock(tx: Tx, id: string): Promise<ProductRow>;
   /** What visitors of its page see. @throws {AppError} NOT_FOUND for one that is not published, too. */
   findPublished(workspaceId: string, slugOrId: string): Promise<ProductRow>;
-  /** There is one more booking of it. */
-  countBooking(tx: Tx, id: string): Promise<void>;
+  /** For whoever books it: it stays as it is meanwhile, and others book it as well. @throws {AppError} NOT_FOUND. */
+  hold(tx: Tx, id: string): Promise<ProductRow>;
+  /** How many bookings there ever were of each; none where there were none. */
+  bookingCounts(ids: readonly string[]): Promise<Map<string, number>>;
 }
 
 export function createProducts(deps: Deps): Products {
@@ -78,7 +82,8 @@ export function createProducts(deps: Deps): Products {
     lock: async (tx, id) => found(await repository.lockProduct(tx, id)),
     findPublished: async (workspaceId, slugOrId) =>
       found(await repository.findPublished(db, workspaceId, slugOrId)),
-    countBooking: repository.countBooking,
+    hold: async (tx, id) => found(await repository.holdProduct(tx, id)),
+    bookingCounts: (ids) => deps.bookingCounts(db, ids),
   };
 }
 
@@ -129,7 +134,7 @@ async function update(work: Work, workspaceId: string, id: string, input: Produc
 
 async function assertOtherType(work: Work, before: ProductRow, type: ProductRow['type']): Promise<void> {
   const refuse = (message: string) => new AppError('CONFLICT', { field: 'type', message });
-  if (before.booking_count > 0) throw refuse('The type is fixed once the product was booked.');
+  if (await wasBooked(work, before)) throw refuse('The type is fixed once the product was booked.');
   if (await work.hasCohort(work.tx, before.id, 'any')) throw refuse('The product has cohorts.');
   if (before.status === 'PUBLISHED') await assertBookable(work, { ...before, type });
 }
@@ -161,7 +166,7 @@ async function remove(work: Work, workspaceId: string, id: string): Promise<Prod
   const { tx, now } = work;
   const row = found(await repository.lockOwnProduct(tx, workspaceId, id));
   if (row.status === 'ARCHIVED') return row;
-  if (row.booking_count === 0) {
+  if (!(await wasBooked(work, row))) {
     await tell(work, productDeleted, row);
     await repository.deleteProduct(tx, id);
     return null;
@@ -173,6 +178,11 @@ async function remove(work: Work, workspaceId: string, id: string): Promise<Prod
   });
   await tell(work, productDeleted, after);
   return after;
+}
+
+/** Under its lock, in which nobody books it. */
+async function wasBooked({ tx, bookingCounts }: Work, { id }: ProductRow): Promise<boolean> {
+  return (await bookingCounts(tx, [id])).has(id);
 }
 
 async function lockOpen(tx: Tx, workspaceId: string, id: string): Promise<ProductRow> {

@@ -24,6 +24,12 @@ const waits = async (of: Shop, productId: string, body: object) =>
 const entry = async ({ key }: Shop, id: string) =>
   (await app.request('GET', `/booking/waitlist/${id}`, { key })).assertOk(200);
 const status = async (of: Shop, id: string) => (await entry(of, id)).string('data.status');
+/** As it stands, also while its creator is suspended. */
+async function statusNow(id: string): Promise<string | undefined> {
+  const [row] = await app.container.sql<{ status: string }[]>`
+    select status from waitlist_entry where id = ${id}`;
+  return row?.status;
+}
 const remove = ({ key }: Shop, id: string) => app.request('DELETE', `/booking/waitlist/${id}`, { key });
 const sweep = () => runTask(app.container, 'waitlist');
 
@@ -192,6 +198,32 @@ test('an offer ends where the place cannot be booked any longer, and nobody wait
   clock.set(soon);
   await sweep();
   assert.deepEqual([await status(of, first), await status(of, second)], ['EXPIRED', 'EXPIRED']);
+});
+
+test('the sweep looks at every place in turn, and offers none of a creator who is suspended', async () => {
+  const { sql } = app.container;
+  clock.set('2026-11-22T12:00:00Z');
+  const of = await creator();
+  const busy = await product(of, { priceCents: 0 });
+  // What is never free, and comes first in the order of the places.
+  await sql`insert into waitlist_entry (id, workspace_id, product_id, starts_at, email, position, created_at, updated_at)
+    select 'wl_' || lpad(n::text, 26, '0'), workspace_id, id, '2027-12-01T09:00:00Z'::timestamptz + n * interval '1 day',
+      'filler@example.com', 1, created_at, created_at
+    from booking_product, generate_series(1, 250) n where id = ${busy}`;
+  const { id, cohort } = await full(of);
+  const first = await waits(of, id, { email: 'turn@example.com', cohortId: cohort });
+  const suspend = (at: Date | null) =>
+    sql`update account set suspended_at = ${at} where id = ${of.account.id}`;
+  await suspend(clock.now());
+  await sql`update cohort set capacity = 2, status = 'OPEN' where id = ${cohort}`;
+  await sweep();
+  await sweep();
+  assert.equal(await statusNow(first), 'WAITING');
+  await suspend(null);
+  await sweep();
+  await sweep();
+  assert.equal(await status(of, first), 'OFFERED');
+  await sql`delete from waitlist_entry where product_id = ${busy}`;
 });
 
 test('what cannot be waited for is refused by its field', async () => {

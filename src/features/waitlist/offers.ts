@@ -1,5 +1,6 @@
 import { nextSequence } from '../../events/index.ts';
 import { inZone } from '../../kernel/local-time.ts';
+import { isSuspended } from '../../platform/db/workspace.ts';
 import type { ProductRow } from '../products/index.ts';
 import { waitlistConverted, waitlistOffered } from './events.ts';
 import { joinedMail, offeredMail } from './mails.ts';
@@ -52,6 +53,8 @@ export function createOffers(ports: WaitlistPorts): Offers {
     async freed(work, workspaceId, productId, place) {
       const product = await ports.products.find(work.tx, workspaceId, productId);
       if (product?.status !== 'PUBLISHED') return;
+      // Nobody can book there: the sweep offers it once that is over.
+      if (await isSuspended(work.tx, workspaceId)) return;
       while (await offerOne({ ports, places, linkOf }, work, product, place));
     },
     async end({ tx, append }, entry, { status, bookingId }) {

@@ -1,6 +1,7 @@
 import type { AppendEvent, Events } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { Calendar, Span } from '../calendars/index.ts';
 import type { NewMail } from '../mail/index.ts';
@@ -36,6 +37,7 @@ export interface WaitlistPorts {
   db: Db;
   events: Pick<Events, 'transaction'>;
   clock: Clock;
+  log: Pick<Logger, 'error'>;
   secrets: Pick<Secrets, 'sign' | 'verify'>;
   products: {
     find(db: Db, workspaceId: string, id: string): Promise<ProductRow | undefined>;

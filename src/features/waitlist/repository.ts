@@ -206,14 +206,29 @@ export async function expireLine(
     .execute();
 }
 
-/** What is waited for by name, and what was offered and is not kept just now. */
-export function listAwaited(db: Db, now: Date, limit: number) {
+/** A place, and whose it is. */
+export type AwaitedPlace = PlaceOf & { workspaceId: string };
+
+/** What is waited for by name, and what was offered and is not kept just now: those behind a place, in one order. */
+export function listAwaited(
+  db: Db,
+  now: Date,
+  { after, limit }: { after: AwaitedPlace | null; limit: number },
+): Promise<AwaitedPlace[]> {
+  const cohort = sql<string | null>`coalesce(offered_cohort_id, cohort_id)`;
+  const start = sql<Date | null>`coalesce(offered_starts_at, starts_at)`;
+  const key = sql`(product_id, coalesce(${cohort}, ''), coalesce(${start}, '-infinity'))`;
   return db
     .selectFrom('waitlist_entry')
-    .select(['workspace_id', 'product_id'])
-    .select(sql<string | null>`coalesce(offered_cohort_id, cohort_id)`.as('cohort_id'))
-    .select(sql<Date | null>`coalesce(offered_starts_at, starts_at)`.as('starts_at'))
+    .select(['workspace_id as workspaceId', 'product_id as productId'])
+    .select([cohort.as('cohortId'), start.as('startsAt')])
     .distinct()
+    .$if(after !== null, (query) =>
+      query.where(
+        sql<boolean>`${key} > (${after?.productId ?? ''}, ${after?.cohortId ?? ''},
+          coalesce(${after?.startsAt ?? null}::timestamptz, '-infinity'))`,
+      ),
+    )
     .where((eb) =>
       eb.or([
         eb.and([
@@ -227,6 +242,9 @@ export function listAwaited(db: Db, now: Date, limit: number) {
         ]),
       ]),
     )
+    .orderBy('productId')
+    .orderBy('cohortId', (order) => order.asc().nullsFirst())
+    .orderBy('startsAt', (order) => order.asc().nullsFirst())
     .limit(limit)
     .execute();
 }

@@ -7,7 +7,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { waitlistJoined } from './events.ts';
 import { createOffers, dataOf, type Offers, placeOf } from './offers.ts';
 import type { WaitlistPorts, Work } from './ports.ts';
-import type { EntryFilters, EntryRow, PlaceOf } from './repository.ts';
+import type { AwaitedPlace, EntryFilters, EntryRow, PlaceOf } from './repository.ts';
 import * as repository from './repository.ts';
 import { assertPlace, type Place } from './rules.ts';
 import type { WaitlistIn } from './schemas.ts';
@@ -57,6 +57,8 @@ export function createWaitlist(ports: WaitlistPorts): Waitlist {
   const { db, events } = ports;
   const offers = createOffers(ports);
   const deps = { ...ports, offers };
+  /** The last place that a sweep has looked at. */
+  let looked: AwaitedPlace | null = null;
   return {
     offers,
     join: (workspaceId, productId, input) =>
@@ -74,8 +76,11 @@ export function createWaitlist(ports: WaitlistPorts): Waitlist {
     take: (tx, place) => take(deps, tx, place),
     async sweep() {
       const lapsed = await repository.listLapsed(db, ports.clock.now(), BATCH);
-      for (const { id } of lapsed) await endOne(deps, id, 'EXPIRED');
-      await offerFree(deps);
+      for (const { id } of lapsed) await apart(deps, { waitlistId: id }, () => endOne(deps, id, 'EXPIRED'));
+      const awaited = await repository.listAwaited(db, ports.clock.now(), { after: looked, limit: BATCH });
+      // The next time goes on behind the last one, and begins again at the end.
+      looked = awaited.length < BATCH ? null : (awaited.at(-1) ?? null);
+      for (const place of awaited) await apart(deps, place, () => offerFree(deps, place));
     },
   };
 }
@@ -172,18 +177,27 @@ async function take(deps: Deps, tx: Tx, place: PlaceOf & { email: string }) {
   throw new AppError('CONFLICT', { field, message: 'The place is not kept for this address any more.' });
 }
 
+/** One that fails does not keep the others waiting. */
+async function apart({ log }: Deps, what: object, act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    log.error({ err: error, ...what }, 'a place that is waited for was left as it is for now');
+  }
+}
+
 /** What was freed without an event: a seat that a payment had claimed, a place more of a cohort, a day less off. */
-async function offerFree({ db, events, offers, products, clock }: Deps): Promise<void> {
-  const awaited = await repository.listAwaited(db, clock.now(), BATCH);
-  for (const { workspace_id: workspaceId, product_id: productId, ...columns } of awaited) {
-    const place = { cohortId: columns.cohort_id, startsAt: columns.starts_at };
-    const product = await products.find(db, workspaceId, productId);
-    const closesAt = product && (await offers.places.closesAt(db, product, place));
-    if (product === undefined || !closesAt || closesAt <= clock.now()) {
-      await repository.expireLine(db, { ...place, productId }, clock.now());
-    } else if (await offers.places.isFree(db, product, place).catch(() => false)) {
-      await events.transaction((tx, append) => offers.freed({ tx, append }, workspaceId, productId, place));
-    }
+async function offerFree(
+  { db, events, offers, products, clock }: Deps,
+  { workspaceId, productId, cohortId, startsAt }: AwaitedPlace,
+): Promise<void> {
+  const place = { cohortId, startsAt };
+  const product = await products.find(db, workspaceId, productId);
+  const closesAt = product && (await offers.places.closesAt(db, product, place));
+  if (product === undefined || !closesAt || closesAt <= clock.now()) {
+    await repository.expireLine(db, { ...place, productId }, clock.now());
+  } else if (await offers.places.isFree(db, product, place).catch(() => false)) {
+    await events.transaction((tx, append) => offers.freed({ tx, append }, workspaceId, productId, place));
   }
 }
 

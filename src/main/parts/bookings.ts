@@ -87,7 +87,7 @@ export function bookingsPart(needs: Needs): Built<Gives> {
   const deps = { ...ports, seats, letters: createLetters({ ...ports, links }) };
   const bookings = createBookings(deps);
   const sales = createBookingSales(deps);
-  const bookingRooms = createBookingRooms({ ...needs, publicUrl });
+  const bookingRooms = createBookingRooms({ ...needs, links, publicUrl });
   const sweep = createBookingSweep({ ...deps, bookings });
   const simulations = createBookingSimulations({ ...needs, bookings });
   return {
@@ -101,7 +101,7 @@ export function bookingsPart(needs: Needs): Built<Gives> {
     },
     part: {
       routes: () => bookingRoutes({ bookings, simulations, links, cursors }),
-      pages: ({ assets }) => [bookingJoinPages({ rooms: bookingRooms, links, assets })],
+      pages: ({ assets }) => [bookingJoinPages({ rooms: bookingRooms, assets })],
       consumers: createBookingConsumers(
         { ...needs, bookings, sales },
         {

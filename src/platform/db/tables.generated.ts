@@ -523,6 +523,7 @@ export interface BookingTable {
   cohort_change_no: Generated<number>;
   reminded_until: Date | null;
   link_no: Generated<number>;
+  recording_video_ids: Generated<string[]>;
 }
 
 export interface BookingFeedTable {
@@ -549,7 +550,6 @@ export interface BookingProductTable {
   replay_access_days: number;
   refund_policy_days: number;
   intake_fields: JsonColumns['booking_product']['intake_fields'] | null;
-  booking_count: Generated<number>;
   event_sequence: Generated<number>;
   published_at: Date | null;
   archived_at: Date | null;
