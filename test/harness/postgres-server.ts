@@ -1,21 +1,29 @@
 /**
  * The database server of the tests, one for all test processes of this checkout: `database.ts` starts it when
  * nobody answers on its socket. It answers each connection with the database's address as a line and ends itself
- * once nobody has been connected for a few seconds. The cluster stays, so the next run starts at once.
+ * once nobody has been connected for a few seconds. The cluster is in memory where there is room, and ends with it;
+ * otherwise it stays on the disk.
  */
-import { rmSync } from 'node:fs';
+import { rmSync, statfsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { freemem } from 'node:os';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEmbeddedPostgres } from '../../src/platform/db/embedded.ts';
 import { acquireInstanceLock, type InstanceLock } from '../../src/platform/instance-lock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { SERVER_FOLDER, SERVER_SOCKET } from './paths.ts';
+import { seedCluster } from './cluster.ts';
+import { SERVER_FOLDER, SERVER_MEMORY, SERVER_SOCKET } from './paths.ts';
 
 const LINGER_MS = 5000;
+/** Many times of what the tests take, as others need memory, too. */
+const ROOM_BYTES = 4 * 2 ** 30;
 
 const lock = await lockOrLeave();
+const isInMemory = hasRoomInMemory();
+if (isInMemory) await seedCluster(SERVER_MEMORY);
 const server = await startEmbeddedPostgres({
-  dataDir: SERVER_FOLDER,
+  dataDir: isInMemory ? SERVER_MEMORY : SERVER_FOLDER,
   log: createLogger('silent'),
   // Nothing here has to survive a power cut.
   settings: {
@@ -24,6 +32,7 @@ const server = await startEmbeddedPostgres({
     full_page_writes: 'off',
     max_wal_senders: '0',
     wal_level: 'minimal',
+    max_wal_size: '256MB',
   },
 });
 
@@ -48,9 +57,19 @@ process.on('SIGTERM', stop);
 function stop(): void {
   listener.close();
   void server.stop().then(() => {
+    if (isInMemory) rmSync(SERVER_MEMORY, { recursive: true, force: true });
     lock.release();
     process.exit(0);
   });
+}
+
+function hasRoomInMemory(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(SERVER_MEMORY));
+    return bavail * bsize > ROOM_BYTES && freemem() > ROOM_BYTES;
+  } catch {
+    return false;
+  }
 }
 
 /** Another server that runs makes this one superfluous; one that is just ending is waited for. */
