@@ -78,6 +78,7 @@ test('a full disk refuses new bytes, keeps what was stored, and works again with
   const platform = await startPlatform({
     dataDir: join(dir, 'data'),
     environment: {
+      ROLES: 'api,worker',
       DISK_RESERVE: `${RESERVE_MB}MB`,
       WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
       NODE_EXTRA_CA_CERTS: sink.ca.file,

@@ -9,7 +9,7 @@ let platform: RunningPlatform;
 let key: string;
 
 before(async () => {
-  platform = await startPlatform();
+  platform = await startPlatform({ environment: { LIVE_MAX_RUNGS: '0' } });
   const args = 'key create --account owner@marquee.localhost --scope STANDARD --mode test';
   key = String(Object(await marquee(platform, ...args.split(' '))).key);
 });

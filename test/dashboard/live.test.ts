@@ -82,6 +82,8 @@ test('a stream goes live from an encoder, and stops', async (t) => {
     await dialog.getByRole('button', stop).click();
     await status(page, /only you see it/);
     await viewer.page.getByText('Ended').first().waitFor(SLOW);
+    await until(() => viewer.page.evaluate<boolean>('document.querySelector("video").paused'));
+    assert.deepEqual(viewer.strangers, []);
 
     await page.getByRole('tab', { name: 'Broadcasts' }).click();
     await page

@@ -28,7 +28,7 @@ interface Cut {
 }
 
 async function cut(input: string, chunkSec: number): Promise<Cut> {
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(120_000);
   const source = await transcoder.probe(input, signal);
   const outDir = await mkdtemp(join(dir, 'cut-'));
   return { source, chunks: await transcoder.split({ input, source, outDir, signal, chunkSec }) };
@@ -40,7 +40,7 @@ async function rejoin(
   rung: RungPlan,
 ): Promise<{ made: RenditionFiles; path: string }> {
   assert.ok(chunks);
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(120_000);
   const encoded: SourceChunk[] = [];
   for (const chunk of chunks.toReversed()) {
     const outDir = await mkdtemp(join(dir, 'chunk-'));
@@ -106,7 +106,7 @@ test('chunks: their cuts are those of the copied rung and of one that was made w
   const { source } = piece;
   const outDir = join(dir, 'whole');
   await mkdir(outDir);
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(120_000);
   const run = { input, source, outDir, signal };
   const [top] = transcoder.plan(source, 1080).rungs;
   assert.ok(top?.isCopy);

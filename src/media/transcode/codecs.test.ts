@@ -38,7 +38,7 @@ const REFUSED: [what: string, decoder: string, args: string[]][] = [
 for (const [what, decoder, args] of REFUSED) {
   test(`codecs: ${what} in ${decoder}: refused in words, and never decoded`, async () => {
     const path = await make(dir, ...pictures('64x48', 10, 0.5), ...tone(0.5), ...args);
-    const refusal = transcoder.probe(path, AbortSignal.timeout(10_000));
+    const refusal = transcoder.probe(path, AbortSignal.timeout(120_000));
     await assert.rejects(refusal, {
       name: 'MediaFileError',
       code: 'UNSUPPORTED_FORMAT',
@@ -97,7 +97,7 @@ test('codecs: cover art, subtitles, attachments and timecodes do not make a good
         .join(),
       tracks,
     );
-    const source = await transcoder.probe(path, AbortSignal.timeout(20_000));
+    const source = await transcoder.probe(path, AbortSignal.timeout(120_000));
     assert.deepEqual([source.video.codec, source.audio?.codec], ['h264', 'aac'], name);
   }
 });

@@ -17,7 +17,7 @@ before(async () => {
 after(() => rm(dir, { recursive: true, force: true }));
 
 async function images(input: string, posterAtSec: number | null, storyboard = false) {
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(120_000);
   const source = await transcoder.probe(input, signal);
   const outDir = await mkdtemp(join(dir, 'out-'));
   const files = await transcoder.images({ input, source, outDir, signal, posterAtSec, storyboard });

@@ -232,7 +232,7 @@ test('ladder: of several sounds the default one is taken', async () => {
 
 test('ladder: without rungs and sound there is nothing to do', async () => {
   const input = join(dir, 'plain.mp4');
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(120_000);
   const source = await transcoder.probe(input, signal);
   const outDir = join(dir, 'none');
   await mkdir(outDir);
