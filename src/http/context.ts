@@ -1,4 +1,5 @@
 import type { Caller } from '../kernel/access.ts';
+import type { Visit } from '../kernel/visit.ts';
 import type { Logger } from '../platform/logger.ts';
 
 /** A file that came as a part of a multipart body. */
@@ -22,6 +23,8 @@ export interface RequestContext<C extends Caller | null = Caller> {
   ip: string;
   /** Empty when the client names none. */
   userAgent: string;
+  /** For endpoints that count who comes. */
+  visit(): Visit;
   /** The client asks for `text/event-stream`, where the endpoint has a tail. */
   acceptsEvents: boolean;
   /** The client asks for `text/csv`, where the endpoint has a table. */

@@ -11,6 +11,7 @@ import { readUpload } from './plugins/upload.ts';
 import type { HttpPorts } from './ports.ts';
 import { Existing, type Page, type Route } from './route.ts';
 import { Nullable } from './schema.ts';
+import { visitOf } from './visit.ts';
 
 /** `{name}` of a declaration becomes `:name` of the router. */
 export function routerPath(path: string): string {
@@ -80,7 +81,8 @@ function contextOf(
   const acceptsCsv = csv !== undefined && prefers('text/csv', request.headers.accept);
   const file = upload === undefined ? {} : { upload };
   const session = sessionKeeper(ports, reply);
-  const asked = { requestId, caller, userTokenId, ip, userAgent, acceptsEvents, acceptsCsv };
+  const visit = () => visitOf(request);
+  const asked = { requestId, caller, userTokenId, ip, userAgent, visit, acceptsEvents, acceptsCsv };
   return { ...asked, log: ports.log, session, operationId: null, ...file };
 }
 

@@ -19,3 +19,8 @@ export function dateFromMs(ms: number): Date {
 export function dateFromText(instant: string): Date {
   return dateFromMs(Temporal.Instant.from(instant).epochMilliseconds);
 }
+
+/** `2026-11-20`: the UTC day of epoch milliseconds. */
+export function utcDay(ms: number): string {
+  return dateFromMs(ms).toISOString().slice(0, 10);
+}

@@ -31,6 +31,7 @@ import type { Built, Declarations, Part } from './part.ts';
 import { accountsPart, profilesPart } from './parts/accounts.ts';
 import { createAddresses } from './parts/addresses.ts';
 import { apiKeysPart } from './parts/api-keys.ts';
+import { createArriving } from './parts/arrivals.ts';
 import { authPart } from './parts/auth.ts';
 import { availabilityPart } from './parts/availability.ts';
 import { bookingPagesPart } from './parts/booking-pages.ts';
@@ -195,6 +196,7 @@ type Known = Pick<ReturnType<typeof buildPeople>, 'follows' | 'visitors'>;
 
 /** Videos with all that brings and makes them, streams, and how both are watched. */
 function buildMedia(base: Base & Known, take: Take) {
+  const arriving = createArriving(base);
   const addresses = createAddresses(base);
   const { processing } = take(
     processingPart({ ...base, ...addresses, onPlayable: [recordingReady(base), roomRecordingReady(base)] }),
@@ -203,12 +205,21 @@ function buildMedia(base: Base & Known, take: Take) {
   const intake = createVideoIntake({ ...base, processing, trash: videoPurge });
   const { uploads, uploadSessions } = take(uploadsPart({ ...base, intake }));
   const video = take(
-    videosPart({ ...base, ...addresses, processing, intake, uploads, uploadSessions, videoPurge }),
+    videosPart({
+      ...base,
+      ...arriving,
+      ...addresses,
+      processing,
+      intake,
+      uploads,
+      uploadSessions,
+      videoPurge,
+    }),
   );
   const { recordings } = take(recordingsPart({ ...base, intake }));
   const live = take(streamsPart({ ...base, ...addresses, recordings }));
   const { liveChat } = take(chatPart({ ...base, ...addresses, ...live }));
-  const watching = take(playbackPart({ ...base, ...addresses, recordings, liveChat }));
+  const watching = take(playbackPart({ ...base, ...arriving, ...addresses, recordings, liveChat }));
   const sentOn = take(restreamsPart(base));
   return { ...addresses, ...video, ...watching, ...live, ...sentOn, intake, uploads, recordings };
 }

@@ -1,6 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import {
+  ANALYTICS_KEYS,
+  type AnalyticsConfig,
+  type AnalyticsKeys,
+  readAnalytics,
+} from './config-analytics.ts';
+import {
   apiKey,
   ConfigError,
   destinations,
@@ -87,12 +93,7 @@ export const KEYS = {
   LIVEMODE: flag('`livemode` of every event: whether this is the production platform.', false),
   LOG_LEVEL: logLevel,
   REQUEST_LOG: flag('Keep what was requested with each key for 7 days (`GET /me/requests`).', true),
-  ANALYTICS_RAW_DAYS: integer(
-    'Days for which each fact behind analytics and usage is kept, for `marquee analytics rebuild`; the sums stay.',
-    90,
-    2,
-    3650,
-  ),
+  ...ANALYTICS_KEYS,
   SMTP_URL: url(
     'Mail server, with user and password where it wants them. Unset: mails stay in the development mailbox (`marquee mail list`).',
     ['smtp:', 'smtps:'],
@@ -201,6 +202,7 @@ type Values = { readonly [N in keyof typeof KEYS]: ReturnType<(typeof KEYS)[N]['
 type Derived =
   | RoomKeys
   | MoneyKeys
+  | AnalyticsKeys
   | 'PUBLIC_URL'
   | 'RTMP_URL'
   | 'RTMPS_URL'
@@ -229,7 +231,8 @@ type Derived =
 /** The frozen configuration. Keys without a default are undefined when unset. */
 export type Config = Omit<Values, Derived> &
   RoomConfig &
-  MoneyConfig & {
+  MoneyConfig &
+  AnalyticsConfig & {
     readonly PUBLIC_URL: string;
     readonly REGISTRATION: RegistrationMode;
     readonly TERMS_URL: string | undefined;
@@ -283,8 +286,10 @@ function required<T>(environment: Environment, name: string, key: Key<T>): T {
  */
 export function loadConfig(environment: Environment = process.env): Config {
   const get = <T>(name: string, key: Key<T>) => required(environment, name, key);
+  const find = <T>(name: string, key: Key<T>) => read(environment, name, key);
   const port = get('PORT', KEYS.PORT);
   const publicUrl = read(environment, 'PUBLIC_URL', KEYS.PUBLIC_URL) ?? `http://localhost:${port}`;
+  const { hostname } = new URL(publicUrl);
   const rtmpPort = get('RTMP_PORT', KEYS.RTMP_PORT);
   const dataDir = resolve(get('DATA_DIR', KEYS.DATA_DIR));
   return Object.freeze({
@@ -304,20 +309,15 @@ export function loadConfig(environment: Environment = process.env): Config {
     LIVEMODE: get('LIVEMODE', KEYS.LIVEMODE),
     LOG_LEVEL: get('LOG_LEVEL', KEYS.LOG_LEVEL),
     REQUEST_LOG: get('REQUEST_LOG', KEYS.REQUEST_LOG),
-    ANALYTICS_RAW_DAYS: get('ANALYTICS_RAW_DAYS', KEYS.ANALYTICS_RAW_DAYS),
+    ...readAnalytics(find, get('TRUST_PROXY', KEYS.TRUST_PROXY)),
     METRICS_PORT: read(environment, 'METRICS_PORT', KEYS.METRICS_PORT),
     SMTP_URL: read(environment, 'SMTP_URL', KEYS.SMTP_URL),
-    REGISTRATION:
-      read(environment, 'REGISTRATION', KEYS.REGISTRATION) ??
-      (isLoopback(new URL(publicUrl).hostname) ? 'open' : 'invite'),
+    REGISTRATION: find('REGISTRATION', KEYS.REGISTRATION) ?? (isLoopback(hostname) ? 'open' : 'invite'),
     DEFAULT_PLAN: get('DEFAULT_PLAN', KEYS.DEFAULT_PLAN),
     TERMS_URL: read(environment, 'TERMS_URL', KEYS.TERMS_URL),
-    MAIL_FROM:
-      read(environment, 'MAIL_FROM', KEYS.MAIL_FROM) ?? `Marquee <no-reply@${new URL(publicUrl).hostname}>`,
+    MAIL_FROM: find('MAIL_FROM', KEYS.MAIL_FROM) ?? `Marquee <no-reply@${hostname}>`,
     RTMP_PORT: rtmpPort,
-    RTMP_URL:
-      read(environment, 'RTMP_URL', KEYS.RTMP_URL) ??
-      `rtmp://${new URL(publicUrl).hostname}:${rtmpPort}/live`,
+    RTMP_URL: find('RTMP_URL', KEYS.RTMP_URL) ?? `rtmp://${hostname}:${rtmpPort}/live`,
     ...readRtmps(environment, publicUrl),
     INGEST_IDLE_MS: get('INGEST_IDLE_MS', KEYS.INGEST_IDLE_MS),
     INGEST_MAX_PER_ADDRESS: get('INGEST_MAX_PER_ADDRESS', KEYS.INGEST_MAX_PER_ADDRESS),
@@ -331,8 +331,8 @@ export function loadConfig(environment: Environment = process.env): Config {
       Math.max(1, Math.floor(availableParallelism() / 2)),
     VIDEO_CHUNK_MIN_SEC: get('VIDEO_CHUNK_MIN_SEC', KEYS.VIDEO_CHUNK_MIN_SEC),
     ACCEL_REDIRECT_PREFIX: read(environment, 'ACCEL_REDIRECT_PREFIX', KEYS.ACCEL_REDIRECT_PREFIX),
-    ...readRooms((name, key) => read(environment, name, key), { dataDir, publicUrl }),
-    ...readMoney((name, key) => read(environment, name, key)),
+    ...readRooms(find, { dataDir, publicUrl }),
+    ...readMoney(find),
     ...readWebhooks((name, key) => required(environment, name, key)),
     FETCH_ALLOW_PRIVATE: get('FETCH_ALLOW_PRIVATE', KEYS.FETCH_ALLOW_PRIVATE),
     DNS_SERVERS: get('DNS_SERVERS', KEYS.DNS_SERVERS),

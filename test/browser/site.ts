@@ -43,7 +43,7 @@ export async function startSite(): Promise<TestSite> {
     videos: { get: async (id) => recordings.find((video) => video.id === id) },
     sellers: async () => ({ offers: [], memberPath: '/members/somebody' }),
     access: createAccess({ entitlements: { allows: async () => false }, tokens: { read: () => null } }),
-    sessions: { mint: (id) => `${id}.session` },
+    reception: { receive: async (_request, { id }) => `${id}.session` },
     assets,
     clock: systemClock,
     publicUrl: 'https://video.example',
@@ -52,7 +52,7 @@ export async function startSite(): Promise<TestSite> {
   broadcast.register(app);
   app.post<{ Body: string }>('/playback/beacon', ({ body }, reply) => {
     const { session, n, events } = JSON.parse(body);
-    beacons.push(`${n} ${session} ${events[0].type}`);
+    for (const { type } of events) beacons.push(`${n} ${session} ${type}`);
     return reply.status(204).send();
   });
   // A page of somebody else, as it is asked for by another name of this host.

@@ -95,6 +95,27 @@ async function plays(page: Target): Promise<void> {
   });
 }
 
+/** The browser of the tests says that it is a bot. */
+const PERSON =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+
+/** What was counted, by people alone, and what the player told. */
+async function tellsFacts(id: string, kinds: string[], events: string[]): Promise<void> {
+  const { sql } = app.container;
+  let lack: string[] = [];
+  const isThere = async () => {
+    const rows = await sql<{ kind: string; browser: string; player_events: { type: string }[] | null }[]>`
+      select kind, browser, player_events from fact where subject_id = ${id}`;
+    // What a page sends while it is closed goes out under the browser's real name.
+    const told = rows.flatMap((row) => row.player_events ?? []).map(({ type }) => type);
+    const ofPeople = rows.filter(({ browser }) => browser === 'Chrome').map(({ kind }) => kind);
+    const there = new Set([...ofPeople, ...told]);
+    lack = [...kinds, ...events].filter((one) => !there.has(one));
+    return lack.length === 0;
+  };
+  await until(isThere, { message: () => `facts of ${id}: ${lack}` });
+}
+
 const choose = (page: Page, menu: string, item: string) =>
   page.evaluate(
     `(() => {
@@ -108,46 +129,53 @@ const choose = (page: Page, menu: string, item: string) =>
 test('a viewer plays, seeks, sees the storyboard and captions, changes the quality, and is counted', async () => {
   const id = await addVideo(app.container, account, files, { chapters: JSON.stringify(CHAPTERS) });
   await addCaption(app.container, account, id);
-  await withPage(`${app.url}/watch/${id}`, async ({ page, errors, strangers }) => {
-    const counted = page.waitForRequest((request) => request.url().endsWith(`/videos/${id}/views`));
-    await until(async () => (await phaseOf(page)) === 'live', {
-      timeoutMs: 15_000,
-      message: () => errors.join(' '),
-    });
-    await plays(page);
+  await withPage(
+    `${app.url}/watch/${id}`,
+    async ({ page, errors, strangers }) => {
+      const counted = page.waitForRequest((request) => request.url().endsWith(`/videos/${id}/views`));
+      await until(async () => (await phaseOf(page)) === 'live', {
+        timeoutMs: 15_000,
+        message: () => errors.join(' '),
+      });
+      await plays(page);
 
-    await page.locator('.chapters a').nth(1).click();
-    await until(async () => (await timeOf(page)) > 6);
-    await plays(page);
-    assert.equal(new URL(page.url()).search, '', 'the page has stayed');
+      await page.locator('.chapters a').nth(1).click();
+      await until(async () => (await timeOf(page)) > 6);
+      await plays(page);
+      assert.equal(new URL(page.url()).search, '', 'the page has stayed');
 
-    await page.locator('media-time-range').hover({ position: { x: 100, y: 10 } });
-    const preview = page.locator('media-time-range');
-    await until(async () => (await preview.getAttribute('mediapreviewimage'))?.includes('/img/sb_001.jpg'));
-    assert.equal(await preview.getAttribute('mediapreviewchapter'), 'Tuning');
+      await page.locator('media-time-range').hover({ position: { x: 100, y: 10 } });
+      const preview = page.locator('media-time-range');
+      await until(async () => (await preview.getAttribute('mediapreviewimage'))?.includes('/img/sb_001.jpg'));
+      assert.equal(await preview.getAttribute('mediapreviewchapter'), 'Tuning');
 
-    await page.locator('media-captions-button').click();
-    await page.evaluate('document.querySelector("marquee-player").seek(4.5)');
-    await until(
-      () =>
-        page.evaluate<boolean>(
-          '[...document.querySelector("video").textTracks].some((track) => track.mode === "showing" && track.activeCues?.[0]?.text === "Still here")',
-        ),
-      { timeoutMs: 8000, message: 'the caption' },
-    );
+      await page.locator('media-captions-button').click();
+      await page.evaluate('document.querySelector("marquee-player").seek(4.5)');
+      await until(
+        () =>
+          page.evaluate<boolean>(
+            '[...document.querySelector("video").textTracks].some((track) => track.mode === "showing" && track.activeCues?.[0]?.text === "Still here")',
+          ),
+        { timeoutMs: 8000, message: 'the caption' },
+      );
 
-    await choose(page, 'media-rendition-menu', '180p');
-    await page.evaluate('document.querySelector("marquee-player").seek(1)');
-    await until(async () => (await heightOf(page)) === 180, { timeoutMs: 10_000, message: '180 lines' });
-    await plays(page);
-    await choose(page, 'media-playback-rate-menu', '2x');
-    assert.equal(await page.evaluate('document.querySelector("video").playbackRate'), 2);
+      await choose(page, 'media-rendition-menu', '180p');
+      await page.evaluate('document.querySelector("marquee-player").seek(1)');
+      await until(async () => (await heightOf(page)) === 180, { timeoutMs: 10_000, message: '180 lines' });
+      await plays(page);
+      await choose(page, 'media-playback-rate-menu', '2x');
+      assert.equal(await page.evaluate('document.querySelector("video").playbackRate'), 2);
 
-    const body: unknown = JSON.parse((await counted).postData() ?? '');
-    assert.match(JSON.stringify(body), /^\{"sessionId":"[0-9a-f]{32}","positionSec":\d+\}$/);
-    assert.deepEqual(strangers, []);
-    assert.deepEqual(errors, []);
-  });
+      const body: unknown = JSON.parse((await counted).postData() ?? '');
+      assert.match(JSON.stringify(body), /^\{"sessionId":"[0-9a-f]{32}","positionSec":\d+\}$/);
+      assert.deepEqual(strangers, []);
+      assert.deepEqual(errors, []);
+      await tellsFacts(id, ['BEACON', 'IMPRESSION', 'VIEW'], ['PLAY', 'SEEK']);
+      await page.goto('about:blank');
+      await tellsFacts(id, ['BEACON', 'IMPRESSION', 'VIEW'], ['PLAY', 'SEEK', 'END']);
+    },
+    { userAgent: PERSON },
+  );
 });
 
 test('the embed loads nothing but the playlist until somebody plays', async () => {

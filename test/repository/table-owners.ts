@@ -107,7 +107,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   video_processing: 'features/videos',
   video_rendition: 'features/videos',
   video_view: 'features/videos',
-  viewer_salt: 'features/streams',
+  viewer_salt: 'features/arrivals',
   waitlist_entry: 'features/waitlist',
   watched_stream: 'features/streams',
   webhook: 'features/webhooks',

@@ -1,7 +1,7 @@
 import './player.css';
+import { type Beacons, createBeacons } from './beacons.ts';
 import { followPlan } from './plan.ts';
 import { createPlayback, type Engine, type EngineEvent, type Phase, type Playback } from './playback.ts';
-import { createPresence, type Presence } from './presence.ts';
 import { probe } from './probe.ts';
 import { offerRecording } from './recording.ts';
 import { RenditionList } from './renditions.ts';
@@ -37,7 +37,7 @@ declare global {
  * - `ready`: it could be played when the page was made.
  * - `autoplay`: without it, nothing but the playlist is loaded until the viewer plays.
  * - `start`: second to begin at; `duration`: seconds, known before anything is loaded.
- * - `storyboard`, `chapters`: WebVTT; `views`: where the view is told.
+ * - `storyboard`, `chapters`: WebVTT; `views`: where the view is told; `session` as above.
  */
 export class MarqueePlayer extends HTMLElement {
   #view: View | null = null;
@@ -48,7 +48,7 @@ export class MarqueePlayer extends HTMLElement {
   #wantsPlay = false;
   /** Where a video goes on after a reconnection. */
   #positionSec = 0;
-  #presence: Presence | null = null;
+  #beacons: Beacons | null = null;
   #leavePlan: (() => void) | null = null;
   #withdrawRecording: (() => void) | null = null;
   readonly #renditions = new RenditionList();
@@ -94,8 +94,8 @@ export class MarqueePlayer extends HTMLElement {
     this.#waitForPlan(false);
     this.#playback?.stop();
     this.#playback = null;
-    this.#presence?.stop();
-    this.#presence = null;
+    this.#beacons?.stop();
+    this.#beacons = null;
   }
 
   get #src(): string {
@@ -171,8 +171,8 @@ export class MarqueePlayer extends HTMLElement {
       report(event);
     };
     if (hls.canUseHls()) {
+      this.#tell(view.video, true);
       const options = { startSec, isEager: this.#wantsPlay, renditions: this.#renditions };
-      this.#tellPresence(view.video);
       return hls.attachHls(view.video, this.#src, told, isVideo ? options : null);
     }
     const native = await import('./native-engine.ts');
@@ -180,6 +180,8 @@ export class MarqueePlayer extends HTMLElement {
       queueMicrotask(() => report('unsupported'));
       return { opaque: false, destroy: () => {} };
     }
+    // Broadcasts count by playlists there: a browser asks for them under another name than it has here.
+    this.#tell(view.video, isVideo);
     const engine = native.attachNative(view.video, this.#src, told, isVideo ? startSec() : null);
     // An iPhone loads nothing before it is told to play.
     void this.#play(view).then((started) => started || report('ready'));
@@ -207,10 +209,9 @@ export class MarqueePlayer extends HTMLElement {
     this.#withdrawRecording = panel && offerRecording(panel);
   }
 
-  /** A browser that fetches the playlists by itself is counted by them: it says another name there than here. */
-  #tellPresence(video: HTMLVideoElement): void {
+  #tell(video: HTMLVideoElement, isPresence: boolean): void {
     const session = this.getAttribute('session');
-    if (session !== null) this.#presence ??= createPresence(video, session);
+    if (session !== null) this.#beacons ??= createBeacons(video, session, isPresence);
   }
 
   #count(view: View): void {
@@ -226,7 +227,7 @@ export class MarqueePlayer extends HTMLElement {
   #enter(phase: Phase): void {
     this.#phase = phase;
     // Who waits for an encoder that is away is still there.
-    this.#presence?.show(phase === 'live' || phase === 'interrupted' || phase === 'reconnecting');
+    this.#beacons?.show(phase === 'live' || phase === 'interrupted' || phase === 'reconnecting');
     this.#view?.show(phase, this.#startsAt);
     this.#offerRecording(phase === 'ended' && this.#kind === 'broadcast');
     this.#waitForPlan(phase === 'offline' && this.#kind === 'broadcast');

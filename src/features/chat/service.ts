@@ -6,6 +6,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Facts } from '../facts/index.ts';
 import type { BanRow, MessageRow, SettingsRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { announcements, hasBannedWord, isSameName, refuseText } from './rules.ts';
@@ -53,6 +54,7 @@ interface Deps {
   db: Db;
   bus: Bus;
   clock: Clock;
+  facts: Pick<Facts, 'append'>;
   /** What the log and the answers say of a message. */
   toMessage(shown: ShownMessage): object;
   creatorOf(accountId: string): Promise<Creator>;
@@ -292,12 +294,11 @@ async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ShownMessage>
   }
   const guest_name = poster.kind === 'guest' ? poster.name : null;
   const message = { text, guest_name, reply_to_id: replyToId, client_id: clientId, now };
-  return writeMessage(
-    deps,
-    tx,
-    { kind: 'MESSAGE', stream_id: streamId, author_id: authorId, ...message },
-    creator,
-  );
+  const row = { kind: 'MESSAGE', stream_id: streamId, author_id: authorId, ...message } as const;
+  const shown = await writeMessage(deps, tx, row, creator);
+  const { workspace_id: workspaceId } = settings;
+  await deps.facts.append(tx, [{ kind: 'CHAT', workspaceId, subjectId: streamId, at: now }]);
+  return shown;
 }
 
 /** @throws {AppError} when a guest may not post, or not yet. */

@@ -7,10 +7,10 @@
  */
 export type { Access, Asking, Entitlements, Guarded, Viewer } from './access.service.ts';
 export { anyOf, createAccess } from './access.service.ts';
+export { beaconPage } from './beacon.pages.ts';
+export { createBeacons } from './beacon.service.ts';
 export type { LinkedVideo, StreamLinks, VideoLinks } from './links.ts';
 export { createStreamLinks, createVideoLinks } from './links.ts';
-export { beaconPage } from './live/beacon.pages.ts';
-export type { WatchedBy } from './live/files.pages.ts';
 export { liveFilePages } from './live/files.pages.ts';
 export type { StreamSnapshot } from './live/snapshot.ts';
 export { SESSION_ID, STREAM_ID } from './live/snapshot.ts';
@@ -21,6 +21,7 @@ export { type Offer, type Seller, type Sellers, type Sold, soldAt } from './lock
 export { oembedPage } from './oembed.pages.ts';
 export type { PlaybackSessions } from './playback-sessions.ts';
 export { createPlaybackSessions } from './playback-sessions.ts';
+export { createReception, type Reception } from './reception.ts';
 export { playbackTokenRoutes } from './routes.ts';
 export type { SnapshotSource, Snapshots } from './snapshots.ts';
 export { createSnapshots } from './snapshots.ts';

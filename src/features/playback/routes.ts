@@ -5,6 +5,7 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { IdParams, Instant } from '../../http/schema.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { StreamSnapshot } from './live/snapshot.ts';
+import type { PlaybackSessions } from './playback-sessions.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { PlaybackTokens } from './tokens.ts';
 import type { VideoSnapshot } from './videos/snapshot.ts';
@@ -46,6 +47,13 @@ const PlaybackToken = named(
     embedUrl: Type.String(),
     watchUrl: Type.String(),
     expiresAt: Instant,
+    beacon: Type.Object(
+      {
+        url: Type.String(),
+        session: Type.String({ description: 'Of one player: ask anew for each.' }),
+      },
+      { description: 'Where a player of your own tells that it plays (docs/api/playback.md#beacons).' },
+    ),
   }),
   {
     token: 'eyJ2IjoxfQ.c2lnbmF0dXJl',
@@ -54,6 +62,10 @@ const PlaybackToken = named(
     embedUrl: 'https://video.example.com/embed/vid_01kafe3n4pfx2v9yq6m8d7t5zr?token=eyJ2IjoxfQ.c2lnbmF0dXJl',
     watchUrl: 'https://video.example.com/watch/vid_01kafe3n4pfx2v9yq6m8d7t5zr?token=eyJ2IjoxfQ.c2lnbmF0dXJl',
     expiresAt: '2026-11-20T09:00:00.000Z',
+    beacon: {
+      url: 'https://video.example.com/playback/beacon',
+      session: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr.mi7f0w1s.playback.Qm9vQm9vQm9vQm8.c2Vzc2lvbl8.v.c2lnbmF0dXJl',
+    },
   },
 );
 
@@ -61,6 +73,7 @@ interface Deps {
   streams: Snapshots<StreamSnapshot>;
   videos: Snapshots<VideoSnapshot>;
   tokens: Pick<PlaybackTokens, 'mint'>;
+  sessions: Pick<PlaybackSessions, 'mint'>;
   /** Without a slash at the end. */
   publicUrl: string;
 }
@@ -74,15 +87,20 @@ const request = {
 } as const;
 
 /** `POST /videos/{id}/playback-tokens` and its like for streams: for partners who decide themselves who may watch. */
-export function playbackTokenRoutes({ streams, videos, tokens, publicUrl }: Deps): Route[] {
+export function playbackTokenRoutes({ streams, videos, tokens, sessions, publicUrl }: Deps): Route[] {
   const mint = (id: string, folder: 'live' | 'v', { ttlSec = DEFAULT_TTL_SEC, viewerId }: TokenIn) => {
     const { token, expiresAt } = tokens.mint('playback', id, ttlSec, viewerId);
+    const session = sessions.mint(
+      { id, grant: 'playback', referrer: null, isSelf: false },
+      `?token=${encodeURIComponent(token)}`,
+    );
     return {
       token,
       playbackUrl: `${publicUrl}/${folder}/${id}/master.m3u8?token=${token}`,
       embedUrl: `${publicUrl}/embed/${id}?token=${token}`,
       watchUrl: `${publicUrl}/watch/${id}?token=${token}`,
       expiresAt: expiresAt.toISOString(),
+      beacon: { url: `${publicUrl}/playback/beacon`, session },
     };
   };
   return [

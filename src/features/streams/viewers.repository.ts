@@ -12,12 +12,21 @@ export interface StoredStay {
   until: Date;
 }
 
+/** A viewer who is new to a session of a stream. */
+export interface NewViewer {
+  streamId: string;
+  /** In hexadecimal. */
+  viewer: string;
+}
+
 /**
  * Writes who stays until when, and adds those who are new to their session. The playlist requests of a viewer who
  * is known to send beacons change nothing. A broadcast that is over takes nobody.
+ *
+ * @returns those who were added.
  */
-export async function writeStays(db: Db, stays: readonly StoredStay[], now: Date): Promise<void> {
-  await sql`
+export async function writeStays(tx: Tx, stays: readonly StoredStay[], now: Date): Promise<NewViewer[]> {
+  const { rows } = await sql<NewViewer>`
     with given as (
       select given.*, decode(given.viewer, 'hex') as hash
         from jsonb_to_recordset(${JSON.stringify(stays)}::text::jsonb) as given
@@ -34,27 +43,94 @@ export async function writeStays(db: Db, stays: readonly StoredStay[], now: Date
         on conflict (stream_id, viewer) do update
           set present_until = excluded.present_until, has_beacon = excluded.has_beacon
           where excluded.has_beacon or not stream_viewer.has_beacon
-        returning stream_id, session_id, xmax = 0 as is_new
+        returning stream_id, viewer, session_id, xmax = 0 as is_new
     ), sessions as (
       update stream_session set unique_viewers = unique_viewers + added.viewers
         from (select session_id, count(*)::integer as viewers from written where is_new group by 1) added
         where stream_session.id = added.session_id
+        returning stream_session.id
+    ), watched as (
+      insert into watched_stream (stream_id)
+        select distinct stream_id from written order by 1 on conflict do nothing
     )
-    insert into watched_stream (stream_id)
-      select distinct stream_id from written order by 1 on conflict do nothing`.execute(db);
+    select written.stream_id as "streamId", encode(written.viewer, 'hex') as viewer
+      from written join sessions on sessions.id = written.session_id where written.is_new`.execute(tx);
+  return rows;
+}
+
+/** A stream that is counted. */
+interface LockedStream {
+  id: string;
+  workspace_id: string;
 }
 
 /** Streams to be counted, locked; those that another transaction holds are left to the next time. */
-export async function lockWatched(tx: Tx): Promise<string[]> {
-  const rows = await tx
+export function lockWatched(tx: Tx): Promise<LockedStream[]> {
+  return tx
     .selectFrom('stream')
-    .select('id')
+    .select(['id', 'workspace_id'])
     .where('id', 'in', (eb) => eb.selectFrom('watched_stream').select('stream_id'))
     .orderBy('id')
     .forNoKeyUpdate()
     .skipLocked()
     .execute();
-  return rows.map(({ id }) => id);
+}
+
+/** How many have come to a stream and left it since it was counted last. */
+export interface Moves {
+  streamId: string;
+  joins: number;
+  leaves: number;
+}
+
+/**
+ * Keeps of each viewer whether they are there, and says what has changed. Of a broadcast that is over all have left.
+ *
+ * @param latest whoever stays for longer was seen by a clock that was wrong.
+ */
+export async function countMoves(
+  tx: Tx,
+  streamIds: readonly string[],
+  { now, latest }: { now: Date; latest: Date },
+): Promise<Moves[]> {
+  const { rows } = await sql<Moves>`
+    with moving as (
+      select v.stream_id, v.viewer, not v.is_counted as is_counted
+        from stream_viewer v join stream on stream.id = v.stream_id
+        where v.stream_id = any(${streamIds})
+          and v.is_counted <> (stream.is_live and v.present_until > ${now} and v.present_until <= ${latest})
+        order by v.stream_id, v.viewer for no key update of v
+    ), moved as (
+      update stream_viewer set is_counted = moving.is_counted from moving
+        where stream_viewer.stream_id = moving.stream_id and stream_viewer.viewer = moving.viewer
+        returning stream_viewer.stream_id, stream_viewer.is_counted
+    )
+    select stream_id as "streamId", count(*) filter (where is_counted)::integer as joins,
+        count(*) filter (where not is_counted)::integer as leaves
+      from moved group by 1`.execute(tx);
+  return rows;
+}
+
+/** How many were there at a moment. */
+export interface Sample {
+  streamId: string;
+  viewers: number;
+}
+
+/** Samples of the streams that are due: the last one was before `steady`, or, of a number that has changed, `changed`. */
+export async function takeSamples(
+  tx: Tx,
+  streamIds: readonly string[],
+  due: { now: Date; steady: Date; changed: Date },
+): Promise<Sample[]> {
+  const { rows } = await sql<Sample>`
+    update watched_stream w set sampled_at = ${due.now}, sampled_viewers = stream.viewer_count
+      from stream
+      where stream.id = w.stream_id and stream.id = any(${streamIds}) and stream.is_live
+        and (w.sampled_at is null or w.sampled_at > ${due.now} or w.sampled_at <= ${due.steady}
+          or (w.sampled_at <= ${due.changed} and w.sampled_viewers <> stream.viewer_count))
+      returning w.stream_id as "streamId", stream.viewer_count as viewers`.execute(tx);
+  return rows;
 }
 
 /**
@@ -105,27 +181,8 @@ export async function dropSpent(tx: Tx, streamIds: readonly string[], now: Date)
         and not stream.is_live`.execute(tx);
 }
 
-/** The salt of the day: this one, unless another process has made one. */
-export async function keepSalt(db: Db, day: string, encrypted: Uint8Array): Promise<Uint8Array> {
-  const { rows } = await sql<{ salt_encrypted: Uint8Array }>`
-    with made as (
-      insert into viewer_salt (day, salt_encrypted) values (${day}, ${encrypted})
-        on conflict (day) do nothing returning salt_encrypted
-    )
-    select salt_encrypted from made
-    union all select salt_encrypted from viewer_salt where day = ${day}
-    limit 1`.execute(db);
-  const [row] = rows;
-  // Another process has committed it between the two looks of the statement.
-  return row?.salt_encrypted ?? keepSalt(db, day, encrypted);
-}
-
-/** Salts outside of these days, and whoever was seen outside of these times. */
-export async function dropOld(
-  db: Db,
-  { days, from, until }: { days: readonly string[]; from: Date; until: Date },
-): Promise<void> {
-  await sql`delete from viewer_salt where day <> all(${days}::text[])`.execute(db);
+/** Drops whoever was seen outside of these times. */
+export async function dropOld(db: Db, { from, until }: { from: Date; until: Date }): Promise<void> {
   await sql`delete from stream_viewer where present_until < ${from} or present_until > ${until}`.execute(db);
 }
 

@@ -1,12 +1,13 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { createHmac } from 'node:crypto';
+import { type Clock, dateFromMs, utcDay } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
-import type { Db } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { Arrival, Arrivals, Salts } from '../arrivals/index.ts';
+import type { Fact, Facts } from '../facts/index.ts';
 import * as repository from './viewers.repository.ts';
 import {
   createPresence,
-  dayOf,
   type Sign,
   STAY_MAX_MS,
   type Stay,
@@ -18,10 +19,11 @@ import {
 export const VIEWER_FLUSH_MS = 5000;
 
 const BATCH = 2000;
-const SALT_BYTES = 32;
 const HASH_BYTES = 9;
 /** Two days of salts, and whoever the last broadcasts have left behind. */
 const KEPT_MS = 2 * DAY_MS;
+/** How often it is noted how many are there: as long as nothing changes, and when something has. */
+const SAMPLE_MS = { steady: 60_000, changed: 15_000 };
 
 /**
  * Who watches: `viewerCount`, `peakViewers` and `uniqueViewers`
@@ -29,8 +31,12 @@ const KEPT_MS = 2 * DAY_MS;
  * the database adds them up over all processes.
  */
 export interface Viewers {
-  /** A sign of a viewer who may watch the broadcast. */
-  seen(stream: Watched, viewer: ViewerIdentity, sign?: Sign): void;
+  /**
+   * A sign of a viewer who may watch the broadcast.
+   *
+   * @param arrivalOf as whom the facts have the viewer; asked once for each.
+   */
+  seen(stream: Watched, viewer: ViewerIdentity, arrivalOf: () => Arrival, sign?: Sign): void;
   /** Writes what was seen, and counts. Every five seconds; what fails is written the next time. */
   flush(): Promise<void>;
   /** Forgets the salts of days that are over, and what they have hashed. Every hour. */
@@ -40,72 +46,100 @@ export interface Viewers {
 interface Deps {
   db: Db;
   clock: Clock;
-  secrets: Pick<Secrets, 'sign' | 'encrypt' | 'decrypt'>;
+  secrets: Pick<Secrets, 'sign'>;
+  salts: Salts;
+  arrivals: Pick<Arrivals, 'viewerOf'>;
+  facts: Pick<Facts, 'append'>;
 }
 
-export function createViewers({ db, clock, secrets }: Deps): Viewers {
+export function createViewers(deps: Deps): Viewers {
+  const { db, clock, secrets, salts, facts } = deps;
   const presence = createPresence((text) => secrets.sign('viewer', text));
-  const salts = createSalts({ db, secrets });
 
   const write = async (stays: readonly Stay[], now: Date) => {
-    const saltOf = new Map<string, Buffer>();
-    for (const day of new Set(stays.map((stay) => stay.day))) saltOf.set(day, await salts.of(day));
     for (let at = 0; at < stays.length; at += BATCH) {
       const batch = stays.slice(at, at + BATCH);
-      const stored = batch.map((stay) => toStored(stay, saltOf.get(stay.day) ?? Buffer.alloc(0)));
-      await repository.writeStays(db, stored, now);
+      const stored = await storedStays(deps, batch);
+      await db.transaction().execute(async (tx) => {
+        const added = new Set((await repository.writeStays(tx, stored, now)).map(nameOf));
+        const isAdded = (_stay: Stay, index: number) => added.has(nameOf(stored[index]));
+        await facts.append(tx, await viewsOf(deps, batch.filter(isAdded)));
+      });
       presence.written(batch);
     }
   };
-  const count = (now: Date) =>
-    db.transaction().execute(async (tx) => {
-      const locked = await repository.lockWatched(tx);
-      if (locked.length === 0) return;
-      const latest = dateFromMs(now.getTime() + STAY_MAX_MS);
-      await repository.countViewers(tx, locked, { now, latest });
-      await repository.dropSpent(tx, locked, now);
-    });
+  const flush = async () => {
+    const now = clock.now();
+    await write(presence.unwritten(), now);
+    await db.transaction().execute((tx) => count(deps, tx, now));
+    presence.forget(now.getTime());
+  };
+  let running: Promise<void> = Promise.resolve();
 
   return {
-    seen: (stream, viewer, sign = 'playlist') => presence.note(stream, viewer, sign, clock.ms()),
-    async flush() {
-      const now = clock.now();
-      await write(presence.unwritten(), now);
-      await count(now);
-      presence.forget(now.getTime());
+    seen: (stream, viewer, arrivalOf, sign = 'playlist') =>
+      presence.note(stream, viewer, sign, arrivalOf, clock.ms()),
+    flush() {
+      // One after the other: the second would take over what the first has not committed yet.
+      running = running.then(flush, flush);
+      return running;
     },
     async forget() {
       const nowMs = clock.ms();
-      salts.forget();
-      await repository.dropOld(db, {
-        days: [dayOf(nowMs - DAY_MS), dayOf(nowMs), dayOf(nowMs + DAY_MS)],
-        from: dateFromMs(nowMs - KEPT_MS),
-        until: dateFromMs(nowMs + DAY_MS),
-      });
+      await salts.forget();
+      await repository.dropOld(db, { from: dateFromMs(nowMs - KEPT_MS), until: dateFromMs(nowMs + DAY_MS) });
     },
   };
+}
+
+/** Under the lock of the streams, so that of several processes one counts. */
+async function count({ facts }: Deps, tx: Tx, now: Date): Promise<void> {
+  const locked = await repository.lockWatched(tx);
+  if (locked.length === 0) return;
+  const ids = locked.map(({ id }) => id);
+  const before = (ms: number) => dateFromMs(now.getTime() - ms);
+  const during = { now, latest: before(-STAY_MAX_MS) };
+  await repository.countViewers(tx, ids, during);
+  const moves = await repository.countMoves(tx, ids, during);
+  const due = { now, steady: before(SAMPLE_MS.steady), changed: before(SAMPLE_MS.changed) };
+  const samples = await repository.takeSamples(tx, ids, due);
+  await repository.dropSpent(tx, ids, now);
+  const workspaceOf = new Map(locked.map((stream) => [stream.id, stream.workspace_id]));
+  const factOf = (kind: Fact['kind'], streamId: string, amount: number): Fact => {
+    return { kind, workspaceId: workspaceOf.get(streamId) ?? '', subjectId: streamId, at: now, amount };
+  };
+  await facts.append(tx, [
+    ...moves.filter(({ joins }) => joins > 0).map(({ streamId, joins }) => factOf('JOIN', streamId, joins)),
+    ...moves
+      .filter(({ leaves }) => leaves > 0)
+      .map(({ streamId, leaves }) => factOf('LEAVE', streamId, leaves)),
+    ...samples.map(({ streamId, viewers }) => factOf('PRESENCE', streamId, viewers)),
+  ]);
+}
+
+/** A view of each viewer who is new to a session: exactly those that its `uniqueViewers` counts. */
+function viewsOf({ arrivals }: Deps, stays: readonly Stay[]): Promise<Fact[]> {
+  return Promise.all(
+    stays.map(async ({ workspaceId, streamId, arrival, sinceMs }): Promise<Fact> => {
+      const at = dateFromMs(sinceMs);
+      const viewer = await arrivals.viewerOf(arrival, at);
+      return { kind: 'VIEW', workspaceId, subjectId: streamId, at, viewer };
+    }),
+  );
+}
+
+const nameOf = (stay: repository.NewViewer | undefined) => `${stay?.streamId} ${stay?.viewer}`;
+
+/** Also sees to it that the salts for `viewsOf` are known before its transaction. */
+async function storedStays({ salts }: Deps, stays: readonly Stay[]): Promise<repository.StoredStay[]> {
+  const saltOf = new Map<string, Buffer>();
+  const days = stays.flatMap(({ day, sinceMs }) => [day, utcDay(sinceMs)]);
+  for (const day of new Set(days)) saltOf.set(day, await salts.of(day));
+  return stays.map((stay) => toStored(stay, saltOf.get(stay.day) ?? Buffer.alloc(0)));
 }
 
 function toStored({ streamId, sessionId, day, who, hasBeacon, untilMs }: Stay, salt: Buffer) {
   const text = JSON.stringify([streamId, sessionId, who]);
   const viewer = createHmac('sha256', salt).update(text).digest().subarray(0, HASH_BYTES).toString('hex');
   return { streamId, viewer, sessionId, day, hasBeacon, until: dateFromMs(untilMs) };
-}
-
-/** The salt of each day, shared by all processes; what this one knows is forgotten with the rest. */
-function createSalts({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) {
-  const known = new Map<string, Buffer>();
-  const context = (day: string) => `viewer-salt:${day}`;
-  return {
-    async of(day: string): Promise<Buffer> {
-      const salt = known.get(day);
-      if (salt !== undefined) return salt;
-      const fresh = secrets.encrypt(randomBytes(SALT_BYTES).toString('hex'), context(day));
-      const kept = secrets.decrypt(await repository.keepSalt(db, day, fresh), context(day));
-      const made = Buffer.from(kept, 'hex');
-      known.set(day, made);
-      return made;
-    },
-    forget: () => known.clear(),
-  };
 }

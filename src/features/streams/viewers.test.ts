@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
+import type { TestAccount } from '../../../test/harness/factories.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
 
@@ -10,11 +11,12 @@ let app: TestApp;
 /** Another node on the same database. */
 let beside: TestApp;
 let key: string;
+let account: TestAccount;
 before(async () => {
   const env = { TRUST_PROXY: '1' };
   app = await startTestApp({ clock, env });
   beside = await startTestApp({ clock, env, beside: app });
-  ({ key } = await app.createKey());
+  ({ key, account } = await app.createKey());
 });
 after(async () => {
   await beside.close();
@@ -34,6 +36,18 @@ const headers = ({ ip = '203.0.113.1', userAgent = 'A' }: Asker) => ({
 const flush = async () => {
   await app.container.viewers.flush();
   await beside.container.viewers.flush();
+};
+/** As whom a test has viewers seen. */
+const SOMEBODY = {
+  ...{ mark: 'm', country: 'ZZ', device: null, browser: null, os: null, referrer: null },
+  ...{ isBot: false, isSelf: false },
+};
+/** How many are noted to have come, gone and watched. */
+const noted = async (streamId: string) => {
+  const sums = await app.container.sql`
+    select kind, sum(amount)::integer as amount from fact
+      where subject_id = ${streamId} and kind in ('VIEW', 'JOIN', 'LEAVE') group by 1 order by 1`;
+  return sums.map(({ kind, amount }) => `${kind} ${amount}`);
 };
 const rows = () => app.container.sql<{ stream_id: string }[]>`select stream_id from stream_viewer`;
 
@@ -115,6 +129,7 @@ describe('players that ask for playlists', () => {
     await flush();
     assert.deepEqual(await stream.counts(), [3, 3]);
     assert.deepEqual(await stream.sessionCounts(), [3, 3]);
+    assert.deepEqual(await noted(stream.id), ['JOIN 3', 'VIEW 3'], 'each node notes what it has counted');
     const answer = (await beside.request('GET', `/streams/${stream.id}/viewers`, { key })).assertOk(200);
     assert.deepEqual(
       ['current', 'peak', 'unique'].map((name) => answer.at(`data.${name}`)),
@@ -124,6 +139,8 @@ describe('players that ask for playlists', () => {
     clock.advance(15_000);
     await beside.container.viewers.flush();
     assert.deepEqual(await stream.counts(), [0, 3]);
+    await app.container.viewers.flush();
+    assert.deepEqual(await noted(stream.id), ['JOIN 3', 'LEAVE 3', 'VIEW 3']);
   });
 
   test('the next broadcast is counted by itself', async () => {
@@ -233,7 +250,7 @@ describe('players that send beacons', () => {
   test('garbage, 1 MB and what is no beacon are answered 204 and count nobody', async () => {
     const stream = await liveStream();
     const session = await stream.session();
-    const event = { type: 'PLAY', positionSec: 1, at: '2026-11-20T09:00:00Z' };
+    const event = { type: 'PLAY', positionSec: 1, at: clock.now() };
     const whole = { session, n: 0, events: [event] };
     for (const body of [
       '',
@@ -267,11 +284,17 @@ describe('players that send beacons', () => {
     const { viewers } = app.container;
     const watched = {
       id: stream.id,
+      workspaceId: account.live,
       currentSessionId: String(await stream.read('currentSessionId')),
       liveSince: clock.now(),
     };
     for (let index = 0; index < 10_000; index++) {
-      viewers.seen(watched, { ip: '198.51.100.1', userAgent: `bot ${index}`, token: '' }, 'beacon');
+      viewers.seen(
+        watched,
+        { ip: '198.51.100.1', userAgent: `bot ${index}`, token: '' },
+        () => SOMEBODY,
+        'beacon',
+      );
     }
     await beacon(session, 'PLAY', { ip: '198.51.100.2' });
     await flush();
@@ -305,7 +328,7 @@ describe('time', () => {
     await flush();
     assert.deepEqual(await stream.counts(), [1, 1]);
     await viewers.forget();
-    assert.deepEqual(await days(), ['2027-03-02']);
+    assert.deepEqual(await days(), ['2027-03-02', '2027-03-03'], 'and the one of the day');
     clock.set('2027-03-06T00:00:00.000Z');
     await viewers.forget();
     assert.deepEqual(await days(), []);

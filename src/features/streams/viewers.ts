@@ -1,6 +1,7 @@
 import { addressBlock } from '../../kernel/address.ts';
-import { dateFromMs } from '../../kernel/clock.ts';
+import { utcDay } from '../../kernel/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/durations.ts';
+import type { Arrival } from '../arrivals/index.ts';
 
 /** Players ask for a media playlist every two seconds, or four. */
 const PLAYLIST_MS = 15_000;
@@ -29,6 +30,7 @@ export interface ViewerIdentity {
 /** The broadcast that a viewer watches. */
 export interface Watched {
   id: string;
+  workspaceId: string;
   /** Null until the stream has had a signal. */
   currentSessionId: string | null;
   liveSince: Date | null;
@@ -47,6 +49,11 @@ export interface Stay {
   who: string;
   hasBeacon: boolean;
   untilMs: number;
+  workspaceId: string;
+  /** As whom the facts have the viewer. */
+  arrival: Arrival;
+  /** When this stay began. */
+  sinceMs: number;
 }
 
 interface Seen extends Stay {
@@ -56,7 +63,8 @@ interface Seen extends Stay {
 
 /** Remembers signs of viewers until they are written. */
 export interface Presence {
-  note(stream: Watched, viewer: ViewerIdentity, sign: Sign, nowMs: number): void;
+  /** @param arrivalOf is asked once for each viewer. */
+  note(stream: Watched, viewer: ViewerIdentity, sign: Sign, arrivalOf: () => Arrival, nowMs: number): void;
   /** Stays that the database does not know yet. */
   unwritten(): Stay[];
   written(stays: readonly Stay[]): void;
@@ -69,13 +77,12 @@ export function createPresence(sign: (text: string) => string): Presence {
   const viewers = new Map<string, Seen>();
   const newcomers = createNewcomers();
 
-  const meet = (key: string, stay: Stay, viewer: ViewerIdentity, nowMs: number) => {
-    if (viewers.size >= VIEWERS_MAX) return;
-    const from = JSON.stringify([stay.streamId, addressBlock(viewer.ip), viewer.token]);
-    if (newcomers.admits(sign(from), nowMs)) viewers.set(key, { ...stay, writtenMs: 0 });
+  const admits = (streamId: string, { ip, token }: ViewerIdentity, nowMs: number) => {
+    if (viewers.size >= VIEWERS_MAX) return false;
+    return newcomers.admits(sign(JSON.stringify([streamId, addressBlock(ip), token])), nowMs);
   };
   return {
-    note({ id, currentSessionId, liveSince }, viewer, kind, nowMs) {
+    note({ id, workspaceId, currentSessionId, liveSince }, viewer, kind, arrivalOf, nowMs) {
       const { ip, userAgent, token } = viewer;
       const who = sign(JSON.stringify([addressBlock(ip), userAgent, token]));
       const key = `${id} ${currentSessionId} ${who}`;
@@ -84,14 +91,16 @@ export function createPresence(sign: (text: string) => string): Presence {
       const untilMs = kind === 'gone' ? nowMs : nowMs + (hasBeacon ? BEACON_MS : PLAYLIST_MS);
       const known = viewers.get(key);
       if (known === undefined) {
-        const stay = { streamId: id, sessionId: currentSessionId, day, who, hasBeacon, untilMs };
-        return meet(key, stay, viewer, nowMs);
+        if (!admits(id, viewer, nowMs)) return;
+        const stay = { streamId: id, workspaceId, sessionId: currentSessionId, day, who, hasBeacon, untilMs };
+        viewers.set(key, { ...stay, arrival: arrivalOf(), sinceMs: nowMs, writtenMs: 0 });
+        return;
       }
       if (known.hasBeacon && !hasBeacon) return;
       // Kept in the order in which they leave.
       viewers.delete(key);
-      const writtenMs = known.day === day ? known.writtenMs : 0;
-      viewers.set(key, { ...known, day, hasBeacon, untilMs, writtenMs });
+      const { writtenMs, sinceMs } = known.day === day ? known : { writtenMs: 0, sinceMs: nowMs };
+      viewers.set(key, { ...known, day, hasBeacon, untilMs, sinceMs, writtenMs });
     },
     unwritten: () => [...viewers.values()].filter(isNews),
     written(stays) {
@@ -134,10 +143,5 @@ function createNewcomers() {
 /** The day on which the broadcast began, while its salt is kept; so midnight makes nobody a new viewer. */
 export function saltDay(liveSince: Date | null, nowMs: number): string {
   const since = Math.min(liveSince?.getTime() ?? nowMs, nowMs);
-  return dayOf(Math.max(since, nowMs - DAY_MS));
-}
-
-/** In UTC, `2026-11-20`. */
-export function dayOf(ms: number): string {
-  return dateFromMs(ms).toISOString().slice(0, 10);
+  return utcDay(Math.max(since, nowMs - DAY_MS));
 }

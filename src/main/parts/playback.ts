@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import {
   beaconPage,
   createAdmissions,
+  createBeacons,
   createPlaybackSessions,
+  createReception,
   createSnapshots,
   createWatching,
   embeddableStream,
@@ -11,6 +13,7 @@ import {
   liveFilePages,
   liveWatchPages,
   oembedPage,
+  type PlaybackSessions,
   playbackTokenRoutes,
   SESSION_ID,
   type Snapshots,
@@ -36,8 +39,10 @@ import { mediaOriginsOf } from '../media-origins.ts';
 import { type Built, EVERY, type Page, type PageRole, type Service } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
+import type { Arriving } from './arrivals.ts';
 
 type Needs = Base &
+  Arriving &
   Pick<Addresses, 'playbackTokens' | 'access' | 'sellers'> & {
     recordings: Recordings;
     liveChat: LiveChat;
@@ -58,6 +63,7 @@ interface Gives {
 /** What viewers see and load: live streams, videos, and the pages around them. */
 export function playbackPart(needs: Needs): Built<Gives> {
   const { config, log, playbackTokens: tokens } = needs;
+  const sessions = createPlaybackSessions(needs);
   const snapshots: Shown = {
     streams: createSnapshots(createStreamSnapshots(needs), STREAM_ID),
     videos: createSnapshots(createVideoSnapshots(needs), VIDEO_ID),
@@ -70,8 +76,8 @@ export function playbackPart(needs: Needs): Built<Gives> {
   return {
     gives: { snapshots, viewers },
     part: {
-      routes: () => playbackTokenRoutes({ ...snapshots, tokens, publicUrl: config.PUBLIC_URL }),
-      pages: (role) => playbackPages(needs, { snapshots, viewers }, role),
+      routes: () => playbackTokenRoutes({ ...snapshots, tokens, sessions, publicUrl: config.PUBLIC_URL }),
+      pages: (role) => playbackPages({ ...needs, sessions }, { snapshots, viewers }, role),
       services: { api: () => countViewers(viewers, log) },
       tasks: () => [{ name: 'viewer salts', everyMs: EVERY.hour, run: () => viewers.forget() }],
     },
@@ -79,36 +85,33 @@ export function playbackPart(needs: Needs): Built<Gives> {
 }
 
 async function playbackPages(
-  {
-    config,
-    clock,
-    log,
-    secrets,
-    store,
-    platformHosts,
-    access,
-    sellers,
-    playbackTokens: tokens,
-    liveChat,
-  }: Needs,
+  needs: Needs & { sessions: PlaybackSessions },
   { snapshots: { streams, videos, recordings }, viewers }: Gives,
   { assets }: PageRole,
 ): Promise<Page[]> {
+  const { config, clock, log, store, platformHosts, access, sellers, playbackTokens: tokens } = needs;
+  const { arrivals, liveChat } = needs;
   const publicUrl = config.PUBLIC_URL;
-  const sessions = createPlaybackSessions({ secrets, clock });
+  const reception = createReception(needs);
   const admissions = createAdmissions({ videos, access, platformHosts });
   const liveFiles = createLiveFiles({ liveDir: join(config.DATA_DIR, 'live'), log });
   const videoFiles = createVideoFiles({ store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
   const mediaOrigins = await mediaOriginsOf(store);
   return [
-    liveFilePages({ streams, access, files: liveFiles, viewers, watching: createWatching({ clock }), clock }),
+    liveFilePages({
+      ...{ streams, access, viewers, arrivals, clock },
+      files: liveFiles,
+      watching: createWatching({ clock }),
+    }),
     liveWatchPages({
-      ...{ streams, recordings, videos, access, sellers, sessions, assets, clock, publicUrl, platformHosts },
+      ...{ streams, recordings, videos, access, sellers, reception, assets, clock, publicUrl, platformHosts },
       chat: liveChat,
     }),
-    beaconPage({ streams, sessions, viewers }),
+    beaconPage({ beacons: createBeacons({ ...needs, streams, videos, viewers }) }),
     videoFilePages({ admissions, files: videoFiles }),
-    videoWatchPages({ admissions, videos, sellers, tokens, assets, publicUrl, platformHosts, mediaOrigins }),
+    videoWatchPages({
+      ...{ admissions, videos, sellers, tokens, reception, assets, publicUrl, platformHosts, mediaOrigins },
+    }),
     oembedPage({
       publicUrl,
       hosts: platformHosts,

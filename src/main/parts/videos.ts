@@ -20,8 +20,9 @@ import {
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
+import type { Arriving } from './arrivals.ts';
 
-interface Needs extends Base, Pick<Addresses, 'videoLinks' | 'access'> {
+interface Needs extends Base, Arriving, Pick<Addresses, 'videoLinks' | 'access'> {
   processing: VideoProcessing;
   intake: VideoIntake;
   uploads: Uploads;

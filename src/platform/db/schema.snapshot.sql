@@ -1768,6 +1768,7 @@ create table stream_viewer (
   salt_day text not null,
   has_beacon boolean not null,
   present_until timestamp with time zone not null,
+  is_counted boolean not null default false,
   constraint stream_viewer_pkey PRIMARY KEY (stream_id, viewer)
 ) with (fillfactor=80);
 
@@ -2199,6 +2200,8 @@ CREATE INDEX waitlist_entry_workspace ON public.waitlist_entry USING btree (work
 
 create table watched_stream (
   stream_id text not null,
+  sampled_at timestamp with time zone,
+  sampled_viewers integer,
   constraint watched_stream_pkey PRIMARY KEY (stream_id),
   constraint watched_stream_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE
 );

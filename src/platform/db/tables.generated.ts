@@ -1543,6 +1543,7 @@ export interface StreamViewerTable {
   salt_day: string;
   has_beacon: boolean;
   present_until: Date;
+  is_counted: Generated<boolean>;
 }
 
 export interface SubscriptionTable {
@@ -1845,6 +1846,8 @@ export interface WaitlistEntryTable {
 
 export interface WatchedStreamTable {
   stream_id: string;
+  sampled_at: Date | null;
+  sampled_viewers: number | null;
 }
 
 export interface WebhookTable {

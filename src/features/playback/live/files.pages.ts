@@ -1,22 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { visitOf } from '../../../http/visit.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { isOpen } from '../../../kernel/visibility.ts';
 import type { FileReply, LiveEnding, LiveFiles, LiveRequest } from '../../../media/contract/index.ts';
+import type { Arrivals } from '../../arrivals/index.ts';
 import type { Access } from '../access.service.ts';
 import { tokenMark } from '../playback-sessions.ts';
 import { fileRequestOf, sendFile, viewerOf } from '../reply.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { StreamSnapshot } from './snapshot.ts';
-import type { Watcher, Watching } from './watching.ts';
-
-/** Told of everybody who was given a media playlist of a broadcast, or whose player says that it plays. */
-export interface WatchedBy {
-  seen(
-    stream: Pick<StreamSnapshot, 'id' | 'currentSessionId' | 'liveSince'>,
-    viewer: Watcher,
-    sign?: 'playlist' | 'beacon' | 'gone',
-  ): void;
-}
+import type { WatchedBy, Watcher, Watching } from './watching.ts';
 
 interface Deps {
   streams: Snapshots<StreamSnapshot>;
@@ -24,6 +17,7 @@ interface Deps {
   files: LiveFiles;
   viewers: WatchedBy;
   watching: Watching;
+  arrivals: Pick<Arrivals, 'meet'>;
   clock: Clock;
 }
 
@@ -57,7 +51,7 @@ type Read = (request: LiveRequest, view: View, params: Params) => Promise<FileRe
  * master playlist, to players that were watching; a preview token opens it to the owner while `hasSignal`.
  */
 export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
-  const { streams, access, files, viewers, watching } = deps;
+  const { streams, access, files, viewers, watching, arrivals } = deps;
   const admit = async (request: FileOfStream, reply: FastifyReply): Promise<View | null> => {
     const { params } = request;
     const stream = await streams.get(params.streamId);
@@ -81,8 +75,11 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     // A player asks for media playlists again and again for as long as it plays.
     if (isWatching(request.params, answer) && !view.isPreview && view.ending === undefined) {
       const watcher = watcherOf(request, view.suffix);
-      viewers.seen(view.stream, { ...watcher, token: tokenMark(view.suffix) });
-      watching.seen(view.stream.id, watcher);
+      const { stream } = view;
+      const { workspaceId } = stream;
+      const meet = () => arrivals.meet(visitOf(request), { workspaceId, isSelf: false });
+      viewers.seen(stream, { ...watcher, token: tokenMark(view.suffix) }, meet);
+      watching.seen(stream.id, watcher);
     }
     return sendFile(reply, answer);
   };

@@ -75,7 +75,7 @@ async function setUp(
         },
       },
     }),
-    sessions: { mint: (id, grant) => `${id}.${grant ?? 'open'}` },
+    reception: { receive: async (_request, { id, grant }) => `${id}.${grant ?? 'open'}` },
     assets,
     clock: { ms: () => NOW.getTime(), now: () => NOW },
     publicUrl: 'https://video.example',

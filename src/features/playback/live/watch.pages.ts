@@ -9,7 +9,7 @@ import type { Access, Asking } from '../access.service.ts';
 import { isSold, lockedPage, type Sellers } from '../locked.ts';
 import { creatorName, EMBED_SIZE, missingPages } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
-import type { PlaybackSessions } from '../playback-sessions.ts';
+import type { Reception } from '../reception.ts';
 import { viewerOf } from '../reply.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
@@ -30,7 +30,7 @@ interface Deps {
   videos: Snapshots<VideoSnapshot>;
   access: Access;
   sellers: Sellers;
-  sessions: Pick<PlaybackSessions, 'mint'>;
+  reception: Reception;
   assets: WebAssets;
   clock: Clock;
   /** Without a slash at the end; canonical and shared addresses begin with it. */
@@ -98,7 +98,7 @@ async function viewOf(deps: Deps, request: WatchRequest, withChat: boolean): Pro
     isPreview: grant === 'preview',
     recordingUrl: await recordingUrl(deps, stream),
     playlist: `/live/${streamId}/master.m3u8${suffix}`,
-    session: grant === 'preview' ? null : deps.sessions.mint(streamId, grant, suffix),
+    session: grant === 'preview' ? null : await deps.reception.receive(request, { ...stream, ...pass }),
     chat: withChat ? ((await deps.chat?.(streamId, suffix, request)) ?? null) : null,
     watchUrl,
     embedUrl: `${publicUrl}/embed/${streamId}`,

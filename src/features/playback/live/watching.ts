@@ -1,5 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../../kernel/clock.ts';
+import type { Arrival } from '../../arrivals/index.ts';
+import type { StreamSnapshot } from './snapshot.ts';
 
 /** What tells players apart: two behind one address with the same browser are one. */
 export interface Watcher {
@@ -7,6 +9,17 @@ export interface Watcher {
   userAgent: string;
   /** The playback token as a query, where there is one. */
   token: string;
+}
+
+/** Told of everybody who was given a media playlist of a broadcast, or whose player says that it plays. */
+export interface WatchedBy {
+  seen(
+    stream: Pick<StreamSnapshot, 'id' | 'workspaceId' | 'currentSessionId' | 'liveSince'>,
+    viewer: Watcher,
+    /** As whom the facts have the viewer. */
+    arrivalOf: () => Arrival,
+    sign?: 'playlist' | 'beacon' | 'gone',
+  ): void;
 }
 
 /** Who was watching when a broadcast stopped, as this process has seen it. */

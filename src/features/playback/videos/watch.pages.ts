@@ -6,6 +6,7 @@ import { html } from '../../../platform/html.ts';
 import { isShown, isSold, lockedPage, type Sellers } from '../locked.ts';
 import { creatorName, fitInto, missingPages, type Picture } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
+import type { Reception } from '../reception.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { PlaybackTokens } from '../tokens.ts';
 import type { Admission, Admissions } from './admission.service.ts';
@@ -18,6 +19,7 @@ interface Deps {
   videos: Snapshots<VideoSnapshot>;
   sellers: Sellers;
   tokens: Pick<PlaybackTokens, 'mintSteady'>;
+  reception: Reception;
   assets: WebAssets;
   /** Without a slash at the end; canonical and shared addresses begin with it. */
   publicUrl: string;
@@ -51,7 +53,7 @@ export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
       }
       const { hasFailed, rungs } = admission.video;
       if (hasFailed && rungs.length === 0) return sendPage(reply, assets, { ...missing, ...FAILED });
-      return sendPage(reply, assets, show(viewOf(deps, admission, request.query), request));
+      return sendPage(reply, assets, show(await viewOf(deps, admission, request), request));
     };
   return (app) => {
     app.get(
@@ -92,7 +94,8 @@ export async function embeddableVideo(
   return { title, creator, ...shapeOf(video), thumbnail: pictureOf(video, publicUrl) };
 }
 
-function viewOf({ publicUrl, tokens }: Deps, admission: Admission, query: Query): VideoView {
+async function viewOf(deps: Deps, admission: Admission, request: WatchRequest): Promise<VideoView> {
+  const { publicUrl, tokens, reception } = deps;
   const { video, grant, suffix } = admission;
   const { id, imageFolder, durationSec } = video;
   const isPlayable = video.rungs.length > 0;
@@ -122,7 +125,8 @@ function viewOf({ publicUrl, tokens }: Deps, admission: Admission, query: Query)
         : null,
     chapters: video.chapters.length > 0 ? `${base}/chapters.vtt${media}` : null,
     viewsUrl: isForAll ? `/api/v1/videos/${id}/views` : null,
-    startSec: startOf(query.t, durationSec),
+    session: await reception.receive(request, { ...video, grant, suffix }),
+    startSec: startOf(request.query.t, durationSec),
     suffix,
   };
 }

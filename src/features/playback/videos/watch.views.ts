@@ -21,6 +21,8 @@ export interface VideoView extends MediaPage {
   chapters: string | null;
   /** Where the view is told; null where it does not count. */
   viewsUrl: string | null;
+  /** With which the player tells that it plays. */
+  session: string;
   /** Second at which to begin. */
   startSec: number;
   /** The token that the viewer came with, as a query; or nothing. */
@@ -114,12 +116,12 @@ function chapterList({ video, suffix }: VideoView): SafeHtml {
 
 /** The player's element, which shows what is inside it until its script has taken over. */
 function player(view: VideoView, { autoplay, muted }: EmbedOptions): SafeHtml {
-  const { video, isPlayable, playlist, poster, storyboard, chapters, viewsUrl, startSec } = view;
+  const { video, isPlayable, playlist, poster, storyboard, chapters, viewsUrl, session, startSec } = view;
   return html`<marquee-player kind="video" src="${playlist}" label="${video.title}"${isPlayable && html` ready`}${
     poster && html` poster="${poster}"`
   }${storyboard && html` storyboard="${storyboard}"`}${chapters && html` chapters="${chapters}"`}${
     viewsUrl && html` views="${viewsUrl}"`
-  }${video.durationSec !== null && html` duration="${video.durationSec}"`}${startSec > 0 && html` start="${startSec}"`}${
+  } session="${session}"${video.durationSec !== null && html` duration="${video.durationSec}"`}${startSec > 0 && html` start="${startSec}"`}${
     autoplay && html` autoplay`
   }${muted && html` muted`} data-phase="${isPlayable ? 'starting' : 'offline'}">
 ${poster && html`<img class="player-poster" src="${poster}" alt="">`}

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../../../platform/db/index.ts';
+import type { Db, Tx } from '../../../platform/db/index.ts';
 import { plannedWithValues } from '../../../platform/db/page.ts';
 import { inGoodStanding } from '../../../platform/db/workspace.ts';
 
@@ -42,11 +42,11 @@ export function findSeen(db: Db, id: string) {
  * @returns the new count; undefined when nothing was counted.
  */
 export async function countView(
-  db: Db,
+  tx: Tx,
   view: { videoId: string; viewer: Buffer; now: Date; since: Date },
 ): Promise<number | undefined> {
   const { videoId, viewer, now, since } = view;
-  const row = await db
+  const row = await tx
     .with('counted', (cte) =>
       cte
         .insertInto('video_view')

@@ -56,7 +56,14 @@ const ViewIn = named(
         }),
       ),
     ),
-    referrer: Type.Optional(Nullable(Type.String({ maxLength: 2048 }))),
+    referrer: Type.Optional(
+      Nullable(
+        Type.String({
+          maxLength: 2048,
+          description: 'The page that brought the viewer; only its host is kept.',
+        }),
+      ),
+    ),
   }),
   { sessionId: 'b1946ac9', positionSec: 12.5 },
 );
@@ -119,13 +126,15 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
         status: 200,
         schema: View,
       },
-      handler: ({ ip, userAgent }, { params, query, body }) =>
+      handler: ({ ip, userAgent, visit }, { params, query, body }) =>
         audience.view(params.id, {
           sessionId: body.sessionId ?? null,
           positionSec: body.positionSec ?? null,
           token: query.token ?? null,
           address: addressBlock(ip),
           userAgent,
+          visit: visit(),
+          referrer: body.referrer ?? null,
         }),
     }),
   ];

@@ -1,8 +1,11 @@
 import { type Clock, dateFromMs } from '../../../kernel/clock.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Visibility } from '../../../kernel/visibility.ts';
+import type { Visit } from '../../../kernel/visit.ts';
 import type { Db } from '../../../platform/db/index.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
+import type { Arrivals } from '../../arrivals/index.ts';
+import type { Fact, Facts } from '../../facts/index.ts';
 import { isView } from '../rules.ts';
 import type { RelatedRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -17,6 +20,9 @@ export interface Viewing {
   /** The address, or the block of addresses that one household has. */
   address: string;
   userAgent: string;
+  visit: Visit;
+  /** What the player says of the page that brought the viewer. */
+  referrer: string | null;
 }
 
 /** What viewers without a key do. Functions reject with NOT_FOUND for a video that they may not see. */
@@ -37,6 +43,8 @@ interface Deps {
   db: Db;
   clock: Clock;
   secrets: Pick<Secrets, 'sign'>;
+  arrivals: Arrivals;
+  facts: Pick<Facts, 'append'>;
   /** May whoever has this token see the video? Asked of playback. */
   mayWatch(
     video: { id: string; workspaceId: string; visibility: Visibility; tierIds: readonly string[] },
@@ -44,11 +52,20 @@ interface Deps {
   ): Promise<boolean>;
 }
 
-export function createAudience({ db, clock, secrets, mayWatch }: Deps): Audience {
+export function createAudience({ db, clock, secrets, arrivals, facts, mayWatch }: Deps): Audience {
   const find = async (id: string) => {
     const video = VIDEO_ID.test(id) ? await repository.findSeen(db, id) : undefined;
     if (video === undefined) throw notFound();
     return video;
+  };
+  const factOf = async (
+    { visit, referrer }: Viewing,
+    { videoId, workspaceId, accountId }: { videoId: string; workspaceId: string; accountId: string },
+    at: Date,
+  ): Promise<Fact> => {
+    const isSelf = await arrivals.isOwner(visit, accountId);
+    const viewer = await arrivals.viewerOf(arrivals.meet(visit, { workspaceId, isSelf, referrer }), at);
+    return { kind: 'VIEW', workspaceId, subjectId: videoId, at, viewer };
   };
   const dayAgo = () => dateFromMs(clock.ms() - ONCE_MS);
   return {
@@ -64,11 +81,12 @@ export function createAudience({ db, clock, secrets, mayWatch }: Deps): Audience
       // Who it was cannot be read from it, nor compared between videos.
       const who = JSON.stringify([videoId, viewerOf(viewing)]);
       const viewer = Buffer.from(secrets.sign('views', who), 'base64url');
-      const viewCount = await repository.countView(db, {
-        videoId,
-        viewer,
-        now: clock.now(),
-        since: dayAgo(),
+      const now = clock.now();
+      const fact = await factOf(viewing, { videoId, workspaceId, accountId: video.account_id }, now);
+      const viewCount = await db.transaction().execute(async (tx) => {
+        const count = await repository.countView(tx, { videoId, viewer, now, since: dayAgo() });
+        if (count !== undefined) await facts.append(tx, [fact]);
+        return count;
       });
       return viewCount === undefined ? unchanged : { counted: true, viewCount };
     },

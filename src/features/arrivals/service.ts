@@ -1,0 +1,86 @@
+import { createHmac } from 'node:crypto';
+import { addressBlock } from '../../kernel/address.ts';
+import { utcDay } from '../../kernel/clock.ts';
+import type { Visit } from '../../kernel/visit.ts';
+import { type Countries, countryCode } from '../../platform/countries.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { Viewer } from '../facts/index.ts';
+import { createAgents } from './agents.ts';
+import { referrerHost } from './rules.ts';
+import type { Salts } from './salts.ts';
+
+/** Somebody who is there: no address, and nothing that is stored before the salt of a day is added. */
+export interface Arrival extends Omit<Viewer, 'hash'> {
+  /** A keyed hash of address block, agent and workspace. Stays in memory. */
+  mark: string;
+}
+
+/** What is asked of a visit besides the request. */
+export interface Purpose {
+  /** Of the video or stream. */
+  workspaceId: string;
+  /** It is the account that owns it. */
+  isSelf: boolean;
+  /** The address or host that brought somebody, where it is known better than by `Referer`. */
+  referrer?: string | null | undefined;
+}
+
+/** Who visits, as far as is kept (docs/decisions/views-and-viewers.md#where-and-with-what). */
+export interface Arrivals {
+  meet(visit: Visit, purpose: Purpose): Arrival;
+  /** As facts have it. @param at decides which day's salt it is. */
+  viewerOf(arrival: Arrival, at: Date): Promise<Viewer>;
+  /** Was it sent by a dashboard session of the account? */
+  isOwner(visit: Visit, accountId: string): Promise<boolean>;
+  /** The host of the page that a request came from; null for one of our own. */
+  referrerOf(visit: Visit): string | null;
+}
+
+interface Deps {
+  secrets: Pick<Secrets, 'sign'>;
+  salts: Pick<Salts, 'of'>;
+  countries: Countries;
+  /** In which a trusted proxy says the country. */
+  countryHeader: string | undefined;
+  /** The platform's own. */
+  hosts: readonly string[];
+  /** The account that the request's session stands for. */
+  accountOf(visit: Visit): Promise<string | null>;
+}
+
+const HASH_BYTES = 12;
+
+export function createArrivals(deps: Deps): Arrivals {
+  const { secrets, salts, countries, hosts, accountOf } = deps;
+  const agentOf = createAgents();
+  const countryHeader = deps.countryHeader?.toLowerCase();
+
+  const countryOf = ({ ip, headers, isProxied }: Visit) => {
+    const said = countryHeader === undefined || !isProxied ? undefined : headers[countryHeader];
+    return said === undefined ? countries.of(ip) : countryCode(said);
+  };
+  const hostOf = (text: string | null | undefined, { host }: Visit) => referrerHost(text, [...hosts, host]);
+  const referrerOf = (visit: Visit) => hostOf(visit.headers.referer, visit);
+
+  return {
+    referrerOf,
+    meet(visit, { workspaceId, isSelf, referrer }) {
+      const { ip, userAgent } = visit;
+      return {
+        mark: secrets.sign('arrival', JSON.stringify([addressBlock(ip), userAgent, workspaceId])),
+        country: countryOf(visit),
+        ...agentOf(userAgent),
+        referrer: hostOf(referrer, visit) ?? referrerOf(visit),
+        isSelf,
+      };
+    },
+    async viewerOf({ mark, ...arrival }, at) {
+      const salt = await salts.of(utcDay(at.getTime()));
+      const hash = createHmac('sha256', salt).update(mark).digest().subarray(0, HASH_BYTES).toString('hex');
+      return { hash, ...arrival };
+    },
+    async isOwner(visit, accountId) {
+      return visit.headers.cookie !== undefined && (await accountOf(visit)) === accountId;
+    },
+  };
+}

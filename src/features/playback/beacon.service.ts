@@ -1,0 +1,124 @@
+import { addressBlock } from '../../kernel/address.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { MINUTE_SEC } from '../../kernel/durations.ts';
+import type { Visibility } from '../../kernel/visibility.ts';
+import type { Visit } from '../../kernel/visit.ts';
+import { type CounterFactory, counterKey } from '../../platform/counters.ts';
+import type { Arrival, Arrivals } from '../arrivals/index.ts';
+import type { Facts } from '../facts/index.ts';
+import { mayWatch } from './access.rules.ts';
+import { type KeptEvent, keptEvents, type ToldEvent } from './beacon.rules.ts';
+import type { StreamSnapshot } from './live/snapshot.ts';
+import type { WatchedBy } from './live/watching.ts';
+import { isShown } from './locked.ts';
+import type { PlaybackSession, PlaybackSessions } from './playback-sessions.ts';
+import type { Snapshots } from './snapshots.ts';
+import type { VideoSnapshot } from './videos/snapshot.ts';
+
+/** A message of a player. */
+export interface Beacon {
+  session: string;
+  /** Its number in the session. */
+  n: number;
+  sentAt?: string | number;
+  /** False where the viewer is counted by requests for playlists. */
+  isPresence?: boolean;
+  events: readonly ToldEvent[];
+}
+
+/** Takes the messages of players (docs/api/playback.md#beacons). */
+export interface Beacons {
+  /** What is not good counts nothing. */
+  take(beacon: Beacon, visit: Visit): Promise<void>;
+}
+
+interface Deps {
+  streams: Snapshots<StreamSnapshot>;
+  videos: Snapshots<VideoSnapshot>;
+  sessions: Pick<PlaybackSessions, 'read'>;
+  viewers: WatchedBy;
+  arrivals: Pick<Arrivals, 'meet' | 'viewerOf'>;
+  facts: Pick<Facts, 'note'>;
+  counters: CounterFactory;
+  clock: Clock;
+}
+
+/** A player sends four a minute, and more where its viewer seeks; some hundred play behind one address. */
+const MOST_A_MINUTE = { session: 60, address: 1200 };
+/** After these the viewer does not watch. */
+const LEAVES: ReadonlySet<string> = new Set(['PAUSE', 'END']);
+
+export function createBeacons(deps: Deps): Beacons {
+  const { streams, videos, sessions, viewers, arrivals, facts, counters, clock } = deps;
+  const counter = counters({ name: 'beacons', window: MINUTE_SEC, withoutStore: 'insured' });
+  const isTooMuch = async (session: PlaybackSession, { ip }: Visit) => {
+    const counts = await Promise.all([
+      counter.hit(session.key),
+      counter.hit(counterKey(`address ${addressBlock(ip)}`)),
+    ]);
+    return counts[0].count > MOST_A_MINUTE.session || counts[1].count > MOST_A_MINUTE.address;
+  };
+
+  return {
+    async take(beacon, visit) {
+      const session = sessions.read(beacon.session);
+      if (session === null || (await isTooMuch(session, visit))) return;
+      const [stream, video] = await Promise.all([streams.get(session.id), videos.get(session.id)]);
+      const what = playing(stream, video, session);
+      if (what === undefined) return;
+      const now = clock.now();
+      const durationSec = video?.durationSec ?? null;
+      const events = keptEvents(beacon.events, { nowMs: now.getTime(), sentAt: beacon.sentAt, durationSec });
+      if (events.length === 0) return;
+      const { workspaceId } = what;
+      const meet = (): Arrival => arrivals.meet(visit, { workspaceId, ...session });
+      if (stream !== undefined && beacon.isPresence !== false)
+        tellPresence(viewers, stream, { session, visit, events, meet });
+      const viewer = await arrivals.viewerOf(meet(), now);
+      facts.note({
+        kind: 'BEACON',
+        workspaceId,
+        subjectId: session.id,
+        at: now,
+        viewer,
+        playbackSession: session.key,
+        number: beacon.n,
+        playerEvents: events,
+      });
+    },
+  };
+}
+
+/**
+ * The broadcast that is on or the video that can be played, while it is open to what let the viewer in. Whoever was
+ * given the page of a member was entitled to it then; to what is private nobody is.
+ */
+function playing(
+  stream: StreamSnapshot | undefined,
+  video: VideoSnapshot | undefined,
+  { grant }: PlaybackSession,
+): { workspaceId: string; visibility: Visibility } | undefined {
+  const what = stream?.isLive ? stream : video !== undefined && isShown(video) ? video : undefined;
+  if (what === undefined) return undefined;
+  const { visibility } = what;
+  return mayWatch({ visibility, grant, isEntitled: visibility !== 'PRIVATE' }) ? what : undefined;
+}
+
+interface Told {
+  session: PlaybackSession;
+  visit: Visit;
+  events: readonly KeptEvent[];
+  meet(): Arrival;
+}
+
+function tellPresence(
+  viewers: WatchedBy,
+  stream: StreamSnapshot,
+  { session, visit, events, meet }: Told,
+): void {
+  const last = events.findLast(({ type }) => type !== 'ERROR');
+  if (last === undefined) return;
+  const { ip, userAgent } = visit;
+  const viewer = { ip, userAgent, token: session.tokenMark };
+  viewers.seen(stream, viewer, meet, LEAVES.has(last.type) ? 'gone' : 'beacon');
+}

@@ -1,0 +1,45 @@
+import { ConfigError, integer, type Key, type TrustProxy, text } from './config-kinds.ts';
+
+/** The variables of what is counted, for the table of all. */
+export const ANALYTICS_KEYS = {
+  ANALYTICS_RAW_DAYS: integer(
+    'Days for which each fact behind analytics and usage is kept, for `marquee analytics rebuild`; the sums stay.',
+    90,
+    2,
+    3650,
+  ),
+  COUNTRY_DATABASE: text(
+    'A file in the MaxMind DB format that says in which country an address is, such as GeoLite2-Country.mmdb. Unset: the one that comes with the program.',
+  ),
+  COUNTRY_HEADER: {
+    ...text(
+      'Header in which the proxies of `TRUST_PROXY` say the country of a viewer, such as `CF-IPCountry`; they must set it on every request. Unset: addresses are looked up.',
+    ),
+    parse: (value: string) => {
+      if (!/^[a-z][a-z0-9-]{0,63}$/i.test(value)) throw new Error('must be the name of a header');
+      return value;
+    },
+  },
+} satisfies Record<string, Key<unknown>>;
+
+/** Those whose values may be absent. */
+export type AnalyticsKeys = 'COUNTRY_DATABASE' | 'COUNTRY_HEADER';
+
+export interface AnalyticsConfig {
+  readonly COUNTRY_DATABASE: string | undefined;
+  readonly COUNTRY_HEADER: string | undefined;
+}
+
+type Read = <T>(name: string, key: Key<T>) => T | undefined;
+
+/** @throws {ConfigError} for a header that nobody is trusted to set. */
+export function readAnalytics(read: Read, trusted: TrustProxy) {
+  const header = read('COUNTRY_HEADER', ANALYTICS_KEYS.COUNTRY_HEADER);
+  if (header !== undefined && trusted === false)
+    throw new ConfigError('TRUST_PROXY is required beside COUNTRY_HEADER: who sets it must be trusted');
+  return {
+    ANALYTICS_RAW_DAYS: read('ANALYTICS_RAW_DAYS', ANALYTICS_KEYS.ANALYTICS_RAW_DAYS) ?? 90,
+    COUNTRY_DATABASE: read('COUNTRY_DATABASE', ANALYTICS_KEYS.COUNTRY_DATABASE),
+    COUNTRY_HEADER: header,
+  };
+}
