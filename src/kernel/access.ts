@@ -19,6 +19,7 @@ const NOUNS = [
   'chat',
   'booking',
   'playlists',
+  'subscribers',
   'imports',
   'upload',
   'webhooks',

@@ -7,5 +7,6 @@ export { notifications } from './parts/notifications.ts';
 export { playlists } from './parts/playlists.ts';
 export { quota } from './parts/quota.ts';
 export { revenue } from './parts/revenue.ts';
+export { subscribers } from './parts/subscribers.ts';
 export { sums } from './parts/sums.ts';
 export { support } from './parts/support.ts';

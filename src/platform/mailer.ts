@@ -9,6 +9,8 @@ export interface OutgoingMail {
   text: string;
   /** An iCalendar object; its METHOD is what mail programs act on (RFC 6047). */
   calendar: string | null;
+  /** Where a reader leaves the list that it went to; null for a mail to one person. */
+  unsubscribeUrl: string | null;
 }
 
 /** The way out for mail. */
@@ -38,7 +40,7 @@ export function createMailer(url: string, from: string): Mailer {
   });
   const host = /@([^>\s]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
   return {
-    async send({ id, to, subject, text, calendar }) {
+    async send({ id, to, subject, text, calendar, unsubscribeUrl }) {
       try {
         await transport.sendMail({
           messageId: `<${id}@${host}>`,
@@ -47,7 +49,7 @@ export function createMailer(url: string, from: string): Mailer {
           subject,
           text,
           ...(calendar === null ? {} : { icalEvent: entryOf(calendar) }),
-          headers: { 'Auto-Submitted': 'auto-generated' },
+          headers: { 'Auto-Submitted': 'auto-generated', ...leaving(unsubscribeUrl) },
           disableFileAccess: true,
           disableUrlAccess: true,
         });
@@ -59,6 +61,12 @@ export function createMailer(url: string, from: string): Mailer {
     },
     close: () => transport.close(),
   };
+}
+
+/** Mail programs show a button that leaves the list (RFC 2369, RFC 8058). */
+function leaving(url: string | null): Record<string, string> {
+  if (url === null) return {};
+  return { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
 function entryOf(content: string) {

@@ -113,6 +113,7 @@ function makersOf(app: TestApp, key: string): Makers {
     ],
     ['/purchases/{id}', async () => ({ id: await purchase(app, await stream()) })],
     ['/notifications/{id}', async () => ({ id: await notification(app, key) })],
+    ['/subscribers/{id}', made('/subscribers', { email: 'grace@example.com' })],
     ['/support/tickets/{id}', made('/support/tickets', { subject: 'A question', message: 'Why?' })],
     ['/me/api-keys/{id}', made('/me/api-keys', { name: 'Another' })],
     [

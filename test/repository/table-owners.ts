@@ -89,6 +89,8 @@ export const OWNERS: Readonly<Record<string, string>> = {
   stream_log_head: 'events',
   stream_session: 'features/streams',
   stream_viewer: 'features/streams',
+  subscriber: 'features/subscribers',
+  subscriber_address: 'features/subscribers',
   subscription: 'features/subscriptions',
   support_message: 'features/support',
   support_ticket: 'features/support',
@@ -143,6 +145,11 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reader: 'features/channels',
     tables: ['account', 'workspace'],
     reason: 'a banner is served unless its account is suspended: one statement for each picture',
+  },
+  {
+    reader: 'features/subscribers',
+    tables: ['account', 'channel', 'workspace'],
+    reason: 'a mail says whose list it is: one statement in its transaction',
   },
   {
     reader: 'features/waitlist',

@@ -107,6 +107,27 @@ describe('mail', () => {
     assert.equal(received.length, 1, 'once');
   });
 
+  it('to a list says how to leave it in one click (RFC 8058), whatever the address is made of', async () => {
+    const unsubscribeUrl = `https://video.example.com/subscribers/sbr_01/unsubscribe?token=${'a'.repeat(43)}`;
+    const to = "o'hara+list/a=b!#$%&*?^_`{|}~-x@mail.example.com";
+    await enqueue({ to, unsubscribeUrl });
+    await enqueue({ to: 'ada@example.com' });
+    await sender().run();
+    const [list, single] = [to, 'ada@example.com'].map(
+      (one) => received.find((mail) => mail.to[0] === one)?.text,
+    );
+    const headers = list?.split('\r\n\r\n')[0]?.replaceAll(/\r\n[ \t]+/g, ' ') ?? '';
+    assert.match(headers, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/m);
+    assert.ok(headers.split('\r\n').includes(`List-Unsubscribe: <${unsubscribeUrl}>`), headers);
+    assert.doesNotMatch(single ?? 'List-Unsubscribe', /List-Unsubscribe/);
+    const [row] = await database.db
+      .selectFrom('mail')
+      .select('unsubscribe_url')
+      .where('recipient', '=', to)
+      .execute();
+    assert.equal(row?.unsubscribe_url, null, 'it is not kept');
+  });
+
   it('signs in to the server with the user and password of SMTP_URL', async () => {
     await enqueue();
     await sender(url.replace('smtp://', 'smtp://marquee:right@')).run();

@@ -9,6 +9,7 @@ export async function insertMail(
   mail: Pick<MailTable, 'id' | 'kind' | 'recipient' | 'subject' | 'created_at'> & {
     body: Uint8Array;
     calendar: Uint8Array | null;
+    unsubscribe_url: Uint8Array | null;
   },
 ): Promise<void> {
   await tx
@@ -50,7 +51,7 @@ export async function finishMail(
       status,
       finished_at: at,
       last_error: error,
-      ...(status === 'SENT' ? { body: null, calendar: null } : {}),
+      ...(status === 'SENT' ? { body: null, calendar: null, unsubscribe_url: null } : {}),
     })
     .where('id', '=', id)
     .execute();

@@ -35,9 +35,15 @@ export function createMailSender({ db, secrets, clock, log, mailer }: Deps): Mai
       log.info({ mailId: mail.id, kind: mail.kind }, 'no SMTP_URL: read the mail with "marquee mail show"');
       return;
     }
-    const text = secrets.decrypt(mail.body, mail.id);
-    const calendar = mail.calendar === null ? null : secrets.decrypt(mail.calendar, mail.id);
-    await mailer.send({ id: mail.id, to: mail.recipient, subject: mail.subject, text, calendar });
+    const open = (part: Uint8Array | null) => (part === null ? null : secrets.decrypt(part, mail.id));
+    await mailer.send({
+      id: mail.id,
+      to: mail.recipient,
+      subject: mail.subject,
+      text: secrets.decrypt(mail.body, mail.id),
+      calendar: open(mail.calendar),
+      unsubscribeUrl: open(mail.unsubscribe_url),
+    });
     await repository.finishMail(db, mail.id, 'SENT', clock.now());
   };
 

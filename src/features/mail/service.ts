@@ -14,6 +14,8 @@ export interface NewMail {
   text: string;
   /** An entry for the calendar of whoever reads it: an iCalendar object (RFC 5545). */
   calendar?: string;
+  /** Of a mail to a list: where its reader leaves it, by a POST that needs no page (RFC 8058). */
+  unsubscribeUrl?: string;
 }
 
 /** A mail as the operator reads it. */
@@ -50,11 +52,12 @@ interface Deps {
 
 export function createMailbox({ db, secrets, clock }: Deps): Mailbox {
   return {
-    async enqueue(tx, { kind, to, subject, text, calendar: entry }) {
+    async enqueue(tx, { kind, to, subject, text, calendar: entry, unsubscribeUrl }) {
       const id = newId('mail');
       const body = secrets.encrypt(text, id);
-      const calendar = entry === undefined ? null : secrets.encrypt(entry, id);
-      const mail = { id, kind, recipient: to, subject, body, calendar, created_at: clock.now() };
+      const seal = (part: string | undefined) => (part === undefined ? null : secrets.encrypt(part, id));
+      const parts = { calendar: seal(entry), unsubscribe_url: seal(unsubscribeUrl) };
+      const mail = { id, kind, recipient: to, subject, body, ...parts, created_at: clock.now() };
       await repository.insertMail(tx, mail);
     },
     list: async () => (await repository.listMails(db, LIST_MAX)).map(toStored),

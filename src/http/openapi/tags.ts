@@ -8,6 +8,7 @@ const TAGS: Record<string, string> = {
   channel: 'Channels as everybody sees them, with or without a key.',
   channels: 'Your channel: what it says of itself.',
   users: 'Other accounts as everybody sees them, and following them.',
+  subscribers: 'The list of people whom you may write to.',
   integrationDomains: 'Domains that the account has proven to own; checkout pages run on those alone.',
   streams:
     'Live streams. An encoder gives a stream its signal (`hasSignal`); the creator starts and stops the broadcast (`isLive`).',

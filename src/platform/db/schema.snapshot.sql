@@ -1030,6 +1030,7 @@ create table mail (
   created_at timestamp with time zone not null,
   finished_at timestamp with time zone,
   calendar bytea,
+  unsubscribe_url bytea,
   constraint mail_pkey PRIMARY KEY (id),
   constraint mail_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENT'::text, 'KEPT'::text, 'FAILED'::text])))
 );
@@ -1771,6 +1772,37 @@ create table stream_viewer (
   is_counted boolean not null default false,
   constraint stream_viewer_pkey PRIMARY KEY (stream_id, viewer)
 ) with (fillfactor=80);
+
+create table subscriber (
+  id text not null,
+  workspace_id text not null,
+  email text not null,
+  name text,
+  status text not null,
+  source text not null,
+  consent_at timestamp with time zone,
+  round integer not null default 1,
+  event_sequence integer not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint subscriber_pkey PRIMARY KEY (id),
+  constraint subscriber_round_check CHECK ((round > 0)),
+  constraint subscriber_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'CONFIRMED'::text, 'UNSUBSCRIBED'::text]))),
+  constraint subscriber_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX subscriber_email ON public.subscriber USING btree (workspace_id, email);
+CREATE INDEX subscriber_status ON public.subscriber USING btree (workspace_id, status, id DESC);
+CREATE INDEX subscriber_workspace ON public.subscriber USING btree (workspace_id, id DESC);
+
+create table subscriber_address (
+  workspace_id text not null,
+  address bytea not null,
+  asked_at timestamp with time zone,
+  left_at timestamp with time zone,
+  constraint subscriber_address_pkey PRIMARY KEY (workspace_id, address),
+  constraint subscriber_address_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX subscriber_address_asked ON public.subscriber_address USING btree (asked_at) WHERE (left_at IS NULL);
 
 create table subscription (
   id text not null,

@@ -202,6 +202,9 @@ export const VALUES = {
   stream_log_head: {
     tail: ['CHAT', 'RESTREAM', 'STATUS'],
   },
+  subscriber: {
+    status: ['PENDING', 'CONFIRMED', 'UNSUBSCRIBED'],
+  },
   subscription: {
     status: ['TRIALING', 'ACTIVE', 'PAST_DUE', 'CANCELED', 'EXPIRED'],
     interval: ['MONTH', 'YEAR'],
@@ -327,6 +330,7 @@ export type StreamRecordVisibility = (typeof VALUES.stream.record_visibility)[nu
 export type StreamChatMode = (typeof VALUES.stream.chat_mode)[number];
 export type StreamLogTail = (typeof VALUES.stream_log.tail)[number];
 export type StreamLogHeadTail = (typeof VALUES.stream_log_head.tail)[number];
+export type SubscriberStatus = (typeof VALUES.subscriber.status)[number];
 export type SubscriptionStatus = (typeof VALUES.subscription.status)[number];
 export type SubscriptionInterval = (typeof VALUES.subscription.interval)[number];
 export type SubscriptionCancelReason = (typeof VALUES.subscription.cancel_reason)[number];
@@ -1030,6 +1034,7 @@ export interface MailTable {
   created_at: Date;
   finished_at: Date | null;
   calendar: Uint8Array | null;
+  unsubscribe_url: Uint8Array | null;
 }
 
 export interface MemberLinkTable {
@@ -1546,6 +1551,27 @@ export interface StreamViewerTable {
   is_counted: Generated<boolean>;
 }
 
+export interface SubscriberTable {
+  id: string;
+  workspace_id: string;
+  email: string;
+  name: string | null;
+  status: SubscriberStatus;
+  source: string;
+  consent_at: Date | null;
+  round: Generated<number>;
+  event_sequence: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface SubscriberAddressTable {
+  workspace_id: string;
+  address: Uint8Array;
+  asked_at: Date | null;
+  left_at: Date | null;
+}
+
 export interface SubscriptionTable {
   id: string;
   workspace_id: string;
@@ -1975,6 +2001,8 @@ export interface Database {
   stream_log_head: StreamLogHeadTable;
   stream_session: StreamSessionTable;
   stream_viewer: StreamViewerTable;
+  subscriber: SubscriberTable;
+  subscriber_address: SubscriberAddressTable;
   subscription: SubscriptionTable;
   support_message: SupportMessageTable;
   support_ticket: SupportTicketTable;

@@ -1,0 +1,32 @@
+import Type from 'typebox';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
+import { OneOf } from '../../http/schema.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+
+const data = named(
+  'SubscriberEventData',
+  Type.Object({
+    subscriberId: Type.String(),
+    source: Type.String(),
+    status: OneOf(VALUES.subscriber.status),
+    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this subscriber.' }),
+  }),
+);
+const sample = { subscriberId: 'sbr_01kafe3n4pfx2v9yq6m8d7t5zr', source: 'API' };
+
+export const subscriberAdded = defineEvent({
+  type: 'subscriber.added',
+  description: 'An address was put on the list; a PENDING one has yet to confirm.',
+  data,
+  sample: { ...sample, status: 'PENDING', sequence: 1 },
+});
+
+export const subscriberRemoved = defineEvent({
+  type: 'subscriber.removed',
+  description: 'An address has left the list, or was removed from it.',
+  data,
+  sample: { ...sample, status: 'UNSUBSCRIBED', sequence: 2 },
+});
+
+export const subscriberEvents: EventDefinition[] = [subscriberAdded, subscriberRemoved];

@@ -1,0 +1,124 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { pageCondition } from '../../platform/db/page.ts';
+import type {
+  SubscriberAddressTable,
+  SubscriberStatus,
+  SubscriberTable,
+} from '../../platform/db/tables.generated.ts';
+
+export type SubscriberRow = Selectable<SubscriberTable>;
+export type AddressRow = Selectable<SubscriberAddressTable>;
+
+export interface SubscriberFilters {
+  statuses: readonly SubscriberStatus[] | undefined;
+  /** Part of the address or the name, in any case. */
+  q: string | undefined;
+}
+
+/** What is kept of an address, locked: whatever happens to it on this list happens one after the other. */
+export function lockAddress(tx: Tx, workspaceId: string, address: Buffer): Promise<AddressRow> {
+  return tx
+    .insertInto('subscriber_address')
+    .values({ workspace_id: workspaceId, address, asked_at: null, left_at: null })
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'address']).doUpdateSet({ address }))
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function updateAddress(
+  tx: Tx,
+  { workspace_id: workspaceId, address }: Pick<AddressRow, 'workspace_id' | 'address'>,
+  change: { asked_at?: Date; left_at?: Date | null },
+): Promise<void> {
+  await tx
+    .updateTable('subscriber_address')
+    .set(change)
+    .where('workspace_id', '=', workspaceId)
+    .where('address', '=', address)
+    .execute();
+}
+
+/** Forgets who was asked before; those who have left are kept. */
+export async function forgetAddresses(db: Db, before: Date): Promise<void> {
+  await db
+    .deleteFrom('subscriber_address')
+    .where('left_at', 'is', null)
+    .where((eb) => eb.or([eb('asked_at', '<', before), eb('asked_at', 'is', null)]))
+    .execute();
+}
+
+export function insertSubscriber(tx: Tx, row: Insertable<SubscriberTable>): Promise<SubscriberRow> {
+  return tx.insertInto('subscriber').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export function updateSubscriber(
+  tx: Tx,
+  id: string,
+  change: Updateable<SubscriberTable>,
+): Promise<SubscriberRow> {
+  return tx
+    .updateTable('subscriber')
+    .set(change)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function deleteSubscriber(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('subscriber').where('id', '=', id).execute();
+}
+
+/** Under the lock of its address. */
+export function findByEmail(tx: Tx, workspaceId: string, email: string): Promise<SubscriberRow | undefined> {
+  return tx
+    .selectFrom('subscriber')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('email', '=', email)
+    .executeTakeFirst();
+}
+
+/** @param workspaceId absent for whoever has the mailed link. */
+export function findSubscriber(db: Db, id: string, workspaceId?: string): Promise<SubscriberRow | undefined> {
+  return db
+    .selectFrom('subscriber')
+    .selectAll()
+    .where('id', '=', id)
+    .$if(workspaceId !== undefined, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
+    .executeTakeFirst();
+}
+
+export function listSubscribers(
+  db: Db,
+  workspaceId: string,
+  { statuses, q }: SubscriberFilters,
+  page: PageRequest,
+): Promise<SubscriberRow[]> {
+  let query = db
+    .selectFrom('subscriber')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where(pageCondition(page));
+  if (statuses !== undefined) query = query.where('status', 'in', statuses);
+  if (q !== undefined) {
+    const part = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
+    query = query.where((eb) => eb.or([eb('email', 'ilike', part), eb('name', 'ilike', part)]));
+  }
+  return query.orderBy('id', page.order).limit(page.take).execute();
+}
+
+/** Whose list it is. */
+export function findCreator(db: Db, workspaceId: string) {
+  return db
+    .selectFrom('workspace')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .leftJoin('channel', 'channel.workspace_id', 'workspace.id')
+    .select((eb) => [
+      eb.fn.coalesce('channel.display_name', 'account.name', 'account.username').as('name'),
+      'account.suspended_at',
+    ])
+    .where('workspace.id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,23 @@
+import {
+  createLinks,
+  createSubscribers,
+  subscriberEvents,
+  subscriberPages,
+  subscriberRoutes,
+} from '../../features/subscribers/index.ts';
+import type { Noun } from '../core.ts';
+import { EVERY } from '../part.ts';
+
+export const subscribers: Noun = {
+  events: subscriberEvents,
+  build(core) {
+    const { cursors, config } = core;
+    const links = createLinks({ ...core, publicUrl: config.PUBLIC_URL });
+    const subscribers = createSubscribers({ ...core, links });
+    return {
+      routes: () => subscriberRoutes({ subscribers, cursors }),
+      pages: ({ assets }) => [subscriberPages({ subscribers, assets })],
+      tasks: () => [{ name: 'asked subscribers', everyMs: EVERY.hour, run: () => subscribers.cleanUp() }],
+    };
+  },
+};
