@@ -38,6 +38,7 @@ const LIMITS: Readonly<Record<keyof PlanLimits, [label: string, show: (plan: Pla
   restreamTargets: ['Restream targets', (plan) => String(plan.restreamTargets)],
   roomParticipants: ['People in one room', (plan) => String(plan.roomParticipants)],
   roomHours: ['A room lasts at most', ({ roomHours }) => (roomHours === 1 ? '1 hour' : `${roomHours} hours`)],
+  teamSeats: ['People in the team, its owner included', (plan) => String(plan.teamSeats)],
   webhooks: ['Webhooks', (plan) => String(plan.webhooks)],
   apiKeys: ['API keys', (plan) => String(plan.apiKeys)],
   integrationDomains: ['Integration domains', (plan) => String(plan.integrationDomains)],

@@ -18,7 +18,7 @@ const HEARTBEAT_MS = 15_000;
 const caller: Caller = {
   workspaceId: 'wsp_1',
   accountId: 'usr_1',
-  actor: { kind: 'key', id: 'key_1' },
+  actor: { kind: 'key', id: 'key_1', userId: 'usr_1' },
   scope: 'READ_ONLY',
   permissions: [],
   mode: 'live',
@@ -166,20 +166,20 @@ test('the places of an account are shared by its keys, and the answer says which
     return fetch(url, { headers: { 'x-api-key': 'pk_x' } });
   };
   const others = [
-    await as({ actor: { kind: 'key', id: 'key_2' } }),
-    await as({ actor: { kind: 'key', id: 'key_2' } }),
+    await as({ actor: { kind: 'key', id: 'key_2', userId: 'usr_1' } }),
+    await as({ actor: { kind: 'key', id: 'key_2', userId: 'usr_1' } }),
   ];
-  const refused = await as({ actor: { kind: 'key', id: 'key_3' } });
+  const refused = await as({ actor: { kind: 'key', id: 'key_3', userId: 'usr_1' } });
   assert.equal(refused.status, 429);
   assert.match(await refused.text(), /"SSE_PER_KEY_CAP".*This account has 3 open/);
-  others.push(await as({ actor: { kind: 'key', id: 'key_9' }, accountId: 'usr_2' }));
+  others.push(await as({ actor: { kind: 'key', id: 'key_9', userId: 'usr_1' }, accountId: 'usr_2' }));
   assert.deepEqual(
     others.map(({ status }) => status),
     [200, 200, 200],
   );
   await response.body?.cancel();
   await until(async () => {
-    const again = await as({ actor: { kind: 'key', id: 'key_3' } });
+    const again = await as({ actor: { kind: 'key', id: 'key_3', userId: 'usr_1' } });
     others.push(again);
     return again.status === 200;
   });

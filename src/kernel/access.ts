@@ -45,17 +45,27 @@ export interface Authority {
   permissions: readonly string[];
 }
 
+/** What somebody is in the team of an account (docs/api/team.md#roles). */
+export const TEAM_ROLES = ['OWNER', 'ADMIN', 'EDITOR', 'ANALYST'] as const;
+export type TeamRole = (typeof TEAM_ROLES)[number];
+
 /** An API key, which a program holds. */
 export interface KeyActor {
   kind: 'key';
   id: string;
+  /** The person who made it, by the account of their own. */
+  userId: string;
 }
 
 /** A person who has signed in to the dashboard (docs/decisions/authentication.md#sessions). */
 export interface SessionActor {
   kind: 'session';
   id: string;
-  /** The role of the account on the platform. */
+  /** The account of their own. */
+  userId: string;
+  /** It acts for that account, not for one of a team that they are in. */
+  isOwner: boolean;
+  /** The role of their account on the platform. */
   role: 'USER' | 'ADMIN';
   /** When the password was last checked, epoch milliseconds. */
   passwordCheckedMs: number;
@@ -91,6 +101,53 @@ export function holds({ scope, permissions }: Authority, permission: Permission)
     permissions.includes(`${noun}:*`) ||
     (action === 'read' && permissions.includes(`${noun}:write`))
   );
+}
+
+/** What each role may do, beside what only an owner's session may (docs/api/team.md#roles). */
+const CONTENT: readonly (typeof NOUNS)[number][] = [
+  'videos',
+  'streams',
+  'restreams',
+  'rooms',
+  'chat',
+  'playlists',
+  'imports',
+  'upload',
+];
+
+const everything: Authority = { scope: 'FULL_ACCESS', permissions: [] };
+
+export const RIGHTS: Readonly<Record<TeamRole, Authority>> = {
+  OWNER: everything,
+  ADMIN: everything,
+  EDITOR: {
+    scope: 'STANDARD',
+    permissions: NOUNS.filter((noun) => noun !== 'finance').map((noun) =>
+      CONTENT.includes(noun) ? `${noun}:*` : `${noun}:read`,
+    ),
+  },
+  ANALYST: { scope: 'READ_ONLY', permissions: [] },
+};
+
+/** Does `outer` include all that `inner` may do? */
+export function covers(outer: Authority, inner: Authority): boolean {
+  return (
+    SCOPES.indexOf(outer.scope) >= SCOPES.indexOf(inner.scope) &&
+    PERMISSIONS.every((permission) => holds(outer, permission) || !holds(inner, permission))
+  );
+}
+
+/** In a list of permissions: not even those that an empty one stands for. */
+const NOTHING = 'none';
+
+/** What both of them may do. */
+export function intersect(a: Authority, b: Authority): Authority {
+  const scope = SCOPES[Math.min(SCOPES.indexOf(a.scope), SCOPES.indexOf(b.scope))] ?? 'READ_ONLY';
+  if (a.scope === 'FULL_ACCESS') return { scope, permissions: b.permissions };
+  if (b.scope === 'FULL_ACCESS') return { scope, permissions: a.permissions };
+  if (a.permissions.length + b.permissions.length === 0) return { scope, permissions: [] };
+  const permissions = PERMISSIONS.filter((permission) => holds(a, permission) && holds(b, permission));
+  return { scope, permissions: permissions.length === 0 ? [NOTHING] : permissions };
 }
 
 /** The id of the key that acts; null where a person does. */

@@ -61,7 +61,9 @@ export type IdPrefix =
   | 'fol'
   | 'chn'
   | 'bnr'
-  | 'sbr';
+  | 'sbr'
+  | 'mem'
+  | 'inv';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

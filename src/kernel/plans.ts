@@ -21,6 +21,8 @@ export interface PlanLimits {
   roomParticipants: number;
   /** A room ends after so long. */
   roomHours: number;
+  /** Of the account, not of a workspace: its owner, its members, and who is invited. */
+  teamSeats: number;
   webhooks: number;
   apiKeys: number;
   integrationDomains: number;
@@ -44,6 +46,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     restreamTargets: 2,
     roomParticipants: 10,
     roomHours: 1,
+    teamSeats: 1,
     webhooks: 3,
     apiKeys: 5,
     integrationDomains: 1,
@@ -61,6 +64,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     restreamTargets: 3,
     roomParticipants: 25,
     roomHours: 4,
+    teamSeats: 3,
     webhooks: 10,
     apiKeys: 20,
     integrationDomains: 3,
@@ -78,6 +82,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     restreamTargets: 8,
     roomParticipants: 100,
     roomHours: 12,
+    teamSeats: 10,
     webhooks: 25,
     apiKeys: 50,
     integrationDomains: 10,
@@ -95,6 +100,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     restreamTargets: 20,
     roomParticipants: 500,
     roomHours: 24,
+    teamSeats: 50,
     webhooks: 100,
     apiKeys: 200,
     integrationDomains: 50,

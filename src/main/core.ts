@@ -15,6 +15,7 @@ import { restreamEvents } from '../features/restreams/index.ts';
 import { type Rooms, roomEvents, roomRecordingJob } from '../features/rooms/index.ts';
 import { streamEvents } from '../features/streams/index.ts';
 import { type Subscriptions, subscriptionEvents } from '../features/subscriptions/index.ts';
+import { teamEvents } from '../features/team/index.ts';
 import { tierEvents } from '../features/tiers/index.ts';
 import { uploadEvents } from '../features/uploads/index.ts';
 import { followerEvents } from '../features/users/index.ts';
@@ -60,6 +61,7 @@ import { sessionsPart } from './parts/sessions.ts';
 import { slotsPart } from './parts/slots.ts';
 import { streamsPart } from './parts/streams.ts';
 import { subscriptionsPart } from './parts/subscriptions.ts';
+import { teamPart } from './parts/team.ts';
 import { tiersPart } from './parts/tiers.ts';
 import { uploadsPart } from './parts/uploads.ts';
 import { usersPart } from './parts/users.ts';
@@ -78,6 +80,7 @@ export const coreDeclarations: Declarations = {
     ...webhookEvents,
     ...apiKeyEvents,
     ...domainEvents,
+    ...teamEvents,
     ...videoEvents,
     ...uploadEvents,
     ...tierEvents,
@@ -186,9 +189,10 @@ function buildPeople(base: Base, take: Take) {
   const { mailbox } = take(mailPart(base));
   const { apiKeys } = take(apiKeysPart({ ...base, mailbox }));
   const { auth } = take(authPart({ ...base, accounts, mailbox, apiKeys }));
+  const { team } = take(teamPart({ ...base, accounts, mailbox, apiKeys, auth }));
   const { domains } = take(domainsPart(base));
   const known = take(usersPart({ ...base, accounts, apiKeys, auth }));
-  return { accounts, mailbox, apiKeys, auth, domains, ...known };
+  return { accounts, mailbox, apiKeys, auth, team, domains, ...known };
 }
 
 /** Who watches. */

@@ -2,14 +2,19 @@ import { apiKeyExpiring } from '../../src/features/api-keys/index.ts';
 import { newUuid } from '../../src/kernel/ids.ts';
 import { once } from '../../src/kernel/once.ts';
 import type { TestApp } from '../harness/app.ts';
-import { ingestSession } from '../harness/factories.ts';
+import { ingestSession, joinTeam } from '../harness/factories.ts';
 import { buyer } from '../money/buyer.ts';
 
 /** Values of the path parameters of one path, in somebody's possession. */
 export type PathValues = Record<string, string>;
 
 /** Paths of what belongs to the account: both of its modes see it (docs/decisions/tenancy.md). */
-export const ACCOUNT_LEVEL: readonly string[] = ['/notifications/{id}', '/support/tickets/{id}'];
+export const ACCOUNT_LEVEL: readonly string[] = [
+  '/notifications/{id}',
+  '/support/tickets/{id}',
+  '/team/invitations/{id}',
+  '/team/members/{id}',
+];
 
 /** Paths with a name that everybody has, and no id. */
 export const EVERYBODYS: readonly string[] = [
@@ -115,6 +120,11 @@ function makersOf(app: TestApp, key: string): Makers {
     ['/notifications/{id}', async () => ({ id: await notification(app, key) })],
     ['/subscribers/{id}', made('/subscribers', { email: 'grace@example.com' })],
     ['/support/tickets/{id}', made('/support/tickets', { subject: 'A question', message: 'Why?' })],
+    [
+      '/team/invitations/{id}',
+      made('/team/invitations', { email: `${newUuid()}@example.com`, teamRole: 'EDITOR' }),
+    ],
+    ['/team/members/{id}', async () => ({ id: await member(app, key) })],
     ['/me/api-keys/{id}', made('/me/api-keys', { name: 'Another' })],
     [
       '/me/integration-domains/{id}',
@@ -137,6 +147,13 @@ export async function makeResourceOf(
   path: string,
 ): Promise<PathValues | undefined> {
   return valuesFor(makersOf(app, key), path)?.();
+}
+
+/** Somebody who is in the team. */
+async function member(app: TestApp, key: string): Promise<string> {
+  const team = (await app.request('GET', '/team', { key })).assertOk(200);
+  const { id: userId } = await app.createAccount();
+  return joinTeam(app.container.db, { accountId: team.string('data.accountId'), userId, teamRole: 'EDITOR' });
 }
 
 /** Somebody who waits for any time of a product. */

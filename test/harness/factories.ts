@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres';
+import type { TeamRole } from '../../src/kernel/access.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { Plan } from '../../src/kernel/plans.ts';
@@ -51,6 +52,23 @@ export async function insertAccount(db: Db, options: AccountOptions = {}): Promi
     ])
     .execute();
   return account;
+}
+
+/** Makes an account's holder a member of another one's team, without an invitation. @returns the id of the member. */
+export async function joinTeam(
+  db: Db,
+  {
+    accountId,
+    userId,
+    teamRole,
+  }: { accountId: string; userId: string; teamRole: Exclude<TeamRole, 'OWNER'> },
+): Promise<string> {
+  const row = { id: newId('mem'), account_id: accountId, user_id: userId, team_role: teamRole };
+  await db
+    .insertInto('team_member')
+    .values({ ...row, joined_at: systemClock.now() })
+    .execute();
+  return row.id;
 }
 
 /** An encoder connection as the media plane announces it. */

@@ -94,6 +94,9 @@ export const OWNERS: Readonly<Record<string, string>> = {
   subscription: 'features/subscriptions',
   support_message: 'features/support',
   support_ticket: 'features/support',
+  team_activity: 'features/auth',
+  team_invitation: 'features/team',
+  team_member: 'features/team',
   tier: 'features/tiers',
   transcode_node: 'features/videos',
   two_factor: 'features/auth',
@@ -215,6 +218,11 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reader: 'features/tiers',
     tables: ['checkout', 'subscription'],
     reason: 'a tier is removed in the one statement that sees that nobody ever bought it',
+  },
+  {
+    reader: 'features/team',
+    tables: ['account', 'team_activity'],
+    reason: 'the team is shown with the names and addresses of its people, and when each was last there',
   },
   {
     reader: 'features/notifications',

@@ -140,7 +140,7 @@ function mayUse({ scope, permissions: held, mode }: KeyGrant, surface: (typeof S
   const caller = {
     workspaceId: '',
     accountId: '',
-    actor: { kind: 'key', id: '' },
+    actor: { kind: 'key', id: '', userId: 'usr_1' },
     plan: 'VIP',
     rateLimitPerMinute: 1,
     dailyQuota: null,

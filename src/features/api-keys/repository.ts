@@ -21,6 +21,8 @@ export interface NewApiKey {
   daily_quota: number | null;
   expires_at: Date | null;
   created_by_key_id: string | null;
+  /** The member who makes it; null for the owner. */
+  made_by: string | null;
   created_at: Date;
 }
 
@@ -35,6 +37,7 @@ const GRANT = [
   'api_key.id',
   'api_key.workspace_id',
   'api_key.account_id',
+  'api_key.made_by',
   'api_key.scope',
   'api_key.permissions',
   'api_key.ip_allowlist',
@@ -166,6 +169,16 @@ export function lockAnyKey(tx: Tx, id: string): Promise<KeyRow | undefined> {
 
 export function lockKey(tx: Tx, owner: KeyOwner, id: string): Promise<KeyRow | undefined> {
   return ownedKeys(tx, owner).where('api_key.id', '=', id).forUpdate('api_key').executeTakeFirst();
+}
+
+/** What a member has made for an account, and what is not revoked of it. */
+export function lockKeysMadeBy(tx: Tx, accountId: string, userId: string): Promise<KeyRow[]> {
+  return ownedKeys(tx, { accountId, workspaceId: null })
+    .where('api_key.made_by', '=', userId)
+    .where('api_key.revoked_at', 'is', null)
+    .orderBy('api_key.id')
+    .forUpdate('api_key')
+    .execute();
 }
 
 /** @returns whether the session is there; it cannot end before the transaction does. */

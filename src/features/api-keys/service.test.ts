@@ -34,7 +34,7 @@ describe('create', () => {
     assert.deepEqual(await verify(key), {
       workspaceId: account.live,
       accountId: account.id,
-      actor: { kind: 'key', id },
+      actor: { kind: 'key', id, userId: account.id },
       scope: 'STANDARD',
       permissions: [],
       mode: 'live',

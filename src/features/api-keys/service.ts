@@ -93,6 +93,8 @@ export interface ApiKeys extends KeyVerifier {
    * @throws {AppError} MINT_CEILING_EXCEEDED for a key that holds more; CONFLICT when it is revoked or expired.
    */
   rotate(by: Acting, id: string, overlapSec: number): Promise<MadeKey>;
+  /** What a member has made of an account, in the transaction in which they go. Call `forget` after the commit. */
+  revokeMadeBy(tx: Tx, append: AppendEvent, accountId: string, userId: string): Promise<void>;
   /** Announces keys that are about to expire. */
   announceExpiring(): Promise<void>;
   /** Writes down the last uses. */
@@ -145,6 +147,12 @@ export function createApiKeys(deps: Deps): ApiKeys {
       const made = await rotate(deps, by, id, overlapSec);
       verifier.forget();
       return made;
+    },
+    async revokeMadeBy(tx, append, accountId, userId) {
+      for (const row of await repository.lockKeysMadeBy(tx, accountId, userId)) {
+        await repository.setRevoked(tx, row.id, clock.now());
+        await emit(tx, append, apiKeyRevoked, row);
+      }
     },
     announceExpiring: () => announceExpiring(deps),
     close: () => usage.close(),
@@ -208,6 +216,7 @@ async function createForOperator({ db, events, clock }: Deps, input: KeyInput) {
     daily_quota: input.dailyQuota ?? null,
     expires_at: input.expiresAt ?? null,
     created_by_key_id: null,
+    made_by: null,
     created_at: clock.now(),
   };
   await events.transaction(async (tx, append) => {
@@ -267,6 +276,7 @@ async function mint({ db, events, clock, notices }: Deps, by: Acting, input: Min
       daily_quota: wanted.dailyQuota,
       expires_at: wanted.expiresAt,
       created_by_key_id: keyIdOf(by),
+      made_by: by.actor.userId === by.accountId ? null : by.actor.userId,
       created_at: clock.now(),
     };
     await repository.insertKey(tx, row);

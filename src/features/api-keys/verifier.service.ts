@@ -96,7 +96,7 @@ function toCached(row: repository.GrantRow, until: number): CachedKey {
     verified: {
       workspaceId: row.workspace_id,
       accountId: row.account_id,
-      actor: { kind: 'key', id: row.id },
+      actor: { kind: 'key', id: row.id, userId: row.made_by ?? row.account_id },
       scope: row.scope,
       permissions: row.permissions,
       mode: row.mode,

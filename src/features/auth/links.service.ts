@@ -3,6 +3,7 @@ import { HOUR_MS } from '../../kernel/durations.ts';
 import { AppError, tooMany } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { EmailTokenPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
+import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { CredentialStore } from './accounts.ts';
 import * as repository from './links.repository.ts';
 import { passwordChangedMail, resetMail, verifyMail } from './mails.ts';
@@ -84,7 +85,7 @@ export function createMailLinks(deps: Deps): MailLinks {
     },
     sendAgain: (accountId) => db.transaction().execute((tx) => sendAgain(deps, tx, accountId)),
     async isUsable(purpose, token) {
-      const row = await repository.findUsable(db, rules.hashSecret(token), purpose, clock.now());
+      const row = await repository.findUsable(db, hashSecret(token), purpose, clock.now());
       return row !== undefined;
     },
     async verifyEmail(token) {
@@ -101,7 +102,7 @@ export function createMailLinks(deps: Deps): MailLinks {
 }
 
 function takeLink({ clock }: Deps, tx: Tx, purpose: LinkPurpose, token: string) {
-  return repository.takeToken(tx, rules.hashSecret(token), purpose, clock.now());
+  return repository.takeToken(tx, hashSecret(token), purpose, clock.now());
 }
 
 async function sendLink(
@@ -110,9 +111,9 @@ async function sendLink(
   purpose: LinkPurpose,
   { id, email }: { id: string; email: string },
 ): Promise<void> {
-  const token = rules.newSecret();
+  const token = newSecret();
   await repository.insertToken(tx, {
-    hash: rules.hashSecret(token),
+    hash: hashSecret(token),
     account_id: id,
     purpose,
     email,
@@ -149,7 +150,7 @@ async function answerRequest(deps: Deps, tx: Tx): Promise<boolean> {
 
 async function resetPassword(deps: Deps, token: string, password: string): Promise<boolean> {
   const { db, clock, credentials, mailbox, publicUrl } = deps;
-  const hash = rules.hashSecret(token);
+  const hash = hashSecret(token);
   // Looked up first: hashing a password is too costly for whoever has no link.
   const usable = await repository.findUsable(db, hash, 'RESET_PASSWORD', clock.now());
   if (usable === undefined) return false;

@@ -31,6 +31,10 @@ export async function takeInvite(tx: Tx, hash: Uint8Array, now: Date): Promise<b
   return numUpdatedRows > 0n;
 }
 
+export async function deleteInvite(tx: Tx, hash: Uint8Array): Promise<void> {
+  await tx.deleteFrom('registration_invite').where('hash', '=', hash).execute();
+}
+
 export async function deleteInvitesBefore(db: Db, time: Date): Promise<void> {
   await db.deleteFrom('registration_invite').where('expires_at', '<', time).execute();
 }

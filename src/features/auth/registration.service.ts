@@ -2,8 +2,9 @@ import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import * as repository from './registration.repository.ts';
-import { hashSecret, lookupEmail, newSecret } from './rules.ts';
+import { lookupEmail } from './rules.ts';
 
 /** Who may make an account in the dashboard (docs/api/authentication.md#registration). */
 export interface Registration {
@@ -19,6 +20,10 @@ export interface Registration {
    * @throws {AppError} BAD_REQUEST, field `email`.
    */
   invite(email: string): Promise<{ email: string; url: string; expiresAt: Date }>;
+  /** An invitation that somebody else has made and mailed lets its address register, as those of the operator do. */
+  allow(tx: Tx, invitation: { hash: Buffer; email: string; expiresAt: Date }): Promise<void>;
+  /** Takes that back. */
+  disallow(tx: Tx, hash: Uint8Array): Promise<void>;
   cleanUp(): Promise<void>;
 }
 
@@ -67,6 +72,11 @@ export function createRegistration(deps: Deps): Registration {
       const query = new URLSearchParams({ invite: token, email });
       return { email, url: `${publicUrl}/dashboard/sign-up?${query}`, expiresAt };
     },
+    async allow(tx, { hash, email, expiresAt }) {
+      const invite = { hash, email, created_at: clock.now(), expires_at: expiresAt };
+      await repository.insertInvite(tx, invite);
+    },
+    disallow: (tx, hash) => repository.deleteInvite(tx, hash),
     cleanUp: () => repository.deleteInvitesBefore(db, clock.now()),
   };
 }

@@ -1,4 +1,4 @@
-import { hash, randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 
 /**
  * How an address is looked up (docs/api/authentication.md#registration): as it was stored. Null when no account
@@ -29,14 +29,4 @@ export function newRecoveryCodes(): string[] {
 /** A code as typed: without spaces and dashes, in lower case. */
 export function normaliseCode(code: string): string {
   return code.slice(0, 64).replace(/[\s-]/g, '').toLowerCase();
-}
-
-/** The secret part of a link in a mail or of a cookie: 256 random bits, 43 characters. */
-export function newSecret(): string {
-  return randomBytes(32).toString('base64url');
-}
-
-/** What is stored of it. */
-export function hashSecret(token: string): Buffer {
-  return Buffer.from(hash('sha256', token, 'hex'), 'hex');
 }

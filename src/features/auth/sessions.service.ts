@@ -7,9 +7,9 @@ import type { Plan } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { AccountCredentials } from './accounts.ts';
 import { type Checked, createMemory } from './memory.ts';
-import { hashSecret, newSecret } from './rules.ts';
 import type { SessionRow } from './sessions.repository.ts';
 import * as repository from './sessions.repository.ts';
 

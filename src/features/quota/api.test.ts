@@ -33,6 +33,7 @@ describe('GET /quota', () => {
       RESTREAM_TARGETS: 0,
       ROOM_PARTICIPANTS: 0,
       ROOM_MINUTES: 0,
+      TEAM_SEATS: 1,
       WEBHOOKS: 0,
       API_KEYS: 1,
       INTEGRATION_DOMAINS: 0,
@@ -54,6 +55,7 @@ describe('GET /quota', () => {
       RESTREAM_TARGETS: 1,
       ROOM_PARTICIPANTS: 0,
       ROOM_MINUTES: 0,
+      TEAM_SEATS: 1,
       WEBHOOKS: 1,
       API_KEYS: 2,
       INTEGRATION_DOMAINS: 1,
@@ -76,6 +78,7 @@ describe('GET /quota', () => {
       RESTREAM_TARGETS: 0,
       ROOM_PARTICIPANTS: 0,
       ROOM_MINUTES: 0,
+      TEAM_SEATS: 1,
       WEBHOOKS: 0,
       API_KEYS: 1,
     });
@@ -99,6 +102,7 @@ describe('GET /quota', () => {
       RESTREAM_TARGETS: 2,
       ROOM_PARTICIPANTS: 10,
       ROOM_MINUTES: null,
+      TEAM_SEATS: 1,
       API_KEYS: 5,
       INTEGRATION_DOMAINS: 1,
     });

@@ -4,6 +4,7 @@ const TAGS: Record<string, string> = {
   auth: 'Accounts and sign-in. A sign-in gives a user token, which stands beside the API key where a person has to act.',
   twoFactor: 'The second factor of the account: an authenticator app and recovery codes.',
   me: 'The account that owns the key: its profile, its picture, and which sites may show its player.',
+  team: 'Who may act for the account beside its owner, as what, and who is invited.',
   apiKeys: 'Keys of the account. A key can mint only what it holds itself.',
   channel: 'Channels as everybody sees them, with or without a key.',
   channels: 'Your channel: what it says of itself.',

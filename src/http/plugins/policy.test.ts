@@ -11,7 +11,7 @@ function caller(scope: Scope, permissions: string[] = []): Caller {
   return {
     workspaceId: 'wsp_1',
     accountId: 'usr_1',
-    actor: { kind: 'key', id: 'key_1' },
+    actor: { kind: 'key', id: 'key_1', userId: 'usr_1' },
     scope,
     permissions,
     mode: 'live',
@@ -145,7 +145,7 @@ describe('the scope matrix', () => {
 describe('a session of the dashboard', () => {
   const session = (role: 'USER' | 'ADMIN'): Caller => ({
     ...caller('FULL_ACCESS'),
-    actor: { kind: 'session', id: 'uss_1', role, passwordCheckedMs: 0 },
+    actor: { kind: 'session', id: 'uss_1', userId: 'usr_1', isOwner: true, role, passwordCheckedMs: 0 },
   });
   const gates: readonly Gate[] = ['finance-read', 'finance-write', 'owner', 'user', 'session-owner'];
   for (const gate of gates) {

@@ -52,6 +52,8 @@ function admit(ports: Ports, request: Asking, session: Session | null, open: boo
     actor: {
       kind: 'session',
       id: session.id,
+      userId: session.accountId,
+      isOwner: true,
       role: session.role,
       passwordCheckedMs: session.passwordCheckedMs,
     },

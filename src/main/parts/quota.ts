@@ -38,6 +38,7 @@ function metersOf(core: Core): Meter[] {
       used: rooms.minutes,
       resetsAt: () => nextMonthOf(clock.now()),
     },
+    { key: 'TEAM_SEATS', unit: 'COUNT', limit: (plan) => plan.teamSeats, used: core.team.seatsUsed },
     { key: 'WEBHOOKS', unit: 'COUNT', limit: (plan) => plan.webhooks, used: webhooks.count },
     { key: 'API_KEYS', unit: 'COUNT', limit: (plan) => plan.apiKeys, used: apiKeys.countUsable },
     {

@@ -116,6 +116,7 @@ create table api_key (
   last_used_ip text,
   event_sequence integer not null default 0,
   expiry_announced_at timestamp with time zone,
+  made_by text,
   constraint api_key_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint api_key_daily_quota_check CHECK ((daily_quota > 0)),
   constraint api_key_pkey PRIMARY KEY (id),
@@ -126,6 +127,7 @@ create table api_key (
 CREATE INDEX api_key_account ON public.api_key USING btree (account_id, id);
 CREATE INDEX api_key_expiry ON public.api_key USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (revoked_at IS NULL) AND (expiry_announced_at IS NULL));
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (hash);
+CREATE INDEX api_key_made_by ON public.api_key USING btree (made_by) WHERE (made_by IS NOT NULL);
 CREATE INDEX api_key_workspace ON public.api_key USING btree (workspace_id, id);
 
 create table api_key_retired_secret (
@@ -1911,6 +1913,51 @@ CREATE INDEX support_ticket_account ON public.support_ticket USING btree (accoun
 CREATE UNIQUE INDEX support_ticket_account_id_number_key ON public.support_ticket USING btree (account_id, number);
 CREATE INDEX support_ticket_resolved ON public.support_ticket USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
 CREATE INDEX support_ticket_status ON public.support_ticket USING btree (status, id);
+
+create table team_activity (
+  account_id text not null,
+  user_id text not null,
+  last_active_at timestamp with time zone not null,
+  constraint team_activity_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint team_activity_pkey PRIMARY KEY (account_id, user_id),
+  constraint team_activity_user_id_fkey FOREIGN KEY (user_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+create table team_invitation (
+  id text not null,
+  account_id text not null,
+  email text not null,
+  team_role text not null,
+  hash bytea not null,
+  status text not null,
+  invited_by text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint team_invitation_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint team_invitation_pkey PRIMARY KEY (id),
+  constraint team_invitation_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'ACCEPTED'::text, 'REVOKED'::text, 'EXPIRED'::text]))),
+  constraint team_invitation_team_role_check CHECK ((team_role = ANY (ARRAY['ADMIN'::text, 'EDITOR'::text, 'ANALYST'::text])))
+);
+CREATE INDEX team_invitation_account ON public.team_invitation USING btree (account_id, id);
+CREATE UNIQUE INDEX team_invitation_hash ON public.team_invitation USING btree (hash);
+CREATE UNIQUE INDEX team_invitation_pending ON public.team_invitation USING btree (account_id, email) WHERE (status = 'PENDING'::text);
+
+create table team_member (
+  id text not null,
+  account_id text not null,
+  user_id text not null,
+  team_role text not null,
+  event_sequence integer not null default 0,
+  joined_at timestamp with time zone not null,
+  constraint team_member_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint team_member_account_id_user_id_key UNIQUE (account_id, user_id),
+  constraint team_member_check CHECK ((account_id <> user_id)),
+  constraint team_member_pkey PRIMARY KEY (id),
+  constraint team_member_team_role_check CHECK ((team_role = ANY (ARRAY['ADMIN'::text, 'EDITOR'::text, 'ANALYST'::text]))),
+  constraint team_member_user_id_fkey FOREIGN KEY (user_id) REFERENCES account(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX team_member_account_id_user_id_key ON public.team_member USING btree (account_id, user_id);
+CREATE INDEX team_member_user ON public.team_member USING btree (user_id);
 
 create table tier (
   id text not null,

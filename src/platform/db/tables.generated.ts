@@ -221,6 +221,13 @@ export const VALUES = {
     priority: ['LOW', 'NORMAL', 'HIGH'],
     status: ['OPEN', 'PENDING', 'RESOLVED', 'CLOSED'],
   },
+  team_invitation: {
+    team_role: ['ADMIN', 'EDITOR', 'ANALYST'],
+    status: ['PENDING', 'ACCEPTED', 'REVOKED', 'EXPIRED'],
+  },
+  team_member: {
+    team_role: ['ADMIN', 'EDITOR', 'ANALYST'],
+  },
   tier: {
     interval: ['MONTH', 'YEAR'],
   },
@@ -341,6 +348,9 @@ export type SupportMessageAuthor = (typeof VALUES.support_message.author)[number
 export type SupportTicketCategory = (typeof VALUES.support_ticket.category)[number];
 export type SupportTicketPriority = (typeof VALUES.support_ticket.priority)[number];
 export type SupportTicketStatus = (typeof VALUES.support_ticket.status)[number];
+export type TeamInvitationTeamRole = (typeof VALUES.team_invitation.team_role)[number];
+export type TeamInvitationStatus = (typeof VALUES.team_invitation.status)[number];
+export type TeamMemberTeamRole = (typeof VALUES.team_member.team_role)[number];
 export type TierInterval = (typeof VALUES.tier.interval)[number];
 export type UploadStatus = (typeof VALUES.upload.status)[number];
 export type UploadProtocol = (typeof VALUES.upload.protocol)[number];
@@ -454,6 +464,7 @@ export interface ApiKeyTable {
   last_used_ip: string | null;
   event_sequence: Generated<number>;
   expiry_announced_at: Date | null;
+  made_by: string | null;
 }
 
 export interface ApiKeyRetiredSecretTable {
@@ -1640,6 +1651,33 @@ export interface SupportTicketTable {
   created_at: Date;
 }
 
+export interface TeamActivityTable {
+  account_id: string;
+  user_id: string;
+  last_active_at: Date;
+}
+
+export interface TeamInvitationTable {
+  id: string;
+  account_id: string;
+  email: string;
+  team_role: TeamInvitationTeamRole;
+  hash: Uint8Array;
+  status: TeamInvitationStatus;
+  invited_by: string;
+  created_at: Date;
+  expires_at: Date;
+}
+
+export interface TeamMemberTable {
+  id: string;
+  account_id: string;
+  user_id: string;
+  team_role: TeamMemberTeamRole;
+  event_sequence: Generated<number>;
+  joined_at: Date;
+}
+
 export interface TierTable {
   id: string;
   workspace_id: string;
@@ -2006,6 +2044,9 @@ export interface Database {
   subscription: SubscriptionTable;
   support_message: SupportMessageTable;
   support_ticket: SupportTicketTable;
+  team_activity: TeamActivityTable;
+  team_invitation: TeamInvitationTable;
+  team_member: TeamMemberTable;
   tier: TierTable;
   transcode_node: TranscodeNodeTable;
   two_factor: TwoFactorTable;

@@ -1,0 +1,147 @@
+import type { Caller } from '../../kernel/access.ts';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { parseEmail } from '../../kernel/email.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import { PLANS } from '../../kernel/plans.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { lockWorkspace, workspaceOf } from '../../platform/db/workspace.ts';
+import { hashSecret, newSecret } from '../../platform/tokens.ts';
+import { invitationMail } from './mails.ts';
+import type { InvitationRow } from './repository.ts';
+import * as repository from './repository.ts';
+import * as rules from './rules.ts';
+import type { InvitationIn } from './schemas.ts';
+
+type Acting = Pick<Caller, 'accountId' | 'actor' | 'scope' | 'permissions'>;
+
+/** What an invitation says to whom it was sent. */
+export interface Shown {
+  accountName: string;
+  invitation: InvitationRow;
+}
+
+/** Invitations to a team. An id of another account's is NOT_FOUND. */
+export interface Invitations {
+  /**
+   * Mails the link, which is good for 7 days and, for an address without an account, lets it make one. Whether there
+   * is one, the answer does not tell.
+   *
+   * @throws {AppError} BAD_REQUEST, field `email`; CONFLICT, field `email`, for who is in the team or invited
+   * already; MINT_CEILING_EXCEEDED; QUOTA_EXCEEDED when all seats are taken.
+   */
+  invite(by: Acting, input: InvitationIn): Promise<InvitationRow>;
+  invitations(
+    accountId: string,
+    filter: { status: readonly InvitationRow['status'][] | undefined },
+    page: PageRequest,
+  ): Promise<InvitationRow[]>;
+  /** Again changes nothing. @throws {AppError} CONFLICT when it was accepted. */
+  revoke(by: Acting, id: string): Promise<void>;
+  /** For whoever has the link. @throws {AppError} NOT_FOUND. */
+  preview(token: string): Promise<Shown>;
+}
+
+/** What becomes of mails. */
+export interface MailOutbox {
+  enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
+}
+
+/** Who may make an account. */
+export interface RegistrationGate {
+  allow(tx: Tx, invitation: { hash: Buffer; email: string; expiresAt: Date }): Promise<void>;
+  disallow(tx: Tx, hash: Uint8Array): Promise<void>;
+}
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  mailbox: MailOutbox;
+  registration: RegistrationGate;
+  publicUrl: string;
+}
+
+export function createInvitations(deps: Deps): Invitations {
+  const { db, clock, registration } = deps;
+  return {
+    async invite(by, { email: given, teamRole }) {
+      const email = parseEmail(given);
+      if (email === null) throw badRequest('email', 'This is no e-mail address.');
+      rules.assertMayGive(by, teamRole);
+      return db.transaction().execute((tx) => invite(deps, tx, by, { email, teamRole }));
+    },
+    invitations: (accountId, filter, page) =>
+      repository.listInvitations(db, accountId, { ...filter, now: clock.now() }, page),
+    revoke: (by, id) =>
+      db.transaction().execute(async (tx) => {
+        await lockWorkspace(tx, await workspaceOf(tx, by.accountId, 'live'));
+        const row = await repository.lockInvitation(tx, by.accountId, id);
+        if (row === undefined) throw notFound();
+        if (row.status === 'ACCEPTED') {
+          const message = 'The invitation was accepted: remove the member instead.';
+          throw new AppError('CONFLICT', { message });
+        }
+        if (rules.statusAt(row, clock.ms()) !== 'PENDING') return;
+        await repository.setStatus(tx, id, 'REVOKED');
+        await registration.disallow(tx, row.hash);
+      }),
+    async preview(token) {
+      const found = await repository.findByHash(db, hashSecret(token));
+      if (found === undefined) throw notFound();
+      const { name, username, ...invitation } = found;
+      return { accountName: name ?? username, invitation };
+    },
+  };
+}
+
+async function invite(
+  { clock, mailbox, registration, publicUrl }: Deps,
+  tx: Tx,
+  { accountId, actor }: Acting,
+  { email, teamRole }: InvitationIn,
+): Promise<InvitationRow> {
+  const { plan } = await lockWorkspace(tx, await workspaceOf(tx, accountId, 'live'));
+  const now = clock.now();
+  await repository.expireInvitations(tx, accountId, now);
+  const owner = await repository.findOwner(tx, accountId);
+  if (owner === undefined) throw notFound();
+  await assertNew(tx, owner, email);
+  const limit = PLANS[plan].teamSeats;
+  const { members, pending } = await repository.countSeats(tx, accountId, now);
+  if (1 + members + pending >= limit) {
+    const message = `The plan allows ${limit} people in the team, its owner and pending invitations included.`;
+    throw new AppError('QUOTA_EXCEEDED', { message });
+  }
+  const token = newSecret();
+  const hash = hashSecret(token);
+  const expiresAt = dateFromMs(now.getTime() + rules.INVITATION_MS);
+  const row = await repository.insertInvitation(tx, {
+    id: newId('inv'),
+    account_id: accountId,
+    email,
+    team_role: teamRole,
+    hash,
+    status: 'PENDING',
+    invited_by: actor.userId,
+    created_at: now,
+    expires_at: expiresAt,
+  });
+  await registration.allow(tx, { hash, email, expiresAt });
+  const link = `${publicUrl}/dashboard/invitations/${token}`;
+  const accountName = owner.name ?? owner.username;
+  await mailbox.enqueue(tx, invitationMail({ email, teamRole, accountName, link }));
+  return row;
+}
+
+/** @throws {AppError} CONFLICT, field `email`. */
+async function assertNew(tx: Tx, owner: { userId: string; email: string }, email: string): Promise<void> {
+  const members = await repository.listMembers(tx, owner.userId);
+  if (email === owner.email || members.some((member) => member.email === email)) {
+    throw new AppError('CONFLICT', { field: 'email', message: `${email} is in the team already.` });
+  }
+  if (await repository.isInvited(tx, owner.userId, email)) {
+    const message = `${email} is invited already: revoke that invitation first to send another one.`;
+    throw new AppError('CONFLICT', { field: 'email', message });
+  }
+}

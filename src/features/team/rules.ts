@@ -1,0 +1,55 @@
+import { type Authority, covers, RIGHTS, type TeamRole } from '../../kernel/access.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
+import { AppError } from '../../kernel/errors.ts';
+import type { InvitationRow } from './repository.ts';
+
+export const INVITATION_MS = 7 * DAY_MS;
+/** What can be given: the owner is whose account it is. */
+export const GIVEN_ROLES = ['ADMIN', 'EDITOR', 'ANALYST'] as const;
+export type GivenRole = (typeof GIVEN_ROLES)[number];
+
+/** The owner has no row: an id that follows from that of the account. */
+export function ownerMemberId(accountId: string): string {
+  return accountId.replace(/^usr_/, 'mem_');
+}
+
+/** As it is now: one whose time is over is EXPIRED, whatever its row says. */
+export function statusAt(
+  { status, expires_at: expiresAt }: Pick<InvitationRow, 'status' | 'expires_at'>,
+  nowMs: number,
+): InvitationRow['status'] {
+  return status === 'PENDING' && expiresAt.getTime() <= nowMs ? 'EXPIRED' : status;
+}
+
+/**
+ * Nobody gives a role that may do more than they may themselves.
+ *
+ * @throws {AppError} MINT_CEILING_EXCEEDED, field `teamRole`.
+ */
+export function assertMayGive(by: Authority, role: TeamRole): void {
+  if (covers(by, RIGHTS[role])) return;
+  throw new AppError('MINT_CEILING_EXCEEDED', {
+    field: 'teamRole',
+    message: `${role} may do more than you may yourself.`,
+  });
+}
+
+/** @throws {AppError} PERMISSION_DENIED for a member who may do more than who acts. */
+export function assertMayChange(by: Authority, role: TeamRole): void {
+  if (covers(by, RIGHTS[role])) return;
+  throw new AppError('PERMISSION_DENIED', {
+    message: `This member has the role ${role}, which may do more than you may yourself.`,
+  });
+}
+
+const OVER: Record<Exclude<InvitationRow['status'], 'PENDING'>, string> = {
+  ACCEPTED: 'The invitation was accepted already.',
+  REVOKED: 'The invitation was taken back.',
+  EXPIRED: 'The invitation has expired: ask for another one.',
+};
+
+/** @throws {AppError} CONFLICT, field `token`, for an invitation that is no longer PENDING. */
+export function assertPending(invitation: InvitationRow, nowMs: number): void {
+  const status = statusAt(invitation, nowMs);
+  if (status !== 'PENDING') throw new AppError('CONFLICT', { field: 'token', message: OVER[status] });
+}

@@ -1,0 +1,154 @@
+import Type, { type Static } from 'typebox';
+import { named } from '../../http/named.ts';
+import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { TEAM_ROLES, type TeamRole } from '../../kernel/access.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { InvitationRow, Person } from './repository.ts';
+import { GIVEN_ROLES, statusAt } from './rules.ts';
+
+const TeamRoleName = named('TeamRole', OneOf(TEAM_ROLES));
+const GivenRoleName = named('GivenTeamRole', OneOf(GIVEN_ROLES));
+
+export const Member = named(
+  'TeamMember',
+  Type.Object({
+    id: IdOf('mem'),
+    userId: IdOf('usr', 'The account of their own.'),
+    email: Type.String(),
+    name: Nullable(Type.String()),
+    teamRole: TeamRoleName,
+    status: OneOf(['ACTIVE', 'SUSPENDED'] as const, { description: 'Of the account of their own.' }),
+    joinedAt: Instant,
+    lastActiveAt: Nullable(
+      Type.String({ ...Instant, description: 'In the dashboard, for this account, to some minutes.' }),
+    ),
+  }),
+  {
+    id: 'mem_01kafe3n4pfx2v9yq6m8d7t5zr',
+    userId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr',
+    email: 'grace@example.com',
+    name: 'Grace Hopper',
+    teamRole: 'EDITOR',
+    status: 'ACTIVE',
+    joinedAt: '2026-11-20T09:00:00.000Z',
+    lastActiveAt: '2026-11-20T10:00:00.000Z',
+  },
+);
+
+export const TeamOut = named(
+  'Team',
+  Type.Object({
+    accountId: IdOf('usr'),
+    seatsUsed: Type.Integer({ description: 'The owner, the members, and invitations that are pending.' }),
+    seatsLimit: Type.Integer({ description: 'Of the plan.' }),
+    members: Type.Array(Member, { description: 'The owner first.' }),
+  }),
+);
+
+export const InvitationIn = named(
+  'TeamInvitationCreate',
+  Type.Object({
+    email: Type.String({ maxLength: 300, description: 'At most 254 characters; trimmed and lower-cased.' }),
+    teamRole: GivenRoleName,
+  }),
+  { email: 'grace@example.com', teamRole: 'EDITOR' },
+);
+export type InvitationIn = Static<typeof InvitationIn>;
+
+export const RoleIn = named('TeamMemberUpdate', Type.Object({ teamRole: GivenRoleName }), {
+  teamRole: 'ANALYST',
+});
+
+export const Invitation = named(
+  'TeamInvitation',
+  Type.Object({
+    id: IdOf('inv'),
+    email: Type.String(),
+    teamRole: GivenRoleName,
+    status: OneOf(VALUES.team_invitation.status),
+    invitedBy: IdOf('usr', 'Who invited.'),
+    createdAt: Instant,
+    expiresAt: Instant,
+  }),
+  {
+    id: 'inv_01kafe3n4pfx2v9yq6m8d7t5zr',
+    email: 'grace@example.com',
+    teamRole: 'EDITOR',
+    status: 'PENDING',
+    invitedBy: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr',
+    createdAt: '2026-11-20T09:00:00.000Z',
+    expiresAt: '2026-11-27T09:00:00.000Z',
+  },
+);
+
+export const TokenIn = named(
+  'TeamInvitationToken',
+  Type.Object({ token: Type.String({ maxLength: 100, description: 'Of the link in the mail.' }) }),
+  { token: 'Yq7k2Jw0p3b1l9e6u4s8x5z7r2t0v1n3m6c9d8f5g4h' },
+);
+
+export const Preview = named(
+  'TeamInvitationPreview',
+  Type.Object({
+    accountName: Type.String({ description: 'Whose team it is.' }),
+    email: Type.String({ description: 'Who is invited.' }),
+    teamRole: GivenRoleName,
+    status: OneOf(VALUES.team_invitation.status),
+    expiresAt: Instant,
+  }),
+  {
+    accountName: 'Ada Lovelace',
+    email: 'grace@example.com',
+    teamRole: 'EDITOR',
+    status: 'PENDING',
+    expiresAt: '2026-11-27T09:00:00.000Z',
+  },
+);
+
+export const Accepted = named(
+  'TeamInvitationAccepted',
+  Type.Object({
+    accountId: IdOf('usr', 'For `X-Account-Id`.'),
+    name: Type.String(),
+    teamRole: GivenRoleName,
+  }),
+  { accountId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr', name: 'Ada Lovelace', teamRole: 'EDITOR' },
+);
+
+export const LeaveIn = named(
+  'TeamLeave',
+  Type.Object({ accountId: Type.String({ maxLength: 100, description: 'Whose team.' }) }),
+  { accountId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr' },
+);
+
+export const Left = named('TeamLeft', Type.Object({ accountId: IdOf('usr'), left: Type.Literal(true) }), {
+  accountId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr',
+  left: true,
+});
+
+export function toMember(member: Person & { id: string; teamRole: TeamRole }): Static<typeof Member> {
+  const { id, userId, email, name, teamRole, suspendedAt, joinedAt, lastActiveAt } = member;
+  return {
+    id,
+    userId,
+    email,
+    name,
+    teamRole,
+    status: suspendedAt === null ? 'ACTIVE' : 'SUSPENDED',
+    joinedAt: joinedAt.toISOString(),
+    // What was before they came again is not of this membership.
+    lastActiveAt: lastActiveAt !== null && lastActiveAt >= joinedAt ? lastActiveAt.toISOString() : null,
+  };
+}
+
+export function toInvitation(row: InvitationRow, nowMs: number): Static<typeof Invitation> {
+  return {
+    id: row.id,
+    email: row.email,
+    teamRole: row.team_role,
+    status: statusAt(row, nowMs),
+    invitedBy: row.invited_by,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+  };
+}

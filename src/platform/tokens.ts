@@ -1,0 +1,11 @@
+import { hash, randomBytes } from 'node:crypto';
+
+/** The secret part of a link in a mail or of a cookie: 256 random bits, 43 characters. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** What is stored of it. */
+export function hashSecret(token: string): Buffer {
+  return Buffer.from(hash('sha256', token, 'hex'), 'hex');
+}
