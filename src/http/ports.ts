@@ -1,4 +1,4 @@
-import type { Caller, Mode, SessionActor } from '../kernel/access.ts';
+import type { Caller, Mode, SessionActor, TeamRole } from '../kernel/access.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { AppError } from '../kernel/errors.ts';
 import type { Plan } from '../kernel/plans.ts';
@@ -44,11 +44,28 @@ export interface KeyVerifier {
 
 /** A sign-in to the dashboard that is good. */
 export interface Session extends Pick<SessionActor, 'id' | 'role' | 'passwordCheckedMs'> {
-  accountId: string;
-  plan: Plan;
+  /** The account of the person. */
+  own: SessionAccount;
+  /** Those of the teams that they are in. */
+  teams: readonly SessionAccount[];
   emailVerified: boolean;
+}
+
+/** An account that a session may act for. */
+export interface SessionAccount {
+  accountId: string;
+  teamRole: TeamRole;
+  plan: Plan;
   /** The ids of the account's workspaces. */
   workspaces: Readonly<Record<Mode, string>>;
+}
+
+/** Where a request with a session comes from, and for whom it acts. */
+interface SessionFrom {
+  ip: string;
+  userAgent: string;
+  /** Null: their own. */
+  accountId: string | null;
 }
 
 /** The sessions of the dashboard, and what proves that its own pages ask (docs/decisions/authentication.md#sessions). */
@@ -60,7 +77,7 @@ export interface Sessions {
    * @returns at once when the session is known here, otherwise a promise; null when it is unknown, ended or over, or
    * of a suspended account.
    */
-  verify(token: string, from: { ip: string; userAgent: string }): Session | null | Promise<Session | null>;
+  verify(token: string, from: SessionFrom): Session | null | Promise<Session | null>;
   isCsrfToken(sessionId: string, sent: string): boolean;
   /** Calls it when what was known of sessions may not hold any more. */
   onChanged(listener: () => void): void;

@@ -28,8 +28,12 @@ export function createVisitors(ports: Ports): Visitors {
 const bySession = async ({ sessions }: Ports, { headers, ip }: Parameters<Visitors>[0]) => {
   const token = sessions.cookie.read(headers);
   if (token === null) return null;
-  const session = await sessions.verify(token, { ip, userAgent: headers['user-agent'] ?? '' });
-  return session?.emailVerified ? { accountId: session.accountId, sessionId: session.id } : null;
+  const session = await sessions.verify(token, {
+    ip,
+    userAgent: headers['user-agent'] ?? '',
+    accountId: null,
+  });
+  return session?.emailVerified ? { accountId: session.own.accountId, sessionId: session.id } : null;
 };
 
 const byToken = async (ports: Ports, { headers, ip }: Parameters<Visitors>[0]) => {

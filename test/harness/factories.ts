@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import type { TeamRole } from '../../src/kernel/access.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
+import { dateFromMs, systemClock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { Plan } from '../../src/kernel/plans.ts';
 import type { Container } from '../../src/main/container.ts';
@@ -66,7 +66,7 @@ export async function joinTeam(
   const row = { id: newId('mem'), account_id: accountId, user_id: userId, team_role: teamRole };
   await db
     .insertInto('team_member')
-    .values({ ...row, joined_at: systemClock.now() })
+    .values({ ...row, joined_at: dateFromMs(0) })
     .execute();
   return row.id;
 }

@@ -196,8 +196,8 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
   },
   {
     reader: 'features/auth',
-    tables: ['account', 'workspace'],
-    reason: 'a session is verified with the standing and workspaces of its account in one statement',
+    tables: ['account', 'team_member', 'workspace'],
+    reason: 'a session is verified with the standing and workspaces of its accounts, in a statement each',
   },
   {
     reader: 'features/api-keys',
@@ -206,8 +206,8 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
   },
   {
     reader: 'features/api-keys',
-    tables: ['account', 'workspace'],
-    reason: 'a key is verified with its mode, plan and standing in the one statement of every request',
+    tables: ['account', 'team_member', 'workspace'],
+    reason: 'a key is verified with its mode, plan, maker and standing in the one statement of every request',
   },
   {
     reader: 'features/checkout',

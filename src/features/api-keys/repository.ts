@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Mode, Scope } from '../../kernel/access.ts';
+import type { Mode, Scope, TeamRole } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
@@ -50,6 +50,8 @@ const GRANT = [
   'account.plan',
   'account.email_verified_at',
   'account.suspended_at',
+  'maker.suspended_at as maker_suspended_at',
+  'team_member.team_role',
 ] as const;
 
 function selectGrants(db: Db) {
@@ -57,6 +59,12 @@ function selectGrants(db: Db) {
     .selectFrom('api_key')
     .innerJoin('workspace', 'workspace.id', 'api_key.workspace_id')
     .innerJoin('account', 'account.id', 'api_key.account_id')
+    .leftJoin('account as maker', 'maker.id', 'api_key.made_by')
+    .leftJoin('team_member', (join) =>
+      join
+        .onRef('team_member.account_id', '=', 'api_key.account_id')
+        .onRef('team_member.user_id', '=', 'api_key.made_by'),
+    )
     .select(GRANT);
 }
 
@@ -193,6 +201,18 @@ export async function lockSession(tx: Tx, accountId: string, id: string): Promis
   return row !== undefined;
 }
 
+/** Of a member of the account's team; it cannot change before the transaction ends. */
+export async function lockRole(tx: Tx, accountId: string, userId: string): Promise<TeamRole | undefined> {
+  const row = await tx
+    .selectFrom('team_member')
+    .select('team_role')
+    .where('account_id', '=', accountId)
+    .where('user_id', '=', userId)
+    .forShare()
+    .executeTakeFirst();
+  return row?.team_role;
+}
+
 export interface KeyFilter {
   mode?: Mode | undefined;
   /** Neither revoked nor expired, or one of the two. */
@@ -230,11 +250,11 @@ export async function setRevoked(tx: Tx, id: string, at: Date): Promise<void> {
   await tx.updateTable('api_key').set({ revoked_at: at }).where('id', '=', id).execute();
 }
 
-/** Gives a key another secret; those it had are good until `retireAt` at the latest. */
+/** Gives a key another secret, known to its new maker; those it had are good until `retireAt` at the latest. */
 export async function replaceSecret(
   tx: Tx,
   key: Pick<KeyRow, 'id' | 'hash'>,
-  secret: { hash: Uint8Array; prefix: string; last4: string },
+  secret: { hash: Uint8Array; prefix: string; last4: string; made_by: string | null },
   retireAt: Date,
 ): Promise<void> {
   await tx

@@ -1,5 +1,13 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
-import { type Caller, keyIdOf, type Mode, type Scope } from '../../kernel/access.ts';
+import {
+  type Authority,
+  type Caller,
+  intersect,
+  keyIdOf,
+  type Mode,
+  RIGHTS,
+  type Scope,
+} from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
@@ -276,7 +284,7 @@ async function mint({ db, events, clock, notices }: Deps, by: Acting, input: Min
       daily_quota: wanted.dailyQuota,
       expires_at: wanted.expiresAt,
       created_by_key_id: keyIdOf(by),
-      made_by: by.actor.userId === by.accountId ? null : by.actor.userId,
+      made_by: makerOf(by),
       created_at: clock.now(),
     };
     await repository.insertKey(tx, row);
@@ -289,18 +297,29 @@ async function mint({ db, events, clock, notices }: Deps, by: Acting, input: Min
 /** As it is now: a key that was revoked a moment ago, or a session that was ended, makes no other. */
 async function actingGrant(tx: Tx, by: Acting): Promise<KeyGrant> {
   if (by.actor.kind === 'session') {
-    if (!(await repository.lockSession(tx, by.accountId, by.actor.id))) throw new AppError('UNAUTHORIZED');
-    return { ...OWNER_GRANT, mode: by.mode };
+    if (!(await repository.lockSession(tx, by.actor.userId, by.actor.id))) throw new AppError('UNAUTHORIZED');
+    return { ...SESSION_GRANT, ...(await rightsOf(tx, by)), mode: by.mode };
   }
   const row = await repository.lockKey(tx, ownerOf(by), by.actor.id);
   if (row === undefined || row.revoked_at !== null) throw new AppError('KEY_DISABLED');
-  return grantOf(row);
+  return { ...grantOf(row), ...intersect(row, await rightsOf(tx, by)) };
 }
 
-/** What a session of the owner can hand on, in its mode. */
-const OWNER_GRANT = {
-  scope: 'FULL_ACCESS',
-  permissions: [],
+/** The member on whom a key hangs that is made now; null for the owner. */
+const makerOf = ({ accountId, actor }: Acting) => (actor.userId === accountId ? null : actor.userId);
+
+/** What the role of who acts allows, as it is now. @throws {AppError} OWNER_SCOPE_REQUIRED for who is in the team no more. */
+async function rightsOf(tx: Tx, by: Acting): Promise<Authority> {
+  const maker = makerOf(by);
+  if (maker === null) return RIGHTS.OWNER;
+  const role = await repository.lockRole(tx, by.accountId, maker);
+  if (role === undefined)
+    throw new AppError('OWNER_SCOPE_REQUIRED', { message: 'You are not in this team.' });
+  return RIGHTS[role];
+}
+
+/** What a session can hand on beside its rights, in its mode. */
+const SESSION_GRANT = {
   expiresAt: null,
   ipAllowlist: [],
   domainAllowlist: [],
@@ -323,7 +342,7 @@ async function rotate({ db, events, clock, notices }: Deps, by: Acting, id: stri
     if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)) {
       throw new AppError('CONFLICT', { message: 'The key is revoked or expired.' });
     }
-    const secret = secretOf(key);
+    const secret = { ...secretOf(key), made_by: makerOf(by) };
     await repository.replaceSecret(tx, row, secret, dateFromMs(now + overlapSec * 1000));
     await notices.told(tx, { what: 'rotated', by: by.actor.kind }, { ...row, last4: secret.last4 });
   });

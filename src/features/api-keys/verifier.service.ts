@@ -1,4 +1,4 @@
-import type { Caller } from '../../kernel/access.ts';
+import { type Caller, intersect, RIGHTS, type TeamRole } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, tooMany } from '../../kernel/errors.ts';
 import type { Bus } from '../../platform/bus.ts';
@@ -91,14 +91,15 @@ export function createKeyVerifier({ db, clock, bus, usage, guesses }: Deps): Key
 }
 
 function toCached(row: repository.GrantRow, until: number): CachedKey {
+  // Whoever is in the team no more has no role.
+  const role: TeamRole | null = row.made_by === null ? 'OWNER' : row.team_role;
   return {
     until,
     verified: {
       workspaceId: row.workspace_id,
       accountId: row.account_id,
       actor: { kind: 'key', id: row.id, userId: row.made_by ?? row.account_id },
-      scope: row.scope,
-      permissions: row.permissions,
+      ...intersect(row, RIGHTS[role ?? 'ANALYST']),
       mode: row.mode,
       plan: row.plan,
       rateLimitPerMinute: row.rate_limit_per_minute,
@@ -110,7 +111,7 @@ function toCached(row: repository.GrantRow, until: number): CachedKey {
       revokedAt: row.revoked_at,
       retiresAt: row.retires_at,
       emailVerified: row.email_verified_at !== null,
-      suspended: row.suspended_at !== null,
+      suspended: row.suspended_at !== null || row.maker_suspended_at !== null || role === null,
       ipAllowlist: row.ip_allowlist,
       domainAllowlist: row.domain_allowlist,
     },

@@ -32,6 +32,9 @@ export function findByHash(db: Db, hash: Uint8Array) {
     .innerJoin('workspace as test', (join) =>
       join.onRef('test.account_id', '=', 'account.id').on('test.mode', '=', 'test'),
     )
+    .leftJoin('team_activity as activity', (join) =>
+      join.onRef('activity.account_id', '=', 'account.id').onRef('activity.user_id', '=', 'account.id'),
+    )
     .selectAll('user_session')
     .select([
       'account.role',
@@ -41,9 +44,63 @@ export function findByHash(db: Db, hash: Uint8Array) {
       'account.token_epoch as account_epoch',
       'live.id as live_id',
       'test.id as test_id',
+      'activity.last_active_at',
     ])
     .where('user_session.hash', '=', hash)
     .executeTakeFirst();
+}
+
+/** The teams that a person is in, of accounts in good standing; and when they last acted for each. */
+export function listTeams(db: Db, userId: string) {
+  return db
+    .selectFrom('team_member')
+    .innerJoin('account', 'account.id', 'team_member.account_id')
+    .innerJoin('workspace as live', (join) =>
+      join.onRef('live.account_id', '=', 'account.id').on('live.mode', '=', 'live'),
+    )
+    .innerJoin('workspace as test', (join) =>
+      join.onRef('test.account_id', '=', 'account.id').on('test.mode', '=', 'test'),
+    )
+    .leftJoin('team_activity as activity', (join) =>
+      join
+        .onRef('activity.account_id', '=', 'team_member.account_id')
+        .onRef('activity.user_id', '=', 'team_member.user_id'),
+    )
+    .select([
+      'team_member.account_id',
+      'team_member.team_role',
+      'account.name',
+      'account.username',
+      'account.plan',
+      'live.id as live_id',
+      'test.id as test_id',
+      'activity.last_active_at',
+    ])
+    .where('team_member.user_id', '=', userId)
+    .where('account.suspended_at', 'is', null)
+    .orderBy('team_member.id')
+    .execute();
+}
+
+export type TeamRow = Awaited<ReturnType<typeof listTeams>>[number];
+
+/** At most once in the time between `at` and `ifBefore`. */
+export async function noteActivity(
+  db: Db,
+  who: { accountId: string; userId: string },
+  at: Date,
+  ifBefore: Date,
+): Promise<void> {
+  await db
+    .insertInto('team_activity')
+    .values({ account_id: who.accountId, user_id: who.userId, last_active_at: at })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'user_id'])
+        .doUpdateSet({ last_active_at: at })
+        .where('team_activity.last_active_at', '<=', ifBefore),
+    )
+    .execute();
 }
 
 export type GrantRow = NonNullable<Awaited<ReturnType<typeof findByHash>>>;

@@ -54,11 +54,16 @@ export function sessionRoutes(deps: Deps): Route[] {
 }
 
 async function describe({ sessions, user, keepsMails }: Deps, id: string, accountId: string) {
-  const [owner, expiresAt] = await Promise.all([user.of(accountId), sessions.expiresAt(accountId, id)]);
+  const [owner, expiresAt, teams] = await Promise.all([
+    user.of(accountId),
+    sessions.expiresAt(accountId, id),
+    sessions.teamsOf(accountId),
+  ]);
+  const own = { id: accountId, name: owner.name ?? owner.username, teamRole: 'OWNER' };
   return {
     user: owner,
     csrfToken: sessions.csrfToken(id),
-    accounts: [{ id: accountId, name: owner.name ?? owner.username, teamRole: 'OWNER' }],
+    accounts: [own, ...teams],
     hasMailbox: keepsMails && owner.role === 'ADMIN',
     expiresAt: expiresAt.toISOString(),
   };

@@ -1,6 +1,7 @@
 import Type, { type TObject } from 'typebox';
 import { named } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { TEAM_ROLES } from '../../kernel/access.ts';
 import { RegisterIn } from './schemas.ts';
 import type { SessionRow } from './sessions.repository.ts';
 
@@ -83,8 +84,8 @@ export function currentSession(user: TObject) {
       user,
       csrfToken: Type.String({ description: 'Goes back as `X-CSRF-Token` with whatever is no GET.' }),
       accounts: Type.Array(
-        Type.Object({ id: IdOf('usr'), name: Type.String(), teamRole: OneOf(['OWNER'] as const) }),
-        { description: 'Those that the session can act for; `X-Account-Id` chooses.' },
+        Type.Object({ id: IdOf('usr'), name: Type.String(), teamRole: OneOf(TEAM_ROLES) }),
+        { description: 'Those that the session can act for, the own one first; `X-Account-Id` chooses.' },
       ),
       hasMailbox: Type.Boolean({ description: 'It may read `GET /admin/mails`, which is there.' }),
       expiresAt: Type.String({ format: 'date-time', description: 'When it ends unless it is used.' }),

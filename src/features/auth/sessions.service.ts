@@ -1,3 +1,4 @@
+import type { Mode, TeamRole } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
@@ -16,12 +17,19 @@ import * as repository from './sessions.repository.ts';
 /** A sign-in to the dashboard that is good. */
 export interface Session {
   id: string;
-  accountId: string;
   role: 'USER' | 'ADMIN';
-  plan: Plan;
   emailVerified: boolean;
   passwordCheckedMs: number;
-  workspaces: Readonly<Record<'live' | 'test', string>>;
+  own: SessionAccount;
+  teams: readonly SessionAccount[];
+}
+
+/** An account that it may act for. */
+interface SessionAccount {
+  accountId: string;
+  teamRole: TeamRole;
+  plan: Plan;
+  workspaces: Readonly<Record<Mode, string>>;
 }
 
 /** Where a request comes from. */
@@ -47,10 +55,12 @@ export interface Sessions {
    * @returns null when the token is unknown, ended or over, of a suspended account, or older than the account's last
    * change of password.
    */
-  verify(token: string, from: From): Session | null | Promise<Session | null>;
+  verify(token: string, from: From & { accountId: string | null }): Session | null | Promise<Session | null>;
   /** What its pages send back to prove that they are ours. */
   csrfToken(id: string): string;
   isCsrfToken(id: string, sent: string): boolean;
+  /** The teams that a person is in. */
+  teamsOf(userId: string): Promise<{ id: string; name: string; teamRole: TeamRole }[]>;
   /** When it ends unless it is used. @throws {AppError} UNAUTHORIZED when it has ended meanwhile. */
   expiresAt(accountId: string, id: string): Promise<Date>;
   list(accountId: string, page: PageRequest): Promise<SessionRow[]>;
@@ -108,6 +118,14 @@ export function createSessions(deps: Deps): Sessions {
     },
     csrfToken: (id) => secrets.sign(CSRF, id),
     isCsrfToken: (id, sent) => secrets.verify(CSRF, id, sent),
+    teamsOf: async (userId) =>
+      (await repository.listTeams(db, userId)).map(
+        ({ account_id: id, name, username, team_role: teamRole }) => ({
+          id,
+          name: name ?? username,
+          teamRole,
+        }),
+      ),
     async expiresAt(accountId, id) {
       const row = await repository.findSession(db, accountId, id);
       if (row === undefined) throw new AppError('UNAUTHORIZED');
@@ -159,7 +177,11 @@ function alive(clock: Clock): repository.Alive {
   return { seenAfter: dateFromMs(now - IDLE_MS), createdAfter: dateFromMs(now - LIFE_MS) };
 }
 
-async function check({ db, clock }: Deps, hash: Buffer, from: From): Promise<Checked<Session> | null> {
+async function check(
+  { db, clock }: Deps,
+  hash: Buffer,
+  from: From & { accountId: string | null },
+): Promise<Checked<Session> | null> {
   const row = await repository.findByHash(db, hash);
   const now = clock.ms();
   if (row === undefined || row.suspended_at !== null || row.token_epoch !== row.account_epoch) return null;
@@ -173,17 +195,36 @@ async function check({ db, clock }: Deps, hash: Buffer, from: From): Promise<Che
     };
     await repository.noteUse(db, row.id, use, dateFromMs(now - NOTED_MS));
   }
-  return { value: toSession(row), untilMs: endOf(isNoted ? row : { ...row, last_seen_at: clock.now() }) };
+  const teams = await repository.listTeams(db, row.account_id);
+  const chosen = [row, ...teams].find(({ account_id: id }) => id === (from.accountId ?? row.account_id));
+  if (chosen !== undefined && now - (chosen.last_active_at?.getTime() ?? 0) >= NOTED_MS) {
+    const who = { accountId: chosen.account_id, userId: row.account_id };
+    await repository.noteActivity(db, who, clock.now(), dateFromMs(now - NOTED_MS));
+  }
+  return {
+    value: toSession(row, teams),
+    untilMs: endOf(isNoted ? row : { ...row, last_seen_at: clock.now() }),
+  };
 }
 
-function toSession(row: repository.GrantRow): Session {
+function toSession(row: repository.GrantRow, teams: readonly repository.TeamRow[]): Session {
   return {
     id: row.id,
-    accountId: row.account_id,
     role: row.role,
-    plan: row.plan,
     emailVerified: row.email_verified_at !== null,
     passwordCheckedMs: row.password_checked_at.getTime(),
+    own: toAccount({ ...row, team_role: 'OWNER' }),
+    teams: teams.map(toAccount),
+  };
+}
+
+function toAccount(
+  row: Pick<repository.TeamRow, 'account_id' | 'plan' | 'live_id' | 'test_id'> & { team_role: TeamRole },
+): SessionAccount {
+  return {
+    accountId: row.account_id,
+    teamRole: row.team_role,
+    plan: row.plan,
     workspaces: { live: row.live_id, test: row.test_id },
   };
 }

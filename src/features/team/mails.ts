@@ -1,4 +1,4 @@
-import type { GivenRole } from './rules.ts';
+import type { GivenRole } from './repository.ts';
 
 const ROLES: Record<GivenRole, string> = {
   ADMIN: 'administrator',

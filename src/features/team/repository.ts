@@ -3,10 +3,9 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
 import type { TeamInvitationTable, TeamMemberTable } from '../../platform/db/tables.generated.ts';
-import type { GivenRole } from './rules.ts';
 
 export type InvitationRow = Selectable<TeamInvitationTable>;
-export type MemberRow = Selectable<TeamMemberTable>;
+export type GivenRole = Selectable<TeamMemberTable>['team_role'];
 
 /** Somebody who may act for an account, as its team sees them. */
 export interface Person {

@@ -1,12 +1,11 @@
 import { type Authority, covers, RIGHTS, type TeamRole } from '../../kernel/access.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { InvitationRow } from './repository.ts';
+import type { GivenRole, InvitationRow } from './repository.ts';
 
 export const INVITATION_MS = 7 * DAY_MS;
 /** What can be given: the owner is whose account it is. */
-export const GIVEN_ROLES = ['ADMIN', 'EDITOR', 'ANALYST'] as const;
-export type GivenRole = (typeof GIVEN_ROLES)[number];
+export const GIVEN_ROLES = ['ADMIN', 'EDITOR', 'ANALYST'] as const satisfies readonly GivenRole[];
 
 /** The owner has no row: an id that follows from that of the account. */
 export function ownerMemberId(accountId: string): string {

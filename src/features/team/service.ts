@@ -14,7 +14,7 @@ import {
   type MailOutbox,
   type RegistrationGate,
 } from './invitations.service.ts';
-import type { Member, Person } from './repository.ts';
+import type { GivenRole, Member, Person } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 
@@ -38,12 +38,9 @@ export interface Team extends Invitations {
    * @throws {AppError} NOT_FOUND for an unknown token; CONFLICT, field `token`, when it is good no more, or for
    * another address; QUOTA_EXCEEDED when the plan has become smaller.
    */
-  accept(
-    userId: string,
-    token: string,
-  ): Promise<{ accountId: string; name: string; teamRole: rules.GivenRole }>;
+  accept(userId: string, token: string): Promise<{ accountId: string; name: string; teamRole: GivenRole }>;
   /** @throws {AppError} CONFLICT for the owner; MINT_CEILING_EXCEEDED, PERMISSION_DENIED. */
-  setRole(by: Acting, id: string, role: rules.GivenRole): Promise<Member>;
+  setRole(by: Acting, id: string, role: GivenRole): Promise<Member>;
   /** Their keys and sessions end, too. @throws {AppError} CONFLICT for the owner; PERMISSION_DENIED. */
   remove(by: Acting, id: string): Promise<void>;
   /** By the member. @throws {AppError} NOT_FOUND when they are none. */
@@ -144,7 +141,7 @@ async function changed(
   });
 }
 
-async function setRole(deps: Deps, change: Change, by: Acting, role: rules.GivenRole): Promise<void> {
+async function setRole(deps: Deps, change: Change, by: Acting, role: GivenRole): Promise<void> {
   const { tx, append, workspaceId, member } = change;
   rules.assertMayChange(by, member.teamRole);
   if (member.teamRole === role) return;

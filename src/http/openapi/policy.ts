@@ -21,7 +21,7 @@ export const SECURITY_SCHEMES: Record<string, Json> = {
     in: 'cookie',
     name: '__Host-session',
     description:
-      'The cookie of a sign-in to the dashboard (`POST /auth/session`), for the pages of the platform alone; over plain http it is called `session`. It acts as a FULL_ACCESS key of its account. Whatever is no GET needs the own `Origin` and `X-CSRF-Token` (`csrfToken` of `GET /auth/session`). `X-Workspace-Mode: live|test` chooses the workspace, live by default. A key that is sent as well wins.',
+      'The cookie of a sign-in to the dashboard (`POST /auth/session`), for the pages of the platform alone; over plain http it is called `session`. It acts as a FULL_ACCESS key of its account, or, where `X-Account-Id` names one whose team the person is in, within their role there. Whatever is no GET needs the own `Origin` and `X-CSRF-Token` (`csrfToken` of `GET /auth/session`). `X-Workspace-Mode: live|test` chooses the workspace, live by default. A key that is sent as well wins.',
   },
   userToken: {
     type: 'apiKey',

@@ -24,14 +24,25 @@ export function originHost(headers: FastifyRequest['headers']): string | undefin
 
 type Ports = Pick<HttpPorts, 'keys' | 'verifyUserToken' | 'sessions'>;
 
+/** What is about the session itself. */
+const PERSON = { open: true, personal: true };
+
 /**
  * Who asks: the key, else the session of the dashboard.
  *
+ * @param personal it is an act of the person, whichever account the session shows.
  * @throws {AppError} the 401 or 403 of the check (docs/api/authentication.md#the-key).
  */
-export function identify(ports: Pick<Ports, 'keys' | 'sessions'>, request: Asking): Caller | Promise<Caller> {
+export function identify(
+  ports: Pick<Ports, 'keys' | 'sessions'>,
+  request: Asking,
+  personal = false,
+): Caller | Promise<Caller> {
   const key = sentKey(request.headers);
-  if (key === null) return verifySession(ports, request, ports.sessions.cookie.read(request.headers), false);
+  if (key === null) {
+    const token = ports.sessions.cookie.read(request.headers);
+    return verifySession(ports, request, token, { open: false, personal });
+  }
   if (!key.startsWith('pk_')) throw new AppError('INVALID_KEY_FORMAT');
   return ports.keys.verify(key, { ip: request.ip, origin: originHost(request.headers) });
 }
@@ -59,8 +70,8 @@ export function authenticate(app: FastifyInstance, ports: Ports): void {
     if (auth === 'none') return undefined;
     const caller =
       auth === 'session'
-        ? verifySession(ports, request, ports.sessions.cookie.read(request.headers), true)
-        : identify(ports, request);
+        ? verifySession(ports, request, ports.sessions.cookie.read(request.headers), PERSON)
+        : identify(ports, request, route?.gate === 'user');
     if (caller instanceof Promise) return admit(request, caller);
     // Seen a moment ago: nothing to wait for.
     request.caller = caller;

@@ -7,6 +7,7 @@ import type { Gate, Route } from '../route.ts';
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const FINANCE = { 'finance-read': 'finance:read', 'finance-write': 'finance:write' } as const;
 
+const OWNER_ALONE = 'Only the owner of the account may do this.';
 const NO_USER_TOKEN = 'This is an act of the user: send the token of a sign-in as X-User-Token.';
 
 /**
@@ -25,12 +26,12 @@ export function assertAllowed(
   const writes = route.writes ?? !READS.has(method);
   // The credential that opened the owner's gate writes, whatever the scope of the key beside it.
   if (caller.scope === 'READ_ONLY' && writes && route.gate !== 'owner') {
-    throw new AppError('INSUFFICIENT_SCOPE');
+    throw new AppError('INSUFFICIENT_SCOPE', inPerson(caller, 'Your role in this team only reads.'));
   }
   if (route.permission !== null && !holds(caller, route.permission)) {
-    throw new AppError('PERMISSION_DENIED', {
-      message: `This API key lacks the permission ${route.permission}.`,
-    });
+    const message = `This API key lacks the permission ${route.permission}.`;
+    const words = `Your role in this team lacks the permission ${route.permission}.`;
+    throw new AppError('PERMISSION_DENIED', { message, ...inPerson(caller, words) });
   }
   if (route.onlyMode !== undefined && caller.mode !== route.onlyMode) {
     throw new AppError('PERMISSION_DENIED', { message: OTHER_MODE[route.onlyMode] });
@@ -47,6 +48,7 @@ function assertGate(gate: Gate, caller: Caller, hasUserToken: boolean): void {
   const isPerson = actor.kind === 'session';
   if (gate === 'admin' || gate === 'session-owner') {
     if (!isPerson || (gate === 'admin' && actor.role !== 'ADMIN')) throw new AppError('ADMIN_ONLY');
+    if (!actor.isOwner) throw new AppError('ADMIN_ONLY', { message: OWNER_ALONE });
     return;
   }
   if (gate === 'user') {
@@ -54,14 +56,22 @@ function assertGate(gate: Gate, caller: Caller, hasUserToken: boolean): void {
     return;
   }
   if (gate === 'owner') {
-    if (caller.scope !== 'FULL_ACCESS' && !hasUserToken) throw new AppError('OWNER_SCOPE_REQUIRED');
+    if (caller.scope !== 'FULL_ACCESS' && !hasUserToken) {
+      const words = 'This takes the role OWNER or ADMIN in this team.';
+      throw new AppError('OWNER_SCOPE_REQUIRED', inPerson(caller, words));
+    }
     return;
   }
   if (!holds(caller, FINANCE[gate])) {
-    throw new AppError('FINANCIAL_SCOPE_REQUIRED', {
-      message: `This endpoint needs a FULL_ACCESS key or the permission ${FINANCE[gate]}.`,
-    });
+    const message = `This endpoint needs a FULL_ACCESS key or the permission ${FINANCE[gate]}.`;
+    const words = 'Finance takes the role OWNER or ADMIN in this team.';
+    throw new AppError('FINANCIAL_SCOPE_REQUIRED', { message, ...inPerson(caller, words) });
   }
+}
+
+/** The message for a person, whom keys and scopes do not concern. */
+function inPerson({ actor }: Caller, message: string): { message?: string } {
+  return actor.kind === 'session' ? { message } : {};
 }
 
 /** @throws {AppError} PASSWORD_REQUIRED. */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { type Caller, MODES, type Mode } from '../../kernel/access.ts';
+import { type Caller, MODES, type Mode, RIGHTS } from '../../kernel/access.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
-import type { HttpPorts, Session } from '../ports.ts';
+import type { HttpPorts, Session, SessionAccount } from '../ports.ts';
 
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** As of the keys that people make in the dashboard (docs/api/conventions.md#rate-limits). */
@@ -19,53 +19,65 @@ export function assertOwnOrigin({ sessions }: Ports, request: Asking): void {
   if (!sessions.isOwnOrigin(request.headers)) throw new AppError('CSRF_REJECTED', { field: 'Origin' });
 }
 
+/** What an endpoint wants of a session. */
+export interface Wanted {
+  /** It is good for an account whose address is not confirmed. */
+  open: boolean;
+  /** It is about the person, so their own account is meant, whichever the page shows. */
+  personal: boolean;
+}
+
 /**
  * Whom the session stands for (docs/api/authentication.md#sessions).
  *
- * @param open true where an account may call whose address is not confirmed.
  * @throws {AppError} UNAUTHORIZED, CSRF_REJECTED, EMAIL_NOT_VERIFIED; NOT_FOUND and BAD_REQUEST for its headers.
  */
 export function verifySession(
   ports: Ports,
   request: Asking,
   token: string | null,
-  open: boolean,
+  wanted: Wanted,
 ): Caller | Promise<Caller> {
-  if (token === null) throw new AppError('UNAUTHORIZED', open ? { message: NO_SESSION } : {});
+  if (token === null) throw new AppError('UNAUTHORIZED', wanted.open ? { message: NO_SESSION } : {});
   const { ip, headers } = request;
-  const found = ports.sessions.verify(token, { ip, userAgent: headers['user-agent'] ?? '' });
-  if (found instanceof Promise) return found.then((session) => admit(ports, request, session, open));
-  return admit(ports, request, found, open);
+  const from = { ip, userAgent: headers['user-agent'] ?? '', accountId: chosenAccount(headers) };
+  const found = ports.sessions.verify(token, from);
+  if (found instanceof Promise) return found.then((session) => admit(ports, request, session, wanted));
+  return admit(ports, request, found, wanted);
 }
 
-function admit(ports: Ports, request: Asking, session: Session | null, open: boolean): Caller {
+function chosenAccount(headers: Asking['headers']): string | null {
+  const sent = headers['x-account-id'];
+  return typeof sent === 'string' ? sent : null;
+}
+
+function admit(ports: Ports, request: Asking, session: Session | null, { open, personal }: Wanted): Caller {
   if (session === null) throw new AppError('UNAUTHORIZED', { message: NO_SESSION });
   if (!SAFE.has(request.method)) assertOwnPage(ports, request, session);
   if (!open && !session.emailVerified) throw new AppError('EMAIL_NOT_VERIFIED');
   const { headers } = request;
-  const account = headers['x-account-id'];
-  if (account !== undefined && account !== session.accountId) {
-    throw new AppError('NOT_FOUND', { field: 'X-Account-Id', message: 'There is no such account.' });
-  }
+  const { id, own, role, passwordCheckedMs } = session;
+  const shown = accountOf(session, chosenAccount(headers));
+  const account = personal ? own : shown;
   const mode = modeOf(headers['x-workspace-mode']);
   return {
-    actor: {
-      kind: 'session',
-      id: session.id,
-      userId: session.accountId,
-      isOwner: true,
-      role: session.role,
-      passwordCheckedMs: session.passwordCheckedMs,
-    },
-    accountId: session.accountId,
-    workspaceId: session.workspaces[mode],
+    actor: { kind: 'session', id, userId: own.accountId, isOwner: account === own, role, passwordCheckedMs },
+    accountId: account.accountId,
+    workspaceId: account.workspaces[mode],
     mode,
-    plan: session.plan,
-    scope: 'FULL_ACCESS',
-    permissions: [],
+    plan: account.plan,
+    ...RIGHTS[account.teamRole],
     rateLimitPerMinute: PER_MINUTE,
     dailyQuota: null,
   };
+}
+
+/** @throws {AppError} NOT_FOUND for one whose team they are not in, as for none. */
+function accountOf({ own, teams }: Session, id: string | null): SessionAccount {
+  if (id === null || id === own.accountId) return own;
+  const account = teams.find(({ accountId }) => accountId === id);
+  if (account !== undefined) return account;
+  throw new AppError('NOT_FOUND', { field: 'X-Account-Id', message: 'There is no such account.' });
 }
 
 /** A foreign page can make a browser send the cookie, but neither our origin nor what only our pages can read. */
