@@ -163,6 +163,13 @@ describe('following', () => {
         ['follower.removed', { ...told, sequence: 2 }],
       ],
     );
+    const facts = await app.container
+      .sql`select kind from fact where workspace_id = ${ada.live} order by kind`;
+    assert.deepEqual(
+      facts.map(({ kind }) => kind),
+      ['FOLLOW', 'UNFOLLOW'],
+      'both are counted',
+    );
   });
 
   test('counts exactly, however many come and go at once', async () => {

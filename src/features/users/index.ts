@@ -5,7 +5,7 @@
  * creator's list, and a *member* pays for a tier: these are other features.
  */
 export { createFollowerEntitlements } from './entitlements.ts';
-export { followerEvents } from './events.ts';
+export { followerAdded, followerEvents, followerRemoved } from './events.ts';
 export { createFollows, type Follows, followers } from './follows.service.ts';
 export { userRoutes } from './routes.ts';
 export type { Standing } from './schemas.ts';

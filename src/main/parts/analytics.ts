@@ -1,15 +1,23 @@
-import { analyticsRoutes, createFinanceReads, createReads } from '../../features/analytics/index.ts';
+import {
+  analyticsRoutes,
+  createAnalyticsConsumers,
+  createFinanceReads,
+  createReads,
+} from '../../features/analytics/index.ts';
 import { createRevenue } from '../../features/ledger/index.ts';
 import { listBroadcasts } from '../../features/streams/index.ts';
 import { memberFigures } from '../../features/subscriptions/index.ts';
-import { followers } from '../../features/users/index.ts';
+import { followerAdded, followerRemoved, followers } from '../../features/users/index.ts';
 import type { Core, Noun } from '../core.ts';
 import { namesIn } from './revenue.ts';
 
 /** What was counted of content. */
 export const analytics: Noun = {
   build(core) {
-    return { routes: () => analyticsRoutes({ ...readsOf(core), cursors: core.cursors }) };
+    return {
+      routes: () => analyticsRoutes({ ...readsOf(core), cursors: core.cursors }),
+      consumers: createAnalyticsConsumers({ ...core, users: { followerAdded, followerRemoved } }),
+    };
   },
 };
 

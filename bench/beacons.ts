@@ -1,0 +1,159 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import { type RunningPlatform, startPlatform, unlimitedHeaders } from '../test/harness/platform.ts';
+import { until } from '../test/harness/wait.ts';
+import type { LoadOrder } from './support/beacon-load.ts';
+import { median, report } from './support/report.ts';
+
+/**
+ * What beacons of players cost one api process: how many it takes a second, the processor time of each with that of
+ * PostgreSQL, and what a steady rate of them does to other requests, in turns with and without. The viewers are a
+ * process of their own, and behind an address each.
+ *
+ * Arguments: viewers (6,000), beacons a second of the steady rate (400, of 6,000 viewers).
+ */
+const VIEWERS = Number(process.argv[2] ?? 6000);
+const RATE = Number(process.argv[3] ?? Math.round(VIEWERS / 15));
+const TURNS = 10;
+const TURN_MS = 2000;
+const FULL_TURNS = 5;
+const TICKS_PER_SEC = 100;
+const PAGES_AT_ONCE = 16;
+
+const agent = new Agent({ connections: PAGES_AT_ONCE });
+type Headers = Record<string, string>;
+
+async function call(url: string, headers: Headers, body?: object): Promise<string> {
+  const method = body === undefined ? 'GET' : 'POST';
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const answer = await request(url, { dispatcher: agent, method, headers, ...sent });
+  const text = await answer.body.text();
+  if (answer.statusCode >= 300) throw new Error(`${url}: ${text}`);
+  return text;
+}
+
+/** Processor time of a process and all below it, PostgreSQL with them, in seconds. */
+function processorOf({ pid }: ChildProcess): number {
+  const parents = new Map<number, { parent: number; seconds: number }>();
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    const fields = statOf(name);
+    const seconds = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SEC;
+    if (fields.length > 0) parents.set(Number(name), { parent: Number(fields[1]), seconds });
+  }
+  const isBelow = (one: number): boolean => {
+    const parent = parents.get(one)?.parent;
+    return one === pid || (parent !== undefined && parent > 1 && isBelow(parent));
+  };
+  return [...parents].reduce((sum, [one, { seconds }]) => (isBelow(one) ? sum + seconds : sum), 0);
+}
+
+/** What follows the name; nothing of a process that has ended. */
+function statOf(pid: string): string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(') ') + 2).split(' ');
+  } catch {
+    return [];
+  }
+}
+
+/** The sessions that the pages of a stream give to so many viewers. */
+async function sessionsOf({ url }: RunningPlatform, id: string): Promise<string[]> {
+  const sessions: string[] = [];
+  const visit = async () => {
+    while (sessions.length < VIEWERS) {
+      const page = await call(`${url}/embed/${id}`, {});
+      sessions.push(/ session="([^"]*)"/.exec(page)?.[1] ?? '');
+    }
+  };
+  await Promise.all(Array.from({ length: PAGES_AT_ONCE }, visit));
+  return sessions.slice(0, VIEWERS);
+}
+
+/** The crowd, which is told how fast it sends. @returns how many were answered so far. */
+function crowdOf(port: number, sessions: string[]) {
+  const load = fork(join(import.meta.dirname, 'support/beacon-load.ts'));
+  const tell = (order: LoadOrder) => void load.send(order);
+  tell({ port, sessions });
+  return {
+    load,
+    async sends(rate: number | null): Promise<number> {
+      tell({ rate });
+      const [answered] = await once(load, 'message');
+      return Number(answered);
+    },
+  };
+}
+
+/** One client that asks for a stream, one request after the other. */
+async function readP50(url: string, headers: Headers): Promise<number> {
+  const times: number[] = [];
+  for (const until = performance.now() + TURN_MS; performance.now() < until; ) {
+    const begun = performance.now();
+    await call(url, headers);
+    times.push(performance.now() - begun);
+  }
+  return median(times);
+}
+
+async function measure(platform: RunningPlatform): Promise<void> {
+  const headers = await unlimitedHeaders(platform);
+  const made = JSON.parse(await call(`${platform.api}/streams`, headers, { title: 'x' }));
+  const id = String(made.data.id);
+  const stream = `${platform.api}/streams/${id}`;
+  await call(`${stream}/start`, headers, {});
+  const crowd = crowdOf(platform.port, await sessionsOf(platform, id));
+  try {
+    await readP50(stream, headers);
+    const turns: { without: number; beside: number }[] = [];
+    for (let turn = 0; turn < TURNS; turn++) {
+      await crowd.sends(0);
+      await sleep(500);
+      const without = await readP50(stream, headers);
+      await crowd.sends(RATE);
+      await sleep(500);
+      turns.push({ without, beside: await readP50(stream, headers) });
+    }
+    const full: { rate: number; microseconds: number }[] = [];
+    for (let turn = 0; turn < FULL_TURNS; turn++) {
+      const begun = {
+        answered: await crowd.sends(null),
+        at: performance.now(),
+        cpu: processorOf(platform.process),
+      };
+      await sleep(TURN_MS);
+      const beacons = (await crowd.sends(0)) - begun.answered;
+      // Until all of them are written.
+      await sleep(TURN_MS);
+      const seconds = TURN_MS / 1000;
+      const cpu = processorOf(platform.process) - begun.cpu;
+      full.push({ rate: beacons / seconds, microseconds: (cpu * 1e6) / beacons });
+    }
+    const viewersOf = async () => Number(JSON.parse(await call(stream, headers)).data.viewerCount);
+    await until(async () => (await viewersOf()) >= VIEWERS, { timeoutMs: 20_000, message: 'all viewers' });
+    const figure = (name: string, value: number, unit: string, target: string) =>
+      report({ name, value, unit, target });
+    const beside = `beside ${RATE} beacons/s`;
+    figure(`p50 of GET /streams/{id}`, median(turns.map((turn) => turn.without)), 'ms', '>= 0');
+    figure(`p50 of GET /streams/{id} ${beside}`, median(turns.map((turn) => turn.beside)), 'ms', '>= 0');
+    const ratio = median(turns.map((turn) => turn.beside / turn.without));
+    figure(`p50 of GET /streams/{id} ${beside}`, ratio, 'of the p50 without them', '<= 1.2');
+    figure('beacons that one process takes', median(full.map(({ rate }) => rate)), '1/s', '>= 1000');
+    const microseconds = median(full.map((turn) => turn.microseconds));
+    figure('processor time of a beacon, with PostgreSQL', microseconds, 'microseconds', '<= 1000');
+  } finally {
+    crowd.load.kill();
+  }
+}
+
+const platform = await startPlatform({ environment: { ROLES: 'api', TRUST_PROXY: '1', LOG_LEVEL: 'warn' } });
+try {
+  await measure(platform);
+} finally {
+  await platform.stop();
+  await agent.destroy();
+}
