@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { addSums } from '../harness/analytics.ts';
 import { assertAccessible, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
 
 const NAME = `${'اجتماع التخطيط '.repeat(4)}${'排练'.repeat(8)} 🎷`;
@@ -46,5 +47,47 @@ test('a room is made, people are invited, it is changed and ended', async () => 
     await dialog.getByRole('button', { name: 'End the room' }).click();
     await page.getByRole('heading', { name: 'The room has ended' }).waitFor(SLOW);
     await page.getByText('It was ended by a host').waitFor(SLOW);
+  });
+});
+
+test('what was watched of a video is seen over time, by second and by country, and compared', async () => {
+  const user = await dashboard.user({ name: 'Grace' });
+  const session = await dashboard.signedIn(user);
+  const { db } = dashboard.app.container;
+  const made = await session.send('POST', '/videos', { body: { title: NAME } });
+  const id = made.assertOk(201).string('data.id');
+  const { workspace_id: workspaceId } = await db
+    .selectFrom('video')
+    .select('workspace_id')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const subject = { kind: 'VIDEO', id } as const;
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+  await addSums(db, workspaceId, [
+    { at: ago(2), subject, sums: { views: 30, watch_ms: 90_000 }, shares: { country: 'DE', device: 'TV' } },
+    { at: ago(10), subject, sums: { views: 20 }, shares: { country: 'FR' } },
+  ]);
+  const day = new Date(ago(2).toISOString().slice(0, 10));
+  const watched = { workspace_id: workspaceId, video_id: id, at: day, is_self: false, watched: [30, 15] };
+  await db.insertInto('analytics_retention').values(watched).execute();
+  await dashboard.visit('/dashboard/analytics?days=7', { user }, async (page) => {
+    await page.getByRole('heading', { level: 1, name: 'Analytics' }).waitFor(SLOW);
+    const totals = page.getByRole('region', { name: 'In this time' });
+    await totals.getByText('30', { exact: true }).waitFor(SLOW);
+    await page.getByLabel('Compare with the time before').click();
+    await totals.getByText('before: 20 (+50 %)').waitFor(SLOW);
+    await page.getByRole('img', { name: /^Views by day[.] The most: 30,/ }).waitFor(SLOW);
+    await page.getByRole('region', { name: 'Countries' }).getByText('Germany').waitFor(SLOW);
+    await page.getByLabel('Time', { exact: true }).selectOption('28');
+    await totals.getByText('50', { exact: true }).waitFor(SLOW);
+    await page.getByRole('link', { name: NAME }).click();
+    await page.getByRole('heading', { level: 1, name: NAME }).waitFor(SLOW);
+    const retention = page.getByRole('region', { name: 'What was watched of it' });
+    await retention.getByText('At the beginning 60% of the views, 30% at 0:01.').waitFor(SLOW);
+    await assertAccessible(page, 'analytics of a video');
+    await page.getByRole('link', { name: 'To the video' }).click();
+    await page.getByRole('link', { name: 'Analytics', exact: true }).last().click();
+    await page.getByRole('region', { name: 'Over time' }).getByText('Watch time').first().click();
+    await page.getByRole('img', { name: /^Watch time by day[.] The most: 1:30,/ }).waitFor(SLOW);
   });
 });

@@ -25,13 +25,17 @@ export async function samplePaths(
   const productId = await create('/booking/products', { title: 'A course', type: 'COHORT', priceCents: 0 });
   const startsAt = '2100-01-01T09:00:00Z';
   const cohortId = await create(`/booking/products/${productId}/cohorts`, { startsAt });
+  const streamId = await create('/streams', { title: 'Evening concert' });
+  const videoId = await create('/videos', { title: 'Evening concert' });
   return {
+    '/analytics/streams/$id': `/analytics/streams/${streamId}`,
+    '/analytics/videos/$id': `/analytics/videos/${videoId}`,
     '/mailbox/$mailId': `/mailbox/${mail?.id}`,
     '/webhooks/$webhookId': `/webhooks/${await create('/me/webhooks', { url: 'https://hooks.example.com/marquee' })}`,
     '/booking/products/$id': `/booking/products/${productId}`,
     '/booking/cohorts/$id': `/booking/cohorts/${cohortId}`,
-    '/live/$id': `/live/${await create('/streams', { title: 'Evening concert' })}`,
+    '/live/$id': `/live/${streamId}`,
     '/rooms/$id': `/rooms/${await create('/rooms', { name: 'Monday class' })}`,
-    '/videos/$id': `/videos/${await create('/videos', { title: 'Evening concert' })}`,
+    '/videos/$id': `/videos/${videoId}`,
   };
 }

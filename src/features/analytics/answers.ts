@@ -87,6 +87,8 @@ export function toAccount(report: AccountReport): Static<typeof AccountAnalytics
     ...seriesOf(report, total, piece),
     topVideos: report.topVideos.map((row) => ({ videoId: row.id, ...top(row) })),
     topStreams: report.topStreams.map((row) => ({ streamId: row.id, ...top(row) })),
+    breakdown: breakdownOf(report.breakdown),
+    sources: valuesOf(report.breakdown, 'source'),
   };
 }
 

@@ -44,6 +44,7 @@ describe('of the account', () => {
         at: '2026-11-18T10:07:00Z',
         subject: ofVideo(),
         sums: { views: 2, unique_viewers: 1, watch_ms: 90_000 },
+        shares: { country: 'DE' },
       },
       { at: '2026-11-18T11:00:00Z', sums: { new_followers: 3, lost_followers: 1 } },
       {
@@ -54,6 +55,7 @@ describe('of the account', () => {
       { at: '2026-11-17T23:59:00Z', subject: ofVideo(), sums: { views: 5 } },
       { at: '2026-11-20T00:00:00Z', subject: ofVideo(), sums: { views: 100 } },
     );
+    const nobody = { country: [], device: [], browser: [], os: [], referrer: [] };
     const answer = await read(`/analytics/account?${RANGE}&compare=PREVIOUS`);
     assert.deepEqual(answer.at('data'), {
       from: '2026-11-18T00:00:00.000Z',
@@ -90,6 +92,8 @@ describe('of the account', () => {
       ],
       topVideos: [{ videoId: video, title: 'Bridges', views: 2, watchTimeSec: 90 }],
       topStreams: [{ streamId: stream, title: 'Evening', views: 1, watchTimeSec: 0 }],
+      breakdown: { ...nobody, country: [{ key: 'DE', label: 'Germany', views: 2, watchTimeSec: 90 }] },
+      sources: [],
     });
     const same = await read(`/account/analytics?${RANGE}&compare=PREVIOUS`);
     assert.deepEqual(same.at('data'), answer.at('data'));

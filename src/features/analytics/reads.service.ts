@@ -52,6 +52,7 @@ export interface Series {
 export interface AccountReport extends Series {
   topVideos: SubjectRow[];
   topStreams: SubjectRow[];
+  breakdown: BreakdownRow[];
 }
 
 export interface SubjectReport extends Series {
@@ -124,6 +125,7 @@ const MOST_SESSIONS = 100;
 const DIMENSIONS = {
   VIDEO: ['country', 'device', 'browser', 'os', 'referrer', 'quality', 'source'],
   STREAM: ['country', 'device', 'browser', 'os', 'referrer', 'source'],
+  ACCOUNT: ['country', 'device', 'browser', 'os', 'referrer', 'source'],
 } as const;
 
 export function createReads(deps: Deps): Reads {
@@ -134,12 +136,14 @@ export function createReads(deps: Deps): Reads {
     geography: (workspaceId, query, wanted) => readCountries(deps, workspaceId, query, wanted),
     async account(workspaceId, query) {
       const top = { sort: 'views', take: TOP, after: null } as const;
+      const account = { workspaceId, kind: 'ACCOUNT', id: '' } as const;
       const [report, videos, streams] = await Promise.all([
-        readSeries(deps, { workspaceId, kind: 'ACCOUNT', id: '' }, query),
+        readSeries(deps, account, query),
         readRows(deps, { workspaceId, kind: 'VIDEO' }, query, top),
         readRows(deps, { workspaceId, kind: 'STREAM' }, query, top),
       ]);
-      return { ...report, topVideos: videos.rows, topStreams: streams.rows };
+      const breakdown = await readBreakdown(deps, account, report.head.range, query);
+      return { ...report, topVideos: videos.rows, topStreams: streams.rows, breakdown };
     },
     async video(workspaceId, id, query) {
       const subject = { workspaceId, kind: 'VIDEO', id } as const;
@@ -183,10 +187,13 @@ async function readSubject(deps: Deps, subject: Content & { id: string }, query:
   const named = await repository.findSubject(deps.db, workspaceId, kind, id);
   if (named === undefined) throw notFound();
   const report = await readSeries(deps, subject, query);
-  const wanted = { dimensions: DIMENSIONS[kind], most: MOST_VALUES };
-  const { range } = report.head;
-  const breakdown = await repository.sumDimensions(deps.db, subject, wanted, range, query.includeSelf);
+  const breakdown = await readBreakdown(deps, subject, report.head.range, query);
   return { ...report, id, named, breakdown };
+}
+
+function readBreakdown({ db }: Deps, subject: Subject, span: Span, { includeSelf }: ReadQuery) {
+  const wanted = { dimensions: DIMENSIONS[subject.kind], most: MOST_VALUES };
+  return repository.sumDimensions(db, subject, wanted, span, includeSelf);
 }
 
 async function readRows(

@@ -125,6 +125,19 @@ const DATE = {
 };
 const TOP = { title: Nullable(Type.String()), views: Count, watchTimeSec: Count };
 
+const Value = named(
+  'AnalyticsValue',
+  Type.Object({
+    key: Type.String(),
+    label: Type.String({ description: 'For people, in English.' }),
+    views: Count,
+    watchTimeSec: Count,
+  }),
+);
+export const Values = Type.Array(Value);
+const BREAKDOWN = { country: Values, device: Values, browser: Values, os: Values, referrer: Values };
+const Breakdown = named('AnalyticsBreakdown', Type.Object(BREAKDOWN));
+
 export const AccountAnalytics = named(
   'AccountAnalytics',
   Type.Object({
@@ -136,6 +149,8 @@ export const AccountAnalytics = named(
     ),
     topVideos: Type.Array(Type.Object({ videoId: IdOf('vid'), ...TOP })),
     topStreams: Type.Array(Type.Object({ streamId: IdOf('str'), ...TOP })),
+    breakdown: Breakdown,
+    sources: Values,
   }),
 );
 
@@ -175,18 +190,6 @@ export const CountryRow = named(
     sharePercent: Rate('Of the views of all countries; null without views.'),
   }),
 );
-
-const Value = named(
-  'AnalyticsValue',
-  Type.Object({
-    key: Type.String(),
-    label: Type.String({ description: 'For people, in English.' }),
-    views: Count,
-    watchTimeSec: Count,
-  }),
-);
-export const Values = Type.Array(Value);
-const BREAKDOWN = { country: Values, device: Values, browser: Values, os: Values, referrer: Values };
 
 export const VideoAnalytics = named(
   'VideoAnalytics',
@@ -240,7 +243,7 @@ export const StreamAnalytics = named(
         uniqueViewers: Count,
       }),
     ),
-    breakdown: Type.Object(BREAKDOWN),
+    breakdown: Breakdown,
     sources: Values,
   }),
 );

@@ -1,4 +1,5 @@
 import { account } from '../pages/account/index.ts';
+import { analytics } from '../pages/analytics/index.ts';
 import { auth } from '../pages/auth/index.ts';
 import { booking } from '../pages/booking/index.ts';
 import { domains } from '../pages/domains/index.ts';
@@ -23,6 +24,7 @@ export const areas = [
   videos,
   rooms,
   booking,
+  analytics,
   monetization,
   keys,
   webhooks,

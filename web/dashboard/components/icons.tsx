@@ -19,6 +19,7 @@ export function Icon({ d, size = 20 }: { d: string; size?: number }) {
 }
 
 export const HomeIcon = () => <Icon d="M4 11l8-7 8 7M6 9.5V20h12V9.5M10 20v-6h4v6" />;
+export const ChartIcon = () => <Icon d="M4 20h16M6.5 20v-6M12 20V6M17.5 20v-9" />;
 export const GaugeIcon = () => <Icon d="M4 18a9 9 0 1 1 16 0M12 14l4-5M12 14h.01" />;
 export const CopyIcon = () => <Icon d="M9 9h11v11H9zM5 15H4V4h11v1" />;
 export const CheckIcon = () => <Icon d="M5 12.5l4.5 4.5L19 7" />;

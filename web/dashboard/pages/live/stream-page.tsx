@@ -1,4 +1,4 @@
-import { SimpleGrid, Stack, Tabs } from '@mantine/core';
+import { Group, SimpleGrid, Stack, Tabs } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
@@ -35,9 +35,14 @@ export function StreamPage() {
   const stream = query.data?.data;
   return (
     <Stack>
-      <TextLink to="/live" size="sm">
-        {t('page.back')}
-      </TextLink>
+      <Group>
+        <TextLink to="/live" size="sm">
+          {t('page.back')}
+        </TextLink>
+        <TextLink to="/analytics/streams/$id" params={{ id }} size="sm">
+          {t('page.analytics')}
+        </TextLink>
+      </Group>
       <PageHeader
         title={stream?.title ?? t('page.title')}
         description={<IdLine id={id} label={t('page.copyId')} />}

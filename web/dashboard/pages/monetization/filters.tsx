@@ -1,6 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { PeriodSearch } from './search.ts';
+import type { PeriodSearch } from '../../components/search-values.ts';
 
 interface SelectProps<Value extends string> {
   label: string;
@@ -53,12 +53,4 @@ export function PeriodFilter({
       />
     </>
   );
-}
-
-/** Without what is undefined, so that an address has what it needs alone. */
-export function withoutUndefined<T extends object>(
-  search: T,
-): { [Key in keyof T]?: Exclude<T[Key], undefined> };
-export function withoutUndefined(search: object): object {
-  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined));
 }

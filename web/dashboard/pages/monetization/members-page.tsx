@@ -9,11 +9,12 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { TextLink } from '../../components/links.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { RelativeTime, TimeZoneNote } from '../../components/relative-time.tsx';
-import { FilterSelect, withoutUndefined } from './filters.tsx';
+import { RowsTable } from '../../components/rows-table.tsx';
+import { withoutUndefined } from '../../components/search-values.ts';
+import { FilterSelect } from './filters.tsx';
 import { Member } from './member.tsx';
 import { MemberBadge, useNextWords } from './member-words.tsx';
 import { MoneyPage } from './money-page.tsx';
-import { RowsTable } from './rows-table.tsx';
 import { MEMBER_STATES } from './search.ts';
 import { usePriceWords } from './tier-words.ts';
 

@@ -9,10 +9,11 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
 import { IdLine } from '../../components/id-line.tsx';
 import { RelativeTime, TimeZoneNote } from '../../components/relative-time.tsx';
+import { RowsTable } from '../../components/rows-table.tsx';
+import { withoutUndefined } from '../../components/search-values.ts';
 import { CsvButton } from './csv-button.tsx';
-import { FilterSelect, PeriodFilter, withoutUndefined } from './filters.tsx';
+import { FilterSelect, PeriodFilter } from './filters.tsx';
 import { MoneyPage } from './money-page.tsx';
-import { RowsTable } from './rows-table.tsx';
 import { instantsOf, PAYMENT_STATES, PAYMENT_TYPES, type PaymentsSearch } from './search.ts';
 
 type Payment = Shape<'Payment'>;

@@ -8,10 +8,10 @@ import { byCursor, CursorList } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
 import { RelativeTime, TimeZoneNote } from '../../components/relative-time.tsx';
+import { RowsTable } from '../../components/rows-table.tsx';
 import { ConnectCard } from './connect-card.tsx';
 import { FilterSelect } from './filters.tsx';
 import { MoneyPage } from './money-page.tsx';
-import { RowsTable } from './rows-table.tsx';
 import { PAYOUT_STATES } from './search.ts';
 
 type Payout = Shape<'Payout'>;

@@ -1,16 +1,12 @@
-import './chart.css';
 import { Table } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Shape } from '../../app/shape.ts';
+import { BarChart } from '../../components/bar-chart.tsx';
 import { useFormat } from '../../components/format.ts';
-import { RowsTable } from './rows-table.tsx';
+import { RowsTable } from '../../components/rows-table.tsx';
 
 type Piece = Shape<'Revenue'>['series'][number];
 type Granularity = Shape<'Revenue'>['granularity'];
-
-const HEIGHT = 100;
-const STEP = 10;
-const BAR = 8;
 
 /** A day of the series, whatever the zone of the browser. */
 const dayOf = (date: string) => new Date(`${date}T12:00`);
@@ -35,54 +31,14 @@ export function RevenueChart({
     most: money(best.netCents, 'USD'),
     at: date(dayOf(best.date)),
   });
-  return (
-    <figure className="chart">
-      <Bars series={series} label={words} />
-      <div className="chart-ends">
-        <span>{date(dayOf(first.date))}</span>
-        <span>{date(dayOf(last.date))}</span>
-      </div>
-      <figcaption>{words}</figcaption>
-      <details>
-        <summary>{t('revenue.table')}</summary>
-        <SeriesTable series={series} />
-      </details>
-    </figure>
-  );
-}
-
-function Bars({ series, label }: { series: readonly Piece[]; label: string }) {
-  const { money, date } = useFormat();
-  const nets = series.map(({ netCents }) => netCents);
-  const most = Math.max(0, ...nets);
-  const least = Math.min(0, ...nets);
-  const scale = HEIGHT / Math.max(1, most - least);
-  const zero = most * scale;
-  return (
-    <svg
-      viewBox={`0 0 ${series.length * STEP} ${HEIGHT}`}
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={label}
-    >
-      {series.map((piece, index) => {
-        const height = Math.abs(piece.netCents) * scale;
-        return (
-          <rect
-            key={piece.date}
-            x={index * STEP + (STEP - BAR) / 2}
-            y={piece.netCents < 0 ? zero : zero - height}
-            width={BAR}
-            height={height}
-            className={piece.netCents < 0 ? 'chart-loss' : 'chart-gain'}
-          >
-            <title>{`${date(dayOf(piece.date))}: ${money(piece.netCents, 'USD')}`}</title>
-          </rect>
-        );
-      })}
-      <line x1="0" x2={series.length * STEP} y1={zero} y2={zero} className="chart-zero" />
-    </svg>
-  );
+  const bars = series.map(({ date: day, netCents }) => ({
+    key: day,
+    name: date(dayOf(day)),
+    value: netCents,
+    shown: money(netCents, 'USD'),
+  }));
+  const table = { open: t('revenue.table'), rows: <SeriesTable series={series} /> };
+  return <BarChart bars={bars} words={words} table={table} />;
 }
 
 function SeriesTable({ series }: { series: readonly Piece[] }) {

@@ -9,10 +9,11 @@ import { TIME_ZONE, useFormat } from '../../components/format.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
-import { FilterSelect, withoutUndefined } from './filters.tsx';
+import { RowsTable } from '../../components/rows-table.tsx';
+import { withoutUndefined } from '../../components/search-values.ts';
+import { FilterSelect } from './filters.tsx';
 import { MoneyPage } from './money-page.tsx';
 import { RevenueChart } from './revenue-chart.tsx';
-import { RowsTable } from './rows-table.tsx';
 import { GRANULARITIES, GROUPINGS, RANGES } from './search.ts';
 
 type Revenue = Shape<'Revenue'>;

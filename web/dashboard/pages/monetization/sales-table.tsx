@@ -4,8 +4,8 @@ import type { Shape } from '../../app/shape.ts';
 import { useFormat } from '../../components/format.ts';
 import { TextLink } from '../../components/links.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
+import { RowsTable } from '../../components/rows-table.tsx';
 import { RefundButton } from './refund-button.tsx';
-import { RowsTable } from './rows-table.tsx';
 
 type Purchase = Shape<'Purchase'>;
 

@@ -1,8 +1,13 @@
 import type { Shape } from '../../app/shape.ts';
+import {
+  searchOne as one,
+  type PeriodSearch,
+  periodSearch,
+  type Search,
+  searchText as text,
+} from '../../components/search-values.ts';
 
-/** What the addresses of the area say. What is not one of the known values is left out. */
-
-type Search = Record<string, unknown>;
+/** What the addresses of the area say. */
 
 /** A list that is made and changed in place: which form is open. */
 export interface FormSearch {
@@ -44,22 +49,6 @@ export interface MembersSearch {
 
 export function membersSearch(search: Search): MembersSearch {
   return { ...one('status', MEMBER_STATES, search), ...text('tierId', search), ...text('id', search) };
-}
-
-/** Days of the browser's zone, `2026-11-20`; both ends are part of it. */
-export interface PeriodSearch {
-  from?: string;
-  to?: string;
-}
-
-const DAY = /^\d{4}-\d\d-\d\d$/;
-
-function periodSearch(search: Search): PeriodSearch {
-  const { from, to } = { ...text('from', search), ...text('to', search) };
-  return {
-    ...(from !== undefined && DAY.test(from) ? { from } : {}),
-    ...(to !== undefined && DAY.test(to) ? { to } : {}),
-  };
 }
 
 export const SALE_STATES = [
@@ -128,24 +117,4 @@ function startOf(day: string, later: number): string {
   const at = new Date(`${day}T00:00`);
   at.setDate(at.getDate() + later);
   return at.toISOString();
-}
-
-function text<Name extends string>(name: Name, search: Search): { [name in Name]?: string };
-function text(name: string, search: Search): Record<string, string> {
-  const value = search[name];
-  return typeof value === 'string' && value !== '' ? { [name]: value } : {};
-}
-
-function one<Name extends string, Value extends string | number>(
-  name: Name,
-  values: readonly Value[],
-  search: Search,
-): { [name in Name]?: Value };
-function one(
-  name: string,
-  values: readonly (string | number)[],
-  search: Search,
-): Record<string, string | number> {
-  const value = values.find((known) => known === search[name]);
-  return value === undefined ? {} : { [name]: value };
 }

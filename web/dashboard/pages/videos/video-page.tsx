@@ -1,4 +1,4 @@
-import { SimpleGrid, Stack, Text } from '@mantine/core';
+import { Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -36,9 +36,14 @@ export function VideoPage() {
   const video = query.data?.data;
   return (
     <Stack>
-      <TextLink to="/videos" size="sm">
-        {t('page.back')}
-      </TextLink>
+      <Group>
+        <TextLink to="/videos" size="sm">
+          {t('page.back')}
+        </TextLink>
+        <TextLink to="/analytics/videos/$id" params={{ id }} size="sm">
+          {t('page.analytics')}
+        </TextLink>
+      </Group>
       <PageHeader
         title={video?.title ?? t('page.title')}
         description={<IdLine id={id} label={t('page.copyId')} />}
