@@ -48,6 +48,7 @@ const bookings = {
   reprice: unasked,
   confirm: unasked,
   expire: unasked,
+  holdOf: unasked,
 };
 
 export type Sales = ReturnType<typeof createSales>;

@@ -58,6 +58,11 @@ test('a lesson: held for ten minutes, paid, confirmed, mailed, and told of witho
   assert.match(page, /Book A lesson, /);
   assert.match(page, /Europe\/Berlin/);
   assert.match(page, /readonly/);
+  const until = /held for you until <time datetime="([^"]+)">([^<]+)<\/time>/.exec(page);
+  assert.deepEqual(until?.slice(1), [
+    made.string('data.expiresAt'),
+    'Monday 1 March 2027 at 09:40 (Europe/Berlin)',
+  ]);
   const paid = await pay(id, { email: 'somebody.else@example.com' });
   assert.equal(paid.status, 303, paid.text);
   const done = await booking(of, bookingId);
@@ -219,7 +224,10 @@ test('a cohort: seats at Pay, and everything given back when it is canceled', as
   (await ask(of, where, 'Late')).assertError('CONFLICT', 'cohortId');
   (await ask(of, { ...where, startsAt: hour(240) })).assertError('BAD_REQUEST', 'startsAt');
   (await ask(of, { productId: where.productId })).assertError('BAD_REQUEST', 'cohortId');
-  const { cohortId } = await cohort(of, { startsAt: hour(240) });
+  const { productId, cohortId } = await cohort(of, { startsAt: hour(240) });
+  const offered = await open(of, { productId, cohortId });
+  const page = await (await fetch(`${app.url}/checkout/${offered.id}`)).text();
+  assert.match(page, /You can pay until <time[^>]*>[^<]*\(Europe\/Berlin\)<\/time>\. A seat is yours once/);
   (await ask(of, { ...where, cohortId })).assertError('BAD_REQUEST', 'cohortId');
   const list = `/booking/bookings?status=CONFIRMED&cohortId=${where.cohortId}`;
   const member = (await app.request('GET', list, { key: of.key })).assertOk(200).string('data.0.id');

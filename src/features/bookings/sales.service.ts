@@ -68,6 +68,8 @@ export interface BookingSales {
    * @returns when it is, and who pays; null when there is no place left.
    */
   claim(work: Work, bookingId: string, until: Date): Promise<{ until: Date; name: string } | null>;
+  /** Until when the time of a ONE_TO_ONE is kept; null of what keeps nothing. In which zone its buyer reads times. */
+  holdOf(bookingId: string): Promise<{ until: Date | null; timezone: string } | null>;
   /** The buyer did not pay. A hold goes on until its time is over. */
   release(work: Work, bookingId: string): Promise<void>;
   /** Does it still wait for the payment that something is claimed for? */
@@ -90,6 +92,12 @@ export function createBookingSales(deps: Deps): BookingSales {
     offer: (workspaceId, input) => offer(deps, workspaceId, input),
     make: (work, found, price) => make(deps, work, found, price),
     claim: (work, id, until) => claim(deps, work, id, until),
+    async holdOf(id) {
+      const row = await repository.findBooking(deps.db, id);
+      return row === undefined
+        ? null
+        : { until: row.held_until, timezone: row.customer_timezone ?? row.timezone };
+    },
     release: (work, id) => release(deps, work, id),
     isPending: async ({ tx }, id) => (await repository.lockBooking(tx, id))?.status === 'PENDING_PAYMENT',
     async reprice({ tx }, id, price) {

@@ -23,7 +23,8 @@ import type { CheckoutPorts } from './ports.ts';
 import { type CheckoutRow, statusOf, successAddress } from './rules.ts';
 import { sellerOf } from './sellers.ts';
 
-interface Deps extends Pick<CheckoutPorts, 'db' | 'clock' | 'payments' | 'memberPath' | 'publicUrl'> {
+interface Deps
+  extends Pick<CheckoutPorts, 'db' | 'bookings' | 'clock' | 'payments' | 'memberPath' | 'publicUrl'> {
   checkoutPayments: CheckoutPayments;
   assets: WebAssets;
   counters: Pick<RequestCounters, 'window'>;
@@ -97,6 +98,7 @@ async function pageOf(
   );
   const targets = [row.success_url, row.cancel_url].map((url) => new URL(url).origin);
   return payPage({
+    hold: row.booking_id === null ? null : await deps.bookings.holdOf(row.booking_id),
     row,
     seller,
     now,

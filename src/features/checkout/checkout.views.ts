@@ -1,5 +1,6 @@
 import { type Page, siteFrame } from '../../http/page.ts';
 import type { AppError } from '../../kernel/errors.ts';
+import { inZone } from '../../kernel/local-time.ts';
 import { every, money } from '../../kernel/money.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
 import { type CheckoutRow, listPriceOf, nextCharge, successAddress } from './rules.ts';
@@ -11,6 +12,8 @@ import type { Seller } from './sellers.ts';
 export interface CheckoutView {
   row: CheckoutRow;
   seller: Seller;
+  /** Of a booking: until when its time is kept (null: nothing is), and the zone of its buyer, or the creator's. */
+  hold: { until: Date | null; timezone: string } | null;
   now: Date;
   /** Binds the forms to the checkout. */
   formToken: string;
@@ -67,6 +70,7 @@ export function payPage(view: CheckoutView): Page {
 ${testNote(seller)}
 ${asWhole && html`<p class="problem" role="alert">${problem.text}</p>`}
 ${prices(view)}
+${held(view)}
 ${codeForm(view)}
 ${payForm(view)}
 <form method="post" action="/checkout/${row.id}/cancel">
@@ -91,9 +95,18 @@ ${row.kind === 'SUBSCRIPTION' ? renewal(row, { now, timezone: seller.timezone })
 
 const ONCE = {
   VIDEO: 'You pay once, and watch as often as you like.',
-  BOOKING:
-    'Pay before the time of this page is over: then it is yours. A mail confirms it, with a link to cancel or move it.',
+  BOOKING: 'A mail confirms it, with a link to look after it.',
 } as const;
+
+/** Until when a booking can be paid, and what is kept for it meanwhile. */
+function held({ row, hold }: CheckoutView): SafeHtml | false {
+  if (hold === null) return false;
+  const until = hold.until ?? row.expires_at;
+  const time = html`<time datetime="${until.toISOString()}">${inZone(until, hold.timezone)}</time>`;
+  return hold.until === null
+    ? html`<p class="checkout-hold">You can pay until ${time}. A seat is yours once you have paid: none is kept before.</p>`
+    : html`<p class="checkout-hold">The time is held for you until ${time}.</p>`;
+}
 
 const each = ({ interval }: CheckoutRow) => `each ${interval === null ? 'time' : every[interval]}`;
 
