@@ -61,7 +61,7 @@ test('a lesson: held for ten minutes, paid, confirmed, mailed, and told of witho
   const until = /held for you until <time datetime="([^"]+)">([^<]+)<\/time>/.exec(page);
   assert.deepEqual(until?.slice(1), [
     made.string('data.expiresAt'),
-    'Monday 1 March 2027 at 09:40 (Europe/Berlin)',
+    'Monday, 1 March 2027 at 09:40 (Europe/Berlin)',
   ]);
   const paid = await pay(id, { email: 'somebody.else@example.com' });
   assert.equal(paid.status, 303, paid.text);

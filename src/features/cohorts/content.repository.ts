@@ -101,17 +101,6 @@ export async function deleteVideo(tx: Tx, cohortId: string, id: string): Promise
   return numDeletedRows > 0n;
 }
 
-export async function hasVideo(db: Db, workspaceId: string, videoId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('video')
-    .select('id')
-    .where('id', '=', videoId)
-    .where('workspace_id', '=', workspaceId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 /** Cohorts whose members may watch the video now. */
 export async function cohortsShowing(db: Db, videoId: string, now: Date): Promise<string[]> {
   const rows = await db

@@ -31,6 +31,8 @@ export interface CohortPorts {
   /** The zone in which the creator offers time. */
   timezoneOf(db: Db, workspaceId: string): Promise<string>;
   calendar: SessionCalendar;
+  /** Is it a video of the workspace that was not deleted? */
+  hasVideo(db: Db, workspaceId: string, videoId: string): Promise<boolean>;
 }
 
 /** Cohorts of a workspace (docs/api/booking-cohorts.md). An id that is not the workspace's is NOT_FOUND. */
@@ -92,7 +94,7 @@ export function createCohorts(ports: CohortPorts): Cohorts {
     update: (workspaceId, id, input) => inWork((work) => update(ports, work, { workspaceId, id }, input)),
     cancel: (workspaceId, id) => inWork((work) => cancel(ports, work, { workspaceId, id })),
     addVideo: (workspaceId, id, input) =>
-      db.transaction().execute((tx) => addVideo(tx, { workspaceId, id }, input)),
+      db.transaction().execute((tx) => addVideo(ports, tx, { workspaceId, id }, input)),
     removeVideo: (workspaceId, id, cohortVideoId) =>
       db.transaction().execute(async (tx) => {
         found(await repository.lockOwnCohort(tx, workspaceId, id));
@@ -224,12 +226,13 @@ async function cancel(
 }
 
 async function addVideo(
+  ports: Pick<CohortPorts, 'hasVideo'>,
   tx: Tx,
   { workspaceId, id }: { workspaceId: string; id: string },
   { videoId, releaseAt = null, position }: CohortVideoIn,
 ): Promise<CohortVideoRow> {
   assertOpenToChange(found(await repository.lockOwnCohort(tx, workspaceId, id)));
-  if (!(await content.hasVideo(tx, workspaceId, videoId))) throw notFound();
+  if (!(await ports.hasVideo(tx, workspaceId, videoId))) throw notFound();
   const videos = await content.videosOf(tx, [id]);
   if (videos.length >= MAX_VIDEOS) {
     throw new AppError('CONFLICT', { message: `A cohort has at most ${MAX_VIDEOS} videos.` });

@@ -230,18 +230,6 @@ export async function reorder(tx: Tx, playlistId: string, ids: readonly string[]
   return (numAffectedRows ?? 0n) > 0n;
 }
 
-/** Is it a video of the workspace that was not deleted? */
-export async function hasVideo(db: Db, workspaceId: string, videoId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('video')
-    .select('id')
-    .where('id', '=', videoId)
-    .where('workspace_id', '=', workspaceId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 export async function hasItemOf(tx: Tx, playlistId: string, videoId: string): Promise<boolean> {
   const row = await tx
     .selectFrom('playlist_item')

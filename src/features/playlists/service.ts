@@ -23,6 +23,8 @@ export interface PlaylistDeps {
   clock: Clock;
   /** What is shown of videos of the workspace; those that were deleted are missing. */
   videosOf(workspaceId: string, ids: readonly string[]): Promise<KnownVideos>;
+  /** Is it a video of the workspace that was not deleted? */
+  hasVideo(db: Db, workspaceId: string, videoId: string): Promise<boolean>;
 }
 
 /**
@@ -75,7 +77,7 @@ interface Change {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one lock.
-export function createPlaylists({ db, events, clock, videosOf }: PlaylistDeps): Playlists {
+export function createPlaylists({ db, events, clock, videosOf, hasVideo }: PlaylistDeps): Playlists {
   const get = async (workspaceId: string, id: string) => {
     const row = await repository.showPlaylist(db, workspaceId, id);
     if (row === undefined) throw notFound();
@@ -131,7 +133,10 @@ export function createPlaylists({ db, events, clock, videosOf }: PlaylistDeps): 
       return repository.listItems(db, id, page);
     },
     addItem: (workspaceId, id, input) =>
-      locked(workspaceId, id, (change) => addItem(change, input, clock.now())),
+      locked(workspaceId, id, async (change) => {
+        if (!(await hasVideo(change.tx, workspaceId, input.videoId))) throw notFound();
+        return addItem(change, input, clock.now());
+      }),
     updateItem: (workspaceId, id, itemId, input) =>
       locked(workspaceId, id, (change) => updateItem(change, itemId, input)),
     removeItem: (workspaceId, id, itemId) =>
@@ -206,7 +211,6 @@ async function updateSettings({ tx, row, save }: Change, input: PlaylistPatch): 
 async function addItem({ tx, row, save }: Change, input: PlaylistItemIn, now: Date): Promise<ItemRow> {
   const { videoId, position, note = null, startSec = null, stopSec = null } = input;
   checkSpan({ startSec, stopSec });
-  if (!(await repository.hasVideo(tx, row.workspace_id, videoId))) throw notFound();
   const count = await repository.countItems(tx, row.id);
   if (count >= MAX_ITEMS) {
     throw new AppError('CONFLICT', { message: `A playlist has at most ${MAX_ITEMS} items.` });

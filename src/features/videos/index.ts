@@ -26,7 +26,7 @@ export { createVideoProcessing, processingJobs } from './processing/processing.s
 export { topHeight } from './processing/rules.ts';
 export type { VideoPurge } from './purge.service.ts';
 export { createVideoPurge } from './purge.service.ts';
-export { countPublicVideos, type ShownVideo } from './repository.ts';
+export { countPublicVideos, hasVideo, type ShownVideo } from './repository.ts';
 export { videoRoutes } from './routes.ts';
 export { toLinked } from './schemas.ts';
 export type { UploadSessions, VideoDeleted, Videos } from './service.ts';

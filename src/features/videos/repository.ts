@@ -34,6 +34,18 @@ export function lockVideo(tx: Tx, workspaceId: string, id: string): Promise<Vide
 }
 
 /** The row under a lock, for jobs and sweeps, which know only the id. A deleted video is there too. */
+/** Is it a video of the workspace that was not deleted? */
+export async function hasVideo(db: Db, workspaceId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('video')
+    .select('id')
+    .where('id', '=', id)
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export function lockAnyVideo(tx: Tx, id: string): Promise<VideoRow | undefined> {
   return tx.selectFrom('video').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }

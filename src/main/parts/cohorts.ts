@@ -8,6 +8,7 @@ import {
   createStates,
 } from '../../features/cohorts/index.ts';
 import { type Products, productUpdated } from '../../features/products/index.ts';
+import { hasVideo } from '../../features/videos/index.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
@@ -23,6 +24,7 @@ export function cohortsPart(
     ...base,
     states,
     calendar,
+    hasVideo,
     timezoneOf: async (db, workspaceId) => (await availability.of(db, workspaceId)).timezone,
   });
   return {

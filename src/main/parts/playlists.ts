@@ -5,7 +5,7 @@ import {
   playlistEvents,
   playlistRoutes,
 } from '../../features/playlists/index.ts';
-import { toLinked, type Videos } from '../../features/videos/index.ts';
+import { hasVideo, toLinked, type Videos } from '../../features/videos/index.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Noun } from '../core.ts';
 
@@ -13,7 +13,7 @@ export const playlists: Noun = {
   events: playlistEvents,
   build(core) {
     const { cursors, videos, videoLinks } = core;
-    const playlists = createPlaylists({ ...core, videosOf: playlistVideos(videos, videoLinks) });
+    const playlists = createPlaylists({ ...core, hasVideo, videosOf: playlistVideos(videos, videoLinks) });
     return { routes: () => playlistRoutes({ playlists, cursors }) };
   },
 };
