@@ -163,6 +163,8 @@ async function record({ engine, linkFile, mirror }: Bench): Promise<void> {
     },
     { message: 'the tracks to be stored', timeoutMs: 10_000 },
   );
+  // To send and to show pictures takes most of the processor.
+  await Promise.all([ada.leave(), bob.leave()]);
   const composer = createRoomComposer({
     ...{ ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', threads: 2, log },
     guard: () => createGuard(['ffmpeg', 'ffprobe']),

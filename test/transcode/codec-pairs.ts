@@ -52,7 +52,7 @@ export function testPairs(pairs: readonly CodecPair[], folder: () => string): vo
       const input = [...pictures('128x96', 25, 0.4), ...tone(0.4), '-shortest'];
       const name = `${videoCodec}-${audioCodec}.${container}`;
       const path = await make(folder(), ...input, '-ac', '1', ...codecs, name);
-      const source = await transcoder.probe(path, AbortSignal.timeout(20_000));
+      const source = await transcoder.probe(path, AbortSignal.timeout(120_000));
       assert.deepEqual([source.video.codec, source.audio?.codec], [videoCodec, audioCodec]);
     });
   }

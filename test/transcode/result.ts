@@ -17,7 +17,7 @@ export interface Made {
 
 /** The whole way of a file, as a video goes it; in a new folder in `dir`. */
 export async function transcode(dir: string, input: string, maxHeight = 2160): Promise<Made> {
-  const signal = AbortSignal.timeout(30_000);
+  const signal = AbortSignal.timeout(120_000);
   const outDir = await mkdtemp(join(dir, 'out-'));
   const source = await transcoder.probe(input, signal);
   const { rungs, audio } = transcoder.plan(source, maxHeight);
