@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../kernel/errors.ts';
 import type { WebAssets } from './assets.ts';
-import { type Page, sendPage } from './page.ts';
+import { notice, type Page, sendPage } from './page.ts';
 
 /** One field of a form or of a query; '' when it is missing or given more than once. */
 export function textOf(fields: unknown, name: string): string {
@@ -31,4 +31,13 @@ export function sendFailure(
   if (!(error instanceof AppError)) throw error;
   reply.headers(error.headers);
   return sendPage(reply, assets, pageOf(error));
+}
+
+/** The page that says what went wrong, and in words of its own that something is not there. */
+export function failurePage(
+  { code, status, message }: AppError,
+  missing: { heading: string; text: string },
+): Page {
+  const words = code === 'NOT_FOUND' ? missing : { heading: 'That did not work', text: message };
+  return { status, title: words.heading, body: notice({ ...words, isOff: true }), frames: "'none'" };
 }

@@ -196,7 +196,7 @@ function buildPeople(base: Base, take: Take) {
 }
 
 /** Who watches. */
-type Known = Pick<ReturnType<typeof buildPeople>, 'follows' | 'visitors'>;
+type Known = Pick<ReturnType<typeof buildPeople>, 'follows' | 'followBox' | 'visitors'>;
 
 /** Videos with all that brings and makes them, streams, and how both are watched. */
 function buildMedia(base: Base & Known, take: Take) {

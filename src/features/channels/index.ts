@@ -2,6 +2,7 @@
  * Channels: what an account says of itself to everybody, and what everybody may see of it (docs/api/channels.md).
  */
 export { bannerPages } from './banner.pages.ts';
+export { channelPages } from './channel.pages.ts';
 export { createContent } from './content.ts';
 export { channelRoutes } from './routes.ts';
 export { createChannels } from './service.ts';

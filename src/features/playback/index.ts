@@ -18,6 +18,7 @@ export type { LiveChat } from './live/watch.pages.ts';
 export { embeddableStream, liveWatchPages } from './live/watch.pages.ts';
 export { createWatching } from './live/watching.ts';
 export { type Offer, type Seller, type Sellers, type Sold, soldAt } from './locked.ts';
+export type { FollowBox } from './media.views.ts';
 export { oembedPage } from './oembed.pages.ts';
 export type { PlaybackSessions } from './playback-sessions.ts';
 export { createPlaybackSessions } from './playback-sessions.ts';

@@ -1,11 +1,28 @@
 import { notice, type Page, siteFrame } from '../../http/page.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
+import type { Asking } from './access.service.ts';
+
+/**
+ * What a page offers about following whose it is, with how many do; null where it offers nothing.
+ *
+ * @param page its address, from the root of the site: whoever follows comes back to it.
+ */
+export type FollowBox = (asking: Asking, creator: Followed, page: string) => Promise<SafeHtml | null>;
+
+interface Followed {
+  accountId: string;
+  workspaceId: string;
+  username: string;
+  name: string | null;
+}
 
 /** What the pages of anything that can be watched have in common. Addresses are absolute. */
 export interface MediaPage {
   title: string;
   description: string | null;
   creator: { username: string; name: string | null };
+  /** About following the creator; null on embedded pages, and in test mode, which has no channel to be seen. */
+  follow: SafeHtml | null;
   watchUrl: string;
   embedUrl: string;
   /** For link previews. */
@@ -82,7 +99,8 @@ export function watchBody(
 <h1><bdi>${page.title}</bdi></h1>
 <div class="creator">
 <span class="creator-mark" aria-hidden="true">${initial(by)}</span>
-<p class="creator-names"><b><bdi>${by}</bdi></b><span><bdi>@${page.creator.username}</bdi></span></p>
+<p class="creator-names">${creatorNames(page)}</p>
+${page.follow}
 </div>
 </div>
 <div class="actions">
@@ -92,6 +110,13 @@ export function watchBody(
 </div>
 ${page.description && html`<p class="description" dir="auto">${page.description}</p>`}${parts.more}`,
   );
+}
+
+/** They lead to the channel, where there is one to be seen. */
+function creatorNames(page: MediaPage): SafeHtml {
+  const { username } = page.creator;
+  const names = html`<b><bdi>${creatorName(page)}</bdi></b><span><bdi>@${username}</bdi></span>`;
+  return page.follow === null ? names : html`<a href="/@${username}">${names}</a>`;
 }
 
 /**

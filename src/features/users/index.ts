@@ -6,6 +6,7 @@
  */
 export { createFollowerEntitlements } from './entitlements.ts';
 export { followerAdded, followerEvents, followerRemoved } from './events.ts';
+export { createFollowBox, followPages } from './follow.pages.ts';
 export { createFollows, type Follows, followers } from './follows.service.ts';
 export { userRoutes } from './routes.ts';
 export type { Standing } from './schemas.ts';

@@ -29,6 +29,11 @@ export function countAddress(ports: Ports, limit: Limit, ip: string): Promise<vo
   return count(ports, limit, addressBlock(ip));
 }
 
+/** The same for one who is signed in: a session counts as on endpoints. @throws {AppError} RATE_LIMITED. */
+export function countActor(ports: Ports, limit: Limit, actorId: string): Promise<void> {
+  return count(ports, limit, actorId);
+}
+
 async function count(ports: Ports, limit: Limit, subject: string): Promise<void> {
   const { bucket, per, max, windowSec } = limit;
   const window = await ports.counters.window(windowSec).hit(counterKey(`${bucket}:${per}:${subject}`));

@@ -1,10 +1,18 @@
 import { avatarUrl, createProfiles } from '../../features/accounts/index.ts';
-import { bannerPages, channelRoutes, createChannels, createContent } from '../../features/channels/index.ts';
+import {
+  bannerPages,
+  channelPages,
+  channelRoutes,
+  createChannels,
+  createContent,
+} from '../../features/channels/index.ts';
+import { memberPath } from '../../features/members/index.ts';
 import { listPublicPlaylists } from '../../features/playlists/index.ts';
 import { toLinked } from '../../features/videos/index.ts';
 import type { Mode } from '../../kernel/access.ts';
 import { workspaceOf } from '../../platform/db/workspace.ts';
 import type { Core, Noun } from '../core.ts';
+import { mediaOriginsOf } from '../media-origins.ts';
 import { playlistVideos } from './playlists.ts';
 
 export const channels: Noun = {
@@ -26,10 +34,28 @@ export const channels: Noun = {
     const content = contentOf(core);
     return {
       routes: () => channelRoutes({ channels, content, links, cursors }),
-      pages: () => [bannerPages({ channels })],
+      pages: async ({ assets }) => [
+        bannerPages({ channels }),
+        channelPages({
+          ...{ channels, content, links, cursors, assets, publicUrl },
+          followBox: core.followBox,
+          join: (workspaceId, tierId, pageUrl) => joinBy(core, workspaceId, tierId, pageUrl),
+          memberPath: (username) => memberPath({ username, mode: 'live' }),
+          counters: { window: core.caps },
+          mediaOrigins: await mediaOriginsOf(core.store),
+        }),
+      ],
     };
   },
 };
+
+/** Where a visitor pays for a tier. */
+async function joinBy({ checkouts }: Core, workspaceId: string, tierId: string, pageUrl: string) {
+  const addresses = { successUrl: pageUrl, cancelUrl: pageUrl };
+  const caller = { workspaceId, mode: 'live' } as const;
+  const { id } = await checkouts.createForTier(caller, { ...addresses, tierId }, null);
+  return `/checkout/${id}`;
+}
 
 function contentOf(core: Core) {
   const { config, db, videos, streams, tiers, bareVideoLinks: links, streamLinks } = core;

@@ -9,6 +9,7 @@ import {
   createWatching,
   embeddableStream,
   embeddableVideo,
+  type FollowBox,
   type LiveChat,
   liveFilePages,
   liveWatchPages,
@@ -46,6 +47,7 @@ type Needs = Base &
   Pick<Addresses, 'playbackTokens' | 'access' | 'sellers'> & {
     recordings: Recordings;
     liveChat: LiveChat;
+    followBox: FollowBox;
   };
 
 /** What viewers may be told. */
@@ -90,7 +92,7 @@ async function playbackPages(
   { assets }: PageRole,
 ): Promise<Page[]> {
   const { config, clock, log, store, platformHosts, access, sellers, playbackTokens: tokens } = needs;
-  const { arrivals, liveChat } = needs;
+  const { arrivals, followBox, liveChat } = needs;
   const publicUrl = config.PUBLIC_URL;
   const reception = createReception(needs);
   const admissions = createAdmissions({ videos, access, platformHosts });
@@ -106,11 +108,13 @@ async function playbackPages(
     liveWatchPages({
       ...{ streams, recordings, videos, access, sellers, reception, assets, clock, publicUrl, platformHosts },
       chat: liveChat,
+      followBox,
     }),
     beaconPage({ beacons: createBeacons({ ...needs, streams, videos, viewers }) }),
     videoFilePages({ admissions, files: videoFiles }),
     videoWatchPages({
       ...{ admissions, videos, sellers, tokens, reception, assets, publicUrl, platformHosts, mediaOrigins },
+      followBox,
     }),
     oembedPage({
       publicUrl,

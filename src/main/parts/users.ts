@@ -1,12 +1,15 @@
 import { type Accounts, avatarUrl, createProfiles } from '../../features/accounts/index.ts';
 import type { ApiKeys } from '../../features/api-keys/index.ts';
 import type { Auth } from '../../features/auth/index.ts';
+import type { FollowBox } from '../../features/playback/index.ts';
 import { hasPublicBroadcast } from '../../features/streams/index.ts';
 import {
+  createFollowBox,
   createFollows,
   createUsers,
   type Follows,
   followers,
+  followPages,
   type Standing,
   userRoutes,
 } from '../../features/users/index.ts';
@@ -26,6 +29,7 @@ interface Needs extends Base {
 
 interface Gives {
   follows: Follows;
+  followBox: FollowBox;
   visitors: Visitors;
   /** What follows from what a channel does. */
   standingOf(workspaceId: string): Promise<Standing>;
@@ -48,17 +52,17 @@ export function usersPart(needs: Needs): Built<Gives> {
   };
   const follows = createFollows({ ...needs, ...ofAccount });
   const users = createUsers({ ...ofAccount, profiles: createProfiles(needs), standingOf });
+  const visitors = createVisitors({
+    keys: apiKeys,
+    verifyUserToken: auth.tokens.verify,
+    sessions: { ...auth.sessions, cookie: createSessionCookie(publicUrl) },
+  });
+  const forms = { follows, visitors, secrets: needs.secrets };
+  const followBox = createFollowBox({ ...forms, count: (id) => followers.count(db, id) });
   return {
-    gives: {
-      follows,
-      standingOf,
-      visitors: createVisitors({
-        keys: apiKeys,
-        verifyUserToken: auth.tokens.verify,
-        sessions: { ...auth.sessions, cookie: createSessionCookie(publicUrl) },
-      }),
-    },
+    gives: { follows, followBox, standingOf, visitors },
     part: {
+      pages: ({ assets }) => [followPages({ ...forms, assets, counters: { window: needs.caps } })],
       routes: () => userRoutes({ users, follows, avatarUrl: (profile) => avatarUrl(profile, publicUrl) }),
     },
   };

@@ -7,7 +7,7 @@ import { html, type SafeHtml } from '../../../platform/html.ts';
 import type { Grant } from '../access.rules.ts';
 import type { Access, Asking } from '../access.service.ts';
 import { isSold, lockedPage, type Sellers } from '../locked.ts';
-import { creatorName, EMBED_SIZE, missingPages } from '../media.views.ts';
+import { creatorName, EMBED_SIZE, type FollowBox, missingPages } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
 import type { Reception } from '../reception.ts';
 import { viewerOf } from '../reply.ts';
@@ -38,6 +38,7 @@ interface Deps {
   /** Its host names. Pages of ours may show the player, whichever sites an account lists. */
   platformHosts: readonly string[];
   chat?: LiveChat;
+  followBox?: FollowBox;
 }
 
 type WatchRequest = FastifyRequest<{
@@ -57,12 +58,12 @@ export function liveWatchPages(deps: Deps): (app: FastifyInstance) => void {
   const { assets } = deps;
   return (app) => {
     app.get('/watch/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
-      const view = await viewOf(deps, request, true);
+      const view = await viewOf(deps, request, { withChat: true, isWatch: true });
       if (view !== null) return sendPage(reply, assets, watchPage(view));
       return sendPage(reply, assets, (await lockedStream(deps, request)) ?? MISSING.watch);
     });
     app.get('/embed/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
-      const view = await viewOf(deps, request, request.query.chat === '1');
+      const view = await viewOf(deps, request, { withChat: request.query.chat === '1', isWatch: false });
       return sendPage(reply, assets, view === null ? MISSING.embed : embedPage(deps, view));
     });
   };
@@ -80,7 +81,11 @@ async function lockedStream(
 }
 
 /** What this viewer may see; null when nothing. */
-async function viewOf(deps: Deps, request: WatchRequest, withChat: boolean): Promise<WatchView | null> {
+async function viewOf(
+  deps: Deps,
+  request: WatchRequest,
+  { withChat, isWatch }: { withChat: boolean; isWatch: boolean },
+): Promise<WatchView | null> {
   const { streamId } = request.params;
   const stream = await deps.streams.get(streamId);
   const pass = stream === undefined ? null : await deps.access.passFor(stream, viewerOf(request));
@@ -93,6 +98,7 @@ async function viewOf(deps: Deps, request: WatchRequest, withChat: boolean): Pro
     title: stream.title,
     description: stream.description,
     creator: stream.creator,
+    follow: isWatch ? await followOf(deps, request, stream, `/watch/${streamId}`) : null,
     stream,
     showing: showingOf(stream, grant, deps.clock),
     isPreview: grant === 'preview',
@@ -106,6 +112,22 @@ async function viewOf(deps: Deps, request: WatchRequest, withChat: boolean): Pro
     oembedUrl: isOpen(stream.visibility) ? oembedUrl(publicUrl, watchUrl) : null,
     isListed: stream.visibility === 'PUBLIC' && grant === null,
   };
+}
+
+/** Of whatever can be watched. */
+export async function followOf(
+  { followBox }: { followBox?: FollowBox },
+  asking: Asking,
+  {
+    accountId,
+    workspaceId,
+    mode,
+    creator,
+  }: Pick<StreamSnapshot, 'accountId' | 'workspaceId' | 'mode' | 'creator'>,
+  page: string,
+): Promise<SafeHtml | null> {
+  if (mode === 'test') return null;
+  return (await followBox?.(asking, { accountId, workspaceId, ...creator }, page)) ?? null;
 }
 
 function showingOf(stream: StreamSnapshot, grant: Grant | null, clock: Clock): Showing {
@@ -142,6 +164,7 @@ function watchPage(view: WatchView): Page {
     script: 'watch/main.ts',
     eager: showing === 'live' || showing === 'preview',
     frames: "'none'",
+    forms: true,
   };
 }
 

@@ -3,8 +3,9 @@ import type { WebAssets } from '../../../http/assets.ts';
 import { notice, type Page, sendPage } from '../../../http/page.ts';
 import { isOpen } from '../../../kernel/visibility.ts';
 import { html } from '../../../platform/html.ts';
+import { followOf } from '../live/watch.pages.ts';
 import { isShown, isSold, lockedPage, type Sellers } from '../locked.ts';
-import { creatorName, fitInto, missingPages, type Picture } from '../media.views.ts';
+import { creatorName, type FollowBox, fitInto, missingPages, type Picture } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
 import type { Reception } from '../reception.ts';
 import type { Snapshots } from '../snapshots.ts';
@@ -27,6 +28,7 @@ interface Deps {
   platformHosts: readonly string[];
   /** Origins of the store, where media is not served from here. */
   mediaOrigins: readonly string[];
+  followBox?: FollowBox;
 }
 
 type Query = { token?: string; t?: string; autoplay?: string; muted?: string; checkout_id?: string };
@@ -45,7 +47,11 @@ const VIDEO = ':videoId(^vid_[0-9a-z]+$)';
 export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
   const { admissions, assets } = deps;
   const page =
-    (show: (view: VideoView, request: WatchRequest) => Page, missing: Page, locked = noPage) =>
+    (
+      show: (view: VideoView, request: WatchRequest) => Page | Promise<Page>,
+      missing: Page,
+      locked = noPage,
+    ) =>
     async (request: WatchRequest, reply: FastifyReply) => {
       const admission = await admissions.admit(visitOf(request));
       if (admission === null) {
@@ -53,13 +59,16 @@ export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
       }
       const { hasFailed, rungs } = admission.video;
       if (hasFailed && rungs.length === 0) return sendPage(reply, assets, { ...missing, ...FAILED });
-      return sendPage(reply, assets, show(await viewOf(deps, admission, request), request));
+      return sendPage(reply, assets, await show(await viewOf(deps, admission, request), request));
     };
   return (app) => {
     app.get(
       `/watch/${VIDEO}`,
       page(
-        (view) => watchPage(deps, view),
+        async (view, request) => {
+          const path = `/watch/${request.params.videoId}`;
+          return watchPage(deps, { ...view, follow: await followOf(deps, request, view.video, path) });
+        },
         MISSING.watch,
         (request) => lockedVideo(deps, request),
       ),
@@ -112,6 +121,7 @@ async function viewOf(deps: Deps, admission: Admission, request: WatchRequest): 
     title: video.title,
     description: video.description,
     creator: video.creator,
+    follow: null,
     watchUrl,
     embedUrl: `${publicUrl}/embed/${id}`,
     picture: isForAll ? pictureOf(video, publicUrl) : null,
@@ -156,6 +166,7 @@ function watchPage({ mediaOrigins }: Deps, view: VideoView): Page {
     script: 'watch/main.ts',
     eager: view.isPlayable,
     frames: "'none'",
+    forms: true,
     mediaOrigins,
   };
 }

@@ -10,6 +10,11 @@ function nextOf(search: Record<string, unknown>): { next?: string | undefined } 
   return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : { next: undefined };
 }
 
+/** A public page that sent the visitor here, to go back to: one of those that offer to follow. */
+function backOf({ back }: Record<string, unknown>): { back?: string } {
+  return typeof back === 'string' && /^\/(?:@[a-z0-9_-]+|watch\/\w+)$/.test(back) ? { back } : {};
+}
+
 function leaveWhenSignedIn({ search }: { search: { next?: string | undefined } }): void {
   const session = currentSession();
   if (session === null) return;
@@ -19,7 +24,10 @@ function leaveWhenSignedIn({ search }: { search: { next?: string | undefined } }
 const signInRoute = createRoute({
   getParentRoute: () => publicRoute,
   path: '/sign-in',
-  validateSearch: nextOf,
+  validateSearch: (search): { next?: string | undefined; back?: string } => ({
+    ...nextOf(search),
+    ...backOf(search),
+  }),
   beforeLoad: leaveWhenSignedIn,
   component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),
 });

@@ -8,11 +8,16 @@ import { SignInForm } from '../../components/sign-in-form.tsx';
 export function SignInPage() {
   const { t } = useTranslation('auth');
   const navigate = useNavigate();
-  const { next = '/' } = useSearch({ from: '/public/sign-in' });
+  const { next = '/', back } = useSearch({ from: '/public/sign-in' });
   return (
     <Stack>
       <PageHeader title={t('signIn.title')} />
-      <SignInForm onDone={() => void navigate({ href: next, replace: true })} />
+      <SignInForm
+        onDone={() => {
+          if (back === undefined) void navigate({ href: next, replace: true });
+          else window.location.replace(back);
+        }}
+      />
       <Divider />
       <Text ta="center">
         {t('signIn.noAccount')}{' '}
