@@ -8,6 +8,8 @@ export interface Visitor {
   accountId: string;
   /** Of the dashboard, in the same browser; null for a program that acts for the account. */
   sessionId: string | null;
+  /** The accounts of the teams that the person is in. */
+  teams: readonly string[];
 }
 
 /** Null for everybody who is not signed in, and for an account whose address is not confirmed. */
@@ -33,7 +35,9 @@ const bySession = async ({ sessions }: Ports, { headers, ip }: Parameters<Visito
     userAgent: headers['user-agent'] ?? '',
     accountId: null,
   });
-  return session?.emailVerified ? { accountId: session.own.accountId, sessionId: session.id } : null;
+  if (!session?.emailVerified) return null;
+  const { id: sessionId, own, teams } = session;
+  return { accountId: own.accountId, sessionId, teams: teams.map(({ accountId }) => accountId) };
 };
 
 const byToken = async (ports: Ports, { headers, ip }: Parameters<Visitors>[0]) => {
@@ -43,7 +47,7 @@ const byToken = async (ports: Ports, { headers, ip }: Parameters<Visitors>[0]) =
   try {
     const { accountId } = await ports.keys.verify(key, { ip, origin: originHost(headers) });
     const user = await ports.verifyUserToken(token);
-    return user?.accountId === accountId ? { accountId, sessionId: null } : null;
+    return user?.accountId === accountId ? { accountId, sessionId: null, teams: [] } : null;
   } catch (error) {
     if (error instanceof AppError) return null;
     throw error;

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { fastify } from 'fastify';
 import {
+  beaconPage,
   createAccess,
+  createBeacons,
+  createPlaybackSessions,
   liveWatchPages,
   type StreamSnapshot,
   type VideoSnapshot,
@@ -10,6 +13,7 @@ import { loadAssets } from '../../src/http/assets.ts';
 import { landingPage } from '../../src/http/landing.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { createSecrets } from '../../src/platform/secrets.ts';
 import { type SimulatedBroadcast, simulateBroadcast } from './broadcast.ts';
 
 /** `npm test` builds the pages when their sources have changed. */
@@ -23,38 +27,61 @@ export interface TestSite {
   /** Videos that can be played. */
   recordings: VideoSnapshot[];
   broadcast: SimulatedBroadcast;
-  /** What players have told: `PLAY`, `TICK`… */
+  /** What was noted of what players have told: `0 str_… PLAY 360`. */
   beacons: string[];
   close(): Promise<void>;
 }
+
+const NO_COUNT = { count: 0, resetInMs: 0 };
+const NOBODY = {
+  ...{ country: 'ZZ', device: null, browser: null, os: null, referrer: null, isBot: false, isSelf: false },
+};
 
 export async function startSite(): Promise<TestSite> {
   const broadcast = await simulateBroadcast();
   const stream = testStream();
   const recordings: VideoSnapshot[] = [];
   const beacons: string[] = [];
+  const sessions = createPlaybackSessions({
+    secrets: createSecrets(Buffer.alloc(32, 7)),
+    clock: systemClock,
+  });
+  const streams = { get: async (id: string) => (id === stream.id ? stream : undefined) };
+  const videos = { get: async (id: string) => recordings.find((video) => video.id === id) };
   const app = fastify();
   const assets = loadAssets({ dir: WEB_DIST, log: createLogger('silent') });
   assets.register(app);
   landingPage({ assets })(app);
   liveWatchPages({
-    streams: { get: async (id) => (id === stream.id ? stream : undefined) },
+    ...{ streams, videos },
     recordings: { get: async () => recordings[0]?.id },
-    videos: { get: async (id) => recordings.find((video) => video.id === id) },
     sellers: async () => ({ offers: [], memberPath: '/members/somebody' }),
     access: createAccess({ entitlements: { allows: async () => false }, tokens: { read: () => null } }),
-    reception: { receive: async (_request, { id }) => `${id}.session` },
+    reception: {
+      receive: async (_request, { id, grant, suffix }) =>
+        sessions.mint({ id, grant, referrer: null, isSelf: false }, suffix),
+    },
     assets,
     clock: systemClock,
     publicUrl: 'https://video.example',
     platformHosts: ['video.example'],
   })(app);
   broadcast.register(app);
-  app.post<{ Body: string }>('/playback/beacon', ({ body }, reply) => {
-    const { session, n, events } = JSON.parse(body);
-    for (const { type } of events) beacons.push(`${n} ${session} ${type}`);
-    return reply.status(204).send();
-  });
+  beaconPage({
+    beacons: createBeacons({
+      ...{ streams, videos, sessions, clock: systemClock },
+      viewers: { seen: () => {} },
+      arrivals: { meet: () => ({ ...NOBODY, mark: '' }), viewerOf: async () => ({ ...NOBODY, hash: '' }) },
+      facts: {
+        note({ number, subjectId, playerEvents = [] }) {
+          for (const { type, quality } of playerEvents)
+            beacons.push(`${number} ${subjectId} ${type} ${quality}`);
+        },
+      },
+      // Here the 15 seconds between two beacons are shorter.
+      counters: () => ({ hit: async () => NO_COUNT, peek: async () => NO_COUNT }),
+    }),
+  })(app);
   // A page of somebody else, as it is asked for by another name of this host.
   app.get<{ Params: { '*': string } }>('/framed/*', ({ params }, reply) =>
     reply

@@ -21,7 +21,7 @@ function arrivalsOf(countryHeader?: string, salt = 'salt') {
     countries: createCountries(undefined),
     countryHeader,
     hosts: ['video.example'],
-    accountOf: async ({ headers }) => headers.cookie ?? null,
+    actsFor: async ({ headers }, accountId) => headers.cookie === accountId,
   });
 }
 const visit = (changes: Partial<Visit> = {}): Visit => ({
@@ -86,7 +86,7 @@ test('device, browser and system, and what is a bot', () => {
   }
 });
 
-test('of the page that brought a arrival the host stays, unless it is our own', () => {
+test('of the page that brought somebody the host stays, unless it is our own', () => {
   const { meet } = arrivalsOf();
   const cases: [told: string | null, referer: string | undefined, host: string | null][] = [
     ['https://WWW.Example.com:8443/a?b=secret', undefined, 'example.com'],

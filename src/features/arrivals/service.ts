@@ -30,7 +30,7 @@ export interface Arrivals {
   meet(visit: Visit, purpose: Purpose): Arrival;
   /** As facts have it. @param at decides which day's salt it is. */
   viewerOf(arrival: Arrival, at: Date): Promise<Viewer>;
-  /** Was it sent by a dashboard session of the account? */
+  /** Was it sent by a dashboard session of the account, or of somebody in its team? */
   isOwner(visit: Visit, accountId: string): Promise<boolean>;
   /** The host of the page that a request came from; null for one of our own. */
   referrerOf(visit: Visit): string | null;
@@ -44,14 +44,14 @@ interface Deps {
   countryHeader: string | undefined;
   /** The platform's own. */
   hosts: readonly string[];
-  /** The account that the request's session stands for. */
-  accountOf(visit: Visit): Promise<string | null>;
+  /** Was it sent by a dashboard session of the account, or of somebody in its team? */
+  actsFor(visit: Visit, accountId: string): Promise<boolean>;
 }
 
 const HASH_BYTES = 12;
 
 export function createArrivals(deps: Deps): Arrivals {
-  const { secrets, salts, countries, hosts, accountOf } = deps;
+  const { secrets, salts, countries, hosts, actsFor } = deps;
   const agentOf = createAgents();
   const countryHeader = deps.countryHeader?.toLowerCase();
 
@@ -80,7 +80,7 @@ export function createArrivals(deps: Deps): Arrivals {
       return { hash, ...arrival };
     },
     async isOwner(visit, accountId) {
-      return visit.headers.cookie !== undefined && (await accountOf(visit)) === accountId;
+      return visit.headers.cookie !== undefined && (await actsFor(visit, accountId));
     },
   };
 }

@@ -17,9 +17,10 @@ export function createArriving(base: Base & { visitors: Visitors }): Arriving {
     ...{ salts, hosts },
     countries: createCountries(config.COUNTRY_DATABASE),
     countryHeader: config.COUNTRY_HEADER,
-    async accountOf({ ip, headers }) {
+    async actsFor({ ip, headers }, accountId) {
       const visitor = await visitors({ ip, headers });
-      return visitor === null || visitor.sessionId === null ? null : visitor.accountId;
+      if (visitor === null || visitor.sessionId === null) return false;
+      return [visitor.accountId, ...visitor.teams].includes(accountId);
     },
   });
   return { salts, arrivals };
