@@ -24,7 +24,8 @@ export async function openLife() {
       await sql.unsafe(
         `create trigger fail_${when} ${when} insert or update on ${table} execute function fail()`,
       );
-  const open = (chunk: number) => createSums({ db, clock, rawDays: 90, onRun() {}, chunk });
+  const facts = createFacts({ db, clock, log: { warn() {} }, onDropped() {} });
+  const open = (chunk: number) => createSums({ db, clock, facts, rawDays: 90, onRun() {}, chunk });
   let count = 0;
 
   async function assertEqual(prefix: string): Promise<void> {

@@ -13,6 +13,8 @@ export interface Horizon {
   hasMore: boolean;
 }
 
+type Ended = Omit<Horizon, 'hasMore'>;
+
 /** A number of 32 bits as a whole one: it is not above `x`, and not far below. */
 const WHOLE = sql`case when low > x % (1::bigint << 32) then x - x % (1::bigint << 32) + low - (1::bigint << 32)
   else x - x % (1::bigint << 32) + low end`;
@@ -22,9 +24,9 @@ const WHOLE = sql`case when low > x % (1::bigint << 32) then x - x % (1::bigint 
  * So it is asked which ones run in this one, after the snapshot: whatever has ended since is seen by every later
  * statement. Where the role may not see those of others, the snapshot's decide.
  */
-export async function readHorizon(db: Db): Promise<Horizon> {
-  const { rows } = await sql<Horizon>`
-    ${plannedWithValues} with
+async function readEnded(tx: Tx): Promise<Ended> {
+  const { rows } = await sql<Ended>`
+    with
     seen as materialized (
       select pg_snapshot_xmin(now)::text::bigint as oldest, pg_snapshot_xmax(now)::text::bigint as x
       from pg_current_snapshot() now),
@@ -34,16 +36,23 @@ export async function readHorizon(db: Db): Promise<Horizon> {
       from pg_stat_activity where datname = current_database()
         and (backend_type is null or backend_type = 'client backend')
       union all
-      select transaction::text::bigint, false from pg_prepared_xacts where database = current_database()),
-    horizon as materialized (
-      select x, case when coalesce(bool_or(is_hidden), false) then oldest else least(x, min(${WHOLE})) end as ended
-      from seen left join running on true group by x, oldest)
-    select ended::text, x::text as begun,
-      exists (select from fact where xid >= (select ended::text::xid8 from horizon)) as "hasMore"
-    from horizon`.execute(db);
+      select transaction::text::bigint, false from pg_prepared_xacts where database = current_database())
+    select (case when coalesce(bool_or(is_hidden), false) then oldest else least(x, min(${WHOLE})) end)::text as ended,
+      x::text as begun
+    from seen left join running on true group by x, oldest`.execute(tx);
   const [row] = rows;
   if (row === undefined) throw new Error('the database has no snapshot');
   return row;
+}
+
+export function readHorizon(db: Db): Promise<Horizon> {
+  return db.transaction().execute(async (tx) => {
+    await planForFacts(tx);
+    const ended = await readEnded(tx);
+    const { rows } = await sql`
+      ${plannedWithValues} select 1 from fact where xid >= ${ended.ended}::xid8 limit 1`.execute(tx);
+    return { ...ended, hasMore: rows.length > 0 };
+  });
 }
 
 export async function insertState(db: Db): Promise<void> {
@@ -89,6 +98,11 @@ export async function findChunk(tx: Tx, fromXid: string, belowXid: string, most:
 
 export async function moveState(tx: Tx, nextXid: string): Promise<void> {
   await tx.updateTable('fact_sum_state').set({ next_xid: nextXid }).execute();
+}
+
+/** Every fact of a transaction is to be counted. */
+export async function resetState(tx: Tx): Promise<void> {
+  await tx.updateTable('fact_sum_state').set({ next_xid: '1', mark_xid: null, mark_at: null }).execute();
 }
 
 /**

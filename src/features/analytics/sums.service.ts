@@ -1,6 +1,7 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Facts } from '../facts/index.ts';
 import type { Scope } from './beacons.repository.ts';
 import * as counts from './counts.repository.ts';
 import { findFreshUntil } from './reads.repository.ts';
@@ -22,6 +23,7 @@ export interface Sums {
 interface Deps {
   db: Db;
   clock: Clock;
+  facts: Pick<Facts, 'renumber'>;
   /** For so many days facts are kept. */
   rawDays: number;
   /** How far the sums are behind. */
@@ -35,7 +37,7 @@ const CHUNK = 20_000;
 /** Facts of a day come on the next one at the latest. */
 const SEEN_DAYS = 2;
 
-export function createSums({ db, clock, rawDays, onRun, chunk = CHUNK }: Deps): Sums {
+export function createSums({ db, clock, facts: written, rawDays, onRun, chunk = CHUNK }: Deps): Sums {
   /** @returns how many facts were added, and whether there are more. */
   const step = (horizon: repository.Horizon, at: Date) =>
     db.transaction().execute(async (tx) => {
@@ -70,7 +72,8 @@ export function createSums({ db, clock, rawDays, onRun, chunk = CHUNK }: Deps): 
     async run() {
       await repository.insertState(db);
       const at = clock.now();
-      const horizon = await repository.readHorizon(db);
+      const first = await repository.readHorizon(db);
+      const horizon = (await adopt({ db, facts: written }, first)) ? await repository.readHorizon(db) : first;
       let facts = 0;
       for (let isDone = false; !isDone; ) {
         const added = await step(horizon, at);
@@ -96,6 +99,22 @@ export function createSums({ db, clock, rawDays, onRun, chunk = CHUNK }: Deps): 
       return { days };
     },
   };
+}
+
+/**
+ * A place that no transaction has come to yet is of another server, where the database was before.
+ *
+ * @returns whether it was so.
+ */
+function adopt({ db, facts }: Pick<Deps, 'db' | 'facts'>, { begun }: repository.Horizon): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    const nextXid = await repository.lockState(tx, 'skip');
+    if (nextXid === undefined || BigInt(nextXid) <= BigInt(begun)) return false;
+    const freshUntil = (await findFreshUntil(tx)) ?? dateFromMs(0);
+    await facts.renumber(tx, { nextXid, freshUntil });
+    await repository.resetState(tx);
+    return true;
+  });
 }
 
 async function addAll(tx: Tx, scope: Scope): Promise<void> {

@@ -64,11 +64,30 @@ test('days of standstill are caught up in steps, and nobody is counted twice by 
   await facts.close();
   const ran: number[] = [];
   const open = () =>
-    createSums({ db, clock, rawDays: 90, onRun: (seconds) => ran.push(seconds), chunk: 200 });
+    createSums({ db, clock, facts, rawDays: 90, onRun: (seconds) => ran.push(seconds), chunk: 200 });
   const added = await Promise.all([open().run(), open().run()]);
   assert.equal(added[0] + added[1], 900);
   assert.equal(await viewsOf(workspaceId), 900);
   assert.deepEqual(ran, [0, 0]);
+});
+
+test('a database that came from another server is counted on, with what was not counted there', async () => {
+  const { db, sql, facts } = app.container;
+  const workspaceId = 'wsp_moved';
+  const views = [0, 1].map(() => ({ kind: 'VIEW' as const, workspaceId, subjectId: 'vid_1' }));
+  await db.transaction().execute((tx) => facts.append(tx, views));
+  await run();
+  const [state] = await sql`select next_xid::text::bigint as next from fact_sum_state`;
+  clock.advance(1000);
+  await db.transaction().execute((tx) => facts.append(tx, [...views, ...views]));
+  // There, its transactions had come further.
+  await sql`update fact set xid = (xid::text::bigint + 1e9::bigint)::text::xid8 where xid < ${String(state?.next)}::xid8`;
+  await sql`update fact_sum_state set next_xid = (next_xid::text::bigint + 1e9::bigint)::text::xid8`;
+  await run();
+  assert.equal(await viewsOf(workspaceId), 6);
+  await run();
+  assert.equal(await viewsOf(workspaceId), 6);
+  assert.deepEqual(await freshUntil(), clock.now());
 });
 
 test('the operator makes days anew, and is told which ones cannot be', async () => {

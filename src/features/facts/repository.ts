@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import type { StampedFact } from './fact.ts';
 
 /** One statement for all; one that is there already is left as it is. */
@@ -15,4 +15,14 @@ export async function insertFacts(db: Db, facts: readonly StampedFact[]): Promis
       kind text, "subjectId" text, amount bigint, viewer json, "playbackSession" text, number integer,
       "playerEvents" jsonb, "bitrateKbps" integer, "keyId" text, status smallint)
     on conflict do nothing`.execute(db);
+}
+
+/** Of no transaction is what is counted already. */
+export async function renumberFacts(
+  tx: Tx,
+  { nextXid, freshUntil }: { nextXid: string; freshUntil: Date },
+): Promise<void> {
+  await sql`
+    update fact set xid = case when xid >= ${nextXid}::xid8 or created_at > ${freshUntil} then pg_current_xact_id()
+      else '0' end`.execute(tx);
 }

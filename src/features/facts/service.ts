@@ -11,6 +11,12 @@ export interface Facts {
   append(tx: Tx, facts: readonly Fact[]): Promise<void>;
   /** Later, with others: it never waits and never fails. What is lost is counted in the metrics. */
   note(fact: Fact): void;
+  /**
+   * For a database that was restored into another server, whose transactions have smaller numbers: of this transaction
+   * are the facts that are not counted yet (of `nextXid` or a later one, or newer than `freshUntil`), and of none
+   * the others.
+   */
+  renumber(tx: Tx, counted: { nextXid: string; freshUntil: Date }): Promise<void>;
   /** Writes what is still to be written, for at most 5 seconds. */
   close(): Promise<void>;
 }
@@ -43,6 +49,7 @@ export function createFacts({ db, clock, log, onDropped }: Deps): Facts {
     async append(tx, facts) {
       if (facts.length > 0) await repository.insertFacts(tx, facts.map(stamped));
     },
+    renumber: repository.renumberFacts,
     note: (fact) => buffer.add(stamped(fact)),
     close: () => buffer.close(),
   };

@@ -14,8 +14,14 @@ const rebuild = {
 /** Adds up facts, again and again, and for the operator anew (docs/guides/operating.md#analytics). */
 export const sums: Noun = {
   commands: [rebuild],
-  build({ db, clock, config, metrics }) {
-    const sums = createSums({ db, clock, rawDays: config.ANALYTICS_RAW_DAYS, onRun: metrics.sumsBehind });
+  build({ db, clock, config, metrics, facts }) {
+    const sums = createSums({
+      db,
+      clock,
+      facts,
+      rawDays: config.ANALYTICS_RAW_DAYS,
+      onRun: metrics.sumsBehind,
+    });
     return {
       tasks: () => [
         {
