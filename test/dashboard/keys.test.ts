@@ -91,3 +91,54 @@ test('a key is rotated and revoked, and each workspace shows its own', async () 
     await assertAccessible(page, 'no key');
   });
 });
+
+test('somebody is invited, makes an account, works in the other one, and is removed', async () => {
+  const owner = await dashboard.user({ name: 'Ada' });
+  const email = 'grace@example.com';
+  const article = (page: Page, name: string) => page.getByRole('article', { name });
+  await dashboard.visit('/dashboard/team', { user: owner }, async (page) => {
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByText('Enter an address.').waitFor();
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Role', { exact: true }).selectOption('ANALYST');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await article(page, email).getByText('Analyst').waitFor();
+    await assertAccessible(page, 'the team');
+  });
+  const [mail = ''] = await dashboard.mailsTo(email);
+  const link = /https?:\/\/\S+\/dashboard(\/invitations\/[\w-]{43})/.exec(mail)?.[1] ?? '';
+  await dashboard.visit(`/dashboard${link}`, {}, async (page) => {
+    await page.getByText(`Ada invites ${email}`).waitFor();
+    await assertAccessible(page, 'an invitation');
+    await page.getByRole('link', { name: 'Create an account' }).click();
+    assert.equal(await page.getByLabel('E-mail address').inputValue(), email);
+    await page.getByLabel(/^Password/).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('button', { name: 'Accept' }).click();
+    const choice = page.getByLabel('Account', { exact: true });
+    await choice.waitFor();
+    assert.equal(await choice.inputValue(), owner.id);
+    assert.equal(await page.getByRole('link', { name: 'Monetization' }).count(), 0);
+
+    // Each tab has an account of its own.
+    const other = await page.context().newPage();
+    await other.goto(`${dashboard.url}/dashboard/team`);
+    await other.getByText('Nobody is invited.').waitFor();
+    assert.equal(await article(other, 'Ada').count(), 0);
+    await other.close();
+    await page.goto(`${dashboard.url}/dashboard/team`);
+    await article(page, 'Ada').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Invite' }).count(), 0);
+
+    await dashboard.visit('/dashboard/team', { user: owner }, async (owners) => {
+      const card = article(owners, email);
+      await card.getByLabel(`Role of ${email}`).selectOption('EDITOR');
+      await card.getByRole('button', { name: 'Remove' }).click();
+      await owners.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+      await card.waitFor({ state: 'detached' });
+    });
+    await page.getByRole('link', { name: 'Limits' }).click();
+    await page.getByRole('heading', { level: 1, name: /Hello|Welcome/ }).waitFor();
+    assert.equal(await page.getByLabel('Account', { exact: true }).count(), 0);
+  });
+});

@@ -27,9 +27,12 @@ export async function samplePaths(
   const cohortId = await create(`/booking/products/${productId}/cohorts`, { startsAt });
   const streamId = await create('/streams', { title: 'Evening concert' });
   const videoId = await create('/videos', { title: 'Evening concert' });
+  await create('/team/invitations', { email: 'sample@example.com', teamRole: 'EDITOR' });
+  const [invitation = ''] = await dashboard.mailsTo('sample@example.com');
   return {
     '/analytics/streams/$id': `/analytics/streams/${streamId}`,
     '/analytics/videos/$id': `/analytics/videos/${videoId}`,
+    '/invitations/$token': `/invitations/${/invitations\/([\w-]{43})/.exec(invitation)?.[1]}`,
     '/mailbox/$mailId': `/mailbox/${mail?.id}`,
     '/webhooks/$webhookId': `/webhooks/${await create('/me/webhooks', { url: 'https://hooks.example.com/marquee' })}`,
     '/booking/products/$id': `/booking/products/${productId}`,

@@ -16,8 +16,8 @@ export interface Area {
   to?: string;
   group?: (typeof GROUPS)[number];
   Icon?: ComponentType;
-  /** It is offered only where the platform keeps its mails, to administrators. */
-  needs?: 'mailbox';
+  /** `mailbox`: offered only where the platform keeps its mails, to administrators. `finance`: to owners and their administrators. */
+  needs?: 'mailbox' | 'finance';
   routes: readonly AnyRoute[];
   /** What the palette offers beside the area itself. */
   actions?: readonly AreaAction[];

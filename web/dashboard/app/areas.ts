@@ -13,6 +13,7 @@ import { monetization } from '../pages/monetization/index.ts';
 import { notifications } from '../pages/notifications/index.ts';
 import { requests } from '../pages/requests/index.ts';
 import { rooms } from '../pages/rooms/index.ts';
+import { team } from '../pages/team/index.ts';
 import { videos } from '../pages/videos/index.ts';
 import { webhooks } from '../pages/webhooks/index.ts';
 
@@ -33,6 +34,7 @@ export const areas = [
   domains,
   limits,
   notifications,
+  team,
   account,
   mailbox,
 ] as const;

@@ -1,10 +1,13 @@
+import { isOwnerClass, useAccount } from './account.ts';
 import type { Area } from './area.ts';
 import { areas } from './areas.ts';
-import { useSession } from './session.ts';
+import { useSignedIn } from './session.ts';
 
 /** The areas that the navigation and the palette offer to whoever is signed in. */
 export function useOfferedAreas(): readonly Area[] {
-  const hasMailbox = useSession()?.hasMailbox === true;
+  const hasMailbox = useSignedIn().hasMailbox;
+  const account = useAccount();
   const all: readonly Area[] = areas;
-  return all.filter(({ needs }) => needs !== 'mailbox' || hasMailbox);
+  const has = { mailbox: hasMailbox && account.teamRole === 'OWNER', finance: isOwnerClass(account) };
+  return all.filter(({ needs }) => needs === undefined || has[needs]);
 }

@@ -1,4 +1,4 @@
-import { API_AWAY, ApiError, isEnvelope } from './api-error.ts';
+import { API_AWAY, ApiError, isEnvelope, readError } from './api-error.ts';
 import { noteAnswer, noteAway } from './connection.ts';
 import { currentMode } from './mode.ts';
 import { noteServerTime } from './server-clock.ts';
@@ -60,4 +60,11 @@ export function request(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
+}
+
+/** `data` of an answer. @throws {ApiError} for a refusal. */
+export async function dataOf<T>(response: Response): Promise<T> {
+  if (!response.ok) throw await readError(response);
+  const { data }: { data: T } = await response.json();
+  return data;
 }

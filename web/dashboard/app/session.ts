@@ -1,5 +1,5 @@
-import { type ApiError, readError } from './api-error.ts';
-import { request } from './request.ts';
+import { readError } from './api-error.ts';
+import { dataOf, request } from './request.ts';
 import type { Shape } from './shape.ts';
 import { Store, useStore } from './store.ts';
 
@@ -83,13 +83,4 @@ export async function loadRegistration(): Promise<RegistrationTerms> {
 
 function call(method: string, path: string, body?: object): Promise<Response> {
   return request(method, path, { csrfToken: store.get()?.csrfToken ?? null, body });
-}
-
-async function dataOf<T>(response: Response): Promise<T> {
-  if (!response.ok) {
-    const error: ApiError = await readError(response);
-    throw error;
-  }
-  const { data }: { data: T } = await response.json();
-  return data;
 }

@@ -8,6 +8,7 @@ import { SearchIcon } from '../components/icons.tsx';
 import { NavLinkTo } from '../components/links.tsx';
 import { PageSkeleton } from '../components/skeletons.tsx';
 import { AccountPanel } from './account-panel.tsx';
+import { AccountSwitch } from './account-switch.tsx';
 import { GROUPS } from './area.ts';
 import { currentLanguage } from './i18n.ts';
 import { useMode } from './mode.ts';
@@ -64,6 +65,7 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="sm" className="navigation" aria-label={t('navigation.label')}>
+        <AccountSwitch />
         <Navigation />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>

@@ -1,3 +1,4 @@
+import { currentAccountId } from './account.ts';
 import { type ApiError, readError } from './api-error.ts';
 import { ask } from './prompts.ts';
 import { noteRates } from './rates.ts';
@@ -16,7 +17,8 @@ const REPEATS = 3;
 export async function send(original: Request): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
     const session = currentSession();
-    const identity = session && { csrfToken: session.csrfToken, accountId: session.user.id };
+    const accountId = currentAccountId();
+    const identity = session && { csrfToken: session.csrfToken, ...(accountId && { accountId }) };
     const request = new Request(original.clone(), {
       headers: withHeaders(original.headers, headersFor(original.method, identity)),
     });
@@ -42,9 +44,13 @@ async function isMended({ status, code, field }: ApiError, session: Session | nu
   if (code === 'PASSWORD_REQUIRED') return ask('password');
   // Another tab has signed in anew: as the same user, or as somebody else, whom this page does not concern.
   if (code === 'CSRF_REJECTED' || field === 'X-Account-Id') {
+    const account = currentAccountId();
     const now = await renewSession();
     if (now === null) return ask('signIn');
-    if (now.user.id !== session.user.id) window.location.assign('/dashboard');
+    // Nor is this page of who is in its team no more.
+    if (now.user.id !== session.user.id || currentAccountId() !== account)
+      window.location.assign('/dashboard');
+    if (currentAccountId() !== account) return false;
     return now.user.id === session.user.id && now.csrfToken !== session.csrfToken;
   }
   return false;

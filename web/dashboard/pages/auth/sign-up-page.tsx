@@ -21,7 +21,9 @@ export function SignUpPage() {
         {(terms) => {
           if (terms.mode === 'closed') return <Text>{t('signUp.closed')}</Text>;
           if (terms.mode === 'invite' && invite === undefined) return <Text>{t('signUp.inviteOnly')}</Text>;
-          return <SignUpForm inviteToken={invite} invited={email} terms={terms} />;
+          return (
+            <SignUpForm inviteToken={invite} invited={email} terms={terms} next={next ?? '/check-mail'} />
+          );
         }}
       </Loaded>
       <Divider />
@@ -40,9 +42,11 @@ interface SignUpProps {
   /** The address that the invitation is for. */
   invited: string;
   terms: RegistrationTerms;
+  /** Where it goes on; what wants a confirmed address leads to the mail by itself. */
+  next: string;
 }
 
-function SignUpForm({ inviteToken, invited, terms }: SignUpProps) {
+function SignUpForm({ inviteToken, invited, terms, next }: SignUpProps) {
   const { termsUrl, passwordMinLength: min } = terms;
   const { t } = useTranslation('auth');
   const navigate = useNavigate();
@@ -60,7 +64,7 @@ function SignUpForm({ inviteToken, invited, terms }: SignUpProps) {
         ...(inviteToken === undefined ? {} : { inviteToken }),
       }),
     meta: { errors: 'form' },
-    onSuccess: () => navigate({ to: '/check-mail' }),
+    onSuccess: () => navigate({ href: next }),
     onError: (error) => {
       const field = { EMAIL_EXISTS: 'email', INVALID_EMAIL: 'email', WEAK_PASSWORD: 'password' }[error.code];
       if (field === undefined) return formErrors(form)(error);

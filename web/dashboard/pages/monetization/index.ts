@@ -69,6 +69,7 @@ const payoutsRoute = createRoute({
 
 export const monetization = defineArea({
   id: 'monetization',
+  needs: 'finance',
   label: { en: 'Monetization', de: 'Einnahmen' },
   group: 'content',
   to: '/monetization',

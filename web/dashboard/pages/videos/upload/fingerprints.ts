@@ -1,5 +1,5 @@
+import { currentAccountId } from '../../../app/account.ts';
 import { currentMode } from '../../../app/mode.ts';
-import { currentSession } from '../../../app/session.ts';
 
 const KEY = 'marquee.uploads';
 /** More are not kept: the oldest goes. */
@@ -13,7 +13,7 @@ interface Known {
 
 /** What tells files apart without reading them, for one account and workspace. */
 export function fingerprintOf({ name, size, type, lastModified }: File): string {
-  return JSON.stringify([currentSession()?.user.id, currentMode(), name, size, type, lastModified]);
+  return JSON.stringify([currentAccountId(), currentMode(), name, size, type, lastModified]);
 }
 
 export function findUpload(fingerprint: string): string | null {

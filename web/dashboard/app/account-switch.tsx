@@ -1,0 +1,24 @@
+import { NativeSelect } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { chooseAccount, useAccount } from './account.ts';
+import { useSignedIn } from './session.ts';
+
+/** For whom this tab acts; only there for who is in a team. */
+export function AccountSwitch() {
+  const { t } = useTranslation();
+  const { accounts } = useSignedIn();
+  const { id } = useAccount();
+  if (accounts.length < 2) return null;
+  return (
+    <NativeSelect
+      label={t('account.label')}
+      value={id}
+      onChange={(event) => void chooseAccount(event.currentTarget.value)}
+      data={accounts.map(({ id: value, name, teamRole }) => ({
+        value,
+        label: `${name} (${t(`teamRole.${teamRole}`)})`,
+      }))}
+      px="sm"
+    />
+  );
+}

@@ -1,0 +1,36 @@
+import { currentSession, type Session, useSignedIn } from './session.ts';
+import { mayLeave } from './unsaved.ts';
+
+/** An account that the user may act for, and as what. */
+export type Account = Session['accounts'][number];
+
+const KEY = 'marquee.account';
+
+/** Of the tab, not of the browser: two tabs may act for two accounts side by side. */
+function accountOf({ accounts, user }: Session): Account {
+  const chosen = sessionStorage.getItem(KEY);
+  const own = { id: user.id, name: user.name ?? user.username, teamRole: 'OWNER' } as const;
+  return accounts.find(({ id }) => id === chosen) ?? own;
+}
+
+/** Whom a call is for; a request says it in `X-Account-Id`. */
+export function currentAccountId(): string | undefined {
+  const session = currentSession();
+  return session === null ? undefined : accountOf(session).id;
+}
+
+export function useAccount(): Account {
+  return accountOf(useSignedIn());
+}
+
+/** Roles that may change the team and see money (docs/api/team.md#roles). */
+export function isOwnerClass({ teamRole }: Account): boolean {
+  return teamRole === 'OWNER' || teamRole === 'ADMIN';
+}
+
+/** The page is loaded anew, so that nothing of the account before stays in memory, uploads included. */
+export async function chooseAccount(id: string): Promise<void> {
+  if (id === currentAccountId() || !(await mayLeave())) return;
+  sessionStorage.setItem(KEY, id);
+  window.location.assign('/dashboard');
+}
