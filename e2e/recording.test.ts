@@ -74,7 +74,7 @@ function publishAgain(streamKey: string): Promise<Publisher> {
       ]);
       return early === 'running' && publisher;
     },
-    { timeoutMs: 10_000, message: 'the encoder is taken again' },
+    { timeoutMs: 30_000, message: 'the encoder is taken again' },
   );
 }
 

@@ -41,7 +41,7 @@ async function makeCluster(dataDir: string): Promise<void> {
     import('../../src/platform/db/migrate.ts'),
     import('../../src/platform/logger.ts'),
   ]);
-  const settings = { fsync: 'off' };
+  const settings = { fsync: 'off', wal_recycle: 'off', wal_init_zero: 'off' };
   const server = await startEmbeddedPostgres({ dataDir, log: createLogger('silent'), settings });
   const database = openDatabase({ url: server.url, pool: 2, name: 'seed' });
   await migrate(database.sql).finally(() => database.close());
