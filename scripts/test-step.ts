@@ -49,30 +49,41 @@ export function testStep(name: string, patterns: string[], options: TestStepOpti
   const [files, beside] = [found(patterns), found(patient)];
   if (files.length + beside.length === 0) return [];
   const run = async () => {
-    const own = runTests(files, how);
-    const others = runTests(beside, { ...how, concurrency: BESIDE, isPatient: true }, own);
-    const failures = await Promise.all([own, others]);
+    const passes = await Promise.all([
+      runOnce(files, how),
+      runOnce(beside, { ...how, concurrency: BESIDE, isPatient: true }),
+    ]);
+    const failures: (string | null)[] = [];
+    for (const pass of passes) failures.push(await tryAgain(pass, how));
     return failures.every((failure) => failure === null) ? null : failures.join('');
   };
   return [{ name, run }];
 }
 
-/** @param quiet what has to end before failed ones are alone. */
-async function runTests(files: string[], options: RunOptions, quiet?: Promise<unknown>) {
-  if (files.length === 0) return null;
-  const first = await runFiles(groupsOf(files, options.concurrency), options);
-  seen.push(...first.reports);
-  const failed = first.reports.filter((report) => !report.ok);
-  if (first.failure === null) return null;
-  const again = failed.length > 0 && failed.length <= TRIED_AGAIN && first.failure === '';
-  if (!again) {
+interface Pass {
+  /** Why it failed, or null. */
+  failure: string | null;
+  reports: FileReport[];
+}
+
+async function runOnce(files: string[], options: RunOptions): Promise<Pass> {
+  if (files.length === 0) return { failure: null, reports: [] };
+  const pass = await runFiles(groupsOf(files, options.concurrency), options);
+  seen.push(...pass.reports);
+  return pass;
+}
+
+/** Runs the files that failed once more, while nothing else runs. @returns why that failed, or null. */
+async function tryAgain({ failure, reports }: Pass, { timeoutMs }: RunOptions): Promise<string | null> {
+  if (failure === null) return null;
+  const failed = reports.filter((report) => !report.ok);
+  if (failed.length === 0 || failed.length > TRIED_AGAIN || failure !== '') {
     broken.push(...failed.flatMap((report) => report.failed));
-    return first.failure;
+    return failure;
   }
-  await quiet;
   process.stdout.write(`\n── again, alone: ${failed.map(({ file }) => file).join(', ')}\n`);
   const groups = failed.map(({ file }) => [file]);
-  const second = await runFiles(groups, { concurrency: 1, timeoutMs: options.timeoutMs });
+  const second = await runFiles(groups, { concurrency: 1, timeoutMs });
   const stillBroken = second.reports.filter((report) => !report.ok);
   broken.push(...stillBroken.flatMap((report) => report.failed));
   const mended = failed.filter(({ file }) => !stillBroken.some((report) => report.file === file));
@@ -81,7 +92,7 @@ async function runTests(files: string[], options: RunOptions, quiet?: Promise<un
 }
 
 /** Runs each group in a process of its own, in this order. */
-async function runFiles(groups: string[][], { concurrency, ...how }: RunOptions) {
+async function runFiles(groups: string[][], { concurrency, ...how }: RunOptions): Promise<Pass> {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-report-'));
   const path = join(folder, 'files.jsonl');
   try {
