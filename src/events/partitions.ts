@@ -49,15 +49,25 @@ export async function maintainPartitions(
         made.push(name);
       }
       const oldest = `${table}_${dayName(today - keptDays)}`;
+      const isCounted = table === 'fact' ? tx`and xid < ${nextUncounted(tx)}` : tx``;
       for (const name of existing.filter((one) => /_\d{8}$/.test(one) && one < oldest)) {
+        if (table === 'fact' && (await hasUncounted(tx, name))) continue;
         await tx`drop table ${tx(name)}`;
         dropped.push(name);
       }
       const limit = dateFromMs((today - keptDays) * DAY_MS);
-      await tx`delete from ${tx(`${table}_default`)} where created_at < ${limit}`;
+      await tx`delete from ${tx(`${table}_default`)} where created_at < ${limit} ${isCounted}`;
     }
     return { made, dropped };
   });
+}
+
+/** Where the sums of facts are: what they have not counted stays, however old it is. */
+const nextUncounted = (tx: TransactionSql) => tx`coalesce((select next_xid from fact_sum_state), '0')`;
+
+async function hasUncounted(tx: TransactionSql, partition: string): Promise<boolean> {
+  const rows = await tx`select 1 from ${tx(partition)} where xid >= ${nextUncounted(tx)} limit 1`;
+  return rows.length > 0;
 }
 
 function dayName(day: number): string {
