@@ -17,17 +17,10 @@ export interface Beacons {
 /** The next number of each session: a player that is built anew goes on counting. */
 const numbers = new Map<string, number>();
 
-/**
- * @param session from the page; without it nobody is counted.
- * @param isPresence false where playlists count the viewer.
- */
-export function createBeacons(video: HTMLVideoElement, session: string, isPresence = true): Beacons {
+/** Gathers what happens, and sends it together. */
+function createMessages(session: string, isPresence: boolean) {
   let events: object[] = [];
-  let isOn = false;
-  let isTold = false;
-  let ticks: ReturnType<typeof setInterval> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
@@ -46,14 +39,35 @@ export function createBeacons(video: HTMLVideoElement, session: string, isPresen
     if (navigator.sendBeacon?.(URL, body)) return;
     void fetch(URL, { method: 'POST', body, keepalive: true }).catch(() => {});
   };
-  const add = (type: Kind) => {
-    const { currentTime: positionSec, videoHeight } = video;
-    events.push({ type, positionSec, at: Date.now(), ...(videoHeight > 0 && { quality: videoHeight }) });
-    timer ??= setTimeout(flush, GATHER_MS);
+  return {
+    flush,
+    add(event: object): void {
+      events.push(event);
+      timer ??= setTimeout(flush, GATHER_MS);
+    },
+  };
+}
+
+/**
+ * @param session from the page; without it nobody is counted.
+ * @param isPresence false where playlists count the viewer.
+ */
+export function createBeacons(video: HTMLVideoElement, session: string, isPresence = true): Beacons {
+  const { add, flush } = createMessages(session, isPresence);
+  let isOn = false;
+  let isTold = false;
+  /** Where the picture was before it was sought elsewhere. */
+  let lastSec = 0;
+  let isSeeking = false;
+  let ticks: ReturnType<typeof setInterval> | undefined;
+
+  const tell = (type: Kind, positionSec = video.currentTime) => {
+    const { videoHeight } = video;
+    add({ type, positionSec, at: Date.now(), ...(videoHeight > 0 && { quality: videoHeight }) });
   };
   const leave = (type: Kind) => {
     clearInterval(ticks);
-    if (isTold) add(type);
+    if (isTold) tell(type);
     isTold = false;
   };
   const look = () => {
@@ -61,17 +75,32 @@ export function createBeacons(video: HTMLVideoElement, session: string, isPresen
     if (!plays) return leave(isOn && !video.ended ? 'PAUSE' : 'END');
     if (isTold) return;
     isTold = true;
-    add('PLAY');
+    tell('PLAY');
     clearInterval(ticks);
-    ticks = setInterval(() => add('TICK'), TICK_MS);
+    ticks = setInterval(() => tell('TICK'), TICK_MS);
+  };
+  const onTime = () => {
+    if (!video.seeking) lastSec = video.currentTime;
+  };
+  const onSeeking = () => {
+    // What was watched until now; a seek bar that is dragged seeks many times.
+    if (isTold && !isSeeking) tell('TICK', lastSec);
+    isSeeking = true;
+  };
+  const onSought = () => {
+    isSeeking = false;
+    onTime();
+    if (isTold) tell('SEEK');
   };
   const onHide = () => {
     leave('END');
     flush();
   };
-  const onSeek = () => void (isTold && add('SEEK'));
-  const onError = () => void (isTold && add('ERROR'));
-  const listeners = { playing: look, pause: look, ended: look, seeked: onSeek, error: onError };
+  const onError = () => void (isTold && tell('ERROR'));
+  const listeners = {
+    ...{ playing: look, pause: look, ended: look, error: onError },
+    ...{ timeupdate: onTime, seeking: onSeeking, seeked: onSought },
+  };
   for (const [name, listener] of Object.entries(listeners)) video.addEventListener(name, listener);
   window.addEventListener('pagehide', onHide);
   // Out of the back-forward cache it goes on playing.
