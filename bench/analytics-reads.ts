@@ -48,7 +48,7 @@ async function seedTotals({ workspaceId, views, subjects, quarterDays }: Seed): 
       from generate_series(1, ${count}::integer) at,
         unnest(${subjects.ids}::text[]) with ordinality subject (id, place),
         lateral (select ${each}::float8 / place as expected) mean
-      where random() < 1 - exp(-least(expected, 50))`;
+      where random() < 1 - exp(-least(expected, 50)) order by 5`;
   }
 }
 
@@ -67,7 +67,7 @@ async function seedShares(
       from generate_series(1, ${count}::integer) at,
         unnest(${[...values]}::text[]) with ordinality share (value, place),
         lateral (select ${each}::float8 / place as expected) mean
-      where random() < 1 - exp(-least(expected, 50))`;
+      where random() < 1 - exp(-least(expected, 50)) order by 7`;
   }
 }
 

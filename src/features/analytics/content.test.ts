@@ -4,7 +4,9 @@ import { addSums, type Counted } from '../../../test/harness/analytics.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
+import { runTask } from '../../../test/harness/parts.ts';
 import { insertReadyVideo } from '../../../test/harness/videos.ts';
+import { until } from '../../../test/harness/wait.ts';
 import { creator } from '../../../test/money/subscriber.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 
@@ -17,7 +19,7 @@ let video: string;
 let stream: string;
 
 before(async () => {
-  app = await startTestApp({ clock });
+  app = await startTestApp({ clock, env: { TRUST_PROXY: '1', COUNTRY_HEADER: 'X-Country' } });
 });
 after(() => app.close());
 beforeEach(async () => {
@@ -314,4 +316,50 @@ describe('with money', () => {
       }
     }
   });
+});
+
+test('what a player tells is read a moment later', async () => {
+  const headers = {
+    'x-forwarded-for': '198.51.100.77',
+    'x-country': 'NZ',
+    'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
+  };
+  const page = await (await fetch(`${app.url}/watch/${video}`, { headers })).text();
+  const session = / session="([^"]*)"/.exec(page)?.[1];
+  const tell = async (n: number, type: string, positionSec: number) => {
+    const body = JSON.stringify({
+      session,
+      n,
+      events: [{ type, positionSec, at: clock.ms(), quality: 720 }],
+    });
+    await fetch(`${app.url}/playback/beacon`, { method: 'POST', headers, body });
+    await until(async () => {
+      const [row] = await app.container.sql<{ facts: number }[]>`
+        select count(*)::integer as facts from fact where subject_id = ${video} and number = ${n}`;
+      return row?.facts === 1;
+    });
+  };
+  await tell(0, 'PLAY', 0);
+  clock.advance(12_000);
+  await tell(1, 'TICK', 12);
+  const view = { sessionId: 'one', positionSec: 12 };
+  (await app.request('POST', `/videos/${video}/views`, { body: view, headers })).assertOk(200);
+  const path = `/analytics/videos/${video}?from=2026-11-20&to=2026-11-21`;
+  // A transaction of another test holds the sums back for as long as it runs.
+  await until(async () => {
+    await runTask(app.container, 'sums');
+    const { views, watchTimeSec } = Object((await read(path)).at('data.totals'));
+    return views === 1 && watchTimeSec === 12;
+  });
+  const answer = await read(path);
+  const { uniqueViewers, plays, impressions } = Object(answer.at('data.totals'));
+  assert.deepEqual([uniqueViewers, plays, impressions], [1, 1, 1]);
+  assert.ok(Date.parse(answer.string('data.dataFreshUntil')) <= clock.ms());
+  assert.deepEqual(
+    answer.list('data.retention').map((second) => Object(second).percent),
+    Array.from({ length: 12 }, () => 100),
+  );
+  const { country, device, quality } = Object(answer.at('data.breakdown'));
+  assert.deepEqual([country[0].key, device[0].key, quality[0].key], ['NZ', 'DESKTOP', '720']);
+  assert.equal((await read(`/analytics/geography?from=2026-11-20`)).at('data.rows.0.country'), 'New Zealand');
 });

@@ -177,6 +177,15 @@ export async function sumSubjects(
 const behind = (after: Place | null) =>
   after === null ? sql`true` : sql`(rank, "id") < (${after.rank}::bigint, ${after.id})`;
 
+/** Shares of a walk: named by its length, so that those of days are found by the index that has days alone. */
+function sharesInWalk(condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  const rows = (span: number) => sql`
+    select dimension, value, views, unique_viewers, watch_ms from analytics_share
+    where span = ${sql.lit(span)} and walk.span = ${sql.lit(span)} and at >= walk.begins and at < walk.ends
+      and ${condition}`;
+  return sql`(${rows(1440)} union all ${rows(15)}) rows_of_walk`;
+}
+
 interface ShareSums {
   views: number;
   uniqueViewers: number;
@@ -203,9 +212,9 @@ export async function sumValues(
   const { rows } = await sql<ValueRow>`
     with counted as (
       select part.value as "id", ${addedAgain(SHARED)} from ${WALKS(walksOf([span]))}, lateral (
-        select value, ${added(SHARED)} from analytics_share where workspace_id = ${workspaceId}
-          and subject_kind = ${kind} and subject_id = ${id} and dimension = ${dimension} and ${IN_WALK}
-          and ${own(includeSelf)} and ${only} group by value) part
+        select value, ${added(SHARED)} from ${sharesInWalk(sql`workspace_id = ${workspaceId}
+          and subject_kind = ${kind} and subject_id = ${id} and dimension = ${dimension}
+          and ${own(includeSelf)} and ${only}`)} group by value) part
       group by 1),
     ranked as (select *, ${RANKS[sort]} as rank, (sum("views") over ())::bigint as "allViews" from counted)
     select * from ranked where ${behind(after)} order by rank desc, "id" desc limit ${take}`.execute(db);
@@ -229,9 +238,9 @@ export async function sumDimensions(
     with counted as (
       select part.dimension, part.value, ${addedAgain(SHARED)}
       from ${WALKS(walksOf([span]))}, unnest(${[...dimensions]}::text[]) as wanted (name), lateral (
-        select dimension, value, ${added(SHARED)} from analytics_share where workspace_id = ${workspaceId}
-          and subject_kind = ${kind} and subject_id = ${id} and dimension = wanted.name and ${IN_WALK}
-          and ${own(includeSelf)} group by dimension, value) part
+        select dimension, value, ${added(SHARED)} from ${sharesInWalk(sql`workspace_id = ${workspaceId}
+          and subject_kind = ${kind} and subject_id = ${id} and dimension = wanted.name
+          and ${own(includeSelf)}`)} group by dimension, value) part
       group by 1, 2),
     ranked as (select *, row_number() over (partition by dimension order by "views" desc, "watchMs" desc, value)
       as place from counted)

@@ -64,6 +64,7 @@ create table analytics_share (
   constraint analytics_share_span_check CHECK ((span = ANY (ARRAY[15, 1440]))),
   constraint analytics_share_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['ACCOUNT'::text, 'VIDEO'::text, 'STREAM'::text])))
 );
+CREATE INDEX analytics_share_day ON public.analytics_share USING btree (workspace_id, subject_kind, subject_id, dimension, at) WHERE (span = 1440);
 
 create table analytics_total (
   workspace_id text not null,
