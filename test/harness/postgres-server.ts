@@ -4,15 +4,17 @@
  * once nobody has been connected for a few seconds. The cluster is in memory where there is room, and ends with it;
  * otherwise it stays on the disk.
  */
-import { rmSync, statfsSync } from 'node:fs';
+import { existsSync, rmSync, statfsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { freemem } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
 import { startEmbeddedPostgres } from '../../src/platform/db/embedded.ts';
 import { acquireInstanceLock, type InstanceLock } from '../../src/platform/instance-lock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { seedCluster } from './cluster.ts';
+import { migrationsHash } from './migrations.ts';
 import { SERVER_FOLDER, SERVER_MEMORY, SERVER_SOCKET } from './paths.ts';
 
 const LINGER_MS = 5000;
@@ -21,7 +23,9 @@ const ROOM_BYTES = 4 * 2 ** 30;
 
 const lock = await lockOrLeave();
 const isInMemory = hasRoomInMemory();
-if (isInMemory) await seedCluster(SERVER_MEMORY);
+const isSeeded = isInMemory && !existsSync(join(SERVER_MEMORY, 'postgres.json'));
+const template = `template_${await migrationsHash()}`;
+if (isSeeded) await seedCluster(SERVER_MEMORY);
 const server = await startEmbeddedPostgres({
   dataDir: isInMemory ? SERVER_MEMORY : SERVER_FOLDER,
   log: createLogger('silent'),
@@ -35,6 +39,7 @@ const server = await startEmbeddedPostgres({
     max_wal_size: '256MB',
   },
 });
+if (isSeeded) await makeTemplate();
 
 let users = 0;
 let timer = setTimeout(stop, LINGER_MS);
@@ -61,6 +66,15 @@ function stop(): void {
     lock.release();
     process.exit(0);
   });
+}
+
+/** The seed has a migrated database: `database.ts` finds its template and need not make it. */
+async function makeTemplate(): Promise<void> {
+  const admin = postgres(server.url, { max: 1, onnotice: () => {} });
+  const source = new URL(server.url).pathname.slice(1);
+  await admin
+    .unsafe(`create database ${template} template ${source} strategy file_copy`)
+    .finally(() => admin.end());
 }
 
 function hasRoomInMemory(): boolean {
