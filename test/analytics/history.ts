@@ -98,7 +98,7 @@ const change = fc.record({
   lasts: fc.constantFrom(0, 0, 0, 1, 3),
 });
 export const history = fc.record({
-  changes: fc.array(change, { minLength: 1, maxLength: 12 }),
+  changes: fc.array(change, { minLength: 1, maxLength: 9 }),
   /** What is done after each step: nothing, a run, one that is killed, two at once, or a day is made anew. */
   acts: fc.array(
     fc.oneof(
@@ -109,7 +109,7 @@ export const history = fc.record({
     ),
     { minLength: 9, maxLength: 9 },
   ),
-  chunk: fc.constantFrom(2, 7, 1000),
+  chunk: fc.constantFrom(4, 15, 1000),
 });
 
 /** Facts that are committed together. */

@@ -60,11 +60,11 @@ export function createSums({ db, clock, facts: written, rawDays, onRun, chunk = 
 
   const rebuildDay = (fromMs: number) =>
     db.transaction().execute(async (tx) => {
-      await repository.planForFacts(tx);
       const belowXid = await repository.lockState(tx, 'wait');
       if (belowXid === undefined) return;
       const scope = scopeOf('0', belowXid, { from: fromMs, to: fromMs + DAY_MS });
       await repository.deleteSums(tx, scope);
+      await repository.planForFacts(tx);
       await addAll(tx, scope);
     });
 
