@@ -13,6 +13,7 @@ import { answerBrokenRequest, errorHandler } from './plugins/errors.ts';
 import { limits } from './plugins/limits.ts';
 import { originLock } from './plugins/origin-lock.ts';
 import { policy } from './plugins/policy.ts';
+import { quotas } from './plugins/quotas.ts';
 import { rateLimit } from './plugins/rate-limit.ts';
 import { requestId, requestIdOf } from './plugins/request-id.ts';
 import { requestLog } from './plugins/request-log.ts';
@@ -74,6 +75,13 @@ function trustedProxies(trusted: AppOptions['trustProxy']) {
   return typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted;
 }
 
+/** What is told of each answer, when it is sent. */
+function noteAnswers(app: FastifyInstance, ports: HttpPorts): void {
+  accessLog(app, ports);
+  requestLog(app, BASE_PATH, ports);
+  quotas(app, ports);
+}
+
 /** The whole request chain, in the order in which it runs (ARCHITECTURE.md#the-request-chain). */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { ports, routes } = options;
@@ -101,8 +109,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   bodyDeadline(app);
   versionHeader(app);
   answerHeaders(app, BASE_PATH);
-  accessLog(app, ports);
-  requestLog(app, BASE_PATH, ports);
+  noteAnswers(app, ports);
   await app.register(cors, {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],

@@ -1,5 +1,6 @@
 import type { Caller } from '../kernel/access.ts';
 import type { AppError, ErrorCode } from '../kernel/errors.ts';
+import type { QuotaRefusal } from '../kernel/plans.ts';
 import type { EventStreams } from './event-stream.ts';
 import type { Route } from './route.ts';
 
@@ -18,6 +19,10 @@ declare module 'fastify' {
     heldRefusal: AppError | null;
     /** `error.code` of the answer; null where there was no error. */
     errorCode: ErrorCode | null;
+    /** It was counted among the requests of its caller. */
+    isCounted: boolean;
+    /** The plan refused it. */
+    quotaRefusal: QuotaRefusal | null;
     /** The endpoint has reached its sunset. */
     gone: AppError | null;
   }

@@ -5,7 +5,7 @@ import { AppError } from '../kernel/errors.ts';
 import type { Lease } from '../platform/leases.ts';
 import { type Ended, type EventWriter, OpenStream } from './open-stream.ts';
 import { identify } from './plugins/authenticate.ts';
-import { noteRequest } from './plugins/request-log.ts';
+import { countRequest, noteRequest } from './plugins/request-log.ts';
 import type { HttpPorts } from './ports.ts';
 
 export type { EventWriter, StreamEvent } from './open-stream.ts';
@@ -121,6 +121,7 @@ export class EventStreams {
       reply.hijack();
       // Now, and not in an hour: whoever looks for it has it open.
       noteRequest(this.#ports.requestLog, request, { status: 200, ms: reply.elapsedTime });
+      countRequest(this.#ports.requestLog, request, 200);
       if (stream.begin(reply.getHeaders(), request.method === 'HEAD')) await tail(stream);
     } catch (error) {
       this.#ports.log.error({ err: error, requestId }, 'an event stream failed');

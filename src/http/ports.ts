@@ -1,7 +1,7 @@
 import type { Caller, Mode, SessionActor, TeamRole } from '../kernel/access.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { AppError } from '../kernel/errors.ts';
-import type { Plan } from '../kernel/plans.ts';
+import type { Plan, QuotaRefusal } from '../kernel/plans.ts';
 import type { Counter, WindowCount } from '../platform/counters.ts';
 import type { Idempotency } from '../platform/db/idempotency.ts';
 import type { Leases } from '../platform/leases.ts';
@@ -28,6 +28,7 @@ export interface HttpPorts {
   /** One line for each answered request. */
   accessLog: Pick<Logger, 'info'>;
   requestLog: RequestRecorder;
+  quotas: QuotaHints;
 }
 
 export interface KeyVerifier {
@@ -124,9 +125,18 @@ export interface AnsweredRequest {
   ms: number;
 }
 
+/** Neither waits, and neither throws. */
 export interface RequestRecorder {
-  /** It never waits and never throws. */
   note(request: AnsweredRequest): void;
+  /** Every request of a known caller, once: what it is billed by. */
+  count(request: Pick<AnsweredRequest, 'workspaceId' | 'keyId' | 'status'>): void;
+}
+
+/** Neither waits, and neither throws. */
+export interface QuotaHints {
+  /** More or less of the plan may be used now. */
+  changed(workspaceId: string): void;
+  refused(refusal: QuotaRefusal): void;
 }
 
 export interface RequestMetrics {

@@ -1,3 +1,5 @@
+import type { QuotaRefusal } from './plans.ts';
+
 /**
  * The one registry of error codes (docs/api/conventions.md#errors, docs/decisions/errors.md#codes-of-our-own).
  * A code carries its HTTP status, what a client is told, and what the documentation tells (Markdown); the
@@ -309,6 +311,8 @@ interface AppErrorOptions {
   internal?: string;
   cause?: unknown;
   headers?: Record<string, string>;
+  /** Of QUOTA_EXCEEDED: what was refused to whom. */
+  refusal?: QuotaRefusal;
   /** Replaces the `error` object of the body by this text (docs/api/conventions.md#errors). */
   plain?: string;
   /** Members of the body beside `error` (docs/api/conventions.md#errors). */
@@ -322,6 +326,7 @@ export class AppError extends Error {
   readonly field: string | undefined;
   readonly internal: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly refusal: QuotaRefusal | undefined;
   readonly #plain: string | undefined;
   readonly #beside: AppErrorOptions['beside'];
 
@@ -333,6 +338,7 @@ export class AppError extends Error {
     this.field = options.field;
     this.internal = options.internal;
     this.headers = options.headers ?? {};
+    this.refusal = options.refusal;
     this.#plain = options.plain ?? (STRING_BODY.has(code) ? code : undefined);
     this.#beside = options.beside;
   }
@@ -344,6 +350,11 @@ export class AppError extends Error {
     const error = field === undefined ? { code, message } : { code, message, field };
     return { success: false, ...this.#beside, error };
   }
+}
+
+/** 403 QUOTA_EXCEEDED: the plan of a workspace has no more of a resource. */
+export function quotaExceeded(refusal: QuotaRefusal, message: string): AppError {
+  return new AppError('QUOTA_EXCEEDED', { message, refusal });
 }
 
 /** 400 BAD_REQUEST that names the offending input. */

@@ -119,3 +119,28 @@ export const MAX_FILE_BYTES = 100 * GB;
 export const MAX_DURATION_SEC = 43_200;
 /** Test workspaces run the real pipeline up to this height (docs/decisions/tenancy.md). */
 export const TEST_MODE_HEIGHT = 720;
+
+/** What plans count (docs/api/quota.md). */
+export const RESOURCE_KEYS = [
+  'STORAGE_BYTES',
+  'VIDEO_MINUTES',
+  'OPEN_UPLOADS',
+  'CONCURRENT_STREAMS',
+  'LIVE_MINUTES',
+  'ENCODERS',
+  'RESTREAM_TARGETS',
+  'ROOM_PARTICIPANTS',
+  'ROOM_MINUTES',
+  'EGRESS_BYTES',
+  'TEAM_SEATS',
+  'WEBHOOKS',
+  'API_KEYS',
+  'INTEGRATION_DOMAINS',
+] as const;
+export type ResourceKey = (typeof RESOURCE_KEYS)[number];
+
+/** More of a resource was wanted than the plan has. */
+export interface QuotaRefusal {
+  workspaceId: string;
+  resource: ResourceKey;
+}

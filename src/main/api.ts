@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { createQuotaHints } from '../features/quota/index.ts';
 import { BASE_PATH, createApp } from '../http/app.ts';
 import { loadAssets } from '../http/assets.ts';
 import { dashboardPage } from '../http/dashboard.ts';
@@ -72,6 +73,7 @@ function httpPorts(container: Container): HttpPorts {
     log,
     accessLog: createAccessLogger(config.LOG_LEVEL, { process: 'api' }),
     requestLog: container.requestLog,
+    quotas: createQuotaHints(container.bus),
   };
 }
 

@@ -18,6 +18,7 @@ import { type Subscriptions, subscriptionEvents } from '../features/subscription
 import { teamEvents } from '../features/team/index.ts';
 import { tierEvents } from '../features/tiers/index.ts';
 import { uploadEvents } from '../features/uploads/index.ts';
+import type { Tally } from '../features/usage/index.ts';
 import { followerEvents } from '../features/users/index.ts';
 import {
   createVideoIntake,
@@ -64,6 +65,7 @@ import { subscriptionsPart } from './parts/subscriptions.ts';
 import { teamPart } from './parts/team.ts';
 import { tiersPart } from './parts/tiers.ts';
 import { uploadsPart } from './parts/uploads.ts';
+import { usagePart } from './parts/usage.ts';
 import { usersPart } from './parts/users.ts';
 import { videosPart } from './parts/videos.ts';
 import { waitlistPart } from './parts/waitlist.ts';
@@ -111,9 +113,10 @@ export function buildCore(base: Base) {
     parts.push(part);
     return gives;
   };
+  const { tally, usage } = take(usagePart(base));
   const people = buildPeople(base, take);
   const { webhooks, failureWatch } = take(webhooksPart({ ...base, ...people }));
-  const media = buildMedia({ ...base, ...people }, take);
+  const media = buildMedia({ ...base, ...people, tally }, take);
   const meeting = take(roomsPart({ ...base, ...media }));
   const money = buildMoney({ ...base, ...people, ...media }, take);
   const booked = buildBooking({ ...base, ...people, ...meeting, ...money }, take);
@@ -121,7 +124,7 @@ export function buildCore(base: Base) {
   parts.push(membersPart({ ...base, ...people, ...media, ...money }));
   const selling = take(checkoutPart({ ...base, ...people, ...media, ...money, ...booked }));
   parts.push(bookingPagesPart({ ...base, ...booked, ...selling }));
-  const { requestLog } = take(requestLogPart(base));
+  const { requestLog } = take(requestLogPart({ ...base, tally }));
   const { profiles } = take(profilesPart({ ...base, ...people }));
   parts.push(
     eventLogPart(base),
@@ -142,6 +145,7 @@ export function buildCore(base: Base) {
       webhooks,
       failureWatch,
       requestLog,
+      usage,
     },
     parts,
   };
@@ -199,7 +203,7 @@ function buildPeople(base: Base, take: Take) {
 type Known = Pick<ReturnType<typeof buildPeople>, 'follows' | 'followBox' | 'visitors'>;
 
 /** Videos with all that brings and makes them, streams, and how both are watched. */
-function buildMedia(base: Base & Known, take: Take) {
+function buildMedia(base: Base & Known & { tally: Tally }, take: Take) {
   const arriving = createArriving(base);
   const addresses = createAddresses(base);
   const { processing } = take(

@@ -39,7 +39,8 @@ export async function createRouteApp(container: Container, routes: readonly Rout
     clock,
     log,
     accessLog: log,
-    requestLog: { note: () => {} },
+    requestLog: { note: () => {}, count: () => {} },
+    quotas: { changed: () => {}, refused: () => {} },
   };
   const app = await createApp({ ports, routes, pages: [], trustProxy: false });
   return {

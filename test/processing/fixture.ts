@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { createCatalogue } from '../../src/events/catalogue.ts';
 import { createEvents } from '../../src/events/index.ts';
+import { createFacts } from '../../src/features/facts/index.ts';
 import { videoEvents } from '../../src/features/videos/index.ts';
 import { createVideoIntake } from '../../src/features/videos/intake/service.ts';
 import { createTranscodeNode } from '../../src/features/videos/processing/nodes.ts';
@@ -208,6 +209,7 @@ export async function openProcessing(options: Options = {}) {
     onCommitted: jobs.committed,
   });
   let failedWrites = 0;
+  const facts = createFacts({ db, clock: systemClock, log, onDropped: () => {} });
   const disk = { isFull: false, isThere: async () => !disk.isFull };
   const processing = createVideoProcessing({
     db,
@@ -218,6 +220,7 @@ export async function openProcessing(options: Options = {}) {
           throw error;
         }),
     },
+    facts,
     queue: jobs,
     store,
     disk,
@@ -241,6 +244,7 @@ export async function openProcessing(options: Options = {}) {
   const intake = createVideoIntake({
     clock: systemClock,
     trash: { makeRoom: async () => false },
+    facts,
     processing,
   });
   let workers: JobWorkers | null = null;

@@ -3,7 +3,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import ts from 'typescript';
-import { RESOURCE_KEYS } from '../../src/features/quota/rules.ts';
+import { RESOURCE_KEYS } from '../../src/kernel/plans.ts';
 
 const DASHBOARD = join(import.meta.dirname, '../../web/dashboard');
 const LANGUAGES = ['en', 'de'];

@@ -62,6 +62,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   provider_event: 'features/payments',
   provider_look: 'features/payments',
   purchase: 'features/payments',
+  quota_notice: 'features/quota',
   recording: 'features/recordings',
   recording_part: 'features/recordings',
   recovery_code: 'features/auth',
@@ -75,7 +76,6 @@ export const OWNERS: Readonly<Record<string, string>> = {
   room_node: 'features/rooms',
   room_participant: 'features/rooms',
   room_recording: 'features/rooms',
-  room_usage: 'features/rooms',
   sandbox_card: 'features/payments',
   sandbox_payment: 'features/payments',
   sandbox_refund: 'features/payments',
@@ -128,6 +128,17 @@ export interface ForeignRead {
 
 /** Joins with tables of others: each is one statement whose rows the owner could only give one by one. */
 export const FOREIGN_READS: readonly ForeignRead[] = [
+  {
+    reader: 'features/usage',
+    tables: ['usage_request', 'usage_total'],
+    reason:
+      'one task makes the sums of content and of use; the numbers of use are told here, and nowhere there',
+  },
+  {
+    reader: 'features/quota',
+    tables: ['usage_total'],
+    reason: 'who has used something lately is one look at an index',
+  },
   {
     reader: 'features/analytics',
     tables: ['stream', 'video'],

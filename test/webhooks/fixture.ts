@@ -2,6 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import Type from 'typebox';
 import { createCatalogue, defineEvent } from '../../src/events/catalogue.ts';
 import { createEvents, type Events } from '../../src/events/index.ts';
+import { createFacts, type Facts } from '../../src/features/facts/index.ts';
 import {
   createDeliveryWorker,
   createWebhooks,
@@ -50,6 +51,7 @@ export interface DeliveryFixture {
   outbound: Outbound;
   secrets: Secrets;
   events: Events;
+  facts: Facts;
   webhooks: Webhooks;
   workspace: Workspace;
   addWorkspace(): Promise<Workspace>;
@@ -99,8 +101,10 @@ export async function createDeliveryFixture(
     log,
     strict: true,
   });
+  const facts = createFacts({ db, clock: systemClock, log, onDropped: () => {} });
   const webhooks = createWebhooks({
     db,
+    facts,
     events,
     catalogue: testCatalogue,
     outbound,
@@ -122,6 +126,7 @@ export async function createDeliveryFixture(
     outbound,
     secrets,
     events,
+    facts,
     webhooks,
     workspace,
     addWorkspace: () => insertWorkspace(db),
@@ -133,6 +138,7 @@ export async function createDeliveryFixture(
     worker(config = {}, own = {}) {
       const worker = createDeliveryWorker({
         db: own.db ?? db,
+        facts,
         bus: own.bus ?? bus,
         outbound,
         secrets,

@@ -10,7 +10,7 @@ import {
 } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
-import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { AppError, badRequest, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS } from '../../kernel/plans.ts';
@@ -268,7 +268,7 @@ async function mint({ db, events, clock, notices }: Deps, by: Acting, input: Min
     await lockWorkspace(tx, workspaceId);
     assertBelowCeiling(await actingGrant(tx, by), wanted);
     if ((await repository.countUsableKeys(tx, workspaceId, clock.now())) >= limit) {
-      throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${limit} API keys.` });
+      throw quotaExceeded({ workspaceId, resource: 'API_KEYS' }, `The plan allows ${limit} API keys.`);
     }
     const row: NewApiKey = {
       id,

@@ -1,6 +1,6 @@
 import type { Events } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { AppError, badRequest, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS } from '../../kernel/plans.ts';
@@ -91,7 +91,7 @@ async function create(deps: BridgeDeps, workspaceId: string, input: BridgeIn): P
     const limit = PLANS[plan].encoders;
     if ((await repository.countOpen(tx, workspaceId)) >= limit) {
       const message = `The plan allows ${limit} encoders at once, and each bridge is one.`;
-      throw new AppError('QUOTA_EXCEEDED', { message });
+      throw quotaExceeded({ workspaceId, resource: 'ENCODERS' }, message);
     }
     return repository.insertBridge(tx, {
       id,

@@ -2,7 +2,7 @@ import { getPublicSuffix } from 'tldts';
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
 import type { Mode } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { AppError, notFound } from '../../kernel/errors.ts';
+import { AppError, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { toHostname } from '../../kernel/hostname.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
@@ -142,7 +142,10 @@ async function declare({ events, clock }: Deps, owner: Owner, input: DomainInput
       throw new AppError('CONFLICT', { field: 'domain', message: 'This domain is declared already.' });
     }
     if ((await repository.countDomains(tx, workspaceId)) >= limit) {
-      throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${limit} integration domains.` });
+      throw quotaExceeded(
+        { workspaceId, resource: 'INTEGRATION_DOMAINS' },
+        `The plan allows ${limit} integration domains.`,
+      );
     }
     const row = await repository.insertDomain(tx, workspaceId, {
       id: newId('dom'),

@@ -4,5 +4,6 @@
 export { createMemberCookie, type MemberCookie } from './cookie.ts';
 export { createMemberEntitlements } from './entitlements.ts';
 export { type MemberCards, memberPages } from './member.pages.ts';
+export { paidVideos } from './rights.repository.ts';
 export { createSellers } from './sellers.ts';
 export { createMembers, type Members, memberPath } from './service.ts';

@@ -24,6 +24,7 @@ export type { PlaybackSessions } from './playback-sessions.ts';
 export { createPlaybackSessions } from './playback-sessions.ts';
 export { createReception, type Reception } from './reception.ts';
 export { playbackTokenRoutes } from './routes.ts';
+export type { SentBytes } from './sent-bytes.ts';
 export type { SnapshotSource, Snapshots } from './snapshots.ts';
 export { createSnapshots } from './snapshots.ts';
 export type { PlaybackTokens } from './tokens.ts';

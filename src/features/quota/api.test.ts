@@ -27,12 +27,15 @@ describe('GET /quota', () => {
     const { key, account } = await app.createKey();
     assert.deepEqual(await used(key), {
       STORAGE_BYTES: 0,
+      VIDEO_MINUTES: 0,
       OPEN_UPLOADS: 0,
       CONCURRENT_STREAMS: 0,
+      LIVE_MINUTES: 0,
       ENCODERS: 0,
       RESTREAM_TARGETS: 0,
       ROOM_PARTICIPANTS: 0,
       ROOM_MINUTES: 0,
+      EGRESS_BYTES: 0,
       TEAM_SEATS: 1,
       WEBHOOKS: 0,
       API_KEYS: 1,
@@ -49,12 +52,15 @@ describe('GET /quota', () => {
     await post(key, '/me/integration-domains', { domain: 'shop.example.com' });
     const full = {
       STORAGE_BYTES: 1234,
+      VIDEO_MINUTES: 0,
       OPEN_UPLOADS: 1,
       CONCURRENT_STREAMS: 1,
+      LIVE_MINUTES: 0,
       ENCODERS: 1,
       RESTREAM_TARGETS: 1,
       ROOM_PARTICIPANTS: 0,
       ROOM_MINUTES: 0,
+      EGRESS_BYTES: 0,
       TEAM_SEATS: 1,
       WEBHOOKS: 1,
       API_KEYS: 2,
@@ -96,12 +102,15 @@ describe('GET /quota', () => {
     );
     assert.deepEqual(limits, {
       STORAGE_BYTES: PLANS.FREE.storageBytes,
+      VIDEO_MINUTES: null,
       OPEN_UPLOADS: 100,
       CONCURRENT_STREAMS: 1,
+      LIVE_MINUTES: null,
       ENCODERS: 2,
       RESTREAM_TARGETS: 2,
       ROOM_PARTICIPANTS: 10,
       ROOM_MINUTES: null,
+      EGRESS_BYTES: null,
       TEAM_SEATS: 1,
       API_KEYS: 5,
       INTEGRATION_DOMAINS: 1,

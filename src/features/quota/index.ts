@@ -1,4 +1,6 @@
 /** What the plan includes, and what of it is used (docs/api/quota.md). */
+export { quotaEvents } from './events.ts';
+export { createQuotaHints, createQuotaNotices } from './notices.service.ts';
 export { quotaRoutes } from './routes.ts';
 export type { Meter } from './rules.ts';
 export type { Heights } from './schemas.ts';

@@ -1,20 +1,4 @@
-import type { PlanLimits } from '../../kernel/plans.ts';
-
-/** What plans count. */
-export const RESOURCE_KEYS = [
-  'STORAGE_BYTES',
-  'OPEN_UPLOADS',
-  'CONCURRENT_STREAMS',
-  'ENCODERS',
-  'RESTREAM_TARGETS',
-  'ROOM_PARTICIPANTS',
-  'ROOM_MINUTES',
-  'TEAM_SEATS',
-  'WEBHOOKS',
-  'API_KEYS',
-  'INTEGRATION_DOMAINS',
-] as const;
-export type ResourceKey = (typeof RESOURCE_KEYS)[number];
+import type { PlanLimits, ResourceKey } from '../../kernel/plans.ts';
 
 export const UNITS = ['BYTES', 'COUNT', 'MINUTES'] as const;
 
@@ -27,6 +11,10 @@ export interface Meter {
   used(workspaceId: string): Promise<number>;
   /** When `used` begins anew; without, it falls as things end. */
   resetsAt?(): Date;
+  /** Both of its workspaces share it: the live one is told. */
+  isOfAccount?: true;
+  /** How long what was told of it holds: what is on at once rises and falls by itself. Default: until it fell. */
+  toldFor?: 'DAY' | 'MONTH';
 }
 
 export interface Reading {
@@ -43,4 +31,47 @@ export function readingOf(meter: Meter, limit: number | null, used: number): Rea
   const { key, unit } = meter;
   const remaining = limit === null ? null : Math.max(0, limit - used);
   return { key, unit, limit, used, remaining, resetsAt: meter.resetsAt?.() ?? null };
+}
+
+export const LEVELS = [80, 95, 100] as const;
+
+/** What was told of a resource of a workspace, in its period. */
+export interface Told {
+  /** The highest level; 0 for none. */
+  told: number;
+  /** What was used then. */
+  toldUsed: number;
+  periodStart: Date | null;
+}
+
+export interface Standing {
+  used: number;
+  limit: number;
+  /** More of it was refused just now. */
+  isRefused: boolean;
+  /** Null for what falls as things are removed. */
+  periodStart: Date | null;
+}
+
+const NOTHING = { told: 0, toldUsed: 0 };
+
+/**
+ * What there is to tell, and what is told from then on: each level once in a period, or until it fell below. After a
+ * refusal, which tells 100 whatever is used, that is when less is used than then.
+ *
+ * @returns null where nothing changes.
+ */
+export function tellingOf(
+  before: Told | undefined,
+  { used, limit, isRefused, periodStart }: Standing,
+): { after: Told; level: number | null } | null {
+  const isSamePeriod = before?.periodStart?.getTime() === periodStart?.getTime();
+  const known = before !== undefined && isSamePeriod ? before : { ...NOTHING, periodStart };
+  // A limit of one is full by being used: there, only a refusal is news.
+  const level = limit === 1 ? undefined : LEVELS.findLast((one) => used * 100 >= one * limit);
+  const reached = isRefused ? 100 : (level ?? 0);
+  if (reached > known.told) return { after: { told: reached, toldUsed: used, periodStart }, level: reached };
+  const hasFallen = periodStart === null && reached < known.told && used < known.toldUsed;
+  if (hasFallen) return { after: { told: reached, toldUsed: used, periodStart }, level: null };
+  return null;
 }

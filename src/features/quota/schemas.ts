@@ -9,8 +9,9 @@ import {
   MAX_UPLOAD_FPS,
   PLANS,
   type Plan,
+  RESOURCE_KEYS,
 } from '../../kernel/plans.ts';
-import { RESOURCE_KEYS, type Reading, UNITS } from './rules.ts';
+import { type Reading, UNITS } from './rules.ts';
 import type { RequestLimits, RequestWindow } from './service.ts';
 
 const PLAN_NAMES = ['FREE', 'STAR', 'PRO', 'VIP'] as const satisfies readonly Plan[];

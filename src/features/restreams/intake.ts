@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely';
-import { AppError, badRequest } from '../../kernel/errors.ts';
+import { badRequest, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { PLANS, type Plan } from '../../kernel/plans.ts';
 import type { PushAddress } from '../../kernel/push-address.ts';
@@ -57,7 +57,10 @@ export async function admitTargets(tx: Tx, workspaceId: string, plan: Plan, more
   if (more === 0) return;
   const limit = PLANS[plan].restreamTargets;
   if ((await repository.countTargets(tx, workspaceId)) + more > limit) {
-    throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${limit} restream targets.` });
+    throw quotaExceeded(
+      { workspaceId, resource: 'RESTREAM_TARGETS' },
+      `The plan allows ${limit} restream targets.`,
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import { type AppendEvent, nextSequence } from '../../events/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import type { Facts } from '../facts/index.ts';
 import type {
   participantJoined,
   participantLeft,
@@ -17,6 +18,7 @@ import { secondsBetween } from './rules.ts';
 export interface Told {
   tx: Tx;
   append: AppendEvent;
+  facts: Pick<Facts, 'append'>;
   now: Date;
 }
 

@@ -6,6 +6,7 @@
  * browsers are connected to, the *engine* what carries sound and pictures.
  */
 
+export { createAttendance } from './attendance.service.ts';
 export { roomEngineWebhookPage } from './engine-webhook.pages.ts';
 export { createRoomEntrance, type RoomEntrance } from './entrance.service.ts';
 export { participantJoined, roomEvents, roomRecordingReady } from './events.ts';

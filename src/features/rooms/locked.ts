@@ -5,6 +5,7 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { ownerOf } from '../../platform/db/workspace.ts';
+import type { Facts } from '../facts/index.ts';
 import type { Told } from './emit.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -18,6 +19,7 @@ export interface RoomDeps {
   events: Events;
   bus: Bus;
   clock: Clock;
+  facts: Pick<Facts, 'append'>;
   /** How many the engine takes in one room. */
   engineMax(): number;
 }
@@ -34,7 +36,7 @@ export interface RoomPlace {
  * @throws {AppError} NOT_FOUND.
  */
 export async function changeLocked<T>(
-  { events, bus, clock }: Pick<RoomDeps, 'events' | 'bus' | 'clock'>,
+  { events, bus, clock, facts }: Pick<RoomDeps, 'events' | 'bus' | 'clock' | 'facts'>,
   { workspaceId, roomId }: RoomPlace,
   work: (told: Told, room: RoomRow) => Promise<T>,
 ): Promise<T> {
@@ -43,7 +45,7 @@ export async function changeLocked<T>(
       ? repository.lockAnyRoom(tx, roomId)
       : repository.lockRoom(tx, workspaceId, roomId));
     if (room === undefined) throw notFound();
-    return work({ tx, append, now: clock.now() }, room);
+    return work({ tx, append, facts, now: clock.now() }, room);
   });
   bus.publish(ROOM_TOPIC, roomId);
   return result;

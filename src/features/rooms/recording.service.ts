@@ -1,6 +1,6 @@
 import type { JobQueue } from '../../jobs/job.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
-import { AppError } from '../../kernel/errors.ts';
+import { AppError, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import type { BlobStore, RoomEngine, RoomRecordingPort } from '../../media/contract/index.ts';
@@ -75,9 +75,10 @@ async function begin(
 ): Promise<void> {
   if (room.status !== 'ACTIVE' || room.recording_since !== null) return;
   if (!(await intake.hold.hasRoom(tx, room.workspace_id))) {
-    throw new AppError('QUOTA_EXCEEDED', {
-      message: 'The storage of the plan is full: nothing is recorded.',
-    });
+    throw quotaExceeded(
+      { workspaceId: room.workspace_id, resource: 'STORAGE_BYTES' },
+      'The storage of the plan is full: nothing is recorded.',
+    );
   }
   const day = now.toISOString().slice(0, 10);
   await recordings.insertRecording(tx, {
@@ -129,7 +130,7 @@ function createPort(deps: RoomRecordingDeps): RoomRecordingPort {
     },
     async collected(recordingId, files) {
       await events.transaction((tx, append) =>
-        collect(deps, { tx, append, now: deps.clock.now() }, recordingId, files),
+        collect(deps, { tx, append, facts: deps.facts, now: deps.clock.now() }, recordingId, files),
       );
     },
   };

@@ -1,6 +1,5 @@
-import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { AppError, badRequest, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { monthOf } from '../../kernel/months.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import type { RoomLayout } from '../../media/contract/index.ts';
@@ -20,7 +19,6 @@ import type { RoomIn, RoomPatch, TokenIn } from './schemas.ts';
 import { columnsOf, DEFAULTS } from './settings.ts';
 import type { RoomGrant, RoomTokens } from './tokens.ts';
 import { endRoom } from './transitions.ts';
-import { secondsSince } from './usage.repository.ts';
 
 /** What a page may show of a room to whoever has its address. */
 export interface RoomFace {
@@ -66,8 +64,6 @@ export interface Rooms {
   face(id: string): Promise<RoomFace | undefined>;
   /** Most people in one room: what the plan counts. */
   most(workspaceId: string): Promise<number>;
-  /** Whole minutes that people have spent in rooms since this month began (UTC). */
-  minutes(workspaceId: string): Promise<number>;
 }
 
 export function createRooms(deps: Deps): Rooms {
@@ -125,10 +121,6 @@ export function createRooms(deps: Deps): Rooms {
       };
     },
     most: (workspaceId) => participants.mostInOneRoom(db, workspaceId),
-    async minutes(workspaceId) {
-      const now = deps.clock.now();
-      return Math.floor((await secondsSince(db, workspaceId, monthOf(now), now)) / 60);
-    },
   };
 }
 
@@ -167,7 +159,7 @@ async function create(deps: Deps, workspaceId: string, input: RoomIn): Promise<S
       created_at: now,
       updated_at: now,
     });
-    await emitRoom({ tx, append, now }, roomCreated, made);
+    await emitRoom({ tx, append, facts: deps.facts, now }, roomCreated, made);
     return made;
   });
   bus.publish(ROOM_TOPIC, row.id);
@@ -235,9 +227,10 @@ async function refuseSize(
   const most = Math.min(roomParticipants, engineMax());
   if (wanted === undefined || wanted <= most) return wanted ?? most;
   if (wanted > roomParticipants) {
-    throw new AppError('QUOTA_EXCEEDED', {
-      message: `The plan allows ${roomParticipants} people in one room.`,
-    });
+    throw quotaExceeded(
+      { workspaceId, resource: 'ROOM_PARTICIPANTS' },
+      `The plan allows ${roomParticipants} people in one room.`,
+    );
   }
   throw badRequest('maxParticipants', `Rooms of this platform take at most ${engineMax()} people.`);
 }

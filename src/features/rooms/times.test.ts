@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
@@ -121,26 +122,41 @@ test('a room that expires ends for whoever is in it', async () => {
   assert.equal((await ada.next('ended')).reason, 'EXPIRED');
 });
 
-test('the minutes of people are counted by the month, over midnight, and kept when the room is deleted', async () => {
+test('the time of people is counted once, over midnight, however often it is looked at', async () => {
   clock.set('2026-11-30T23:30:00.000Z');
-  const { key: own } = await app.createKey();
-  const minutes = async () =>
-    Object((await app.request('GET', '/quota/ROOM_MINUTES', { key: own })).assertOk(200).at('data'));
+  const { key: own, account } = await app.createKey();
+  const minutes = async () => {
+    const rows = await app.container.db
+      .selectFrom('fact')
+      .select((eb) => [eb.fn.sum<string>('amount').as('ms'), eb.fn.max('amount').as('most')])
+      .select(sql<string>`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')`.as('day'))
+      .where('workspace_id', '=', account.live)
+      .where('kind', '=', 'ROOM')
+      .groupBy('day')
+      .orderBy('day')
+      .execute();
+    for (const { most } of rows) assert.ok(Number(most) <= 60_000);
+    return rows.map(({ ms }) => Number(ms) / 60_000);
+  };
+  const count = () => runTask(app.container, 'time in rooms');
   const [id, other] = [await createRoom(app, own), await createRoom(app, own)];
   const [ada, bob] = [
     await joinRoom(app, own, id, { identity: 'ada' }),
     await joinRoom(app, own, other, { identity: 'bob' }),
   ];
   clock.advance(20 * 60_000);
-  assert.deepEqual(await minutes(), {
-    ...{ key: 'ROOM_MINUTES', limit: null, used: 40, remaining: null, unit: 'MINUTES' },
-    resetsAt: '2026-12-01T00:00:00.000Z',
-  });
+  await Promise.all([count(), count(), count()]);
+  assert.deepEqual(await minutes(), [40]);
+  clock.advance(30_000);
   bob.send({ type: 'leave' });
   await bob.end();
+  await count();
+  assert.deepEqual(await minutes(), [41]);
   clock.advance(15 * 60_000);
-  assert.equal((await minutes()).used, 5, 'since the month began');
+  await count();
+  assert.deepEqual(await minutes(), [50.5, 5.5]);
   (await app.request('DELETE', `/rooms/${id}`, { key: own })).assertOk(200);
   assert.equal(await ada.end(), 4410);
-  assert.equal((await minutes()).used, 5);
+  await count();
+  assert.deepEqual(await minutes(), [50.5, 5.5], 'and the room is gone');
 });

@@ -1,4 +1,5 @@
 import type { RoomEndReason, RoomParticipantLeaveReason } from '../../platform/db/tables.generated.ts';
+import { countStay } from './attendance.service.ts';
 import { emitParticipant, emitRoom, type Told } from './emit.ts';
 import { participantLeft, roomEnded, roomIdle, roomStarted } from './events.ts';
 import type { ParticipantRow } from './participants.repository.ts';
@@ -6,7 +7,6 @@ import * as participants from './participants.repository.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { withPresence } from './rules.ts';
-import { addUsage } from './usage.repository.ts';
 
 /** Brings the room in line with who is in it, under its lock. @param emptySince as in `withPresence`. */
 export async function settlePresence(told: Told, room: RoomRow, emptySince?: Date): Promise<RoomRow> {
@@ -38,10 +38,7 @@ export async function letGo(
     node_id: null,
     away_since: null,
   });
-  // What a stream plays is nobody's minutes.
-  const isPerson = left.bridge_id === null;
-  if (isPerson && left.joined_at !== null)
-    await addUsage(told.tx, room.workspace_id, left.joined_at, told.now);
+  await countStay(told, room.workspace_id, left);
   await emitParticipant(told, participantLeft, room.workspace_id, left);
 }
 

@@ -1,7 +1,9 @@
 import type { AppendEvent } from '../../events/index.ts';
-import { AppError } from '../../kernel/errors.ts';
+import { AppError, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import type { Facts } from '../facts/index.ts';
+import { countBeginning, countRest } from './airtime.service.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -21,6 +23,7 @@ export interface BroadcastChange {
   append: AppendEvent;
   recorder: BroadcastRecorder;
   follower: StreamFollower;
+  facts: Pick<Facts, 'append'>;
   now: Date;
 }
 
@@ -38,7 +41,10 @@ export async function startLocked(
   if (row.is_live) return row;
   if (!row.enabled) throw new AppError('CONFLICT', { field: 'enabled', message: 'The stream is disabled.' });
   if ((await repository.countLive(tx, row.workspace_id)) >= concurrent) {
-    throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${concurrent} broadcasts at once.` });
+    throw quotaExceeded(
+      { workspaceId: row.workspace_id, resource: 'CONCURRENT_STREAMS' },
+      `The plan allows ${concurrent} broadcasts at once.`,
+    );
   }
   const sessionId = row.has_signal ? await openBroadcast(change, row) : row.current_session_id;
   return commitTransition(change, row, rules.start(stateOf(row), now), {
@@ -56,6 +62,7 @@ async function openBroadcast(change: BroadcastChange, row: StreamRow): Promise<s
   if (session === undefined) return null;
   if (session.broadcast_started_at === null) {
     await repository.updateSession(tx, session.id, { broadcast_started_at: now });
+    await countStart(change, row);
     await admitRecording(change, row, session.id);
     return session.id;
   }
@@ -68,8 +75,14 @@ async function openBroadcast(change: BroadcastChange, row: StreamRow): Promise<s
     signal_started_at: now,
     broadcast_started_at: now,
   });
+  await countStart(change, row);
   await admitRecording(change, row, id);
   return id;
+}
+
+/** A broadcast begins with the first signal of it. */
+export function countStart({ tx, facts, now }: BroadcastChange, row: StreamRow): Promise<void> {
+  return countBeginning(tx, facts, { workspaceId: row.workspace_id, streamId: row.id, at: now });
 }
 
 /**
@@ -99,13 +112,14 @@ export async function admitLate(
 
 /** The broadcast of a session ends, by its creator or for a reason that the session tells. */
 export async function endBroadcast(
-  { tx, append, recorder }: BroadcastChange,
+  { tx, append, recorder, facts }: BroadcastChange,
   sessionId: string,
   at: Date,
   error: string | null = null,
 ): Promise<void> {
   // Why it was not recorded stays, unless there is something worse.
   const reason = error === null ? {} : { error };
+  await countRest(tx, facts, sessionId, at);
   await repository.updateSession(tx, sessionId, { broadcast_ended_at: at, ...reason });
   await recorder.ended(tx, append, sessionId);
 }

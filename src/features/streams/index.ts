@@ -5,6 +5,7 @@
  * see (`isLive`). A *session* is one signal with at most one broadcast; an *ingest session* is one encoder
  * connection, of which a session may have several.
  */
+export { createAirtime } from './airtime.service.ts';
 export { findBridgedTitle, lockBridgeTarget } from './bridges.repository.ts';
 export { listBroadcasts } from './broadcasts.repository.ts';
 export { emitRecordingReady } from './emit.ts';

@@ -9,6 +9,7 @@ import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { Facts } from '../facts/index.ts';
 import type { AssertOwnTiers } from '../tiers/index.ts';
 import type { BroadcastRecorder } from './broadcast.service.ts';
 import { admitLate, startLocked, stopLocked } from './broadcast.service.ts';
@@ -55,6 +56,7 @@ export interface StreamDeps {
   clock: Clock;
   recorder: BroadcastRecorder;
   follower: StreamFollower;
+  facts: Pick<Facts, 'append'>;
   assertOwnTiers: AssertOwnTiers;
 }
 
@@ -150,7 +152,7 @@ function toDate(text: string | null | undefined): Date | null | undefined {
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one lock.
 export function createStreams(deps: StreamDeps): Streams {
-  const { db, events, secrets, bus, clock, recorder, follower } = deps;
+  const { db, events, secrets, bus, clock, recorder, follower, facts } = deps;
 
   /** Locks the stream, runs the work, commits, and tells playback and ingest. */
   const locked = async <T>(
@@ -224,7 +226,7 @@ export function createStreams(deps: StreamDeps): Streams {
         const { plan, mode } = await lockWorkspace(tx, workspaceId);
         const stream = await repository.lockStream(tx, workspaceId, id);
         if (stream === undefined) throw notFound();
-        const change = { tx, append, recorder, follower, now: clock.now() };
+        const change = { tx, append, recorder, follower, facts, now: clock.now() };
         return startLocked(change, stream, rules.livePlan(plan, mode).concurrent);
       });
       bus.publish(STREAM_TOPIC, id);
@@ -232,7 +234,7 @@ export function createStreams(deps: StreamDeps): Streams {
     },
     stop: (workspaceId, id) =>
       locked(workspaceId, id, (tx, row, append) =>
-        stopLocked({ tx, append, recorder, follower, now: clock.now() }, row),
+        stopLocked({ tx, append, recorder, follower, facts, now: clock.now() }, row),
       ),
     rotateKey: (workspaceId, id) =>
       locked(workspaceId, id, async (tx, _row, append) => {

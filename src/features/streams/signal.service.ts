@@ -17,9 +17,10 @@ import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Guesses } from '../../platform/guesses.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { Facts } from '../facts/index.ts';
 import * as bridges from './bridges.repository.ts';
 import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
-import { admitRecording, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';
+import { admitRecording, countStart, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';
 import {
   announceUpcoming,
   emitRefusal,
@@ -46,6 +47,7 @@ export interface StreamSignalDeps {
   log: Logger;
   recorder: BroadcastRecorder;
   follower: StreamFollower;
+  facts: Pick<Facts, 'append'>;
   guesses: Guesses;
   /** How long a broken connection may take to come back before the signal falls. */
   graceMs: number;
@@ -188,7 +190,7 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
     const { concurrent } = rules.livePlan(account.plan, account.mode);
     await raiseSignal(
       deps,
-      { tx, append, recorder: deps.recorder, follower: deps.follower, now },
+      { tx, append, recorder: deps.recorder, follower: deps.follower, facts: deps.facts, now },
       row,
       concurrent,
     );
@@ -247,7 +249,10 @@ async function openSession(change: BroadcastChange, row: StreamRow): Promise<str
       error: rules.isRefusal(last.error) ? null : last.error,
       broadcast_started_at: row.is_live ? (last.broadcast_started_at ?? now) : last.broadcast_started_at,
     });
-    if (row.is_live && last.broadcast_started_at === null) await admitRecording(change, row, last.id);
+    if (row.is_live && last.broadcast_started_at === null) {
+      await countStart(change, row);
+      await admitRecording(change, row, last.id);
+    }
     return last.id;
   }
   if (last !== undefined && last.broadcast_started_at !== null && last.broadcast_ended_at === null) {
@@ -261,7 +266,10 @@ async function openSession(change: BroadcastChange, row: StreamRow): Promise<str
     signal_started_at: now,
     broadcast_started_at: row.is_live ? now : null,
   });
-  if (row.is_live) await admitRecording(change, row, id);
+  if (row.is_live) {
+    await countStart(change, row);
+    await admitRecording(change, row, id);
+  }
   return id;
 }
 
@@ -315,7 +323,8 @@ async function tellDue(deps: StreamSignalDeps, id: string, now: Date): Promise<v
   await deps.events.transaction(async (tx, append) => {
     const row = await repository.lockAnyStream(tx, id);
     if (row === undefined) return;
-    const change = { tx, append, recorder: deps.recorder, follower: deps.follower, now };
+    const { recorder, follower, facts } = deps;
+    const change = { tx, append, recorder, follower, facts, now };
     const limit = liveLimit(row, now);
     if (limit !== null) {
       await stopLocked(change, row, limit === 'duration' ? 'DURATION_EXCEEDED' : null);

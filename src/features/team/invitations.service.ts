@@ -1,7 +1,7 @@
 import type { Caller } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { parseEmail } from '../../kernel/email.ts';
-import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { AppError, badRequest, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS } from '../../kernel/plans.ts';
@@ -101,7 +101,8 @@ async function invite(
   { accountId, actor }: Acting,
   { email, teamRole }: InvitationIn,
 ): Promise<InvitationRow> {
-  const { plan } = await lockWorkspace(tx, await workspaceOf(tx, accountId, 'live'));
+  const workspaceId = await workspaceOf(tx, accountId, 'live');
+  const { plan } = await lockWorkspace(tx, workspaceId);
   const now = clock.now();
   await repository.expireInvitations(tx, accountId, now);
   const owner = await repository.findOwner(tx, accountId);
@@ -111,7 +112,7 @@ async function invite(
   const { members, pending } = await repository.countSeats(tx, accountId, now);
   if (1 + members + pending >= limit) {
     const message = `The plan allows ${limit} people in the team, its owner and pending invitations included.`;
-    throw new AppError('QUOTA_EXCEEDED', { message });
+    throw quotaExceeded({ workspaceId, resource: 'TEAM_SEATS' }, message);
   }
   const token = newSecret();
   const hash = hashSecret(token);

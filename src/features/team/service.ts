@@ -1,7 +1,7 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
 import { type Caller, holds, RIGHTS, type TeamRole } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { AppError, notFound } from '../../kernel/errors.ts';
+import { AppError, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
@@ -192,7 +192,7 @@ async function accept(deps: Deps, userId: string, token: string) {
     const { members } = await repository.countSeats(tx, accountId, now);
     if (1 + members + 1 > PLANS[plan].teamSeats) {
       const message = `The plan of the account allows ${PLANS[plan].teamSeats} people in its team.`;
-      throw new AppError('QUOTA_EXCEEDED', { message });
+      throw quotaExceeded({ workspaceId, resource: 'TEAM_SEATS' }, message);
     }
     const { team_role: teamRole } = invitation;
     const member = { id: newId('mem'), account_id: accountId, user_id: userId, team_role: teamRole };

@@ -1,5 +1,5 @@
 import { dateFromMs } from '../../kernel/clock.ts';
-import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { AppError, badRequest, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS } from '../../kernel/plans.ts';
@@ -162,7 +162,7 @@ async function open(
   const { openUploads } = PLANS[plan];
   if ((await repository.countOpen(tx, workspaceId)) >= openUploads) {
     const message = `The plan allows ${openUploads} uploads at once: complete or cancel some.`;
-    throw new AppError('QUOTA_EXCEEDED', { message });
+    throw quotaExceeded({ workspaceId, resource: 'OPEN_UPLOADS' }, message);
   }
   await intake.hold.reserve(tx, { workspaceId, videoId }, sizeBytes ?? 0);
   const token = mintToken();

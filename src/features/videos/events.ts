@@ -58,6 +58,31 @@ export const videoDeleted = defineEvent({
   sample: { videoId: SAMPLE_ID, deletedAt: '2026-11-21T09:00:00.000Z', sequence: 9 },
 });
 
+export const videoExpiring = defineEvent({
+  type: 'video.expiring',
+  description: 'A recording is deleted in seven days: the plan keeps it no longer.',
+  data: Type.Object({
+    videoId,
+    title: Type.String(),
+    deletesAt: Type.String({ ...Instant, description: 'Not before this.' }),
+    sequence,
+  }),
+  sample: {
+    videoId: SAMPLE_ID,
+    title: 'Opening night',
+    deletesAt: '2026-11-27T09:00:00.000Z',
+    sequence: 8,
+  },
+  notice: {
+    severity: 'INFO',
+    words: ({ title, deletesAt, videoId: id }) => ({
+      title: 'A recording is deleted soon',
+      body: `The plan keeps "${title}" until ${deletesAt.slice(0, 10)}. A bigger plan keeps it longer.`,
+      resource: { type: 'VIDEO', id },
+    }),
+  },
+});
+
 export const videoPublished = defineEvent({
   type: 'video.published',
   description: 'A ready video has left PRIVATE for the first time.',
@@ -178,6 +203,7 @@ export const videoEvents: EventDefinition[] = [
   videoCreated,
   videoUpdated,
   videoDeleted,
+  videoExpiring,
   videoPublished,
   videoUnpublished,
   videoCaptionReady,

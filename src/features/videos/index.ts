@@ -27,6 +27,7 @@ export { topHeight } from './processing/rules.ts';
 export type { VideoPurge } from './purge.service.ts';
 export { createVideoPurge } from './purge.service.ts';
 export { countPublicVideos, hasVideo, type ShownVideo } from './repository.ts';
+export { createRetention } from './retention.service.ts';
 export { videoRoutes } from './routes.ts';
 export { toLinked } from './schemas.ts';
 export type { UploadSessions, VideoDeleted, Videos } from './service.ts';

@@ -217,8 +217,16 @@ export function findOriginal(db: Db, workspaceId: string, id: string) {
     .executeTakeFirst();
 }
 
+/** Whole minutes of all that can be played, or could be. */
+export async function minutesOf(db: Db, workspaceId: string): Promise<number> {
+  const { rows } = await sql<{ minutes: number }>`
+    select floor(coalesce(sum(duration_sec), 0) / 60)::bigint as minutes from video
+    where workspace_id = ${workspaceId} and deleted_at is null and duration_sec is not null`.execute(db);
+  return rows[0]?.minutes ?? 0;
+}
+
 /** What time does to videos: at most so many at once. */
-const BATCH = 1000;
+export const BATCH = 1000;
 
 export function dueToPublish(db: Db, now: Date): Promise<{ id: string }[]> {
   return db
@@ -231,18 +239,30 @@ export function dueToPublish(db: Db, now: Date): Promise<{ id: string }[]> {
     .execute();
 }
 
-/** Recordings of accounts with this plan that were made before `before`. */
-export function oldRecordings(db: Db, plan: Plan, before: Date) {
+export type AgingRecording = Pick<
+  VideoRow,
+  'id' | 'workspace_id' | 'created_at' | 'retention_said_at' | 'retention_said_for'
+>;
+
+/** Recordings of accounts with this plan that were made until then, by the order of their ids after this one. */
+export function agingRecordings(db: Db, plan: Plan, until: Date, after: string): Promise<AgingRecording[]> {
   return db
     .selectFrom('video')
     .innerJoin('workspace', 'workspace.id', 'video.workspace_id')
     .innerJoin('account', 'account.id', 'workspace.account_id')
-    .select(['video.id', 'video.workspace_id'])
+    .select([
+      'video.id',
+      'video.workspace_id',
+      'video.created_at',
+      'video.retention_said_at',
+      'video.retention_said_for',
+    ])
     .where('video.source', '=', 'RECORDING')
-    .where('video.created_at', '<', before)
+    .where('video.created_at', '<=', until)
     .where('video.deleted_at', 'is', null)
     .where('account.plan', '=', plan)
-    .orderBy('video.created_at')
+    .where('video.id', '>', after)
+    .orderBy('video.id')
     .limit(BATCH)
     .execute();
 }

@@ -1,15 +1,12 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
-import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { DAY_MS } from '../../kernel/durations.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
-import { PLANS } from '../../kernel/plans.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Chapter } from '../../platform/db/json-columns.ts';
-import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { AssertOwnTiers } from '../tiers/index.ts';
 import { differs, emitUpdated } from './emit.ts';
 import { videoDeleted, videoPublished, videoUnpublished } from './events.ts';
@@ -86,6 +83,8 @@ export interface Videos {
   list(workspaceId: string, filter: VideoFilter, page: PageRequest): Promise<ShownVideo[]>;
   get(workspaceId: string, id: string): Promise<ShownVideo>;
   update(workspaceId: string, id: string, input: VideoSettings): Promise<ShownVideo>;
+  /** Whole minutes of the videos that are there. */
+  minutes(workspaceId: string): Promise<number>;
   /** It answers NOT_FOUND from here on; its files go after 30 days. */
   remove(workspaceId: string, id: string): Promise<void>;
   /** @param at later; now when it is null. @throws {AppError} CONFLICT when it is to be later and is public. */
@@ -95,8 +94,6 @@ export interface Videos {
   retry(workspaceId: string, id: string): Promise<ShownVideo>;
   /** Publishes what is due. */
   publishDue(): Promise<void>;
-  /** Deletes recordings that are older than their plan keeps them. */
-  deleteOldRecordings(): Promise<void>;
 }
 
 export function createVideos(deps: VideoDeps): Videos {
@@ -117,6 +114,7 @@ export function createVideos(deps: VideoDeps): Videos {
         await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
         await update(tx, append, row, input, clock.now());
       }),
+    minutes: (workspaceId) => repository.minutesOf(db, workspaceId),
     remove: (workspaceId, id) => remove(deps, workspaceId, id),
     publish: (workspaceId, id, at) =>
       locked(workspaceId, id, async (tx, row, append) => {
@@ -147,7 +145,6 @@ export function createVideos(deps: VideoDeps): Videos {
         bus.publish(VIDEO_TOPIC, id);
       }
     },
-    deleteOldRecordings: () => deleteOldRecordings(deps),
   };
 }
 
@@ -319,18 +316,4 @@ async function retry(deps: VideoDeps, workspaceId: string, id: string): Promise<
     const queued = await transitions.retry({ tx, append, row, now: clock.now() });
     if (queued !== null) await processing.start(tx, queued);
   });
-}
-
-async function deleteOldRecordings(deps: VideoDeps): Promise<void> {
-  const nowMs = deps.clock.ms();
-  for (const plan of VALUES.account.plan) {
-    const days = PLANS[plan].recordingRetentionDays;
-    if (days === null) continue;
-    for (const row of await repository.oldRecordings(deps.db, plan, dateFromMs(nowMs - days * DAY_MS))) {
-      // Another worker, or its owner, may have been faster.
-      await remove(deps, row.workspace_id, row.id).catch((error: unknown) => {
-        if (!(error instanceof AppError)) throw error;
-      });
-    }
-  }
 }

@@ -3,7 +3,10 @@ import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
+import { runTask } from '../../../test/harness/parts.ts';
 import { insertReadyVideo, videoEvents } from '../../../test/harness/videos.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Db } from '../../platform/db/index.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { createVideoPurge } from './purge.service.ts';
 
@@ -17,6 +20,29 @@ before(async () => {
   account = await app.createAccount();
 });
 after(() => app.close());
+
+/** Somebody has paid for the video. */
+async function buyVideo(db: Db, workspaceId: string, videoId: string): Promise<void> {
+  const [customerId, purchaseId] = [newId('cus'), newId('pur')];
+  const at = clock.now();
+  await db
+    .insertInto('customer')
+    .values({
+      id: customerId,
+      workspace_id: workspaceId,
+      email: 'ada@example.com',
+      created_at: at,
+      updated_at: at,
+    })
+    .execute();
+  await db
+    .insertInto('purchase')
+    .values({
+      ...{ id: purchaseId, workspace_id: workspaceId, customer_id: customerId, video_id: videoId },
+      ...{ kind: 'VIDEO', status: 'PAID', amount_cents: 500, created_at: at },
+    })
+    .execute();
+}
 
 async function filesOf(id: string): Promise<number> {
   let count = 0;
@@ -80,36 +106,65 @@ describe('deleted videos', () => {
 });
 
 describe('recordings', () => {
-  test('are deleted when their plan keeps them no longer; uploads stay', async () => {
-    const { db, videos } = app.container;
+  const old = () => runTask(app.container, 'old recordings');
+
+  test('are told of and deleted when their plan keeps them no longer; uploads and what was paid for stay', async () => {
+    const { db } = app.container;
     const free = await app.createAccount({ plan: 'FREE' });
     const star = await app.createAccount({ plan: 'STAR' });
     const vip = await app.createAccount({ plan: 'VIP' });
     const made = { source: 'RECORDING', created_at: clock.now() } as const;
     const recordings = new Map([
       ['FREE', await insertReadyVideo(db, free.live, made)],
+      ['sold', await insertReadyVideo(db, free.live, made)],
       ['STAR', await insertReadyVideo(db, star.live, made)],
       ['VIP', await insertReadyVideo(db, vip.live, made)],
       ['upload', await insertReadyVideo(db, free.live, { created_at: clock.now() })],
     ]);
+    await buyVideo(db, free.live, recordings.get('sold') ?? '');
     const left = async () => {
       const rows = await db.selectFrom('video').select('id').where('deleted_at', 'is', null).execute();
       const there = new Set(rows.map(({ id }) => id));
       return [...recordings].filter(([, id]) => there.has(id)).map(([name]) => name);
     };
-    clock.advance(7 * DAY_MS);
-    await videos.deleteOldRecordings();
-    assert.deepEqual(await left(), ['FREE', 'STAR', 'VIP', 'upload']);
-    clock.advance(1);
-    await Promise.all([videos.deleteOldRecordings(), videos.deleteOldRecordings()]);
-    assert.deepEqual(await left(), ['STAR', 'VIP', 'upload']);
-    const events = await videoEvents(db, recordings.get('FREE') ?? '');
+    const told = async (name: string) =>
+      (await videoEvents(db, recordings.get(name) ?? '')).map(({ type }) => type);
+    await Promise.all([old(), old()]);
     assert.deepEqual(
-      events.map(({ type }) => type),
-      ['video.deleted'],
+      [await told('FREE'), await told('STAR'), await told('sold')],
+      [['video.expiring'], [], []],
     );
+    clock.advance(7 * DAY_MS);
+    await old();
+    assert.deepEqual(await left(), ['FREE', 'sold', 'STAR', 'VIP', 'upload']);
+    clock.advance(1);
+    await Promise.all([old(), old()]);
+    assert.deepEqual(await left(), ['sold', 'STAR', 'VIP', 'upload']);
+    assert.deepEqual(await told('FREE'), ['video.expiring', 'video.deleted']);
+    // Nobody was told in time: seven days pass from when they are.
     clock.advance(1000 * DAY_MS);
-    await videos.deleteOldRecordings();
-    assert.deepEqual(await left(), ['VIP', 'upload']);
+    await old();
+    assert.deepEqual(await left(), ['sold', 'STAR', 'VIP', 'upload']);
+    clock.advance(7 * DAY_MS + 1);
+    await old();
+    assert.deepEqual(await left(), ['sold', 'VIP', 'upload']);
+  });
+
+  test('are saved by a bigger plan, and told of anew when it is over', async () => {
+    const { db, accounts } = app.container;
+    const account = await app.createAccount({ plan: 'FREE' });
+    const id = await insertReadyVideo(db, account.live, { source: 'RECORDING', created_at: clock.now() });
+    const types = async () => (await videoEvents(db, id)).map(({ type }) => type);
+    await old();
+    await accounts.setPlan(account.email, 'VIP');
+    clock.advance(100 * DAY_MS);
+    await old();
+    assert.deepEqual(await types(), ['video.expiring']);
+    await accounts.setPlan(account.email, 'STAR');
+    await old();
+    assert.deepEqual(await types(), ['video.expiring', 'video.expiring']);
+    clock.advance(7 * DAY_MS + 1);
+    await old();
+    assert.deepEqual(await types(), ['video.expiring', 'video.expiring', 'video.deleted']);
   });
 });

@@ -11,8 +11,10 @@ import type { DeliveryLogStatus as DeliveryStatus } from '../../platform/db/tabl
 import type { Logger } from '../../platform/logger.ts';
 import type { Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { Facts } from '../facts/index.ts';
 import { createAttempt } from './delivery/attempt.ts';
-import { finish, insertClaimed, recover } from './delivery/repository.ts';
+import { finishCounted } from './delivery/finish.ts';
+import { insertClaimed, recover } from './delivery/repository.ts';
 import { afterAttempt } from './delivery/schedule.ts';
 import { renderDelivery } from './delivery/signature.ts';
 import { webhookFailing, webhookSecretRotated, webhookTest } from './events.ts';
@@ -22,6 +24,7 @@ import * as repository from './repository.ts';
 
 interface Deps {
   db: Db;
+  facts: Pick<Facts, 'append'>;
   events: Events;
   catalogue: EventCatalogue;
   outbound: Outbound;
@@ -164,7 +167,7 @@ export function createAttempts(
 
 /** One attempt that is made here and now, and written down as any other. */
 function singleAttempts(deps: Deps) {
-  const { db, clock, timeoutMs } = deps;
+  const { clock, timeoutMs } = deps;
   const attempt = createAttempt(deps);
   const leaseSec = Math.ceil(timeoutMs / 1000) + LEASE_MARGIN_SEC;
   return {
@@ -193,7 +196,7 @@ function singleAttempts(deps: Deps) {
       const id = newId('dlv');
       const at = dateFromMs(clock.ms()).toISOString();
       const log = { id, eventType, status, at, ...answer };
-      const [done] = await finish(db, [{ job: job.id, lease: job.lease, retrySec, log }]);
+      const [done] = await finishCounted(deps, [{ job: job.id, lease: job.lease, retrySec, log }]);
       if (done === undefined) throw notFound();
       const { responseStatus, latencyMs, errorMessage } = answer;
       return { deliveryId: id, eventId, status, responseStatus, latencyMs, errorMessage };

@@ -36,9 +36,9 @@ beforeEach(async () => {
 });
 
 function startDeliveries(): DeliveryWorker {
-  const { db, outbound, secrets, clock, bus, log } = app.container;
+  const { db, facts, outbound, secrets, clock, bus, log } = app.container;
   const config = { retrySeconds: RETRY_SECONDS, timeoutMs: 800 };
-  const started = createDeliveryWorker({ db, outbound, secrets, clock, bus, log, config });
+  const started = createDeliveryWorker({ db, facts, outbound, secrets, clock, bus, log, config });
   started.start();
   return started;
 }

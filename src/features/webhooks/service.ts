@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { EventCatalogue } from '../../events/catalogue.ts';
 import { type Events, nextSequence } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { badRequest, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
@@ -11,6 +11,7 @@ import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { Facts } from '../facts/index.ts';
 import { createAttempts, type WebhookAttempts } from './attempts.service.ts';
 import { takeWaiting } from './delivery/repository.ts';
 import { SWITCHED_OFF } from './delivery/schedule.ts';
@@ -28,6 +29,7 @@ export interface WebhookDeps {
   events: Events;
   catalogue: EventCatalogue;
   outbound: Outbound;
+  facts: Pick<Facts, 'append'>;
   secrets: Secrets;
   clock: Clock;
   bus: Pick<Bus, 'publish'>;
@@ -162,7 +164,7 @@ async function create(
   const row = await db.transaction().execute(async (tx) => {
     await lockWorkspace(tx, workspaceId);
     if ((await repository.countWebhooks(tx, workspaceId)) >= limit) {
-      throw new AppError('QUOTA_EXCEEDED', { message: `The plan allows ${limit} webhooks.` });
+      throw quotaExceeded({ workspaceId, resource: 'WEBHOOKS' }, `The plan allows ${limit} webhooks.`);
     }
     return repository.insertWebhook(tx, workspaceId, {
       id,

@@ -43,6 +43,7 @@ export function errorHandler(log: Logger, conflict: (error: unknown) => AppError
       logRefusal(log, failure, request.id);
     }
     request.errorCode = failure.code;
+    request.quotaRefusal = failure.refusal ?? null;
     return reply.status(failure.status).headers(failure.headers).send(failure.body());
   };
 }

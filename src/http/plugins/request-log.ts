@@ -14,9 +14,14 @@ export function requestLog(
   ports: Pick<HttpPorts, 'requestLog'>,
 ): void {
   app.decorateRequest('errorCode', null);
+  app.decorateRequest('isCounted', false);
   app.addHook('onResponse', (request, reply, done) => {
-    if (isNoted(request, reply.statusCode) && isBelow(basePath, request.originalUrl)) {
-      noteRequest(ports.requestLog, request, { status: reply.statusCode, ms: reply.elapsedTime });
+    const status = reply.statusCode;
+    if (isBelow(basePath, request.originalUrl)) {
+      if (isNoted(request, status)) {
+        noteRequest(ports.requestLog, request, { status, ms: reply.elapsedTime });
+      }
+      countRequest(ports.requestLog, request, status);
     }
     done();
   });
@@ -32,6 +37,14 @@ interface Answer {
   status: number;
   /** Until it began. */
   ms: number;
+}
+
+/** Once, whatever it is; nothing where the caller is not known. */
+export function countRequest(recorder: RequestRecorder, request: FastifyRequest, status: number): void {
+  const { caller } = request;
+  if (caller === null || request.isCounted) return;
+  request.isCounted = true;
+  recorder.count({ workspaceId: caller.workspaceId, keyId: keyIdOf(caller), status });
 }
 
 /** Nothing where the caller is not known. */

@@ -17,6 +17,7 @@ import {
   type PlaybackSessions,
   playbackTokenRoutes,
   SESSION_ID,
+  type SentBytes,
   type Snapshots,
   STREAM_ID,
   type StreamSnapshot,
@@ -32,6 +33,7 @@ import {
   VIEWER_FLUSH_MS,
   type Viewers,
 } from '../../features/streams/index.ts';
+import type { Tally } from '../../features/usage/index.ts';
 import { createVideoSnapshots } from '../../features/videos/index.ts';
 import { startSchedule } from '../../jobs/schedule.ts';
 import { createLiveFiles, createVideoFiles } from '../../media/playback/index.ts';
@@ -48,6 +50,7 @@ type Needs = Base &
     recordings: Recordings;
     liveChat: LiveChat;
     followBox: FollowBox;
+    tally: Tally;
   };
 
 /** What viewers may be told. */
@@ -92,16 +95,20 @@ async function playbackPages(
   { assets }: PageRole,
 ): Promise<Page[]> {
   const { config, clock, log, store, platformHosts, access, sellers, playbackTokens: tokens } = needs;
-  const { arrivals, followBox, liveChat } = needs;
+  const { arrivals, followBox, liveChat, tally } = needs;
   const publicUrl = config.PUBLIC_URL;
   const reception = createReception(needs);
   const admissions = createAdmissions({ videos, access, platformHosts });
   const liveFiles = createLiveFiles({ liveDir: join(config.DATA_DIR, 'live'), log });
   const videoFiles = createVideoFiles({ store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
+  const sentBytes: SentBytes = {
+    add: ({ workspaceId, id: subjectId }, amount) =>
+      tally.add({ kind: 'EGRESS', workspaceId, subjectId, amount }),
+  };
   const mediaOrigins = await mediaOriginsOf(store);
   return [
     liveFilePages({
-      ...{ streams, access, viewers, arrivals, clock },
+      ...{ streams, access, viewers, arrivals, sentBytes, clock },
       files: liveFiles,
       watching: createWatching({ clock }),
     }),
@@ -111,7 +118,7 @@ async function playbackPages(
       followBox,
     }),
     beaconPage({ beacons: createBeacons({ ...needs, streams, videos, viewers }) }),
-    videoFilePages({ admissions, files: videoFiles }),
+    videoFilePages({ admissions, files: videoFiles, sentBytes }),
     videoWatchPages({
       ...{ admissions, videos, sellers, tokens, reception, assets, publicUrl, platformHosts, mediaOrigins },
       followBox,

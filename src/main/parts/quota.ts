@@ -1,24 +1,65 @@
-import { createQuota, type Heights, type Meter, quotaRoutes } from '../../features/quota/index.ts';
+import {
+  createQuota,
+  createQuotaNotices,
+  type Heights,
+  type Meter,
+  quotaEvents,
+  quotaRoutes,
+} from '../../features/quota/index.ts';
 import { livePlan } from '../../features/streams/index.ts';
 import { topHeight } from '../../features/videos/index.ts';
+import { minutesOf } from '../../kernel/minutes.ts';
 import { nextMonthOf } from '../../kernel/months.ts';
+import type { ResourceKey } from '../../kernel/plans.ts';
 import { ownerOf } from '../../platform/db/workspace.ts';
 import type { Core, Noun } from '../core.ts';
+import { EVERY } from '../part.ts';
 
 /** What each plan counts, by the feature that refuses what is over it. */
 function metersOf(core: Core): Meter[] {
-  const { db, clock, uploads, streams, restreams, rooms, webhooks, apiKeys, domains } = core;
+  const { db, clock, uploads, streams, restreams, rooms, webhooks, apiKeys, domains, usage, videos } = core;
+  // Only counted: no plan limits them.
+  const monthly = (
+    key: ResourceKey,
+    unit: 'MINUTES' | 'BYTES',
+    metric: 'ROOM' | 'EGRESS' | 'LIVE',
+  ): Meter => ({
+    key,
+    unit,
+    limit: () => null,
+    async used(workspaceId) {
+      const amount = await usage.thisMonth(workspaceId, metric);
+      return unit === 'MINUTES' ? minutesOf(amount) : amount;
+    },
+    resetsAt: () => nextMonthOf(clock.now()),
+    toldFor: 'MONTH',
+  });
   const storage = async (workspaceId: string) => (await ownerOf(db, workspaceId)).storageBytes;
   return [
     { key: 'STORAGE_BYTES', unit: 'BYTES', limit: (plan) => plan.storageBytes, used: storage },
-    { key: 'OPEN_UPLOADS', unit: 'COUNT', limit: (plan) => plan.openUploads, used: uploads.countOpen },
+    { key: 'VIDEO_MINUTES', unit: 'MINUTES', limit: () => null, used: videos.minutes },
+    {
+      key: 'OPEN_UPLOADS',
+      unit: 'COUNT',
+      limit: (plan) => plan.openUploads,
+      used: uploads.countOpen,
+      toldFor: 'DAY',
+    },
     {
       key: 'CONCURRENT_STREAMS',
       unit: 'COUNT',
       limit: (plan) => plan.concurrentStreams,
       used: streams.countLive,
+      toldFor: 'DAY',
     },
-    { key: 'ENCODERS', unit: 'COUNT', limit: (plan) => plan.encoders, used: streams.countSignals },
+    monthly('LIVE_MINUTES', 'MINUTES', 'LIVE'),
+    {
+      key: 'ENCODERS',
+      unit: 'COUNT',
+      limit: (plan) => plan.encoders,
+      used: streams.countSignals,
+      toldFor: 'DAY',
+    },
     {
       key: 'RESTREAM_TARGETS',
       unit: 'COUNT',
@@ -30,15 +71,17 @@ function metersOf(core: Core): Meter[] {
       unit: 'COUNT',
       limit: (plan) => plan.roomParticipants,
       used: rooms.most,
+      toldFor: 'DAY',
     },
+    monthly('ROOM_MINUTES', 'MINUTES', 'ROOM'),
+    monthly('EGRESS_BYTES', 'BYTES', 'EGRESS'),
     {
-      key: 'ROOM_MINUTES',
-      unit: 'MINUTES',
-      limit: () => null,
-      used: rooms.minutes,
-      resetsAt: () => nextMonthOf(clock.now()),
+      key: 'TEAM_SEATS',
+      unit: 'COUNT',
+      limit: (plan) => plan.teamSeats,
+      used: core.team.seatsUsed,
+      isOfAccount: true,
     },
-    { key: 'TEAM_SEATS', unit: 'COUNT', limit: (plan) => plan.teamSeats, used: core.team.seatsUsed },
     { key: 'WEBHOOKS', unit: 'COUNT', limit: (plan) => plan.webhooks, used: webhooks.count },
     { key: 'API_KEYS', unit: 'COUNT', limit: (plan) => plan.apiKeys, used: apiKeys.countUsable },
     {
@@ -51,12 +94,18 @@ function metersOf(core: Core): Meter[] {
 }
 
 export const quota: Noun = {
+  events: quotaEvents,
   build(core) {
-    const quota = createQuota({ ...core, meters: metersOf(core), requests: core.requestCounts });
+    const meters = metersOf(core);
+    const quota = createQuota({ ...core, meters, requests: core.requestCounts });
+    const notices = createQuotaNotices({ ...core, meters });
     const heights: Heights = {
       live: (plan, mode) => livePlan(plan, mode).maxHeight,
       upload: topHeight,
     };
-    return { routes: () => quotaRoutes({ quota, heights }) };
+    return {
+      routes: () => quotaRoutes({ quota, heights }),
+      tasks: () => [{ name: 'use of the plans', everyMs: EVERY.second, run: () => notices.run() }],
+    };
   },
 };

@@ -1,10 +1,12 @@
-import { createRequestLog, type RequestLog, requestLogRoutes } from '../../features/request-log/index.ts';
+import { createRequestLog, requestLogRoutes } from '../../features/request-log/index.ts';
+import type { Tally } from '../../features/usage/index.ts';
 import { BASE_PATH } from '../../http/app.ts';
+import type { RequestRecorder } from '../../http/ports.ts';
 import type { Built } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
-export function requestLogPart(base: Base): Built<{ requestLog: RequestLog }> {
-  const { config, metrics, cursors } = base;
+export function requestLogPart(base: Base & { tally: Tally }): Built<{ requestLog: RequestRecorder }> {
+  const { config, metrics, cursors, tally } = base;
   const requestLog = createRequestLog({
     ...base,
     basePath: BASE_PATH,
@@ -12,7 +14,12 @@ export function requestLogPart(base: Base): Built<{ requestLog: RequestLog }> {
     onDropped: metrics.requestsUnrecorded,
   });
   return {
-    gives: { requestLog },
+    gives: {
+      requestLog: {
+        note: requestLog.note,
+        count: (request) => tally.add({ kind: 'REQUEST', ...request, amount: 1 }),
+      },
+    },
     part: {
       routes: () => requestLogRoutes({ requestLog, cursors }),
       services: { api: () => ({ leave: () => requestLog.close() }) },

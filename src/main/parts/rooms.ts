@@ -1,4 +1,5 @@
 import {
+  createAttendance,
   createRoomAssembly,
   createRoomEntrance,
   createRoomGuests,
@@ -62,6 +63,7 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
   const rooms = createRooms(deps);
   const moderation = createRoomModeration(deps);
   const sweep = createRoomSweep(deps);
+  const attendance = createAttendance(base);
   const isOwnOrigin = createOwnOrigin({ publicUrl, hosts });
   return {
     gives: { rooms, roomEngine, roomRecordings: recordings, roomGuests: createRoomGuests(deps) },
@@ -82,6 +84,7 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
       jobs: () => [createRoomAssembly({ ...base, composer: composerOf(base) })],
       tasks: () => [
         { name: 'rooms', everyMs: EVERY.second, run: () => sweep.run() },
+        { name: 'time in rooms', everyMs: EVERY.minute, run: () => attendance.run() },
         { name: 'recordings of rooms', everyMs: EVERY.hour, run: () => recordings.sweep() },
       ],
       close: () => engine?.close(),

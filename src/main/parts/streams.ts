@@ -3,6 +3,7 @@ import type { Recordings } from '../../features/recordings/index.ts';
 import { followStream, restreamSnapshot } from '../../features/restreams/index.ts';
 import { createStreamTails, type StreamTails } from '../../features/stream-tails/index.ts';
 import {
+  createAirtime,
   createHealthSeries,
   createSignalSimulations,
   createStreamSignals,
@@ -50,6 +51,7 @@ export function streamsPart(needs: Needs): Built<Gives> {
     graceMs: config.SIGNAL_GRACE_MS,
   });
   const simulations = createSignalSimulations({ ...needs, streams });
+  const airtime = createAirtime(needs);
   const healthSeries = createHealthSeries({ ...needs, streams });
   const states = createStreamStates(needs);
   const tails = createStreamTails({
@@ -73,6 +75,7 @@ export function streamsPart(needs: Needs): Built<Gives> {
       ],
       tasks: () => [
         { name: 'stream sweep', everyMs: SWEEP_MS, run: () => signals.sweep() },
+        { name: 'time on air', everyMs: EVERY.minute, run: () => airtime.run() },
         { name: 'old health', everyMs: EVERY.minute, run: () => healthSeries.forget() },
         { name: 'log of the streams', everyMs: EVERY.minute, run: () => tails.prune() },
       ],

@@ -1,3 +1,4 @@
+import { paidVideos } from '../../features/members/index.ts';
 import { assertOwnTiers } from '../../features/tiers/index.ts';
 import { Upload, type Uploads } from '../../features/uploads/index.ts';
 import {
@@ -7,6 +8,7 @@ import {
   createAudience,
   createCaptions,
   createLockVideo,
+  createRetention,
   createThumbnails,
   createVideos,
   thumbnailRoutes,
@@ -44,6 +46,7 @@ export function videosPart(needs: Needs): Built<Gives> {
     assertOwnTiers,
     onDeleted: [(tx, _append, video) => uploads.cancelFor(tx, video.id)],
   });
+  const retention = createRetention({ ...needs, remove: videos.remove, paidVideos });
   const locked = createLockVideo(needs);
   const captions = createCaptions({ ...needs, videos, locked });
   const thumbnails = createThumbnails({ ...needs, videos, locked });
@@ -62,7 +65,7 @@ export function videosPart(needs: Needs): Built<Gives> {
       ],
       tasks: () => [
         { name: 'planned publications', everyMs: EVERY.second, run: () => videos.publishDue() },
-        { name: 'old recordings', everyMs: EVERY.hour, run: () => videos.deleteOldRecordings() },
+        { name: 'old recordings', everyMs: EVERY.hour, run: () => retention.run() },
         { name: 'deleted videos', everyMs: EVERY.hour, run: () => videoPurge.run() },
         { name: 'counted viewers', everyMs: EVERY.hour, run: () => audience.forgetViewers() },
       ],

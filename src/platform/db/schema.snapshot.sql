@@ -242,6 +242,7 @@ CREATE INDEX booking_email ON public.booking USING btree (workspace_id, customer
 CREATE INDEX booking_held ON public.booking USING btree (held_until) WHERE (status = 'PENDING_PAYMENT'::text);
 CREATE INDEX booking_occurrence ON public.booking USING btree (occurrence_id) WHERE (occurrence_id IS NOT NULL);
 CREATE INDEX booking_product_start ON public.booking USING btree (product_id, starts_at);
+CREATE INDEX booking_recording ON public.booking USING btree (recording_video_id) WHERE (recording_video_id IS NOT NULL);
 CREATE INDEX booking_room ON public.booking USING btree (room_id) WHERE (room_id IS NOT NULL);
 CREATE INDEX booking_unreminded ON public.booking USING btree (starts_at) WHERE ((status = 'CONFIRMED'::text) AND (reminded_at IS NULL));
 CREATE INDEX booking_workspace ON public.booking USING btree (workspace_id, id DESC);
@@ -1270,6 +1271,19 @@ CREATE INDEX purchase_subscription ON public.purchase USING btree (subscription_
 CREATE INDEX purchase_video ON public.purchase USING btree (workspace_id, video_id, id DESC) WHERE (video_id IS NOT NULL);
 CREATE INDEX purchase_workspace ON public.purchase USING btree (workspace_id, id DESC);
 
+create table quota_notice (
+  workspace_id text not null,
+  resource text not null,
+  told smallint not null,
+  told_used bigint not null,
+  period_start timestamp with time zone,
+  version integer not null default 0,
+  event_sequence integer not null default 0,
+  constraint quota_notice_pkey PRIMARY KEY (workspace_id, resource),
+  constraint quota_notice_told_check CHECK ((told = ANY (ARRAY[0, 80, 95, 100]))),
+  constraint quota_notice_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+
 create table recording (
   session_id text not null,
   workspace_id text not null,
@@ -1506,6 +1520,7 @@ create table room_participant (
   joined_at timestamp with time zone,
   left_at timestamp with time zone,
   bridge_id text,
+  counted_until timestamp with time zone,
   constraint room_participant_check CHECK (((state = 'LEFT'::text) = (leave_reason IS NOT NULL))),
   constraint room_participant_check1 CHECK (((state = 'LEFT'::text) = (left_at IS NOT NULL))),
   constraint room_participant_check2 CHECK (((connection_id IS NULL) = (node_id IS NULL))),
@@ -1515,6 +1530,7 @@ create table room_participant (
   constraint room_participant_room_id_fkey FOREIGN KEY (room_id) REFERENCES room(id) ON DELETE CASCADE,
   constraint room_participant_state_check CHECK ((state = ANY (ARRAY['JOINING'::text, 'ACTIVE'::text, 'LEFT'::text])))
 );
+CREATE INDEX room_participant_active ON public.room_participant USING btree (id) WHERE ((state = 'ACTIVE'::text) AND (bridge_id IS NULL));
 CREATE INDEX room_participant_bridge ON public.room_participant USING btree (bridge_id) WHERE (bridge_id IS NOT NULL);
 CREATE INDEX room_participant_open ON public.room_participant USING btree (node_id) WHERE (state <> 'LEFT'::text);
 CREATE UNIQUE INDEX room_participant_present ON public.room_participant USING btree (room_id, identity) WHERE (state <> 'LEFT'::text);
@@ -1546,14 +1562,6 @@ CREATE UNIQUE INDEX room_recording_open ON public.room_recording USING btree (ro
 CREATE INDEX room_recording_room ON public.room_recording USING btree (room_id, started_at);
 CREATE INDEX room_recording_unsettled ON public.room_recording USING btree (id) WHERE (settled_at IS NULL);
 CREATE UNIQUE INDEX room_recording_video_id_key ON public.room_recording USING btree (video_id);
-
-create table room_usage (
-  workspace_id text not null,
-  day timestamp with time zone not null,
-  seconds bigint not null,
-  constraint room_usage_pkey PRIMARY KEY (workspace_id, day),
-  constraint room_usage_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
-);
 
 create table sandbox_card (
   ref text not null,
@@ -1759,11 +1767,13 @@ create table stream_session (
   peak_viewers integer not null default 0,
   unique_viewers integer not null default 0,
   error text,
+  counted_until timestamp with time zone,
   constraint stream_session_pkey PRIMARY KEY (id),
   constraint stream_session_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
   constraint stream_session_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX stream_session_list ON public.stream_session USING btree (stream_id, id DESC);
+CREATE INDEX stream_session_on_air ON public.stream_session USING btree (id) WHERE ((broadcast_started_at IS NOT NULL) AND (broadcast_ended_at IS NULL));
 
 create table stream_viewer (
   stream_id text not null,
@@ -2064,6 +2074,7 @@ create table usage_total (
   constraint usage_total_pkey PRIMARY KEY (workspace_id, metric, span, at),
   constraint usage_total_span_check CHECK ((span = ANY (ARRAY[15, 1440])))
 );
+CREATE INDEX usage_total_recent ON public.usage_total USING btree (at) WHERE (span = 15);
 
 create table user_session (
   id text not null,
@@ -2135,6 +2146,8 @@ create table video (
   deleted_at timestamp with time zone,
   purged_at timestamp with time zone,
   has_preview boolean not null default false,
+  retention_said_at timestamp with time zone,
+  retention_said_for timestamp with time zone,
   constraint video_pkey PRIMARY KEY (id),
   constraint video_source_check CHECK ((source = ANY (ARRAY['UPLOAD'::text, 'IMPORT'::text, 'RECORDING'::text, 'CLIP'::text]))),
   constraint video_status_check CHECK ((status = ANY (ARRAY['UPLOADING'::text, 'QUEUED'::text, 'PROCESSING'::text, 'READY'::text, 'FAILED'::text]))),
@@ -2142,6 +2155,7 @@ create table video (
   constraint video_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX video_external ON public.video USING btree (workspace_id, external_id) WHERE ((external_id IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX video_minutes ON public.video USING btree (workspace_id) INCLUDE (duration_sec) WHERE ((deleted_at IS NULL) AND (duration_sec IS NOT NULL));
 CREATE INDEX video_public ON public.video USING btree (id DESC) WHERE ((deleted_at IS NULL) AND (status = 'READY'::text) AND (visibility = 'PUBLIC'::text));
 CREATE INDEX video_public_workspace ON public.video USING btree (workspace_id, id DESC) WHERE ((deleted_at IS NULL) AND (status = 'READY'::text) AND (visibility = 'PUBLIC'::text));
 CREATE INDEX video_publish_at ON public.video USING btree (publish_at) WHERE ((publish_at IS NOT NULL) AND (deleted_at IS NULL));

@@ -163,6 +163,9 @@ export const VALUES = {
     status: ['PENDING', 'PAID', 'FAILED', 'REFUNDED', 'PARTIALLY_REFUNDED', 'DISPUTED'],
     status_before_dispute: ['PAID', 'PARTIALLY_REFUNDED'],
   },
+  quota_notice: {
+    told: [],
+  },
   restream: {
     start_mode: ['WITH_BROADCAST', 'WITH_SIGNAL', 'MANUAL'],
     wish: ['AUTO', 'STARTED', 'STOPPED'],
@@ -316,6 +319,7 @@ export type ProviderLookProvider = (typeof VALUES.provider_look.provider)[number
 export type PurchaseKind = (typeof VALUES.purchase.kind)[number];
 export type PurchaseStatus = (typeof VALUES.purchase.status)[number];
 export type PurchaseStatusBeforeDispute = (typeof VALUES.purchase.status_before_dispute)[number];
+export type QuotaNoticeTold = (typeof VALUES.quota_notice.told)[number];
 export type RestreamStartMode = (typeof VALUES.restream.start_mode)[number];
 export type RestreamWish = (typeof VALUES.restream.wish)[number];
 export type RestreamTargetPlatform = (typeof VALUES.restream_target.platform)[number];
@@ -1200,6 +1204,16 @@ export interface PurchaseTable {
   created_at: Date;
 }
 
+export interface QuotaNoticeTable {
+  workspace_id: string;
+  resource: string;
+  told: QuotaNoticeTold;
+  told_used: number;
+  period_start: Date | null;
+  version: Generated<number>;
+  event_sequence: Generated<number>;
+}
+
 export interface RecordingTable {
   session_id: string;
   workspace_id: string;
@@ -1373,6 +1387,7 @@ export interface RoomParticipantTable {
   joined_at: Date | null;
   left_at: Date | null;
   bridge_id: string | null;
+  counted_until: Date | null;
 }
 
 export interface RoomRecordingTable {
@@ -1390,12 +1405,6 @@ export interface RoomRecordingTable {
   video_id: string | null;
   settled_at: Date | null;
   ready_said_at: Date | null;
-}
-
-export interface RoomUsageTable {
-  workspace_id: string;
-  day: Date;
-  seconds: number;
 }
 
 export interface SandboxCardTable {
@@ -1550,6 +1559,7 @@ export interface StreamSessionTable {
   peak_viewers: Generated<number>;
   unique_viewers: Generated<number>;
   error: string | null;
+  counted_until: Date | null;
 }
 
 export interface StreamViewerTable {
@@ -1816,6 +1826,8 @@ export interface VideoTable {
   deleted_at: Date | null;
   purged_at: Date | null;
   has_preview: Generated<boolean>;
+  retention_said_at: Date | null;
+  retention_said_for: Date | null;
 }
 
 export interface VideoCaptionTable {
@@ -2012,6 +2024,7 @@ export interface Database {
   provider_event: ProviderEventTable;
   provider_look: ProviderLookTable;
   purchase: PurchaseTable;
+  quota_notice: QuotaNoticeTable;
   recording: RecordingTable;
   recording_part: RecordingPartTable;
   recovery_code: RecoveryCodeTable;
@@ -2025,7 +2038,6 @@ export interface Database {
   room_node: RoomNodeTable;
   room_participant: RoomParticipantTable;
   room_recording: RoomRecordingTable;
-  room_usage: RoomUsageTable;
   sandbox_card: SandboxCardTable;
   sandbox_payment: SandboxPaymentTable;
   sandbox_refund: SandboxRefundTable;

@@ -93,3 +93,19 @@ export async function setStorage(tx: Tx, workspaceId: string, storageBytes: numb
     .where('id', '=', workspaceId)
     .execute();
 }
+
+/** Workspaces that store something, by the order of their ids after this one. */
+export function storingAfter(
+  db: Db,
+  after: string,
+  most: number,
+): Promise<{ id: string; storageBytes: number }[]> {
+  return db
+    .selectFrom('workspace')
+    .select(['id', 'storage_bytes as storageBytes'])
+    .where('storage_bytes', '>', 0)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(most)
+    .execute();
+}

@@ -7,6 +7,7 @@ import type { Arrivals } from '../../arrivals/index.ts';
 import type { Access } from '../access.service.ts';
 import { tokenMark } from '../playback-sessions.ts';
 import { fileRequestOf, sendFile, viewerOf } from '../reply.ts';
+import { countSent, type SentBytes } from '../sent-bytes.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 import type { WatchedBy, Watcher, Watching } from './watching.ts';
@@ -18,6 +19,7 @@ interface Deps {
   viewers: WatchedBy;
   watching: Watching;
   arrivals: Pick<Arrivals, 'meet'>;
+  sentBytes: SentBytes;
   clock: Clock;
 }
 
@@ -51,7 +53,7 @@ type Read = (request: LiveRequest, view: View, params: Params) => Promise<FileRe
  * master playlist, to players that were watching; a preview token opens it to the owner while `hasSignal`.
  */
 export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
-  const { streams, access, files, viewers, watching, arrivals } = deps;
+  const { streams, access, files, viewers, watching, arrivals, sentBytes } = deps;
   const admit = async (request: FileOfStream, reply: FastifyReply): Promise<View | null> => {
     const { params } = request;
     const stream = await streams.get(params.streamId);
@@ -81,6 +83,7 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
       viewers.seen(stream, { ...watcher, token: tokenMark(view.suffix) }, meet);
       watching.seen(stream.id, watcher);
     }
+    countSent(sentBytes, view.stream, reply, answer);
     return sendFile(reply, answer);
   };
   return (app) => {

@@ -2,11 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { FileReply, FileRequest, VideoFiles } from '../../../media/contract/index.ts';
 import { fileRequestOf, sendFile } from '../reply.ts';
+import { countSent, type SentBytes } from '../sent-bytes.ts';
 import type { Admission, Admissions, Visit } from './admission.service.ts';
 
 interface Deps {
   admissions: Admissions;
   files: VideoFiles;
+  sentBytes: SentBytes;
 }
 
 type Params = { videoId: string; folder: string; rung: string; file: string };
@@ -33,8 +35,9 @@ const FORBIDDEN: FileReply = {
  * does not exist and what the viewer may not see is 404 without a body; a site that the account does not list is
  * 403. Only complete files of the current revision have an address: originals and unfinished runs have none.
  */
-export function videoFilePages({ admissions, files }: Deps): (app: FastifyInstance) => void {
-  const serve = serving({ admissions, files });
+export function videoFilePages(deps: Deps): (app: FastifyInstance) => void {
+  const { files } = deps;
+  const serve = serving(deps);
   return (app) => {
     // HEAD has a handler of its own: the files know their length and send no body.
     const route = (url: string, read: Read) =>
@@ -88,13 +91,14 @@ export function videoFilePages({ admissions, files }: Deps): (app: FastifyInstan
 }
 
 /** Lets the viewer in, and says who may read the answer. */
-function serving({ admissions, files }: Deps) {
+function serving({ admissions, files, sentBytes }: Deps) {
   return (read: Read) => async (request: VideoRequest, reply: FastifyReply) => {
     const admission = await admissions.admit(visitOf(request));
     if (admission === null) return sendFile(reply, files.notFound());
     const file = fileRequestOf(request, admission.isPrivate);
     const answer = (await read(file, admission, request.params)) ?? files.notFound();
     const { mayPlay, video } = admission;
+    countSent(sentBytes, video, reply, answer);
     if (video.embedHosts === null) return sendFile(reply, answer);
     return sendFile(reply, answer, mayPlay ? (request.headers.origin ?? null) : null);
   };

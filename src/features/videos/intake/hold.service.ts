@@ -2,6 +2,7 @@ import { AppError } from '../../../kernel/errors.ts';
 import { PLANS, type Plan } from '../../../kernel/plans.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 import { lockWorkspace, ownerOf, setStorage } from '../../../platform/db/workspace.ts';
+import type { Facts } from '../../facts/index.ts';
 import type { OwnVideo } from './repository.ts';
 import * as repository from './repository.ts';
 
@@ -57,6 +58,7 @@ export interface ReservedAhead {
 
 const GB = 2 ** 30;
 const AHEAD_BYTES = 16 * 2 ** 20;
+const GAUGED_BYTES = 100 * 2 ** 20;
 
 /** Removes files of deleted videos; filled by the composition root. */
 export interface Trash {
@@ -67,19 +69,23 @@ export interface Trash {
 class StorageFull extends AppError {
   readonly missingBytes: number;
 
-  constructor(missingBytes: number, message: string) {
-    super('QUOTA_EXCEEDED', { message });
+  constructor(workspaceId: string, missingBytes: number, message: string) {
+    super('QUOTA_EXCEEDED', { message, refusal: { workspaceId, resource: 'STORAGE_BYTES' } });
     this.missingBytes = missingBytes;
   }
 }
 
-export function createStorageHold(trash: Trash): StorageHold {
+export function createStorageHold(trash: Trash, facts: Pick<Facts, 'append'>): StorageHold {
+  const gauge: Gauge = async (tx, workspaceId, { before, after }) => {
+    if (after - before < GAUGED_BYTES) return;
+    await facts.append(tx, [{ kind: 'STORAGE', workspaceId, amount: after }]);
+  };
   return {
-    reserve: (tx, video, bytes) => take(tx, video, bytes, { enforce: true }),
-    adjust: (tx, video, bytes) => take(tx, video, bytes, { enforce: false }),
+    reserve: (tx, video, bytes) => take(tx, video, bytes, { enforce: true, gauge }),
+    adjust: (tx, video, bytes) => take(tx, video, bytes, { enforce: false, gauge }),
     release: releaseStorage,
-    grow: (tx, workspaceId, bytes) => grow(tx, workspaceId, bytes, { enforce: true }),
-    settle: (tx, workspaceId, bytes) => grow(tx, workspaceId, bytes, { enforce: false }),
+    grow: (tx, workspaceId, bytes) => grow(tx, workspaceId, bytes, { enforce: true, gauge }),
+    settle: (tx, workspaceId, bytes) => grow(tx, workspaceId, bytes, { enforce: false, gauge }),
     ahead: reserveAhead,
     async makingRoom(workspaceId, work) {
       try {
@@ -115,38 +121,43 @@ function reserveAhead(reserve: (bytes: number) => Promise<void>): ReservedAhead 
   };
 }
 
+/** Tells what is stored now, where that is much more than before (docs/decisions/usage.md#storage). */
+type Gauge = (tx: Tx, workspaceId: string, stored: { before: number; after: number }) => Promise<void>;
+
+interface Taking {
+  enforce: boolean;
+  gauge?: Gauge;
+}
+
 async function take(
   tx: Tx,
   { workspaceId, videoId }: OwnVideo,
   bytes: number,
-  { enforce }: { enforce: boolean },
+  { enforce, gauge }: Taking,
 ): Promise<void> {
   const { plan, storageBytes: usedBytes } = await lockWorkspace(tx, workspaceId);
   const before = await repository.videoStorage(tx, { workspaceId, videoId });
   if (before === undefined || before === bytes) return;
   const after = usedBytes - before + bytes;
-  if (enforce && bytes > before) assertFits(plan, usedBytes, after);
+  if (enforce && bytes > before) assertFits(workspaceId, plan, usedBytes, after);
   await repository.setVideoStorage(tx, videoId, bytes);
   await setStorage(tx, workspaceId, after);
+  await gauge?.(tx, workspaceId, { before: usedBytes, after });
 }
 
-async function grow(
-  tx: Tx,
-  workspaceId: string,
-  bytes: number,
-  { enforce }: { enforce: boolean },
-): Promise<void> {
+async function grow(tx: Tx, workspaceId: string, bytes: number, { enforce, gauge }: Taking): Promise<void> {
   const { plan, storageBytes } = await lockWorkspace(tx, workspaceId);
   const after = storageBytes + bytes;
-  if (enforce && bytes > 0) assertFits(plan, storageBytes, after);
+  if (enforce && bytes > 0) assertFits(workspaceId, plan, storageBytes, after);
   await setStorage(tx, workspaceId, after);
+  await gauge?.(tx, workspaceId, { before: storageBytes, after });
 }
 
-function assertFits(plan: Plan, usedBytes: number, after: number): void {
+function assertFits(workspaceId: string, plan: Plan, usedBytes: number, after: number): void {
   const { storageBytes } = PLANS[plan];
   if (after <= storageBytes) return;
   const message = `The plan includes ${storageBytes / GB} GB of storage; ${usedBytes} bytes are used or reserved.`;
-  throw new StorageFull(after - storageBytes, message);
+  throw new StorageFull(workspaceId, after - storageBytes, message);
 }
 
 /** Gives back what a video took. */

@@ -50,6 +50,7 @@ before(async () => {
   intake = createVideoIntake({
     clock,
     trash: { makeRoom: async () => false },
+    facts: { append: async () => {} },
     processing: {
       start: async (_tx, { id, revision }) => void asked.push(`start ${id} ${revision}`),
       cancel: async (_tx, id) => void asked.push(`cancel ${id}`),

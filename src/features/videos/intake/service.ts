@@ -4,6 +4,7 @@ import { AppError, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 import { lockWorkspace, type Owner } from '../../../platform/db/workspace.ts';
+import type { Facts } from '../../facts/index.ts';
 import { emitCreated } from '../emit.ts';
 import type { NewVideo, VideoRow } from '../repository.ts';
 import * as repository from '../repository.ts';
@@ -95,10 +96,11 @@ export interface VideoIntakeDeps {
   clock: Clock;
   processing: Pick<VideoProcessing, 'start' | 'cancel'>;
   trash: Trash;
+  facts: Pick<Facts, 'append'>;
 }
 
-export function createVideoIntake({ clock, processing, trash }: VideoIntakeDeps): VideoIntake {
-  const hold = createStorageHold(trash);
+export function createVideoIntake({ clock, processing, trash, facts }: VideoIntakeDeps): VideoIntake {
+  const hold = createStorageHold(trash, facts);
   const lock = async (tx: Tx, { workspaceId, videoId }: OwnVideo) => {
     await lockWorkspace(tx, workspaceId);
     return repository.lockVideo(tx, workspaceId, videoId);

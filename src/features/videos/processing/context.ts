@@ -6,6 +6,7 @@ import type { Bus } from '../../../platform/bus.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import type { DiskRoom } from '../../../platform/disk.ts';
 import type { Logger } from '../../../platform/logger.ts';
+import type { Facts } from '../../facts/index.ts';
 import type { VideoLinks } from '../../playback/index.ts';
 import type { VideoRow } from '../repository.ts';
 import type { Originals } from './originals.ts';
@@ -16,6 +17,7 @@ export type PlayableHook = (tx: Tx, append: AppendEvent, video: VideoRow) => Pro
 export interface ProcessingDeps {
   db: Db;
   events: Events;
+  facts: Pick<Facts, 'append'>;
   queue: JobQueue;
   store: BlobStore;
   /** Encodes wait while it has none. */

@@ -120,9 +120,22 @@ async function stepsOf(tx: Tx, video: VideoRow): Promise<NextStep[]> {
 
 async function complete(deps: ProcessingDeps, tx: Tx, append: AppendEvent, row: VideoRow): Promise<void> {
   const { clock, links, queue } = deps;
-  await transitions.complete({ tx, append, row, now: clock.now() }, links);
+  const now = clock.now();
+  const ready = await transitions.complete({ tx, append, row, now }, links);
+  if (ready !== null) await countEncoded(deps, tx, ready, now);
   await repository.forgetFormer(tx, row.id, row.revision);
   await queue.enqueue(tx, cleanUpJob, { videoId: row.id }, CLEAN_UP);
+}
+
+/** The time that the video lasts, once: however many renditions it has, and runs it took (docs/api/usage.md#what-is-counted). */
+async function countEncoded(
+  { facts }: ProcessingDeps,
+  tx: Tx,
+  { id, workspace_id: workspaceId, duration_sec: durationSec }: VideoRow,
+  at: Date,
+): Promise<void> {
+  const amount = Math.round((durationSec ?? 0) * 1000);
+  if (amount > 0) await facts.append(tx, [{ kind: 'ENCODE', workspaceId, subjectId: id, amount, at }]);
 }
 
 /** FAILED, and nothing more is done for it. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Db, sqlState } from '../../../platform/db/index.ts';
+import { sqlState } from '../../../platform/db/index.ts';
 import type { Logger } from '../../../platform/logger.ts';
-import { type Finish, finish } from './repository.ts';
+import { type FinishDeps, finishCounted } from './finish.ts';
+import type { Finish } from './repository.ts';
 
 const BATCH = 100;
 const RETRY_FIRST_MS = 50;
@@ -9,8 +10,7 @@ const RETRY_MAX_MS = 1000;
 /** Failures of the server or of the connection rather than of the statement's data. */
 const TRANSIENT = /^(08|40|53|55|57|58|XX)/;
 
-export interface FinisherOptions {
-  db: Db;
+export interface FinisherOptions extends FinishDeps {
   log: Logger;
   /** After this time the lease is lost and finishing has no use. */
   giveUpAfterMs: number;
@@ -65,7 +65,7 @@ export class Finisher {
     for (let delayMs = RETRY_FIRST_MS; ; delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)) {
       const items = batch.map(({ item }) => item);
       try {
-        const done = await finish(this.#options.db, items);
+        const done = await finishCounted(this.#options, items);
         return items.length - done.length;
       } catch (error) {
         const state = sqlState(error);

@@ -109,6 +109,14 @@ export interface FinishLog {
   at: string;
 }
 
+export interface Finished {
+  job: number;
+  workspaceId: string;
+  /** Something was dialled, or was to be. */
+  isAttempt: boolean;
+  at: Date | null;
+}
+
 /**
  * Writes the log rows and the counters, and removes or reschedules the jobs, in one statement. A job whose
  * lease was lost meanwhile is left alone. Running it again with the same input changes nothing.
@@ -116,12 +124,12 @@ export interface FinishLog {
  * Rows are locked by id, jobs before webhooks, as `deleteWebhook` does, so nothing deadlocks. An attempt whose
  * webhook was deleted meanwhile leaves no row in the log.
  *
- * @returns the jobs that were still ours.
+ * @returns those that were still ours.
  */
-export async function finish(db: Db, batch: readonly Finish[]): Promise<number[]> {
+export async function finish(db: Db, batch: readonly Finish[]): Promise<Finished[]> {
   const input = JSON.stringify(batch.map(({ log, ...rest }) => ({ ...rest, ...log })));
   const jobs = batch.map(({ job }) => job);
-  const { rows } = await sql<{ job: number }>`
+  const { rows } = await sql<Finished>`
     with done as materialized (
       select j.id as job, j.workspace_id, j.webhook_id, j.event_id, j.trigger, j.replay_of,
         j.attempt + 1 as attempt, x.id, x."eventType", x.status, x."responseStatus", x."responseBody", x."latencyMs", x."errorMessage",
@@ -174,8 +182,10 @@ export async function finish(db: Db, batch: readonly Finish[]): Promise<number[]
         latency_total_ms = w.latency_total_ms + s.latency_ms,
         latency_count = w.latency_count + s.answers
       from summary s where w.id = s.webhook_id and w.id = any (array(select id from locked)))
-    select job from done`.execute(db);
-  return rows.map((row) => row.job);
+    select job, workspace_id as "workspaceId", "at",
+      coalesce(status in ('SUCCESS', 'FAILED', 'EXHAUSTED'), false) as "isAttempt"
+    from done`.execute(db);
+  return rows;
 }
 
 /** Gives claimed jobs back at once, for a worker that stops before their attempts ended. */

@@ -37,6 +37,9 @@ async function addWebhook(path: string): Promise<string> {
   return row.id;
 }
 
+const finishedJobs = async (...[db, batch]: Parameters<typeof finish>) =>
+  (await finish(db, batch)).map(({ job }) => job);
+
 const silentBus = { subscribe: () => () => {} };
 
 describe('waking up', () => {
@@ -110,10 +113,10 @@ describe('a worker that vanishes', () => {
     const [current] = await claim(f.db, [{ webhookId: id, cap: 1 }], 30);
     assert.ok(old !== undefined && current !== undefined);
     assert.equal(old.id, current.id);
-    assert.deepEqual(await finish(f.db, [finished(old, 'FAILED', 60)]), []);
+    assert.deepEqual(await finishedJobs(f.db, [finished(old, 'FAILED', 60)]), []);
     assert.equal((await f.logged(id, 0)).length, 0);
-    assert.deepEqual(await finish(f.db, [finished(current, 'SUCCESS', null)]), [current.id]);
-    assert.deepEqual(await finish(f.db, [finished(current, 'SUCCESS', null)]), []);
+    assert.deepEqual(await finishedJobs(f.db, [finished(current, 'SUCCESS', null)]), [current.id]);
+    assert.deepEqual(await finishedJobs(f.db, [finished(current, 'SUCCESS', null)]), []);
     assert.equal((await f.logged(id, 0)).length, 1);
     assert.equal(await f.pendingJobs(), 0);
   });
@@ -124,8 +127,8 @@ describe('a worker that vanishes', () => {
     const [job] = await claim(f.db, [{ webhookId: id, cap: 1 }], 30);
     assert.ok(job !== undefined);
     const outcome = finished(job, 'FAILED', 60);
-    assert.deepEqual(await finish(f.db, [outcome]), [job.id]);
-    assert.deepEqual(await finish(f.db, [outcome]), []);
+    assert.deepEqual(await finishedJobs(f.db, [outcome]), [job.id]);
+    assert.deepEqual(await finishedJobs(f.db, [outcome]), []);
     const { nextInMs, due } = await findDue(f.db);
     assert.deepEqual(due, []);
     assert.ok(nextInMs !== null && nextInMs > 59_000 && nextInMs <= 60_000);
@@ -276,6 +279,7 @@ describe('a database in trouble', () => {
     let done = 0;
     const finisher = new Finisher({
       db: f.db,
+      facts: f.facts,
       log: f.log,
       giveUpAfterMs: 5000,
       onFinished: (batch, lostNow) => {

@@ -8,6 +8,7 @@ import type { DeliveryLogStatus as DeliveryStatus } from '../../../platform/db/t
 import type { Logger } from '../../../platform/logger.ts';
 import type { Outbound } from '../../../platform/outbound/index.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
+import type { Facts } from '../../facts/index.ts';
 import { type Attempt, type AttemptResult, createAttempt, type Delivery } from './attempt.ts';
 import { Changes } from './changes.ts';
 import { Endpoints } from './endpoints.ts';
@@ -40,6 +41,7 @@ export interface DeliveryMetrics {
 
 export interface DeliveryWorkerOptions {
   db: Db;
+  facts: Pick<Facts, 'append'>;
   outbound: Outbound;
   secrets: Secrets;
   config: DeliveryConfig;
@@ -100,6 +102,7 @@ class Dispatcher implements DeliveryWorker {
     this.#endpoints = new Endpoints(config.perEndpoint ?? 4);
     this.#finisher = new Finisher({
       db,
+      facts: options.facts,
       log,
       giveUpAfterMs: this.#leaseSec * 1000,
       onFinished: (batch, lost) => this.#onFinished(batch, lost),

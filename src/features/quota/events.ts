@@ -1,0 +1,55 @@
+import Type from 'typebox';
+import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
+import { named } from '../../http/named.ts';
+import { OneOf } from '../../http/schema.ts';
+import { RESOURCE_KEYS, type ResourceKey } from '../../kernel/plans.ts';
+
+const data = named(
+  'QuotaEventData',
+  Type.Object({
+    key: OneOf(RESOURCE_KEYS),
+    used: Type.Integer(),
+    limit: Type.Integer(),
+    percent: Type.Integer({ description: 'The level that was reached: 80, 95 or 100.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this resource.' }),
+  }),
+);
+
+/** What is on at once: whoever wants more of it is refused, and knows. */
+const AT_ONCE: ReadonlySet<ResourceKey> = new Set([
+  'OPEN_UPLOADS',
+  'CONCURRENT_STREAMS',
+  'ENCODERS',
+  'ROOM_PARTICIPANTS',
+]);
+
+const wordsOf =
+  (title: string) =>
+  ({ key, used, limit }: { key: ResourceKey; used: number; limit: number }) =>
+    AT_ONCE.has(key)
+      ? null
+      : {
+          title,
+          body: `${key}: ${used} of ${limit} are used. GET /quota shows all; remove something, or change the plan.`,
+          resource: { type: 'QUOTA', id: key },
+        };
+
+export const quotaWarning = defineEvent({
+  type: 'quota.warning',
+  description:
+    'Of a resource of the plan 80 or 95 percent are used; once, until it fell below or begins anew.',
+  data,
+  sample: { key: 'STORAGE_BYTES', used: 8_800_000_000, limit: 10_737_418_240, percent: 80, sequence: 1 },
+  notice: { severity: 'WARNING', words: wordsOf('A limit of the plan is near') },
+});
+
+export const quotaExceededEvent = defineEvent({
+  type: 'quota.exceeded',
+  description:
+    'All of a resource of the plan is used, or more of it was refused; once, until it fell below or begins anew.',
+  data,
+  sample: { key: 'STORAGE_BYTES', used: 10_737_418_240, limit: 10_737_418_240, percent: 100, sequence: 3 },
+  notice: { severity: 'CRITICAL', words: wordsOf('A limit of the plan is reached') },
+});
+
+export const quotaEvents: EventDefinition[] = [quotaWarning, quotaExceededEvent];

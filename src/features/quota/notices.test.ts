@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { TestClock } from '../../../test/harness/clock.ts';
+import { runTask } from '../../../test/harness/parts.ts';
+import { until } from '../../../test/harness/wait.ts';
+import { PLANS, type Plan } from '../../kernel/plans.ts';
+
+const clock = new TestClock('2026-11-20T18:00:00Z');
+let app: TestApp;
+let node: TestApp;
+before(async () => {
+  app = await startTestApp({ clock });
+  node = await startTestApp({ beside: app, clock });
+});
+after(async () => {
+  await node.close();
+  await app.close();
+});
+
+const look = () =>
+  Promise.all([app, node, app].map(({ container }) => runTask(container, 'use of the plans')));
+
+async function customer(plan: Plan) {
+  const account = await app.createAccount({ plan });
+  const { key } = await app.createKey({ account });
+  const call = (method: string, path: string, body?: object) =>
+    app.request(method, path, body === undefined ? { key } : { key, body });
+  let number = 0;
+  const hook = async () => {
+    number += 1;
+    return call('POST', '/me/webhooks', { url: `https://receiver.example.com/${number}`, events: [] });
+  };
+  /** What was told so far, oldest first, as soon as there is so much. */
+  const told = (count: number) =>
+    until(
+      async () => {
+        await look();
+        const rows = (await call('GET', '/me/events?order=asc&limit=100'))
+          .assertOk(200)
+          .list('data')
+          .map(Object);
+        const events = rows.filter(({ type }) => type.startsWith('quota.'));
+        return (
+          events.length >= count &&
+          events.map(({ type, data }) => ({ type, ...data })).toSorted((a, b) => a.sequence - b.sequence)
+        );
+      },
+      { message: `${count} events` },
+    );
+  return { account, call, hook, told };
+}
+
+test('80, 95 and 100 percent are told once each, until it fell below, however many look', async () => {
+  const { call, hook, told } = await customer('STAR');
+  const made: string[] = [];
+  for (let n = 0; n < 8; n++) made.push((await hook()).assertOk(201).string('data.id'));
+  const event = { key: 'WEBHOOKS', limit: 10 };
+  const warning = { type: 'quota.warning', ...event, used: 8, percent: 80, sequence: 1 };
+  assert.deepEqual(await told(1), [warning]);
+  await hook();
+  await hook();
+  const exceeded = { type: 'quota.exceeded', ...event, used: 10, percent: 100, sequence: 2 };
+  assert.deepEqual(await told(2), [warning, exceeded]);
+  const refused = await Promise.all(Array.from({ length: 12 }, hook));
+  for (const answer of refused) answer.assertError('QUOTA_EXCEEDED');
+  await look();
+  assert.deepEqual(await told(2), [warning, exceeded]);
+  const notices = (await call('GET', '/notifications')).assertOk(200).list('data').map(Object);
+  assert.deepEqual(
+    notices.map(({ type, severity }) => [type, severity]),
+    [
+      ['quota.exceeded', 'CRITICAL'],
+      ['quota.warning', 'WARNING'],
+    ],
+  );
+  for (const id of made.slice(0, 4)) (await call('DELETE', `/me/webhooks/${id}`)).assertOk(200);
+  await look();
+  for (let n = 0; n < 3; n++) await hook();
+  assert.deepEqual(await told(3), [warning, exceeded, { ...warning, used: 9, sequence: 3 }]);
+});
+
+test('a refusal tells 100 percent, whatever is used, and again only after less was used', async () => {
+  const { call, told } = await customer('FREE');
+  const upload = (sizeBytes: number) => call('POST', '/upload', { filename: 'a.mp4', sizeBytes });
+  const id = (await upload(1000)).assertOk(201).string('data.id');
+  const tooLarge = async () => (await upload(PLANS.FREE.storageBytes + 1)).assertError('QUOTA_EXCEEDED');
+  await Promise.all([tooLarge(), tooLarge(), tooLarge()]);
+  const exceeded = {
+    ...{ type: 'quota.exceeded', key: 'STORAGE_BYTES', limit: PLANS.FREE.storageBytes },
+    ...{ used: 1000, percent: 100, sequence: 1 },
+  };
+  assert.deepEqual(await told(1), [exceeded]);
+  await tooLarge();
+  await upload(1000);
+  await look();
+  assert.deepEqual(await told(1), [exceeded]);
+  (await call('DELETE', `/upload/${id}`)).assertOk(200);
+  const open = (await call('GET', '/upload')).list('data').map(Object);
+  for (const { id: left } of open) await call('DELETE', `/upload/${left}`);
+  await look();
+  await tooLarge();
+  assert.deepEqual(await told(2), [exceeded, { ...exceeded, used: 0, sequence: 2 }]);
+});
+
+test('what is on at once is told once a day, and nobody is notified of it', async () => {
+  const { call, told } = await customer('FREE');
+  const one = (await call('POST', '/streams', { title: 'One' })).string('data.id');
+  const two = (await call('POST', '/streams', { title: 'Two' })).string('data.id');
+  const start = (id: string) => call('POST', `/streams/${id}/start`);
+  const exceeded = {
+    ...{ type: 'quota.exceeded', key: 'CONCURRENT_STREAMS', limit: 1 },
+    ...{ used: 1, percent: 100, sequence: 1 },
+  };
+  for (let n = 0; n < 2; n++) {
+    (await start(one)).assertOk(200);
+    (await start(two)).assertError('QUOTA_EXCEEDED');
+    assert.deepEqual(await told(1), [exceeded]);
+    (await call('POST', `/streams/${one}/stop`)).assertOk(200);
+    await look();
+  }
+  clock.advance(24 * 3_600_000);
+  (await start(one)).assertOk(200);
+  await look();
+  assert.deepEqual(await told(1), [exceeded], 'a limit of one is full by being used');
+  (await start(two)).assertError('QUOTA_EXCEEDED');
+  assert.deepEqual(await told(2), [exceeded, { ...exceeded, sequence: 2 }]);
+  assert.deepEqual((await call('GET', '/notifications')).list('data'), []);
+});

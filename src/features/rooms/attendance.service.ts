@@ -1,0 +1,64 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { minutePieces } from '../../kernel/minutes.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Fact, Facts } from '../facts/index.ts';
+import * as repository from './attendance.repository.ts';
+import type { ParticipantRow } from './participants.repository.ts';
+
+const BATCH = 1000;
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  facts: Pick<Facts, 'append'>;
+}
+
+/** How long people are in rooms (docs/decisions/usage.md#time-in-rooms). */
+export interface Attendance {
+  /** Counts who is there until now. */
+  run(): Promise<void>;
+}
+
+export function createAttendance({ db, clock, facts }: Deps): Attendance {
+  return {
+    async run() {
+      const now = clock.now();
+      for (let after = ''; ; ) {
+        const people = await db.transaction().execute(async (tx) => {
+          const rows = await repository.takeAttending(tx, after, BATCH);
+          const due = rows.filter(({ countedUntil }) => countedUntil < now);
+          await facts.append(
+            tx,
+            due.flatMap(({ workspaceId, countedUntil }) => timeOf(workspaceId, countedUntil, now)),
+          );
+          const ids = due.map(({ id }) => id);
+          if (ids.length > 0) await repository.setCounted(tx, ids, now);
+          return rows;
+        });
+        const last = people.at(-1);
+        if (last === undefined || people.length < BATCH) return;
+        after = last.id;
+      }
+    },
+  };
+}
+
+/** The rest of a stay, in the transaction that ends it. @param left the row as that has left it. */
+export async function countStay(
+  { tx, facts, now }: { tx: Tx; facts: Pick<Facts, 'append'>; now: Date },
+  workspaceId: string,
+  left: ParticipantRow,
+): Promise<void> {
+  const from = left.counted_until ?? left.joined_at;
+  if (from === null || left.bridge_id !== null) return;
+  await facts.append(tx, timeOf(workspaceId, from, now));
+}
+
+function timeOf(workspaceId: string, from: Date, to: Date): Fact[] {
+  return minutePieces(from, to).map((piece) => ({
+    kind: 'ROOM',
+    workspaceId,
+    at: piece.from,
+    amount: piece.ms,
+  }));
+}

@@ -1,0 +1,97 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { minutePieces } from '../../kernel/minutes.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Fact, Facts } from '../facts/index.ts';
+import type { OnAir } from './airtime.repository.ts';
+import * as repository from './airtime.repository.ts';
+
+const BATCH = 500;
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  facts: Pick<Facts, 'append'>;
+}
+
+/** How long broadcasts are on (docs/decisions/usage.md#time-on-air). */
+export interface Airtime {
+  /** Counts what is on until now. */
+  run(): Promise<void>;
+}
+
+export function createAirtime({ db, clock, facts }: Deps): Airtime {
+  return {
+    async run() {
+      const now = clock.now();
+      for (let after = ''; ; ) {
+        const sessions = await db.transaction().execute(async (tx) => {
+          const rows = await repository.takeOnAir(tx, after, BATCH);
+          // A gap is counted when the signal has come back, or when the broadcast ends: it may have ended before.
+          const untilOf = ({ signalEndedAt }: OnAir) =>
+            signalEndedAt !== null && signalEndedAt < now ? signalEndedAt : now;
+          await count(
+            tx,
+            facts,
+            rows.map((row) => ({ ...row, until: untilOf(row) })),
+          );
+          return rows;
+        });
+        const last = sessions.at(-1);
+        if (last === undefined || sessions.length < BATCH) return;
+        after = last.id;
+      }
+    },
+  };
+}
+
+/** The rest of a broadcast, in the transaction that ends it. */
+export async function countRest(
+  tx: Tx,
+  facts: Pick<Facts, 'append'>,
+  sessionId: string,
+  endedAt: Date,
+): Promise<void> {
+  const session = await repository.takeSession(tx, sessionId);
+  if (session !== undefined) await count(tx, facts, [{ ...session, until: endedAt }]);
+}
+
+/** The facts and the place up to which they count are written together, under the lock of the session. */
+async function count(
+  tx: Tx,
+  facts: Pick<Facts, 'append'>,
+  sessions: readonly (OnAir & { until: Date })[],
+): Promise<void> {
+  const due = sessions.filter(({ countedUntil, until }) => countedUntil < until);
+  if (due.length === 0) return;
+  const pieces = due.flatMap(({ workspaceId, streamId, countedUntil, until }) =>
+    minutePieces(countedUntil, until).map((piece) => ({ ...piece, workspaceId, streamId })),
+  );
+  const bitrates = await repository.meanBitrates(tx, pieces);
+  await facts.append(
+    tx,
+    pieces.map(
+      ({ workspaceId, streamId, from, ms }, index): Fact => ({
+        kind: 'LIVE',
+        workspaceId,
+        subjectId: streamId,
+        at: from,
+        amount: ms,
+        bitrateKbps: bitrates[index] ?? null,
+      }),
+    ),
+  );
+  await repository.setCounted(
+    tx,
+    due.map(({ id }) => id),
+    due.map(({ until }) => until),
+  );
+}
+
+/** A broadcast has begun, in the transaction that begins it. */
+export function countBeginning(
+  tx: Tx,
+  facts: Pick<Facts, 'append'>,
+  { workspaceId, streamId, at }: { workspaceId: string; streamId: string; at: Date },
+): Promise<void> {
+  return facts.append(tx, [{ kind: 'BROADCAST', workspaceId, subjectId: streamId, at }]);
+}

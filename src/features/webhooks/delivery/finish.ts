@@ -1,0 +1,33 @@
+import type { Db } from '../../../platform/db/index.ts';
+import type { Fact, Facts } from '../../facts/index.ts';
+import { type Finish, type Finished, finish } from './repository.ts';
+
+export interface FinishDeps {
+  db: Db;
+  facts: Pick<Facts, 'append'>;
+}
+
+/** Finishes attempts and counts them, together or not at all. @returns the jobs that were still ours. */
+export async function finishCounted(
+  { db, facts }: FinishDeps,
+  batch: readonly Finish[],
+): Promise<Finished[]> {
+  return db.transaction().execute(async (tx) => {
+    const done = await finish(tx, batch);
+    await facts.append(tx, countsOf(done));
+    return done;
+  });
+}
+
+/** A fact for each workspace and moment. */
+function countsOf(done: readonly Finished[]): Fact[] {
+  const counts = new Map<string, Fact & { amount: number }>();
+  for (const { workspaceId, isAttempt, at } of done) {
+    if (!isAttempt || at === null) continue;
+    const name = `${workspaceId}/${at.getTime()}`;
+    const fact = counts.get(name) ?? { kind: 'DELIVERY', workspaceId, at, amount: 0 };
+    fact.amount += 1;
+    counts.set(name, fact);
+  }
+  return [...counts.values()];
+}

@@ -1,0 +1,19 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { HttpPorts } from '../ports.ts';
+
+/** Tells of what may have changed how much of the plan is used, and of what the plan refused (docs/api/quota.md#events). */
+export function quotas(app: FastifyInstance, { quotas: told }: Pick<HttpPorts, 'quotas'>): void {
+  app.decorateRequest('quotaRefusal', null);
+  app.addHook('onResponse', (request, reply, done) => {
+    const { caller, quotaRefusal } = request;
+    if (quotaRefusal !== null) told.refused(quotaRefusal);
+    else if (caller !== null && reply.statusCode < 300 && uses(request)) told.changed(caller.workspaceId);
+    done();
+  });
+}
+
+function uses({ method, routeOptions }: FastifyRequest): boolean {
+  if (method === 'DELETE') return true;
+  const { route } = routeOptions.config;
+  return method !== 'GET' && method !== 'HEAD' && route?.errors?.includes('QUOTA_EXCEEDED') === true;
+}
