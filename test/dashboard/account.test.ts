@@ -118,3 +118,43 @@ test('the second factor is turned on and off, and another session is ended', asy
     await second.getByRole('button', { name: 'Turn it on' }).waitFor();
   });
 });
+
+test('the channel is described, and somebody put on the list and off it', async () => {
+  const user = await dashboard.user();
+  await dashboard.visit('/dashboard/channel', { user }, async (page) => {
+    await page.getByLabel('Name of the channel').fill('Ada 🎬');
+    await page.getByRole('button', { name: 'Add a link' }).click();
+    await page.getByLabel('Text of link 1').fill('Site');
+    await page.getByLabel('Address of link 1').fill('nowhere');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.locator('[aria-invalid="true"]').waitFor();
+    await page.getByLabel('Address of link 1').fill('https://example.com/');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('The channel is saved.').first().waitFor();
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: PNG });
+    await page.getByRole('img', { name: 'Your banner' }).waitFor();
+    const address = await page.getByRole('textbox', { name: 'Your public page' }).inputValue();
+    await assertAccessible(page, 'the channel');
+
+    await page.goto(address);
+    await page.getByRole('heading', { level: 1, name: 'Ada 🎬' }).waitFor();
+    await page.getByText('0 followers').waitFor();
+    await assertAccessible(page, 'the public page of the channel');
+  });
+  await dashboard.visit('/dashboard/audience', { user }, async (page) => {
+    await page.getByText('0 followers').waitFor();
+    await page.getByLabel('E-mail address').fill('grace@example.com');
+    await page.getByRole('button', { name: 'Add to the list' }).click();
+    const row = page.getByRole('row', { name: /grace@example.com/ });
+    await row.getByText('Not confirmed yet').waitFor();
+    await page.getByLabel('Address or name').fill('nobody');
+    await page.getByText('Nobody fits.').waitFor();
+    await page.getByLabel('Address or name').fill('grace');
+    await assertAccessible(page, 'the audience');
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('Nobody fits.').waitFor();
+  });
+});

@@ -1,7 +1,9 @@
 import { account } from '../pages/account/index.ts';
 import { analytics } from '../pages/analytics/index.ts';
+import { audience } from '../pages/audience/index.ts';
 import { auth } from '../pages/auth/index.ts';
 import { booking } from '../pages/booking/index.ts';
+import { channel } from '../pages/channel/index.ts';
 import { domains } from '../pages/domains/index.ts';
 import { events } from '../pages/events/index.ts';
 import { home } from '../pages/home/index.ts';
@@ -26,6 +28,8 @@ export const areas = [
   rooms,
   booking,
   analytics,
+  audience,
+  channel,
   monetization,
   keys,
   webhooks,

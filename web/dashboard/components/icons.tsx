@@ -32,6 +32,12 @@ export const BroadcastIcon = () => (
 export const RoomsIcon = () => (
   <Icon d="M9 11.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20a6.5 6.5 0 0 1 13 0M16 4.7a3.5 3.5 0 0 1 0 6.6M18 14a6.5 6.5 0 0 1 3.5 6" />
 );
+export const AudienceIcon = () => (
+  <Icon d="M12 20s-7.5-4.6-7.5-10A4.3 4.3 0 0 1 12 7.2 4.3 4.3 0 0 1 19.5 10c0 5.4-7.5 10-7.5 10z" />
+);
+export const ChannelIcon = () => (
+  <Icon d="M4 5h16v5H4zM8 18.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM13 14.5h7M13 18h5" />
+);
 export const FilmIcon = () => <Icon d="M4 5h16v14H4zM8 5v14M16 5v14M4 9.5h4M4 14.5h4M16 9.5h4M16 14.5h4" />;
 export const BellIcon = () => <Icon d="M6 16V11a6 6 0 1 1 12 0v5l1.5 2h-15zM10 20.5h4" />;
 export const MailIcon = () => <Icon d="M3.5 6h17v12h-17zM4 6.5l8 6.5 8-6.5" />;

@@ -1,0 +1,14 @@
+import type { Shape } from '../../app/shape.ts';
+import { type Search, searchOne, searchText } from '../../components/search-values.ts';
+
+export const STATUSES = ['PENDING', 'CONFIRMED', 'UNSUBSCRIBED'] as const;
+
+/** What the address of the list says: whom it shows. */
+export interface AudienceSearch {
+  status?: Shape<'Subscriber'>['status'];
+  q?: string;
+}
+
+export function audienceSearch(search: Search): AudienceSearch {
+  return { ...searchOne('status', STATUSES, search), ...searchText('q', search) };
+}
