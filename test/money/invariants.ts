@@ -88,7 +88,8 @@ async function assertEvents(sql: Sql, workspaceId: string, succeeded: readonly P
     select type, split_part(type, '.', 1) || ' ' || coalesce(case split_part(type, '.', 1)
         when 'payment' then data->>'purchaseId' when 'checkout' then data->>'checkoutId'
         when 'subscription' then data->>'subscriptionId' when 'tier' then data->>'tierId'
-        else data->>'discountCodeId' end, '') as about, (data->>'sequence')::int as sequence
+        else coalesce(data->>'bookingId', data->>'waitlistId', data->>'cohortId', data->>'discountCodeId',
+          data->>'productId') end, '') as about, (data->>'sequence')::int as sequence
     from event, lateral (select body::json->'data' as data) of_it where workspace_id = ${workspaceId}`;
   const told = (type: string) => events.filter((event) => event.type === type).length;
   assert.equal(told('payment.succeeded'), succeeded.length, 'payment.succeeded');
