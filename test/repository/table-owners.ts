@@ -129,6 +129,14 @@ export interface ForeignRead {
 /** Joins with tables of others: each is one statement whose rows the owner could only give one by one. */
 export const FOREIGN_READS: readonly ForeignRead[] = [
   {
+    reader: 'features/summary',
+    tables: [
+      ...['booking', 'follow', 'notification', 'playlist', 'restream', 'room', 'stream', 'subscriber'],
+      ...['support_ticket', 'video', 'workspace'],
+    ],
+    reason: 'numbers of everything, at one moment, in one statement',
+  },
+  {
     reader: 'features/usage',
     tables: ['usage_request', 'usage_total'],
     reason:

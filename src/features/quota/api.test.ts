@@ -22,6 +22,34 @@ async function used(key: string): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map((row) => [row.key, row.used]));
 }
 
+test('GET /summary counts what there is, for any key, and by workspace', async () => {
+  const { key, account } = await app.createKey();
+  const summary = async (as: string) => Object((await get(as, '/summary')).assertOk(200).at('data'));
+  const stream = await post(key, '/streams', { title: 'Evening' });
+  await post(key, '/streams', { title: 'Night' });
+  await app.container.signals.publishStarted(ingestSession(stream));
+  await post(key, `/streams/${stream}/start`);
+  await post(key, '/upload', { filename: 'a.mp4', sizeBytes: 1234 });
+  await post(key, '/playlists', { title: 'First' });
+  await post(key, '/support/tickets', { subject: 'Help', message: 'Please.' });
+  assert.deepEqual(await summary(key), {
+    videos: { total: 1, ready: 0, processing: 0, failed: 0 },
+    streams: { total: 2, live: 1, withSignal: 1 },
+    rooms: { active: 0 },
+    restreams: { active: 0 },
+    playlists: 1,
+    followers: 0,
+    subscribers: 0,
+    upcomingBookings: 0,
+    unreadNotifications: 0,
+    openTickets: 1,
+    storageBytes: 1234,
+  });
+  const { key: reader } = await app.createKey({ account, mode: 'test', scope: 'READ_ONLY' });
+  const test = await summary(reader);
+  assert.deepEqual([test.streams.total, test.playlists, test.openTickets], [0, 0, 1]);
+});
+
 describe('GET /quota', () => {
   test('counts what each endpoint makes and removes', async () => {
     const { key, account } = await app.createKey();

@@ -41,6 +41,7 @@ const TAGS: Record<string, string> = {
   analytics: 'What was watched, by whom as far as numbers say, and what it brought.',
   monetization: 'Revenue and payments, and the account that money is paid out to.',
   payouts: 'What has left to the bank of the creator.',
+  summary: 'What there is, in numbers.',
   usage: 'What was used of the platform, by the hour, day or month.',
   quota: 'What the plan includes, and what of it is used.',
   mails: 'The mails that a platform without a mail server keeps for its operator.',

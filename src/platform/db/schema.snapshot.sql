@@ -245,6 +245,7 @@ CREATE INDEX booking_product_start ON public.booking USING btree (product_id, st
 CREATE INDEX booking_recording ON public.booking USING btree (recording_video_id) WHERE (recording_video_id IS NOT NULL);
 CREATE INDEX booking_room ON public.booking USING btree (room_id) WHERE (room_id IS NOT NULL);
 CREATE INDEX booking_unreminded ON public.booking USING btree (starts_at) WHERE ((status = 'CONFIRMED'::text) AND (reminded_at IS NULL));
+CREATE INDEX booking_upcoming ON public.booking USING btree (workspace_id, starts_at) WHERE (status = 'CONFIRMED'::text);
 CREATE INDEX booking_workspace ON public.booking USING btree (workspace_id, id DESC);
 
 create table booking_feed (
@@ -1391,6 +1392,7 @@ create table restream (
 CREATE INDEX restream_running ON public.restream USING btree (id) WHERE is_running;
 CREATE INDEX restream_stream ON public.restream USING btree (stream_id);
 CREATE INDEX restream_workspace ON public.restream USING btree (workspace_id, id DESC);
+CREATE INDEX restream_workspace_running ON public.restream USING btree (workspace_id) WHERE is_running;
 
 create table restream_target (
   id text not null,
@@ -1466,6 +1468,7 @@ create table room (
   constraint room_status_check CHECK ((status = ANY (ARRAY['CREATED'::text, 'ACTIVE'::text, 'ENDED'::text]))),
   constraint room_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX room_active ON public.room USING btree (workspace_id) WHERE (status = 'ACTIVE'::text);
 CREATE INDEX room_open ON public.room USING btree (id) WHERE (status <> 'ENDED'::text);
 CREATE INDEX room_workspace ON public.room USING btree (workspace_id, id DESC);
 
@@ -1718,6 +1721,7 @@ CREATE UNIQUE INDEX stream_key_hash ON public.stream USING btree (key_hash);
 CREATE INDEX stream_live ON public.stream USING btree (workspace_id) WHERE is_live;
 CREATE INDEX stream_on_air ON public.stream USING btree (id) WHERE (has_signal OR is_live);
 CREATE INDEX stream_scheduled ON public.stream USING btree (scheduled_start_at) WHERE (scheduled_start_at IS NOT NULL);
+CREATE INDEX stream_signal ON public.stream USING btree (workspace_id) WHERE has_signal;
 CREATE INDEX stream_workspace ON public.stream USING btree (workspace_id, id DESC) WHERE (deleted_at IS NULL);
 
 create table stream_health_point (

@@ -1,0 +1,23 @@
+import { anyKey } from '../../http/access.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Db } from '../../platform/db/index.ts';
+import { summaryOf } from './repository.ts';
+import { Summary, toSummary } from './schemas.ts';
+
+/** `/summary` (docs/api/summary.md). */
+export function summaryRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
+  return [
+    defineRoute({
+      ...anyKey,
+      operationId: 'summary.get',
+      method: 'GET',
+      path: '/summary',
+      summary: 'What there is, in numbers',
+      description: 'Of the workspace; notifications and tickets of the account. No money.',
+      reply: { status: 200, schema: Summary },
+      handler: async ({ caller: { workspaceId, accountId } }) =>
+        toSummary(await summaryOf(db, { workspaceId, accountId, now: clock.now() })),
+    }),
+  ];
+}
