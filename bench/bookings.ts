@@ -57,7 +57,8 @@ async function rates(app: TestApp): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch++) {
     const base = await rateOf(POSTS, plain);
     const offset = batch * POSTS;
-    const book = async (n: number) => (await ask(of, { productId, startsAt: hour(offset + n) })).status;
+    const book = async (n: number) =>
+      (await ask(of, { productId, startsAt: hour(offset + n) }, `Buyer${offset + n}`)).status;
     many.push((await rateOf(POSTS, book)) / base);
     one.push((await rateOf(POSTS, () => book(0))) / base);
   }
