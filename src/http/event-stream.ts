@@ -34,7 +34,7 @@ interface Opening {
   request: FastifyRequest;
   reply: FastifyReply;
   places: readonly Place[];
-  /** May the client go on? Throws an AppError of 401 or 403 when not. */
+  /** May the client go on? Throws an AppError of 401, 403 or 404 when not. */
   check: () => unknown;
   /** What the client is told when it may not. */
   ended: Ended;

@@ -53,6 +53,9 @@ export interface OpenStreamOptions {
   onOver: () => void;
 }
 
+/** 404: the account of a team that the person is in no more. */
+const GONE: ReadonlySet<number> = new Set([401, 403, 404]);
+
 /** One connection with its events. It keeps no more of the request than it needs: thousands are open at once. */
 export class OpenStream implements EventWriter {
   readonly lastEventId: string | null;
@@ -162,10 +165,9 @@ export class OpenStream implements EventWriter {
     try {
       await this.#check();
     } catch (error) {
-      // Only what the key check itself says ends the stream: a database that is away does not, nor a neighbour who
-      // guesses keys.
-      if (error instanceof AppError && (error.status === 401 || error.status === 403))
-        this.bye(this.#ended, false);
+      // Only what the check itself says ends the stream: a database that is away does not, nor a neighbour who guesses
+      // keys.
+      if (error instanceof AppError && GONE.has(error.status)) this.bye(this.#ended, false);
     }
   }
 

@@ -247,7 +247,17 @@ describe('a key that a member made', () => {
       const browser = team.browser.at(node);
       (await browser.get('/me', team.there)).assertOk(200);
       (await node.request('GET', '/me', { key })).assertOk(200);
+      const streams = [
+        { ...team.there, cookie: team.browser.cookie ?? '' },
+        { authorization: `Bearer ${key}` },
+      ];
+      const opened = await Promise.all(
+        streams.map((headers) => fetch(`${app.url}/api/v1/me/events/stream`, { headers })),
+      );
+      const texts = opened.map((response) => response.text());
       await remove(team);
+      for (const text of texts)
+        assert.match(await text, /event: bye\ndata: \{"reason":"(SESSION_ENDED|KEY_REVOKED)"/);
       (await team.browser.get('/me', team.there)).assertError('NOT_FOUND', 'X-Account-Id');
       (await team.browser.get('/me')).assertOk(200);
       (await app.request('GET', '/me', { key })).assertError('KEY_DISABLED');
