@@ -3,12 +3,11 @@ import { useTranslation } from 'react-i18next';
 import { chooseAccount, useAccount } from './account.ts';
 import { useSignedIn } from './session.ts';
 
-/** For whom this tab acts; only there for who is in a team. */
-export function AccountSwitch() {
+/** For whom this tab acts. */
+export default function AccountSwitch() {
   const { t } = useTranslation();
   const { accounts } = useSignedIn();
   const { id } = useAccount();
-  if (accounts.length < 2) return null;
   return (
     <NativeSelect
       label={t('account.label')}

@@ -1,14 +1,13 @@
 import { ActionIcon, AppShell, Box, Burger, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useLocation } from '@tanstack/react-router';
-import { Fragment, Suspense, useEffect } from 'react';
+import { Fragment, lazy, Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Brand } from '../components/brand.tsx';
 import { SearchIcon } from '../components/icons.tsx';
 import { NavLinkTo } from '../components/links.tsx';
 import { PageSkeleton } from '../components/skeletons.tsx';
 import { AccountPanel } from './account-panel.tsx';
-import { AccountSwitch } from './account-switch.tsx';
 import { GROUPS } from './area.ts';
 import { currentLanguage } from './i18n.ts';
 import { useMode } from './mode.ts';
@@ -16,12 +15,16 @@ import { ModeSwitch } from './mode-switch.tsx';
 import { NotificationBell } from './notification-bell.tsx';
 import { useOfferedAreas } from './offered-areas.ts';
 import { openPalette, Palette } from './palette.ts';
+import { useSignedIn } from './session.ts';
 import { UnsavedGuard } from './unsaved-guard.tsx';
+
+const AccountSwitch = lazy(() => import('./account-switch.tsx'));
 
 /** What stands around every page of a signed-in user. */
 export function Shell() {
   const { t } = useTranslation();
   const mode = useMode();
+  const isInTeam = useSignedIn().accounts.length > 1;
   const [isOpen, menu] = useDisclosure();
   const { pathname } = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when the address changes.
@@ -65,7 +68,11 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="sm" className="navigation" aria-label={t('navigation.label')}>
-        <AccountSwitch />
+        {isInTeam && (
+          <Suspense>
+            <AccountSwitch />
+          </Suspense>
+        )}
         <Navigation />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
