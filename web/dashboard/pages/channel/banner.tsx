@@ -1,4 +1,4 @@
-import { Button, FileButton, Group, Image, Stack, Text } from '@mantine/core';
+import { Box, Button, FileButton, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { $api, api } from '../../app/api.ts';
@@ -19,7 +19,16 @@ export function Banner({ url, onChanged }: { url: string | null; onChanged: () =
   const remove = $api.useMutation('delete', '/channels/{id}/banner', { onSuccess: onChanged });
   return (
     <Stack>
-      {url !== null && <Image src={url} alt={t('banner.alt')} mah={240} fit="cover" radius="md" />}
+      {url !== null && (
+        <Box
+          component="img"
+          src={url}
+          alt={t('banner.alt')}
+          mah={240}
+          w="100%"
+          style={{ objectFit: 'cover' }}
+        />
+      )}
       <Group>
         <FileButton
           accept="image/png,image/jpeg,image/webp"
