@@ -14,13 +14,13 @@ const MOST_ROWS = 10;
 
 type Dimension = keyof Shape<'AnalyticsBreakdown'> | 'quality' | 'source';
 
-interface Props {
+export interface BreakdownProps {
   breakdown: Shape<'AnalyticsBreakdown'> & { quality?: Value[] };
   sources: Value[];
 }
 
 /** By what viewers have in common: countries, devices, where they came from. */
-export function Breakdown({ breakdown, sources }: Props) {
+export function Breakdown({ breakdown, sources }: BreakdownProps) {
   const { country, device, browser, os, referrer, quality } = breakdown;
   const tables: [Dimension, Value[]][] = [
     ['country', country],

@@ -15,7 +15,7 @@ type Granularity = Shape<'AccountAnalytics'>['granularity'];
 /** Figures that are lengths of time, and those that are parts of a whole. */
 const TIMES = new Set(['watchTimeSec', 'avgViewDurationSec']);
 
-type Measure =
+export type Measure =
   | (typeof STREAM_MEASURES)[number]
   | 'avgViewDurationSec'
   | 'avgPercentViewed'
@@ -43,7 +43,7 @@ export function useShown() {
   };
 }
 
-interface TotalsProps<Name extends Measure> {
+export interface TotalsProps<Name extends Measure> {
   names: readonly Name[];
   totals: { [name in Name]: number | null };
   previous: { [name in Name]: number | null } | null;
@@ -93,7 +93,7 @@ export function Totals<Name extends Measure>({ names, totals, previous, freshUnt
 
 type Piece<Name extends Measure> = { date: string } & { [name in Name]: number | null };
 
-interface SeriesProps<Name extends Measure> {
+export interface SeriesProps<Name extends Measure> {
   series: readonly Piece<Name>[];
   granularity: Granularity;
   measures: readonly Name[];

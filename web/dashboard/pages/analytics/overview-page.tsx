@@ -6,9 +6,9 @@ import { TextLink } from '../../components/links.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { withoutUndefined } from '../../components/search-values.ts';
-import { Breakdown, ViewsPanel } from './breakdown.tsx';
-import { SeriesPanel, Totals } from './figures.tsx';
+import { ViewsPanel } from './breakdown.tsx';
 import { RangeFilters, rangeQuery, rowsQuery } from './range.tsx';
+import { Report } from './report.tsx';
 import { MEASURES, type RangeSearch } from './search.ts';
 
 const TOTALS = [
@@ -36,23 +36,15 @@ export function OverviewPage() {
       <RangeFilters search={search} onChange={change} />
       <Loaded query={query}>
         {({ data }) => (
-          <Stack>
-            <Totals
-              names={TOTALS}
-              totals={data.totals}
-              previous={data.previous}
-              freshUntil={data.dataFreshUntil}
-            />
-            <SeriesPanel
-              series={data.series}
-              granularity={data.granularity}
-              measures={MEASURES}
-              measure={search.measure ?? 'views'}
-              onMeasure={(measure) => change({ measure })}
-            />
+          <Report
+            data={data}
+            names={TOTALS}
+            measures={MEASURES}
+            measure={search.measure ?? 'views'}
+            onMeasure={(measure) => change({ measure })}
+          >
             <Tops search={search} />
-            <Breakdown breakdown={data.breakdown} sources={data.sources} />
-          </Stack>
+          </Report>
         )}
       </Loaded>
     </Stack>

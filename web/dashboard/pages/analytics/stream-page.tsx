@@ -11,9 +11,8 @@ import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { RowsTable } from '../../components/rows-table.tsx';
 import { withoutUndefined } from '../../components/search-values.ts';
-import { Breakdown } from './breakdown.tsx';
-import { SeriesPanel, Totals } from './figures.tsx';
 import { RangeFilters, rangeQuery } from './range.tsx';
+import { Report } from './report.tsx';
 import { STREAM_MEASURES } from './search.ts';
 
 const TOTALS = [
@@ -58,23 +57,15 @@ export function StreamPage() {
       <RangeFilters search={search} onChange={change} />
       <Loaded query={query}>
         {({ data }) => (
-          <Stack>
-            <Totals
-              names={TOTALS}
-              totals={data.totals}
-              previous={data.previous}
-              freshUntil={data.dataFreshUntil}
-            />
-            <SeriesPanel
-              series={data.series}
-              granularity={data.granularity}
-              measures={STREAM_MEASURES}
-              measure={search.measure ?? 'views'}
-              onMeasure={(measure) => change({ measure })}
-            />
+          <Report
+            data={data}
+            names={TOTALS}
+            measures={STREAM_MEASURES}
+            measure={search.measure ?? 'views'}
+            onMeasure={(measure) => change({ measure })}
+          >
             <Sessions sessions={data.sessions} />
-            <Breakdown breakdown={data.breakdown} sources={data.sources} />
-          </Stack>
+          </Report>
         )}
       </Loaded>
     </Stack>

@@ -12,9 +12,8 @@ import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { RowsTable } from '../../components/rows-table.tsx';
 import { withoutUndefined } from '../../components/search-values.ts';
-import { Breakdown } from './breakdown.tsx';
-import { SeriesPanel, Totals } from './figures.tsx';
 import { RangeFilters, rangeQuery } from './range.tsx';
+import { Report } from './report.tsx';
 import { MEASURES } from './search.ts';
 
 const TOTALS = [
@@ -57,23 +56,15 @@ export function VideoPage() {
       <RangeFilters search={search} onChange={change} />
       <Loaded query={query}>
         {({ data }) => (
-          <Stack>
-            <Totals
-              names={TOTALS}
-              totals={data.totals}
-              previous={data.previous}
-              freshUntil={data.dataFreshUntil}
-            />
-            <SeriesPanel
-              series={data.series}
-              granularity={data.granularity}
-              measures={MEASURES}
-              measure={search.measure ?? 'views'}
-              onMeasure={(measure) => change({ measure })}
-            />
+          <Report
+            data={data}
+            names={TOTALS}
+            measures={MEASURES}
+            measure={search.measure ?? 'views'}
+            onMeasure={(measure) => change({ measure })}
+          >
             <Retention seconds={data.retention} />
-            <Breakdown breakdown={data.breakdown} sources={data.sources} />
-          </Stack>
+          </Report>
         )}
       </Loaded>
     </Stack>
