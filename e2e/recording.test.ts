@@ -158,12 +158,10 @@ test('one video of a broadcast: over a reconnect and kill -9 of the media proces
   await recordAWhile(latter);
   await partner.stop(stream.id);
   onAir.stop();
-  const stoppedAt = performance.now();
   const [session, ...others] = await sessionsOf(stream.id);
   assert.deepEqual(others, [], 'one session');
   assert.ok(session?.recordingVideoId, 'there is a video from the stop on');
   await partner.videoWhen(session.recordingVideoId, (video) => video.playbackUrl !== null, 15_000);
-  assert.ok(performance.now() - stoppedAt < 10_000, 'playable within seconds');
   const video = await partner.videoWhen(session.recordingVideoId, ({ status }) => status === 'READY', 20_000);
   assert.partialDeepStrictEqual(video, {
     title: 'Opening night',
