@@ -1,8 +1,8 @@
-import { Avatar, Button, FileButton, Group, Text } from '@mantine/core';
+import { Avatar, Group } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { $api, api, queries } from '../../app/api.ts';
-import { ConfirmAction } from '../../components/confirm-action.tsx';
+import { PictureChoice } from '../../components/picture-choice.tsx';
 
 const refresh = () =>
   Promise.all([
@@ -26,30 +26,13 @@ export function Picture() {
   return (
     <Group>
       <Avatar src={url} size={72} alt={url === null ? '' : t('picture.alt')} />
-      <FileButton
-        accept="image/png,image/jpeg,image/webp"
-        onChange={(file) => {
-          if (file !== null) put.mutate(file);
-        }}
-      >
-        {(props) => (
-          <Button {...props} variant="default" loading={put.isPending}>
-            {t('picture.choose')}
-          </Button>
-        )}
-      </FileButton>
-      {url !== null && (
-        <ConfirmAction
-          label={t('picture.remove')}
-          title={t('picture.removeTitle')}
-          text={t('picture.removeText')}
-          onConfirm={() => remove.mutateAsync({})}
-          isPending={remove.isPending}
-        />
-      )}
-      <Text size="sm" c="dimmed">
-        {t('picture.hint')}
-      </Text>
+      <PictureChoice
+        word={(name) => t(`picture.${name}`)}
+        hasPicture={url !== null}
+        put={put}
+        remove={remove}
+        onRemove={() => remove.mutateAsync({})}
+      />
     </Group>
   );
 }

@@ -1,8 +1,8 @@
-import { Box, Button, FileButton, Group, Stack, Text } from '@mantine/core';
+import { Box, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { $api, api } from '../../app/api.ts';
-import { ConfirmAction } from '../../components/confirm-action.tsx';
+import { PictureChoice } from '../../components/picture-choice.tsx';
 
 const ME = { path: { id: 'me' } };
 
@@ -30,30 +30,13 @@ export function Banner({ url, onChanged }: { url: string | null; onChanged: () =
         />
       )}
       <Group>
-        <FileButton
-          accept="image/png,image/jpeg,image/webp"
-          onChange={(file) => {
-            if (file !== null) put.mutate(file);
-          }}
-        >
-          {(props) => (
-            <Button {...props} variant="default" loading={put.isPending}>
-              {t('banner.choose')}
-            </Button>
-          )}
-        </FileButton>
-        {url !== null && (
-          <ConfirmAction
-            label={t('banner.remove')}
-            title={t('banner.removeTitle')}
-            text={t('banner.removeText')}
-            onConfirm={() => remove.mutateAsync({ params: ME })}
-            isPending={remove.isPending}
-          />
-        )}
-        <Text size="sm" c="dimmed">
-          {t('banner.hint')}
-        </Text>
+        <PictureChoice
+          word={(name) => t(`banner.${name}`)}
+          hasPicture={url !== null}
+          put={put}
+          remove={remove}
+          onRemove={() => remove.mutateAsync({ params: ME })}
+        />
       </Group>
     </Stack>
   );

@@ -1,0 +1,43 @@
+import { Button, FileButton, Text } from '@mantine/core';
+import { ConfirmAction } from './confirm-action.tsx';
+
+interface Props {
+  word: (name: 'choose' | 'remove' | 'removeTitle' | 'removeText' | 'hint') => string;
+  /** There is one, which can be removed. */
+  hasPicture: boolean;
+  put: { mutate: (file: File) => void; isPending: boolean };
+  remove: { isPending: boolean };
+  onRemove: () => Promise<unknown>;
+}
+
+/** Chooses a picture for an upload, and removes the one that there is. */
+export function PictureChoice({ word, hasPicture, put, remove, onRemove }: Props) {
+  return (
+    <>
+      <FileButton
+        accept="image/png,image/jpeg,image/webp"
+        onChange={(file) => {
+          if (file !== null) put.mutate(file);
+        }}
+      >
+        {(props) => (
+          <Button {...props} variant="default" loading={put.isPending}>
+            {word('choose')}
+          </Button>
+        )}
+      </FileButton>
+      {hasPicture && (
+        <ConfirmAction
+          label={word('remove')}
+          title={word('removeTitle')}
+          text={word('removeText')}
+          onConfirm={onRemove}
+          isPending={remove.isPending}
+        />
+      )}
+      <Text size="sm" c="dimmed">
+        {word('hint')}
+      </Text>
+    </>
+  );
+}
