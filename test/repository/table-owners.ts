@@ -131,8 +131,8 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
   {
     reader: 'features/summary',
     tables: [
-      ...['booking', 'follow', 'notification', 'playlist', 'restream', 'room', 'stream', 'subscriber'],
-      ...['support_ticket', 'video', 'workspace'],
+      ...['booking', 'follower_count', 'notification', 'playlist', 'restream', 'room', 'stream'],
+      ...['subscriber', 'support_ticket', 'video', 'workspace'],
     ],
     reason: 'numbers of everything, at one moment, in one statement',
   },

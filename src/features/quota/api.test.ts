@@ -32,13 +32,15 @@ test('GET /summary counts what there is, for any key, and by workspace', async (
   await post(key, '/upload', { filename: 'a.mp4', sizeBytes: 1234 });
   await post(key, '/playlists', { title: 'First' });
   await post(key, '/support/tickets', { subject: 'Help', message: 'Please.' });
+  const { key: fan } = await app.createKey();
+  (await app.request('POST', `/users/${account.id}/subscribe`, { key: fan })).assertOk(201);
   assert.deepEqual(await summary(key), {
     videos: { total: 1, ready: 0, processing: 0, failed: 0 },
     streams: { total: 2, live: 1, withSignal: 1 },
     rooms: { active: 0 },
     restreams: { active: 0 },
     playlists: 1,
-    followers: 0,
+    followers: 1,
     subscribers: 0,
     upcomingBookings: 0,
     unreadNotifications: 0,

@@ -20,7 +20,7 @@ export interface SummaryRow {
   storageBytes: number;
 }
 
-/** One statement: each count reads an index of the workspace alone, and no rows. */
+/** One statement: a count reads an index of the workspace alone; of followers the count is kept. */
 export async function summaryOf(
   db: Db,
   { workspaceId, accountId, now }: { workspaceId: string; accountId: string; now: Date },
@@ -30,7 +30,7 @@ export async function summaryOf(
       (select count(*) from room where workspace_id = ${workspaceId} and status = 'ACTIVE') as rooms,
       (select count(*) from restream where workspace_id = ${workspaceId} and is_running) as restreams,
       (select count(*) from playlist where workspace_id = ${workspaceId}) as playlists,
-      (select count(*) from follow where workspace_id = ${workspaceId}) as followers,
+      coalesce((select followers from follower_count where workspace_id = ${workspaceId}), 0) as followers,
       (select count(*) from subscriber where workspace_id = ${workspaceId} and status = 'CONFIRMED') as subscribers,
       (select count(*) from booking
         where workspace_id = ${workspaceId} and status = 'CONFIRMED' and starts_at > ${now}) as "upcomingBookings",
