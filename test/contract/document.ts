@@ -32,8 +32,11 @@ export interface Operation {
   id: string;
   method: string;
   path: string;
+  description: string;
   pathParameters: string[];
   queryParameters: Parameter[];
+  /** The names of those that it takes. */
+  headers: string[];
   body: Schema | null;
   bodyRequired: boolean;
   /** By status. */
@@ -46,6 +49,7 @@ export interface Operation {
 
 interface RawOperation {
   operationId: string;
+  description: string;
   parameters: Parameter[];
   requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
   responses: Record<string, Response>;
@@ -77,6 +81,8 @@ function toOperation(path: string, method: string, raw: RawOperation): Operation
     id: raw.operationId,
     method: method.toUpperCase(),
     path,
+    description: raw.description,
+    headers: parameters.filter((one) => one.in === 'header').map(({ name }) => name),
     pathParameters: parameters.filter((one) => one.in === 'path').map(({ name }) => name),
     queryParameters: parameters.filter((one) => one.in === 'query'),
     body: raw.requestBody?.content['application/json']?.schema ?? null,
