@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { Sql } from 'postgres';
 import { Agent, request as send } from 'undici';
 import type { TestApp } from '../harness/app.ts';
 import { TestResponse } from '../harness/response.ts';
@@ -61,4 +62,12 @@ export function patch(
 /** The `Upload-Offset` of a HEAD. */
 export async function offsetOf(url: string): Promise<number> {
   return Number((await call(url, 'HEAD', TUS)).headers['upload-offset']);
+}
+
+/** So many more sessions like this one, which a hundred requests would take seconds for. */
+export async function copyUpload(sql: Sql, id: string, count: number): Promise<void> {
+  await sql`
+    insert into upload select (jsonb_populate_record(first, jsonb_build_object('id', first.id || copy,
+      'token_hash', sha256(convert_to(first.id || copy, 'UTF8'))))).*
+    from upload first, generate_series(1, ${count}::integer) as copy where first.id = ${id}`;
 }

@@ -67,7 +67,7 @@ export interface MintInput {
 }
 
 /** Who acts. In live mode that is the keys of both workspaces, in test mode those of its own. */
-export type Acting = Pick<Caller, 'accountId' | 'workspaceId' | 'actor' | 'mode' | 'plan'>;
+export type Acting = Pick<Caller, 'accountId' | 'workspaceId' | 'actor' | 'mode'>;
 
 /** A key with its secret, which is shown here and never again. */
 interface MadeKey {
@@ -260,12 +260,12 @@ function parseMint(by: Acting, input: MintInput, nowMs: number): KeyGrant {
 
 async function mint({ db, events, clock, notices }: Deps, by: Acting, input: MintInput): Promise<MadeKey> {
   const wanted = parseMint(by, input, clock.ms());
-  const limit = PLANS[by.plan].apiKeys;
   const key = rules.newKey();
   const id = newId('key');
   await events.transaction(async (tx, append) => {
     const workspaceId = await workspaceOf(tx, by.accountId, wanted.mode);
-    await lockWorkspace(tx, workspaceId);
+    const { plan } = await lockWorkspace(tx, workspaceId);
+    const limit = PLANS[plan].apiKeys;
     assertBelowCeiling(await actingGrant(tx, by), wanted);
     if ((await repository.countUsableKeys(tx, workspaceId, clock.now())) >= limit) {
       throw quotaExceeded({ workspaceId, resource: 'API_KEYS' }, `The plan allows ${limit} API keys.`);

@@ -155,17 +155,6 @@ describe('POST /bridges', () => {
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409]);
   });
 
-  test('the plan counts a bridge as an encoder', async () => {
-    const mine = await owner('FREE');
-    for (const n of [1, 2, 3]) {
-      const body = { title: `Stream ${n}` };
-      const made = await app.request('POST', '/streams', { key: mine.key, body });
-      const answer = await post({ ...mine, streamId: made.string('data.id') });
-      if (n < 3) answer.assertOk(201);
-      else answer.assertError('QUOTA_EXCEEDED');
-    }
-  });
-
   test('keys that may not, may not', async () => {
     const mine = await owner();
     const { key } = await app.createKey({

@@ -78,17 +78,6 @@ export async function deleteBridge(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('bridge').where('id', '=', id).execute();
 }
 
-/** Of the whole workspace: those that feed a stream, or wait to. */
-export async function countOpen(tx: Tx, workspaceId: string): Promise<number> {
-  const { count } = await tx
-    .selectFrom('bridge')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('workspace_id', '=', workspaceId)
-    .where('status', 'in', OPEN)
-    .executeTakeFirstOrThrow();
-  return count;
-}
-
 export async function isFed(tx: Tx, targetId: string): Promise<boolean> {
   const row = await tx
     .selectFrom('bridge')

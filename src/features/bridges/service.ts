@@ -41,6 +41,8 @@ export interface BridgedStreams {
     workspaceId: string,
     id: string,
   ): Promise<{ enabled: boolean; has_signal: boolean } | undefined>;
+  /** As the plan counts: streams with a signal, and open bridges beside them. */
+  countEncoders(tx: Tx, workspaceId: string): Promise<number>;
 }
 
 /** Bridges of a workspace (docs/api/bridges.md). An id of another one is NOT_FOUND. */
@@ -89,7 +91,7 @@ async function create(deps: BridgeDeps, workspaceId: string, input: BridgeIn): P
     const { plan } = await lockWorkspace(tx, workspaceId);
     await admit(deps, tx, workspaceId, input);
     const limit = PLANS[plan].encoders;
-    if ((await repository.countOpen(tx, workspaceId)) >= limit) {
+    if ((await deps.streams.countEncoders(tx, workspaceId)) >= limit) {
       const message = `The plan allows ${limit} encoders at once, and each bridge is one.`;
       throw quotaExceeded({ workspaceId, resource: 'ENCODERS' }, message);
     }

@@ -127,16 +127,6 @@ describe('declaring', () => {
     assert.equal(new Set(tokens.map((answer) => answer.assertOk(201).string('data.token'))).size, 3);
   });
 
-  test('the plan’s number is kept, whoever is first', async () => {
-    const small = await app.createAccount({ plan: 'STAR' });
-    const owner = (await app.createKey({ account: small })).key;
-    const answers = await Promise.all(
-      Array.from({ length: 6 }, () => declare({ domain: newDomain() }, owner)),
-    );
-    assert.equal(answers.filter(({ status }) => status === 201).length, 3);
-    for (const answer of answers) if (answer.status !== 201) answer.assertError('QUOTA_EXCEEDED');
-  });
-
   test('needs domains:write, even to look', async () => {
     const lacking = (await app.createKey({ account, scope: 'STANDARD', permissions: ['videos:write'] })).key;
     (await declare({ domain: newDomain() }, lacking)).assertError('PERMISSION_DENIED');

@@ -6,7 +6,7 @@ import { AppError, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { toHostname } from '../../kernel/hostname.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
-import { PLANS, type Plan } from '../../kernel/plans.ts';
+import { PLANS } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { IntegrationDomainMethod as DomainProof } from '../../platform/db/tables.generated.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
@@ -27,7 +27,6 @@ export interface DomainInput {
 interface Owner {
   workspaceId: string;
   mode: Mode;
-  plan: Plan;
 }
 
 /** What partners do with their domains. Each id is looked up in the workspace: NOT_FOUND otherwise. */
@@ -115,7 +114,7 @@ export function createDomains(deps: Deps): Domains {
 }
 
 async function declare({ events, clock }: Deps, owner: Owner, input: DomainInput): Promise<DomainRow> {
-  const { workspaceId, mode, plan } = owner;
+  const { workspaceId, mode } = owner;
   const { domain, includeSubdomains, method = null } = input;
   if (includeSubdomains && method === 'WELL_KNOWN') {
     throw new AppError('BAD_REQUEST', {
@@ -124,7 +123,6 @@ async function declare({ events, clock }: Deps, owner: Owner, input: DomainInput
     });
   }
   const now = clock.now();
-  const limit = PLANS[plan].integrationDomains;
   const state =
     mode === 'live'
       ? { ...rules.restart(now), verified_at: null, last_checked_at: null }
@@ -137,7 +135,8 @@ async function declare({ events, clock }: Deps, owner: Owner, input: DomainInput
           last_checked_at: now,
         };
   return events.transaction(async (tx, append) => {
-    await lockWorkspace(tx, workspaceId);
+    const { plan } = await lockWorkspace(tx, workspaceId);
+    const limit = PLANS[plan].integrationDomains;
     if (await repository.hasDomain(tx, workspaceId, domain)) {
       throw new AppError('CONFLICT', { field: 'domain', message: 'This domain is declared already.' });
     }

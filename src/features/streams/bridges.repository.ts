@@ -1,4 +1,21 @@
+import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
+
+/**
+ * As the plan counts: streams with a signal, and open bridges whose target has none (yet, or because it is a room).
+ *
+ * @param except a stream that is left out, with the bridge that feeds it.
+ */
+export async function countEncoders(db: Db, workspaceId: string, except = ''): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select (select count(*) from stream where workspace_id = ${workspaceId} and has_signal and id <> ${except})::integer
+      + (select count(*) from bridge where workspace_id = ${workspaceId} and status not in ('FAILED', 'STOPPED')
+        and target_id <> ${except}
+        and not exists (select from stream where id = bridge.target_id and has_signal))::integer as count`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
 
 /** Under its lock from here on. @returns undefined when the workspace has no such stream. */
 export function lockBridgeTarget(tx: Tx, workspaceId: string, id: string) {

@@ -6,7 +6,7 @@
  * connection, of which a session may have several.
  */
 export { createAirtime } from './airtime.service.ts';
-export { findBridgedTitle, lockBridgeTarget } from './bridges.repository.ts';
+export { countEncoders, findBridgedTitle, lockBridgeTarget } from './bridges.repository.ts';
 export { listBroadcasts } from './broadcasts.repository.ts';
 export { emitRecordingReady } from './emit.ts';
 export { streamDeleted, streamEvents, streamUpdated } from './events.ts';

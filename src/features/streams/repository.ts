@@ -131,16 +131,6 @@ export async function workspaceOfStream(db: Db, streamId: string): Promise<strin
   return row?.workspace_id;
 }
 
-export async function countSignals(db: Db, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('stream')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('workspace_id', '=', workspaceId)
-    .where('has_signal', '=', true)
-    .executeTakeFirstOrThrow();
-  return count;
-}
-
 export async function countLive(db: Db, workspaceId: string): Promise<number> {
   const row = await db
     .selectFrom('stream')

@@ -11,6 +11,7 @@ import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { Facts } from '../facts/index.ts';
 import type { AssertOwnTiers } from '../tiers/index.ts';
+import { countEncoders } from './bridges.repository.ts';
 import type { BroadcastRecorder } from './broadcast.service.ts';
 import { admitLate, startLocked, stopLocked } from './broadcast.service.ts';
 import { emitCreated, emitUpdated } from './emit.ts';
@@ -76,8 +77,8 @@ export interface Streams {
   ): Promise<repository.ShownStream[]>;
   /** As the plan counts: broadcasts. */
   countLive(workspaceId: string): Promise<number>;
-  /** As the plan counts: encoders that are connected. */
-  countSignals(workspaceId: string): Promise<number>;
+  /** As the plan counts: encoders that are connected, and bridges. */
+  countEncoders(workspaceId: string): Promise<number>;
   get(workspaceId: string, id: string): Promise<StreamRow>;
   keyOf(row: StreamRow): string;
   update(workspaceId: string, id: string, input: StreamSettings): Promise<StreamRow>;
@@ -193,7 +194,7 @@ export function createStreams(deps: StreamDeps): Streams {
     },
     list: (workspaceId, filter, page) => repository.listStreams(db, workspaceId, filter, page),
     countLive: (workspaceId) => repository.countLive(db, workspaceId),
-    countSignals: (workspaceId) => repository.countSignals(db, workspaceId),
+    countEncoders: (workspaceId) => countEncoders(db, workspaceId),
     keyOf: keys,
     update: (workspaceId, id, input) =>
       locked(workspaceId, id, async (tx, row, append) => {

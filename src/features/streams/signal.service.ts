@@ -167,7 +167,8 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
     if (row === undefined || row.deleted_at !== null || !row.enabled)
       throw new Error('the stream is gone or disabled');
     if ((await repository.findIngest(tx, session.sessionId)) !== undefined) return;
-    if (!row.has_signal && (await repository.countSignals(tx, workspaceId)) >= PLANS[account.plan].encoders) {
+    const { encoders } = PLANS[account.plan];
+    if (!row.has_signal && (await bridges.countEncoders(tx, workspaceId, row.id)) >= encoders) {
       await emitRefusal(tx, append, row, { session, issue: 'ENCODERS_OVER_PLAN', now });
       isRefused = true;
       return;

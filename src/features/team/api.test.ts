@@ -189,18 +189,7 @@ describe('an invitation', () => {
 });
 
 describe('seats', () => {
-  test('are exact under parallel invitations and acceptances', async () => {
-    const owner = await auth.person();
-    await app.container.accounts.setPlan(owner.email, 'PRO');
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => invite(owner.key, `seat${index}@example.com`)),
-    );
-    assert.equal(answers.filter(({ status }) => status === 201).length, 9);
-    for (const answer of answers) if (answer.status !== 201) answer.assertError('QUOTA_EXCEEDED');
-    const left = await app.request('GET', '/quota/TEAM_SEATS', { key: owner.key });
-    const { limit, used, remaining } = Object(left.assertOk(200).at('data'));
-    assert.deepEqual({ limit, used, remaining }, { limit: 10, used: 10, remaining: 0 });
-
+  test('are exact under parallel acceptances, of a plan that has become smaller', async () => {
     const other = await auth.person();
     const people = await Promise.all(Array.from({ length: 5 }, () => auth.person()));
     const tries: (() => Promise<TestResponse>)[] = [];

@@ -5,7 +5,12 @@ import {
   createBridges,
 } from '../../features/bridges/index.ts';
 import type { RoomGuests } from '../../features/rooms/index.ts';
-import { findBridgedTitle, lockBridgeTarget, type StreamSignals } from '../../features/streams/index.ts';
+import {
+  countEncoders,
+  findBridgedTitle,
+  lockBridgeTarget,
+  type StreamSignals,
+} from '../../features/streams/index.ts';
 import type { RoomEngine } from '../../media/contract/index.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
@@ -22,7 +27,7 @@ export function bridgesPart(needs: Needs): Built<{ bridgeRuns: BridgeRuns }> {
   const bridges = createBridges({
     ...needs,
     rooms,
-    streams: { lockTarget: lockBridgeTarget },
+    streams: { lockTarget: lockBridgeTarget, countEncoders },
     bridgesRooms: () => roomEngine().caps.bridges,
   });
   const bridgeRuns = createBridgeRuns({

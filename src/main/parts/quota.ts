@@ -57,7 +57,7 @@ function metersOf(core: Core): Meter[] {
       key: 'ENCODERS',
       unit: 'COUNT',
       limit: (plan) => plan.encoders,
-      used: streams.countSignals,
+      used: streams.countEncoders,
       toldFor: 'DAY',
     },
     {

@@ -1,21 +1,28 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
 import { until } from '../../../test/harness/wait.ts';
-import { PLANS, type Plan } from '../../kernel/plans.ts';
+import { ASKING, type Customer, PLACES, type Way } from '../../../test/quota/places.ts';
+import { type LivekitStub, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
+import { PLANS, type Plan, RESOURCE_KEYS, type ResourceKey } from '../../kernel/plans.ts';
 
 const clock = new TestClock('2026-11-20T18:00:00Z');
 let app: TestApp;
 let node: TestApp;
+let livekit: LivekitStub;
 before(async () => {
-  app = await startTestApp({ clock });
-  node = await startTestApp({ beside: app, clock });
+  // Of what carries rooms, it alone takes as many as the plans.
+  livekit = await startLivekitStub();
+  const options = { clock, env: livekit.env, rooms: { name: 'livekit', lack: null } as const };
+  app = await startTestApp(options);
+  node = await startTestApp({ ...options, beside: app });
 });
 after(async () => {
   await node.close();
   await app.close();
+  livekit.close();
 });
 
 const look = () =>
@@ -126,4 +133,52 @@ test('what is on at once is told once a day, and nobody is notified of it', asyn
   (await start(two)).assertError('QUOTA_EXCEEDED');
   assert.deepEqual(await told(2), [exceeded, { ...exceeded, sequence: 2 }]);
   assert.deepEqual((await call('GET', '/notifications')).list('data'), []);
+});
+
+describe('the last place', () => {
+  /** Its requests go to both nodes. */
+  async function buyer(plan: Plan): Promise<Customer> {
+    const account = await app.createAccount({ plan });
+    const { key } = await app.createKey({ account });
+    let count = 0;
+    return {
+      ...{ account, key, nodes: [app, node], guests: [] },
+      post(path, body) {
+        count += 1;
+        const to = count % 2 === 0 ? app : node;
+        return to.request('POST', path, body === undefined ? { key } : { key, body });
+      },
+    };
+  }
+
+  async function oneGetsIt(resource: ResourceKey, { plan, refusals = ['QUOTA_EXCEEDED'], fill }: Way) {
+    const customer = await buyer(plan);
+    const { key, guests } = customer;
+    const row = async () => Object((await app.request('GET', `/quota/${resource}`, { key })).at('data'));
+    const ask = await fill(customer);
+    const { limit, used, unit } = await row();
+    if (unit === 'COUNT') assert.equal(used, limit - 1);
+    const outcomes = await Promise.all(Array.from({ length: ASKING }, (_, number) => ask(number)));
+    const refused = outcomes.filter((one) => one !== 'taken');
+    assert.equal(refused.length, ASKING - 1, outcomes.join(', '));
+    assert.deepEqual(new Set(refused), new Set(refusals));
+    const after = await row();
+    assert.deepEqual([after.used, after.remaining], [limit, 0]);
+    for (const guest of guests) guest.cut();
+  }
+
+  for (const resource of RESOURCE_KEYS) {
+    for (const way of PLACES[resource]) {
+      test(`of ${resource} goes to one: ${way.name}`, () => oneGetsIt(resource, way));
+    }
+  }
+
+  test('is one of every resource that a plan limits', async () => {
+    const { key } = await buyer('FREE');
+    const rows = (await app.request('GET', '/quota', { key })).list('data.resources').map(Object);
+    assert.deepEqual(
+      rows.map((row) => [row.key, row.limit === null]),
+      RESOURCE_KEYS.map((one) => [one, PLACES[one].length === 0]),
+    );
+  });
 });
