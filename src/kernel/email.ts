@@ -1,8 +1,23 @@
-const SHAPE = /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/;
-const MAX_LENGTH = 254;
+import { toHostname } from './hostname.ts';
 
-/** An e-mail address, trimmed and lower-cased; null for what is none (docs/api/authentication.md#registration). */
+/** A dot-atom (RFC 5322, section 3.2.3), with the letters and digits of every script (RFC 6532). */
+const LOCAL = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+const MAX_LENGTH = 254;
+const MAX_LOCAL_BYTES = 64;
+
+/**
+ * An e-mail address in its one form: trimmed, lower-cased, composed (NFC), its domain in punycode. Null for what is
+ * none, for a domain without a dot, and for what no mailbox of a person has: quoted local parts, comments and
+ * addresses of machines in brackets (docs/api/authentication.md#addresses).
+ */
 export function parseEmail(text: string): string | null {
-  const email = text.trim().toLowerCase();
-  return email.length <= MAX_LENGTH && SHAPE.test(email) ? email : null;
+  const normal = text.trim().normalize('NFC').toLowerCase();
+  const at = normal.lastIndexOf('@');
+  if (at < 1) return null;
+  const local = normal.slice(0, at);
+  const domain = toHostname(normal.slice(at + 1));
+  if (domain === null || !domain.includes('.') || normal.endsWith('.')) return null;
+  if (!LOCAL.test(local) || Buffer.byteLength(local) > MAX_LOCAL_BYTES) return null;
+  const email = `${local}@${domain}`;
+  return email.length <= MAX_LENGTH ? email : null;
 }

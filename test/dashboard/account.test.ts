@@ -96,6 +96,22 @@ test('the second factor is turned on and off, and another session is ended', asy
     await sessions.getByRole('button', { name: 'End' }).waitFor({ state: 'detached' });
     assert.equal((await elsewhere.send('GET', '/me')).status, 401);
 
+    const signIn = page.getByRole('region', { name: 'E-mail and password' });
+    await signIn.getByLabel('New e-mail address').fill('moved@example.org');
+    await signIn.getByLabel('Your password').fill('wrong horse battery staple');
+    await signIn.getByRole('button', { name: 'Change the address' }).click();
+    await signIn.getByText('This is not your password.').waitFor();
+    await signIn.getByLabel('Your password').fill(user.password);
+    await signIn.getByRole('button', { name: 'Change the address' }).click();
+    await signIn.getByText('We have mailed a link to moved@example.org.').waitFor();
+    await signIn.getByLabel('Your present password').fill(user.password);
+    await signIn.getByLabel('New password').fill('short');
+    await signIn.getByRole('button', { name: 'Change the password' }).click();
+    await signIn.getByText('This password is too weak.').waitFor();
+    await signIn.getByLabel('New password').fill(user.password);
+    await signIn.getByRole('button', { name: 'Change the password' }).click();
+    await signIn.getByText('Your password is changed.').waitFor();
+
     const second = page.getByRole('region', { name: 'Second factor' });
     await second.getByLabel('Your password').fill('wrong horse battery staple');
     await second.getByRole('button', { name: 'Turn it on' }).click();

@@ -41,6 +41,11 @@ export async function replaceHash(db: Db, id: string, from: string, to: string):
     .execute();
 }
 
+/** The account has this address from here on, and it is confirmed. @throws where another account has it. */
+export async function changeEmail(tx: Tx, id: string, email: string, at: Date): Promise<void> {
+  await tx.updateTable('account').set({ email, email_verified_at: at }).where('id', '=', id).execute();
+}
+
 /** A new password: every user token and session made so far is void. */
 export async function changePassword(tx: Tx, id: string, hash: string): Promise<void> {
   await tx

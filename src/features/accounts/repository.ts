@@ -10,6 +10,8 @@ export interface NewAccount {
   role: 'USER' | 'ADMIN';
   plan: Plan;
   email_verified_at: Date | null;
+  terms_url: string | null;
+  terms_accepted_at: Date | null;
 }
 
 export async function insertAccount(tx: Tx, account: NewAccount): Promise<void> {

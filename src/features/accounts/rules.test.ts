@@ -26,14 +26,34 @@ describe('e-mail', () => {
     assert.equal(normaliseEmail('  Ada.Lovelace+x@Example.COM \n'), 'ada.lovelace+x@example.com');
   });
 
-  test('254 characters are the most', () => {
-    const local = 'a'.repeat(254 - '@example.com'.length);
-    assert.equal(normaliseEmail(`${local}@example.com`).length, 254);
-    assert.equal(
-      refused(() => normaliseEmail(`a${local}@example.com`)),
-      'INVALID_EMAIL email',
-    );
+  test('254 characters are the most, 64 bytes of them before the @', () => {
+    const local = 'a'.repeat(64);
+    const domain = `${['b', 'c', 'd'].map((letter) => letter.repeat(60)).join('.')}.ex`;
+    assert.equal(normaliseEmail(`${local}@${domain}.${'e'.repeat(254 - 66 - domain.length)}`).length, 254);
+    for (const long of [
+      `${local}@${domain}.${'e'.repeat(255 - 66 - domain.length)}`,
+      `a${local}@example.com`,
+      `${'ü'.repeat(33)}@example.com`,
+    ]) {
+      assert.equal(
+        refused(() => normaliseEmail(long)),
+        'INVALID_EMAIL email',
+      );
+    }
   });
+
+  for (const [text, normal] of [
+    ["o'hara+tag@example.com", "o'hara+tag@example.com"],
+    ["!#$%&'*+/=?^_`{|}~-.a@example.com", "!#$%&'*+/=?^_`{|}~-.a@example.com"],
+    ['a@b.co', 'a@b.co'],
+    ['Jörg@Bücher.example', 'jörg@xn--bcher-kva.example'],
+    ['jo\u0308rg@xn--bcher-kva.example', 'jörg@xn--bcher-kva.example'],
+    ['用户@例え.jp', '用户@xn--r8jz45g.jp'],
+    ['नाम@example.com', 'नाम@example.com'],
+    ['a@1.example-2.museum', 'a@1.example-2.museum'],
+  ] as const) {
+    test(`${text} is an address`, () => assert.equal(normaliseEmail(text), normal));
+  }
 
   for (const text of [
     '',
@@ -49,6 +69,18 @@ describe('e-mail', () => {
     '<a@b.c>',
     'a,b@c.d',
     'a@b.c\nd@e.f',
+    '.a@b.c',
+    '<a@b.c',
+    'a.@b.c',
+    'a..b@c.d',
+    '"quoted local"@b.c',
+    'a@[192.0.2.1]',
+    'a(comment)@b.c',
+    'a@b.c.',
+    'a@-b.c',
+    'a\u0007@b.c',
+    'a\u200b@b.c',
+    'a\u202e@b.c',
   ]) {
     test(`${JSON.stringify(text)} is malformed`, () => {
       assert.equal(

@@ -4,7 +4,7 @@ import { toHostPattern } from '../../kernel/hostname.ts';
 import { normaliseTimezone } from '../../kernel/timezone.ts';
 
 /**
- * Trimmed and lower-cased (docs/api/authentication.md#registration).
+ * In its one form (docs/api/authentication.md#addresses).
  *
  * @throws {AppError} INVALID_EMAIL.
  */
@@ -18,8 +18,8 @@ export function normaliseEmail(email: string): string {
 export const PASSWORD_MIN = 12;
 
 /** Length is the only rule (docs/api/authentication.md#registration). @throws {AppError} WEAK_PASSWORD. */
-export function assertPassword(password: string): void {
-  if ([...password].length < PASSWORD_MIN) throw new AppError('WEAK_PASSWORD', { field: 'password' });
+export function assertPassword(password: string, field = 'password'): void {
+  if ([...password].length < PASSWORD_MIN) throw new AppError('WEAK_PASSWORD', { field });
 }
 
 /** Trimmed, at most 120 characters (docs/api/authentication.md#registration); blank is none. */

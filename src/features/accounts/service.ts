@@ -19,6 +19,8 @@ export interface AccountInput {
   plan?: Plan | undefined;
   role?: 'USER' | 'ADMIN' | undefined;
   verified: boolean;
+  /** What the person saw and agreed to, where they were shown terms. */
+  terms?: { url: string; acceptedAt: Date } | undefined;
 }
 
 export interface NewIdentity {
@@ -35,8 +37,10 @@ export interface Accounts {
    * @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS, BAD_REQUEST or CONFLICT (`username`).
    */
   create(input: AccountInput, also?: (tx: Tx, account: NewIdentity) => Promise<void>): Promise<NewIdentity>;
-  /** The hash of a password that a user chose. @throws {AppError} WEAK_PASSWORD. */
-  hashPassword(password: string): Promise<string>;
+  /** The hash of a password that a user chose. @throws {AppError} WEAK_PASSWORD, for the field. */
+  hashPassword(password: string, field?: string): Promise<string>;
+  /** In its one form. @throws {AppError} INVALID_EMAIL. */
+  normaliseEmail(email: string): string;
   passwordMinLength: number;
   /** What signing in reads and writes of an account. */
   credentials: typeof credentials;
@@ -75,8 +79,9 @@ export function createAccounts(deps: Deps): Accounts {
   };
   return {
     create: (input, also) => createAccount(deps, input, also),
-    hashPassword(password) {
-      rules.assertPassword(password);
+    normaliseEmail: rules.normaliseEmail,
+    hashPassword(password, field) {
+      rules.assertPassword(password, field);
       return deps.passwords.hash(password);
     },
     passwordMinLength: rules.PASSWORD_MIN,
@@ -117,6 +122,8 @@ async function createAccount(deps: Deps, input: AccountInput, also?: Parameters<
     role: input.role ?? 'USER',
     plan: input.plan ?? 'VIP',
     email_verified_at: input.verified ? clock.now() : null,
+    terms_url: input.terms?.url ?? null,
+    terms_accepted_at: input.terms?.acceptedAt ?? null,
   };
   for (let attempt = 1; ; attempt++) {
     const username = chosen ?? (await freeUsername(db, email, attempt));

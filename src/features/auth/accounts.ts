@@ -23,6 +23,8 @@ export interface CredentialStore {
   ): Promise<Pick<AccountCredentials, 'token_epoch' | 'suspended_at'> | undefined>;
   /** Replaces the hash of an unchanged password; nothing when the password has been changed meanwhile. */
   replaceHash(db: Db, id: string, from: string, to: string): Promise<void>;
+  /** The account has this address from here on, and it is confirmed. @throws where another account has it. */
+  changeEmail(tx: Tx, id: string, email: string, at: Date): Promise<void>;
   /** A new password: every user token and session made so far is void. */
   changePassword(tx: Tx, id: string, hash: string): Promise<void>;
   /** @returns whether the account still has this address. */
@@ -40,6 +42,7 @@ export interface AccountMaker {
       name?: string | null | undefined;
       plan: Plan;
       verified: boolean;
+      terms?: { url: string; acceptedAt: Date } | undefined;
     },
     also: (tx: Tx, account: { id: string; email: string }) => Promise<void>,
   ): Promise<{ id: string }>;

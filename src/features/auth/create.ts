@@ -7,9 +7,11 @@ import type { Logger } from '../../platform/logger.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { AccountMaker, CredentialStore } from './accounts.ts';
+import { type AddressChange, createAddressChange } from './address-change.service.ts';
 import { createLoginBackoff } from './backoff.ts';
 import { createIdentities } from './identities.service.ts';
 import { createMailLinks, type MailLinks, type MailOutbox } from './links.service.ts';
+import { createPasswordChange, type PasswordChange } from './password-change.service.ts';
 import { createSignInPlaces, type SignInPlaces } from './places.service.ts';
 import { createRegistration, type Registration, type RegistrationMode } from './registration.service.ts';
 import { createSignIn, type SignIn } from './service.ts';
@@ -28,6 +30,8 @@ export interface Auth {
   sessions: Sessions;
   sessionSignIn: SessionSignIn;
   registration: Registration;
+  addressChange: AddressChange;
+  passwordChange: PasswordChange;
 }
 
 interface Deps {
@@ -37,8 +41,10 @@ interface Deps {
   secrets: Secrets;
   passwords: Passwords;
   accounts: AccountMaker & {
-    /** @throws {AppError} WEAK_PASSWORD. */
-    hashPassword(password: string): Promise<string>;
+    /** @throws {AppError} WEAK_PASSWORD, for the field. */
+    hashPassword(password: string, field?: string): Promise<string>;
+    /** @throws {AppError} INVALID_EMAIL. */
+    normaliseEmail(email: string): string;
     credentials: CredentialStore;
   };
   bus: Bus;
@@ -60,7 +66,7 @@ interface Deps {
 
 /** The parts of the feature, each knowing those it needs. */
 export function createAuth(deps: Deps): Auth {
-  const { credentials, hashPassword } = deps.accounts;
+  const { credentials, hashPassword, normaliseEmail } = deps.accounts;
   const tokens = createUserTokens({ ...deps, credentials, issuer: deps.publicUrl });
   const sessions = createSessions(deps);
   const signIns = createSignIns({ tokens, sessions });
@@ -76,5 +82,9 @@ export function createAuth(deps: Deps): Auth {
     passwordMinLength: deps.accounts.passwordMinLength,
   });
   const sessionSignIn = createSessionSignIn({ ...deps, identities, sessions, places, registration });
-  return { signIn, tokens, twoFactor, links, places, sessions, sessionSignIn, registration };
+  const changing = { ...deps, credentials, hashPassword, identities, signIns };
+  const addressChange = createAddressChange({ ...changing, normaliseEmail });
+  const passwordChange = createPasswordChange({ ...changing, sessions });
+  const changes = { addressChange, passwordChange };
+  return { signIn, tokens, twoFactor, links, places, sessions, sessionSignIn, registration, ...changes };
 }

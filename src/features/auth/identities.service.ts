@@ -1,3 +1,4 @@
+import type { Clock } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
@@ -5,6 +6,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { AccountCredentials, AccountMaker, CredentialStore } from './accounts.ts';
 import type { LoginBackoff } from './backoff.ts';
+import { isKept } from './links.repository.ts';
 import type { MailLinks } from './links.service.ts';
 import { lookupEmail } from './rules.ts';
 import type { TwoFactor } from './two-factor.service.ts';
@@ -13,6 +15,8 @@ export interface NewIdentity {
   email: string;
   password: string;
   name?: string | null | undefined;
+  /** What they were shown and agreed to. */
+  termsUrl?: string | null;
 }
 
 /** Who somebody is: what every way to sign in begins with. */
@@ -44,21 +48,28 @@ interface Deps {
   links: Pick<MailLinks, 'sendVerification'>;
   backoff: LoginBackoff;
   log: Logger;
+  clock: Clock;
   /** Of accounts that are made here. */
   defaultPlan: Plan;
 }
 
 export function createIdentities(deps: Deps): Identities {
-  const { db, accounts, credentials, twoFactor, links, defaultPlan: plan } = deps;
+  const { db, accounts, credentials, twoFactor, links, clock, defaultPlan: plan } = deps;
   const current = async (id: string) => {
     const account = await credentials.findById(db, id);
     if (account === undefined || account.suspended_at !== null) throw new AppError('INVALID_CREDENTIALS');
     return account;
   };
   return {
-    async make({ email, password, name }, also) {
+    async make({ email, password, name, termsUrl = null }, also) {
+      const address = lookupEmail(email);
+      // Who had it before may still take it back.
+      if (address !== null && (await isKept(db, { email: address, by: null, now: clock.now() }))) {
+        throw new AppError('EMAIL_EXISTS', { field: 'email' });
+      }
+      const terms = termsUrl === null ? undefined : { url: termsUrl, acceptedAt: clock.now() };
       const { id } = await accounts.create(
-        { email, password, name, plan, verified: false },
+        { email, password, name, plan, verified: false, terms },
         async (tx, made) => {
           await also?.(tx);
           await links.sendVerification(tx, made);

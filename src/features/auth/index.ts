@@ -5,6 +5,7 @@
  * for its second factor; a *session* is a sign-in to the dashboard, kept by a cookie; a *link* is a page's address with a token that is good once.
  */
 export { type Auth, createAuth } from './create.ts';
+export { credentialRoutes } from './credentials.routes.ts';
 export { authPages } from './pages.ts';
 export { authRoutes, twoFactorRoutes } from './routes.ts';
 export { sessionRoutes } from './sessions.routes.ts';

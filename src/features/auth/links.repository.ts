@@ -2,6 +2,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type {
   EmailTokenTable,
   EmailTokenPurpose as LinkPurpose,
+  LinkRequestPurpose,
 } from '../../platform/db/tables.generated.ts';
 
 export async function insertToken(tx: Tx, token: Omit<EmailTokenTable, 'used_at'>): Promise<void> {
@@ -32,19 +33,42 @@ export function takeToken(tx: Tx, hash: Uint8Array, purpose: LinkPurpose, now: D
     .where('purpose', '=', purpose)
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
-    .returning(['account_id', 'email'])
+    .returning(['account_id', 'email', 'created_at'])
     .executeTakeFirst();
 }
 
-/** Every other open link of the account for this purpose is void from here on. */
-export async function voidTokens(tx: Tx, accountId: string, purpose: LinkPurpose, now: Date): Promise<void> {
-  await tx
+/** Every open link of the account for these purposes, or of those that are not older than `since`, is void. */
+export async function voidTokens(
+  tx: Tx,
+  accountId: string,
+  purposes: readonly LinkPurpose[],
+  now: Date,
+  since?: Date,
+): Promise<void> {
+  let query = tx
     .updateTable('email_token')
     .set({ used_at: now })
     .where('account_id', '=', accountId)
-    .where('purpose', '=', purpose)
+    .where('purpose', 'in', purposes)
+    .where('used_at', 'is', null);
+  if (since !== undefined) query = query.where('created_at', '>=', since);
+  await query.execute();
+}
+
+/** Had another account than `by` the address until a while ago, and may it take it back? */
+export async function isKept(
+  db: Db,
+  { email, by, now }: { email: string; by: string | null; now: Date },
+): Promise<boolean> {
+  let query = db
+    .selectFrom('email_token')
+    .select('account_id')
+    .where('email', '=', email)
+    .where('purpose', '=', 'KEEP_EMAIL')
     .where('used_at', 'is', null)
-    .execute();
+    .where('expires_at', '>', now);
+  if (by !== null) query = query.where('account_id', '!=', by);
+  return (await query.executeTakeFirst()) !== undefined;
 }
 
 export async function countTokens(db: Db, accountId: string, purpose: LinkPurpose, since: Date) {
@@ -57,7 +81,12 @@ export async function countTokens(db: Db, accountId: string, purpose: LinkPurpos
     .executeTakeFirstOrThrow();
 }
 
-export async function insertRequest(db: Db, purpose: LinkPurpose, email: string, now: Date): Promise<void> {
+export async function insertRequest(
+  db: Db,
+  purpose: LinkRequestPurpose,
+  email: string,
+  now: Date,
+): Promise<void> {
   await db.insertInto('link_request').values({ purpose, email, created_at: now }).execute();
 }
 

@@ -2,7 +2,7 @@ import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { HOUR_MS } from '../../kernel/durations.ts';
 import { AppError, tooMany } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { EmailTokenPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
+import type { LinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { CredentialStore } from './accounts.ts';
 import * as repository from './links.repository.ts';
@@ -52,7 +52,7 @@ const PATHS: Record<LinkPurpose, string> = {
   RESET_PASSWORD: '/reset-password',
 };
 /** Nobody's mailbox is filled by strangers who type its address. */
-const LINKS_PER_HOUR = 3;
+export const LINKS_PER_HOUR = 3;
 const KEPT_MS = 30 * 24 * HOUR_MS;
 /** A round ends after so many, so that a flood of requests does not hold up stopping. */
 const REQUESTS_PER_RUN = 100;
@@ -161,7 +161,7 @@ async function resetPassword(deps: Deps, token: string, password: string): Promi
     await credentials.changePassword(tx, link.account_id, passwordHash);
     // Whoever reads the mailbox has proved that the address is theirs.
     await credentials.markVerified(tx, link.account_id, link.email, clock.now());
-    await repository.voidTokens(tx, link.account_id, 'RESET_PASSWORD', clock.now());
+    await repository.voidTokens(tx, link.account_id, ['RESET_PASSWORD'], clock.now());
     await deleteChallengesOf(tx, link.account_id);
     await deps.signIns.endAll(tx, link.account_id, NOTHING);
     await mailbox.enqueue(tx, passwordChangedMail(link.email, `${publicUrl}/forgot-password`));

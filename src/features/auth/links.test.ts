@@ -21,7 +21,7 @@ before(async () => {
   pages = fastify({ trustProxy: true });
   pages.setErrorHandler(errorHandler(createLogger('silent'), () => null));
   authPages({
-    links: fixture.app.container.auth.links,
+    ...fixture.app.container.auth,
     // The built pages are not needed to see what a page says.
     assets: {
       entry: () => ({ scripts: [], styles: ['/assets/site.css'], preloads: [], lazy: [] }),

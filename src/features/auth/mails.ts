@@ -44,9 +44,48 @@ export function passwordChangedMail(to: string, link: string): Mail {
     kind: 'password-changed',
     to,
     subject: 'Your password was changed',
-    text: `The password of your Marquee account was changed, and every device was signed out. API keys work on.
+    text: `The password of your Marquee account was changed, and other devices were signed out. API keys work on.
 
 If it was not you, choose a new password at once:
+
+${link}
+`,
+  };
+}
+
+export function changeEmailMail(to: string, link: string): Mail {
+  return {
+    kind: 'change-email',
+    to,
+    subject: 'Confirm your new e-mail address',
+    text: `Somebody, hopefully you, wants to use this address for their Marquee account.
+
+Open this link within 24 hours and confirm it:
+
+${link}
+
+If it was not you, do nothing: nothing changes.
+`,
+  };
+}
+
+/** @param state of the change. */
+export function emailChangingMail(
+  to: string,
+  { email, state }: { email: string; state: 'ASKED' | 'DONE' },
+  link: string,
+): Mail {
+  const said =
+    state === 'ASKED'
+      ? `Somebody, hopefully you, wants to change the address of your Marquee account to ${email}. It changes when that address is confirmed.`
+      : `The address of your Marquee account was changed to ${email}. Nothing more is sent to this one.`;
+  return {
+    kind: 'email-changing',
+    to,
+    subject: state === 'ASKED' ? 'Your e-mail address is to be changed' : 'Your e-mail address was changed',
+    text: `${said}
+
+If it was not you, somebody knows your password. Open this link within 7 days, keep this address and choose a new password:
 
 ${link}
 `,

@@ -7,12 +7,15 @@ import { countAddress } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { EmailTokenPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
+import type { LinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
+import type { AddressChange } from './address-change.service.ts';
+import { addressPages } from './addresses.pages.ts';
 import type { MailLinks } from './links.service.ts';
 import { confirmForm, done, expired, failed, passwordForm, requested, requestForm } from './pages.views.ts';
 
 interface Deps {
   links: MailLinks;
+  addressChange: AddressChange;
   assets: WebAssets;
   counters: Pick<RequestCounters, 'window'>;
 }
@@ -23,7 +26,7 @@ const FORM_BYTES = 16_384;
 const LINK_CAP: Limit = { bucket: 'mail-link', per: 'ip', max: 5, windowSec: 900, refusal: 'plain' };
 
 /**
- * `/verify-email`, `/forgot-password` and `/reset-password` (docs/decisions/authentication.md#links-in-mails).
+ * `/verify-email`, `/forgot-password`, `/reset-password`, `/change-email` and `/keep-email` (docs/decisions/authentication.md#links-in-mails).
  * A GET shows a form and changes nothing, as mail programs open links by themselves; the POST acts.
  */
 export function authPages(deps: Deps): (app: FastifyInstance) => void {
@@ -36,6 +39,7 @@ export function authPages(deps: Deps): (app: FastifyInstance) => void {
       verifyEmail(scope, deps);
       forgotPassword(scope, deps);
       resetPassword(scope, deps);
+      addressPages(scope, deps);
     });
   };
 }

@@ -1,6 +1,6 @@
 import { type Page, siteFrame } from '../../http/page.ts';
 import type { AppError } from '../../kernel/errors.ts';
-import type { EmailTokenPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
+import type { LinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
 
 /** The words and forms of the sign-in pages; they work without any script. */
@@ -22,7 +22,7 @@ const REQUESTS: Record<LinkPurpose, { action: string; title: string; text: strin
   },
 };
 
-function page(status: number, title: string, content: SafeHtml): Page {
+export function page(status: number, title: string, content: SafeHtml): Page {
   return {
     status,
     title: `${title} · Marquee`,
@@ -71,19 +71,24 @@ export function confirmForm(token: string): Page {
   );
 }
 
+/** The token, and a new password with what was wrong with the one before. */
+export function newPasswordFields(token: string, problem: string | undefined): SafeHtml {
+  return html`<input type="hidden" name="token" value="${token}">
+<label class="field">New password, at least 12 characters
+<input type="password" name="password" required minlength="12" autocomplete="new-password"${
+    problem !== undefined && html` aria-invalid="true" aria-describedby="problem"`
+  }>
+</label>
+${problem !== undefined && html`<p class="problem" id="problem" role="alert">${problem}</p>`}`;
+}
+
 /** @param problem what was wrong with the password before. */
 export function passwordForm(token: string, problem?: string): Page {
   return page(
     problem === undefined ? 200 : 400,
     REQUESTS.RESET_PASSWORD.title,
     html`<form class="form" method="post" action="/reset-password">
-<input type="hidden" name="token" value="${token}">
-<label class="field">New password, at least 12 characters
-<input type="password" name="password" required minlength="12" autocomplete="new-password"${
-      problem !== undefined && html` aria-invalid="true" aria-describedby="problem"`
-    }>
-</label>
-${problem !== undefined && html`<p class="problem" id="problem" role="alert">${problem}</p>`}
+${newPasswordFields(token, problem)}
 <button class="button" type="submit">Set the password</button>
 </form>`,
   );

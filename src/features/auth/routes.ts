@@ -117,8 +117,8 @@ export function authRoutes({
   ];
 }
 
-/** What a change of the second factor does not end. */
-function actingOf({ caller: { actor }, userTokenId }: RequestContext): Kept {
+/** What a change of the password or the second factor does not end. */
+export function actingOf({ caller: { actor }, userTokenId }: RequestContext): Kept {
   return { tokenId: userTokenId, sessionId: actor.kind === 'session' ? actor.id : null };
 }
 

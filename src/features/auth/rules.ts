@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
+import { parseEmail } from '../../kernel/email.ts';
 
 /**
  * How an address is looked up (docs/api/authentication.md#registration): as it was stored. Null when no account
  * can have it.
  */
 export function lookupEmail(email: string): string | null {
-  const normal = email.trim().toLowerCase();
+  const normal = parseEmail(email) ?? email.trim().toLowerCase();
   return normal === '' || normal.length > 254 || normal.includes('\0') ? null : normal;
 }
 

@@ -28,7 +28,7 @@ interface Deps {
   identities: Identities;
   sessions: Pick<Sessions, 'start' | 'notePassword'>;
   places: Pick<SignInPlaces, 'note'>;
-  registration: Pick<Registration, 'admit'>;
+  registration: Pick<Registration, 'admit' | 'terms'>;
   clock: Clock;
 }
 
@@ -41,7 +41,8 @@ export function createSessionSignIn(deps: Deps): SessionSignIn {
   return {
     async register(input, from) {
       const take = await registration.admit(input);
-      return start(await identities.make(input, take), from);
+      const { termsUrl } = registration.terms();
+      return start(await identities.make({ ...input, termsUrl }, take), from);
     },
     signIn: async (input, from) => start(await identities.byPassword(input), from),
     completeSignIn: async (input, from) => start(await identities.byCode(input), from),

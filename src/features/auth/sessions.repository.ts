@@ -158,6 +158,22 @@ export async function setPasswordChecked(db: Db, id: string, at: Date): Promise<
   await db.updateTable('user_session').set({ password_checked_at: at }).where('id', '=', id).execute();
 }
 
+/** The session is good after a change of the password by it. */
+export async function renewSession(tx: Tx, id: string, at: Date): Promise<void> {
+  await tx
+    .updateTable('user_session')
+    .set((eb) => ({
+      password_checked_at: at,
+      token_epoch: eb
+        .selectFrom('account')
+        .select('account.token_epoch')
+        .whereRef('account.id', '=', 'user_session.account_id')
+        .$asScalar(),
+    }))
+    .where('id', '=', id)
+    .execute();
+}
+
 /** @returns whether there was one. */
 export async function deleteSession(db: Db, accountId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db

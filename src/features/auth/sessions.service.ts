@@ -68,6 +68,8 @@ export interface Sessions {
   end(accountId: string, id: string): Promise<void>;
   /** Ends every session of the account but `keep`. Call `forget` after the commit. */
   endAll(tx: Tx, accountId: string, keep: string | null): Promise<void>;
+  /** It changes the password itself, and stays. Call `forget` after the commit. */
+  renew(tx: Tx, id: string): Promise<void>;
   /** The password was checked just now. */
   notePassword(id: string): Promise<void>;
   /** What is remembered of sessions is read again, on every node. */
@@ -137,6 +139,7 @@ export function createSessions(deps: Deps): Sessions {
       bus.publish(CHANGED_TOPIC);
     },
     endAll: (tx, accountId, keep) => repository.deleteSessionsOf(tx, accountId, keep),
+    renew: (tx, id) => repository.renewSession(tx, id, clock.now()),
     async notePassword(id) {
       await repository.setPasswordChecked(db, id, clock.now());
       bus.publish(CHANGED_TOPIC);

@@ -1,6 +1,13 @@
 import type { Accounts } from '../../features/accounts/index.ts';
 import type { ApiKeys } from '../../features/api-keys/index.ts';
-import { type Auth, authPages, authRoutes, createAuth, twoFactorRoutes } from '../../features/auth/index.ts';
+import {
+  type Auth,
+  authPages,
+  authRoutes,
+  createAuth,
+  credentialRoutes,
+  twoFactorRoutes,
+} from '../../features/auth/index.ts';
 import type { Mailbox } from '../../features/mail/index.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
@@ -22,12 +29,12 @@ export function authPart(needs: Needs): Built<{ auth: Auth }> {
     registrationMode: config.REGISTRATION,
     termsUrl: config.TERMS_URL ?? null,
   });
-  const { links, places, registration, sessions, tokens, twoFactor } = auth;
+  const { addressChange, links, places, registration, sessions, tokens, twoFactor } = auth;
   return {
     gives: { auth },
     part: {
-      routes: () => [...authRoutes(auth), ...twoFactorRoutes(auth)],
-      pages: ({ assets }) => [authPages({ links, assets, counters: { window: caps } })],
+      routes: () => [...authRoutes(auth), ...twoFactorRoutes(auth), ...credentialRoutes(auth)],
+      pages: ({ assets }) => [authPages({ links, addressChange, assets, counters: { window: caps } })],
       tasks: () => [
         { name: 'requested links', everyMs: EVERY.second, run: () => links.sendRequested() },
         { name: 'signing keys', everyMs: EVERY.hour, run: () => tokens.rotateKeys() },

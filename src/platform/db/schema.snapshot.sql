@@ -19,10 +19,13 @@ create table account (
   embed_mode text not null default 'OPEN'::text,
   embed_domains text[] not null default '{}'::text[],
   embed_updated_at timestamp with time zone,
+  terms_url text,
+  terms_accepted_at timestamp with time zone,
   constraint account_embed_mode_check CHECK ((embed_mode = ANY (ARRAY['OPEN'::text, 'ALLOWLIST'::text]))),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_plan_check CHECK ((plan = ANY (ARRAY['FREE'::text, 'STAR'::text, 'PRO'::text, 'VIP'::text]))),
-  constraint account_role_check CHECK ((role = ANY (ARRAY['USER'::text, 'ADMIN'::text])))
+  constraint account_role_check CHECK ((role = ANY (ARRAY['USER'::text, 'ADMIN'::text]))),
+  constraint account_terms_check CHECK (((terms_url IS NULL) = (terms_accepted_at IS NULL)))
 );
 CREATE UNIQUE INDEX account_email ON public.account USING btree (email);
 CREATE UNIQUE INDEX account_username ON public.account USING btree (username);
@@ -696,9 +699,10 @@ create table email_token (
   used_at timestamp with time zone,
   constraint email_token_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint email_token_pkey PRIMARY KEY (hash),
-  constraint email_token_purpose_check CHECK ((purpose = ANY (ARRAY['VERIFY_EMAIL'::text, 'RESET_PASSWORD'::text])))
+  constraint email_token_purpose_check CHECK ((purpose = ANY (ARRAY['VERIFY_EMAIL'::text, 'RESET_PASSWORD'::text, 'CHANGE_EMAIL'::text, 'KEEP_EMAIL'::text])))
 );
 CREATE INDEX email_token_account ON public.email_token USING btree (account_id, purpose, created_at);
+CREATE INDEX email_token_kept ON public.email_token USING btree (email) WHERE ((purpose = 'KEEP_EMAIL'::text) AND (used_at IS NULL));
 
 create table event (
   id uuid not null,

@@ -74,7 +74,7 @@ export const VALUES = {
     status: ['SUCCESS', 'FAILED', 'EXHAUSTED', 'CANCELED'],
   },
   email_token: {
-    purpose: ['VERIFY_EMAIL', 'RESET_PASSWORD'],
+    purpose: ['VERIFY_EMAIL', 'RESET_PASSWORD', 'CHANGE_EMAIL', 'KEEP_EMAIL'],
   },
   external_calendar: {
     status: ['PENDING', 'OK', 'FAILED'],
@@ -387,6 +387,8 @@ export interface AccountTable {
   embed_mode: Generated<AccountEmbedMode>;
   embed_domains: Generated<string[]>;
   embed_updated_at: Date | null;
+  terms_url: string | null;
+  terms_accepted_at: Date | null;
 }
 
 export interface AnalyticsRetentionTable {

@@ -10,6 +10,7 @@ import { Picture } from './picture.tsx';
 import { ProfileForm } from './profile-form.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
+import { SignInData } from './sign-in-data.tsx';
 
 /** What concerns the account as a whole, whichever workspace is shown. */
 export function AccountPage() {
@@ -22,6 +23,9 @@ export function AccountPage() {
       <Section title={t('profile.title')}>
         <Picture />
         <ProfileForm />
+      </Section>
+      <Section title={t('signIn.title')}>
+        <SignInData />
       </Section>
       <Section title={t('second.title')}>
         <SecondFactor />

@@ -3,14 +3,12 @@ import { useForm } from '@mantine/form';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
-import type { ApiError } from '../../app/api-error.ts';
-import { errorWords } from '../../app/error-words.ts';
-import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { SecretOnce } from '../../components/secret-once.tsx';
 import { RowsSkeleton } from '../../components/skeletons.tsx';
+import { wrongAt } from './wrong-at.ts';
 
 const QrCode = lazy(async () => ({ default: (await import('./qr-code.tsx')).QrCode }));
 
@@ -40,20 +38,6 @@ export function SecondFactor() {
       }
     </Loaded>
   );
-}
-
-interface SecretForm {
-  getValues(): object;
-  setFieldError(path: string, error: string): void;
-  getInputNode(path: string): HTMLElement | null;
-}
-
-/** A wrong password or code is said at its input. */
-function wrongAt(form: SecretForm, field: string, words: string): (error: ApiError) => void {
-  return (error) => {
-    if (error.code !== 'INVALID_CREDENTIALS') return formErrors(form)(error);
-    form.setFieldError(error.field ?? field, words || errorWords(error));
-  };
 }
 
 function TurnOn({ onDone }: { onDone: (codes: string[]) => void }) {

@@ -1,0 +1,92 @@
+import Type from 'typebox';
+import { gated } from '../../http/access.ts';
+import { named } from '../../http/named.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { Instant } from '../../http/schema.ts';
+import type { AddressChange } from './address-change.service.ts';
+import type { PasswordChange } from './password-change.service.ts';
+import { actingOf, LOGIN_CAPS } from './routes.ts';
+
+const EmailIn = named(
+  'EmailChange',
+  Type.Object({
+    email: Type.String({ description: 'At most 254 characters; trimmed and lower-cased.' }),
+    password: Type.String({ description: 'Of the account.' }),
+  }),
+  { email: 'ada@example.org', password: 'correct horse battery' },
+);
+
+const PendingEmail = named(
+  'PendingEmail',
+  Type.Object({
+    email: Type.String({ description: 'Of the account until the new one is confirmed.' }),
+    pendingEmail: Type.String(),
+    confirmBefore: Instant,
+  }),
+  {
+    email: 'ada@example.com',
+    pendingEmail: 'ada@example.org',
+    confirmBefore: '2026-11-21T09:00:00.000Z',
+  },
+);
+
+const PasswordIn = named(
+  'PasswordChange',
+  Type.Object({
+    password: Type.String({ description: 'Of the account.' }),
+    newPassword: Type.String({ description: 'At least 12 characters.' }),
+  }),
+  { password: 'correct horse battery', newPassword: 'wrong donkey battery' },
+);
+
+const PasswordChanged = named('PasswordChanged', Type.Object({ changed: Type.Literal(true) }), {
+  changed: true,
+});
+
+/** `/me/email` and `/me/password` (docs/api/me.md#e-mail-and-password). */
+export function credentialRoutes({
+  addressChange,
+  passwordChange,
+}: {
+  addressChange: Pick<AddressChange, 'ask'>;
+  passwordChange: PasswordChange;
+}): Route[] {
+  return [
+    defineRoute({
+      ...gated('session-owner'),
+      onlyMode: 'live',
+      operationId: 'me.changeEmail',
+      method: 'PATCH',
+      path: '/me/email',
+      summary: 'Change the e-mail address',
+      description:
+        'Both addresses are mailed: it changes when the new one is confirmed, and for seven days the old one can take it back.',
+      limits: LOGIN_CAPS,
+      body: EmailIn,
+      reply: { status: 200, schema: PendingEmail },
+      errors: ['INVALID_CREDENTIALS', 'INVALID_EMAIL', 'EMAIL_EXISTS', 'SERVICE_UNAVAILABLE'],
+      async handler({ caller }, { body }) {
+        const { confirmBefore, ...asked } = await addressChange.ask(caller.accountId, body);
+        return { ...asked, confirmBefore: confirmBefore.toISOString() };
+      },
+    }),
+    defineRoute({
+      ...gated('session-owner'),
+      onlyMode: 'live',
+      operationId: 'me.changePassword',
+      method: 'POST',
+      path: '/me/password',
+      summary: 'Change the password',
+      description:
+        'Every user token and every other session of the account ends, and its owner is told by mail.',
+      limits: LOGIN_CAPS,
+      body: PasswordIn,
+      reply: { status: 200, schema: PasswordChanged },
+      errors: ['INVALID_CREDENTIALS', 'WEAK_PASSWORD', 'SERVICE_UNAVAILABLE'],
+      async handler(context, { body }) {
+        await passwordChange.change(context.caller.accountId, body, actingOf(context));
+        return { changed: true };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Db } from '../../platform/db/index.ts';
+import type { CredentialStore } from './accounts.ts';
+import type { Identities } from './identities.service.ts';
+import * as links from './links.repository.ts';
+import type { MailOutbox } from './links.service.ts';
+import { passwordChangedMail } from './mails.ts';
+import type { Sessions } from './sessions.service.ts';
+import type { Kept, SignIns } from './sign-ins.ts';
+import { deleteChallengesOf } from './two-factor.repository.ts';
+
+/** A new password by who knows the old one. */
+export interface PasswordChange {
+  /**
+   * Every user token, and every other session than that which acts, ends; the owner is told by mail.
+   *
+   * @throws {AppError} INVALID_CREDENTIALS, WEAK_PASSWORD (field `newPassword`), RATE_LIMITED after many failures.
+   */
+  change(accountId: string, input: { password: string; newPassword: string }, acting: Kept): Promise<void>;
+}
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  credentials: Pick<CredentialStore, 'changePassword' | 'findById'>;
+  identities: Pick<Identities, 'confirmPassword'>;
+  sessions: Pick<Sessions, 'renew'>;
+  signIns: SignIns;
+  mailbox: MailOutbox;
+  /** @throws {AppError} WEAK_PASSWORD, for the field. */
+  hashPassword(password: string, field: string): Promise<string>;
+  /** An account has changed in what its API keys depend on. */
+  onAccountChanged(): void;
+  publicUrl: string;
+}
+
+export function createPasswordChange(deps: Deps): PasswordChange {
+  const { db, clock, credentials, signIns, publicUrl } = deps;
+  return {
+    async change(id, { password, newPassword }, { sessionId }) {
+      await deps.identities.confirmPassword(id, password);
+      const hash = await deps.hashPassword(newPassword, 'newPassword');
+      await db.transaction().execute(async (tx) => {
+        await credentials.changePassword(tx, id, hash);
+        await links.voidTokens(tx, id, ['RESET_PASSWORD'], clock.now());
+        await deleteChallengesOf(tx, id);
+        await signIns.endAll(tx, id, { tokenId: null, sessionId });
+        if (sessionId !== null) await deps.sessions.renew(tx, sessionId);
+        const account = await credentials.findById(tx, id);
+        if (account === undefined) return;
+        await deps.mailbox.enqueue(tx, passwordChangedMail(account.email, `${publicUrl}/forgot-password`));
+      });
+      signIns.forget();
+      deps.onAccountChanged();
+    },
+  };
+}
