@@ -100,6 +100,7 @@ describe('PATCH /me', () => {
     [{ timezone: '+02:00' }, 'timezone'],
     [{ username: 'a' }, 'username'],
     [{ username: 'ada lovelace' }, 'username'],
+    [{ username: 'Supp0rt' }, 'username'],
   ];
   for (const [body, field] of wrong) {
     test(`${JSON.stringify(body).slice(0, 40)} is 400 for ${field}`, async () => {
@@ -112,6 +113,13 @@ describe('PATCH /me', () => {
     (await patch({ username: other.id.replace('usr_', 'u') })).assertOk(200);
     await app.container.sql`update account set username = 'taken' where id = ${other.id}`;
     (await patch({ username: 'Taken' })).assertError('CONFLICT', 'username');
+  });
+
+  test('a name of the platform stays with whom the operator gave it', async () => {
+    await app.container.sql`update account set username = 'news-team' where id = ${account.id}`;
+    (await patch({ username: 'press' })).assertError('BAD_REQUEST', 'username');
+    await app.container.sql`update account set username = 'press' where id = ${account.id}`;
+    (await patch({ username: 'press', name: 'The press' })).assertOk(200);
   });
 
   test('a READ_ONLY key only looks', async () => {

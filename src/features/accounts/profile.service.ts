@@ -56,6 +56,11 @@ export function createProfiles({ db, clock, images, fetcher }: Deps): Profiles {
     if (Object.keys(values).length > 0) await repository.updateProfile(db, accountId, values);
     return get(accountId);
   };
+  /** What the operator called an account, it may keep. */
+  const assertMayBeCalled = async (accountId: string, username?: string) => {
+    if (username === undefined || (await get(accountId)).username === username) return;
+    rules.assertNotReserved(username);
+  };
   return {
     get,
     async named(username) {
@@ -65,7 +70,9 @@ export function createProfiles({ db, clock, images, fetcher }: Deps): Profiles {
     },
     async update(accountId, input) {
       try {
-        return await change(accountId, rules.parseProfile(input));
+        const changes = rules.parseProfile(input);
+        await assertMayBeCalled(accountId, changes.username);
+        return await change(accountId, changes);
       } catch (error) {
         if (brokenConstraint(error) !== 'account_username') throw error;
         throw new AppError('CONFLICT', {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../kernel/errors.ts';
 import {
+  assertNotReserved,
   assertPassword,
   normaliseEmail,
   normaliseName,
@@ -114,13 +115,44 @@ test('a name is trimmed and cut to 120 characters, never through one; blank is n
 describe('user names', () => {
   test('are lower-cased; what they may be', () => {
     assert.equal(normaliseUsername(' Ada_Lovelace-1 '), 'ada_lovelace-1');
-    for (const bad of ['', 'a', '-ab', '_ab', 'a b', 'a.b', 'ä1', 'x'.repeat(40)]) {
+    const scripts = [
+      'аdmin',
+      'ada\u0301',
+      'ａｄａ',
+      'αδα',
+      'عدا',
+      '愛達',
+      'अदा',
+      '🎬🎬',
+      'ada\u200b',
+      'a\u202eda',
+    ];
+    for (const bad of ['', 'a', '-ab', '_ab', 'a b', 'a.b', 'ä1', 'x'.repeat(40), ...scripts]) {
       assert.equal(
         refused(() => normaliseUsername(bad)),
         'BAD_REQUEST username',
         bad,
       );
     }
+  });
+
+  test('of the platform are refused, and what looks like one', () => {
+    const reserved = ['admin', 'api', 'www', 'adm1n', 'a-d-m-i-n', 'supp0rt', 'support_', 'adrnin', 'vvatch'];
+    for (const name of reserved) {
+      assert.equal(
+        refused(() => assertNotReserved(name)),
+        'BAD_REQUEST username',
+        name,
+      );
+    }
+    for (const free of ['ada', 'adam', 'admiral', 'apiary', 'owner', 'demo', 'team-ada', 'admin2']) {
+      assert.equal(
+        refused(() => assertNotReserved(free)),
+        'ok',
+        free,
+      );
+    }
+    assert.equal(suggestUsername('admin@x.y', new Set()), 'admin-2');
   });
 
   test('are suggested from the address, with a number when taken', () => {

@@ -1,6 +1,7 @@
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { toHostPattern } from '../../kernel/hostname.ts';
+import { isReserved } from '../../kernel/reserved-names.ts';
 import { normaliseTimezone } from '../../kernel/timezone.ts';
 
 /**
@@ -39,11 +40,16 @@ export function normaliseUsername(username: string): string {
   return normal;
 }
 
+/** @throws {AppError} BAD_REQUEST, field `username`, for a name of the platform's own, or one that looks like it. */
+export function assertNotReserved(username: string): void {
+  if (isReserved(username)) throw badRequest('username', 'This user name is reserved.');
+}
+
 /** A free user name made from the address: `ada`, `ada-2`, … */
 export function suggestUsername(email: string, taken: ReadonlySet<string>): string {
   const local = email.split('@')[0] ?? '';
   const stem = usernameStem(local);
-  if (!taken.has(stem)) return stem;
+  if (!taken.has(stem) && !isReserved(stem)) return stem;
   let number = 2;
   while (taken.has(`${stem}-${number}`)) number += 1;
   return `${stem}-${number}`;
