@@ -226,7 +226,7 @@ function buildMedia(base: Base & Known & { tally: Tally }, take: Take) {
   );
   const { recordings } = take(recordingsPart({ ...base, intake }));
   const live = take(streamsPart({ ...base, ...addresses, recordings }));
-  const { liveChat } = take(chatPart({ ...base, ...addresses, ...live }));
+  const { liveChat } = take(chatPart({ ...base, ...arriving, ...addresses, ...live }));
   const watching = take(playbackPart({ ...base, ...arriving, ...addresses, recordings, liveChat }));
   const sentOn = take(restreamsPart(base));
   return { ...addresses, ...video, ...watching, ...live, ...sentOn, intake, uploads, recordings };

@@ -73,6 +73,7 @@ export async function startSite(): Promise<TestSite> {
       viewers: { seen: () => {} },
       arrivals: { meet: () => ({ ...NOBODY, mark: '' }), viewerOf: async () => ({ ...NOBODY, hash: '' }) },
       facts: {
+        isTold: async () => false,
         note({ number, subjectId, playerEvents = [] }) {
           for (const { type, quality } of playerEvents)
             beacons.push(`${number} ${subjectId} ${type} ${quality}`);

@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { countAddress } from '../../http/plugins/limits.ts';
 import type { Limit } from '../../http/route.ts';
 import { compileInput } from '../../http/validation.ts';
+import { visitOf } from '../../http/visit.ts';
 import { addressBlock } from '../../kernel/address.ts';
 import { AppError, badRequest, notFound, tooMany } from '../../kernel/errors.ts';
 import { type Counter, counterKey } from '../../platform/counters.ts';
@@ -131,7 +132,7 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
       if (count > GUEST_POSTS) throw tooMany('RATE_LIMITED', resetInMs);
       // As it was half a second ago at most: the mode that counts is looked at under the lock.
       const isFollower = settings.chatMode !== 'OPEN' && (await deps.isFollower(streamId, request));
-      const poster = { kind: 'guest', ...guest, isFollower } as const;
+      const poster = { kind: 'guest', ...guest, isFollower, visit: visitOf(request) } as const;
       const shown = await chat.post({ streamId, workspaceId: null }, poster, input);
       return send(reply, toMessage(shown));
     });

@@ -4,9 +4,11 @@ import { DAY_MS } from '../../kernel/durations.ts';
 import { AppError, badRequest, notFound, tooMany } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
+import type { Visit } from '../../kernel/visit.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { Facts } from '../facts/index.ts';
+import type { Arrivals } from '../arrivals/index.ts';
+import type { Facts, Viewer } from '../facts/index.ts';
 import type { BanRow, MessageRow, SettingsRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { announcements, hasBannedWord, isSameName, refuseText } from './rules.ts';
@@ -20,7 +22,7 @@ export interface PostInput {
 /** Who posts: the account of the stream by a key, or a guest of its page. */
 export type Poster =
   | { kind: 'creator'; accountId: string }
-  | { kind: 'guest'; id: string; name: string; isFollower: boolean };
+  | { kind: 'guest'; id: string; name: string; isFollower: boolean; visit: Visit };
 
 /** The creator as its messages show it. */
 export interface Creator {
@@ -55,6 +57,7 @@ interface Deps {
   bus: Bus;
   clock: Clock;
   facts: Pick<Facts, 'append'>;
+  arrivals: Arrivals;
   /** What the log and the answers say of a message. */
   toMessage(shown: ShownMessage): object;
   creatorOf(accountId: string): Promise<Creator>;
@@ -123,10 +126,13 @@ export function createChat(deps: Deps): Chat {
       // What is wrong with the text is so whatever the chat is like.
       const reason = refuseText(input.text);
       if (reason !== null) throw badRequest('text', reason);
-      const { account_id: accountId } = owned(await repository.findSettings(db, streamId), workspaceId);
+      const found = owned(await repository.findSettings(db, streamId), workspaceId);
+      const { account_id: accountId, workspace_id: owner } = found;
       const creator = await creatorOf(accountId);
+      const viewer =
+        poster.kind === 'guest' ? await meet(deps, poster.visit, { accountId, workspaceId: owner }) : null;
       return changing(streamId, workspaceId, (tx, settings, now) =>
-        postLocked(deps, tx, { settings, creator, poster, input, now }),
+        postLocked(deps, tx, { settings, creator, poster, viewer, input, now }),
       );
     },
     async list(workspaceId, streamId, page, since) {
@@ -267,12 +273,23 @@ interface Post {
   settings: SettingsRow;
   creator: Creator;
   poster: Poster;
+  /** What is kept of a guest. */
+  viewer: Viewer | null;
   input: PostInput;
   now: Date;
 }
 
+async function meet(
+  { arrivals, clock }: Deps,
+  visit: Visit,
+  { accountId, workspaceId }: { accountId: string; workspaceId: string },
+): Promise<Viewer> {
+  const isSelf = await arrivals.isOwner(visit, accountId);
+  return arrivals.viewerOf(arrivals.meet(visit, { workspaceId, isSelf }), clock.now());
+}
+
 async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ShownMessage> {
-  const { settings, creator, poster, input, now } = post;
+  const { settings, creator, poster, viewer, input, now } = post;
   const { id: streamId } = settings;
   const { text, replyToId = null, clientId = null } = input;
   const authorId = poster.kind === 'guest' ? poster.id : poster.accountId;
@@ -297,7 +314,7 @@ async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ShownMessage>
   const row = { kind: 'MESSAGE', stream_id: streamId, author_id: authorId, ...message } as const;
   const shown = await writeMessage(deps, tx, row, creator);
   const { workspace_id: workspaceId } = settings;
-  await deps.facts.append(tx, [{ kind: 'CHAT', workspaceId, subjectId: streamId, at: now }]);
+  await deps.facts.append(tx, [{ kind: 'CHAT', workspaceId, subjectId: streamId, at: now, viewer }]);
   return shown;
 }
 

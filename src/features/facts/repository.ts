@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import { dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { StampedFact } from './fact.ts';
 
@@ -15,6 +17,27 @@ export async function insertFacts(db: Db, facts: readonly StampedFact[]): Promis
       kind text, "subjectId" text, amount bigint, viewer json, "playbackSession" text, number integer,
       "playerEvents" jsonb, "bitrateKbps" integer, "keyId" text, status smallint)
     on conflict do nothing`.execute(db);
+}
+
+/** A message of a player, by its session and its number. */
+export interface PlayerMessage {
+  playbackSession: string;
+  number: number;
+  before: Date;
+}
+
+export async function isTold(db: Db, { playbackSession, number, before }: PlayerMessage): Promise<boolean> {
+  const row = await db
+    .selectFrom('fact')
+    .select('id')
+    .where('playback_session', '=', playbackSession)
+    .where('number', '=', number)
+    .where('kind', '=', 'BEACON')
+    .where('created_at', '<=', before)
+    .where('created_at', '>', dateFromMs(before.getTime() - 8 * DAY_MS))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Of no transaction is what is counted already. */

@@ -17,6 +17,8 @@ export interface Facts {
    * the others.
    */
   renumber(tx: Tx, counted: { nextXid: string; freshUntil: Date }): Promise<void>;
+  /** Has a player told the message of this number, in the eight days before? Sessions last for seven. */
+  isTold(message: repository.PlayerMessage): Promise<boolean>;
   /** Writes what is still to be written, for at most 5 seconds. */
   close(): Promise<void>;
 }
@@ -50,6 +52,7 @@ export function createFacts({ db, clock, log, onDropped }: Deps): Facts {
       if (facts.length > 0) await repository.insertFacts(tx, facts.map(stamped));
     },
     renumber: repository.renumberFacts,
+    isTold: (message) => repository.isTold(db, message),
     note: (fact) => buffer.add(stamped(fact)),
     close: () => buffer.close(),
   };

@@ -1,6 +1,6 @@
 import { addressBlock } from '../../kernel/address.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { MINUTE_SEC } from '../../kernel/durations.ts';
+import { DAY_MS, MINUTE_SEC } from '../../kernel/durations.ts';
 import type { Visibility } from '../../kernel/visibility.ts';
 import type { Visit } from '../../kernel/visit.ts';
 import { type CounterFactory, counterKey } from '../../platform/counters.ts';
@@ -38,13 +38,18 @@ interface Deps {
   sessions: Pick<PlaybackSessions, 'read'>;
   viewers: WatchedBy;
   arrivals: Pick<Arrivals, 'meet' | 'viewerOf'>;
-  facts: Pick<Facts, 'note'>;
+  facts: Pick<Facts, 'note' | 'isTold'>;
   counters: CounterFactory;
   clock: Clock;
 }
 
 /** A player sends four a minute, and more where its viewer seeks; some hundred play behind one address. */
 const MOST_A_MINUTE = { session: 60, address: 1200 };
+/**
+ * After a broadcast its viewers see the rest for 15 seconds, some seconds behind
+ * (docs/decisions/playback-and-tokens.md#the-ending); then their players tell that it has ended.
+ */
+const ENDING_MS = 30_000;
 /** After these the viewer does not watch. */
 const LEAVES: ReadonlySet<string> = new Set(['PAUSE', 'END']);
 
@@ -59,20 +64,24 @@ export function createBeacons(deps: Deps): Beacons {
     return counts[0].count > MOST_A_MINUTE.session || counts[1].count > MOST_A_MINUTE.address;
   };
 
+  /** The sums know a number that was told within a day; what could be older than that is looked up. */
+  const isOldReplay = async ({ key, madeAtMs }: PlaybackSession, number: number, now: Date) =>
+    now.getTime() - madeAtMs >= DAY_MS && facts.isTold({ playbackSession: key, number, before: now });
+
   return {
     async take(beacon, visit) {
       const session = sessions.read(beacon.session);
       if (session === null || (await isTooMuch(session, visit))) return;
       const [stream, video] = await Promise.all([streams.get(session.id), videos.get(session.id)]);
-      const what = playing(stream, video, session);
-      if (what === undefined) return;
       const now = clock.now();
+      const what = playing(stream, video, session, now.getTime());
+      if (what === undefined || (await isOldReplay(session, beacon.n, now))) return;
       const durationSec = video?.durationSec ?? null;
       const events = keptEvents(beacon.events, { nowMs: now.getTime(), sentAt: beacon.sentAt, durationSec });
       if (events.length === 0) return;
       const { workspaceId } = what;
       const meet = (): Arrival => arrivals.meet(visit, { workspaceId, ...session });
-      if (stream !== undefined && beacon.isPresence !== false)
+      if (stream?.isLive && beacon.isPresence !== false)
         tellPresence(viewers, stream, { session, visit, events, meet });
       const viewer = await arrivals.viewerOf(meet(), now);
       facts.note({
@@ -90,15 +99,18 @@ export function createBeacons(deps: Deps): Beacons {
 }
 
 /**
- * The broadcast that is on or the video that can be played, while it is open to what let the viewer in. Whoever was
+ * The broadcast that is on (or has just ended, for whoever came before) or the video that can be played, while it is open to what let the viewer in. Whoever was
  * given the page of a member was entitled to it then; to what is private nobody is.
  */
 function playing(
   stream: StreamSnapshot | undefined,
   video: VideoSnapshot | undefined,
-  { grant }: PlaybackSession,
+  { grant, madeAtMs }: PlaybackSession,
+  nowMs: number,
 ): { workspaceId: string; visibility: Visibility } | undefined {
-  const what = stream?.isLive ? stream : video !== undefined && isShown(video) ? video : undefined;
+  const endedMs = stream?.ended?.until.getTime() ?? Number.NEGATIVE_INFINITY;
+  const isOn = stream?.isLive || (nowMs - endedMs < ENDING_MS && madeAtMs <= endedMs);
+  const what = isOn ? stream : video !== undefined && isShown(video) ? video : undefined;
   if (what === undefined) return undefined;
   const { visibility } = what;
   return mayWatch({ visibility, grant, isEntitled: visibility !== 'PRIVATE' }) ? what : undefined;

@@ -160,10 +160,17 @@ test('what is forged, replayed, foreign, expired, late, of the future or beyond 
     (await factsOf(id, 'BEACON'))[2]?.player_events?.map(({ positionSec }) => positionSec),
     [60],
   );
-  clock.advance(7 * DAY_MS);
-  await send({ ...good, n: 11, events: [event()] });
+  clock.advance(3 * DAY_MS);
+  await send({ session, n: 7, events: [event()] });
+  assert.deepEqual(
+    await afterwards(id, session, 11),
+    [7, 8, 9, 10, 11],
+    'one of days ago is no other one now',
+  );
+  clock.advance(4 * DAY_MS);
+  await send({ ...good, n: 12, events: [event()] });
   assert.deepEqual(await afterwards(other, await sessionOf(other), 1), [1]);
-  assert.deepEqual(await numbersOf(id), [7, 8, 9, 10], 'a session ends after a week');
+  assert.deepEqual(await numbersOf(id), [7, 8, 9, 10, 11], 'a session ends after a week');
 });
 
 test('beacons count while the video is open, and of one session sixty a minute', async () => {
@@ -220,7 +227,7 @@ describe('who is not summed with the audience', () => {
   });
 });
 
-test('beacons of a broadcast are facts while it is on, and its chat is counted', async () => {
+test('beacons of a broadcast are facts while it is on, and until its viewers have seen the rest', async () => {
   const stream = await createEncoderStream(app, key, {});
   const ended = await stream.connect();
   await stream.act('start');
@@ -232,15 +239,41 @@ test('beacons of a broadcast are facts while it is on, and its chat is counted',
   assert.equal(await stream.read('viewerCount'), 1, 'one that is counted by its playlists has not left');
   await stream.end(ended, 'unpublish');
   await stream.act('stop');
-  await send({ session, n: 2, events: [event()] });
+  clock.advance(1000);
+  const late = await sessionOf(stream.id);
+  clock.advance(17_000);
+  await send({ session: late, n: 0, events: [event({ type: 'PLAY' })] });
+  await send({ session, n: 2, events: [event({ type: 'END' })] });
+  await until(async () => (await numbersOf(stream.id)).length === 3);
+  clock.advance(12_000);
+  await send({ session, n: 3, events: [event()] });
+  const other = await ready();
+  await afterwards(other, await sessionOf(other), 1);
+  assert.deepEqual(await numbersOf(stream.id), [0, 1, 2], 'nobody begins to watch, nor ends, what is over');
+  await app.container.viewers.flush();
+  assert.equal(await stream.read('viewerCount'), 0);
+});
+
+test('messages of a chat are counted, with what is known of a guest', async () => {
   const chat = await createChat(app, key);
   await chat.say('Hello');
-  await chat.say('Hello again');
+  const post = async (path: string, body: object) => {
+    const headers = from({ 'content-type': 'application/json' });
+    const answer = await fetch(`${app.url}/live/${chat.id}/chat${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    assert.equal(answer.status, 201);
+    return Object(await answer.json()).data;
+  };
+  const { session } = await post('/guest', { name: 'Ada' });
+  await post('', { session, text: 'Good evening' });
+  const told = await factsOf(chat.id, 'CHAT');
   assert.deepEqual(
-    (await factsOf(chat.id, 'CHAT')).map(({ amount }) => Number(amount)),
-    [1, 1],
+    told.map((row) => [Number(row.amount), row.viewer === null, row.country, row.device].join()),
+    ['1,true,,', '1,false,NZ,DESKTOP'],
   );
-  assert.deepEqual(await numbersOf(stream.id), [0, 1]);
 });
 
 /** What is noted of a stream, each kind with its sum and the number of facts. */

@@ -20,6 +20,7 @@ export interface Admitted {
 export interface PlaybackSession extends Admitted {
   /** Tells sessions apart. */
   key: string;
+  madeAtMs: number;
   /** Of the token that let the viewer in; nothing when none was needed. */
   tokenMark: string;
 }
@@ -72,6 +73,7 @@ export function createPlaybackSessions({
       return {
         id,
         key,
+        madeAtMs: Number.parseInt(expiry, 36) - KEPT_MS,
         grant: GRANTS.find((grant) => grant === name) ?? null,
         tokenMark: mark,
         referrer: Buffer.from(from, 'base64url').toString() || null,

@@ -28,11 +28,12 @@ import type { Visitors } from '../../http/visitor.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
+import type { Arriving } from './arrivals.ts';
 
 /** Chats that a process remembers for half a second, some 20 kB each. */
 const RECENT_CHATS = 500;
 
-interface Needs extends Base, Pick<Addresses, 'access'> {
+interface Needs extends Base, Pick<Addresses, 'access'>, Pick<Arriving, 'arrivals'> {
   streams: Streams;
   streamTails: StreamTails;
   follows: Follows;
