@@ -13,7 +13,7 @@ import { endpointTables } from './endpoints.ts';
 import { ERROR_CODES, errorIndex, errorPage } from './error-reference.ts';
 import { eventReference } from './event-reference.ts';
 import { type Artefact, FROM_DATABASE } from './from-database.ts';
-import { withConfigurationTable, withPlansTable } from './tables-in-documents.ts';
+import { withConfigurationTable, withPlansTable, withReleases } from './tables-in-documents.ts';
 
 /** The pages of the error codes; nothing else lives there. */
 export const ERRORS_FOLDER = 'docs/errors';
@@ -25,6 +25,10 @@ export const ARTEFACTS: Artefact[] = [
   {
     path: 'README.md',
     build: async () => withConfigurationTable(await readFile(join(ROOT, 'README.md'), 'utf8')),
+  },
+  {
+    path: 'CHANGELOG.md',
+    build: async () => withReleases(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8')),
   },
   {
     path: 'docs/api/plans.md',

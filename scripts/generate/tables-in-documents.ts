@@ -1,7 +1,9 @@
 import { PLANS, type PlanLimits } from '../../src/kernel/plans.ts';
+import type { Release } from '../../src/kernel/release.ts';
+import { RELEASES } from '../../src/kernel/releases.ts';
 import { KEYS } from '../../src/platform/config.ts';
 
-/** The document with a table between the two comments that mark its place. */
+/** The document with a table, or other lines, between the two comments that mark its place. */
 function withTable(document: string, name: string, table: string[]): string {
   const [first, last] = [`<!-- ${name}: written by npm run generate -->`, `<!-- end of ${name} -->`];
   const begin = document.indexOf(first);
@@ -58,4 +60,17 @@ export function withPlansTable(page: string): string {
     `| --- |${' --- |'.repeat(plans.length)}`,
     ...rows,
   ]);
+}
+
+/** The changelog of the program with the releases of the interface, newest first. */
+export function withReleases(changelog: string): string {
+  return withTable(changelog, 'releases', RELEASES.toReversed().flatMap(linesOf));
+}
+
+function linesOf({ version, date, entries }: Release): string[] {
+  const lines = entries.map(({ type, title, description, breaking }) => {
+    const mark = breaking === true ? `${type}, breaking` : type;
+    return `- ${mark}: **${title}**. ${description}`;
+  });
+  return ['', `### ${version} (${date ?? 'to come'})`, '', ...lines, ''];
 }

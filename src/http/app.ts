@@ -119,7 +119,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     strictPreflight: false,
   });
   version(app);
-  deprecation(app, { clock: ports.clock, basePath: BASE_PATH });
+  deprecation(app, { ...ports, basePath: BASE_PATH });
   authenticate(app, ports);
   rateLimit(app, ports);
   const allow = new AllowTable();

@@ -75,6 +75,7 @@ async function open() {
       accessLog: log,
       requestLog: { note: () => {}, count: () => {} },
       quotas: { changed: () => {}, refused: () => {} },
+      deprecatedUses: { note: () => {} },
     },
     routes: [route],
     pages: [],

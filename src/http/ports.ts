@@ -29,6 +29,8 @@ export interface HttpPorts {
   accessLog: Pick<Logger, 'info'>;
   requestLog: RequestRecorder;
   quotas: QuotaHints;
+  /** Told of calls of deprecated endpoints by keys; neither waits nor throws. */
+  deprecatedUses: { note(use: { workspaceId: string; endpoint: string }): void };
 }
 
 export interface KeyVerifier {

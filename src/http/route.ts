@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import Type from 'typebox';
 import type { Caller, Mode, Permission, SessionActor } from '../kernel/access.ts';
 import { AppError, type ErrorCode } from '../kernel/errors.ts';
+import type { Deprecation } from '../kernel/release.ts';
 import type { RequestContext } from './context.ts';
 import { compileInput } from './validation.ts';
 
@@ -37,20 +38,6 @@ export interface Limit {
 export interface Upload {
   field: string;
   maxBytes: number;
-}
-
-/**
- * An endpoint on its way out (docs/decisions/versions.md#deprecation): it is announced for at least twelve
- * months, and answers 410 from `sunset` on.
- */
-export interface Deprecation {
-  /** ISO days. */
-  since: string;
-  sunset: string;
-  /** Path below the base URL of the endpoint to use instead. */
-  successor: string | null;
-  /** The code of the 410. */
-  code: ErrorCode;
 }
 
 /** Rows of a list and where the next page starts (docs/api/conventions.md#lists). */
@@ -116,7 +103,6 @@ interface Policy {
   upload?: Upload;
   /** Programs ask for it over and over: the request log leaves its successes out. */
   isPolled?: true;
-  deprecated?: Deprecation;
   reply: Reply;
   /** Codes beyond those that the policy and the shapes imply. A path with a parameter implies NOT_FOUND. */
   errors?: readonly ErrorCode[];
@@ -214,6 +200,8 @@ export interface RawInput {
 
 /** A declared endpoint, whatever its shapes are: what the registry holds. */
 export interface Route extends Policy {
+  /** The composition root sets it, out of the releases. */
+  deprecated?: Deprecation;
   auth: Auth;
   idempotent: boolean | 'leased';
   originLock: boolean;

@@ -53,6 +53,7 @@ async function seen(setting: string, forwarded: string | undefined, peer = '10.0
       accessLog: log,
       requestLog: { note: () => {}, count: () => {} },
       quotas: { changed: () => {}, refused: () => {} },
+      deprecatedUses: { note: () => {} },
     },
     routes: [whoAmI],
     pages: [],

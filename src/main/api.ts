@@ -30,9 +30,13 @@ function conflict(error: unknown): AppError | null {
   return new AppError('CONFLICT', { cause: error, internal: brokenConstraint(error) ?? 'unique' });
 }
 
-/** Every endpoint below the base URL. */
-export function apiRoutes({ parts }: Container, mediaRuns: () => boolean): Route[] {
-  return parts.flatMap((part) => part.routes?.({ mediaRuns }) ?? []);
+/** Every endpoint below the base URL; the releases say which of them end. */
+export function apiRoutes({ parts, changelog }: Container, mediaRuns: () => boolean): Route[] {
+  const routes = parts.flatMap((part) => part.routes?.({ mediaRuns }) ?? []);
+  return routes.map((route) => {
+    const deprecated = changelog.deprecations.get(`${route.method} ${route.path}`);
+    return deprecated === undefined ? route : { ...route, deprecated };
+  });
 }
 
 async function pagesOf({ parts, store }: Container, role: PageRole): Promise<Page[]> {
@@ -74,6 +78,7 @@ function httpPorts(container: Container): HttpPorts {
     accessLog: createAccessLogger(config.LOG_LEVEL, { process: 'api' }),
     requestLog: container.requestLog,
     quotas: createQuotaHints(container.bus),
+    deprecatedUses: { note: container.changelog.noteUse },
   };
 }
 

@@ -11,6 +11,7 @@ import { UsageError } from './cli-values.ts';
 import { remoteCommands } from './cli-webhooks.ts';
 import { createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
+import { tellMigrated } from './services.ts';
 
 /** Where a command prints. */
 interface Terminal {
@@ -64,6 +65,7 @@ async function run(args: string[], { stdout }: Terminal, environment?: NodeJS.Pr
     const container = await createContainer(settings);
     closers.push(() => container.close());
     const migrated = await migrate(container.sql);
+    await tellMigrated(container.parts);
     const result = await command.run(container, values, migrated);
     const text = values.json === true ? JSON.stringify(result.data) : result.text;
     stdout.write(`${text}\n`);

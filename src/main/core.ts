@@ -2,6 +2,7 @@ import type { Accounts } from '../features/accounts/index.ts';
 import { apiKeyEvents } from '../features/api-keys/index.ts';
 import { bookingEvents, cohortMovedJob } from '../features/bookings/index.ts';
 import { bridgeEvents } from '../features/bridges/index.ts';
+import { changelogEvents } from '../features/changelog/index.ts';
 import { checkoutEvents } from '../features/checkout/index.ts';
 import { cohortEvents } from '../features/cohorts/index.ts';
 import { discountCodeEvents } from '../features/discount-codes/index.ts';
@@ -39,6 +40,7 @@ import { availabilityPart } from './parts/availability.ts';
 import { bookingPagesPart } from './parts/booking-pages.ts';
 import { bookingsPart } from './parts/bookings.ts';
 import { bridgesPart } from './parts/bridges.ts';
+import { changelogPart } from './parts/changelog.ts';
 import { chatPart } from './parts/chat.ts';
 import { checkoutPart } from './parts/checkout.ts';
 import { cohortsPart } from './parts/cohorts.ts';
@@ -96,6 +98,7 @@ export const coreDeclarations: Declarations = {
     ...waitlistEvents,
     ...bookingEvents,
     ...followerEvents,
+    ...changelogEvents,
   ],
   jobs: [...processingJobs, recordingJob, roomRecordingJob, cohortMovedJob],
 };
@@ -125,6 +128,7 @@ export function buildCore(base: Base) {
   const selling = take(checkoutPart({ ...base, ...people, ...media, ...money, ...booked }));
   parts.push(bookingPagesPart({ ...base, ...booked, ...selling }));
   const { requestLog } = take(requestLogPart({ ...base, tally }));
+  const { changelog } = take(changelogPart({ ...base, ...people }));
   const { profiles } = take(profilesPart({ ...base, ...people }));
   parts.push(
     eventLogPart(base),
@@ -145,6 +149,7 @@ export function buildCore(base: Base) {
       webhooks,
       failureWatch,
       requestLog,
+      changelog,
       usage,
     },
     parts,

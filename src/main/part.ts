@@ -45,6 +45,8 @@ export interface Part {
    * so what the one before has left half done is free.
    */
   recover?: { api?(): Promise<void>; worker?(): Promise<void> };
+  /** The first process: when the database is migrated, before its first account is made. */
+  migrated?(): Promise<void>;
   /** All: at the end, before the ports are closed. */
   close?(): Promise<void> | void;
 }

@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { type CursorCodec, createCursorCodec } from '../kernel/cursor.ts';
+import type { Release } from '../kernel/release.ts';
+import { RELEASES } from '../kernel/releases.ts';
 import type { BlobStore } from '../media/contract/index.ts';
 import type { Guard } from '../media/ffmpeg/guard.ts';
 import type { RoomEngineChoice } from '../media/rooms/choice.ts';
@@ -35,6 +37,8 @@ export interface Settings {
   clock?: Clock;
   /** Default: made by the configuration. */
   log?: Logger;
+  /** Of the interface. Default: those that there are. */
+  releases?: readonly Release[];
   /** An event whose data does not fit its schema fails the transaction instead of being logged. */
   strictEvents?: boolean;
 }
@@ -64,6 +68,8 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   disk: DiskRoom;
   images: Images;
   passwords: Passwords;
+  /** Of the interface. */
+  releases: readonly Release[];
   /** What carries rooms. */
   roomChoice: RoomEngineChoice;
   checkTools: ToolCheck;
@@ -122,6 +128,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     disk: createDiskRoom(config.DATA_DIR, config.DISK_RESERVE),
     images: createImages(),
     passwords: createPasswords(),
+    releases: settings.releases ?? RELEASES,
     roomChoice: settings.rooms ?? { name: 'mesh', lack: null },
     checkTools: createToolCheck(config.FFMPEG_PATH, clock),
     guard: createGuardCheck(config),

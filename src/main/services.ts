@@ -13,6 +13,11 @@ export async function endServices(
   for (const service of services) await service.leave?.();
 }
 
+/** The database has just been migrated. */
+export async function tellMigrated(parts: readonly Part[]): Promise<void> {
+  for (const part of parts) await part.migrated?.();
+}
+
 /** On the embedded database, before the role starts. */
 export async function recover(parts: readonly Part[], role: 'api' | 'worker'): Promise<void> {
   for (const part of parts) await part.recover?.[role]?.();

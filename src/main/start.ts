@@ -13,7 +13,7 @@ import { describeFailure } from './failure.ts';
 import { requireFreePorts } from './free-ports.ts';
 import { type MediaInit, startMediaProcess } from './media-process.ts';
 import { banner, createOwner, type Notice } from './owner.ts';
-import { recover } from './services.ts';
+import { recover, tellMigrated } from './services.ts';
 import { startWorker } from './worker.ts';
 
 /** Undone in reverse order, so that nothing is closed under what still needs it. */
@@ -79,6 +79,7 @@ async function start(): Promise<void> {
   await migrate(container.sql);
   // Before anything is appended: attaching today's partition races with inserts into the default one.
   await maintainPartitions(container.sql, container.clock, config);
+  await tellMigrated(container.parts);
   const owner = await createOwner(container);
   warnOfPrivateAddresses(container);
   const notices = [await findWeakness(container), findRoomsLack(container)];

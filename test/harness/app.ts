@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request as send } from 'undici';
 import type { Clock } from '../../src/kernel/clock.ts';
+import type { Release } from '../../src/kernel/release.ts';
 import { startApi } from '../../src/main/api.ts';
 import { type Container, createContainer } from '../../src/main/container.ts';
 import type { Noun } from '../../src/main/core.ts';
@@ -53,6 +54,8 @@ interface AppOptions {
   env?: Record<string, string>;
   /** The optional nouns that the program has. Default: all. */
   nouns?: readonly Noun[];
+  /** Of the interface. Default: those that there are. */
+  releases?: readonly Release[];
   /** What carries rooms. Default: the mesh. */
   rooms?: RoomEngineChoice;
   /** Does `/health` see a media process? Default true. */
@@ -82,6 +85,7 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
     strictEvents: true,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.rooms === undefined ? {} : { rooms: options.rooms }),
+    ...(options.releases === undefined ? {} : { releases: options.releases }),
   };
   const container = await createContainer(settings, options.nouns);
   const { app, drain, routes } = await startApi(container, options.mediaRuns ?? (() => true));

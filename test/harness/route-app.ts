@@ -41,6 +41,7 @@ export async function createRouteApp(container: Container, routes: readonly Rout
     accessLog: log,
     requestLog: { note: () => {}, count: () => {} },
     quotas: { changed: () => {}, refused: () => {} },
+    deprecatedUses: { note: container.changelog.noteUse },
   };
   const app = await createApp({ ports, routes, pages: [], trustProxy: false });
   return {

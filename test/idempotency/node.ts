@@ -201,6 +201,7 @@ export async function startTestNode({ databaseUrl, clock, env }: NodeOptions): P
       accessLog: log,
       requestLog: { note: () => {}, count: () => {} },
       quotas: { changed: () => {}, refused: () => {} },
+      deprecatedUses: { note: () => {} },
     },
     routes: thingRoutes(container, runs),
     pages: [],

@@ -252,6 +252,8 @@ describe('preferences', () => {
   const off = { email: false, inApp: false };
   const defaults = {
     'api_key.expiring': { email: false, inApp: true },
+    'changelog.deprecation_used': { email: false, inApp: true },
+    'changelog.published': { email: false, inApp: true },
     'integration_domain.failed': { email: false, inApp: true },
     'integration_domain.lapsed': on,
     'support.ticket_replied': { email: false, inApp: true },

@@ -1,6 +1,7 @@
 /** What each group of endpoints is about; a group is the first word of its operations' ids. */
 const TAGS: Record<string, string> = {
   health: 'Is the service up, and are its parts?',
+  changelog: 'What each release of the interface has changed.',
   auth: 'Accounts and sign-in. A sign-in gives a user token, which stands beside the API key where a person has to act.',
   twoFactor: 'The second factor of the account: an authenticator app and recovery codes.',
   me: 'The account that owns the key: its profile, its picture, and which sites may show its player.',

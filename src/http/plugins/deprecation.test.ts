@@ -4,8 +4,9 @@ import Type from 'typebox';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { createRouteApp, type RouteApp } from '../../../test/harness/route-app.ts';
+import type { Deprecation } from '../../kernel/release.ts';
 import { listQuery } from '../pagination.ts';
-import { type Deprecation, defineRoute, NoBody, NoParams } from '../route.ts';
+import { defineRoute, NoBody, NoParams, type Route } from '../route.ts';
 import { assertNotice } from './deprecation.ts';
 
 const deprecated: Deprecation = {
@@ -15,8 +16,8 @@ const deprecated: Deprecation = {
   code: 'CATALOG_DISABLED',
 };
 
-const things = (path: string, ending?: Deprecation) =>
-  defineRoute({
+const things = (path: string, ending?: Deprecation): Route => ({
+  ...defineRoute({
     auth: 'key',
     permission: null,
     gate: null,
@@ -31,9 +32,10 @@ const things = (path: string, ending?: Deprecation) =>
     body: NoBody,
     reply: { status: 200, schema: Type.Object({ id: Type.String() }), list: true },
     errors: [],
-    ...(ending === undefined ? {} : { deprecated: ending }),
     handler: async () => ({ items: [{ id: 'a' }], nextCursor: 'more', limit: 1 }),
-  });
+  }),
+  ...(ending === undefined ? {} : { deprecated: ending }),
+});
 
 const clock = new TestClock('2027-06-01T00:00:00Z');
 let app: TestApp;

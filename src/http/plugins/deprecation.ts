@@ -1,7 +1,10 @@
 import type { FastifyInstance } from 'fastify';
+import { keyIdOf } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, ERRORS } from '../../kernel/errors.ts';
-import type { Deprecation, Route } from '../route.ts';
+import type { Deprecation } from '../../kernel/release.ts';
+import type { HttpPorts } from '../ports.ts';
+import type { Route } from '../route.ts';
 
 /**
  * The least time between the announcement and the end of an endpoint (docs/decisions/versions.md#deprecation).
@@ -23,7 +26,7 @@ export function assertNotice({ operationId, deprecated }: Pick<Route, 'operation
   }
 }
 
-interface Options {
+interface Options extends Pick<HttpPorts, 'deprecatedUses'> {
   clock: Clock;
   basePath: string;
 }
@@ -32,7 +35,8 @@ interface Options {
  * Announces the end of endpoints on every answer of theirs: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and
  * `Link`. From the sunset on they are gone, for callers without a key too.
  */
-export function deprecation(app: FastifyInstance, { clock, basePath }: Options): void {
+export function deprecation(app: FastifyInstance, options: Options): void {
+  const { clock, basePath, deprecatedUses } = options;
   app.decorateRequest('gone', null);
   app.addHook('onRequest', (request, reply, done) => {
     const { deprecated } = request.routeOptions.config.route ?? {};
@@ -42,6 +46,15 @@ export function deprecation(app: FastifyInstance, { clock, basePath }: Options):
     reply.header('Sunset', dateFromMs(sunset).toUTCString());
     reply.header('Link', links(deprecated, basePath));
     if (clock.ms() >= sunset) request.gone = refusal(deprecated, basePath);
+    done();
+  });
+  app.addHook('onResponse', (request, _reply, done) => {
+    const { route } = request.routeOptions.config;
+    const { caller } = request;
+    if (route?.deprecated !== undefined && caller !== null && keyIdOf(caller) !== null) {
+      const endpoint = `${route.method} ${route.path}`;
+      deprecatedUses.note({ workspaceId: caller.workspaceId, endpoint });
+    }
     done();
   });
 }

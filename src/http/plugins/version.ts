@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { badRequest } from '../../kernel/errors.ts';
+import { latestOf, published } from '../../kernel/release.ts';
+import { RELEASES } from '../../kernel/releases.ts';
 
 export const VERSION_HEADER = 'Svc-API-Version';
 
-/** Releases of the interface, oldest first (docs/api/conventions.md#versions, docs/decisions/versions.md). */
-const RELEASES = [{ version: '1.0.0', date: '2026-11-01' }] as const;
+/** Oldest first (docs/api/conventions.md#versions, docs/decisions/versions.md). */
+const PUBLISHED = published(RELEASES);
 
-export const LATEST_VERSION: string = RELEASES[RELEASES.length - 1]?.version ?? '1.0.0';
+export const LATEST_VERSION: string = latestOf(RELEASES).version;
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -18,13 +20,13 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
  */
 export function resolveVersion(requested: string): string {
   if (DATE.test(requested) && isCalendarDate(requested)) {
-    const release = RELEASES.findLast((candidate) => candidate.date <= requested);
+    const release = PUBLISHED.findLast((candidate) => candidate.date <= requested);
     if (release !== undefined) return release.version;
   } else if (/^\d+(\.\d+){0,2}$/.test(requested)) {
-    const release = RELEASES.findLast(({ version }) => `${version}.`.startsWith(`${requested}.`));
+    const release = PUBLISHED.findLast(({ version }) => `${version}.`.startsWith(`${requested}.`));
     if (release !== undefined) return release.version;
   }
-  const supported = RELEASES.map(({ version, date }) => `${version} (or a date from ${date})`).join(', ');
+  const supported = PUBLISHED.map(({ version, date }) => `${version} (or a date from ${date})`).join(', ');
   throw badRequest(VERSION_HEADER, `This version is not supported. Supported: 1, 1.0, ${supported}.`);
 }
 

@@ -658,6 +658,16 @@ create table delivery_log_default (
 ) partition of delivery_log DEFAULT;
 CREATE INDEX delivery_log_default_webhook_id_id_idx ON public.delivery_log_default USING btree (webhook_id, id DESC);
 
+create table deprecated_use (
+  workspace_id text not null,
+  endpoint text not null,
+  last_used_at timestamp with time zone not null,
+  told_at timestamp with time zone,
+  constraint deprecated_use_pkey PRIMARY KEY (workspace_id, endpoint),
+  constraint deprecated_use_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX deprecated_use_time ON public.deprecated_use USING btree (last_used_at);
+
 create table discount_code (
   id text not null,
   workspace_id text not null,
@@ -1339,6 +1349,14 @@ create table registration_invite (
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
   constraint registration_invite_pkey PRIMARY KEY (hash)
+);
+
+create table release_notice (
+  version text not null,
+  seen_at timestamp with time zone not null,
+  last_workspace_id text not null default ''::text,
+  told_at timestamp with time zone,
+  constraint release_notice_pkey PRIMARY KEY (version)
 );
 
 create table request_log (

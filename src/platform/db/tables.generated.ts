@@ -801,6 +801,13 @@ export interface DeliveryLogTable {
   created_at: Date;
 }
 
+export interface DeprecatedUseTable {
+  workspace_id: string;
+  endpoint: string;
+  last_used_at: Date;
+  told_at: Date | null;
+}
+
 export interface DiscountCodeTable {
   id: string;
   workspace_id: string;
@@ -1252,6 +1259,13 @@ export interface RegistrationInviteTable {
   created_at: Date;
   expires_at: Date;
   used_at: Date | null;
+}
+
+export interface ReleaseNoticeTable {
+  version: string;
+  seen_at: Date;
+  last_workspace_id: Generated<string>;
+  told_at: Date | null;
 }
 
 export interface RequestLogTable {
@@ -1992,6 +2006,7 @@ export interface Database {
   customer: CustomerTable;
   delivery_job: DeliveryJobTable;
   delivery_log: DeliveryLogTable;
+  deprecated_use: DeprecatedUseTable;
   discount_code: DiscountCodeTable;
   email_token: EmailTokenTable;
   event: EventTable;
@@ -2031,6 +2046,7 @@ export interface Database {
   recording_part: RecordingPartTable;
   recovery_code: RecoveryCodeTable;
   registration_invite: RegistrationInviteTable;
+  release_notice: ReleaseNoticeTable;
   request_log: RequestLogTable;
   restream: RestreamTable;
   restream_target: RestreamTargetTable;

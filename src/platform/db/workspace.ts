@@ -81,6 +81,26 @@ export async function workspaceOf(db: Db, accountId: string, mode: Mode): Promis
   return id;
 }
 
+/** Live workspaces by the order of their ids after this one, of accounts that are no younger than the time. */
+export async function liveWorkspacesAfter(
+  db: Db,
+  after: string,
+  until: Date,
+  most: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('workspace')
+    .innerJoin('account', 'account.id', 'workspace.account_id')
+    .select('workspace.id')
+    .where('workspace.mode', '=', 'live')
+    .where('account.created_at', '<=', until)
+    .where('workspace.id', '>', after)
+    .orderBy('workspace.id')
+    .limit(most)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 export async function insertWorkspace(tx: Tx, id: string, accountId: string, mode: Mode): Promise<void> {
   await tx.insertInto('workspace').values({ id, account_id: accountId, mode }).execute();
 }

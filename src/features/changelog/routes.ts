@@ -1,0 +1,67 @@
+import Type from 'typebox';
+import { keyless } from '../../http/access.ts';
+import { ListReader, listQuery } from '../../http/pagination.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { CommaList, parseList } from '../../http/schema.ts';
+import type { CursorCodec } from '../../kernel/cursor.ts';
+import { CHANGE_TYPES } from '../../kernel/release.ts';
+import { Release, toRelease } from './schemas.ts';
+import type { Changelog } from './service.ts';
+
+const path = '/changelog';
+
+interface Deps {
+  changelog: Changelog;
+  cursors: CursorCodec;
+}
+
+/** `/changelog` (docs/api/changelog.md). */
+export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
+  return [
+    defineRoute({
+      ...keyless,
+      operationId: 'changelog.list',
+      method: 'GET',
+      path,
+      summary: 'List the releases of the interface',
+      description: 'What each of them has changed. Releases without an entry of these types are left out.',
+      query: listQuery({
+        since: Type.Optional(
+          Type.String({ description: 'A version: releases after it. A day (`2026-11-01`): from it on.' }),
+        ),
+        type: CommaList(CHANGE_TYPES),
+      }),
+      reply: { status: 200, schema: Release, list: true },
+      async handler(_context, { query }) {
+        const list = new ListReader(cursors, 'changelog', query);
+        const types = parseList('type', CHANGE_TYPES, query.type) ?? null;
+        const rows = changelog.list({ since: query.since ?? null, types }, list.request);
+        return list.page(
+          rows.map((row) => ({ ...row, id: row.version })),
+          toRelease,
+        );
+      },
+    }),
+    defineRoute({
+      ...keyless,
+      operationId: 'changelog.latest',
+      method: 'GET',
+      path: `${path}/latest`,
+      summary: 'Get the latest release of the interface',
+      description: 'The one that answers where no `Svc-API-Version` is sent.',
+      reply: { status: 200, schema: Release },
+      handler: async () => toRelease(changelog.latest()),
+    }),
+    defineRoute({
+      ...keyless,
+      operationId: 'changelog.get',
+      method: 'GET',
+      path: `${path}/{version}`,
+      summary: 'Get a release of the interface',
+      description: 'By its whole version, such as `1.0.0`.',
+      params: Type.Object({ version: Type.String({ description: 'Such as `1.0.0`.' }) }),
+      reply: { status: 200, schema: Release },
+      handler: async (_context, { params }) => toRelease(changelog.get(params.version)),
+    }),
+  ];
+}

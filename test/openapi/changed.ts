@@ -1,0 +1,93 @@
+import { isJson, type Json } from '../../src/http/openapi/json.ts';
+import { published, type Release } from '../../src/kernel/release.ts';
+
+/** Words for people: a client does not notice them. */
+const PROSE = new Set(['description', 'summary', 'title', 'example', 'examples', 'x-source']);
+const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete']);
+
+/** Endpoints that are new in the later document, gone from it, or take or answer something else: `GET /streams`. */
+export function changedEndpoints(earlier: Json, later: Json): string[] {
+  const [before, after] = [operations(earlier), operations(later)];
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].filter((name) => before.get(name) !== after.get(name)).sort();
+}
+
+/** Every endpoint of a document with all that a client notices of it, as text. */
+export function operations(document: Json): Map<string, string> {
+  const found = new Map<string, string>();
+  const { paths } = document;
+  for (const [path, item] of Object.entries(isJson(paths) ? paths : {})) {
+    if (!isJson(item)) continue;
+    for (const [method, operation] of Object.entries(item)) {
+      if (!METHODS.has(method)) continue;
+      found.set(`${method.toUpperCase()} ${path}`, JSON.stringify(plain(operation, document, [])));
+    }
+  }
+  return found;
+}
+
+/** Without words, and with what it refers to in its place. */
+function plain(value: unknown, document: Json, within: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => plain(item, document, within));
+  if (!isJson(value)) return value;
+  const { $ref: reference } = value;
+  if (typeof reference === 'string') {
+    if (within.includes(reference)) return reference;
+    return plain(resolve(document, reference), document, [...within, reference]);
+  }
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(
+    members.flatMap(([name, member]) => {
+      if (PROSE.has(name)) return [];
+      return [
+        [name, name === 'properties' ? named(member, document, within) : plain(member, document, within)],
+      ];
+    }),
+  );
+}
+
+/** Members of a shape: one of them may be called as words are. */
+function named(properties: unknown, document: Json, within: readonly string[]): unknown {
+  if (!isJson(properties)) return properties;
+  return Object.entries(properties)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => [name, plain(member, document, within)]);
+}
+
+/** @param reference `#/components/schemas/Stream` */
+function resolve(document: Json, reference: string): unknown {
+  return reference
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((value, name) => (isJson(value) ? value[name] : undefined), document);
+}
+
+/**
+ * Changes that no entry names of a release that is newer than the document that was kept.
+ *
+ * @param kept the version of that document.
+ */
+export function withoutEntry(
+  changes: readonly string[],
+  releases: readonly Release[],
+  kept: string,
+): string[] {
+  const newer = releases.filter(({ version }) => compareVersions(version, kept) > 0);
+  const named = new Set(newer.flatMap(({ entries }) => entries.flatMap(({ endpoints }) => endpoints)));
+  return changes.filter((endpoint) => !named.has(endpoint));
+}
+
+export function compareVersions(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true });
+}
+
+/** Published ones come first, in the order of their versions and days. */
+export function isInOrder(releases: readonly Release[]): boolean {
+  const days = published(releases).map(({ date }) => date);
+  const versions = releases.map(({ version }) => version);
+  return (
+    releases.slice(0, days.length).every(({ date }) => date !== null) &&
+    days.every((day, index) => index === 0 || day > (days[index - 1] ?? '')) &&
+    versions.every((version, index) => index === 0 || compareVersions(version, versions[index - 1] ?? '') > 0)
+  );
+}
