@@ -16,3 +16,18 @@ export function videoPrefix(video: VideoRef): string {
 export function originalKey(video: VideoRef, name: string): string {
   return `${videoPrefix(video)}/original/${name}`;
 }
+
+const TYPES: Readonly<Record<string, string>> = {
+  m3u8: 'application/vnd.apple.mpegurl',
+  m4s: 'video/iso.segment',
+  mp4: 'video/mp4',
+  mkv: 'video/x-matroska',
+  vtt: 'text/vtt; charset=utf-8',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+};
+
+/** What a store tells those to whom it hands the file out itself. */
+export function contentTypeOf(key: string): string {
+  return TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+}

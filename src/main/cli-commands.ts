@@ -3,6 +3,7 @@ import { MODES, SCOPES } from '../kernel/access.ts';
 import { dateFromMs } from '../kernel/clock.ts';
 import type { Plan } from '../kernel/plans.ts';
 import { VALUES } from '../platform/db/tables.generated.ts';
+import { maintenanceCommands } from './cli-maintenance.ts';
 import { oneOf, optional, required, several, UsageError, type Values } from './cli-values.ts';
 import { remoteCommands } from './cli-webhooks.ts';
 import type { CommandDefinition, Result } from './command.ts';
@@ -32,6 +33,9 @@ const OPTIONS: ParseArgsOptionsConfig = {
   events: { type: 'string' },
   'print-secret': { type: 'boolean' },
   payload: { type: 'string' },
+  to: { type: 'string' },
+  from: { type: 'string' },
+  keep: { type: 'string' },
   url: { type: 'string' },
   key: { type: 'string' },
   json: { type: 'boolean' },
@@ -274,7 +278,7 @@ function ofNoun(definition: CommandDefinition): [name: string, command: Command]
 export const commands: ReadonlyMap<string, Command> = new Map([...coreCommands, ...nounCommands.map(ofNoun)]);
 
 export function usage(): string {
-  const all = [...commands.values(), ...remoteCommands.values()];
+  const all = [...commands.values(), ...maintenanceCommands.values(), ...remoteCommands.values()];
   const lines = all.map((command) => `  marquee ${command.usage} [--json]`);
   return `Usage:\n${lines.join('\n')}\n\nThe database is that of DATABASE_URL, or the embedded one in DATA_DIR (./data).\n`;
 }

@@ -1,15 +1,14 @@
 import { parseArgs } from 'node:util';
 import { AppError } from '../kernel/errors.ts';
 import { loadConfig } from '../platform/config.ts';
-import { readEmbeddedUrl, startEmbeddedPostgres } from '../platform/db/embedded.ts';
 import { migrate } from '../platform/db/migrate.ts';
-import { acquireInstanceLock } from '../platform/instance-lock.ts';
-import { createLogger } from '../platform/logger.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
 import { commands, options, usage } from './cli-commands.ts';
+import { type MaintenanceCommand, maintenanceCommands } from './cli-maintenance.ts';
 import { UsageError } from './cli-values.ts';
 import { remoteCommands } from './cli-webhooks.ts';
 import { createContainer } from './container.ts';
+import { type Closers, reachServer } from './database-server.ts';
 import { describeFailure } from './failure.ts';
 import { tellMigrated } from './services.ts';
 
@@ -44,7 +43,6 @@ export async function runCommandLine(
 async function run(args: string[], { stdout }: Terminal, environment?: NodeJS.ProcessEnv): Promise<boolean> {
   const { values, positionals } = parse(args);
   const name = positionals.join(' ');
-  const command = commands.get(name);
   if (values.help === true || name === '' || name === 'help') {
     stdout.write(usage());
     return true;
@@ -55,36 +53,35 @@ async function run(args: string[], { stdout }: Terminal, environment?: NodeJS.Pr
     await remote.run(loadConfig(environment), values, rest);
     return true;
   }
-  if (command === undefined) throw new UsageError(`unknown command "${name}"`);
+  const command = maintenanceCommands.get(name) ?? onContainer(name);
   const config = loadConfig(environment);
-  const closers: (() => Promise<void> | void)[] = [];
+  const closers: Closers = [];
   try {
-    const databaseUrl = config.DATABASE_URL ?? readEmbeddedUrl(config.DATA_DIR) ?? (await ownServer());
-    const secretKey = await loadSecretKey(config);
-    const settings = { config: { ...config, LOG_LEVEL: 'silent' }, databaseUrl, secretKey, name: 'cli' };
-    const container = await createContainer(settings);
-    closers.push(() => container.close());
-    const migrated = await migrate(container.sql);
-    await tellMigrated(container.parts);
-    const result = await command.run(container, values, migrated);
-    const text = values.json === true ? JSON.stringify(result.data) : result.text;
-    stdout.write(`${text}\n`);
+    const result = await command.run(config, values, closers);
+    stdout.write(`${values.json === true ? JSON.stringify(result.data) : result.text}\n`);
     return result.isBad !== true;
   } finally {
     for (const close of closers.reverse()) await close();
   }
+}
 
-  // The server is not running: the command starts the database for its own time.
-  async function ownServer(): Promise<string> {
-    const lock = acquireInstanceLock(config.DATA_DIR);
-    closers.push(() => lock.release());
-    const postgres = await startEmbeddedPostgres({
-      dataDir: config.DATA_DIR,
-      log: createLogger('silent'),
-    });
-    closers.push(() => postgres.stop());
-    return postgres.url;
-  }
+/** A command that the whole program does. */
+function onContainer(name: string): MaintenanceCommand {
+  const command = commands.get(name);
+  if (command === undefined) throw new UsageError(`unknown command "${name}"`);
+  return {
+    usage: command.usage,
+    async run(config, values, closers) {
+      const databaseUrl = await reachServer(config, closers);
+      const secretKey = await loadSecretKey(config);
+      const silent = { ...config, LOG_LEVEL: 'silent' } as const;
+      const container = await createContainer({ config: silent, databaseUrl, secretKey, name: 'cli' });
+      closers.push(() => container.close());
+      const migrated = await migrate(container.sql);
+      await tellMigrated(container.parts);
+      return command.run(container, values, migrated);
+    },
+  };
 }
 
 function parse(args: string[]) {

@@ -88,6 +88,12 @@ export async function loadSecretKey(source: SecretKeySource): Promise<Buffer> {
   return keptKey(source.DATA_DIR);
 }
 
+/** The key that is there, or null; unlike `loadSecretKey` it makes none. */
+export function findSecretKey(source: SecretKeySource): Promise<Buffer | null> {
+  const isGiven = source.SECRET_KEY !== undefined || source.SECRET_KEY_FILE !== undefined;
+  return isGiven ? loadSecretKey(source) : readKey(join(source.DATA_DIR, 'secret.key'));
+}
+
 /** Never made: behind a slip in the name, a new key would make all that is encrypted unreadable. */
 async function readGivenKey(file: string): Promise<Buffer> {
   const key = await readKey(file);

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { BlobStore } from '../contract/index.ts';
 import { createDiskStore } from './disk.ts';
 import { createS3Store } from './s3.ts';
@@ -15,22 +15,33 @@ interface StorageConfig {
   S3_SIGNED_URLS: boolean;
 }
 
+/** Where something else is kept: a folder, or a bucket at the service and with the key of the configuration. */
+export function createStoreAt(address: string, config: StorageConfig): BlobStore {
+  const found = /^s3:\/\/([^/]+)(?:\/+(.*?))?\/*$/.exec(address);
+  if (found === null) return createDiskStore(resolve(address));
+  const [, bucket = '', prefix = ''] = found;
+  return s3Store(config, bucket, prefix === '' ? '' : `${prefix}/`);
+}
+
 /**
  * Where media files are kept (docs/decisions/storage-and-quota.md#keys): the bucket `S3_BUCKET`, or
  * `DATA_DIR/media`.
  */
 export function createBlobStore(config: StorageConfig): BlobStore {
-  const root = join(config.DATA_DIR, 'media');
-  if (config.S3_BUCKET === undefined) return createDiskStore(root);
+  if (config.S3_BUCKET === undefined) return createDiskStore(join(config.DATA_DIR, 'media'));
+  return s3Store(config, config.S3_BUCKET, config.S3_PREFIX);
+}
+
+function s3Store(config: StorageConfig, bucket: string, prefix: string): BlobStore {
   return createS3Store({
-    bucket: config.S3_BUCKET,
+    bucket,
     endpoint: config.S3_ENDPOINT,
     region: config.S3_REGION,
     accessKeyId: config.S3_ACCESS_KEY_ID,
     secretAccessKey: config.S3_SECRET_ACCESS_KEY,
     pathStyle: config.S3_PATH_STYLE,
-    prefix: config.S3_PREFIX,
+    prefix,
     signUrls: config.S3_SIGNED_URLS,
-    tmpDir: join(root, '.tmp'),
+    tmpDir: join(config.DATA_DIR, 'media', '.tmp'),
   });
 }

@@ -5,18 +5,28 @@ import type { Sql } from 'postgres';
 const FOLDER = join(import.meta.dirname, '../../../migrations');
 /** Any constant: it only has to be the same in every process. */
 const LOCK = 7_220_411;
+/** The schema that stands in a database while a restore is not whole. */
+export const RESTORE_MARK = 'marquee_restore';
+
+/** The migrations that this program has, in their order. */
+export async function knownMigrations(): Promise<string[]> {
+  return (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+}
 
 /**
  * Applies the plain SQL files of `migrations/` that the database has not seen, each in a transaction, under
  * an advisory lock, so that any number of processes may start at once. Then pg-boss's schema, by pg-boss.
  *
+ * @param only of a restore: these files, and no others. Default: all.
  * @returns the names of the files applied now.
+ * @throws {Error} one line, on a database whose restore was broken off.
  */
-export async function migrate(sql: Sql): Promise<string[]> {
-  const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+export async function migrate(sql: Sql, only?: readonly string[]): Promise<string[]> {
+  const files = only ?? (await knownMigrations());
   const session = await sql.reserve();
   try {
     await session`select pg_advisory_lock(${LOCK})`;
+    if (only === undefined) await refuseHalfRestore(session);
     await session`create table if not exists migration (
       name text primary key, applied_at timestamptz not null default now())`;
     const rows = await session<{ name: string }[]>`select name from migration`;
@@ -35,4 +45,11 @@ export async function migrate(sql: Sql): Promise<string[]> {
     await session`select pg_advisory_unlock(${LOCK})`.catch(() => {});
     session.release();
   }
+}
+
+async function refuseHalfRestore(session: Sql): Promise<void> {
+  const [row] = await session<{ isHalf: boolean }[]>`
+    select to_regnamespace(${RESTORE_MARK}) is not null as "isHalf"`;
+  if (row?.isHalf === true)
+    throw new Error('a restore into this database was broken off: type marquee restore again');
 }

@@ -1,16 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
+import { contentTypeOf } from '../../../kernel/media-keys.ts';
 import type { BlobStore, RenditionFiles } from '../../../media/contract/index.ts';
-
-const TYPES: Readonly<Record<string, string>> = {
-  '.m3u8': 'application/vnd.apple.mpegurl',
-  '.m4s': 'video/iso.segment',
-  '.mp4': 'video/mp4',
-  '.mkv': 'video/x-matroska',
-  '.vtt': 'text/vtt; charset=utf-8',
-  '.jpg': 'image/jpeg',
-  '.webp': 'image/webp',
-};
 
 /** A folder that is gone, with all that is in it, when `work` ends, however it ends. */
 export async function withScratch<T>(
@@ -60,8 +51,7 @@ export async function storeFiles(
     for (const name of rest) {
       if (failures.length > 0) return;
       signal.throwIfAborted();
-      const type = TYPES[extname(name)] ?? 'application/octet-stream';
-      await store.putFile(`${prefix}/${name}`, join(dir, name), type);
+      await store.putFile(`${prefix}/${name}`, join(dir, name), contentTypeOf(name));
     }
   };
   // Every lane has ended before the caller removes the folder.

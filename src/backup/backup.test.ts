@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { SECRET_KEY, startTestApp, type TestApp } from '../../test/harness/app.ts';
+import { type CommandOutcome, runCommand } from '../../test/harness/command-line.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { startS3, type TestS3 } from '../../test/harness/s3.ts';
+import { addVideo, FOLDER } from '../../test/videos/fixture.ts';
+import { runCommandLine } from '../main/command-line.ts';
+import { migrate } from '../platform/db/migrate.ts';
+
+const FILES = { 'index.m3u8': '#EXTM3U\n', 'init.mp4': 'the head', 's_00001.m4s': 'a second' };
+const s3: TestS3 | null = await startS3();
+const BUCKET = {
+  S3_ENDPOINT: s3?.endpoint,
+  S3_REGION: s3?.region,
+  S3_ACCESS_KEY_ID: s3?.accessKeyId,
+  S3_SECRET_ACCESS_KEY: s3?.secretAccessKey,
+  S3_PATH_STYLE: 'true',
+};
+
+let app: TestApp;
+let folder: string;
+let key: string;
+let videoId: string;
+let streamIds: string[];
+
+before(async () => {
+  app = await startTestApp();
+  folder = await mkdtemp(join(tmpdir(), 'marquee-backup-'));
+  const made = await app.createKey();
+  key = made.key;
+  const files = new Map(Object.entries(FILES).map(([name, text]) => [name, Buffer.from(text)]));
+  const rendition = {
+    name: '720p',
+    kind: 'VIDEO',
+    width: 1280,
+    height: 720,
+    codecs: 'avc1',
+    bitrate: 1_000_000,
+  } as const;
+  const fixture = { renditions: [{ ...rendition, files }], images: new Map(), durationSec: 2 };
+  videoId = await addVideo(app.container, made.account, fixture, { visibility: 'PUBLIC' });
+  const streams = await Promise.all(
+    Array.from({ length: 20 }, (_, number) => createStream(`Early ${number}`)),
+  );
+  streamIds = streams;
+  const url = 'https://example.com/hook';
+  (await app.request('POST', '/me/webhooks', { key, body: { url, events: [] } })).assertOk(201);
+});
+after(async () => {
+  await app.close();
+  await s3?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function createStream(title: string): Promise<string> {
+  const body = { title, description: 'Tabs\tand\nlines, \\N and "quotes", ünïcödé' };
+  return (await app.request('POST', '/streams', { key, body })).assertOk(201).string('data.id');
+}
+
+function dataOf({ code, stdout, stderr }: CommandOutcome): Record<string, unknown> {
+  assert.equal(code, 0, stderr + stdout);
+  return Object(JSON.parse(stdout));
+}
+
+const backup = async (to: string, ...more: string[]) =>
+  dataOf(await runCommand(app, ['backup', '--to', to, '--json', ...more]));
+
+/** An installation that has lost everything but its secret key. */
+interface Empty {
+  database: TestDatabase;
+  dataDir: string;
+  run(args: string[], environment?: NodeJS.ProcessEnv): Promise<CommandOutcome>;
+}
+
+async function withEmpty(work: (empty: Empty) => Promise<void>): Promise<void> {
+  const database = await createTestDatabase({ empty: true, pool: 2 });
+  const dataDir = await mkdtemp(join(folder, 'empty-'));
+  const given = {
+    DATABASE_URL: database.url,
+    DATA_DIR: dataDir,
+    SECRET_KEY: SECRET_KEY.toString('hex'),
+    ...BUCKET,
+  };
+  const run: Empty['run'] = async (args, environment) => {
+    const outcome = { stdout: '', stderr: '' };
+    const into = (name: keyof typeof outcome) => ({
+      write: (text: string) => {
+        outcome[name] += text;
+      },
+    });
+    const terminal = { stdout: into('stdout'), stderr: into('stderr') };
+    const code = await runCommandLine(args, terminal, { ...given, ...environment });
+    return { code, ...outcome };
+  };
+  try {
+    await work({ database, dataDir, run });
+  } finally {
+    await database.close();
+  }
+}
+
+/** Every row of every table, but for the numbers of transactions, which belong to a server. */
+async function rowsOf({ sql }: Pick<TestDatabase, 'sql'>): Promise<Record<string, string[]>> {
+  const tables = await sql<{ name: string }[]>`
+    select schemaname || '.' || tablename as name from pg_tables
+    where schemaname = 'public' or tablename in ('queue', 'job', 'schedule') order by 1`;
+  const found: Record<string, string[]> = {};
+  for (const { name } of tables.filter((table) => table.name !== 'public.migration')) {
+    const rows = await sql.unsafe<{ row: string }[]>(
+      `select (to_jsonb(t) - 'xid')::text as row from ${name} t order by 1`,
+    );
+    found[name] = rows.map(({ row }) => row);
+  }
+  return found;
+}
+
+const refused = async (outcome: Promise<CommandOutcome>, message: RegExp) => {
+  const { code, stdout, stderr } = await outcome;
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /^marquee: [^\n]+\n$/);
+  assert.match(stderr, message);
+};
+
+test('what was acknowledged before the backup is there after the restore, and works', async () => {
+  // To a bucket, where the tests have a server for one.
+  const to = s3 === null ? join(folder, 'under-load') : `s3://${s3.bucket}/some/where`;
+  const database = { DATABASE_URL: app.databaseUrl, DATA_DIR: app.container.config.DATA_DIR };
+  let isOver = false;
+  const load = (async () => {
+    for (let number = 0; !isOver; number++) await createStream(`Meanwhile ${number}`);
+  })();
+  await withEmpty(async ({ database: empty, dataDir, run }) => {
+    const args = ['backup', '--to', to, '--json'];
+    const made = dataOf(
+      await run(args, database).finally(() => {
+        isOver = true;
+      }),
+    );
+    await load;
+    const restored = dataOf(await run(['restore', '--from', to, '--json']));
+    assert.deepEqual([restored.id, restored.rows, restored.files], [made.id, made.rows, made.files]);
+    const config = { ...app.container.config, DATA_DIR: dataDir };
+    const beside = { ...app, databaseUrl: empty.url, container: { ...app.container, config } };
+    const second = await startTestApp({ beside });
+    try {
+      for (const id of streamIds) (await second.request('GET', `/streams/${id}`, { key })).assertOk(200);
+      const hooks = (await second.request('GET', '/me/webhooks', { key })).assertOk(200);
+      assert.equal(hooks.at('data.0.url'), 'https://example.com/hook');
+      const segment = await fetch(`${second.url}/v/${videoId}/${FOLDER}/720p/s_00001.m4s`);
+      assert.deepEqual([segment.status, await segment.text()], [200, FILES['s_00001.m4s']]);
+      const next = { key, body: { title: 'Later' } };
+      (await second.request('POST', '/streams', next)).assertOk(201);
+    } finally {
+      await second.close();
+    }
+  });
+});
+
+test('media are copied once, and kept as long as a backup has them', async () => {
+  const to = join(folder, 'series');
+  const blobs = async () =>
+    (await readdir(join(to, 'media'), { recursive: true })).filter((name) => name.length > 60);
+  const first = await backup(to);
+  assert.deepEqual(first.copied, { files: 3, sizeBytes: Object.values(FILES).join('').length });
+  const { store } = app.container;
+  await store.put('w/x/v/y/late', 'The late one', 'text/plain');
+  const second = await backup(to);
+  assert.deepEqual(second.copied, { files: 1, sizeBytes: 12 });
+  await store.delete('w/x/v/y/late');
+  const third = await backup(to, '--keep', '2');
+  assert.deepEqual([third.copied, third.pruned], [{ files: 0, sizeBytes: 0 }, [first.id]]);
+  assert.equal((await blobs()).length, 4);
+  const { stdout } = await runCommand(app, ['backup', 'list', '--from', to]);
+  assert.deepEqual(stdout, `${second.id}\n${third.id}\n`);
+  await backup(to, '--keep', '1');
+  assert.equal((await blobs()).length, 3);
+});
+
+describe('what is in the way is said in one line', () => {
+  let to: string;
+  let id: string;
+  before(async () => {
+    to = join(folder, 'refused');
+    id = String((await backup(to)).id);
+  });
+  const restore = () => ['restore', '--from', to];
+  const manifest = () => join(to, 'backups', id, 'manifest.json');
+
+  test('a database that runs, is not empty, or is newer', async () => {
+    await refused(runCommand(app, restore()), /the platform runs on this database/);
+    await withEmpty(async ({ database, run }) => {
+      await migrate(database.sql);
+      await refused(run(restore()), /the database is not empty/);
+      await database.sql`insert into migration (name) values ('9999_later.sql')`;
+      await refused(run(restore()), /the database is newer than the backup: it has 9999_later.sql/);
+    });
+  });
+
+  test('another secret key, none, and a backup that is newer', async () => {
+    await withEmpty(async ({ database, dataDir, run }) => {
+      await refused(run(restore(), { SECRET_KEY: '0'.repeat(64) }), /secret key is not that of the backup/);
+      await refused(run(restore(), { SECRET_KEY: '' }), /there is no secret key: put the one/);
+      const text = await readFile(manifest(), 'utf8');
+      await writeFile(
+        manifest(),
+        text.replace('"0001_accounts.sql"', '"0001_accounts.sql", "9999_later.sql"'),
+      );
+      await refused(run(restore()), /does not know 9999_later.sql: update it first/);
+      await writeFile(manifest(), text.replace('"format": 1', '"format": 2'));
+      await refused(run(restore()), /the manifest of .* is damaged/);
+      await writeFile(manifest(), text);
+      await refused(run(['restore', '--from', join(folder, 'nothing')]), /there is no whole backup here/);
+      assert.deepEqual(await readdir(dataDir), ['instance.lock']);
+      const tables = await database.sql`select from pg_tables where schemaname = 'public'`;
+      assert.equal(tables.length, 0);
+    });
+  });
+
+  test('what is damaged is found; the restore that it broke off is known, and begun anew', async () => {
+    const stream = join(to, 'backups', id, 'tables', 'public.stream.copy.zst');
+    const bytes = await readFile(stream);
+    await writeFile(
+      stream,
+      bytes.map((byte, at) => (at === bytes.length - 20 ? byte ^ 1 : byte)),
+    );
+    await withEmpty(async ({ database, dataDir, run }) => {
+      const found = await run(['backup', 'verify', '--from', to]);
+      assert.deepEqual([found.code, found.stderr], [1, '']);
+      assert.match(found.stdout, /public\.stream\.copy\.zst is damaged/);
+      await refused(run(restore()), /public\.stream\.copy\.zst is damaged/);
+      await refused(run(['account', 'list']), /was broken off: type marquee restore again/);
+      await writeFile(stream, bytes);
+      await database.sql`create table left_behind ()`;
+      dataOf(await run([...restore(), '--json']));
+      assert.deepEqual(await rowsOf(database), await rowsOf(app.container));
+      const [sequence] = await database.sql`select last_value from event_seq`;
+      assert.deepEqual([sequence], [...(await app.container.sql`select last_value from event_seq`)]);
+      dataOf(await run(['account', 'list', '--json']));
+      await refused(run(restore()), /the database is not empty/);
+      const blob = await readdir(join(to, 'media'), { recursive: true });
+      await rm(join(to, 'media', blob.find((name) => name.length > 60) ?? ''));
+      const missing = await run(['backup', 'verify', '--from', to]);
+      assert.match(missing.stdout, /media\/[0-9a-f/]+ is missing\nw\/.* cannot be restored/);
+      assert.deepEqual((await readdir(dataDir)).sort(), ['instance.lock', 'media']);
+    });
+  });
+});

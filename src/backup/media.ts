@@ -1,0 +1,118 @@
+import { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createZstdCompress } from 'node:zlib';
+import type { BlobStore } from '../media/contract/index.ts';
+import { blobKey, MEDIA, type MediaFile, type Meter, mediaListKey, meter } from './layout.ts';
+import { type Source, sourcesOf } from './sources.ts';
+import { readMediaList } from './stored.ts';
+
+const PARALLEL = 4;
+/** A file that is written anew under its name while it is read is read again so often. */
+const TRIES = 5;
+const BLOB = 'application/octet-stream';
+
+/** Copies what is new to a backup's target. */
+export interface MediaCopy {
+  /** One look at all files. What a later look does not find stays in the list. */
+  pass(): Promise<void>;
+  /** Writes the list of all that were found. */
+  writeList(): Promise<{ files: number; sizeBytes: number; listBytes: number; sha256: string }>;
+  readonly copied: { files: number; sizeBytes: number };
+}
+
+interface Deps {
+  id: string;
+  store: BlobStore;
+  dataDir: string;
+  target: BlobStore;
+  /** The backup before, which knows the hashes of what has not changed; null when there is none. */
+  before: string | null;
+}
+
+export async function createMediaCopy({ id, store, dataDir, target, before }: Deps): Promise<MediaCopy> {
+  const nameOf = ({ place, key }: Pick<MediaFile, 'place' | 'key'>) => `${place} ${key}`;
+  const blobs = await blobsOf(target);
+  const known = new Map<string, MediaFile>();
+  if (before !== null) {
+    for await (const file of readMediaList(target, before)) known.set(nameOf(file), file);
+  }
+  const found = new Map<string, MediaFile>();
+  const copied = { files: 0, sizeBytes: 0 };
+
+  async function take(source: Source): Promise<void> {
+    const name = nameOf(source);
+    const same = [found.get(name), known.get(name)].find(
+      (file) => file?.etag === source.etag && file.sizeBytes === source.sizeBytes && blobs.has(file.sha256),
+    );
+    const file = same ?? (await copy(source));
+    if (file !== null) found.set(name, file);
+  }
+
+  /** Read twice, as the hash is the name: once for it, and once more where the content is new. */
+  async function copy(source: Source): Promise<MediaFile | null> {
+    const { place, key, etag } = source;
+    for (let tries = 0; tries < TRIES; tries++) {
+      const first = await readThrough(source);
+      if (first === null) return null;
+      const file = { place, key, etag, sizeBytes: first.sizeBytes, sha256: first.digest() };
+      if (blobs.has(file.sha256)) return file;
+      const content = await source.read();
+      if (content === null) return null;
+      const second = meter();
+      const passed = pipeline(content, second);
+      await Promise.all([target.put(blobKey(file.sha256), second, BLOB), passed]);
+      if (second.digest() !== file.sha256) {
+        await target.delete(blobKey(file.sha256));
+        continue;
+      }
+      blobs.add(file.sha256);
+      copied.files += 1;
+      copied.sizeBytes += file.sizeBytes;
+      return file;
+    }
+    throw new Error(`${key} changes faster than it can be copied`);
+  }
+
+  return {
+    copied,
+    async pass() {
+      const sources = sourcesOf(store, dataDir);
+      const work = async () => {
+        for (let next = await sources.next(); next.done !== true; next = await sources.next()) {
+          await take(next.value);
+        }
+      };
+      await Promise.all(Array.from({ length: PARALLEL }, work));
+    },
+    async writeList() {
+      const measured = meter();
+      const lines = function* () {
+        for (const file of found.values()) yield `${JSON.stringify(file)}\n`;
+      };
+      const written = pipeline(Readable.from(lines()), createZstdCompress(), measured);
+      await Promise.all([target.put(mediaListKey(id), measured, BLOB), written]);
+      const sizeBytes = [...found.values()].reduce((sum, file) => sum + file.sizeBytes, 0);
+      return {
+        files: found.size,
+        sizeBytes,
+        listBytes: measured.sizeBytes,
+        sha256: measured.digest(),
+      };
+    },
+  };
+}
+
+async function blobsOf(target: BlobStore): Promise<Set<string>> {
+  const blobs = new Set<string>();
+  for await (const { key } of target.list(MEDIA)) blobs.add(key.slice(key.lastIndexOf('/') + 1));
+  return blobs;
+}
+
+async function readThrough(source: Source): Promise<Meter | null> {
+  const content = await source.read();
+  if (content === null) return null;
+  const measured = meter();
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  await pipeline(content, measured, nowhere);
+  return measured;
+}

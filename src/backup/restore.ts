@@ -1,0 +1,116 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Sql } from 'postgres';
+import { contentTypeOf } from '../kernel/media-keys.ts';
+import type { BlobStore } from '../media/contract/index.ts';
+import { claimForRestore, loadTables } from '../platform/db/load.ts';
+import { knownMigrations, migrate } from '../platform/db/migrate.ts';
+import { blobKey, type Manifest, type MediaFile, meter } from './layout.ts';
+import { isDataPath } from './sources.ts';
+import { mediaListOf, readChecked, readMediaList, tableOf } from './stored.ts';
+
+interface RestoreOptions {
+  sql: Sql;
+  store: BlobStore;
+  dataDir: string;
+  target: BlobStore;
+  manifest: Manifest;
+  /** Of the secret key that the platform will have. */
+  fingerprint: string;
+}
+
+export interface RestoreReport {
+  id: string;
+  /** When the backup began: what was acknowledged later is lost. */
+  startedAt: string;
+  rows: number;
+  files: number;
+  /** Files that were not there with this content already. */
+  copied: number;
+  /** Migrations that are newer than the backup. */
+  applied: string[];
+}
+
+/**
+ * Restores a backup into an installation without a database (docs/guides/operating.md#restore). Broken off at any moment, it can be called again,
+ * and nothing else works on the database until it is whole.
+ *
+ * @throws {Error} one line that says what is in the way, or is damaged.
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
+  const { sql, target, manifest, fingerprint } = options;
+  const { id, startedAt, migrations, tables, jobTables, sequences } = manifest;
+  if (manifest.secretKey !== fingerprint) {
+    throw new Error(
+      'the secret key is not that of the backup: nothing that is encrypted could be read; give the right one',
+    );
+  }
+  const known = await knownMigrations();
+  const unknown = migrations.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new Error(`the backup is newer than this program, which does not know ${unknown}: update it first`);
+  }
+  await claimForRestore(sql, migrations);
+  await readChecked(
+    target,
+    mediaListOf(manifest),
+    new Writable({ write: (_chunk, _encoding, done) => done() }),
+  );
+  const copied = await restoreMedia(options);
+  await migrate(sql, migrations);
+  await loadTables(sql, { jobTables, tables, sequences }, (table, into) =>
+    readChecked(target, tableOf(manifest, table), into),
+  );
+  const applied = await migrate(sql);
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  return { id, startedAt, rows, files: manifest.media.files, copied, applied };
+}
+
+async function restoreMedia(options: RestoreOptions): Promise<number> {
+  const { target, manifest } = options;
+  let copied = 0;
+  for await (const file of readMediaList(target, manifest.id)) {
+    const isNew = file.place === 'STORE' ? await storeFile(options, file) : await dataFile(options, file);
+    if (isNew) copied += 1;
+  }
+  return copied;
+}
+
+/** What is there already, in a bucket that was not lost or of a restore that was broken off, stays. */
+async function storeFile({ store, target }: RestoreOptions, file: MediaFile): Promise<boolean> {
+  const { key, etag, sizeBytes, sha256 } = file;
+  const there = await store.head(key);
+  if (there?.etag === etag && there.sizeBytes === sizeBytes) return false;
+  if (there?.sizeBytes === sizeBytes && (await hashOf(store, key)) === sha256) return false;
+  const content = new PassThrough();
+  const blob = { key: blobKey(sha256), sizeBytes, sha256, isCompressed: false };
+  const stored = store.put(key, content, contentTypeOf(key));
+  await Promise.all([stored, readChecked(target, blob, content)]).catch(async (error: unknown) => {
+    content.destroy();
+    await stored.catch(() => {});
+    throw error;
+  });
+  return true;
+}
+
+async function hashOf(store: BlobStore, key: string): Promise<string | null> {
+  const file = await store.open(key);
+  if (file === null) return null;
+  const measured = meter();
+  await pipeline(file.body, measured, new Writable({ write: (_chunk, _encoding, done) => done() }));
+  return measured.digest();
+}
+
+async function dataFile({ dataDir, target }: RestoreOptions, file: MediaFile): Promise<boolean> {
+  const { key, sizeBytes, sha256 } = file;
+  if (!isDataPath(key)) throw new Error(`the backup has a file that is none of Marquee's: ${key}`);
+  const path = join(dataDir, key);
+  await mkdir(dirname(path), { recursive: true });
+  const blob = { key: blobKey(sha256), sizeBytes, sha256, isCompressed: false };
+  await readChecked(target, blob, createWriteStream(`${path}.restored`, { flush: true }));
+  await rename(`${path}.restored`, path);
+  return true;
+}

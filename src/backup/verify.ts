@@ -1,0 +1,33 @@
+import { Writable } from 'node:stream';
+import type { BlobStore } from '../media/contract/index.ts';
+import { blobKey, type Manifest } from './layout.ts';
+import { DamagedError, type Expected, mediaListOf, readChecked, readMediaList, tableOf } from './stored.ts';
+
+/** Reads a whole backup. @returns what is missing or damaged, in words; nothing when it can be restored. */
+export async function verifyBackup(target: BlobStore, manifest: Manifest): Promise<string[]> {
+  const problems: string[] = [];
+  const check = async (expected: Expected) => {
+    try {
+      await readChecked(target, expected, nowhere());
+      return true;
+    } catch (error) {
+      if (!(error instanceof DamagedError)) throw error;
+      problems.push(error.message);
+      return false;
+    }
+  };
+  for (const { name } of manifest.tables) await check(tableOf(manifest, name));
+  if (!(await check(mediaListOf(manifest)))) return problems;
+  const seen = new Set<string>();
+  for await (const { key, sizeBytes, sha256 } of readMediaList(target, manifest.id)) {
+    if (seen.has(sha256)) continue;
+    seen.add(sha256);
+    const blob = { key: blobKey(sha256), sizeBytes, sha256, isCompressed: false };
+    if (!(await check(blob))) problems.push(`${key} of the media cannot be restored`);
+  }
+  return problems;
+}
+
+function nowhere(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
+}
