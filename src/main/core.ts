@@ -132,7 +132,7 @@ export function buildCore(base: Base) {
   const { profiles } = take(profilesPart({ ...base, ...people }));
   parts.push(
     eventLogPart(base),
-    healthPart({ ...base, ...meeting }),
+    healthPart({ ...base, ...meeting, ...money }),
     sessionsPart({ ...base, ...people, profiles }),
     platformPart(base),
   );

@@ -54,3 +54,24 @@ export function databaseProbes({
     },
   };
 }
+
+/** Providers are asked so seldom, however often we are: they count calls. After a failure it is sooner. */
+const PROVIDERS_MS = 60_000;
+const PROVIDERS_AGAIN_MS = 10_000;
+
+/** @param options.ping resolves where every provider of payments can be asked. */
+export function paymentsProbe({ clock, ping }: { clock: Clock; ping(): Promise<void> }): Probe {
+  let last: { until: number; answer: Promise<void> } | null = null;
+  return async () => {
+    const now = clock.ms();
+    if (last === null || now >= last.until) {
+      const asked = { until: now + PROVIDERS_MS, answer: ping() };
+      asked.answer.catch(() => {
+        asked.until = now + PROVIDERS_AGAIN_MS;
+      });
+      last = asked;
+    }
+    await last.answer;
+    return 'OK';
+  };
+}

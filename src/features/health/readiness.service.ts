@@ -10,11 +10,12 @@ export const COMPONENTS = [
   'transcoder',
   'rooms',
   'webhooks',
+  'payments',
 ] as const;
 export type Component = (typeof COMPONENTS)[number];
 export type Status = 'OK' | 'DEGRADED' | 'DOWN';
 
-/** Tries a part out. One that throws, or takes longer than a second, is DOWN. */
+/** Tries a part out. One that throws, or takes too long, is DOWN. */
 export type Probe = () => Promise<'OK' | 'DEGRADED'>;
 
 export interface ComponentState {
@@ -50,8 +51,9 @@ interface Deps {
 }
 
 const LIMIT_MS = 1000;
-/** It starts a program, which takes its time on a machine that encodes. */
-const PROGRAM_LIMIT_MS = 5000;
+/** One starts a program, which takes its time on a machine that encodes; the other asks somebody far away. */
+const LONGER: readonly Component[] = ['transcoder', 'payments'];
+const LONGER_LIMIT_MS = 5000;
 const FRESH_MS = 5000;
 
 export function createReadiness({ probes, ffmpeg, clock, log }: Deps): ReadinessCheck {
@@ -60,7 +62,7 @@ export function createReadiness({ probes, ffmpeg, clock, log }: Deps): Readiness
   const look = async (component: Component): Promise<ComponentState> => {
     const started = performance.now();
     try {
-      const limitMs = component === 'transcoder' ? PROGRAM_LIMIT_MS : LIMIT_MS;
+      const limitMs = LONGER.includes(component) ? LONGER_LIMIT_MS : LIMIT_MS;
       const status = await within(limitMs, probes[component]());
       return { status, latencyMs: Math.round(performance.now() - started) };
     } catch (error) {
@@ -70,7 +72,7 @@ export function createReadiness({ probes, ffmpeg, clock, log }: Deps): Readiness
   };
 
   const round = async (): Promise<Readiness> => {
-    const [database, queue, storage, ingest, transcoder, rooms, webhooks] = await Promise.all([
+    const [database, queue, storage, ingest, transcoder, rooms, webhooks, payments] = await Promise.all([
       look('database'),
       look('queue'),
       look('storage'),
@@ -78,8 +80,9 @@ export function createReadiness({ probes, ffmpeg, clock, log }: Deps): Readiness
       look('transcoder'),
       look('rooms'),
       look('webhooks'),
+      look('payments'),
     ]);
-    const components = { database, queue, storage, ingest, transcoder, rooms, webhooks };
+    const components = { database, queue, storage, ingest, transcoder, rooms, webhooks, payments };
     // When it does not answer, the transcoder's own probe has said so.
     const seen = await within(LIMIT_MS, ffmpeg()).catch(() => null);
     return { status: overall(components), components, ffmpeg: seen };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
+import { type StripeServer, startStripeServer } from '../../../test/harness/stripe-server.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { newId } from '../../kernel/ids.ts';
 import { createTranscodeNode } from '../videos/index.ts';
@@ -19,6 +20,7 @@ let hello: number | null;
 let port: Server;
 let rtmpPort: number;
 let mediaRuns: boolean;
+let stripe: StripeServer;
 let app: TestApp;
 let key: string;
 
@@ -30,11 +32,19 @@ before(async () => {
     socket.once('data', () => hello !== null && socket.write(Buffer.from([hello])));
   });
   ({ port: rtmpPort } = await listen(port));
-  app = await startTestApp({ clock, mediaRuns: () => mediaRuns, env: { RTMP_PORT: String(rtmpPort) } });
+  stripe = await startStripeServer(() => clock.ms());
+  const env = {
+    RTMP_PORT: String(rtmpPort),
+    STRIPE_SECRET_KEY: 'sk_test_health',
+    STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
+    STRIPE_API_URL: stripe.url,
+  };
+  app = await startTestApp({ clock, mediaRuns: () => mediaRuns, env });
   ({ key } = await app.createKey({ scope: 'READ_ONLY' }));
 });
 after(async () => {
   await app.close();
+  await stripe.close();
   for (const socket of open) socket.destroy();
   port.close();
 });
@@ -107,6 +117,7 @@ test('every part is tried out, for any key', async () => {
   assert.deepEqual(components.map(([name]) => name).sort(), [
     'database',
     'ingest',
+    'payments',
     'queue',
     'rooms',
     'storage',
@@ -233,6 +244,7 @@ test('a probe that hangs is DOWN after a second; the whole is DOWN with the data
     transcoder: fine,
     rooms: fine,
     webhooks: fine,
+    payments: fine,
   };
   const warned: unknown[] = [];
   const log = { warn: (...line: unknown[]) => warned.push(line) };
@@ -247,4 +259,18 @@ test('a probe that hangs is DOWN after a second; the whole is DOWN with the data
   assert.equal((await check({ database: () => Promise.reject(new Error('gone')) })).status, 'DOWN');
   assert.equal((await check({ queue: async () => 'DEGRADED' })).status, 'DEGRADED');
   assert.equal((await check({})).status, 'OK');
+});
+
+test('Stripe is asked once a minute, and ten seconds after a failure', async () => {
+  // Those that failed are not among them.
+  const asked = () => stripe.calls.filter(({ path }) => path === '/v1/balance').length;
+  const look = async () => {
+    clock.advance(6000);
+    return (await troubles()).payments;
+  };
+  stripe.calls = [];
+  assert.deepEqual([await look(), await look(), asked()], [undefined, undefined, 1]);
+  clock.advance(60_000);
+  stripe.faults = ['error'];
+  assert.deepEqual([await look(), await look(), await look(), asked()], ['DOWN', 'DOWN', undefined, 2]);
 });

@@ -25,7 +25,7 @@ const Component = named(
   'HealthComponent',
   Type.Object({
     status: HealthStatus,
-    latencyMs: Nullable(Type.Integer({ description: 'Of the probe; null when it failed or took a second.' })),
+    latencyMs: Nullable(Type.Integer({ description: 'Of the probe; null when it failed or took too long.' })),
   }),
   { status: 'OK', latencyMs: 3 },
 );
@@ -56,6 +56,7 @@ const Ready = named(
       transcoder: Component,
       rooms: Component,
       webhooks: Component,
+      payments: Component,
     }),
     ffmpeg: NullableObject(Ffmpeg),
   }),
@@ -69,6 +70,7 @@ const Ready = named(
       transcoder: { status: 'OK', latencyMs: 3 },
       rooms: { status: 'OK', latencyMs: 1 },
       webhooks: { status: 'OK', latencyMs: 3 },
+      payments: { status: 'OK', latencyMs: 3 },
     },
     ffmpeg: { version: '7.1.1', lacks: ['OPUS_OVER_RTMP'] },
   },
@@ -107,7 +109,7 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       summary: 'How are the parts of the service?',
       isPolled: true,
       description:
-        'Each part is tried out, at most once in five seconds. Always 200: read the statuses. A part whose probe fails or takes a second is DOWN.',
+        'Each part is tried out, at most once in five seconds. Always 200: read the statuses. A part whose probe fails or takes too long is DOWN.',
       reply: { status: 200, schema: Ready },
       handler: () => readiness.check(),
     }),

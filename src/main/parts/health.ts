@@ -6,6 +6,7 @@ import {
   type HealthProbes,
   healthPages,
   healthRoutes,
+  paymentsProbe,
   type ReadinessCheck,
 } from '../../features/health/index.ts';
 import { aliveSlots } from '../../features/videos/index.ts';
@@ -19,7 +20,11 @@ import type { ApiRole, Part } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { RoomsPart } from './rooms.ts';
 
-type Needs = Base & Pick<RoomsPart, 'roomEngine'>;
+interface Paying {
+  pingProviders(): Promise<void>;
+}
+
+type Needs = Base & Paying & Pick<RoomsPart, 'roomEngine'>;
 
 const PROBE_MS = 1000;
 const RTMP_PORT = 1935;
@@ -27,7 +32,7 @@ const RTMP_PORT = 1935;
 const RTMP_HELLO = Buffer.alloc(1537);
 RTMP_HELLO[0] = 3;
 
-/** @param base with the engine of this node's rooms. */
+/** @param base with the engine of this node's rooms, and who moves the money. */
 export function healthPart(base: Needs): Part {
   const { clock } = base;
   return {
@@ -81,7 +86,12 @@ function readiness(base: Needs, { mediaRuns }: ApiRole): ReadinessCheck {
       storage: () => tryWriting(config.DATA_DIR),
       ingest,
       transcoder,
-      rooms: async () => ((await base.roomEngine().health()).ok ? 'OK' : 'DEGRADED'),
+      async rooms() {
+        const { ok, detail } = await base.roomEngine().health();
+        if (!ok) throw new Error(detail ?? 'what carries rooms does not answer');
+        return 'OK';
+      },
+      payments: paymentsProbe({ clock, ping: base.pingProviders }),
     },
   });
 }

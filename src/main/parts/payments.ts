@@ -51,6 +51,8 @@ interface Gives {
   payment: typeof payment;
   /** Where simulations have a bank. */
   sandbox: Sandbox;
+  /** Resolves where every provider can be asked. */
+  pingProviders(): Promise<void>;
 }
 
 /** Charges, refunds and disputes, and the providers that move the money. */
@@ -67,6 +69,9 @@ export function paymentsPart(base: Needs): Built<Gives> {
   });
   const stripe = stripeOf(base);
   const providers: Providers = { SANDBOX: sandbox, STRIPE: stripe };
+  const pingProviders = async () => {
+    await Promise.all([sandbox.ping(), stripe?.ping()]);
+  };
   const cards = createCardService({ ...base, providers }, sandbox);
   const connected = createConnectAccounts({ ...base, providers, publicUrl });
   const payments: Payments = createPayments({
@@ -84,7 +89,7 @@ export function paymentsPart(base: Needs): Built<Gives> {
   const emailOf = async (accountId: string) => (await accounts.byId(accountId)).email;
   const deps = { purchases, accounts: connected, emailOf, cursors };
   return {
-    gives: { payments, cards, payment, sandbox },
+    gives: { payments, cards, payment, sandbox, pingProviders },
     part: {
       routes: () => [...purchaseRoutes(deps), ...paymentRoutes(deps)],
       pages: ({ assets }) => [

@@ -208,6 +208,8 @@ export interface OnboardingRequest {
  */
 export interface PaymentProvider {
   readonly name: ProviderName;
+  /** Resolves where it can be asked, and knows us. */
+  ping(): Promise<void>;
   /** The buyer is there. */
   charge(request: ChargeRequest): Promise<Answer>;
   /** A renewal: nobody is there, so what wants a person fails with AUTHENTICATION_REQUIRED. */

@@ -10,6 +10,11 @@ export type SandboxPayment = Selectable<SandboxPaymentTable>;
 export type SandboxCard = Selectable<SandboxCardTable>;
 export type SandboxRefund = Selectable<SandboxRefundTable>;
 
+/** @throws where its tables cannot be read. */
+export async function ping(db: Db): Promise<void> {
+  await db.selectFrom('sandbox_payment').select('ref').limit(1).execute();
+}
+
 /** @returns undefined when there is one with this key. */
 export function insertPayment(
   db: Db,

@@ -49,7 +49,8 @@ const VALID_YEARS = 4;
  * are a provider's own record: it writes them in transactions of its own, never in its caller's.
  */
 export function createSandbox(deps: Deps): Sandbox {
-  return { ...charging(deps), ...fetching(deps), ...accounts(deps), ...atTheBank(deps) };
+  const ping = () => repository.ping(deps.db);
+  return { ping, ...charging(deps), ...fetching(deps), ...accounts(deps), ...atTheBank(deps) };
 }
 
 type Charging = Pick<

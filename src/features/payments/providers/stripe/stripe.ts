@@ -25,6 +25,7 @@ const API_VERSION = '2026-10-28.endive';
 /** Where Stripe asks for cards. */
 export const STRIPE_PAGES = 'https://checkout.stripe.com';
 const TIMEOUT_MS = 10_000;
+const PING_MS = 4000;
 /** Of signatures, as everywhere (docs/api/webhooks.md). */
 const TOLERANCE_SEC = 300;
 /** Of one look at what Stripe has told. */
@@ -51,6 +52,10 @@ export function createStripe(settings: StripeSettings): PaymentProvider {
   const client = once(() => connect(settings));
   return {
     name: 'STRIPE',
+    async ping() {
+      const { balance } = await client();
+      await answered(balance.retrieve({}, { timeout: PING_MS, maxNetworkRetries: 0 }));
+    },
     ...charging(client),
     ...following(client),
     ...accounts(client),
