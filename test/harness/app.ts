@@ -9,6 +9,7 @@ import type { Release } from '../../src/kernel/release.ts';
 import { startApi } from '../../src/main/api.ts';
 import { type Container, createContainer } from '../../src/main/container.ts';
 import type { Noun } from '../../src/main/core.ts';
+import * as allNouns from '../../src/main/nouns.ts';
 import type { RoomEngineChoice } from '../../src/media/rooms/choice.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createTestDatabase } from './database.ts';
@@ -16,6 +17,7 @@ import { declaredCheck } from './declared.ts';
 import { type AccountOptions, insertAccount, type KeyOptions, type TestAccount } from './factories.ts';
 import { moneyCheck, watchedLog } from './money-fields.ts';
 import { TestResponse } from './response.ts';
+import { eventWatcher, ofTests, sawAnswer } from './seen.ts';
 
 export interface RequestOptions {
   key?: string;
@@ -87,7 +89,10 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
     ...(options.rooms === undefined ? {} : { rooms: options.rooms }),
     ...(options.releases === undefined ? {} : { releases: options.releases }),
   };
-  const container = await createContainer(settings, options.nouns);
+  const container = await createContainer(settings, [
+    ...(options.nouns ?? Object.values(allNouns)),
+    eventWatcher,
+  ]);
   const { app, drain, routes } = await startApi(container, options.mediaRuns ?? (() => true));
   const { port } = addressOf(app.server.address());
   const url = `http://127.0.0.1:${port}`;
@@ -99,10 +104,11 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
     url,
     port,
     databaseUrl,
-    container,
+    container: ofTests(container),
     createAccount,
     async request(method, path, init) {
       const answer = await call(agent, `${url}/api/v1${path}`, method, init);
+      sawAnswer(answer);
       if (init?.undeclared !== true) checkDeclared(method, path, answer);
       checkMoney(method, path, answer);
       return answer;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { TestResponse } from './response.ts';
+import { sawAnswer } from './seen.ts';
 import { until } from './wait.ts';
 
 /** A bare TCP connection to an HTTP server, for what no client would send. */
@@ -34,6 +35,7 @@ export async function openRawSocket(port: number): Promise<RawSocket> {
         const parsed = parse(received);
         if (parsed === null) return null;
         received = received.subarray(parsed.bytes);
+        sawAnswer(parsed.response);
         return parsed.response;
       },
       { intervalMs: 2, message: () => `an answer; there is ${JSON.stringify(received.toString())}` },
