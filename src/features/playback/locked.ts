@@ -84,6 +84,24 @@ ${sold.mode === 'test' && html`<p>This is the test mode: no money moves.</p>`}${
   };
 }
 
+/** The watch page of what is for followers, for whoever is none. @param follow the way to become one. */
+export function followersPage({ title, creator }: Pick<Sold, 'title' | 'creator'>, follow: SafeHtml): Page {
+  const by = creator.name ?? creator.username;
+  return {
+    status: 200,
+    title: `${title} · ${by}`,
+    head: html`<meta name="robots" content="noindex">`,
+    body: siteFrame(
+      'page notice',
+      html`<h1><bdi>${title}</bdi></h1>
+<p>By <bdi>${by}</bdi>. This is for followers: follow to watch.</p>
+${follow}`,
+    ),
+    frames: "'none'",
+    forms: true,
+  };
+}
+
 function offerItem(id: string, { name, price, tierId }: Offer): SafeHtml {
   return html`<li><form class="offer" method="post" action="/watch/${id}/buy">
 <p><b><bdi>${name}</bdi></b>, ${price}</p>

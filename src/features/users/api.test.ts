@@ -225,24 +225,33 @@ describe('what is for FOLLOWERS', () => {
     const browser = new Browser(app);
     await browser.signIn(grace);
     const statuses = async (headers: Record<string, string>) => {
-      const paths = [
-        `/v/${id}/master.m3u8`,
-        `/v/${id}/${FOLDER}/1080p/index.m3u8`,
-        `/watch/${id}`,
-        `/embed/${id}`,
-      ];
+      const paths = [`/v/${id}/master.m3u8`, `/v/${id}/${FOLDER}/1080p/index.m3u8`, `/embed/${id}`];
       const answers = await Promise.all(paths.map((path) => fetch(app.url + path, { headers })));
       await Promise.all(answers.map((answer) => answer.arrayBuffer()));
       return [...new Set(answers.map(({ status }) => status))];
     };
+    /** The page says how to see it, and has nothing to play. */
+    const offersToFollow = async (headers: Record<string, string>) => {
+      const answer = await fetch(`${app.url}/watch/${id}`, { headers });
+      const page = await answer.text();
+      assert.equal(answer.status, 200);
+      assert.equal(page.includes('follow to watch'), !page.includes('<marquee-player'));
+      return page.includes('follow to watch');
+    };
+    const view = (headers: Record<string, string>) =>
+      app.request('POST', `/videos/${id}/views`, { headers, body: { sessionId: 's', positionSec: 60 } });
     const cookie = { cookie: browser.cookie ?? '' };
     const token = { 'x-api-key': grace.key, 'x-user-token': await auth.token(grace) };
     assert.deepEqual([await statuses(cookie), await statuses(token)], [[404], [404]]);
+    assert.deepEqual([await offersToFollow({}), await offersToFollow(cookie)], [true, true]);
+    (await view(cookie)).assertError('NOT_FOUND');
     (await follow(ada.username, await testKeyOf(grace))).assertOk(201);
     (await follow(ada.username, grace.key)).assertOk(201);
     // The answer before it is used for half a second.
     await until(async () => (await statuses(cookie))[0] === 200);
     assert.deepEqual([await statuses(cookie), await statuses(token)], [[200], [200]]);
+    assert.equal(await offersToFollow(cookie), false);
+    assert.equal((await view(cookie)).assertOk(200).at('data.counted'), true);
     const stranger = new Browser(app);
     await stranger.signIn(eve);
     for (const headers of [
@@ -255,6 +264,8 @@ describe('what is for FOLLOWERS', () => {
       { 'x-user-token': 'garbage', 'x-api-key': grace.key },
     ]) {
       assert.deepEqual(await statuses(headers), [404], JSON.stringify(Object.keys(headers)));
+      assert.equal(await offersToFollow(headers), true);
+      (await view({})).assertError('NOT_FOUND');
     }
   });
 

@@ -52,7 +52,7 @@ export function videosPart(needs: Needs): Built<Gives> {
   const thumbnails = createThumbnails({ ...needs, videos, locked });
   const audience = createAudience({
     ...needs,
-    mayWatch: async (video, token) => (await access.passFor(video, { token, asking: null })) !== null,
+    mayWatch: async (video, viewer) => (await access.passFor(video, viewer)) !== null,
   });
   return {
     gives: { videos, audience, videoPurge },

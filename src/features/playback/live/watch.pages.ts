@@ -6,7 +6,7 @@ import { isOpen } from '../../../kernel/visibility.ts';
 import { html, type SafeHtml } from '../../../platform/html.ts';
 import type { Grant } from '../access.rules.ts';
 import type { Access, Asking } from '../access.service.ts';
-import { isSold, lockedPage, type Sellers } from '../locked.ts';
+import { followersPage, isSold, lockedPage, type Sellers } from '../locked.ts';
 import { creatorName, EMBED_SIZE, type FollowBox, missingPages } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
 import type { Reception } from '../reception.ts';
@@ -69,12 +69,15 @@ export function liveWatchPages(deps: Deps): (app: FastifyInstance) => void {
   };
 }
 
-/** Of a stream that is for members, for whoever is none; null for others. */
-async function lockedStream(
-  { streams, sellers }: Deps,
-  { params, query }: WatchRequest,
-): Promise<Page | null> {
+/** Of a stream that is for members or followers, for whoever is none; null for others. */
+async function lockedStream(deps: Deps, request: WatchRequest): Promise<Page | null> {
+  const { streams, sellers } = deps;
+  const { params, query } = request;
   const stream = await streams.get(params.streamId);
+  if (stream?.visibility === 'FOLLOWERS') {
+    const follow = await followOf(deps, request, stream, `/watch/${params.streamId}`);
+    return follow && followersPage(stream, follow);
+  }
   if (stream === undefined || !isSold(stream)) return null;
   const sold = { ...stream, priceCents: null };
   return lockedPage(sold, await sellers(sold), query.checkout_id !== undefined);

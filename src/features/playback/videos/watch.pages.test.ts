@@ -119,8 +119,10 @@ describe('the watch page', () => {
       for (const query of ['', '?token=x', '?token=playback.zzzzzz.x', '?t=-1&t=2']) {
         const page = await get(`/watch/${id}${query}`);
         const isSold = visibility === 'TIER' || visibility === 'PURCHASE';
-        assert.equal(page.status, isOpen || isSold ? 200 : 404, visibility + query);
-        if (isSold) assert.match(page.body, /Get a link by mail/);
+        const isForFollowers = visibility === 'FOLLOWERS';
+        assert.equal(page.status, isOpen || isSold || isForFollowers ? 200 : 404, visibility + query);
+        if (isForFollowers) assert.match(page.body, /This is for followers: .*Sign in to follow/s);
+        else if (isSold) assert.match(page.body, /Get a link by mail/);
         else if (!isOpen) assert.equal(page.body, missing.body);
         else assert.equal(page.body.includes('noindex'), visibility !== 'PUBLIC');
       }

@@ -4,7 +4,7 @@ import { notice, type Page, sendPage } from '../../../http/page.ts';
 import { isOpen } from '../../../kernel/visibility.ts';
 import { html } from '../../../platform/html.ts';
 import { followOf } from '../live/watch.pages.ts';
-import { isShown, isSold, lockedPage, type Sellers } from '../locked.ts';
+import { followersPage, isShown, isSold, lockedPage, type Sellers } from '../locked.ts';
 import { creatorName, type FollowBox, fitInto, missingPages, type Picture } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
 import type { Reception } from '../reception.ts';
@@ -41,8 +41,8 @@ const VIDEO = ':videoId(^vid_[0-9a-z]+$)';
 
 /**
  * `GET /watch/:videoId` and `GET /embed/:videoId?t=&autoplay=1&muted=1`, the public pages of a video. One that the
- * viewer may not see and one that does not exist answer the same 404; one that is sold says what it costs. `?token=` is a playback token; it goes on to
- * the player.
+ * viewer may not see and one that does not exist answer the same 404; one that is sold says what it costs, and one for
+ * followers how to become one. `?token=` is a playback token; it goes on to the player.
  */
 export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
   const { admissions, assets } = deps;
@@ -84,10 +84,17 @@ async function noPage(_request: WatchRequest): Promise<Page | null> {
   return null;
 }
 
-/** Of a video that is sold, for whoever has not bought it; null for others. */
-async function lockedVideo({ videos, sellers }: Deps, { params, query }: WatchRequest): Promise<Page | null> {
+/** Of a video that is sold, or for followers, for whoever may not see it yet; null for others. */
+async function lockedVideo(deps: Deps, request: WatchRequest): Promise<Page | null> {
+  const { videos, sellers } = deps;
+  const { params, query } = request;
   const video = await videos.get(params.videoId);
-  if (video === undefined || !isSold(video) || !isShown(video)) return null;
+  if (video === undefined || !isShown(video)) return null;
+  if (video.visibility === 'FOLLOWERS') {
+    const follow = await followOf(deps, request, video, `/watch/${params.videoId}`);
+    return follow && followersPage(video, follow);
+  }
+  if (!isSold(video)) return null;
   return lockedPage(video, await sellers(video), query.checkout_id !== undefined);
 }
 
@@ -134,7 +141,8 @@ async function viewOf(deps: Deps, admission: Admission, request: WatchRequest): 
         ? `${base}/${imageFolder}/img/storyboard.vtt${media}`
         : null,
     chapters: video.chapters.length > 0 ? `${base}/chapters.vtt${media}` : null,
-    viewsUrl: isForAll ? `/api/v1/videos/${id}/views` : null,
+    // Of a token nobody knows whether its holder is a viewer or the creator.
+    viewsUrl: isForAll || suffix === '' ? `/api/v1/videos/${id}/views` : null,
     session: await reception.receive(request, { ...video, grant, suffix }),
     startSec: startOf(request.query.t, durationSec),
     suffix,

@@ -111,7 +111,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       path: '/videos/{id}/views',
       summary: 'Count a view',
       description:
-        'Sent by players. A viewer counts once in 24 hours: with `positionSec` from 10 seconds or a quarter of the video on, without it at once. A video that not everybody may watch needs the `token` of its playback address.',
+        'Sent by players. A viewer counts once in 24 hours: with `positionSec` from 10 seconds or a quarter of the video on, without it at once. A video that not everybody may watch needs the `token` of its playback address, or comes from the page that showed it to a follower or a member.',
       writes: false,
       params: Id,
       limits: [

@@ -45,10 +45,10 @@ interface Deps {
   secrets: Pick<Secrets, 'sign'>;
   arrivals: Arrivals;
   facts: Pick<Facts, 'append'>;
-  /** May whoever has this token see the video? Asked of playback. */
+  /** May whoever has this token, or comes with these cookies, see the video? Asked of playback. */
   mayWatch(
     video: { id: string; workspaceId: string; visibility: Visibility; tierIds: readonly string[] },
-    token: string | null,
+    viewer: { token: string | null; asking: Visit },
   ): Promise<boolean>;
 }
 
@@ -70,11 +70,11 @@ export function createAudience({ db, clock, secrets, arrivals, facts, mayWatch }
   const dayAgo = () => dateFromMs(clock.ms() - ONCE_MS);
   return {
     async view(videoId, viewing) {
-      const { positionSec, token } = viewing;
+      const { positionSec, token, visit } = viewing;
       const video = await find(videoId);
       const { visibility, workspace_id: workspaceId, tier_ids: tierIds } = video;
       const guarded = { id: videoId, workspaceId, visibility, tierIds };
-      if (!(await mayWatch(guarded, token))) throw notFound();
+      if (!(await mayWatch(guarded, { token, asking: visit }))) throw notFound();
       const unchanged = { counted: false, viewCount: video.view_count };
       const isSeen = positionSec === null || isView(positionSec, video.duration_sec);
       if (!video.is_playable || !isSeen) return unchanged;
