@@ -1,5 +1,5 @@
 import type { Static, TObject } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { shapeOf } from '../platform/shapes.ts';
 
 /**
  * A declared event type. Features declare theirs in `events.ts`; the root gathers them. Whoever appends one or
@@ -33,7 +33,7 @@ export interface NoticeWords {
   resource: { type: string; id: string };
 }
 
-/** Declares an event type; the sample is checked against the shape by the compiler and by the catalogue. */
+/** Declares an event type; the sample is checked against the shape by the compiler and by a test. */
 export function defineEvent<D extends TObject>(definition: EventDefinition<D>): EventDefinition<D> {
   return definition;
 }
@@ -66,21 +66,18 @@ export function patternsOf(type: string): string[] {
   return [type, ...prefixes];
 }
 
-/** @throws {Error} for a malformed or repeated type, and for a sample that its schema refuses. */
+/** @throws {Error} for a malformed or repeated type. */
 export function createCatalogue(definitions: readonly EventDefinition[]): EventCatalogue {
   const known = new Map<string, { definition: EventDefinition; refuse: (data: unknown) => string | null }>();
   for (const definition of definitions) {
-    const { type, data, sample } = definition;
+    const { type, data } = definition;
     if (!TYPE.test(type)) throw new Error(`"${type}" is not an event type`);
     if (known.has(type)) throw new Error(`the event ${type} is declared twice`);
-    const validator = Compile(data);
+    const shape = shapeOf(data);
     const refuse = (value: unknown) => {
-      if (validator.Check(value)) return null;
-      const [error] = validator.Errors(value);
-      return `data${error?.instancePath.replaceAll('/', '.') ?? ''} ${error?.message ?? 'is not valid'}`;
+      const fault = shape.fault(value);
+      return fault === null ? null : `data${fault}`;
     };
-    const reason = refuse(sample);
-    if (reason !== null) throw new Error(`the sample of ${type} is not valid: ${reason}`);
     known.set(type, { definition, refuse });
   }
   const types = [...known.keys()].sort();

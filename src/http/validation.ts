@@ -1,33 +1,14 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import formatsPlugin from 'ajv-formats';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Static, TSchema } from 'typebox';
 import { type AppError, badRequest, notFound } from '../kernel/errors.ts';
+import { schemaValidator } from '../platform/shapes.ts';
 
-const options = { useDefaults: true, removeAdditional: false, strict: false, allErrors: false };
+const options = { useDefaults: true, removeAdditional: false };
 /** Bodies are taken as they are: `"100"` is no integer (docs/decisions/lists-and-ids.md#bodies). */
-const bodies = new Ajv({ ...options, coerceTypes: false });
+const bodies = schemaValidator({ ...options, coerceTypes: false });
 /** Query and path are text, so their schemas coerce; parameters that are not declared are left out. */
-const texts = new Ajv({ ...options, coerceTypes: true, removeAdditional: 'all' });
-for (const ajv of [bodies, texts]) {
-  formatsPlugin.default(ajv);
-  ajv.addFormat('date-time', isInstant);
-}
+const texts = schemaValidator({ ...options, coerceTypes: true, removeAdditional: 'all' });
 const FIELD_LENGTH = 200;
-
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
-const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z');
-const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
-
-/** RFC 3339, narrowed to what JavaScript and PostgreSQL both hold: no leap second, years 1 to 9999. */
-function isInstant(text: string): boolean {
-  if (!INSTANT.test(text)) return false;
-  try {
-    const ms = Temporal.Instant.from(text).epochMilliseconds;
-    return ms >= EARLIEST_MS && ms <= LATEST_MS;
-  } catch {
-    return false;
-  }
-}
 
 export type InputPart = 'body' | 'query' | 'params';
 

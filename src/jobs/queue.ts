@@ -1,7 +1,7 @@
-import { Compile } from 'typebox/compile';
 import { newUuid } from '../kernel/ids.ts';
 import type { Bus } from '../platform/bus.ts';
 import type { Tx } from '../platform/db/index.ts';
+import { shapeOf } from '../platform/shapes.ts';
 import type { JobDefinition, JobQueue } from './job.ts';
 import * as store from './store.ts';
 
@@ -81,10 +81,9 @@ function payloadCheck({ name, payload, retrySec }: JobDefinition): (value: unkno
   if (retrySec.some((pause) => !(pause >= 0))) throw new Error(`a pause of the job ${name} is negative`);
   if (Reflect.get(payload, 'type') !== 'object')
     throw new Error(`the payload of the job ${name} is no object`);
-  const validator = Compile(payload);
+  const shape = shapeOf(payload);
   return (value) => {
-    if (validator.Check(value)) return null;
-    const [error] = validator.Errors(value);
-    return `payload${error?.instancePath.replaceAll('/', '.') ?? ''} ${error?.message ?? 'is not valid'}`;
+    const fault = shape.fault(value);
+    return fault === null ? null : `payload${fault}`;
   };
 }

@@ -4,7 +4,7 @@ import { listBackups, readManifest } from '../backup/layout.ts';
 import { restoreBackup } from '../backup/restore.ts';
 import { verifyBackup } from '../backup/verify.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { createBlobStore, createStoreAt } from '../media/storage/index.ts';
+import { openBlobStore, openStoreAt } from '../media/storage/index.ts';
 import type { Config } from '../platform/config.ts';
 import { openDatabase } from '../platform/db/index.ts';
 import { createSecrets, findSecretKey } from '../platform/secrets.ts';
@@ -57,9 +57,9 @@ const backup: MaintenanceCommand = {
     const sql = open(await reachServer(config, closers), 'marquee backup', closers);
     const report = await createBackup({
       ...{ sql, keep, fingerprint, clock: systemClock },
-      store: createBlobStore(config),
+      store: await openBlobStore(config),
       dataDir: config.DATA_DIR,
-      target: createStoreAt(to, config),
+      target: await openStoreAt(to, config),
     });
     const { id, rows, files, sizeBytes, copied, pruned } = report;
     const text = [
@@ -74,7 +74,7 @@ const backup: MaintenanceCommand = {
 const backupList: MaintenanceCommand = {
   usage: 'backup list --from FOLDER|s3://BUCKET/PREFIX',
   async run(config, values) {
-    const { whole } = await listBackups(createStoreAt(required(values, 'from'), config));
+    const { whole } = await listBackups(await openStoreAt(required(values, 'from'), config));
     return { data: whole.map((id) => ({ id })), text: whole.join('\n') };
   },
 };
@@ -82,7 +82,7 @@ const backupList: MaintenanceCommand = {
 const backupVerify: MaintenanceCommand = {
   usage: 'backup verify --from FOLDER|s3://BUCKET/PREFIX [--id BACKUP_ID]',
   async run(config, values) {
-    const target = createStoreAt(required(values, 'from'), config);
+    const target = await openStoreAt(required(values, 'from'), config);
     const manifest = await readManifest(target, optional(values, 'id'));
     const problems = await verifyBackup(target, manifest);
     const { id, startedAt, media } = manifest;
@@ -95,13 +95,13 @@ const backupVerify: MaintenanceCommand = {
 const restore: MaintenanceCommand = {
   usage: 'restore --from FOLDER|s3://BUCKET/PREFIX [--id BACKUP_ID]',
   async run(config, values, closers) {
-    const target = createStoreAt(required(values, 'from'), config);
+    const target = await openStoreAt(required(values, 'from'), config);
     const manifest = await readManifest(target, optional(values, 'id'));
     const fingerprint = await fingerprintOf(config);
     const sql = open(await startOwnServer(config, closers), 'restore', closers);
     const report = await restoreBackup({
       ...{ sql, target, manifest, fingerprint },
-      store: createBlobStore(config),
+      store: await openBlobStore(config),
       dataDir: config.DATA_DIR,
     });
     const { id, rows, files, startedAt } = report;

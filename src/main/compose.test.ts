@@ -45,7 +45,9 @@ for (const [name, { nouns, has }] of Object.entries(COMPOSITIONS)) {
       const types = (await ask('GET', '/me/webhooks/events')).assertOk(200).list('data');
       assert.equal(ofThem(types).length > 0, has);
       assert.ok(types.includes('video.created'));
-      const { jobs, parts } = app.container;
+      const { catalogue, jobs, parts } = app.container;
+      for (const { type, sample } of catalogue.definitions)
+        assert.equal(catalogue.refuse(type, sample), null, type);
       assert.equal(
         jobs.refuse('import.fetch', { importId: 'imp_1' }),
         has ? null : 'it is not in the registry',

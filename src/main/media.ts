@@ -132,7 +132,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   await recorder.recover();
   await restreams.recover();
   await bridges.recover();
-  const rooms = startRoomMedia(container, nodeId);
+  const rooms = await startRoomMedia(container, nodeId);
   await engine.start(publishSteps({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);

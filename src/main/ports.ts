@@ -7,7 +7,8 @@ import { RELEASES } from '../kernel/releases.ts';
 import type { BlobStore } from '../media/contract/index.ts';
 import type { Guard } from '../media/ffmpeg/guard.ts';
 import type { RoomEngineChoice } from '../media/rooms/choice.ts';
-import { createBlobStore } from '../media/storage/index.ts';
+import { loadRoomEngine, type RoomEngineOpener } from '../media/rooms/open.ts';
+import { openBlobStore } from '../media/storage/index.ts';
 import { type Bus, createBus } from '../platform/bus.ts';
 import type { Config } from '../platform/config.ts';
 import { type Counter, type CounterFactory, counterFactory } from '../platform/counters.ts';
@@ -72,6 +73,7 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   releases: readonly Release[];
   /** What carries rooms. */
   roomChoice: RoomEngineChoice;
+  openRoomEngine: RoomEngineOpener;
   checkTools: ToolCheck;
   /** What ffmpeg runs under. */
   guard(): Promise<Guard>;
@@ -96,7 +98,7 @@ function encoderThreads({ TRANSCODE_CONCURRENCY: slots }: Config): number {
 
 /** Rejects when the database, or the store of counters, is out of reach. */
 export async function openPorts(settings: Settings): Promise<OpenPorts> {
-  const { config, secretKey, name } = settings;
+  const { config, secretKey, name, rooms: roomChoice = { name: 'mesh', lack: null } } = settings;
   const clock = settings.clock ?? systemClock;
   const log = settings.log ?? createLogger(config.LOG_LEVEL, { process: name });
   const database = await reachDatabase(settings);
@@ -124,12 +126,13 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     }),
     outbound,
     fetcher,
-    store: createBlobStore(config),
+    store: await openBlobStore(config),
     disk: createDiskRoom(config.DATA_DIR, config.DISK_RESERVE),
     images: createImages(),
     passwords: createPasswords(),
     releases: settings.releases ?? RELEASES,
-    roomChoice: settings.rooms ?? { name: 'mesh', lack: null },
+    roomChoice,
+    openRoomEngine: await loadRoomEngine(roomChoice, config),
     checkTools: createToolCheck(config.FFMPEG_PATH, clock),
     guard: createGuardCheck(config),
     encoderThreads: encoderThreads(config),

@@ -3,7 +3,7 @@ import { ROOM_RECORDER_TOPIC } from '../features/rooms/index.ts';
 import { readLink } from '../media/rooms/janus/link.ts';
 import { startJanus } from '../media/rooms/janus/process.ts';
 import { createJanusRecorder } from '../media/rooms/janus/recorder.ts';
-import { createLivekitMirror } from '../media/rooms/livekit/mirror.ts';
+import type { MirrorOptions, RoomMirror } from '../media/rooms/livekit/mirror.ts';
 import { livekitOf } from '../media/rooms/open.ts';
 import { createDiskRoom } from '../platform/disk.ts';
 import type { Container } from './container.ts';
@@ -18,7 +18,7 @@ export interface RoomMedia {
  * Runs the Janus of this machine beside the ingest: it carries the rooms, or records those of LiveKit. null where there is
  * none, or nothing for it to do.
  */
-export function startRoomMedia(container: Container, nodeId: string): RoomMedia | null {
+export async function startRoomMedia(container: Container, nodeId: string): Promise<RoomMedia | null> {
   const { config, log, store, disk, bus, roomChoice, roomRecordings } = container;
   const isLivekit = roomChoice.name === 'livekit' && roomChoice.hasJanus === true;
   if (roomChoice.name !== 'janus' && !isLivekit) return null;
@@ -37,7 +37,7 @@ export function startRoomMedia(container: Container, nodeId: string): RoomMedia 
   const recorder = createJanusRecorder({
     ...{ port, store, disk, nodeId, linkFile, log },
     diskOf: (place) => createDiskRoom(place, config.DISK_RESERVE),
-    mirror: server === null ? null : createLivekitMirror({ ...port, server, linkFile, log }),
+    mirror: server && (await openMirror({ ...port, server, linkFile, log })),
   });
   return {
     async sync() {
@@ -49,4 +49,10 @@ export function startRoomMedia(container: Container, nodeId: string): RoomMedia 
       await janus.stop();
     },
   };
+}
+
+/** LiveKit's libraries are loaded only where it is in use. */
+async function openMirror(options: MirrorOptions): Promise<RoomMirror> {
+  const { createLivekitMirror } = await import('../media/rooms/livekit/mirror.ts');
+  return createLivekitMirror(options);
 }

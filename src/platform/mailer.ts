@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 
 /** A mail as it is handed to the SMTP server. */
 export interface OutgoingMail {
@@ -32,17 +32,13 @@ const TIMEOUT_MS = 10_000;
  * @param from the sender, e.g. `Marquee <no-reply@example.com>`.
  */
 export function createMailer(url: string, from: string): Mailer {
-  const transport = createTransport({
-    url,
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-  });
+  let transport: Promise<Transporter> | undefined;
   const host = /@([^>\s]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
   return {
     async send({ id, to, subject, text, calendar, unsubscribeUrl }) {
       try {
-        await transport.sendMail({
+        transport ??= connect(url);
+        await (await transport).sendMail({
           messageId: `<${id}@${host}>`,
           from,
           to: { name: '', address: to },
@@ -59,8 +55,19 @@ export function createMailer(url: string, from: string): Mailer {
         throw error;
       }
     },
-    close: () => transport.close(),
+    close: () => void transport?.then((opened) => opened.close()),
   };
+}
+
+/** With the first mail: to load the library takes a tenth of a second. */
+async function connect(url: string): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
+    url,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+  });
 }
 
 /** Mail programs show a button that leaves the list (RFC 2369, RFC 8058). */

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Logger } from './logger.ts';
 
 /** Longer than a command ever takes; an answer that waits for a lost store still arrives within 100 ms. */
@@ -28,7 +28,9 @@ export interface RedisStore {
  * @param url `redis://` or `rediss://`, with a password and a database number where there are any.
  */
 export async function openRedis({ url, log }: { url: string; log: Logger }): Promise<RedisStore> {
-  const client = new Redis(url, {
+  // Loaded only where there is a store.
+  const { Redis: Client } = await import('ioredis');
+  const client = new Client(url, {
     connectionName: 'marquee',
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

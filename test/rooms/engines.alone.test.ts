@@ -10,7 +10,7 @@ import { BadSignal, type RoomEngine, type RoomEngineEvent } from '../../src/medi
 import { JanusClient } from '../../src/media/rooms/janus/client.ts';
 import { type JanusLink, readLink } from '../../src/media/rooms/janus/link.ts';
 import { type JanusProcess, lackOfJanus, startJanus } from '../../src/media/rooms/janus/process.ts';
-import { openRoomEngine } from '../../src/media/rooms/open.ts';
+import { loadRoomEngine } from '../../src/media/rooms/open.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
@@ -39,10 +39,8 @@ interface JanusBench extends Bench {
   link(): Promise<JanusLink>;
 }
 
-const openEngine = (name: 'janus' | 'mesh', env: Record<string, string> = {}) =>
-  openRoomEngine({
-    choice: { name, lack: null },
-    config: loadConfig(env),
+const openEngine = async (name: 'janus' | 'mesh', env: Record<string, string> = {}) =>
+  (await loadRoomEngine({ name, lack: null }, loadConfig(env)))({
     relay: { send() {}, subscribe() {} },
     hints: { tell() {}, listen() {} },
     isRecorded: () => false,
@@ -61,7 +59,7 @@ async function openJanus(): Promise<JanusBench> {
     publicIp: undefined,
     log,
   });
-  const engine = openEngine('janus', { ROOMS_LINK_FILE: linkFile });
+  const engine = await openEngine('janus', { ROOMS_LINK_FILE: linkFile });
   await until(async () => (await engine.health()).ok, { message: 'Janus' });
   return {
     engine,
@@ -77,7 +75,7 @@ async function openJanus(): Promise<JanusBench> {
 }
 
 const openMesh = async (): Promise<Bench> => {
-  const engine = openEngine('mesh');
+  const engine = await openEngine('mesh');
   return { engine, close: () => engine.close() };
 };
 

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { RoomEngine } from '../../src/media/rooms/engine.ts';
 import { lackOfJanus } from '../../src/media/rooms/janus/process.ts';
-import { openRoomEngine } from '../../src/media/rooms/open.ts';
+import { loadRoomEngine } from '../../src/media/rooms/open.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { freePort } from '../harness/platform.ts';
@@ -132,9 +132,8 @@ export async function openLivekit(place = LOOPBACK): Promise<{
   const port = typeof address === 'object' ? address?.port : null;
   const server = await startLivekit(`http://127.0.0.1:${port}/`, place);
   const listeners: ((ref: string) => void)[] = [];
-  const engine = openRoomEngine({
-    choice: { name: 'livekit', lack: null },
-    config: loadConfig(server.env),
+  const open = await loadRoomEngine({ name: 'livekit', lack: null }, loadConfig(server.env));
+  const engine = open({
     relay: { send() {}, subscribe() {} },
     // As the bus does it for one node.
     hints: {

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { parseJson } from '../../platform/json.ts';
 import type { Outbound } from '../../platform/outbound/index.ts';
+import { shapeOf } from '../../platform/shapes.ts';
 import { ImportFailure, peerTubeId } from './rules.ts';
 
 const File = Type.Object({
@@ -16,7 +16,7 @@ const Answer = Type.Object({
   streamingPlaylists: Type.Optional(Type.Array(Type.Object({ files: Type.Array(File) }))),
 });
 type Answer = Static<typeof Answer>;
-const answers = Compile(Answer);
+const answers = shapeOf(Answer);
 
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 2 ** 20;
@@ -60,7 +60,7 @@ function filesOf({ files, streamingPlaylists = [] }: Answer): Static<typeof File
 function parsed(bytes: Buffer): Answer | null {
   try {
     const value = parseJson(bytes.toString());
-    return answers.Check(value) ? value : null;
+    return answers.matches(value) ? value : null;
   } catch {
     return null;
   }

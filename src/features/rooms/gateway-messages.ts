@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { shapeOf } from '../../platform/shapes.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 
 /** What browsers send (docs/api/rooms.md#the-gateway). */
@@ -34,13 +34,13 @@ const Incoming = Type.Union([
 ]);
 export type Incoming = Static<typeof Incoming>;
 export type Moderation = Extract<Incoming, { type: 'moderate' }>;
-const incoming = Compile(Incoming);
+const incoming = shapeOf(Incoming);
 
 /** Null for what is no message. */
 export function readMessage(text: string): Incoming | null {
   try {
     const message: unknown = JSON.parse(text);
-    return incoming.Check(message) && text.isWellFormed() ? message : null;
+    return incoming.matches(message) && text.isWellFormed() ? message : null;
   } catch {
     return null;
   }

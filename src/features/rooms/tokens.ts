@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { sealText, unsealText } from '../../platform/sealed-text.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import { shapeOf } from '../../platform/shapes.ts';
 
 const Permission = Type.Optional(Type.Boolean());
 const Grant = Type.Object({
@@ -21,7 +21,7 @@ const Grant = Type.Object({
 });
 /** Whom a token lets into a room, and as what. */
 export type RoomGrant = Static<typeof Grant>;
-const payload = Compile(Type.Object({ expiresSec: Type.Integer(), grant: Grant }));
+const payload = shapeOf(Type.Object({ expiresSec: Type.Integer(), grant: Grant }));
 
 /** Tokens for rooms. They are signed, not kept: what was taken back since is in the rows of the room. */
 export interface RoomTokens {
@@ -52,7 +52,7 @@ export function createRoomTokens({ secrets, clock }: { secrets: Secrets; clock: 
       if (head === null) return null;
       const said: unknown = JSON.parse(Buffer.from(head, 'base64url').toString());
       // An earlier version of the program may have signed something else.
-      if (!payload.Check(said)) return null;
+      if (!payload.matches(said)) return null;
       return said.expiresSec * 1000 <= clock.ms() ? 'expired' : said.grant;
     },
     mintResume: (roomId, participantId) => sealText(secrets, RESUME, { head: participantId, of: roomId }),

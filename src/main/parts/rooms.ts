@@ -25,7 +25,6 @@ import { createOwnOrigin } from '../../http/own-origin.ts';
 import type { RoomEngine } from '../../media/contract/index.ts';
 import { createRoomComposer } from '../../media/rooms/compose/composer.ts';
 import type { RoomHints } from '../../media/rooms/livekit/engine.ts';
-import { openRoomEngine } from '../../media/rooms/open.ts';
 import { createIceServers } from '../../media/rooms/turn.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
@@ -39,7 +38,7 @@ export interface RoomsPart {
 }
 
 export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart> {
-  const { config, clock, bus, cursors, jobs, log, platformHosts: hosts, roomChoice: choice } = base;
+  const { config, clock, bus, cursors, jobs, log, platformHosts: hosts, openRoomEngine } = base;
   const { PUBLIC_URL: publicUrl } = config;
   const relay = createRoomRelay(base);
   const hints: RoomHints = {
@@ -49,7 +48,7 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
   const isRecorded = watchRecorders(base);
   let engine: RoomEngine | null = null;
   const roomEngine = () => {
-    engine ??= openRoomEngine({ choice, config, relay: relay.signals, hints, isRecorded, clock, log });
+    engine ??= openRoomEngine({ relay: relay.signals, hints, isRecorded, clock, log });
     return engine;
   };
   const engineMax = () => roomEngine().caps.maxParticipants;

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { type Static, Type } from 'typebox';
-import Value from 'typebox/value';
+import { shapeOf } from '../../platform/shapes.ts';
 
 /**
  * What a stream's playlists are made from, kept in `state.json` so that a new process goes on with the same
@@ -53,6 +53,8 @@ const State = Type.Object({
   playlists: Type.Array(Type.String()),
 });
 
+const kept = shapeOf(State);
+
 export type LiveState = Static<typeof State>;
 export type LiveSlot = Static<typeof Slot>;
 export type LiveEpoch = Static<typeof Epoch>;
@@ -75,7 +77,7 @@ export function emptyState(): LiveState {
 export async function loadState(path: string): Promise<LiveState | null> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'));
-    return Value.Check(State, value) ? value : null;
+    return kept.matches(value) ? value : null;
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { shapeOf } from '../../platform/shapes.ts';
 
 /** What decides whether two parts can be joined as they are. */
 export interface PartFormat {
@@ -27,12 +27,12 @@ const Stream = Type.Object({
   channels: Type.Optional(Type.Integer()),
 });
 type Stream = Static<typeof Stream>;
-const report = Compile(Type.Object({ streams: Type.Array(Stream) }));
+const report = shapeOf(Type.Object({ streams: Type.Array(Stream) }));
 
 /** Reads ffprobe's report on a part; null when it has no pictures. */
 export function readFormat(json: string): PartFormat | null {
   const parsed: unknown = JSON.parse(json);
-  if (!report.Check(parsed)) return null;
+  if (!report.matches(parsed)) return null;
   const video = parsed.streams.find((stream) => stream.codec_type === 'video');
   const audio = parsed.streams.find((stream) => stream.codec_type === 'audio');
   if (video === undefined || !video.width || !video.height) return null;

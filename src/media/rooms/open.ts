@@ -5,12 +5,10 @@ import type { RoomEngineChoice } from './choice.ts';
 import type { RoomEngine } from './engine.ts';
 import { createJanusEngine } from './janus/engine.ts';
 import type { LivekitServer } from './livekit/api.ts';
-import { createLivekitEngine, type RoomHints } from './livekit/engine.ts';
+import type { RoomHints } from './livekit/engine.ts';
 import { createMeshEngine, type SignalRelay } from './mesh.ts';
 
 interface Options {
-  choice: RoomEngineChoice;
-  config: Config;
   /** For the mesh: to people who are connected to other nodes. */
   relay: SignalRelay;
   /** For LiveKit: to the other nodes. */
@@ -21,20 +19,17 @@ interface Options {
   log: Logger;
 }
 
-/** This process's half of the engine that was chosen. */
-export function openRoomEngine({
-  choice,
-  config,
-  relay,
-  hints,
-  isRecorded,
-  clock,
-  log,
-}: Options): RoomEngine {
-  if (choice.name === 'janus') return createJanusEngine({ linkFile: config.ROOMS_LINK_FILE, log });
-  const livekit = choice.name === 'livekit' ? livekitOf(config) : null;
-  if (livekit !== null) return createLivekitEngine({ ...livekit, hints, isRecorded, clock, log });
-  return createMeshEngine({ relay });
+/** Opens this process's half of the engine that was chosen. */
+export type RoomEngineOpener = (options: Options) => RoomEngine;
+
+/** Loads the engine that was chosen, and no other: LiveKit's libraries take a fifth of a second. */
+export async function loadRoomEngine(choice: RoomEngineChoice, config: Config): Promise<RoomEngineOpener> {
+  if (choice.name === 'janus')
+    return ({ log }) => createJanusEngine({ linkFile: config.ROOMS_LINK_FILE, log });
+  const server = choice.name === 'livekit' ? livekitOf(config) : null;
+  if (server === null) return ({ relay }) => createMeshEngine({ relay });
+  const { createLivekitEngine } = await import('./livekit/engine.ts');
+  return (options) => createLivekitEngine({ ...server, ...options });
 }
 
 /** The LiveKit server of the configuration; null where there is none. */

@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { BlobStore } from '../contract/index.ts';
 import { createDiskStore } from './disk.ts';
-import { createS3Store } from './s3.ts';
 
 interface StorageConfig {
   DATA_DIR: string;
@@ -16,7 +15,7 @@ interface StorageConfig {
 }
 
 /** Where something else is kept: a folder, or a bucket at the service and with the key of the configuration. */
-export function createStoreAt(address: string, config: StorageConfig): BlobStore {
+export async function openStoreAt(address: string, config: StorageConfig): Promise<BlobStore> {
   const found = /^s3:\/\/([^/]+)(?:\/+(.*?))?\/*$/.exec(address);
   if (found === null) return createDiskStore(resolve(address));
   const [, bucket = '', prefix = ''] = found;
@@ -27,12 +26,14 @@ export function createStoreAt(address: string, config: StorageConfig): BlobStore
  * Where media files are kept (docs/decisions/storage-and-quota.md#keys): the bucket `S3_BUCKET`, or
  * `DATA_DIR/media`.
  */
-export function createBlobStore(config: StorageConfig): BlobStore {
+export async function openBlobStore(config: StorageConfig): Promise<BlobStore> {
   if (config.S3_BUCKET === undefined) return createDiskStore(join(config.DATA_DIR, 'media'));
   return s3Store(config, config.S3_BUCKET, config.S3_PREFIX);
 }
 
-function s3Store(config: StorageConfig, bucket: string, prefix: string): BlobStore {
+async function s3Store(config: StorageConfig, bucket: string, prefix: string): Promise<BlobStore> {
+  // Loaded only where there is a bucket: the SDK takes a tenth of a second.
+  const { createS3Store } = await import('./s3.ts');
   return createS3Store({
     bucket,
     endpoint: config.S3_ENDPOINT,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import Value from 'typebox/value';
+import { shapeOf } from '../../platform/shapes.ts';
 import { MediaFileError } from '../contract/index.ts';
 import { inputGuard, probeGuard } from '../ffmpeg/guard.ts';
 import { UnsafeOutput } from '../ffmpeg/output.ts';
@@ -37,6 +37,7 @@ const Report = Type.Object({
   streams: Type.Array(Stream),
   format: Type.Object({ format_name: Type.String(), start_time: Text, duration: Text, nb_streams: Count }),
 });
+const reports = shapeOf(Report);
 
 export type ProbedStream = Static<typeof Stream>;
 export type ProbeReport = Static<typeof Report>;
@@ -81,7 +82,7 @@ export async function ffprobe(
   if (output.isTooLong.aborted)
     throw new MediaFileError('UNSUPPORTED_FORMAT', 'The file has too many tracks.');
   const report = parse(output.text(), log);
-  if (!Value.Check(Report, report)) throw fileFault(log) ?? damaged();
+  if (!reports.matches(report)) throw fileFault(log) ?? damaged();
   return { report, log };
 }
 

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import boss from 'pg-boss/package.json' with { type: 'json' };
 import type { Sql } from 'postgres';
 
 const FOLDER = join(import.meta.dirname, '../../../migrations');
@@ -37,9 +38,11 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
       await session.unsafe(`begin;\n${text};\ninsert into migration (name) values ('${name}');\ncommit`);
       applied.push(name);
     }
-    // Loaded only here: it takes a tenth of a second.
-    const { installJobTables } = await import('./pgboss.ts');
-    await installJobTables(session);
+    if (!(await hasJobTables(session))) {
+      // Loaded only here: it takes a tenth of a second.
+      const { installJobTables } = await import('./pgboss.ts');
+      await installJobTables(session);
+    }
     return applied;
   } finally {
     await session`select pg_advisory_unlock(${LOCK})`.catch(() => {});
@@ -52,4 +55,12 @@ async function refuseHalfRestore(session: Sql): Promise<void> {
     select to_regnamespace(${RESTORE_MARK}) is not null as "isHalf"`;
   if (row?.isHalf === true)
     throw new Error('a restore into this database was broken off: type marquee restore again');
+}
+
+/** Are pg-boss's tables those of its version that is installed? */
+async function hasJobTables(session: Sql): Promise<boolean> {
+  const [table] = await session`select to_regclass('pgboss.version') is not null as is_there`;
+  if (table?.is_there !== true) return false;
+  const [row] = await session`select version from pgboss.version`;
+  return row?.version === boss.pgboss.schema;
 }

@@ -217,8 +217,8 @@ async function sendTo(
 ): Promise<Answer> {
   for (let fresh = false; ; fresh = true) {
     deadline.throwIfAborted();
+    const lane = await pools.acquire(target.origin, ip, { fresh });
     const sentAt = performance.now();
-    const lane = pools.acquire(target.origin, ip, { fresh });
     const connects = lane.connects();
     try {
       const answer = await send(lane, target, request, deadline);

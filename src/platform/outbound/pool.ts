@@ -1,5 +1,5 @@
 import { type Socket, SocketAddress } from 'node:net';
-import { buildConnector, Client } from 'undici';
+import type { buildConnector, Client } from 'undici';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
 
 /** One connection; it carries one request at a time. */
@@ -16,7 +16,7 @@ export interface Pools {
    * A lane of our own until it is given back; a fresh one has no connection yet. The host, SNI and the
    * certificate check use the origin's name.
    */
-  acquire(origin: string, ip: string, options: { fresh: boolean }): Lane;
+  acquire(origin: string, ip: string, options: { fresh: boolean }): Promise<Lane>;
   /** @param healthy false drops the lane's connection. */
   release(origin: string, ip: string, lane: Lane, healthy: boolean): void;
   /** Ends every connection, also those in use. */
@@ -46,33 +46,35 @@ function peerIs(socket: Socket, ip: string): boolean {
   return remoteAddress !== undefined && normalAddress(remoteAddress) === normalAddress(ip);
 }
 
+/** A connector that goes to this address alone, whatever it is told. */
+function pinTo(base: buildConnector.connector, ip: string): buildConnector.connector {
+  return (options, callback) =>
+    base({ ...options, hostname: ip }, (...[error, socket]) => {
+      if (error !== null) callback(new OutboundError('connect', errorCode(error), error), null);
+      else if (peerIs(socket, ip)) callback(null, socket);
+      else {
+        socket.destroy();
+        callback(new GuardError('peer differs'), null);
+      }
+    });
+}
+
 /**
  * Kept-alive HTTP/1.1 connections, each pinned to one checked address
  * (docs/decisions/addresses-and-ssrf.md#pinned-connections). The pin is in the connector, because a `lookup`
  * function is neither called for reused connections nor for literal addresses.
  */
 export function createPools({ idleLanes = 4, maxHosts = 5000 }: PoolOptions = {}): Pools {
-  // HTTP/1.1 alone: header names keep their spelling and one connection carries one request.
-  const base = buildConnector({ timeout: CONNECT_TIMEOUT_MS, maxCachedSessions: 1000, allowH2: false });
   // Insertion order is the order of last use.
   const idle = new Map<string, Lane[]>();
   const lanes = new Set<Lane>();
+  let library: ReturnType<typeof loadLibrary> | undefined;
 
-  const pinned =
-    (ip: string): buildConnector.connector =>
-    (options, callback) =>
-      base({ ...options, hostname: ip }, (...[error, socket]) => {
-        if (error !== null) callback(new OutboundError('connect', errorCode(error), error), null);
-        else if (peerIs(socket, ip)) callback(null, socket);
-        else {
-          socket.destroy();
-          callback(new GuardError('peer differs'), null);
-        }
-      });
-
-  const open = (origin: string, ip: string): Lane => {
+  const open = async (origin: string, ip: string): Promise<Lane> => {
+    library ??= loadLibrary();
+    const { Client, connector } = await library;
     const client = new Client(origin, {
-      connect: pinned(ip),
+      connect: pinTo(connector, ip),
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
@@ -94,7 +96,7 @@ export function createPools({ idleLanes = 4, maxHosts = 5000 }: PoolOptions = {}
 
   return {
     has: (origin, ip) => idle.has(`${origin}|${ip}`),
-    acquire(origin, ip, { fresh }) {
+    async acquire(origin, ip, { fresh }) {
       if (fresh) return open(origin, ip);
       const key = `${origin}|${ip}`;
       const kept = idle.get(key);
@@ -121,4 +123,12 @@ export function createPools({ idleLanes = 4, maxHosts = 5000 }: PoolOptions = {}
       await Promise.all(all.map((lane) => lane.client.destroy()));
     },
   };
+}
+
+/** With the first request: it takes a tenth of a second. */
+async function loadLibrary() {
+  const { buildConnector, Client } = await import('undici');
+  // HTTP/1.1 alone: header names keep their spelling and one connection carries one request.
+  const options = { timeout: CONNECT_TIMEOUT_MS, maxCachedSessions: 1000, allowH2: false };
+  return { Client, connector: buildConnector(options) };
 }

@@ -69,7 +69,7 @@ async function firstThatConnects(
   let failure: unknown = new OutboundError('dns', 'ENODATA');
   for (const ip of addresses) {
     request.signal.throwIfAborted();
-    const lane = pools.acquire(target.origin, ip, { fresh: true });
+    const lane = await pools.acquire(target.origin, ip, { fresh: true });
     // A connection of its own: what is kept alive might be stale, and a file is worth a handshake.
     const release = () => pools.release(target.origin, ip, lane, false);
     try {

@@ -3,7 +3,7 @@ import { type JanusLink, readLink } from '../janus/link.ts';
 import { ROOM_EXISTS, roomRequest } from '../janus/room-request.ts';
 import { MirroredRoom, type MirrorSource } from './mirrored-room.ts';
 
-interface MirrorOptions extends MirrorSource {
+export interface MirrorOptions extends MirrorSource {
   /** How Janus is reached. */
   linkFile: string;
 }
