@@ -62,7 +62,7 @@ test('changes that are not saved are asked about before they are lost', async ()
     const name = profile.getByLabel('Name', { exact: true });
     await name.fill('Half typed');
     const dialog = page.getByRole('dialog', { name: 'Leave without saving?' });
-    await page.getByRole('link', { name: 'Limits' }).click();
+    await page.getByRole('link', { name: 'Usage' }).click();
     await dialog.getByRole('button', { name: 'Stay here' }).click();
     await page.getByText('Test', { exact: true }).click();
     await dialog.waitFor();
@@ -75,13 +75,13 @@ test('changes that are not saved are asked about before they are lost', async ()
 
     await profile.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').first().waitFor();
-    await page.getByRole('link', { name: 'Limits' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor();
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     await page.goBack();
     await name.fill('Given up');
-    await page.getByRole('link', { name: 'Limits' }).click();
+    await page.getByRole('link', { name: 'Usage' }).click();
     await dialog.getByRole('button', { name: 'Leave' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
   });
 });
 

@@ -39,7 +39,7 @@ test('a device whose clock is two days off: what happened just now is just now',
     }
     // The session is not a matter of the device's clock either.
     await page.goto(`${dashboard.url}/dashboard/limits`);
-    await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
   });
 });
 

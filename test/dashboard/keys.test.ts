@@ -3,6 +3,8 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { linkToken } from '../auth/fixture.ts';
 import { assertAccessible, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+import { runTask } from '../harness/parts.ts';
+import { until } from '../harness/wait.ts';
 
 const PHONE = { width: 390, height: 844 };
 
@@ -69,6 +71,7 @@ test('a key is rotated and revoked, and each workspace shows its own', async () 
   const session = await dashboard.signedIn(user);
   const body = { name: 'Backend مفتاح 钥匙' };
   const made = (await session.send('POST', '/me/api-keys', { body })).assertOk(201);
+  const id = made.string('data.id');
   await dashboard.visit('/dashboard/keys', { user, colorScheme: 'dark' }, async (page) => {
     await page.setViewportSize(PHONE);
     const card = page.getByRole('article', { name: 'Backend مفتاح 钥匙' });
@@ -85,6 +88,22 @@ test('a key is rotated and revoked, and each workspace shows its own', async () 
     await card.getByText('Revoked', { exact: true }).waitFor();
     assert.equal(await callMe(fresh), 401);
     await assertAccessible(page, 'a revoked key');
+
+    await until(
+      async () => {
+        await runTask(dashboard.app.container, 'sums');
+        return (await session.get('/usage/requests')).list('data').some((row) => Object(row).keyId === id);
+      },
+      { message: 'the call to be added up' },
+    );
+    await page.goto(`${dashboard.url}/dashboard/limits`);
+    const called = page.getByRole('row', { name: body.name }).getByRole('cell');
+    await called.first().waitFor();
+    assert.deepEqual((await called.allTextContents()).slice(1), [body.name, '1', '0', '0', '0']);
+    await page.getByLabel('What the chart shows').selectOption('apiRequests');
+    await page.getByText(/^Requests\. Last 28 days, by the day\. In all: \d+\.$/).waitFor();
+    await assertAccessible(page, 'what was used');
+    await page.goto(`${dashboard.url}/dashboard/keys`);
 
     await page.getByText('Test', { exact: true }).click();
     await page.getByRole('heading', { name: 'No test key yet' }).waitFor();
@@ -137,7 +156,7 @@ test('somebody is invited, makes an account, works in the other one, and is remo
       await owners.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
       await card.waitFor({ state: 'detached' });
     });
-    await page.getByRole('link', { name: 'Limits' }).click();
+    await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByRole('heading', { level: 1, name: /Hello|Welcome/ }).waitFor();
     assert.equal(await page.getByLabel('Account', { exact: true }).count(), 0);
   });

@@ -67,8 +67,8 @@ test('a wrong password is said at the form, and a sign-in leads to where one wan
     await fillSignIn(page, { ...user, password: 'wrong horse battery staple' });
     await page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
     await fillSignIn(page, user);
-    await heading(page, 'Limits').waitFor();
-    assert.equal(await page.title(), 'Limits · Marquee');
+    await heading(page, 'Usage').waitFor();
+    assert.equal(await page.title(), 'Usage · Marquee');
     assert.equal(new URL(page.url()).search, '?from=mail');
   });
 });
@@ -227,11 +227,11 @@ test('everything by the keyboard: sign-in, palette, skip link, focus on the head
     assert.equal(await page.evaluate('document.activeElement?.id'), 'main');
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder('Search pages and commands').waitFor();
-    await page.keyboard.type('lim');
+    await page.keyboard.type('usag');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await heading(page, 'Limits').waitFor();
-    await until(async () => (await focused(page)) === 'Limits', { message: 'the heading to have the focus' });
+    await heading(page, 'Usage').waitFor();
+    await until(async () => (await focused(page)) === 'Usage', { message: 'the heading to have the focus' });
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder('Search pages and commands').waitFor();
     await page.keyboard.type('new stream');

@@ -1,6 +1,6 @@
 import { Group, NativeSelect, SegmentedControl, Switch, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { serverNow } from '../../app/server-clock.ts';
+import { laterDay } from '../../components/days.ts';
 import { TIME_ZONE } from '../../components/format.ts';
 import { RANGES, type RangeSearch } from './search.ts';
 
@@ -12,24 +12,12 @@ const PIECES = [
   { most: 180, granularity: 'WEEK' },
 ] as const;
 
-function dayText(at: Date): string {
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-}
-
-/** A day so many after another, as `2026-11-20`. */
-function later(day: string | undefined, days: number): string {
-  const at = day === undefined ? new Date(serverNow()) : new Date(`${day}T12:00`);
-  at.setDate(at.getDate() + days);
-  return dayText(at);
-}
-
 const isChosen = ({ from, to }: RangeSearch) => from !== undefined || to !== undefined;
 
 function daysOf({ days = DEFAULT_DAYS, ...search }: RangeSearch) {
-  if (!isChosen(search)) return { from: later(undefined, 1 - days), to: later(undefined, 0) };
-  const to = search.to ?? later(undefined, 0);
-  return { from: search.from ?? later(to, 1 - days), to };
+  if (!isChosen(search)) return { from: laterDay(undefined, 1 - days), to: laterDay(undefined, 0) };
+  const to = search.to ?? laterDay(undefined, 0);
+  return { from: search.from ?? laterDay(to, 1 - days), to };
 }
 
 /** The query of the API for what an address says. */
@@ -39,7 +27,7 @@ export function rangeQuery(search: RangeSearch) {
   const granularity = PIECES.find(({ most }) => count <= most)?.granularity ?? ('MONTH' as const);
   return {
     from,
-    to: later(to, 1),
+    to: laterDay(to, 1),
     granularity,
     timezone: TIME_ZONE,
     compare: search.compare === true ? ('PREVIOUS' as const) : ('NONE' as const),

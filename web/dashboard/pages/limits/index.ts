@@ -12,7 +12,7 @@ const limitsRoute = createRoute({
 
 export const limits = defineArea({
   id: 'limits',
-  label: { en: 'Limits', de: 'Grenzen' },
+  label: { en: 'Usage', de: 'Nutzung' },
   group: 'developers',
   to: '/limits',
   Icon: GaugeIcon,

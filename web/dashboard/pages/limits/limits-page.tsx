@@ -10,6 +10,8 @@ import { Loaded } from '../../components/loaded.tsx';
 import { Meter } from '../../components/meter.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
+import { RequestsPanel } from './requests-panel.tsx';
+import { UsagePanel } from './usage-panel.tsx';
 
 export function LimitsPage() {
   const { t } = useTranslation('limits');
@@ -40,12 +42,14 @@ export function LimitsPage() {
                   {t('requests.title')}
                 </Title>
                 <RateMeters rates={rates} />
-                <TimeZoneNote />
               </Stack>
             </Paper>
           </>
         )}
       </Loaded>
+      <UsagePanel />
+      <RequestsPanel />
+      <TimeZoneNote />
     </Stack>
   );
 }
