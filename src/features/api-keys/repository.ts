@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Mode, Scope, TeamRole } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
@@ -37,7 +37,6 @@ const GRANT = [
   'api_key.id',
   'api_key.workspace_id',
   'api_key.account_id',
-  'api_key.made_by',
   'api_key.scope',
   'api_key.permissions',
   'api_key.ip_allowlist',
@@ -54,18 +53,17 @@ const GRANT = [
   'team_member.team_role',
 ] as const;
 
-function selectGrants(db: Db) {
+/** @param maker of the secret. */
+function selectGrants(db: Db, maker: RawBuilder<string | null>) {
   return db
     .selectFrom('api_key')
     .innerJoin('workspace', 'workspace.id', 'api_key.workspace_id')
     .innerJoin('account', 'account.id', 'api_key.account_id')
-    .leftJoin('account as maker', 'maker.id', 'api_key.made_by')
+    .leftJoin('account as maker', (join) => join.on('maker.id', '=', maker))
     .leftJoin('team_member', (join) =>
-      join
-        .onRef('team_member.account_id', '=', 'api_key.account_id')
-        .onRef('team_member.user_id', '=', 'api_key.made_by'),
+      join.onRef('team_member.account_id', '=', 'api_key.account_id').on('team_member.user_id', '=', maker),
     )
-    .select(GRANT);
+    .select([...GRANT, maker.as('made_by')]);
 }
 
 type Grant = NonNullable<Awaited<ReturnType<ReturnType<typeof selectGrants>['executeTakeFirst']>>>;
@@ -74,9 +72,13 @@ export type GrantRow = Grant & { retires_at: Date | null };
 
 /** By its present secret, or by one that a rotation has replaced. */
 export async function findByHash(db: Db, hash: Uint8Array): Promise<GrantRow | undefined> {
-  const row = await selectGrants(db).where('api_key.hash', '=', hash).executeTakeFirst();
+  const present = selectGrants(db, sql<string | null>`api_key.made_by`);
+  const row = await present.where('api_key.hash', '=', hash).executeTakeFirst();
   if (row !== undefined) return { ...row, retires_at: null };
-  return selectGrants(db)
+  return selectGrants(
+    db,
+    sql<string | null>`(select made_by from api_key_retired_secret where hash = ${hash})`,
+  )
     .innerJoin('api_key_retired_secret as retired', 'retired.key_id', 'api_key.id')
     .select('retired.expires_at as retires_at')
     .where('retired.hash', '=', hash)
@@ -253,7 +255,7 @@ export async function setRevoked(tx: Tx, id: string, at: Date): Promise<void> {
 /** Gives a key another secret, known to its new maker; those it had are good until `retireAt` at the latest. */
 export async function replaceSecret(
   tx: Tx,
-  key: Pick<KeyRow, 'id' | 'hash'>,
+  key: Pick<KeyRow, 'id' | 'hash' | 'made_by'>,
   secret: { hash: Uint8Array; prefix: string; last4: string; made_by: string | null },
   retireAt: Date,
 ): Promise<void> {
@@ -264,9 +266,25 @@ export async function replaceSecret(
     .execute();
   await tx
     .insertInto('api_key_retired_secret')
-    .values({ hash: key.hash, key_id: key.id, expires_at: retireAt })
+    .values({ hash: key.hash, key_id: key.id, expires_at: retireAt, made_by: key.made_by })
     .execute();
   await tx.updateTable('api_key').set(secret).where('id', '=', key.id).execute();
+}
+
+/** Ends what is left of the secrets that a member made for an account and others have replaced. */
+export async function retireMadeBy(
+  tx: Tx,
+  { accountId, userId, at }: { accountId: string; userId: string; at: Date },
+): Promise<void> {
+  await tx
+    .updateTable('api_key_retired_secret as retired')
+    .from('api_key')
+    .set({ expires_at: at })
+    .whereRef('api_key.id', '=', 'retired.key_id')
+    .where('api_key.account_id', '=', accountId)
+    .where('retired.made_by', '=', userId)
+    .where('retired.expires_at', '>', at)
+    .execute();
 }
 
 export interface KeyUse {

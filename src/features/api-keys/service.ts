@@ -161,6 +161,7 @@ export function createApiKeys(deps: Deps): ApiKeys {
         await repository.setRevoked(tx, row.id, clock.now());
         await emit(tx, append, apiKeyRevoked, row);
       }
+      await repository.retireMadeBy(tx, { accountId, userId, at: clock.now() });
     },
     announceExpiring: () => announceExpiring(deps),
     close: () => usage.close(),

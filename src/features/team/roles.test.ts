@@ -239,6 +239,23 @@ describe('a key that a member made', () => {
     assert.equal(revoked.assertOk(200).list('data').length, 3);
   });
 
+  test('is worth what its maker may do also while a rotation by another keeps it', async () => {
+    const team = await teamOf('ADMIN');
+    const made = (await mint(team)).assertOk(201);
+    const old = made.string('data.key');
+    const body = { overlapSec: 3600 };
+    const path = `/me/api-keys/${made.string('data.id')}/rotate`;
+    const kept = await app.request('POST', path, { key: team.owner.key, body });
+    const fresh = kept.assertOk(200).string('data.key');
+    await setRole(team, 'ANALYST');
+    const payouts = (key: string) => app.request('GET', '/me/payouts', { key });
+    (await payouts(old)).assertError('FINANCIAL_SCOPE_REQUIRED');
+    (await payouts(fresh)).assertOk(200);
+    await remove(team);
+    (await payouts(old)).assertError('KEY_DISABLED');
+    (await payouts(fresh)).assertOk(200);
+  });
+
   test('ends with the member on every node, and so do their sessions', async () => {
     const node = await startTestApp({ beside: app, clock, env: { TRUST_PROXY: 'true' } });
     try {

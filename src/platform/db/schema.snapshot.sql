@@ -138,6 +138,7 @@ create table api_key_retired_secret (
   hash bytea not null,
   key_id text not null,
   expires_at timestamp with time zone not null,
+  made_by text,
   constraint api_key_retired_secret_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_key(id) ON DELETE CASCADE,
   constraint api_key_retired_secret_pkey PRIMARY KEY (hash)
 );

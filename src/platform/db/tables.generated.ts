@@ -477,6 +477,7 @@ export interface ApiKeyRetiredSecretTable {
   hash: Uint8Array;
   key_id: string;
   expires_at: Date;
+  made_by: string | null;
 }
 
 export interface AvailabilityTable {
