@@ -24,10 +24,12 @@ interface Told {
   title: string;
   severity?: 'INFO' | 'WARNING' | 'CRITICAL';
   resource?: { type: string; id: string };
+  /** Below the platform's address. */
+  page?: string;
 }
 
 /** As the event would. */
-async function tell(user: DashboardUser, { title, severity = 'INFO', resource }: Told): Promise<void> {
+async function tell(user: DashboardUser, { title, severity = 'INFO', resource, page }: Told): Promise<void> {
   await dashboard.app.container.db
     .insertInto('notification')
     .values({
@@ -39,7 +41,7 @@ async function tell(user: DashboardUser, { title, severity = 'INFO', resource }:
       severity,
       resource_type: resource?.type ?? null,
       resource_id: resource?.id ?? null,
-      action_url: null,
+      action_url: page === undefined ? null : `http://platform.example${page}`,
       read_at: null,
       created_at: systemClock.now(),
     })
@@ -56,6 +58,7 @@ test('the bell counts, the inbox is filtered, read, followed and emptied', async
       title: 'A webhook keeps failing (test mode)',
       severity: 'CRITICAL',
       resource: { type: 'WEBHOOK', id: 'wh_01kafe3n4pfx2v9yq6m8d7t5zr' },
+      page: '/dashboard/webhooks/wh_01kafe3n4pfx2v9yq6m8d7t5zr?mode=test',
     });
     // As when the tab is looked at again.
     await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');

@@ -138,6 +138,14 @@ export const bookingReminder = defineEvent({
     minutesBefore: 60,
     sequence: 3,
   },
+  notice: {
+    severity: 'INFO',
+    words: ({ bookingId: id, startsAt }) => ({
+      title: 'A booking begins soon',
+      body: `It begins at ${startsAt}.`,
+      resource: { type: 'BOOKING', id },
+    }),
+  },
 });
 
 export const bookingEvents: EventDefinition[] = [

@@ -31,6 +31,14 @@ export const cohortFull = defineEvent({
   description: 'The last place of a cohort is taken.',
   data,
   sample,
+  notice: {
+    severity: 'INFO',
+    words: ({ cohortId: id }) => ({
+      title: 'A cohort is full',
+      body: 'Its last place is taken.',
+      resource: { type: 'COHORT', id },
+    }),
+  },
 });
 
 export const cohortStarted = defineEvent({

@@ -23,6 +23,14 @@ export const discountCodeExhausted = defineEvent({
   description: 'A discount code was used as often as it may be.',
   data,
   sample,
+  notice: {
+    severity: 'INFO',
+    words: ({ discountCodeId: id, code, usedCount }) => ({
+      title: `The discount code ${code} is used up`,
+      body: `It was used ${usedCount} times.`,
+      resource: { type: 'DISCOUNT_CODE', id },
+    }),
+  },
 });
 
 export const discountCodeExpired = defineEvent({

@@ -26,6 +26,14 @@ export const payoutFailed = defineEvent({
   description: 'A payout came back from the bank: its money is on the balance again.',
   data,
   sample: { payoutId, status: 'FAILED', failureCode: 'account_closed', sequence: 1 },
+  notice: {
+    severity: 'CRITICAL',
+    words: ({ payoutId: id, failureCode }) => ({
+      title: 'A payout came back',
+      body: `The bank did not take it${failureCode === null ? '' : ` (${failureCode})`}. The money is on the balance again: look at the bank account that payouts go to.`,
+      resource: { type: 'PAYOUT', id },
+    }),
+  },
 });
 
 export const payoutEvents = [payoutPaid, payoutFailed];

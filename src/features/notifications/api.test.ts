@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
@@ -9,6 +11,9 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { apiKeyExpiring } from '../api-keys/index.ts';
 import { domainLapsed } from '../domains/index.ts';
 import { videoProcessingFailed } from '../videos/index.ts';
+import { actionUrlOf } from './rules.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
 
 const NOW = '2026-11-20T09:00:00.000Z';
 const DAY = 86_400_000;
@@ -72,7 +77,7 @@ describe('what makes one', () => {
         body: 'It is refused from 2026-12-10T09:00:00.000Z on. Make another one, or rotate it, before that.',
         severity: 'WARNING',
         resource: { type: 'API_KEY', id: made.id },
-        actionUrl: null,
+        actionUrl: 'http://marquee.test/dashboard/keys',
         readAt: null,
         createdAt: clock.now().toISOString(),
       },
@@ -105,7 +110,9 @@ describe('what makes one', () => {
     assert.equal(others.length, 0);
     assert.equal(mail?.subject, 'A webhook keeps failing');
     const { text } = await app.container.mailbox.get(mail?.id ?? '');
-    assert.match(text ?? '', new RegExp(`receiver\\.example\\.com/hook[^]*${id}`));
+    const page = `http://marquee\\.test/dashboard/webhooks/${id}`;
+    assert.equal(`${rows.at('data.0.actionUrl')}`.replace('.', '\\.'), page);
+    assert.match(text ?? '', new RegExp(`receiver\\.example\\.com/hook[^]*${page}[^]*/dashboard/account`));
     assert.ok(!`${text} ${rows.text}`.includes('hidden'));
   });
 
@@ -145,6 +152,7 @@ describe('the list', () => {
     await happen('test one', account.test);
     const expected = [`${expiring('test one')} (test mode)`, expiring('live one')];
     assert.deepEqual(await titles(), expected);
+    assert.equal((await list()).at('data.0.actionUrl'), 'http://marquee.test/dashboard/keys?mode=test');
     const sandbox = (await app.createKey({ account, mode: 'test' })).key;
     assert.equal((await list('', sandbox)).text, (await list()).text);
     const foreign = (await app.createKey()).key;
@@ -254,6 +262,18 @@ describe('preferences', () => {
     'api_key.expiring': { email: false, inApp: true },
     'changelog.deprecation_used': { email: false, inApp: true },
     'changelog.published': { email: false, inApp: true },
+    'booking.cohort.full': { email: false, inApp: true },
+    'booking.discount_code.exhausted': { email: false, inApp: true },
+    'booking.reminder': { email: false, inApp: true },
+    'payment.dispute_closed': { email: false, inApp: true },
+    'payment.disputed': { email: false, inApp: true },
+    'payment.succeeded': { email: false, inApp: true },
+    'payout.failed': on,
+    'room.recording_ready': { email: false, inApp: true },
+    'stream.recording_ready': { email: false, inApp: true },
+    'subscription.canceled': { email: false, inApp: true },
+    'subscription.created': { email: false, inApp: true },
+    'subscription.expired': { email: false, inApp: true },
     'integration_domain.failed': { email: false, inApp: true },
     'integration_domain.lapsed': on,
     'support.ticket_replied': { email: false, inApp: true },
@@ -321,4 +341,19 @@ describe('preferences', () => {
       (await put(body)).assertError('BAD_REQUEST', field);
     });
   }
+});
+
+test('what a notification is about has a page of the dashboard, but for tickets and releases', () => {
+  const files = globSync('web/dashboard/pages/*/index.ts', { cwd: ROOT });
+  const routes = files.flatMap((file) => [
+    ...readFileSync(join(ROOT, file), 'utf8').matchAll(/path: '([^']+)'/g),
+  ]);
+  const known = routes.map(([, path = '']) => new RegExp(`^/dashboard${path.replace(/\$\w+/g, '[^/]+')}$`));
+  const without = app.container.catalogue.definitions.flatMap(({ notice, sample }) => {
+    const words = notice?.words(sample) ?? null;
+    if (words === null) return [];
+    const url = actionUrlOf('', words.resource, 'live');
+    return url !== null && known.some((route) => route.test(url)) ? [] : [words.resource.type];
+  });
+  assert.deepEqual(without, ['RELEASE', 'SUPPORT_TICKET']);
 });

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import * as repository from './repository.ts';
-import { channelsFor } from './rules.ts';
+import { actionUrlOf, channelsFor } from './rules.ts';
 import { toChoice } from './service.ts';
 
 /** Queues a mail in the transaction of the change that it tells of. */
@@ -15,13 +15,14 @@ interface Mailbox {
 interface Deps {
   mailbox: Mailbox;
   clock: Clock;
+  config: { PUBLIC_URL: string };
 }
 
 /**
  * The consumer of events that notifies the account of the workspace, over the channels that it wants, in the
  * same transaction.
  */
-export function createNotifier({ mailbox, clock }: Deps): EventConsumer {
+export function createNotifier({ mailbox, clock, config }: Deps): EventConsumer {
   return onEvery(async (tx, { definition, type, workspaceId, data }) => {
     const { notice } = definition;
     const words = notice?.words(data);
@@ -32,6 +33,7 @@ export function createNotifier({ mailbox, clock }: Deps): EventConsumer {
     // Notifications of both modes stand in one list.
     const title = mode === 'test' ? `${words.title} (test mode)` : words.title;
     const { body, resource } = words;
+    const actionUrl = actionUrlOf(config.PUBLIC_URL, resource, mode);
     const channels = channelsFor(type, notice.severity, toChoice(preference));
     if (channels.inApp) {
       await repository.insertNotification(tx, {
@@ -43,23 +45,32 @@ export function createNotifier({ mailbox, clock }: Deps): EventConsumer {
         severity: notice.severity,
         resource_type: resource.type,
         resource_id: resource.id,
-        action_url: null,
+        action_url: actionUrl,
         read_at: null,
         created_at: clock.now(),
       });
     }
     if (channels.email && email !== null) {
-      const text = mailText({ title, body, resource });
+      const settingsUrl = `${config.PUBLIC_URL}/dashboard/account`;
+      const text = mailText({ title, body, resource }, { actionUrl, settingsUrl });
       await mailbox.enqueue(tx, { kind: type, to: email, subject: title, text });
     }
   });
 }
 
-function mailText({ title, body, resource }: NoticeWords): string {
+interface Links {
+  actionUrl: string | null;
+  settingsUrl: string;
+}
+
+function mailText({ title, body, resource }: NoticeWords, { actionUrl, settingsUrl }: Links): string {
   return `${title}.
 
 ${body}
 
-It is about ${resource.id}. Which notifications are mailed is set with PUT /notifications/preferences.
+It is about ${resource.id}${actionUrl === null ? '.' : `:\n${actionUrl}`}
+
+Which notifications are mailed to you, you choose here:
+${settingsUrl}
 `;
 }

@@ -1,4 +1,5 @@
-import type { EventDefinition, Severity } from '../../events/catalogue.ts';
+import type { EventDefinition, NoticeWords, Severity } from '../../events/catalogue.ts';
+import type { Mode } from '../../kernel/access.ts';
 
 /** What a channel is called in preferences. */
 export interface Channels {
@@ -45,4 +46,34 @@ export function unknownType(types: Readonly<Record<string, unknown>>, all: Notic
 export function channelsFor(type: string, severity: Severity, { channels, types }: Choice): Channels {
   const own = types[type] ?? defaultsOf(severity);
   return { email: channels.email && own.email, inApp: channels.inApp && own.inApp };
+}
+
+/** Where the dashboard shows what a notification is about, below `/dashboard`, by the type of the resource. */
+const PAGES: Readonly<Record<string, (id: string) => string>> = {
+  WEBHOOK: (id) => `/webhooks/${id}`,
+  INTEGRATION_DOMAIN: () => '/domains',
+  VIDEO: (id) => `/videos/${id}`,
+  API_KEY: () => '/keys',
+  TEAM_MEMBER: () => '/team',
+  QUOTA: () => '/limits',
+  ENDPOINT: () => '/requests',
+  RESTREAM: () => '/live',
+  BRIDGE: () => '/live',
+  BOOKING: () => '/booking',
+  COHORT: (id) => `/booking/cohorts/${id}`,
+  PURCHASE: () => '/monetization/sales',
+  SUBSCRIPTION: () => '/monetization/members',
+  PAYOUT: () => '/monetization/payouts',
+  DISCOUNT_CODE: () => '/monetization/codes',
+};
+
+/** @returns the address of its page, in its mode; null where it has none. */
+export function actionUrlOf(
+  publicUrl: string,
+  { type, id }: NoticeWords['resource'],
+  mode: Mode,
+): string | null {
+  const page = PAGES[type];
+  if (page === undefined) return null;
+  return `${publicUrl}/dashboard${page(encodeURIComponent(id))}${mode === 'test' ? '?mode=test' : ''}`;
 }

@@ -39,6 +39,18 @@ export const paymentSucceeded = defineEvent({
   description: 'A purchase was paid. What it costs is read from `GET /purchases`.',
   data,
   sample,
+  notice: {
+    severity: 'INFO',
+    // Bookings and members are told of by notices of their own.
+    words: ({ kind, purchaseId: id }) =>
+      kind === 'VIDEO'
+        ? {
+            title: 'A video was sold',
+            body: 'Somebody has paid for one of your videos.',
+            resource: { type: 'PURCHASE', id },
+          }
+        : null,
+  },
 });
 
 export const paymentFailed = defineEvent({
@@ -62,6 +74,15 @@ export const paymentDisputed = defineEvent({
     'The buyer has disputed a charge at the bank: what it paid for is suspended until that is decided.',
   data,
   sample: { ...sample, status: 'DISPUTED', sequence: 2 },
+  notice: {
+    // The creator has a mail of its own about it, with what to do.
+    severity: 'WARNING',
+    words: ({ purchaseId: id }) => ({
+      title: 'A buyer disputes a charge',
+      body: 'What was paid for is suspended until the bank has decided.',
+      resource: { type: 'PURCHASE', id },
+    }),
+  },
 });
 
 export const paymentDisputeClosed = defineEvent({
@@ -70,6 +91,14 @@ export const paymentDisputeClosed = defineEvent({
     'A dispute was decided: won, and the purchase is as before it, or lost, and it counts as refunded.',
   data,
   sample: { ...sample, outcome: 'WON', sequence: 3 },
+  notice: {
+    severity: 'INFO',
+    words: ({ purchaseId: id, outcome }) => ({
+      title: outcome === 'WON' ? 'A dispute was won' : 'A dispute was lost',
+      body: outcome === 'WON' ? 'The purchase is as it was before.' : 'The purchase counts as refunded.',
+      resource: { type: 'PURCHASE', id },
+    }),
+  },
 });
 
 export const paymentEvents = [

@@ -129,6 +129,14 @@ export const roomRecordingReady = defineEvent({
     durationSec: 3600,
     sequence: 8,
   },
+  notice: {
+    severity: 'INFO',
+    words: ({ videoId: id }) => ({
+      title: 'A recording is ready',
+      body: 'The recording of your room can be watched, and published.',
+      resource: { type: 'VIDEO', id },
+    }),
+  },
 });
 
 export const roomEvents: EventDefinition[] = [

@@ -124,6 +124,14 @@ export const streamRecordingReady = defineEvent({
     durationSec: 3590.4,
     sequence: 7,
   },
+  notice: {
+    severity: 'INFO',
+    words: ({ videoId: id }) => ({
+      title: 'A recording is ready',
+      body: 'The recording of your broadcast can be watched, and published.',
+      resource: { type: 'VIDEO', id },
+    }),
+  },
 });
 
 export const streamEvents: EventDefinition[] = [

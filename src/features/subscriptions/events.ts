@@ -30,6 +30,14 @@ export const subscriptionCreated = defineEvent({
   description: 'Somebody has subscribed to a tier: TRIALING or ACTIVE.',
   data,
   sample: { ...sample, sequence: 1 },
+  notice: {
+    severity: 'INFO',
+    words: ({ subscriptionId: id }) => ({
+      title: 'A new member',
+      body: 'Somebody has subscribed to one of your tiers.',
+      resource: { type: 'SUBSCRIPTION', id },
+    }),
+  },
 });
 
 export const subscriptionUpdated = defineEvent({
@@ -53,6 +61,18 @@ const told = (
   change: { status?: 'PAST_DUE' | 'CANCELED' | 'EXPIRED' } = {},
 ) => defineEvent({ type, description, data, sample: { ...sample, ...change } });
 
+/** Told to people, too. */
+const ended = (body: string): Pick<EventDefinition<typeof data>, 'notice'> => ({
+  notice: {
+    severity: 'INFO',
+    words: ({ subscriptionId: id }) => ({
+      title: 'A member has left',
+      body,
+      resource: { type: 'SUBSCRIPTION', id },
+    }),
+  },
+});
+
 /** What a change of state tells; a switch says what has changed, and is told apart. */
 export const TOLD: Readonly<Record<Exclude<Told, 'updated'>, EventDefinition<typeof data>>> = {
   activated: told('subscription.activated', 'A trial has ended and its first period is paid.'),
@@ -68,12 +88,18 @@ export const TOLD: Readonly<Record<Exclude<Told, 'updated'>, EventDefinition<typ
     'It ends with the present period, unless it is resumed.',
   ),
   resumed: told('subscription.resumed', 'It does not end with the present period after all.'),
-  canceled: told('subscription.canceled', 'It is over: canceled, refunded, or a dispute was lost.', {
-    status: 'CANCELED',
-  }),
-  expired: told('subscription.expired', 'It is over: the last try to renew it was declined.', {
-    status: 'EXPIRED',
-  }),
+  canceled: {
+    ...told('subscription.canceled', 'It is over: canceled, refunded, or a dispute was lost.', {
+      status: 'CANCELED',
+    }),
+    ...ended('The subscription was canceled.'),
+  },
+  expired: {
+    ...told('subscription.expired', 'It is over: the last try to renew it was declined.', {
+      status: 'EXPIRED',
+    }),
+    ...ended('The last try to renew the subscription was declined.'),
+  },
 };
 
 /** Thin: what is paid is read from the gated endpoints. */

@@ -6,6 +6,10 @@ export type Mode = 'live' | 'test';
 
 const KEY = 'marquee.mode';
 
+// Links in mails and notifications say which of the two they mean.
+const meant = new URLSearchParams(location.search).get('mode');
+if (meant === 'test' || meant === 'live') sessionStorage.setItem(KEY, meant);
+
 // Of the tab, not of the browser: two tabs may look at live and at test side by side.
 const store = new Store<Mode>(sessionStorage.getItem(KEY) === 'test' ? 'test' : 'live');
 

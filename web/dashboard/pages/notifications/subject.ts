@@ -1,30 +1,40 @@
 import type { Mode } from '../../app/mode.ts';
 import type { Shape } from '../../app/shape.ts';
 
+const KINDS = {
+  WEBHOOK: 'webhook',
+  INTEGRATION_DOMAIN: 'domain',
+  VIDEO: 'video',
+  API_KEY: 'key',
+  TEAM_MEMBER: 'team',
+  QUOTA: 'limits',
+  ENDPOINT: 'requests',
+  BOOKING: 'bookings',
+  COHORT: 'cohort',
+  PURCHASE: 'sales',
+  SUBSCRIPTION: 'members',
+  PAYOUT: 'payouts',
+  DISCOUNT_CODE: 'codes',
+} as const;
+type Known = keyof typeof KINDS;
+
 /** What a notification is about. */
 export interface Subject {
-  kind: 'webhook' | 'domain' | 'video' | 'key';
+  kind: (typeof KINDS)[Known] | 'page';
   /** Its page, below `/dashboard`. */
   to: string;
   mode: Mode;
 }
 
+const isKnown = (type: string): type is Known => Object.hasOwn(KINDS, type);
+
 /** @returns null for what has no page. */
-export function subjectOf({ resource, title }: Shape<'Notification'>): Subject | null {
-  if (resource === null) return null;
-  const { type, id } = resource;
-  // Live and test stand in one list; docs/guides/notifications.md says how they differ.
-  const mode = title.endsWith('(test mode)') ? 'test' : 'live';
-  switch (type) {
-    case 'WEBHOOK':
-      return { kind: 'webhook', to: `/webhooks/${id}`, mode };
-    case 'INTEGRATION_DOMAIN':
-      return { kind: 'domain', to: '/domains', mode };
-    case 'VIDEO':
-      return { kind: 'video', to: `/videos/${id}`, mode };
-    case 'API_KEY':
-      return { kind: 'key', to: '/keys', mode };
-    default:
-      return null;
-  }
+export function subjectOf({ resource, actionUrl }: Shape<'Notification'>): Subject | null {
+  if (actionUrl === null || !URL.canParse(actionUrl)) return null;
+  const { pathname, searchParams } = new URL(actionUrl);
+  const [, to] = /^\/dashboard(\/.+)$/.exec(pathname) ?? [];
+  if (to === undefined) return null;
+  const type = resource?.type ?? '';
+  const kind = isKnown(type) ? KINDS[type] : 'page';
+  return { kind, to, mode: searchParams.get('mode') === 'test' ? 'test' : 'live' };
 }
