@@ -57,9 +57,30 @@ describe('a body', () => {
     });
   }
 
-  test('the message of a choice lists what there is', () => {
-    assert.match(refusal(Body, 'body', { name: 'x', size: 'S' })?.message ?? '', /SMALL, LARGE/);
-  });
+  const words: [shape: Type.TSchema, value: unknown, message: string][] = [
+    [Type.String(), 5, 'x must be a string.'],
+    [Nullable(Type.String()), 5, 'x must be a string or null.'],
+    [Type.Integer(), '1', 'x must be an integer.'],
+    [Type.Boolean(), 'yes', 'x must be true or false.'],
+    [Type.Object({}), [], 'x must be an object.'],
+    [Type.Array(Type.String()), {}, 'x must be an array.'],
+    [OneOf(['SMALL', 'LARGE'] as const), 'S', 'x must be one of: SMALL, LARGE.'],
+    [Type.String({ minLength: 1 }), '', 'x must not be empty.'],
+    [Type.String({ minLength: 8 }), '', 'x must have at least 8 characters.'],
+    [Type.String({ maxLength: 1 }), 'ab', 'x may have at most 1 character.'],
+    [Type.Array(Type.Null(), { maxItems: 2 }), [null, null, null], 'x may have at most 2 items.'],
+    [Type.Integer({ minimum: 0 }), -1, 'x must be at least 0.'],
+    [Type.Integer({ maximum: 9 }), 10, 'x may be at most 9.'],
+    [Type.Number({ exclusiveMinimum: 0 }), 0, 'x must be more than 0.'],
+    [Type.String({ pattern: '^a$' }), 'b', 'x must match the pattern ^a$.'],
+    [Type.String({ format: 'date-time' }), 'now', 'x must be a date and time such as 2026-11-20T09:00:00Z.'],
+    [Type.Object({}, { additionalProperties: false }), { y: 1 }, 'x.y is not known here.'],
+  ];
+  for (const [shape, value, message] of words) {
+    test(`is refused in English: ${message}`, () => {
+      assert.equal(refusal(Type.Object({ x: shape }), 'body', { x: value })?.message, message);
+    });
+  }
 });
 
 describe('date-time', () => {

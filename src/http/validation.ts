@@ -2,6 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Static, TSchema } from 'typebox';
 import { type AppError, badRequest, notFound } from '../kernel/errors.ts';
 import { schemaValidator } from '../platform/shapes.ts';
+import { inputWords } from './input-words.ts';
 
 const options = { useDefaults: true, removeAdditional: false };
 /** Bodies are taken as they are: `"100"` is no integer (docs/decisions/lists-and-ids.md#bodies). */
@@ -42,11 +43,8 @@ function toBadRequest(error: ErrorObject | undefined, part: InputPart): AppError
   const unexpected: unknown = error?.params.additionalProperty;
   if (typeof unexpected === 'string') segments.push(unexpected);
   const field = segments.join('.').slice(0, FIELD_LENGTH);
-  if (field === '') return badRequest(part, `The ${part} ${error?.message ?? 'is not valid'}.`);
-  const reason = error?.keyword === 'required' ? 'is required' : (error?.message ?? 'is not valid');
-  const allowed: unknown = error?.params.allowedValues;
-  const choices = Array.isArray(allowed) ? `: ${allowed.join(', ')}` : '';
-  return badRequest(field, `${field} ${reason}${choices}.`);
+  const reason = error === undefined ? 'is not valid' : inputWords(error);
+  return field === '' ? badRequest(part, `The ${part} ${reason}.`) : badRequest(field, `${field} ${reason}.`);
 }
 
 function unescapePointer(segment: string): string {
