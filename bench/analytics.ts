@@ -27,7 +27,7 @@ const database = await createTestDatabase({ pool: 1 });
 const writer = await openWriter(database.url);
 await maintainPartitions(database.sql, clock, { ANALYTICS_RAW_DAYS: 90 });
 const facts = createFacts({ db: database.db, clock, log: { warn() {} }, onDropped() {} });
-const sums = createSums({ db: database.db, clock, facts, rawDays: 90, onRun() {} });
+const sums = createSums({ db: database.db, clock, facts, rawDays: 90 });
 const [backend] = await database.sql`select pg_backend_pid() as pid`;
 const pid = Number(backend?.pid);
 

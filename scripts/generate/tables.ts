@@ -42,6 +42,7 @@ interface Check {
 /** `column in ('A', 'B')`, as PostgreSQL writes it back. */
 const LIST = /^CHECK \(\("?(\w+)"? = (?:ANY \(ARRAY\[(.+)\]\)|('.+'::text))\)\)$/;
 const VALUE = /'((?:[^']|'')*)'::text/g;
+const NUMBERS = /^\d+(, \d+)*$/;
 
 /** The types of every table, and the values of every column that a CHECK limits to a list. */
 export async function tableTypes(sql: Sql): Promise<string> {
@@ -62,7 +63,8 @@ export async function tableTypes(sql: Sql): Promise<string> {
       const [, column, several, one] = LIST.exec(definition) ?? [];
       const values = several ?? one;
       if (column === undefined || values === undefined) return [];
-      const list = [...values.matchAll(VALUE)].map(([, value = '']) => value.replaceAll("''", "'"));
+      const texts = [...values.matchAll(VALUE)].map(([, value = '']) => value.replaceAll("''", "'"));
+      const list = NUMBERS.test(values) ? values.split(', ').map(Number) : texts;
       return [[`${table}.${column}`, list] as const];
     }),
   );
@@ -76,7 +78,7 @@ export async function tableTypes(sql: Sql): Promise<string> {
   ].join('\n');
 }
 
-type Lists = ReadonlyMap<string, readonly string[]>;
+type Lists = ReadonlyMap<string, readonly (string | number)[]>;
 
 function valuesOf(tables: [string, Column[]][], lists: Lists): string {
   const listed = columnsWithList(tables, lists);
@@ -106,8 +108,10 @@ function columnsWithList(tables: [string, Column[]][], lists: Lists) {
 }
 
 /** On one line where it fits, as the formatter has it. */
-function literal(list: readonly string[]): string {
-  const values = list.map((value) => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`);
+function literal(list: readonly (string | number)[]): string {
+  const values = list.map((value) =>
+    typeof value === 'number' ? value : `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`,
+  );
   const short = `[${values.join(', ')}]`;
   return short.length < LINE - 24 ? short : `[\n${values.map((value) => `      ${value},\n`).join('')}    ]`;
 }

@@ -12,8 +12,8 @@ export interface Metrics {
   requestsUnrecorded(count: number): void;
   /** Facts that were dropped: the sums are too low by them. */
   factsLost(count: number): void;
-  /** How far the sums of facts are behind. */
-  sumsBehind(seconds: number): void;
+  /** Asked at each look: how far the sums of facts are behind, in seconds. */
+  sumsBehind(seconds: () => number): void;
   /** One ended try of a job. */
   job(queue: string, outcome: string, seconds: number): void;
   jobDepths(depths: readonly { name: string; waiting: number; active: number }[]): void;
@@ -68,7 +68,6 @@ export function createMetrics(): Metrics {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const publishers = gauge('marquee_ingest_publishers', 'Encoders that publish to this node.');
   const bitrate = gauge('marquee_ingest_bitrate_kbps', 'Media received from encoders.');
-  const behind = gauge('marquee_sums_behind_seconds', 'How far the sums of analytics and usage are behind.');
   const resident = gauge('marquee_media_resident_bytes', 'Resident memory of the media process.');
   return {
     registry,
@@ -78,7 +77,7 @@ export function createMetrics(): Metrics {
     delivery: (outcome, seconds) => deliveries.observe({ outcome }, seconds),
     requestsUnrecorded: (count) => unrecorded.inc(count),
     factsLost: (count) => factsLost.inc(count),
-    sumsBehind: (seconds) => behind.set(seconds),
+    sumsBehind: (seconds) => watchSums(registry, seconds),
     deliveriesLost: (count) => lost.inc(count),
     job: (queue, outcome, seconds) => jobs.observe({ queue, outcome }, seconds),
     jobDepths(depths) {
@@ -93,6 +92,19 @@ export function createMetrics(): Metrics {
       resident.set(state.residentBytes);
     },
   };
+}
+
+function watchSums(registry: Registry, seconds: () => number): void {
+  const name = 'marquee_sums_behind_seconds';
+  registry.removeSingleMetric(name);
+  new Gauge({
+    name,
+    help: 'How far the sums of analytics and usage are behind.',
+    registers: [registry],
+    collect() {
+      this.set(seconds());
+    },
+  });
 }
 
 /** What was not kept. */

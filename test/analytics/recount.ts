@@ -35,8 +35,8 @@ const inOrder = (a: FactRow, b: FactRow) =>
  * Counts all facts again, slowly and by the words of docs/decisions/analytics.md: what the sums have to be. Written
  * without a look at the SQL that adds them up.
  */
-export function recount(rows: readonly FactRow[]): Sums {
-  const sums: Sums = new Map();
+function recount(rows: readonly FactRow[], closedUntil: number): Sums {
+  const sums = new Recount(closedUntil);
   const facts = [...rows].sort(inOrder);
   const human = facts.filter((fact) => !fact.isBot);
   for (const fact of human) countPlain(sums, fact);
@@ -49,6 +49,25 @@ export function recount(rows: readonly FactRow[]): Sums {
   );
   for (const [name, amount] of sums) if (amount === 0) sums.delete(name);
   return sums;
+}
+
+/** Spans of more than a quarter-hour, in minutes: what is read over days and years is in few of them. */
+const LONG = [60, 240, 1440, 4 * 1440, 16 * 1440, 64 * 1440];
+
+class Recount extends Map<string, number> {
+  readonly #closedUntil: number;
+  /** @param closedUntil long spans are there when they end until then. */
+  constructor(closedUntil: number) {
+    super();
+    this.#closedUntil = closedUntil;
+  }
+  /** Each span that a moment is in and that is there: its minutes and its beginning. */
+  spans(at: number, always: number): [number, number][] {
+    const made = LONG.filter(
+      (span) => span > always && floor(at, span * 60_000) + span * 60_000 <= this.#closedUntil,
+    );
+    return [always, ...made].map((span) => [span, floor(at, span * 60_000)]);
+  }
 }
 
 function add(sums: Sums, name: (string | number | boolean)[], amount: number): void {
@@ -76,10 +95,10 @@ function levels(subject: string | null): [string, string][] {
   return [['ACCOUNT', '']];
 }
 
-/** Its sums: the quarter-hour and the UTC day of each level. */
-function places(fact: FactRow): (string | number | boolean)[][] {
+/** Its sums: the quarter-hour and longer spans of each level. */
+function places(sums: Recount, fact: FactRow): (string | number | boolean)[][] {
   return levels(fact.subject).flatMap(([kind, id]) =>
-    [15, 1440].map((span) => [fact.workspace, kind, id, span, floor(fact.at, span * 60_000), fact.isSelf]),
+    sums.spans(fact.at, 15).map(([span, begin]) => [fact.workspace, kind, id, span, begin, fact.isSelf]),
   );
 }
 
@@ -95,9 +114,9 @@ const COLUMNS: Record<string, string> = {
   LIVE: 'live_ms',
 };
 
-function countPlain(sums: Sums, fact: FactRow): void {
+function countPlain(sums: Recount, fact: FactRow): void {
   const column = COLUMNS[fact.kind];
-  for (const place of places(fact)) {
+  for (const place of places(sums, fact)) {
     if (column !== undefined) add(sums, ['total', ...place, column], fact.amount);
     if (fact.kind === 'LIVE')
       add(sums, ['total', ...place, 'bitrate_kbit'], Math.floor((fact.amount * fact.bitrate) / 1000));
@@ -157,15 +176,15 @@ function leavesPlaying({ events }: FactRow): boolean {
   return last === undefined || last.type === 'PLAY' || last.type === 'TICK';
 }
 
-function countBeacon(sums: Sums, beacon: FactRow, earlier: readonly FactRow[]): void {
+function countBeacon(sums: Recount, beacon: FactRow, earlier: readonly FactRow[]): void {
   const [previous] = earlier;
   if (isPlaying(beacon) && !earlier.some(isPlaying))
-    for (const place of places(beacon)) add(sums, ['total', ...place, 'plays'], 1);
+    for (const place of places(sums, beacon)) add(sums, ['total', ...place, 'plays'], 1);
   if (previous === undefined || !leavesPlaying(previous)) return;
   const watched = Math.min(Math.max(beacon.at - previous.at, 0), 30_000);
   const quality = previous.events.at(-1)?.quality;
   const shares = { ...beacon.shares, ...(quality === undefined ? {} : { quality: String(quality) }) };
-  for (const place of places(beacon)) {
+  for (const place of places(sums, beacon)) {
     add(sums, ['total', ...place, 'watch_ms'], watched);
     for (const [dimension, value] of Object.entries(shares))
       add(sums, ['share', ...place, dimension, value, 'watch_ms'], watched);
@@ -173,7 +192,7 @@ function countBeacon(sums: Sums, beacon: FactRow, earlier: readonly FactRow[]): 
   if (watched > 0 && beacon.subject?.startsWith('vid_')) countSeconds(sums, previous, beacon, watched);
 }
 
-function countSeconds(sums: Sums, previous: FactRow, beacon: FactRow, watched: number): void {
+function countSeconds(sums: Recount, previous: FactRow, beacon: FactRow, watched: number): void {
   let position = previous.events.at(-1)?.positionSec ?? 0;
   let isOn = true;
   for (const event of beacon.events) {
@@ -184,11 +203,12 @@ function countSeconds(sums: Sums, previous: FactRow, beacon: FactRow, watched: n
         second < Math.min(Math.ceil(event.positionSec), 43_200);
         second++
       )
-        add(
-          sums,
-          ['second', beacon.workspace, beacon.subject ?? '', floor(beacon.at, DAY), beacon.isSelf, second],
-          1,
-        );
+        for (const [span, begin] of sums.spans(beacon.at, 1440))
+          add(
+            sums,
+            ['second', beacon.workspace, beacon.subject ?? '', span, begin, beacon.isSelf, second],
+            1,
+          );
     }
     position = event.positionSec;
     isOn = ['PLAY', 'TICK', 'SEEK'].includes(event.type);
@@ -196,7 +216,7 @@ function countSeconds(sums: Sums, previous: FactRow, beacon: FactRow, watched: n
 }
 
 /** Each viewer of a day once for each of what they are counted by, where they were first. */
-function countViewers(sums: Sums, signs: readonly FactRow[]): void {
+function countViewers(sums: Recount, signs: readonly FactRow[]): void {
   const seen = new Set<string>();
   for (const sign of signs) {
     const { workspace, viewer, isSelf } = sign;
@@ -206,8 +226,8 @@ function countViewers(sums: Sums, signs: readonly FactRow[]): void {
         const key = [floor(sign.at, DAY), workspace, id, dimension, value, viewer, isSelf].join('|');
         if (seen.has(key)) continue;
         seen.add(key);
-        for (const span of [15, 1440]) {
-          const place = [workspace, kind, id, span, floor(sign.at, span * 60_000), isSelf];
+        for (const [span, begin] of sums.spans(sign.at, 15)) {
+          const place = [workspace, kind, id, span, begin, isSelf];
           const name =
             dimension === '' ? ['total', ...place] : ['share', ...place, dimension ?? '', value ?? ''];
           add(sums, [...name, 'unique_viewers'], 1);
@@ -268,7 +288,7 @@ const KEYS = new Set([
 ]);
 
 /** What the tables of sums have for these workspaces. */
-export async function readSums(sql: Sql, prefix: string): Promise<Sums> {
+async function readSums(sql: Sql, prefix: string): Promise<Sums> {
   const sums: Sums = new Map();
   const of = (table: string) => sql`select * from ${sql(table)} where starts_with(workspace_id, ${prefix})`;
   for (const row of [...(await of('analytics_total')), ...(await of('analytics_share'))]) {
@@ -285,9 +305,10 @@ export async function readSums(sql: Sql, prefix: string): Promise<Sums> {
     for (const [column, amount] of Object.entries(row))
       if (!KEYS.has(column) && amount !== 0) add(sums, [...name, column], amount);
   }
-  for (const { workspace_id, video_id, at, is_self, watched } of await of('analytics_retention'))
+  for (const { workspace_id, video_id, span, at, is_self, watched } of await of('analytics_retention'))
     watched.forEach((times: number, second: number) => {
-      if (times !== 0) add(sums, ['second', workspace_id, video_id, at.getTime(), is_self, second], times);
+      if (times !== 0)
+        add(sums, ['second', workspace_id, video_id, span, at.getTime(), is_self, second], times);
     });
   for (const { workspace_id, metric, span, at, amount } of await of('usage_total'))
     if (amount !== 0) add(sums, ['usage', workspace_id, metric, span, at.getTime()], amount);
@@ -297,8 +318,15 @@ export async function readSums(sql: Sql, prefix: string): Promise<Sums> {
   return sums;
 }
 
+/** Those of the workspaces whose ids begin so that are not what they have to be, in words. */
+export async function wrongSums(sql: Sql, prefix: string): Promise<string[]> {
+  const [state] = await sql`select closed_until from fact_sum_state`;
+  const expected = recount(await readFacts(sql, prefix), state?.closed_until?.getTime() ?? 0);
+  return differences(await readSums(sql, prefix), expected);
+}
+
 /** The sums that are not what they have to be, in words. */
-export function differences(actual: Sums, expected: Sums): string[] {
+function differences(actual: Sums, expected: Sums): string[] {
   const names = new Set([...actual.keys(), ...expected.keys()]);
   return [...names]
     .filter((name) => actual.get(name) !== expected.get(name))

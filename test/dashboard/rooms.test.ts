@@ -63,13 +63,22 @@ test('what was watched of a video is seen over time, by second and by country, a
     .executeTakeFirstOrThrow();
   const subject = { kind: 'VIDEO', id } as const;
   const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+  const day = new Date(ago(2).toISOString().slice(0, 10));
+  await db
+    .insertInto('analytics_retention')
+    .values({
+      workspace_id: workspaceId,
+      video_id: id,
+      span: 1440,
+      at: day,
+      is_self: false,
+      watched: [30, 15],
+    })
+    .execute();
   await addSums(db, workspaceId, [
     { at: ago(2), subject, sums: { views: 30, watch_ms: 90_000 }, shares: { country: 'DE', device: 'TV' } },
     { at: ago(10), subject, sums: { views: 20 }, shares: { country: 'FR' } },
   ]);
-  const day = new Date(ago(2).toISOString().slice(0, 10));
-  const watched = { workspace_id: workspaceId, video_id: id, at: day, is_self: false, watched: [30, 15] };
-  await db.insertInto('analytics_retention').values(watched).execute();
   await dashboard.visit('/dashboard/analytics?days=7', { user }, async (page) => {
     await page.getByRole('heading', { level: 1, name: 'Analytics' }).waitFor(SLOW);
     const totals = page.getByRole('region', { name: 'In this time' });

@@ -24,10 +24,9 @@ export interface Counted {
   shares?: Partial<Record<AnalyticsShareDimension, string>>;
 }
 
-const SPANS = [15, 1440] as const;
-const MINUTE = 60_000;
+const QUARTER_MS = 900_000;
 
-/** Adds to the sums as their writer does: by quarter-hour and by UTC day, of the subject and of its account. */
+/** Adds to the sums by quarter-hour, of the subject and of its account; the worker makes those of longer spans anew. */
 export async function addSums(db: Db, workspaceId: string, counted: readonly Counted[]): Promise<void> {
   const totals = new Map<string, Insertable<AnalyticsTotalTable>>();
   const shares = new Map<string, Insertable<AnalyticsShareTable>>();
@@ -35,33 +34,34 @@ export async function addSums(db: Db, workspaceId: string, counted: readonly Cou
     const ms = typeof at === 'string' ? Date.parse(at) : at.getTime();
     const account = { kind: 'ACCOUNT', id: '' } as const;
     for (const { kind, id } of subject === undefined ? [account] : [account, subject]) {
-      for (const span of SPANS) {
-        const row = {
-          workspace_id: workspaceId,
-          subject_kind: kind,
-          subject_id: id,
-          span,
-          at: dateFromMs(Math.floor(ms / (span * MINUTE)) * span * MINUTE),
-          is_self: isSelf,
-        };
-        add(totals, { ...row, ...sums });
-        const { views = 0, unique_viewers = 0, watch_ms = 0 } = sums;
-        for (const [name, value] of Object.entries(by)) {
-          add(shares, { ...row, dimension: dimension(name), value, views, unique_viewers, watch_ms });
-        }
+      const row = {
+        workspace_id: workspaceId,
+        subject_kind: kind,
+        subject_id: id,
+        span: 15,
+        at: dateFromMs(Math.floor(ms / QUARTER_MS) * QUARTER_MS),
+        is_self: isSelf,
+      } as const;
+      add(totals, { ...row, ...sums });
+      const { views = 0, unique_viewers = 0, watch_ms = 0 } = sums;
+      for (const [name, value] of Object.entries(by)) {
+        add(shares, { ...row, dimension: dimension(name), value, views, unique_viewers, watch_ms });
       }
     }
   }
-  if (totals.size > 0)
-    await db
-      .insertInto('analytics_total')
-      .values([...totals.values()])
-      .execute();
-  if (shares.size > 0)
-    await db
-      .insertInto('analytics_share')
-      .values([...shares.values()])
-      .execute();
+  await db.transaction().execute(async (tx) => {
+    await tx.updateTable('fact_sum_state').set({ closed_until: null }).execute();
+    if (totals.size > 0)
+      await tx
+        .insertInto('analytics_total')
+        .values([...totals.values()])
+        .execute();
+    if (shares.size > 0)
+      await tx
+        .insertInto('analytics_share')
+        .values([...shares.values()])
+        .execute();
+  });
 }
 
 function dimension(name: string): AnalyticsShareDimension {

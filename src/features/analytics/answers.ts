@@ -53,18 +53,44 @@ const onAir = (sums: Sums, known: Known) => ({
 });
 const bitrate = ({ bitrateKbit, liveMs }: Sums) => ratio(bitrateKbit * 1000, liveMs, 0);
 
-function seriesOf<T, P>(
-  { head, totals, previous, series }: Series,
-  total: (sums: Sums) => T,
-  piece: (sums: Sums) => P,
-) {
+function seriesOf<T, P>({ head, totals, previous }: Series, total: (sums: Sums) => T, series: readonly P[]) {
   return {
     ...toHead(head),
     totals: total(totals),
     previous: previous === null ? null : total(previous),
-    series: series.map(({ date, ...sums }) => ({ date, ...piece(sums) })),
+    series: [...series],
   };
 }
+
+function piecesOf<P>({ series, share }: Series, piece: (sums: Sums, known: Known) => P) {
+  const known = knownIn(share);
+  return series.map(({ date, ...sums }) => ({ date, ...piece(sums, known) }));
+}
+
+export const accountPieces = (report: Series) =>
+  piecesOf(report, (sums, known) => ({
+    ...viewed(sums),
+    newFollowers: known(sums.newFollowers),
+    liveMinutes: known(minutes(sums.liveMs)),
+  }));
+
+export const videoPieces = (report: Series) =>
+  piecesOf(report, (sums, known) => ({
+    ...viewed(sums),
+    impressions: known(sums.impressions),
+    plays: known(sums.plays),
+  }));
+
+export const streamPieces = (report: Series) =>
+  piecesOf(report, (sums, known) => ({
+    ...viewed(sums),
+    concurrentAvg: known(ratio(sums.viewerSamplesSum, sums.viewerSamples)),
+    concurrentPeak: known(sums.peakViewers),
+    joins: known(sums.joins),
+    leaves: known(sums.leaves),
+    chatMessages: known(sums.chatMessages),
+    bitrateKbps: known(bitrate(sums)),
+  }));
 
 export function toAccount(report: AccountReport): Static<typeof AccountAnalytics> {
   const known = knownIn(report.share);
@@ -77,14 +103,9 @@ export function toAccount(report: AccountReport): Static<typeof AccountAnalytics
     liveMinutes: known(minutes(sums.liveMs)),
     peakConcurrent: known(sums.peakViewers),
   });
-  const piece = (sums: Sums) => ({
-    ...viewed(sums),
-    newFollowers: known(sums.newFollowers),
-    liveMinutes: known(minutes(sums.liveMs)),
-  });
   const top = ({ title, views, watchMs }: SubjectRow) => ({ title, views, watchTimeSec: seconds(watchMs) });
   return {
-    ...seriesOf(report, total, piece),
+    ...seriesOf(report, total, accountPieces(report)),
     topVideos: report.topVideos.map((row) => ({ videoId: row.id, ...top(row) })),
     topStreams: report.topStreams.map((row) => ({ streamId: row.id, ...top(row) })),
     breakdown: breakdownOf(report.breakdown),
@@ -154,13 +175,8 @@ export function toVideo(report: VideoReport): Static<typeof VideoAnalytics> {
     ...shown(sums, known),
     plays: known(sums.plays),
   });
-  const piece = (sums: Sums) => ({
-    ...viewed(sums),
-    impressions: known(sums.impressions),
-    plays: known(sums.plays),
-  });
   return {
-    ...seriesOf(report, total, piece),
+    ...seriesOf(report, total, videoPieces(report)),
     videoId,
     title: video.title,
     deletedAt: video.deletedAt?.toISOString() ?? null,
@@ -184,17 +200,8 @@ export function toStream(report: StreamReport): Static<typeof StreamAnalytics> {
     leaves: known(sums.leaves),
     bitrateKbps: known(bitrate(sums)),
   });
-  const piece = (sums: Sums) => ({
-    ...viewed(sums),
-    concurrentAvg: known(ratio(sums.viewerSamplesSum, sums.viewerSamples)),
-    concurrentPeak: known(sums.peakViewers),
-    joins: known(sums.joins),
-    leaves: known(sums.leaves),
-    chatMessages: known(sums.chatMessages),
-    bitrateKbps: known(bitrate(sums)),
-  });
   return {
-    ...seriesOf(report, total, piece),
+    ...seriesOf(report, total, streamPieces(report)),
     streamId,
     title: stream.title,
     deletedAt: stream.deletedAt?.toISOString() ?? null,

@@ -10,6 +10,8 @@ export interface Scope {
   days: { from: Date; to: Date };
   /** Two days more at both ends. */
   around: { from: Date; to: Date };
+  /** Sums of longer spans that end until then are there, and are added to; null: none. */
+  closedUntil: Date | null;
 }
 
 /** Beacons of a session that have so many messages or so much time between them have nothing to do with each other. */

@@ -142,7 +142,7 @@ describe('of one video, and of one stream', () => {
       { at, subject: ofVideo(), sums: { views: 4, watch_ms: 6000, impressions: 10, plays: 5 }, shares },
       { at, subject: ofVideo(), sums: { watch_ms: 6000 }, shares: { quality: '720' } },
     );
-    const day = { workspace_id: account.live, video_id: video, is_self: false };
+    const day = { workspace_id: account.live, video_id: video, span: 1440, is_self: false } as const;
     await app.container.db
       .insertInto('analytics_retention')
       .values([

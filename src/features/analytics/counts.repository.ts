@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../platform/db/index.ts';
 import { plannedWithValues } from '../../platform/db/page.ts';
 import { beaconMoves, dayOf, factColumns, isNew, quarterOf, type Scope } from './beacons.repository.ts';
+import { DAY_LENGTHS, LENGTHS, type Length } from './spans.rules.ts';
 
 type Sql = RawBuilder<unknown>;
 
@@ -16,8 +17,18 @@ function kindOf(subject: string): Sql {
   return sql`case when ${id} like 'vid\\_%' then 'VIDEO' when ${id} like 'str\\_%' then 'STREAM' end`;
 }
 
-/** `span`: the quarter-hour and its UTC day. */
-const SPANS = sql`(values (15::smallint, at), (1440::smallint, ${dayOf('at')})) span (minutes, begins)`;
+/** `span`: the quarter-hour, and every longer one that it is in and that is made already. */
+const spansOf = ({ closedUntil }: Scope) => madeSpans(LENGTHS, closedUntil);
+
+function madeSpans(lengths: readonly Length[], closedUntil: Date | null): Sql {
+  const made =
+    closedUntil === null
+      ? sql``
+      : sql`or begins + make_interval(mins => minutes) <= ${closedUntil}::timestamptz`;
+  return sql`(select minutes, begins from unnest(array[${sql.join(lengths.map((one) => sql.lit(one)))}]) minutes,
+    lateral (select date_bin(make_interval(mins => minutes), at, 'epoch'::timestamptz) as begins) one
+    where minutes = ${sql.lit(lengths[0])} ${made}) span`;
+}
 
 const SEARCH = String.raw`(^|\.)(google|bing|duckduckgo|yahoo|ecosia|baidu|yandex|startpage|qwant|search\.brave)\.`;
 const SOCIAL = String.raw`(^|\.)(facebook|instagram|twitter|x|t\.co|reddit|linkedin|lnkd|youtube|youtu|tiktok|pinterest|whatsapp|telegram|t\.me|discord|threads|bsky|mastodon|vk|twitch)(\.|$)`;
@@ -75,7 +86,7 @@ function sum(measure: string, what: 'total' | 'pieces' = 'total'): Sql {
 }
 
 /** One row for each sum and what is added to it. */
-const TOTALS = sql`
+const totalsIn = (scope: Scope) => sql`
   counted as (
     select workspace_id, subject_id, ${quarterOf('created_at')} as at, is_self, kind as measure,
       sum(amount) as total, max(amount) as highest, count(*) as pieces
@@ -103,7 +114,7 @@ const TOTALS = sql`
       ${sql.raw(Object.keys(ADDED).join(', '))})
     select workspace_id, subject_kind, subject_id, span.minutes, span.begins, is_self,
       coalesce(max(highest) filter (where measure = 'PRESENCE'), 0), ${sql.join(Object.values(ADDED))}
-    from leveled cross join lateral ${SPANS}
+    from leveled cross join lateral ${spansOf(scope)}
     group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
     on conflict (workspace_id, subject_kind, subject_id, span, at, is_self) do update set
       peak_viewers = greatest(analytics_total.peak_viewers, excluded.peak_viewers),
@@ -113,7 +124,7 @@ function added(table: string, columns: readonly string[]): Sql {
   return sql.raw(columns.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(', '));
 }
 
-const SHARES = sql`
+const sharesIn = (scope: Scope) => sql`
   shared as (
     select workspace_id, subject_id, ${quarterOf('created_at')} as at, is_self, share.dimension, share.value,
       sum(amount) as views, 0::numeric as watch_ms
@@ -137,9 +148,9 @@ const SHARES = sql`
       unique_viewers, watch_ms)
     select workspace_id, subject_kind, subject_id, dimension, span.minutes, value, span.begins, is_self, sum(views),
       sum(unique_viewers), sum(watch_ms)
-    from shared_by_level cross join lateral ${SPANS}
-    group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8
-    on conflict (workspace_id, subject_kind, subject_id, dimension, span, value, at, is_self) do update set
+    from shared_by_level cross join lateral ${spansOf(scope)}
+    group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 7, 6, 8
+    on conflict (workspace_id, subject_kind, subject_id, dimension, span, at, value, is_self) do update set
       ${added('analytics_share', ['views', 'unique_viewers', 'watch_ms'])})`;
 
 /** Videos are at most so long (docs/decisions/plans.md): later seconds are of none. */
@@ -149,7 +160,7 @@ const LONGEST_SEC = 43_200;
  * Which seconds a player passed from beacon to beacon, where the time between them was enough for it, at twice the
  * speed: where each stretch begins and ends, summed up to arrays.
  */
-const RETENTION = sql`
+const retentionIn = ({ closedUntil }: Scope) => sql`
   stretch as (
     select workspace_id, subject_id, ${dayOf('created_at')} as at, is_self, sign,
       greatest(ceil(begun), 0)::integer as first_second, least(ceil(position), ${sql.lit(LONGEST_SEC)})::integer as next_second
@@ -162,19 +173,20 @@ const RETENTION = sql`
       and before in ('PLAY', 'TICK', 'SEEK') and position > begun and position < 1e9 and begun > -1e9
       and position - begun <= 2 * watch_ms / 1000.0 + 2),
   turn as (
-    select workspace_id, subject_id, at, is_self, second, sum(delta)::integer as delta from stretch
-      cross join lateral (values (0, 0), (first_second, sign), (next_second, -sign)) one (second, delta)
-    where first_second < next_second group by 1, 2, 3, 4, 5),
+    select workspace_id, subject_id, span.minutes, span.begins as at, is_self, second, sum(delta)::integer as delta
+    from stretch cross join lateral (values (0, 0), (first_second, sign), (next_second, -sign)) one (second, delta)
+      cross join lateral ${madeSpans(DAY_LENGTHS, closedUntil)}
+    where first_second < next_second group by 1, 2, 3, 4, 5, 6),
   run as (
-    select workspace_id, subject_id, at, is_self, second, lead(second) over seconds as next_second,
+    select workspace_id, subject_id, minutes, at, is_self, second, lead(second) over seconds as next_second,
       (sum(delta) over seconds)::integer as watched
-    from turn window seconds as (partition by workspace_id, subject_id, at, is_self order by second)),
+    from turn window seconds as (partition by workspace_id, subject_id, minutes, at, is_self order by second)),
   retained as (
-    insert into analytics_retention (workspace_id, video_id, at, is_self, watched)
-    select workspace_id, subject_id, at, is_self, array_agg(watched order by second)
+    insert into analytics_retention (workspace_id, video_id, span, at, is_self, watched)
+    select workspace_id, subject_id, minutes, at, is_self, array_agg(watched order by second)
     from run cross join lateral generate_series(second, next_second - 1)
-    group by 1, 2, 3, 4 order by 1, 2, 3, 4
-    on conflict (workspace_id, video_id, at, is_self) do update set watched = (
+    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+    on conflict (workspace_id, video_id, span, at, is_self) do update set watched = (
       select array_agg(coalesce(a, 0) + coalesce(b, 0) order by n)
       from unnest(analytics_retention.watched, excluded.watched) with ordinality one (a, b, n)))`;
 
@@ -190,7 +202,8 @@ export async function addCounts(tx: Tx, scope: Scope): Promise<void> {
     ${plannedWithValues} with fresh as materialized (
       select ${factColumns('f')} from fact f where ${isNew(scope)} and not is_bot
         and kind in (${sql.join(KINDS.map((kind) => sql.lit(kind)))})),
-    ${beaconMoves(scope)}, ${SEEN}, ${TOTALS}, ${SHARES}, ${RETENTION}
+    ${beaconMoves(scope)}, ${SEEN}, ${totalsIn(scope)}, ${sharesIn(scope)},
+    ${retentionIn(scope)}
     select 1`.execute(tx);
 }
 
@@ -207,7 +220,8 @@ export async function addUsage(tx: Tx, scope: Scope): Promise<void> {
     insert into usage_total (workspace_id, metric, span, at, amount)
     select workspace_id, kind, span.minutes, span.begins,
       case when kind = 'STORAGE' then max(amount) else sum(amount) end
-    from used cross join lateral ${SPANS} group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    from used cross join lateral (values (15::smallint, at), (1440::smallint, ${dayOf('at')})) span (minutes, begins)
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (workspace_id, metric, span, at) do update set amount =
       case when excluded.metric = 'STORAGE' then greatest(usage_total.amount, excluded.amount)
         else usage_total.amount + excluded.amount end`.execute(tx);

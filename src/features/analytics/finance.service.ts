@@ -87,7 +87,7 @@ export function createFinanceReads(deps: Deps): FinanceReads {
       const now = clock.ms();
       const life = { from: BEGINNING, to: dateFromMs((Math.floor(now / DAY_MS) + 1) * DAY_MS) };
       const [[period, lifetime], followers, [at]] = await Promise.all([
-        figuresOf(deps, workspaceId, [head.range, life], query.includeSelf),
+        figuresOf(deps, workspaceId, [head.range, life], { ...head, ...query }),
         deps.followers(workspaceId),
         members.at(workspaceId, [dateFromMs(Math.min(now, head.range.to.getTime()))]),
       ]);
@@ -100,9 +100,9 @@ export function createFinanceReads(deps: Deps): FinanceReads {
       const end = dateFromMs(Math.min(clock.ms(), head.range.to.getTime()));
       const later = { from: head.range.to, to: END };
       const account = { workspaceId, kind: 'ACCOUNT', id: '' } as const;
-      const counted = { includeSelf: true, share: null };
+      const counted = { includeSelf: true, share: null, closedUntil: head.closedUntil };
       const [[period = NONE, earlier = NONE], at, followers, [since = NOTHING]] = await Promise.all([
-        figuresOf(deps, workspaceId, [head.range, before], query.includeSelf),
+        figuresOf(deps, workspaceId, [head.range, before], { ...head, ...query }),
         members.at(workspaceId, [end, head.range.from, before.from]),
         deps.followers(workspaceId),
         repository.sumPieces(deps.db, account, [later], counted),
@@ -133,11 +133,11 @@ async function figuresOf(
   { db, money, members }: Deps,
   workspaceId: string,
   spans: readonly Span[],
-  includeSelf: boolean,
+  { includeSelf, closedUntil }: Pick<FinanceQuery, 'includeSelf'> & Pick<Head, 'closedUntil'>,
 ): Promise<Figures[]> {
   const account = { workspaceId, kind: 'ACCOUNT', id: '' } as const;
   const [sums, moved, changes] = await Promise.all([
-    repository.sumPieces(db, account, spans, { includeSelf, share: null }),
+    repository.sumPieces(db, account, spans, { includeSelf, closedUntil, share: null }),
     money(workspaceId, spans),
     members.changes(workspaceId, spans),
   ]);

@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Span } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { AnalyticsShareDimension } from '../../platform/db/tables.generated.ts';
-import { NOTHING, type Place, type Share, type Sums, type Walk, walksOf } from './reads.rules.ts';
+import { MEASURE_NAMES, NOTHING, type Place, type Share, type Sums } from './reads.rules.ts';
+import { DAY_LENGTHS, type Walk, walksOf } from './spans.rules.ts';
 
 export type SubjectKind = 'ACCOUNT' | 'VIDEO' | 'STREAM';
 
@@ -17,14 +18,16 @@ export interface Subject {
 interface Counted {
   includeSelf: boolean;
   share: Share | null;
+  /** As `findProgress` has it: up to when there are longer spans. */
+  closedUntil: Date | null;
 }
 
 const WALKS = (walks: readonly Walk[]) => sql`unnest(
-  ${walks.map(({ piece }) => piece)}::integer[], ${walks.map(({ span }) => span)}::smallint[],
+  ${walks.map(({ piece }) => piece)}::integer[], ${walks.map(({ length }) => length)}::integer[],
   ${walks.map(({ from }) => from.toISOString())}::timestamptz[],
-  ${walks.map(({ to }) => to.toISOString())}::timestamptz[]) as walk (piece, span, begins, ends)`;
+  ${walks.map(({ to }) => to.toISOString())}::timestamptz[]) as walk (piece, length, begins, ends)`;
 
-const IN_WALK = sql`span = walk.span and at >= walk.begins and at < walk.ends`;
+const IN_WALK = sql`span = walk.length and at >= walk.begins and at < walk.ends`;
 
 /** The sums of a table, and how they are added up. */
 const MEASURES = {
@@ -47,24 +50,6 @@ const MEASURES = {
 } as const satisfies Record<keyof Sums, RawBuilder<unknown>>;
 type Measure = keyof Sums;
 
-const ALL = [
-  'views',
-  'uniqueViewers',
-  'watchMs',
-  'impressions',
-  'plays',
-  'joins',
-  'leaves',
-  'chatMessages',
-  'newFollowers',
-  'lostFollowers',
-  'broadcasts',
-  'liveMs',
-  'peakViewers',
-  'viewerSamplesSum',
-  'viewerSamples',
-  'bitrateKbit',
-] as const satisfies Measure[];
 /** What is known of viewers by what they have in common. */
 const SHARED = ['views', 'uniqueViewers', 'watchMs'] as const satisfies Measure[];
 const OF_KIND = {
@@ -98,15 +83,15 @@ export async function sumPieces(
   db: Db,
   { workspaceId, kind, id }: Subject,
   pieces: readonly Span[],
-  { includeSelf, share }: Counted,
+  { includeSelf, share, closedUntil }: Counted,
 ): Promise<Sums[]> {
-  const measures = share === null ? ALL : SHARED;
+  const measures = share === null ? MEASURE_NAMES : SHARED;
   const source =
     share === null
       ? sql`analytics_total where true`
       : sql`analytics_share where dimension = ${share.dimension} and value = ${share.value}`;
   const { rows } = await sql<Partial<Sums> & { piece: number }>`
-    select walk.piece, ${addedAgain(measures)} from ${WALKS(walksOf(pieces))}, lateral (
+    select walk.piece, ${addedAgain(measures)} from ${WALKS(walksOf(pieces, closedUntil))}, lateral (
       select ${added(measures)} from ${source} and workspace_id = ${workspaceId} and subject_kind = ${kind}
         and subject_id = ${id} and ${IN_WALK} and ${own(includeSelf)}) part
     group by walk.piece`.execute(db);
@@ -153,20 +138,17 @@ export async function sumSubjects(
   db: Db,
   { workspaceId, kind }: { workspaceId: string; kind: 'VIDEO' | 'STREAM' },
   span: Span,
-  { includeSelf, share }: Counted,
+  { includeSelf, share, closedUntil }: Counted,
   { sort, take, after }: RowsWanted,
 ): Promise<SubjectRow[]> {
   const measures = share === null ? OF_KIND[kind] : SHARED;
-  const source =
-    share === null
-      ? sql`analytics_total where true`
-      : sql`analytics_share where dimension = ${share.dimension} and value = ${share.value}`;
   const rank = share !== null && sort === 'liveMinutes' ? RANKS.views : RANKS[sort];
   const { rows } = await sql<SubjectRow>`
     with counted as (
-      select part.subject_id as "id", ${addedAgain(measures)} from ${WALKS(walksOf([span]))}, lateral (
-        select subject_id, ${added(measures)} from ${source} and workspace_id = ${workspaceId}
-          and subject_kind = ${kind} and ${IN_WALK} and ${own(includeSelf)} group by subject_id) part
+      select part.subject_id as "id", ${addedAgain(measures)} from ${WALKS(walksOf([span], closedUntil))}, lateral (
+        select subject_id, ${added(measures)} from ${share === null ? sql`analytics_total` : sharesOf(share)}
+        where workspace_id = ${workspaceId} and subject_kind = ${kind} and ${IN_WALK} and ${own(includeSelf)}
+        group by subject_id) part
       group by 1),
     named_rows as (select counted.*, ${NAMED[kind]} from counted ${NAMES[kind]} ${workspaceId}),
     ranked as (select *, ${rank} as rank from named_rows)
@@ -174,17 +156,15 @@ export async function sumSubjects(
   return rows.map((row) => ({ ...NOTHING, ...row }));
 }
 
+/** Found by the totals beside them: what has a share of a span has a total, and the index of those has the time first. */
+const sharesOf = ({ dimension, value }: Share) => sql`(
+  select total.workspace_id, total.subject_kind, total.subject_id, total.span, total.at, total.is_self, part.views,
+    part.unique_viewers, part.watch_ms
+  from analytics_total total join analytics_share part using (workspace_id, subject_kind, subject_id, span, at, is_self)
+  where part.dimension = ${dimension} and part.value = ${value}) shared`;
+
 const behind = (after: Place | null) =>
   after === null ? sql`true` : sql`(rank, "id") < (${after.rank}::bigint, ${after.id})`;
-
-/** Shares of a walk: named by its length, so that those of days are found by the index that has days alone. */
-function sharesInWalk(condition: RawBuilder<unknown>): RawBuilder<unknown> {
-  const rows = (span: number) => sql`
-    select dimension, value, views, unique_viewers, watch_ms from analytics_share
-    where span = ${sql.lit(span)} and walk.span = ${sql.lit(span)} and at >= walk.begins and at < walk.ends
-      and ${condition}`;
-  return sql`(${rows(1440)} union all ${rows(15)}) rows_of_walk`;
-}
 
 interface ShareSums {
   views: number;
@@ -205,16 +185,16 @@ export async function sumValues(
   { workspaceId, kind, id }: Subject,
   dimension: AnalyticsShareDimension,
   span: Span,
-  { includeSelf, share }: Counted,
+  { includeSelf, share, closedUntil }: Counted,
   { sort, take, after }: RowsWanted,
 ): Promise<ValueRow[]> {
   const only = share === null ? sql`true` : sql`value = ${share.value}`;
   const { rows } = await sql<ValueRow>`
     with counted as (
-      select part.value as "id", ${addedAgain(SHARED)} from ${WALKS(walksOf([span]))}, lateral (
-        select value, ${added(SHARED)} from ${sharesInWalk(sql`workspace_id = ${workspaceId}
-          and subject_kind = ${kind} and subject_id = ${id} and dimension = ${dimension}
-          and ${own(includeSelf)} and ${only}`)} group by value) part
+      select part.value as "id", ${addedAgain(SHARED)} from ${WALKS(walksOf([span], closedUntil))}, lateral (
+        select value, ${added(SHARED)} from analytics_share where workspace_id = ${workspaceId}
+          and subject_kind = ${kind} and subject_id = ${id} and dimension = ${dimension} and ${IN_WALK}
+          and ${own(includeSelf)} and ${only} group by value) part
       group by 1),
     ranked as (select *, ${RANKS[sort]} as rank, (sum("views") over ())::bigint as "allViews" from counted)
     select * from ranked where ${behind(after)} order by rank desc, "id" desc limit ${take}`.execute(db);
@@ -232,15 +212,15 @@ export async function sumDimensions(
   { workspaceId, kind, id }: Subject,
   { dimensions, most }: { dimensions: readonly AnalyticsShareDimension[]; most: number },
   span: Span,
-  includeSelf: boolean,
+  { includeSelf, closedUntil }: Omit<Counted, 'share'>,
 ): Promise<BreakdownRow[]> {
   const { rows } = await sql<BreakdownRow>`
     with counted as (
       select part.dimension, part.value, ${addedAgain(SHARED)}
-      from ${WALKS(walksOf([span]))}, unnest(${[...dimensions]}::text[]) as wanted (name), lateral (
-        select dimension, value, ${added(SHARED)} from ${sharesInWalk(sql`workspace_id = ${workspaceId}
-          and subject_kind = ${kind} and subject_id = ${id} and dimension = wanted.name
-          and ${own(includeSelf)}`)} group by dimension, value) part
+      from ${WALKS(walksOf([span], closedUntil))}, unnest(${[...dimensions]}::text[]) as wanted (name), lateral (
+        select dimension, value, ${added(SHARED)} from analytics_share where workspace_id = ${workspaceId}
+          and subject_kind = ${kind} and subject_id = ${id} and dimension = wanted.name and ${IN_WALK}
+          and ${own(includeSelf)} group by dimension, value) part
       group by 1, 2),
     ranked as (select *, row_number() over (partition by dimension order by "views" desc, "watchMs" desc, value)
       as place from counted)
@@ -253,14 +233,14 @@ export async function sumDimensions(
 export async function sumRetention(
   db: Db,
   { workspaceId, id }: Subject,
-  { from, to }: Span,
-  includeSelf: boolean,
+  days: Span,
+  { includeSelf, closedUntil }: Omit<Counted, 'share'>,
 ): Promise<number[]> {
   const { rows } = await sql<{ watched: number }>`
     select sum(second.watched)::bigint as watched
-    from analytics_retention, unnest(watched) with ordinality as second (watched, position)
-    where workspace_id = ${workspaceId} and video_id = ${id} and at >= ${from} and at < ${to}
-      and ${own(includeSelf)}
+    from ${WALKS(walksOf([days], closedUntil, DAY_LENGTHS))}, analytics_retention,
+      unnest(watched) with ordinality as second (watched, position)
+    where workspace_id = ${workspaceId} and video_id = ${id} and ${IN_WALK} and ${own(includeSelf)}
     group by second.position order by second.position`.execute(db);
   return rows.map(({ watched }) => watched);
 }
@@ -287,8 +267,18 @@ export async function findSubject(
   return rows[0];
 }
 
-/** Up to when everything is counted; null before the first time. */
-export async function findFreshUntil(db: Db): Promise<Date | null> {
-  const row = await db.selectFrom('fact_sum_state').select('fresh_until').executeTakeFirst();
-  return row?.fresh_until ?? null;
+export interface Progress {
+  /** Up to when everything is counted; null before the first time. */
+  freshUntil: Date | null;
+  /** Longer spans that end until then are there; null: none. */
+  closedUntil: Date | null;
+}
+
+/** To be read before the sums: what is closed stays so. */
+export async function findProgress(db: Db): Promise<Progress> {
+  const row = await db
+    .selectFrom('fact_sum_state')
+    .select(['fresh_until as freshUntil', 'closed_until as closedUntil'])
+    .executeTakeFirst();
+  return row ?? { freshUntil: null, closedUntil: null };
 }

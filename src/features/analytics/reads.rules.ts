@@ -1,5 +1,4 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { type Span, wholeDays } from '../../kernel/time-range.ts';
 import type { AnalyticsShareDimension } from '../../platform/db/tables.generated.ts';
 
 /** What the sums have of a span, before anybody reads it. */
@@ -22,6 +21,25 @@ export interface Sums {
   bitrateKbit: number;
 }
 
+export const MEASURE_NAMES = [
+  'views',
+  'uniqueViewers',
+  'watchMs',
+  'impressions',
+  'plays',
+  'joins',
+  'leaves',
+  'chatMessages',
+  'newFollowers',
+  'lostFollowers',
+  'broadcasts',
+  'liveMs',
+  'peakViewers',
+  'viewerSamplesSum',
+  'viewerSamples',
+  'bitrateKbit',
+] as const satisfies (keyof Sums)[];
+
 export const NOTHING: Sums = {
   views: 0,
   uniqueViewers: 0,
@@ -41,29 +59,21 @@ export const NOTHING: Sums = {
   bitrateKbit: 0,
 };
 
+/** All of these together: numbers of spans beside each other, of which the highest peak is the peak. */
+export function totalOf(parts: readonly Sums[]): Sums {
+  const total = { ...NOTHING };
+  for (const part of parts) {
+    for (const name of MEASURE_NAMES) {
+      total[name] = name === 'peakViewers' ? Math.max(total[name], part[name]) : total[name] + part[name];
+    }
+  }
+  return total;
+}
+
 /** Viewers with one thing in common, such as their country. */
 export interface Share {
   dimension: AnalyticsShareDimension;
   value: string;
-}
-
-/** Rows of one length, one after another. */
-export interface Walk {
-  /** The piece that they are a part of, from 0. */
-  piece: number;
-  /** Minutes. */
-  span: 15 | 1440;
-  from: Date;
-  to: Date;
-}
-
-/** Each piece as the UTC days that are whole in it, and quarter-hours at its ends. */
-export function walksOf(pieces: readonly Span[]): Walk[] {
-  return pieces.flatMap((span, piece) => {
-    const { days, edges } = wholeDays(span);
-    const quarters = edges.map((edge) => ({ piece, span: 15 as const, ...edge }));
-    return days.from < days.to ? [{ piece, span: 1440 as const, ...days }, ...quarters] : quarters;
-  });
 }
 
 export const FILTERS = ['country', 'device', 'browser', 'os', 'referrer', 'quality', 'source'] as const;

@@ -20,7 +20,7 @@ import type {
   ValueRow,
 } from './reads.repository.ts';
 import * as repository from './reads.repository.ts';
-import { type FilterQuery, NOTHING, type Share, type Sums, shareOf } from './reads.rules.ts';
+import { type FilterQuery, NOTHING, type Share, type Sums, shareOf, totalOf } from './reads.rules.ts';
 
 export type ReadQuery = RangeQuery &
   FilterQuery & {
@@ -37,6 +37,8 @@ export interface Head {
   generatedAt: Date;
   /** Up to when everything is counted; null before the first time. */
   freshUntil: Date | null;
+  /** Up to when there are sums of long spans. */
+  closedUntil: Date | null;
 }
 
 export interface Series {
@@ -91,6 +93,11 @@ interface Content {
   kind: 'VIDEO' | 'STREAM';
 }
 
+interface OneContent {
+  kind: 'VIDEO' | 'STREAM';
+  id: string;
+}
+
 interface Deps {
   db: Db;
   clock: Clock;
@@ -106,6 +113,8 @@ interface Deps {
  */
 export interface Reads {
   head(query: RangeQuery): Promise<Head>;
+  /** Of the account, or of one video or stream: the series and its totals alone. */
+  series(workspaceId: string, of: OneContent | null, query: ReadQuery): Promise<Series>;
   account(workspaceId: string, query: ReadQuery): Promise<AccountReport>;
   subjects(
     workspaceId: string,
@@ -132,68 +141,94 @@ export function createReads(deps: Deps): Reads {
   const { db, sessions } = deps;
   return {
     head: (query) => readHead(deps, query),
-    subjects: (workspaceId, kind, query, wanted) => readRows(deps, { workspaceId, kind }, query, wanted),
+    subjects: async (workspaceId, kind, query, wanted) =>
+      readRows(deps, { workspaceId, kind }, query, wanted, await readHead(deps, query)),
     geography: (workspaceId, query, wanted) => readCountries(deps, workspaceId, query, wanted),
+    async series(workspaceId, of, query) {
+      if (of !== null) await findNamed(db, { workspaceId, ...of });
+      return readSeries(deps, { workspaceId, ...(of ?? ACCOUNT) }, query, await readHead(deps, query));
+    },
     async account(workspaceId, query) {
       const top = { sort: 'views', take: TOP, after: null } as const;
-      const account = { workspaceId, kind: 'ACCOUNT', id: '' } as const;
-      const [report, videos, streams] = await Promise.all([
-        readSeries(deps, account, query),
-        readRows(deps, { workspaceId, kind: 'VIDEO' }, query, top),
-        readRows(deps, { workspaceId, kind: 'STREAM' }, query, top),
+      const account = { workspaceId, ...ACCOUNT };
+      const head = await readHead(deps, query);
+      const [report, videos, streams, breakdown] = await Promise.all([
+        readSeries(deps, account, query, head),
+        readRows(deps, { workspaceId, kind: 'VIDEO' }, query, top, head),
+        readRows(deps, { workspaceId, kind: 'STREAM' }, query, top, head),
+        readBreakdown(deps, account, head, query),
       ]);
-      const breakdown = await readBreakdown(deps, account, report.head.range, query);
       return { ...report, topVideos: videos.rows, topStreams: streams.rows, breakdown };
     },
     async video(workspaceId, id, query) {
       const subject = { workspaceId, kind: 'VIDEO', id } as const;
-      const report = await readSubject(deps, subject, query);
-      const days = touchedDays(report.head.range);
-      const [watched, [sums]] = await Promise.all([
-        repository.sumRetention(db, subject, days, query.includeSelf),
-        repository.sumPieces(db, subject, [days], { includeSelf: query.includeSelf, share: null }),
+      const named = await findNamed(db, subject);
+      const head = await readHead(deps, query);
+      const days = touchedDays(head.range);
+      const counted = { includeSelf: query.includeSelf, share: null, closedUntil: head.closedUntil };
+      const [report, watched, [sums]] = await Promise.all([
+        readSubject(deps, subject, query, head),
+        repository.sumRetention(db, subject, days, counted),
+        repository.sumPieces(db, subject, [days], counted),
       ]);
-      return { ...report, retention: { watched, views: sums?.views ?? 0 } };
+      return { ...report, named, retention: { watched, views: sums?.views ?? 0 } };
     },
     async stream(workspaceId, id, query) {
-      const report = await readSubject(deps, { workspaceId, kind: 'STREAM', id }, query);
-      return { ...report, sessions: await sessions(workspaceId, id, report.head.range, MOST_SESSIONS) };
+      const subject = { workspaceId, kind: 'STREAM', id } as const;
+      const named = await findNamed(db, subject);
+      const head = await readHead(deps, query);
+      const [report, broadcasts] = await Promise.all([
+        readSubject(deps, subject, query, head),
+        sessions(workspaceId, id, head.range, MOST_SESSIONS),
+      ]);
+      return { ...report, named, sessions: broadcasts };
     },
   };
 }
 
+const ACCOUNT = { kind: 'ACCOUNT', id: '' } as const;
+
 async function readHead({ db, clock }: Deps, query: RangeQuery): Promise<Head> {
   const now = clock.ms();
   const range = readRange(query, now);
-  return { range, generatedAt: dateFromMs(now), freshUntil: await repository.findFreshUntil(db) };
+  return { range, generatedAt: dateFromMs(now), ...(await repository.findProgress(db)) };
 }
 
-async function readSeries(deps: Deps, subject: Subject, query: ReadQuery): Promise<Series> {
+async function readSeries(deps: Deps, subject: Subject, query: ReadQuery, head: Head): Promise<Series> {
   const share = shareOf(query);
-  const head = await readHead(deps, query);
-  const { range } = head;
-  const counted = { includeSelf: query.includeSelf, share };
-  const spans: Span[] = query.compare === 'PREVIOUS' ? [range, previousOf(range)] : [range];
-  const [[totals = NOTHING, previous = null], pieces] = await Promise.all([
-    repository.sumPieces(deps.db, subject, spans, counted),
-    repository.sumPieces(deps.db, subject, piecesOf(range), counted),
+  const { range, closedUntil } = head;
+  const counted = { includeSelf: query.includeSelf, share, closedUntil };
+  const read = (spans: readonly Span[]) => repository.sumPieces(deps.db, subject, spans, counted);
+  const [pieces, [previous = null]] = await Promise.all([
+    read(piecesOf(range)),
+    query.compare === 'PREVIOUS' ? read([previousOf(range)]) : [],
   ]);
   const series = range.buckets.map(({ date }, piece) => ({ ...NOTHING, ...pieces[piece], date }));
-  return { head, share, totals, previous, series };
+  return { head, share, totals: totalOf(pieces), previous, series };
 }
 
-async function readSubject(deps: Deps, subject: Content & { id: string }, query: ReadQuery) {
-  const { workspaceId, kind, id } = subject;
-  const named = await repository.findSubject(deps.db, workspaceId, kind, id);
+async function findNamed(db: Db, { workspaceId, kind, id }: Content & OneContent): Promise<NamedSubject> {
+  const named = await repository.findSubject(db, workspaceId, kind, id);
   if (named === undefined) throw notFound();
-  const report = await readSeries(deps, subject, query);
-  const breakdown = await readBreakdown(deps, subject, report.head.range, query);
-  return { ...report, id, named, breakdown };
+  return named;
 }
 
-function readBreakdown({ db }: Deps, subject: Subject, span: Span, { includeSelf }: ReadQuery) {
+async function readSubject(deps: Deps, subject: Content & OneContent, query: ReadQuery, head: Head) {
+  const [report, breakdown] = await Promise.all([
+    readSeries(deps, subject, query, head),
+    readBreakdown(deps, subject, head, query),
+  ]);
+  return { ...report, id: subject.id, breakdown };
+}
+
+function readBreakdown(
+  { db }: Deps,
+  subject: Subject,
+  { range, closedUntil }: Head,
+  { includeSelf }: ReadQuery,
+) {
   const wanted = { dimensions: DIMENSIONS[subject.kind], most: MOST_VALUES };
-  return repository.sumDimensions(db, subject, wanted, span, includeSelf);
+  return repository.sumDimensions(db, subject, wanted, range, { includeSelf, closedUntil });
 }
 
 async function readRows(
@@ -201,10 +236,10 @@ async function readRows(
   content: Content,
   query: ReadQuery,
   wanted: RowsWanted,
+  head: Head,
 ): Promise<Rows<SubjectRow>> {
   const share = shareOf(query);
-  const head = await readHead(deps, query);
-  const counted = { includeSelf: query.includeSelf, share };
+  const counted = { includeSelf: query.includeSelf, share, closedUntil: head.closedUntil };
   return { head, share, rows: await repository.sumSubjects(deps.db, content, head.range, counted, wanted) };
 }
 
@@ -226,17 +261,17 @@ async function readCountries(
   }
   const subject = await placed(deps.db, workspaceId, videoId, streamId);
   const head = await readHead(deps, query);
-  const counted = { includeSelf: query.includeSelf, share };
+  const counted = { includeSelf: query.includeSelf, share, closedUntil: head.closedUntil };
   const rows = await repository.sumValues(deps.db, subject, 'country', head.range, counted, wanted);
   return { head, share, rows };
 }
 
 async function placed(db: Db, workspaceId: string, videoId?: string, streamId?: string): Promise<Subject> {
   const id = videoId ?? streamId;
-  if (id === undefined) return { workspaceId, kind: 'ACCOUNT', id: '' };
-  const kind = videoId === undefined ? 'STREAM' : 'VIDEO';
-  if ((await repository.findSubject(db, workspaceId, kind, id)) === undefined) throw notFound();
-  return { workspaceId, kind, id };
+  if (id === undefined) return { workspaceId, ...ACCOUNT };
+  const subject = { workspaceId, kind: videoId === undefined ? 'STREAM' : 'VIDEO', id } as const;
+  await findNamed(db, subject);
+  return subject;
 }
 
 /** The UTC days that a span has a part of. */

@@ -50,8 +50,10 @@ function accountRoutes({ reads }: Deps): Route[] {
       query: shapes.SeriesQuery,
       reply: { status: 200, schema: shapes.AccountAnalytics, csv: ACCOUNT_COLUMNS },
       async handler({ caller, acceptsCsv }, { query }) {
-        const report = answers.toAccount(await reads.account(caller.workspaceId, { ...query }));
-        return acceptsCsv ? table(ACCOUNT_COLUMNS, report.series) : report;
+        const { workspaceId } = caller;
+        return acceptsCsv
+          ? table(ACCOUNT_COLUMNS, answers.accountPieces(await reads.series(workspaceId, null, query)))
+          : answers.toAccount(await reads.account(workspaceId, query));
       },
     }),
   );
@@ -173,8 +175,10 @@ function subjectRoutes({ reads }: Deps): Route[] {
       query: shapes.SeriesQuery,
       reply: { status: 200, schema: shapes.VideoAnalytics, csv: VIDEO_SERIES },
       async handler({ caller, acceptsCsv }, { params, query }) {
-        const report = answers.toVideo(await reads.video(caller.workspaceId, params.id, { ...query }));
-        return acceptsCsv ? table(VIDEO_SERIES, report.series) : report;
+        const { workspaceId } = caller;
+        if (!acceptsCsv) return answers.toVideo(await reads.video(workspaceId, params.id, query));
+        const of = { kind: 'VIDEO', id: params.id } as const;
+        return table(VIDEO_SERIES, answers.videoPieces(await reads.series(workspaceId, of, query)));
       },
     }),
     defineRoute({
@@ -188,8 +192,10 @@ function subjectRoutes({ reads }: Deps): Route[] {
       query: shapes.SeriesQuery,
       reply: { status: 200, schema: shapes.StreamAnalytics, csv: STREAM_SERIES },
       async handler({ caller, acceptsCsv }, { params, query }) {
-        const report = answers.toStream(await reads.stream(caller.workspaceId, params.id, { ...query }));
-        return acceptsCsv ? table(STREAM_SERIES, report.series) : report;
+        const { workspaceId } = caller;
+        if (!acceptsCsv) return answers.toStream(await reads.stream(workspaceId, params.id, query));
+        const of = { kind: 'STREAM', id: params.id } as const;
+        return table(STREAM_SERIES, answers.streamPieces(await reads.series(workspaceId, of, query)));
       },
     }),
   ];

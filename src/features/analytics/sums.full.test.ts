@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { history, placed } from '../../../test/analytics/history.ts';
 import { openLife } from '../../../test/analytics/life.ts';
-import { differences, readFacts, readSums, recount } from '../../../test/analytics/recount.ts';
+import { wrongSums } from '../../../test/analytics/recount.ts';
 import { createTestDatabase } from '../../../test/harness/database.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -64,7 +64,7 @@ test('workers that are killed while facts come lose none and count none twice', 
   }
   isOver = true;
   await Promise.all(writers);
-  const sums = createSums({ db, clock: systemClock, facts, rawDays: 90, onRun() {} });
+  const sums = createSums({ db, clock: systemClock, facts, rawDays: 90 });
   // The database server notices after a while that the last workers are gone.
   await until(async () => {
     await sums.run();
@@ -72,7 +72,6 @@ test('workers that are killed while facts come lose none and count none twice', 
       await sql`select count(*) as facts from fact where xid >= (select next_xid from fact_sum_state)`;
     return row?.facts === 0;
   });
-  const counted = await readFacts(sql, 'wsp_');
-  assert.deepEqual(differences(await readSums(sql, 'wsp_'), recount(counted)), []);
+  assert.deepEqual(await wrongSums(sql, 'wsp_'), []);
   await database.close();
 });

@@ -68,11 +68,19 @@ export async function planForFacts(tx: Tx): Promise<void> {
       set_config('work_mem', '64MB', true)`.execute(tx);
 }
 
+export interface State {
+  nextXid: string;
+  /** Spans that end until then are made; null before the first are. */
+  closedUntil: Date | null;
+}
+
 /** @returns where the sums are, or undefined while another process adds to them. */
-export async function lockState(tx: Tx, whenTaken: 'skip' | 'wait'): Promise<string | undefined> {
-  const query = tx.selectFrom('fact_sum_state').select('next_xid').forNoKeyUpdate();
-  const row = await (whenTaken === 'skip' ? query.skipLocked() : query).executeTakeFirst();
-  return row?.next_xid;
+export function lockState(tx: Tx, whenTaken: 'skip' | 'wait'): Promise<State | undefined> {
+  const query = tx
+    .selectFrom('fact_sum_state')
+    .select(['next_xid as nextXid', 'closed_until as closedUntil'])
+    .forNoKeyUpdate();
+  return (whenTaken === 'skip' ? query.skipLocked() : query).executeTakeFirst();
 }
 
 /** The next facts in order of their transactions, which are taken whole. */
@@ -124,13 +132,12 @@ export async function deleteSeen(db: Db, before: Date): Promise<void> {
   await db.deleteFrom('analytics_seen').where('at', '<', before).execute();
 }
 
-/** Of these days everything goes that is made of facts. */
+/** Of these days everything goes that is made of facts; longer spans are made anew with `makeSpans`. */
 export async function deleteSums(tx: Tx, { days: { from, to } }: Pick<Scope, 'days'>): Promise<void> {
-  const tables = [
-    ...(['analytics_total', 'analytics_share', 'analytics_retention', 'analytics_seen'] as const),
-    ...(['usage_total', 'usage_request'] as const),
-  ];
-  for (const table of tables)
+  for (const table of ['analytics_total', 'analytics_share', 'usage_total', 'analytics_retention'] as const)
+    await sql`
+      delete from ${sql.table(table)} where span in (15, 1440) and at >= ${from} and at < ${to}`.execute(tx);
+  for (const table of ['analytics_seen', 'usage_request'] as const)
     await tx.deleteFrom(table).where('at', '>=', from).where('at', '<', to).execute();
 }
 
@@ -140,7 +147,7 @@ export async function daysWithoutFacts(db: Db, from: Date, to: Date): Promise<st
     select to_char(day at time zone 'UTC', 'YYYY-MM-DD') as day
     from generate_series(${from}::timestamptz, ${to}::timestamptz - interval '24 hours', interval '24 hours') day
     where to_regclass('fact_' || to_char(day at time zone 'UTC', 'YYYYMMDD')) is null
-      and (exists (select from analytics_total where at = day and span = 1440)
+      and (exists (select from analytics_total where at >= day and at < day + interval '24 hours' and span = 15)
         or exists (select from usage_total where at = day and span = 1440))
       and not exists (select from fact where created_at >= day and created_at < day + interval '24 hours')
     order by 1`.execute(db);

@@ -1,10 +1,12 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { DAY_MS } from '../../kernel/durations.ts';
+import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Facts } from '../facts/index.ts';
 import type { Scope } from './beacons.repository.ts';
+import * as closing from './closing.repository.ts';
 import * as counts from './counts.repository.ts';
-import { findFreshUntil } from './reads.repository.ts';
+import { findProgress } from './reads.repository.ts';
+import { beginOf, closingsAround, closingsOf } from './spans.rules.ts';
 import * as repository from './sums.repository.ts';
 
 /** Adds up what facts say (docs/decisions/analytics.md#sums). */
@@ -18,6 +20,8 @@ export interface Sums {
    * @throws {Error} in words for people, where a day is none or its facts are not there any more.
    */
   rebuild(from: string | undefined, to: string | undefined): Promise<{ days: string[] }>;
+  /** How far the sums are behind, as far as this process knows: runs that fail leave it growing. */
+  behindSec(): number;
 }
 
 interface Deps {
@@ -26,8 +30,6 @@ interface Deps {
   facts: Pick<Facts, 'renumber'>;
   /** For so many days facts are kept. */
   rawDays: number;
-  /** How far the sums are behind. */
-  onRun(behindSec: number): void;
   /** The most facts that are added in one transaction. */
   chunk?: number;
 }
@@ -36,22 +38,24 @@ interface Deps {
 const CHUNK = 20_000;
 /** Facts of a day come on the next one at the latest. */
 const SEEN_DAYS = 2;
+/** What comes later than that is added to each span by itself. */
+const CLOSED_AFTER_MS = 10 * MINUTE_MS;
 
-export function createSums({ db, clock, facts: written, rawDays, onRun, chunk = CHUNK }: Deps): Sums {
+export function createSums({ db, clock, facts: written, rawDays, chunk = CHUNK }: Deps): Sums {
+  let freshMs = clock.ms();
   /** @returns how many facts were added, and whether there are more. */
   const step = (horizon: repository.Horizon, at: Date) =>
     db.transaction().execute(async (tx) => {
       await repository.planForFacts(tx);
-      const fromXid = await repository.lockState(tx, 'skip');
-      if (fromXid === undefined) return { facts: 0, isDone: true };
+      const state = await repository.lockState(tx, 'skip');
+      if (state === undefined) return { facts: 0, isDone: true };
+      const { nextXid: fromXid, closedUntil } = state;
       const found = await repository.findChunk(tx, fromXid, horizon.ended, chunk);
       const isDone = found.lastXid === null || found.facts < chunk;
       const belowXid = isDone ? later(fromXid, horizon.ended) : behind(found.lastXid);
       if (found.lastXid !== null) {
-        await addAll(
-          tx,
-          scopeOf(fromXid, belowXid, { from: found.from.getTime(), to: found.to.getTime() + 1 }),
-        );
+        const happened = { from: found.from.getTime(), to: found.to.getTime() + 1 };
+        await addAll(tx, { ...scopeOf(fromXid, belowXid, happened), closedUntil });
       }
       await repository.moveState(tx, belowXid);
       if (isDone) await repository.markFresh(tx, horizon, at);
@@ -60,12 +64,16 @@ export function createSums({ db, clock, facts: written, rawDays, onRun, chunk = 
 
   const rebuildDay = (fromMs: number) =>
     db.transaction().execute(async (tx) => {
-      const belowXid = await repository.lockState(tx, 'wait');
-      if (belowXid === undefined) return;
-      const scope = scopeOf('0', belowXid, { from: fromMs, to: fromMs + DAY_MS });
-      await repository.deleteSums(tx, scope);
+      const state = await repository.lockState(tx, 'wait');
+      if (state === undefined) return;
+      const scope = scopeOf('0', state.nextXid, { from: fromMs, to: fromMs + DAY_MS });
       await repository.planForFacts(tx);
-      await addAll(tx, scope);
+      await repository.deleteSums(tx, scope);
+      await addAll(tx, { ...scope, closedUntil: null });
+      for (const one of closingsAround(dateFromMs(fromMs), state.closedUntil)) {
+        await closing.deleteSpans(tx, one);
+        await closing.makeSpans(tx, one);
+      }
     });
 
   return {
@@ -80,11 +88,13 @@ export function createSums({ db, clock, facts: written, rawDays, onRun, chunk = 
         facts += added.facts;
         ({ isDone } = added);
       }
-      const fresh = (await findFreshUntil(db))?.getTime() ?? 0;
-      await repository.deleteSeen(db, dateFromMs(dayOf(fresh) - SEEN_DAYS * DAY_MS));
-      onRun(Math.max(0, clock.ms() - fresh) / 1000);
+      freshMs = (await findProgress(db)).freshUntil?.getTime() ?? 0;
+      // Before the first time that all was counted, nothing is known to be over.
+      if (freshMs > 0) await closeUntil(db, beginOf(dateFromMs(freshMs - CLOSED_AFTER_MS), 15));
+      await repository.deleteSeen(db, dateFromMs(dayOf(freshMs) - SEEN_DAYS * DAY_MS));
       return facts;
     },
+    behindSec: () => Math.max(0, clock.ms() - freshMs) / 1000,
     async rebuild(from, to) {
       const { first, last } = parseDays({ from, to }, dayOf(clock.ms()), rawDays);
       const gone = await repository.daysWithoutFacts(db, dateFromMs(first), dateFromMs(last + DAY_MS));
@@ -101,6 +111,24 @@ export function createSums({ db, clock, facts: written, rawDays, onRun, chunk = 
   };
 }
 
+/** Makes longer spans whose time is over, a day in each transaction, unless another process is at it. */
+async function closeUntil(db: Db, target: Date): Promise<void> {
+  for (let isDone = false; !isDone; ) {
+    isDone = await db.transaction().execute(async (tx) => {
+      const state = await repository.lockState(tx, 'skip');
+      if (state === undefined) return true;
+      const from = state.closedUntil ?? (await closing.firstSum(tx)) ?? target;
+      if (from > target || state.closedUntil?.getTime() === target.getTime()) return true;
+      const until = dateFromMs(Math.min(from.getTime() + DAY_MS, target.getTime()));
+      await repository.planForFacts(tx);
+      if (state.closedUntil === null) await closing.deleteEverySpan(tx);
+      for (const one of closingsOf(from, until)) await closing.makeSpans(tx, one);
+      await closing.setClosed(tx, until);
+      return until >= target;
+    });
+  }
+}
+
 /**
  * A place that no transaction has come to yet is of another server, where the database was before.
  *
@@ -108,9 +136,9 @@ export function createSums({ db, clock, facts: written, rawDays, onRun, chunk = 
  */
 function adopt({ db, facts }: Pick<Deps, 'db' | 'facts'>, { begun }: repository.Horizon): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
-    const nextXid = await repository.lockState(tx, 'skip');
+    const { nextXid } = (await repository.lockState(tx, 'skip')) ?? {};
     if (nextXid === undefined || BigInt(nextXid) <= BigInt(begun)) return false;
-    const freshUntil = (await findFreshUntil(tx)) ?? dateFromMs(0);
+    const freshUntil = (await findProgress(tx)).freshUntil ?? dateFromMs(0);
     await facts.renumber(tx, { nextXid, freshUntil });
     await repository.resetState(tx);
     return true;
@@ -123,7 +151,11 @@ async function addAll(tx: Tx, scope: Scope): Promise<void> {
   await counts.addRequests(tx, scope);
 }
 
-function scopeOf(fromXid: string, belowXid: string, happened: { from: number; to: number }): Scope {
+function scopeOf(
+  fromXid: string,
+  belowXid: string,
+  happened: { from: number; to: number },
+): Omit<Scope, 'closedUntil'> {
   const from = dayOf(happened.from);
   const to = dayOf(happened.to - 1) + DAY_MS;
   const around = { from: dateFromMs(from - 2 * DAY_MS), to: dateFromMs(to + 2 * DAY_MS) };

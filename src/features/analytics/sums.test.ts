@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { differences, readFacts, readSums, recount } from '../../../test/analytics/recount.ts';
+import { wrongSums } from '../../../test/analytics/recount.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { commandLine, runCommand } from '../../../test/harness/command-line.ts';
@@ -24,7 +24,7 @@ const freshUntil = async () =>
   (await app.container.db.selectFrom('fact_sum_state').select('fresh_until').executeTakeFirst())?.fresh_until;
 const viewsOf = async (workspaceId: string) => {
   const rows = await app.container.sql`
-    select views from analytics_total where workspace_id = ${workspaceId} and subject_kind = 'ACCOUNT' and span = 1440`;
+    select views from analytics_total where workspace_id = ${workspaceId} and subject_kind = 'ACCOUNT' and span = 15`;
   return rows.reduce((sum, { views }) => sum + Number(views), 0);
 };
 
@@ -62,13 +62,27 @@ test('days of standstill are caught up in steps, and nobody is counted twice by 
   for (let n = 0; n < 900; n++)
     facts.note({ kind: 'VIEW', workspaceId, subjectId: `vid_${n % 3}`, at: new Date(start + n * 150_000) });
   await facts.close();
-  const ran: number[] = [];
-  const open = () =>
-    createSums({ db, clock, facts, rawDays: 90, onRun: (seconds) => ran.push(seconds), chunk: 200 });
-  const added = await Promise.all([open().run(), open().run()]);
+  const open = () => createSums({ db, clock, facts, rawDays: 90, chunk: 200 });
+  const [one, other] = [open(), open()];
+  const added = await Promise.all([one.run(), other.run()]);
   assert.equal(added[0] + added[1], 900);
   assert.equal(await viewsOf(workspaceId), 900);
-  assert.deepEqual(ran, [0, 0]);
+  assert.deepEqual([one.behindSec(), other.behindSec()], [0, 0]);
+});
+
+test('what the sums are behind grows while runs fail', async () => {
+  const { sql, metrics } = app.container;
+  const behind = async () =>
+    /^marquee_sums_behind_seconds (.*)$/m.exec(await metrics.registry.metrics())?.[1];
+  await run();
+  assert.equal(await behind(), '0');
+  await sql`alter table fact_sum_state rename to away`;
+  clock.advance(90_000);
+  await assert.rejects(run(), /fact_sum_state/);
+  assert.equal(await behind(), '90');
+  await sql`alter table away rename to fact_sum_state`;
+  await run();
+  assert.equal(await behind(), '0');
 });
 
 test('a database that came from another server is counted on, with what was not counted there', async () => {
@@ -102,7 +116,7 @@ test('the operator makes days anew, and is told which ones cannot be', async () 
     await commandLine(app, 'analytics', 'rebuild', '--from', from, '--to', today, '--json'),
   );
   assert.equal(Object(made).days.length, 4);
-  assert.deepEqual(differences(await readSums(sql, 'wsp_'), recount(await readFacts(sql, 'wsp_'))), []);
+  assert.deepEqual(await wrongSums(sql, 'wsp_'), []);
   assert.equal(await viewsOf('wsp_new'), 0);
   await run();
   assert.equal(await viewsOf('wsp_new'), 1);

@@ -15,23 +15,20 @@ const rebuild = {
 export const sums: Noun = {
   commands: [rebuild],
   build({ db, clock, config, metrics, facts }) {
-    const sums = createSums({
-      db,
-      clock,
-      facts,
-      rawDays: config.ANALYTICS_RAW_DAYS,
-      onRun: metrics.sumsBehind,
-    });
+    const sums = createSums({ db, clock, facts, rawDays: config.ANALYTICS_RAW_DAYS });
     return {
-      tasks: () => [
-        {
-          name: 'sums',
-          everyMs: RUN_MS,
-          run: async () => {
-            await sums.run();
+      tasks() {
+        metrics.sumsBehind(() => sums.behindSec());
+        return [
+          {
+            name: 'sums',
+            everyMs: RUN_MS,
+            run: async () => {
+              await sums.run();
+            },
           },
-        },
-      ],
+        ];
+      },
       commands: () => [
         {
           command: rebuild,

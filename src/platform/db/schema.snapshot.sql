@@ -36,8 +36,11 @@ create table analytics_retention (
   at timestamp with time zone not null,
   is_self boolean not null,
   watched integer[] not null,
-  constraint analytics_retention_pkey PRIMARY KEY (workspace_id, video_id, at, is_self)
+  span integer not null,
+  constraint analytics_retention_pkey PRIMARY KEY (workspace_id, video_id, span, at, is_self),
+  constraint analytics_retention_span_check CHECK ((span = ANY (ARRAY[1440, 5760, 23040, 92160])))
 );
+CREATE INDEX analytics_retention_span ON public.analytics_retention USING btree (span, at);
 
 create table analytics_seen (
   at timestamp with time zone not null,
@@ -56,24 +59,24 @@ create table analytics_share (
   subject_id text not null,
   dimension text not null,
   value text not null,
-  span smallint not null,
+  span integer not null,
   at timestamp with time zone not null,
   is_self boolean not null,
   views bigint not null default 0,
   unique_viewers bigint not null default 0,
   watch_ms bigint not null default 0,
   constraint analytics_share_dimension_check CHECK ((dimension = ANY (ARRAY['country'::text, 'device'::text, 'browser'::text, 'os'::text, 'referrer'::text, 'quality'::text, 'source'::text]))),
-  constraint analytics_share_pkey PRIMARY KEY (workspace_id, subject_kind, subject_id, dimension, span, value, at, is_self),
-  constraint analytics_share_span_check CHECK ((span = ANY (ARRAY[15, 1440]))),
+  constraint analytics_share_pkey PRIMARY KEY (workspace_id, subject_kind, subject_id, dimension, span, at, value, is_self),
+  constraint analytics_share_span_check CHECK ((span = ANY (ARRAY[15, 60, 240, 1440, 5760, 23040, 92160]))),
   constraint analytics_share_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['ACCOUNT'::text, 'VIDEO'::text, 'STREAM'::text])))
 );
-CREATE INDEX analytics_share_day ON public.analytics_share USING btree (workspace_id, subject_kind, subject_id, dimension, at) WHERE (span = 1440);
+CREATE INDEX analytics_share_span ON public.analytics_share USING btree (span, at);
 
 create table analytics_total (
   workspace_id text not null,
   subject_kind text not null,
   subject_id text not null,
-  span smallint not null,
+  span integer not null,
   at timestamp with time zone not null,
   is_self boolean not null,
   views bigint not null default 0,
@@ -93,10 +96,11 @@ create table analytics_total (
   viewer_samples bigint not null default 0,
   bitrate_kbit bigint not null default 0,
   constraint analytics_total_pkey PRIMARY KEY (workspace_id, subject_kind, subject_id, span, at, is_self),
-  constraint analytics_total_span_check CHECK ((span = ANY (ARRAY[15, 1440]))),
+  constraint analytics_total_span_check CHECK ((span = ANY (ARRAY[15, 60, 240, 1440, 5760, 23040, 92160]))),
   constraint analytics_total_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['ACCOUNT'::text, 'VIDEO'::text, 'STREAM'::text])))
 );
 CREATE INDEX analytics_total_at ON public.analytics_total USING btree (workspace_id, subject_kind, span, at);
+CREATE INDEX analytics_total_span ON public.analytics_total USING btree (span, at);
 
 create table api_key (
   id text not null,
@@ -838,6 +842,7 @@ create table fact_sum_state (
   fresh_until timestamp with time zone not null,
   mark_xid xid8,
   mark_at timestamp with time zone,
+  closed_until timestamp with time zone,
   constraint fact_sum_state_is_only_check CHECK (is_only),
   constraint fact_sum_state_pkey PRIMARY KEY (is_only)
 );
@@ -2090,6 +2095,7 @@ create table usage_request (
   rate_limited bigint not null,
   constraint usage_request_pkey PRIMARY KEY (workspace_id, at, key_id)
 );
+CREATE INDEX usage_request_at ON public.usage_request USING btree (at);
 
 create table usage_total (
   workspace_id text not null,
@@ -2101,7 +2107,7 @@ create table usage_total (
   constraint usage_total_pkey PRIMARY KEY (workspace_id, metric, span, at),
   constraint usage_total_span_check CHECK ((span = ANY (ARRAY[15, 1440])))
 );
-CREATE INDEX usage_total_recent ON public.usage_total USING btree (at) WHERE (span = 15);
+CREATE INDEX usage_total_span ON public.usage_total USING btree (span, at);
 
 create table user_session (
   id text not null,

@@ -14,14 +14,17 @@ export const VALUES = {
     plan: ['FREE', 'STAR', 'PRO', 'VIP'],
     embed_mode: ['OPEN', 'ALLOWLIST'],
   },
+  analytics_retention: {
+    span: [1440, 5760, 23040, 92160],
+  },
   analytics_share: {
     subject_kind: ['ACCOUNT', 'VIDEO', 'STREAM'],
     dimension: ['country', 'device', 'browser', 'os', 'referrer', 'quality', 'source'],
-    span: [],
+    span: [15, 60, 240, 1440, 5760, 23040, 92160],
   },
   analytics_total: {
     subject_kind: ['ACCOUNT', 'VIDEO', 'STREAM'],
-    span: [],
+    span: [15, 60, 240, 1440, 5760, 23040, 92160],
   },
   api_key: {
     scope: ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'],
@@ -164,7 +167,7 @@ export const VALUES = {
     status_before_dispute: ['PAID', 'PARTIALLY_REFUNDED'],
   },
   quota_notice: {
-    told: [],
+    told: [0, 80, 95, 100],
   },
   restream: {
     start_mode: ['WITH_BROADCAST', 'WITH_SIGNAL', 'MANUAL'],
@@ -240,7 +243,7 @@ export const VALUES = {
   },
   usage_total: {
     metric: ['STORAGE', 'EGRESS', 'ENCODE', 'LIVE', 'ROOM', 'REQUEST', 'DELIVERY'],
-    span: [],
+    span: [15, 1440],
   },
   video: {
     status: ['UPLOADING', 'QUEUED', 'PROCESSING', 'READY', 'FAILED'],
@@ -265,6 +268,7 @@ export const VALUES = {
 export type AccountRole = (typeof VALUES.account.role)[number];
 export type AccountPlan = (typeof VALUES.account.plan)[number];
 export type AccountEmbedMode = (typeof VALUES.account.embed_mode)[number];
+export type AnalyticsRetentionSpan = (typeof VALUES.analytics_retention.span)[number];
 export type AnalyticsShareSubjectKind = (typeof VALUES.analytics_share.subject_kind)[number];
 export type AnalyticsShareDimension = (typeof VALUES.analytics_share.dimension)[number];
 export type AnalyticsShareSpan = (typeof VALUES.analytics_share.span)[number];
@@ -397,6 +401,7 @@ export interface AnalyticsRetentionTable {
   at: Date;
   is_self: boolean;
   watched: number[];
+  span: AnalyticsRetentionSpan;
 }
 
 export interface AnalyticsSeenTable {
@@ -904,6 +909,7 @@ export interface FactSumStateTable {
   fresh_until: Date;
   mark_xid: string | null;
   mark_at: Date | null;
+  closed_until: Date | null;
 }
 
 export interface FollowTable {
