@@ -3,6 +3,7 @@ import { MODES, SCOPES } from '../kernel/access.ts';
 import { dateFromMs } from '../kernel/clock.ts';
 import type { Plan } from '../kernel/plans.ts';
 import { VALUES } from '../platform/db/tables.generated.ts';
+import { contentCommands } from './cli-content.ts';
 import { maintenanceCommands } from './cli-maintenance.ts';
 import { oneOf, optional, required, several, UsageError, type Values } from './cli-values.ts';
 import { remoteCommands } from './cli-webhooks.ts';
@@ -19,6 +20,8 @@ const OPTIONS: ParseArgsOptionsConfig = {
   plan: { type: 'string' },
   role: { type: 'string' },
   unverified: { type: 'boolean' },
+  suspended: { type: 'boolean' },
+  match: { type: 'string' },
   account: { type: 'string' },
   scope: { type: 'string' },
   permission: { type: 'string', multiple: true },
@@ -33,6 +36,7 @@ const OPTIONS: ParseArgsOptionsConfig = {
   events: { type: 'string' },
   'print-secret': { type: 'boolean' },
   payload: { type: 'string' },
+  reason: { type: 'string' },
   to: { type: 'string' },
   from: { type: 'string' },
   keep: { type: 'string' },
@@ -84,9 +88,14 @@ const accountCreate: Command = {
 };
 
 const accountList: Command = {
-  usage: 'account list',
-  async run({ accounts }) {
-    const rows = await accounts.list();
+  usage: 'account list [--plan FREE|STAR|PRO|VIP] [--role USER|ADMIN] [--suspended] [--match TEXT]',
+  async run({ accounts }, values) {
+    const rows = await accounts.list({
+      plan: oneOf(values, 'plan', VALUES.account.plan),
+      role: oneOf(values, 'role', VALUES.account.role),
+      isSuspended: values.suspended === true ? true : undefined,
+      match: optional(values, 'match'),
+    });
     return {
       data: rows.map((row) => ({
         id: row.id,
@@ -247,6 +256,7 @@ const coreCommands: readonly [name: string, command: Command][] = [
   ['key create', keyCreate],
   ['key list', keyList],
   ['key revoke', keyRevoke],
+  ...contentCommands,
   ['mail list', mailList],
   ['mail show', mailShow],
   ['migrate', migrateCommand],

@@ -179,6 +179,18 @@ describe('while the server runs', { concurrency: 4 }, () => {
     });
     const accounts: unknown = await json('account', 'list');
     assert.ok(Array.isArray(accounts));
+    const listed = async (...filter: string[]) => {
+      const rows: unknown = await json('account', 'list', '--match', account.email.toUpperCase(), ...filter);
+      return Array.isArray(rows) ? rows.length : rows;
+    };
+    assert.deepEqual(
+      [
+        await listed('--plan', 'VIP', '--role', 'USER'),
+        await listed('--suspended'),
+        await listed('--plan', 'PRO'),
+      ],
+      [1, 0, 0],
+    );
     const row = Object(accounts.find((one) => Object(one).id === account.id));
     assert.match(row.createdAt, ISO);
     assert.deepEqual(row, {

@@ -54,8 +54,27 @@ const SUMMARY = [
   'created_at',
 ] as const;
 
-export function listAccounts(db: Db): Promise<AccountSummary[]> {
-  return db.selectFrom('account').select(SUMMARY).orderBy('id').execute();
+export interface AccountFilter {
+  plan?: Plan | undefined;
+  role?: AccountSummary['role'] | undefined;
+  isSuspended?: true | undefined;
+  /** Part of the address, the user name or the name, in any case. */
+  match?: string | undefined;
+}
+
+export function listAccounts(db: Db, filter: AccountFilter): Promise<AccountSummary[]> {
+  const { plan, role, isSuspended, match } = filter;
+  let query = db.selectFrom('account').select(SUMMARY);
+  if (plan !== undefined) query = query.where('plan', '=', plan);
+  if (role !== undefined) query = query.where('role', '=', role);
+  if (isSuspended === true) query = query.where('suspended_at', 'is not', null);
+  if (match !== undefined) {
+    const pattern = `%${match.replace(/[\\%_]/g, '\\$&')}%`;
+    query = query.where((eb) =>
+      eb.or([eb('email', 'ilike', pattern), eb('username', 'ilike', pattern), eb('name', 'ilike', pattern)]),
+    );
+  }
+  return query.orderBy('id').execute();
 }
 
 export function findByUsername(db: Db, username: string): Promise<AccountSummary | undefined> {

@@ -44,7 +44,7 @@ export interface Accounts {
   passwordMinLength: number;
   /** What signing in reads and writes of an account. */
   credentials: typeof credentials;
-  list(): Promise<repository.AccountSummary[]>;
+  list(filter: repository.AccountFilter): Promise<repository.AccountSummary[]>;
   /** @throws {AppError} NOT_FOUND. */
   byEmail(email: string): Promise<repository.AccountSummary>;
   /** @throws {AppError} NOT_FOUND. */
@@ -86,7 +86,7 @@ export function createAccounts(deps: Deps): Accounts {
     },
     passwordMinLength: rules.PASSWORD_MIN,
     credentials,
-    list: () => repository.listAccounts(db),
+    list: (filter) => repository.listAccounts(db, filter),
     async byEmail(email) {
       const account = await repository.findByEmail(db, rules.normaliseEmail(email));
       if (account === undefined) throw notFound();

@@ -21,7 +21,7 @@ interface Deps {
   videos: {
     list(
       workspaceId: string,
-      filter: { status: ['READY']; visibility: ['PUBLIC'] },
+      filter: { status: ['READY']; visibility: ['PUBLIC']; isShown: true },
       page: PageRequest,
     ): Promise<ShownVideo[]>;
   };
@@ -83,7 +83,7 @@ export function createContent(deps: Deps): Content {
         }));
     },
     async videos(workspaceId, page) {
-      const rows = await videos.list(workspaceId, { status: ['READY'], ...PUBLIC }, page);
+      const rows = await videos.list(workspaceId, { status: ['READY'], isShown: true, ...PUBLIC }, page);
       return rows.map((row) => toChannelVideo(deps, row));
     },
     async streams(workspaceId, page) {

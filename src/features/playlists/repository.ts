@@ -45,7 +45,8 @@ const cover = (of: RawBuilder<SqlBool>) => sql<Pick<ShownPlaylist, 'cover_video_
 
 const ANY = sql<SqlBool>`true`;
 /** What everybody may watch. */
-const PUBLIC = sql<SqlBool>`(video.visibility = 'PUBLIC' and video.status = 'READY' and video.deleted_at is null)`;
+const PUBLIC = sql<SqlBool>`(video.visibility = 'PUBLIC' and video.status = 'READY' and video.deleted_at is null
+  and video.taken_down_at is null)`;
 
 function selectPlaylists(db: Db, workspaceId: string, of = ANY) {
   return db

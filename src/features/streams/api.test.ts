@@ -70,6 +70,7 @@ describe('POST /streams', () => {
         health: null,
         metadata: {},
         externalId: null,
+        takedown: null,
         thumbnailUrl: null,
         createdAt,
         updatedAt: createdAt,

@@ -134,6 +134,54 @@ export const streamRecordingReady = defineEvent({
   },
 });
 
+export const streamTakenDown = defineEvent({
+  type: 'stream.taken_down',
+  description:
+    'The operator of the platform has taken a stream down: its broadcast has ended, and it is disabled.',
+  data: Type.Object({
+    streamId,
+    title: Type.String(),
+    reason: Type.String(),
+    takenDownAt: Instant,
+    sequence,
+  }),
+  sample: {
+    streamId: SAMPLE_ID,
+    title: 'Friday night live',
+    reason: 'Somebody else owns the match.',
+    takenDownAt: '2026-11-20T09:30:00.000Z',
+    sequence: 8,
+  },
+  notice: {
+    severity: 'CRITICAL',
+    words: ({ title, reason, streamId: id }) => ({
+      title: 'A stream was taken down',
+      body: `Nobody can publish to "${title}" or watch it any more. The reason: ${reason} If you do not agree, open a support ticket.`,
+      resource: { type: 'STREAM', id },
+    }),
+  },
+});
+
+export const streamRestored = defineEvent({
+  type: 'stream.restored',
+  description: 'A stream that was taken down can be enabled again.',
+  data: Type.Object({ streamId, title: Type.String(), restoredAt: Instant, sequence }),
+  sample: {
+    streamId: SAMPLE_ID,
+    title: 'Friday night live',
+    restoredAt: '2026-11-22T09:00:00.000Z',
+    sequence: 9,
+  },
+  notice: {
+    severity: 'INFO',
+    words: ({ title, streamId: id }) => ({
+      title: 'A stream can be used again',
+      body: `"${title}" is disabled until you enable it.`,
+      resource: { type: 'STREAM', id },
+    }),
+  },
+});
+
 export const streamEvents: EventDefinition[] = [
   streamLive,
   streamEnded,
@@ -146,4 +194,6 @@ export const streamEvents: EventDefinition[] = [
   streamKeyRotated,
   streamHealthChanged,
   streamRecordingReady,
+  streamTakenDown,
+  streamRestored,
 ];

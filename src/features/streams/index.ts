@@ -27,6 +27,8 @@ export { createSignalSimulations } from './simulation.service.ts';
 export { createStreamSnapshots } from './snapshot.service.ts';
 export { createStreamStates } from './states.service.ts';
 export { streamTailRoutes } from './tails.routes.ts';
+export type { StreamTakedowns } from './takedown.service.ts';
+export { createStreamTakedowns } from './takedown.service.ts';
 export type { StreamFollower } from './transitions.ts';
 export type { Viewers } from './viewers.service.ts';
 export { createViewers, VIEWER_FLUSH_MS } from './viewers.service.ts';

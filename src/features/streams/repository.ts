@@ -73,6 +73,8 @@ const SHOWN = [
   'health',
   'metadata',
   'external_id',
+  'taken_down_at',
+  'takedown_reason',
   'created_at',
   'updated_at',
 ] as const satisfies readonly (keyof StreamRow)[];
@@ -382,6 +384,7 @@ export function findSnapshot(db: Db, id: string) {
     ])
     .where('stream.id', '=', id)
     .where('stream.deleted_at', 'is', null)
+    .where('stream.taken_down_at', 'is', null)
     .where('account.suspended_at', 'is', null)
     .executeTakeFirst();
 }

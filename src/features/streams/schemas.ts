@@ -11,6 +11,7 @@ import {
   Title,
   Visibility,
 } from '../../http/schema.ts';
+import { Takedown, toTakedown } from '../../http/takedown.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { StreamLinks as PlaybackLinks } from '../playback/index.ts';
@@ -117,6 +118,7 @@ export const Stream = named(
         description: 'A picture of the signal, renewed every 30 seconds; null without a signal.',
       }),
     ),
+    takedown: NullableObject(Takedown),
     createdAt: Instant,
     updatedAt: Instant,
     mode: OneOf(MODES),
@@ -163,6 +165,7 @@ export const Stream = named(
     metadata: {},
     externalId: null,
     thumbnailUrl: null,
+    takedown: null,
     createdAt: '2026-11-20T09:00:00.000Z',
     updatedAt: '2026-11-20T09:00:00.000Z',
     mode: 'live',
@@ -298,6 +301,7 @@ export function toStream(row: ShownStream, view: StreamView): Stream {
     peakViewers: row.peak_viewers,
     health: shownHealth(row),
     thumbnailUrl: row.has_signal ? view.links.thumbnailUrl({ ...row, isLive: row.is_live }) : null,
+    takedown: toTakedown(row),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     mode: view.mode,

@@ -199,6 +199,7 @@ export function createStreams(deps: StreamDeps): Streams {
     update: (workspaceId, id, input) =>
       locked(workspaceId, id, async (tx, row, append) => {
         await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
+        if (input.enabled === true) assertNotTakenDown(row);
         if (input.enabled === false && row.is_live)
           throw liveConflict('It cannot be disabled while it is live.');
         if (input.enabled === false) await kick(tx, id, 'disabled');
@@ -257,7 +258,14 @@ function liveConflict(message: string): AppError {
   return new AppError('CONFLICT', { message });
 }
 
-async function kick(tx: Tx, streamId: string, reason: string): Promise<void> {
+function assertNotTakenDown({ takedown_reason: reason }: StreamRow): void {
+  if (reason === null) return;
+  const message = `The operator has taken the stream down: ${reason}`;
+  throw new AppError('CONFLICT', { field: 'enabled', message });
+}
+
+/** Ends the connection of whoever publishes. */
+export async function kick(tx: Tx, streamId: string, reason: string): Promise<void> {
   const open = await repository.findOpenIngest(tx, streamId);
   if (open !== undefined) await repository.updateIngest(tx, open.id, { kick_reason: reason });
 }

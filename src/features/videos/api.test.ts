@@ -79,6 +79,7 @@ describe('POST /videos', () => {
       viewCount: 0,
       publishedAt: null,
       publishAt: null,
+      takedown: null,
       createdAt: now,
       updatedAt: now,
       mode: 'live',

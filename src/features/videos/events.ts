@@ -114,6 +114,47 @@ export const videoCaptionReady = defineEvent({
   sample: { videoId: SAMPLE_ID, language: 'en', isAuto: false, sequence: 6 },
 });
 
+export const videoTakenDown = defineEvent({
+  type: 'video.taken_down',
+  description: 'The operator of the platform has taken a video down: nobody is shown it.',
+  data: Type.Object({ videoId, title: Type.String(), reason: Type.String(), takenDownAt: Instant, sequence }),
+  sample: {
+    videoId: SAMPLE_ID,
+    title: 'Opening night',
+    reason: 'Somebody else owns the music.',
+    takenDownAt: '2026-11-21T09:00:00.000Z',
+    sequence: 9,
+  },
+  notice: {
+    severity: 'CRITICAL',
+    words: ({ title, reason, videoId: id }) => ({
+      title: 'A video was taken down',
+      body: `Nobody can watch "${title}" any more. The reason: ${reason} If you do not agree, open a support ticket.`,
+      resource: { type: 'VIDEO', id },
+    }),
+  },
+});
+
+export const videoRestored = defineEvent({
+  type: 'video.restored',
+  description: 'A video that was taken down is shown again, as its visibility says.',
+  data: Type.Object({ videoId, title: Type.String(), restoredAt: Instant, sequence }),
+  sample: {
+    videoId: SAMPLE_ID,
+    title: 'Opening night',
+    restoredAt: '2026-11-22T09:00:00.000Z',
+    sequence: 10,
+  },
+  notice: {
+    severity: 'INFO',
+    words: ({ title, videoId: id }) => ({
+      title: 'A video is back',
+      body: `"${title}" is shown again, as its visibility says.`,
+      resource: { type: 'VIDEO', id },
+    }),
+  },
+});
+
 // The way of a file to a playable video.
 
 export const videoUploadCompleted = defineEvent({
@@ -207,6 +248,8 @@ export const videoEvents: EventDefinition[] = [
   videoPublished,
   videoUnpublished,
   videoCaptionReady,
+  videoTakenDown,
+  videoRestored,
   videoUploadCompleted,
   videoProcessingStarted,
   videoProcessingCompleted,

@@ -33,6 +33,8 @@ export { toLinked } from './schemas.ts';
 export type { UploadSessions, VideoDeleted, Videos } from './service.ts';
 export { createVideos } from './service.ts';
 export { createVideoSnapshots } from './snapshot.service.ts';
+export type { VideoTakedowns } from './takedown.service.ts';
+export { createVideoTakedowns } from './takedown.service.ts';
 export { thumbnailRoutes } from './thumbnails/routes.ts';
 export type { Thumbnails } from './thumbnails/service.ts';
 export { createThumbnails } from './thumbnails/service.ts';

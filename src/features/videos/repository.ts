@@ -102,6 +102,8 @@ const SHOWN = [
   'video.view_count',
   'video.published_at',
   'video.publish_at',
+  'video.taken_down_at',
+  'video.takedown_reason',
   'video.created_at',
   'video.updated_at',
 ] as const;
@@ -163,6 +165,8 @@ export interface VideoFilter {
   streamId?: string | undefined;
   /** Part of the title, in any case. */
   q?: string | undefined;
+  /** Not those that the operator has taken down. */
+  isShown?: true | undefined;
 }
 
 export function listVideos(
@@ -171,7 +175,7 @@ export function listVideos(
   filter: VideoFilter,
   page: PageRequest,
 ): Promise<ShownVideo[]> {
-  const { status, visibility, tag, externalId, streamId, q } = filter;
+  const { status, visibility, tag, externalId, streamId, q, isShown } = filter;
   let query = selectShown(db)
     .modifyFront(plannedWithValues)
     .where('video.workspace_id', '=', workspaceId)
@@ -184,6 +188,7 @@ export function listVideos(
   if (externalId !== undefined) query = query.where('video.external_id', '=', externalId);
   if (streamId !== undefined) query = query.where('video.stream_id', '=', streamId);
   if (q !== undefined) query = query.where('video.title', 'ilike', `%${q.replace(/[\\%_]/g, '\\$&')}%`);
+  if (isShown === true) query = query.where('video.taken_down_at', 'is', null);
   return query.orderBy('video.id', page.order).limit(page.take).execute();
 }
 
@@ -196,6 +201,7 @@ export async function countPublicVideos(db: Db, workspaceId: string): Promise<nu
     .where('status', '=', 'READY')
     .where('visibility', '=', 'PUBLIC')
     .where('deleted_at', 'is', null)
+    .where('taken_down_at', 'is', null)
     .executeTakeFirstOrThrow();
   return count;
 }

@@ -12,6 +12,7 @@ import {
   Title,
   Visibility,
 } from '../../http/schema.ts';
+import { Takedown, toTakedown } from '../../http/takedown.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { LinkedVideo, VideoLinks } from '../playback/index.ts';
@@ -191,6 +192,7 @@ export const Video = named(
     viewCount: Type.Integer(),
     publishedAt: Nullable(Instant),
     publishAt: Nullable(Instant),
+    takedown: NullableObject(Takedown),
     createdAt: Instant,
     updatedAt: Instant,
     mode: OneOf(MODES),
@@ -231,6 +233,7 @@ export const Video = named(
     viewCount: 1024,
     publishedAt: '2026-11-20T09:00:00.000Z',
     publishAt: null,
+    takedown: null,
     createdAt: '2026-11-20T09:00:00.000Z',
     updatedAt: '2026-11-20T09:00:00.000Z',
     mode: 'live',
@@ -309,6 +312,7 @@ export function toVideo(row: ShownVideo, view: { mode: Mode; links: VideoLinks }
     viewCount: row.view_count,
     publishedAt: iso(row.published_at),
     publishAt: iso(row.publish_at),
+    takedown: toTakedown(row),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     mode,

@@ -55,6 +55,7 @@ export function findSnapshot(db: Db, id: string) {
     ])
     .where('video.id', '=', id)
     .where('video.deleted_at', 'is', null)
+    .where('video.taken_down_at', 'is', null)
     .where('account.suspended_at', 'is', null)
     .executeTakeFirst();
 }

@@ -94,8 +94,13 @@ function portsOf(needs: Needs): CheckoutPorts {
     testCardOf,
     publicUrl,
     async videoOf(workspaceId, id) {
-      const { title, visibility, price_cents: price } = await videos.get(workspaceId, id);
-      return { title, priceCents: visibility === 'PURCHASE' ? price : null };
+      const {
+        title,
+        visibility,
+        price_cents: price,
+        taken_down_at: goneAt,
+      } = await videos.get(workspaceId, id);
+      return { title, priceCents: visibility === 'PURCHASE' && goneAt === null ? price : null };
     },
     memberPath,
     mayLeadTo: async (caller, url) => (await domains.refusal(caller, url)) === null,

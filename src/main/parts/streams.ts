@@ -9,12 +9,14 @@ import {
   createStreamSignals,
   createStreamStates,
   createStreams,
+  createStreamTakedowns,
   type HealthSeries,
   type SignalSimulations,
   STREAM_DELETED_TOPIC,
   STREAM_TOPIC,
   type StreamSignals,
   type Streams,
+  type StreamTakedowns,
   streamRoutes,
   streamTailRoutes,
 } from '../../features/streams/index.ts';
@@ -37,6 +39,7 @@ interface Gives {
   healthSeries: HealthSeries;
   streams: Streams;
   streamTails: StreamTails;
+  streamTakedowns: StreamTakedowns;
 }
 
 export function streamsPart(needs: Needs): Built<Gives> {
@@ -50,6 +53,7 @@ export function streamsPart(needs: Needs): Built<Gives> {
     guesses: createGuesses(needs.caps(MINUTE_SEC), 'stream-key'),
     graceMs: config.SIGNAL_GRACE_MS,
   });
+  const streamTakedowns = createStreamTakedowns({ ...needs, recorder, follower });
   const simulations = createSignalSimulations({ ...needs, streams });
   const airtime = createAirtime(needs);
   const healthSeries = createHealthSeries({ ...needs, streams });
@@ -61,7 +65,7 @@ export function streamsPart(needs: Needs): Built<Gives> {
     deletedTopic: STREAM_DELETED_TOPIC,
   });
   return {
-    gives: { signals, simulations, healthSeries, streams, streamTails: tails },
+    gives: { signals, simulations, healthSeries, streams, streamTails: tails, streamTakedowns },
     part: {
       routes: () => [
         ...streamRoutes({ streams, simulations, healthSeries, links, cursors }),

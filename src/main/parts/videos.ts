@@ -11,12 +11,14 @@ import {
   createRetention,
   createThumbnails,
   createVideos,
+  createVideoTakedowns,
   thumbnailRoutes,
   type UploadSessions,
   type VideoIntake,
   type VideoProcessing,
   type VideoPurge,
   type Videos,
+  type VideoTakedowns,
   videoRoutes,
 } from '../../features/videos/index.ts';
 import { type Built, EVERY } from '../part.ts';
@@ -36,6 +38,7 @@ interface Gives {
   videos: Videos;
   audience: Audience;
   videoPurge: VideoPurge;
+  videoTakedowns: VideoTakedowns;
 }
 
 export function videosPart(needs: Needs): Built<Gives> {
@@ -55,7 +58,7 @@ export function videosPart(needs: Needs): Built<Gives> {
     mayWatch: async (video, viewer) => (await access.passFor(video, viewer)) !== null,
   });
   return {
-    gives: { videos, audience, videoPurge },
+    gives: { videos, audience, videoPurge, videoTakedowns: createVideoTakedowns(needs) },
     part: {
       routes: () => [
         ...videoRoutes({ videos, links, cursors, Upload }),

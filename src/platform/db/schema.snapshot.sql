@@ -1735,10 +1735,13 @@ create table stream (
   banned_words text[] not null default '{}'::text[],
   restream_ids text[] not null default '{}'::text[],
   tier_ids text[] not null default '{}'::text[],
+  taken_down_at timestamp with time zone,
+  takedown_reason text,
   constraint stream_chat_mode_check CHECK ((chat_mode = ANY (ARRAY['OPEN'::text, 'FOLLOWERS'::text, 'TIER'::text, 'OFF'::text]))),
   constraint stream_latency_mode_check CHECK ((latency_mode = ANY (ARRAY['STANDARD'::text, 'LOW'::text]))),
   constraint stream_pkey PRIMARY KEY (id),
   constraint stream_record_visibility_check CHECK ((record_visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text, 'FOLLOWERS'::text, 'TIER'::text, 'PURCHASE'::text]))),
+  constraint stream_takedown_reason CHECK (((taken_down_at IS NULL) = (takedown_reason IS NULL))),
   constraint stream_visibility_check CHECK ((visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text, 'FOLLOWERS'::text, 'TIER'::text, 'PURCHASE'::text]))),
   constraint stream_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
@@ -2181,9 +2184,12 @@ create table video (
   has_preview boolean not null default false,
   retention_said_at timestamp with time zone,
   retention_said_for timestamp with time zone,
+  taken_down_at timestamp with time zone,
+  takedown_reason text,
   constraint video_pkey PRIMARY KEY (id),
   constraint video_source_check CHECK ((source = ANY (ARRAY['UPLOAD'::text, 'IMPORT'::text, 'RECORDING'::text, 'CLIP'::text]))),
   constraint video_status_check CHECK ((status = ANY (ARRAY['UPLOADING'::text, 'QUEUED'::text, 'PROCESSING'::text, 'READY'::text, 'FAILED'::text]))),
+  constraint video_takedown_reason CHECK (((taken_down_at IS NULL) = (takedown_reason IS NULL))),
   constraint video_visibility_check CHECK ((visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text, 'FOLLOWERS'::text, 'TIER'::text, 'PURCHASE'::text]))),
   constraint video_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );

@@ -1542,6 +1542,8 @@ export interface StreamTable {
   banned_words: Generated<string[]>;
   restream_ids: Generated<string[]>;
   tier_ids: Generated<string[]>;
+  taken_down_at: Date | null;
+  takedown_reason: string | null;
 }
 
 export interface StreamHealthPointTable {
@@ -1851,6 +1853,8 @@ export interface VideoTable {
   has_preview: Generated<boolean>;
   retention_said_at: Date | null;
   retention_said_for: Date | null;
+  taken_down_at: Date | null;
+  takedown_reason: string | null;
 }
 
 export interface VideoCaptionTable {

@@ -72,7 +72,7 @@ export async function forgetViewers(db: Db, before: Date): Promise<void> {
   await db.deleteFrom('video_view').where('counted_at', '<=', before).execute();
 }
 
-/** What everybody may see, newest first: PUBLIC, READY, of the live mode, of accounts in good standing. */
+/** What everybody may see, newest first: PUBLIC, READY, not taken down, of the live mode, of accounts in good standing. */
 function selectPublic(db: Db, except: string, limit: number) {
   return db
     .selectFrom('video')
@@ -96,6 +96,7 @@ function selectPublic(db: Db, except: string, limit: number) {
     .where('video.status', '=', 'READY')
     .where('video.visibility', '=', 'PUBLIC')
     .where('video.deleted_at', 'is', null)
+    .where('video.taken_down_at', 'is', null)
     .where('video.id', '!=', except)
     .where('workspace.mode', '=', 'live')
     .where('account.suspended_at', 'is', null)

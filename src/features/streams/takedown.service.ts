@@ -1,0 +1,62 @@
+import { nextSequence } from '../../events/index.ts';
+import { AppError, notFound } from '../../kernel/errors.ts';
+import { stopLocked } from './broadcast.service.ts';
+import { streamRestored, streamTakenDown } from './events.ts';
+import * as repository from './repository.ts';
+import { kick, STREAM_TOPIC, type StreamDeps } from './service.ts';
+
+/** What the operator does about a stream of whatever account. An id of none is NOT_FOUND. */
+export interface StreamTakedowns {
+  /**
+   * Its broadcast and its encoder end, and nobody is shown it, whatever token they have; it is disabled, and the
+   * owner is told why. Again: another reason.
+   *
+   * @returns its title.
+   */
+  takeDown(id: string, reason: string): Promise<string>;
+  /** It stays disabled until its owner enables it. @throws {AppError} CONFLICT for one that is not taken down. */
+  restore(id: string): Promise<string>;
+}
+
+type Deps = Pick<StreamDeps, 'events' | 'bus' | 'clock' | 'recorder' | 'follower' | 'facts'>;
+
+export function createStreamTakedowns(deps: Deps): StreamTakedowns {
+  const { events, bus, clock, recorder, follower, facts } = deps;
+  return {
+    async takeDown(id, reason) {
+      const title = await events.transaction(async (tx, append) => {
+        const row = await repository.lockAnyStream(tx, id);
+        if (row === undefined || row.deleted_at !== null) throw notFound();
+        const now = clock.now();
+        if (row.is_live) await stopLocked({ tx, append, recorder, follower, facts, now }, row);
+        await kick(tx, id, 'taken down');
+        const takenDownAt = row.taken_down_at ?? now;
+        const columns = { taken_down_at: takenDownAt, takedown_reason: reason, enabled: false };
+        await repository.updateStream(tx, id, { ...columns, updated_at: now });
+        const sequence = await nextSequence(tx, 'stream', id);
+        const told = { streamId: id, title: row.title, reason, takenDownAt: takenDownAt.toISOString() };
+        await append(streamTakenDown, row.workspace_id, { ...told, sequence });
+        return row.title;
+      });
+      bus.publish(STREAM_TOPIC, id);
+      return title;
+    },
+    async restore(id) {
+      const title = await events.transaction(async (tx, append) => {
+        const row = await repository.lockAnyStream(tx, id);
+        if (row === undefined || row.deleted_at !== null) throw notFound();
+        if (row.taken_down_at === null)
+          throw new AppError('CONFLICT', { message: 'The stream is not taken down.' });
+        const now = clock.now();
+        const columns = { taken_down_at: null, takedown_reason: null, updated_at: now };
+        await repository.updateStream(tx, id, columns);
+        const sequence = await nextSequence(tx, 'stream', id);
+        const told = { streamId: id, title: row.title, restoredAt: now.toISOString(), sequence };
+        await append(streamRestored, row.workspace_id, told);
+        return row.title;
+      });
+      bus.publish(STREAM_TOPIC, id);
+      return title;
+    },
+  };
+}

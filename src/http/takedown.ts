@@ -1,0 +1,17 @@
+import Type, { type Static } from 'typebox';
+import { named } from './named.ts';
+import { Instant } from './schema.ts';
+
+/** What the operator has taken down, as its owner sees it (docs/api/videos.md#taken-down). */
+export const Takedown = named('Takedown', Type.Object({ reason: Type.String(), takenDownAt: Instant }), {
+  reason: 'Somebody else owns the music.',
+  takenDownAt: '2026-11-21T09:00:00.000Z',
+});
+
+export function toTakedown(row: {
+  taken_down_at: Date | null;
+  takedown_reason: string | null;
+}): Static<typeof Takedown> | null {
+  const { taken_down_at: at, takedown_reason: reason } = row;
+  return at === null || reason === null ? null : { reason, takenDownAt: at.toISOString() };
+}

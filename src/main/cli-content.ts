@@ -1,0 +1,45 @@
+import { required, UsageError, type Values } from './cli-values.ts';
+import type { Result } from './command.ts';
+import type { Container } from './container.ts';
+
+/** What the operator does with content of whatever account (docs/guides/operating.md#content). */
+interface ContentCommand {
+  usage: string;
+  run(container: Container, values: Values): Promise<Result>;
+}
+
+const MAX_REASON = 1000;
+
+/** By the prefix of the id. */
+function takedownsOf({ videoTakedowns, streamTakedowns }: Container, id: string) {
+  if (id.startsWith('vid_')) return videoTakedowns;
+  if (id.startsWith('str_')) return streamTakedowns;
+  throw new UsageError('--id is that of a video (vid_…) or a stream (str_…)');
+}
+
+const takedown: ContentCommand = {
+  usage: 'content takedown --id VIDEO_ID|STREAM_ID --reason TEXT',
+  async run(container, values) {
+    const id = required(values, 'id');
+    const reason = required(values, 'reason').trim();
+    if (reason === '' || reason.length > MAX_REASON) {
+      throw new UsageError(`--reason is a text of at most ${MAX_REASON} characters, which the owner reads`);
+    }
+    const title = await takedownsOf(container, id).takeDown(id, reason);
+    return { data: { id, title, reason }, text: `took down ${id}; its owner is told why` };
+  },
+};
+
+const restore: ContentCommand = {
+  usage: 'content restore --id VIDEO_ID|STREAM_ID',
+  async run(container, values) {
+    const id = required(values, 'id');
+    const title = await takedownsOf(container, id).restore(id);
+    return { data: { id, title }, text: `restored ${id}` };
+  },
+};
+
+export const contentCommands: readonly [name: string, command: ContentCommand][] = [
+  ['content takedown', takedown],
+  ['content restore', restore],
+];
