@@ -242,3 +242,9 @@ export async function isUnattended(db: Db): Promise<boolean> {
           and j.heartbeat_on > clock_timestamp() - interval '30 seconds')`.execute(db);
   return rows.length > 0;
 }
+
+/** Jobs whose payload names one of the ids are gone, also those that run: they cannot confirm what they did. */
+export async function forgetNaming(db: Db, ids: readonly string[], exceptId: string): Promise<void> {
+  const named = ids.map((id) => sql`strpos(data::text, ${id}) > 0 or group_id = ${id}`);
+  await sql`delete from pgboss.job where id <> ${exceptId} and (${sql.join(named, sql` or `)})`.execute(db);
+}

@@ -5,6 +5,7 @@ export { channels } from './parts/channels.ts';
 export { imports } from './parts/imports.ts';
 export { notifications } from './parts/notifications.ts';
 export { playlists } from './parts/playlists.ts';
+export { privacy } from './parts/privacy.ts';
 export { quota } from './parts/quota.ts';
 export { revenue } from './parts/revenue.ts';
 export { subscribers } from './parts/subscribers.ts';

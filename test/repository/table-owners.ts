@@ -1,6 +1,7 @@
 /** The folder of `src/` that writes each table. */
 export const OWNERS: Readonly<Record<string, string>> = {
   account: 'features/accounts',
+  account_erasure: 'features/privacy',
   analytics_retention: 'features/analytics',
   analytics_seen: 'features/analytics',
   analytics_share: 'features/analytics',
@@ -137,6 +138,14 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
       ...['subscriber', 'support_ticket', 'video', 'workspace'],
     ],
     reason: 'numbers of everything, at one moment, in one statement',
+  },
+  {
+    reader: 'features/privacy',
+    tables: [
+      ...['account', 'booking', 'customer', 'recording', 'room', 'room_recording', 'stream'],
+      ...['subscription', 'team_member', 'video', 'workspace'],
+    ],
+    reason: 'what has to end before an account is erased is one look at everything',
   },
   {
     reader: 'features/usage',

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 
@@ -105,4 +106,49 @@ export async function updateAccount(
 ): Promise<boolean> {
   const result = await db.updateTable('account').set(change).where('email', '=', email).executeTakeFirst();
   return result.numUpdatedRows > 0n;
+}
+
+/** A suspension by the operator stays, with its time. */
+export async function closeAccount(tx: Tx, id: string, at: Date): Promise<void> {
+  await tx
+    .updateTable('account')
+    .set({ suspended_at: at })
+    .where('id', '=', id)
+    .where('suspended_at', 'is', null)
+    .execute();
+}
+
+export async function reopenAccount(tx: Tx, id: string, closedAt: Date): Promise<void> {
+  await tx
+    .updateTable('account')
+    .set({ suspended_at: null })
+    .where('id', '=', id)
+    .where('suspended_at', '=', closedAt)
+    .execute();
+}
+
+/** The address and the user name are free for others; nobody can sign in. */
+export async function overwriteAccount(tx: Tx, id: string): Promise<void> {
+  const word = randomBytes(8).toString('hex');
+  await tx
+    .updateTable('account')
+    .set((eb) => ({
+      email: `${word}@erased.invalid`,
+      username: `erased-${word}`,
+      password_hash: '-',
+      name: null,
+      bio: null,
+      role: 'USER',
+      email_verified_at: null,
+      locale: 'en',
+      timezone: 'UTC',
+      embed_mode: 'OPEN',
+      embed_domains: [],
+      embed_updated_at: null,
+      terms_url: null,
+      terms_accepted_at: null,
+      token_epoch: eb('token_epoch', '+', 1),
+    }))
+    .where('id', '=', id)
+    .execute();
 }

@@ -54,6 +54,12 @@ export interface Accounts {
   /** @throws {AppError} NOT_FOUND. */
   planOf(id: string): Promise<Plan>;
   isEmpty(): Promise<boolean>;
+  /** As a suspension: nobody sees it, and its keys are refused. */
+  close(tx: Tx, id: string, at: Date): Promise<void>;
+  /** Takes a `close` of that time back; a suspension by the operator stays. */
+  reopen(tx: Tx, id: string, closedAt: Date): Promise<void>;
+  /** All that says who it was is gone; the row stays, closed, for what refers to it. */
+  bury(tx: Tx, id: string): Promise<void>;
   /** Each: @throws {AppError} NOT_FOUND. */
   setPlan(email: string, plan: Plan): Promise<void>;
   suspend(email: string): Promise<void>;
@@ -99,6 +105,9 @@ export function createAccounts(deps: Deps): Accounts {
       return account;
     },
     planOf: async (id) => (await byId(id)).plan,
+    close: (tx, id, at) => repository.closeAccount(tx, id, at),
+    reopen: (tx, id, closedAt) => repository.reopenAccount(tx, id, closedAt),
+    bury: (tx, id) => repository.overwriteAccount(tx, id),
     isEmpty: async () => (await repository.countAccounts(db)) === 0,
     setPlan: (email, plan) => change(email, { plan }),
     suspend: (email) => change(email, { suspended_at: clock.now() }),

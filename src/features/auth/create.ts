@@ -17,7 +17,7 @@ import { createRegistration, type Registration, type RegistrationMode } from './
 import { createSignIn, type SignIn } from './service.ts';
 import { createSessionSignIn, type SessionSignIn } from './session-sign-in.service.ts';
 import { createSessions, type Sessions } from './sessions.service.ts';
-import { createSignIns } from './sign-ins.ts';
+import { createSignIns, type SignIns } from './sign-ins.ts';
 import { createUserTokens, type UserTokens } from './tokens.service.ts';
 import { createTwoFactor, type TwoFactor } from './two-factor.service.ts';
 
@@ -32,6 +32,9 @@ export interface Auth {
   registration: Registration;
   addressChange: AddressChange;
   passwordChange: PasswordChange;
+  signIns: SignIns;
+  /** @throws {AppError} INVALID_CREDENTIALS; RATE_LIMITED after many failures. */
+  confirmPassword(accountId: string, password: string): Promise<void>;
 }
 
 interface Deps {
@@ -85,6 +88,6 @@ export function createAuth(deps: Deps): Auth {
   const changing = { ...deps, credentials, hashPassword, identities, signIns };
   const addressChange = createAddressChange({ ...changing, normaliseEmail });
   const passwordChange = createPasswordChange({ ...changing, sessions });
-  const changes = { addressChange, passwordChange };
+  const changes = { addressChange, passwordChange, signIns, confirmPassword: identities.confirmPassword };
   return { signIn, tokens, twoFactor, links, places, sessions, sessionSignIn, registration, ...changes };
 }

@@ -66,6 +66,11 @@ export function updateSubscriber(
     .executeTakeFirstOrThrow();
 }
 
+/** On the lists of all workspaces. */
+export function findEverywhere(db: Db, email: string): Promise<SubscriberRow[]> {
+  return db.selectFrom('subscriber').selectAll().where('email', '=', email).execute();
+}
+
 export async function deleteSubscriber(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('subscriber').where('id', '=', id).execute();
 }

@@ -29,6 +29,8 @@ export interface Subscribers {
   ): Promise<{ row: SubscriberRow; isNew: boolean }>;
   list(workspaceId: string, filters: SubscriberFilters, page: PageRequest): Promise<SubscriberRow[]>;
   remove(workspaceId: string, id: string): Promise<void>;
+  /** The address is on no list any more. */
+  forget(email: string): Promise<void>;
   /** Whose list it is. @throws {AppError} NOT_FOUND for a link that is none, is too old, or void. */
   asked(id: string, token: string): Promise<{ creator: string; email: string }>;
   /** @throws {AppError} the same. */
@@ -57,17 +59,20 @@ const CONTROL = /\p{Cc}/u;
 
 export function createSubscribers(deps: Deps): Subscribers {
   const { db, events, clock, links } = deps;
+  const remove = (known: SubscriberRow) =>
+    changing(deps, known, async (work, row) => {
+      await repository.deleteSubscriber(work.tx, row.id);
+      if (row.status !== 'UNSUBSCRIBED') await tellRemoved(work, row);
+    });
   return {
     async add(workspaceId, input) {
       const entry = parse(input, clock.now());
       return events.transaction((tx, append) => add(deps, { tx, append }, workspaceId, entry));
     },
     list: (workspaceId, filters, page) => repository.listSubscribers(db, workspaceId, filters, page),
-    async remove(workspaceId, id) {
-      await changing(deps, await found(repository.findSubscriber(db, id, workspaceId)), async (work, row) => {
-        await repository.deleteSubscriber(work.tx, row.id);
-        if (row.status !== 'UNSUBSCRIBED') await tellRemoved(work, row);
-      });
+    remove: async (workspaceId, id) => remove(await found(repository.findSubscriber(db, id, workspaceId))),
+    async forget(email) {
+      for (const row of await repository.findEverywhere(db, email)) await remove(row);
     },
     async asked(id, token) {
       const row = await found(repository.findSubscriber(db, id));

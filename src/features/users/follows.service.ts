@@ -26,6 +26,8 @@ export interface Follows {
   follow(follower: Follower, username: string): Promise<Followed>;
   /** @returns what has ended. @throws {AppError} NOT_FOUND also when there is nothing to end. */
   unfollow(follower: Follower, username: string): Promise<FollowRow>;
+  /** The account follows nobody any more. */
+  endAll(accountId: string): Promise<void>;
   /** @param workspaceId of the channel. */
   isFollowing(workspaceId: string, accountId: string): Promise<boolean>;
 }
@@ -52,6 +54,16 @@ export function createFollows(deps: Deps): Follows {
     const account = await accounts.byUsername(username);
     return { ...account, workspaceId: await workspaceOf(account.id, mode) };
   };
+  const end = async (accountId: string, workspaceId: string) => {
+    const told = { userId: accountId, username: (await accounts.byId(accountId)).username };
+    return events.transaction(async (tx, append) => {
+      const row = await repository.deleteFollow(tx, workspaceId, accountId);
+      if (row === undefined) return undefined;
+      const sequence = await repository.takeFromCount(tx, workspaceId);
+      await append(followerRemoved, workspaceId, { ...told, sequence });
+      return row;
+    });
+  };
   return {
     async follow({ accountId, mode }, username) {
       const channel = await channelOf(username, mode);
@@ -72,14 +84,12 @@ export function createFollows(deps: Deps): Follows {
     },
     async unfollow({ accountId, mode }, username) {
       const { workspaceId } = await channelOf(username, mode);
-      const told = { userId: accountId, username: (await accounts.byId(accountId)).username };
-      return events.transaction(async (tx, append) => {
-        const row = await repository.deleteFollow(tx, workspaceId, accountId);
-        if (row === undefined) throw notFound();
-        const sequence = await repository.takeFromCount(tx, workspaceId);
-        await append(followerRemoved, workspaceId, { ...told, sequence });
-        return row;
-      });
+      const row = await end(accountId, workspaceId);
+      if (row === undefined) throw notFound();
+      return row;
+    },
+    async endAll(accountId) {
+      for (const workspaceId of await repository.followedBy(db, accountId)) await end(accountId, workspaceId);
     },
     isFollowing: async (workspaceId, accountId) =>
       (await repository.findFollow(db, workspaceId, accountId)) !== undefined,

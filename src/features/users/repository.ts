@@ -37,6 +37,16 @@ export function deleteFollow(
     .executeTakeFirst();
 }
 
+/** The workspaces of the channels that an account follows. */
+export async function followedBy(db: Db, followerId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('follow')
+    .select('workspace_id')
+    .where('follower_id', '=', followerId)
+    .execute();
+  return rows.map((row) => row.workspace_id);
+}
+
 /** One more. @returns the number of the event that tells of it. */
 export async function addToCount(tx: Tx, workspaceId: string): Promise<number> {
   const { event_sequence: sequence } = await tx

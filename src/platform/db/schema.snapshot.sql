@@ -30,6 +30,19 @@ create table account (
 CREATE UNIQUE INDEX account_email ON public.account USING btree (email);
 CREATE UNIQUE INDEX account_username ON public.account USING btree (username);
 
+create table account_erasure (
+  account_id text not null,
+  requested_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  keep_hash bytea,
+  begun_at timestamp with time zone,
+  erased_at timestamp with time zone,
+  constraint account_erasure_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint account_erasure_keep_hash_key UNIQUE (keep_hash),
+  constraint account_erasure_pkey PRIMARY KEY (account_id)
+);
+CREATE UNIQUE INDEX account_erasure_keep_hash_key ON public.account_erasure USING btree (keep_hash);
+
 create table analytics_retention (
   workspace_id text not null,
   video_id text not null,

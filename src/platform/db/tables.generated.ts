@@ -395,6 +395,15 @@ export interface AccountTable {
   terms_accepted_at: Date | null;
 }
 
+export interface AccountErasureTable {
+  account_id: string;
+  requested_at: Date;
+  due_at: Date;
+  keep_hash: Uint8Array | null;
+  begun_at: Date | null;
+  erased_at: Date | null;
+}
+
 export interface AnalyticsRetentionTable {
   workspace_id: string;
   video_id: string;
@@ -1990,6 +1999,7 @@ export interface WorkspaceTable {
 /** Every table, as Kysely sees it; the SQL itself is in `migrations/`. */
 export interface Database {
   account: AccountTable;
+  account_erasure: AccountErasureTable;
   analytics_retention: AnalyticsRetentionTable;
   analytics_seen: AnalyticsSeenTable;
   analytics_share: AnalyticsShareTable;

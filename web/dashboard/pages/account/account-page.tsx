@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useMode } from '../../app/mode.ts';
 import { PageHeader } from '../../components/page-header.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
+import { DeleteAccount } from './delete-account.tsx';
 import { Embedding } from './embedding.tsx';
 import { NotificationSettings } from './notification-settings.tsx';
 import { Picture } from './picture.tsx';
@@ -38,6 +39,9 @@ export function AccountPage() {
       </Section>
       <Section title={t('embed.title')}>
         <Embedding />
+      </Section>
+      <Section title={t('delete.title')}>
+        <DeleteAccount />
       </Section>
       <TimeZoneNote />
     </Stack>

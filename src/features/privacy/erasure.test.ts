@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { Browser } from '../../../test/auth/browser.ts';
+import {
+  type AuthFixture,
+  linkToken,
+  PASSWORD,
+  type Person,
+  startAuthFixture,
+} from '../../../test/auth/fixture.ts';
+import { makeResources } from '../../../test/contract/resources.ts';
+import { joinTeam } from '../../../test/harness/factories.ts';
+import { jobWorker } from '../../../test/harness/parts.ts';
+import { buyer } from '../../../test/money/buyer.ts';
+import { JobPostponed } from '../../jobs/job.ts';
+import { newId } from '../../kernel/ids.ts';
+import { HOLDINGS } from './holdings.ts';
+
+let auth: AuthFixture;
+before(async () => {
+  auth = await startAuthFixture();
+});
+after(() => auth.close());
+
+const NAME = 'Zyxwv Qwertson';
+const USERNAME = 'zyxwv-qwert';
+
+/** Where the ids of an erased account may stand: what refers to the books, and the fact of the erasure. */
+const MAY_STAY = new Set([
+  ...['account', 'account_erasure', 'workspace'],
+  ...['customer', 'payment', 'payout', 'purchase', 'sandbox_card', 'sandbox_payment', 'sandbox_refund'],
+  ...['ledger_account', 'ledger_entry', 'ledger_revenue', 'ledger_revenue_item', 'ledger_transaction'],
+]);
+
+/** Tables that this test puts nothing of the account into. A new table is filled, or named here with the others. */
+const NOT_FILLED = new Set([
+  ...['account_erasure', 'analytics_retention', 'analytics_seen', 'analytics_share', 'analytics_total'],
+  ...['api_key_retired_secret', 'availability', 'booking_feed', 'calendar_busy', 'chat_ban'],
+  ...[
+    'class_occurrence',
+    'cohort_session',
+    'cohort_session_removed',
+    'connect_account',
+    'deprecated_use',
+    'delivery_job',
+    'external_busy',
+  ],
+  ...['fact', 'idempotency_record', 'member_link', 'member_link_request', 'member_session'],
+  ...['notification_preference', 'payout', 'quota_notice', 'recording', 'recording_part', 'request_log'],
+  ...['restream_target', 'room_ban', 'room_message', 'room_participant', 'room_recording'],
+  ...['sandbox_refund', 'sign_in_challenge', 'signal_simulation', 'stream_health_point', 'stream_log'],
+  ...['stream_log_head', 'stream_viewer', 'usage_request', 'usage_total', 'video_chunk', 'video_folder'],
+  ...[
+    'video_processing',
+    'video_rendition',
+    'video_view',
+    'watched_stream',
+    'banner',
+    'channel',
+    'email_token',
+  ],
+]);
+
+async function workspacesOf(id: string): Promise<string[]> {
+  const rows = await auth.app.container.sql<
+    { id: string }[]
+  >`select id from workspace where account_id = ${id}`;
+  return rows.map((row) => row.id);
+}
+
+/** Every row of every table that says one of the words, in text or in bytes; by table. */
+async function tablesSaying(words: readonly string[]): Promise<string[]> {
+  const { sql } = auth.app.container;
+  const tables = await sql<{ name: string; shown: string }[]>`
+    select format('%I.%I', n.nspname, c.relname) as name,
+      coalesce((select inhparent::regclass::text from pg_inherits where inhrelid = c.oid), c.oid::regclass::text) as shown
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema') order by 1`;
+  const like = words.flatMap((word) => [word, Buffer.from(word).toString('hex')]).map((word) => `%${word}%`);
+  const said: string[] = [];
+  for (const { name, shown } of tables) {
+    const found = await sql`select 1 from ${sql.unsafe(name)} t where t::text ilike any(${like}) limit 1`;
+    if (found.length > 0) said.push(shown);
+  }
+  return [...new Set(said)];
+}
+
+/** Files of the data folder that say one of the words, in their name or in what is in them. */
+function filesSaying(words: readonly string[]): string[] {
+  const root = auth.app.container.config.DATA_DIR;
+  if (!existsSync(root)) return [];
+  return readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => {
+    const full = join(root, path);
+    const text = statSync(full).isFile() ? readFileSync(full, 'latin1') : '';
+    return words.some((word) => path.includes(word) || text.includes(word));
+  });
+}
+
+const close = (browser: Browser, password = PASSWORD) =>
+  browser.send('DELETE', '/me', { body: { password } });
+
+/** The job, once; so many statements later its process is gone. @returns how many it made. */
+async function runJob(accountId: string, most = Number.POSITIVE_INFINITY): Promise<number> {
+  const { db } = auth.app.container;
+  const executor = db.getExecutor();
+  let made = 0;
+  const counting = () => {
+    if (made === most) throw new Error('killed');
+    made += 1;
+    return executor;
+  };
+  Object.defineProperty(db, 'getExecutor', { value: counting, configurable: true });
+  try {
+    await jobWorker(auth.app.container, 'account.erase').run({
+      id: '00000000-0000-4000-8000-000000000000',
+      payload: { accountId },
+      attempt: 1,
+      isLast: false,
+      lost: 0,
+      signal: new AbortController().signal,
+      confirm: async () => {},
+    });
+    return made;
+  } finally {
+    Reflect.deleteProperty(db, 'getExecutor');
+  }
+}
+
+/** A person with everything: resources of every kind, and traces with another creator. */
+async function fill(person: Person, other: Person): Promise<void> {
+  const { app } = auth;
+  const { key } = person;
+  const { sql, store, accounts } = app.container;
+  const put = (path: string, body: object, by = key) =>
+    app.request(path.startsWith('/me') ? 'PATCH' : 'POST', path, { key: by, body });
+  (await put('/me', { name: NAME, username: USERNAME, bio: `Write to ${person.email}` })).assertOk(200);
+  const [live = ''] = await workspacesOf(person.id);
+  await makeResources(app, key);
+  const { recoveryCodes } = await auth.enrol(person, await auth.token(person));
+  const browser = new Browser(app);
+  const body = { email: person.email, password: PASSWORD };
+  const challengeId = (await browser.send('POST', '/auth/session', { body })).string('challengeId');
+  const second = { challengeId, code: recoveryCodes[0] };
+  browser.begun(await browser.send('POST', '/auth/session/2fa', { body: second }));
+  (await browser.get('/me')).assertOk(200);
+  await store.put(`w/${live}/v/vid_1/original/a.mp4`, Buffer.from(`by ${NAME}`), 'video/mp4');
+  await sql`insert into avatar (id, account_id, image, created_at) values (${newId('ava')}, ${person.id}, ${Buffer.from(NAME)}, now())`;
+
+  // With another creator: followed, subscribed, in the team, bought, waiting, in the chat, told of.
+  const [theirs = ''] = await workspacesOf(other.id);
+  const { username } = await accounts.byId(other.id);
+  (await app.request('POST', `/users/${username}/subscribe`, { key })).assertOk(201);
+  (await put('/subscribers', { email: person.email, name: NAME }, other.key)).assertOk(201);
+  await joinTeam(app.container.db, { accountId: other.id, userId: person.id, teamRole: 'EDITOR' });
+  await (await buyer(app, theirs, person.email)).pay('4242 4242 4242 4242');
+  await makeResources(app, other.key);
+  await sql`update booking set customer_email = ${person.email}, customer_name = ${NAME}, status = 'COMPLETED'
+    where workspace_id = ${theirs}`;
+  await sql`update waitlist_entry set email = ${person.email}, name = ${NAME} where workspace_id = ${theirs}`;
+  await sql`update checkout set customer_email = ${person.email} where workspace_id = ${theirs}`;
+  await sql`insert into chat_message (id, stream_id, seq, at, text, author_id, created_at)
+    select ${newId('msg')}, id, 900, now(), 'Hello', ${person.id}, now() from stream where workspace_id = ${theirs} limit 1`;
+  await sql`insert into notification (id, account_id, type, title, body, severity, created_at)
+    values (${newId('ntf')}, ${other.id}, 'follower.added', ${`@${USERNAME} follows you`}, null, 'INFO', now())`;
+  await put('/team/invitations', { email: person.email, teamRole: 'EDITOR' }, other.key);
+  await app.container.auth.registration.invite(person.email);
+  (await app.request('POST', `/users/${USERNAME}/subscribe`, { key: other.key })).assertOk(201);
+  await sql`update mail set status = 'SENT'`;
+}
+
+/** What has to end before, ended. */
+async function endAll(person: Person): Promise<void> {
+  const { sql } = auth.app.container;
+  const mine = await workspacesOf(person.id);
+  await sql`update subscription set status = 'EXPIRED', ended_at = now() where workspace_id = any(${mine})`;
+  await sql`update booking set status = 'COMPLETED' where workspace_id = any(${mine})`;
+  await sql`delete from team_member where account_id = ${person.id}`;
+}
+
+describe('an account with everything', () => {
+  let person: Person;
+  let other: Person;
+  let ids: string[] = [];
+  const browser = () => new Browser(auth.app);
+
+  before(async () => {
+    person = await auth.person();
+    other = await auth.person();
+    await fill(person, other);
+    ids = [person.id, ...(await workspacesOf(person.id))];
+  });
+
+  const signedIn = async () => {
+    await auth.app.container.sql`delete from two_factor where account_id = ${person.id}`;
+    const one = browser();
+    await one.signIn(person);
+    return one;
+  };
+
+  test('has rows in every table but those that are named', async () => {
+    const { sql } = auth.app.container;
+    const mine = await tablesSaying([...ids, person.email]);
+    const parents = Object.entries(HOLDINGS).filter(([, { of }]) => of === 'rows');
+    for (const [table] of parents) {
+      const [row] = await sql<{ count: number }[]>`select count(*)::int as count from ${sql(table)}`;
+      if ((row?.count ?? 0) > 0) mine.push(table);
+    }
+    // Known by the id of a book, not of the workspace.
+    mine.push('ledger_entry');
+    const held = Object.entries(HOLDINGS).filter(([, { of }]) => of !== 'nobody');
+    const empty = held
+      .map(([table]) => table)
+      .filter((table) => !mine.includes(table) && !NOT_FILLED.has(table));
+    assert.deepEqual(empty, [], 'fill them, or name them in NOT_FILLED');
+  });
+
+  test('is not deleted while others rely on it, nor without the password, nor by a key', async () => {
+    const one = await signedIn();
+    (await close(one, 'wrong horse battery staple')).assertError('INVALID_CREDENTIALS');
+    const refused = (await close(one)).assertError('CONFLICT');
+    const said = refused.string('error.message');
+    for (const words of ['subscriptions of your members', 'coming bookings', 'members of your team'])
+      assert.ok(said.includes(words), said);
+    const byKey = await auth.app.request('DELETE', '/me', { key: person.key, body: { password: PASSWORD } });
+    byKey.assertError('ADMIN_ONLY');
+    await endAll(person);
+  });
+
+  test('is closed at once, and comes back by the link in the mail', async () => {
+    const one = await signedIn();
+    const answer = (await close(one)).assertOk(200);
+    assert.equal(answer.at('data.deleted'), true);
+    assert.equal(one.cookie, null);
+    (await auth.app.request('GET', '/me', { key: person.key })).assertError('KEY_DISABLED');
+    (await auth.login({ ...person, key: other.key })).assertError('INVALID_CREDENTIALS');
+    const token = linkToken((await auth.mailsTo(person.email)).at(-1));
+    const look = await fetch(`${auth.app.url}/keep-account?token=${token}`);
+    assert.equal(look.status, 200);
+    const keep = () =>
+      fetch(`${auth.app.url}/keep-account`, { method: 'POST', body: new URLSearchParams({ token }) });
+    assert.equal((await keep()).status, 200);
+    assert.equal((await keep()).status, 404);
+    (await auth.app.request('GET', '/me', { key: person.key })).assertOk(200);
+    await runJob(person.id);
+    assert.ok(
+      (await tablesSaying([person.email])).includes('account'),
+      'a job of one that was kept does nothing',
+    );
+  });
+
+  test('is found nowhere once it is erased, however often that is interrupted', async () => {
+    const { sql } = auth.app.container;
+    const said = [person.email, NAME, USERNAME];
+    assert.notDeepEqual(filesSaying([NAME]), []);
+    const [count] = await sql<{ followers: number }[]>`
+      select followers from follower_count where workspace_id in (select id from workspace where account_id = ${other.id} and mode = 'live')`;
+    assert.equal(count?.followers, 1);
+    await close(await signedIn());
+    await assert.rejects(runJob(person.id), JobPostponed, 'an encoder is still there');
+    await sql`update stream set has_signal = false where workspace_id = any(${ids})`;
+    let deaths = 0;
+    for (let most = 2; ; most += 11) {
+      try {
+        await runJob(person.id, most);
+        break;
+      } catch (error) {
+        assert.equal(String(error), 'Error: killed');
+        deaths += 1;
+      }
+    }
+    assert.ok(deaths > 10, `it died ${deaths} times`);
+    assert.deepEqual(await tablesSaying(said), []);
+    assert.deepEqual(
+      (await tablesSaying(ids)).filter((table) => !MAY_STAY.has(table)),
+      [],
+    );
+    assert.deepEqual(filesSaying([...said, ...ids]), []);
+    const [now] = await sql<{ followers: number }[]>`
+      select followers from follower_count where workspace_id in (select id from workspace where account_id = ${other.id} and mode = 'live')`;
+    assert.equal(now?.followers, 0);
+    (await auth.app.request('GET', '/me', { key: other.key })).assertOk(200);
+    await runJob(person.id);
+  });
+
+  test('its address and its user name are free', async () => {
+    const { accounts } = auth.app.container;
+    await accounts.create({ email: person.email, password: PASSWORD, username: USERNAME, verified: true });
+  });
+});
+
+test('a buyer without an account is erased from what every creator knows, on the operator’s command', async () => {
+  const { app } = auth;
+  const [seller, email] = [await auth.person(), 'buyer.qwert@example.com'];
+  const [live = ''] = await workspacesOf(seller.id);
+  await (await buyer(app, live, email)).pay('4242 4242 4242 4242');
+  (await app.request('POST', '/subscribers', { key: seller.key, body: { email } })).assertOk(201);
+  assert.notDeepEqual(await tablesSaying([email]), []);
+  const commands = app.container.parts.flatMap((part) => part.commands?.() ?? []);
+  const erase = commands.find(({ command }) => command.name === 'customer erase');
+  assert.ok(erase !== undefined);
+  await assert.rejects(erase.run({ email: seller.email }), /erase the account/);
+  await assert.rejects(erase.run({ email: 'nobody' }), /no e-mail address/);
+  await erase.run({ email });
+  assert.deepEqual(await tablesSaying([email]), []);
+  const bought = (await app.request('GET', '/purchases', { key: seller.key })).assertOk(200);
+  assert.equal(bought.list('data').length, 1, 'the sale stays');
+});

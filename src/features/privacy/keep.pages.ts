@@ -1,0 +1,77 @@
+import formBody from '@fastify/formbody';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { WebAssets } from '../../http/assets.ts';
+import { failurePage, refuseOtherSites, sendFailure, textOf } from '../../http/forms.ts';
+import { type Page, sendPage, siteFrame } from '../../http/page.ts';
+import { html, type SafeHtml } from '../../platform/html.ts';
+import type { Erasure } from './erasure.service.ts';
+
+interface Deps {
+  erasure: Pick<Erasure, 'isKeepable' | 'keep'>;
+  assets: WebAssets;
+}
+
+type FormRequest = FastifyRequest<{ Querystring: Record<string, unknown>; Body: unknown }>;
+
+const FORM_BYTES = 4096;
+const GONE = { heading: 'This link is no longer good', text: 'The account was kept already, or is erased.' };
+
+/** `/keep-account`: the way back from a deleted account (docs/api/me.md#deleting-the-account). */
+export function keepPages({ erasure, assets }: Deps): (app: FastifyInstance) => void {
+  return (app) => {
+    app.register(async (scope) => {
+      await scope.register(formBody, { bodyLimit: FORM_BYTES });
+      scope.addHook('onRequest', refuseOtherSites);
+      scope.setErrorHandler((error, _request, reply) =>
+        sendFailure(assets, error, reply, (refused) => failurePage(refused, GONE)),
+      );
+      scope.get('/keep-account', async (request: FormRequest, reply) => {
+        const token = textOf(request.query, 'token');
+        return sendPage(reply, assets, (await erasure.isKeepable(token)) ? keepForm(token) : gone());
+      });
+      scope.post('/keep-account', async (request: FormRequest, reply) => {
+        const isKept = await erasure.keep(textOf(request.body, 'token'));
+        return sendPage(reply, assets, isKept ? kept() : gone());
+      });
+    });
+  };
+}
+
+function page(status: number, title: string, content: SafeHtml): Page {
+  return {
+    status,
+    title: `${title} · Marquee`,
+    head: html`<meta name="robots" content="noindex">`,
+    body: siteFrame(
+      'page notice',
+      html`<h1>${title}</h1>
+${content}`,
+    ),
+    frames: "'none'",
+    forms: true,
+  };
+}
+
+function keepForm(token: string): Page {
+  return page(
+    200,
+    'Keep your account',
+    html`<form class="form" method="post" action="/keep-account">
+<input type="hidden" name="token" value="${token}">
+<button class="button" type="submit">Keep the account</button>
+</form>`,
+  );
+}
+
+function kept(): Page {
+  return page(
+    200,
+    'Your account is back',
+    html`<p>Everything is as it was, and your API keys work again.</p>
+<p><a class="button" href="/dashboard">Sign in</a></p>`,
+  );
+}
+
+function gone(): Page {
+  return page(404, GONE.heading, html`<p>${GONE.text}</p>`);
+}

@@ -1,0 +1,16 @@
+/** Tells of the deletion of an account, and how it is kept. */
+export function deletedMail(to: string, { dueAt, link }: { dueAt: Date; link: string }) {
+  return {
+    kind: 'account-deleted',
+    to,
+    subject: 'Your account is deleted',
+    text: `You have deleted your Marquee account. Nobody sees it any more, and its API keys have ended.
+
+On ${dueAt.toISOString().slice(0, 10)} everything of it is erased: videos, streams, people, numbers, mails. Only the books of what was paid stay, without names.
+
+If you want it back, open this link before then:
+
+${link}
+`,
+  };
+}

@@ -1,0 +1,123 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import { deleteRows, overwriteRows, rowsOf, type Subject } from './rows.repository.ts';
+
+/** A person as rows of others name them. */
+export interface Person {
+  /** In its one form. */
+  email: string;
+  /** Of their account and its workspaces; none of who has no account. */
+  ids: readonly string[];
+  /** User name and name. */
+  names: readonly string[];
+}
+
+/** What takes the place of an address: unique by the id of the row, and reaches nobody (RFC 2606). */
+const NOWHERE = '@erased.invalid';
+
+/** Customers lose everything but the id that the books know. */
+async function overwriteCustomers(db: Db, condition: RawBuilder<boolean>): Promise<void> {
+  const ids = sql<boolean>`customer_id in (select id from ${sql.table('customer')} where ${condition})`;
+  await deleteRows(db, 'member_session', ids);
+  await deleteRows(db, 'member_link', ids);
+  await overwriteRows(
+    db,
+    'customer',
+    sql`email = id || ${NOWHERE}, name = null, provider_ref = null, method_ref = null, card_brand = null,
+      card_last4 = null, card_exp_month = null, card_exp_year = null, card_expiry_told = null`,
+    condition,
+  );
+}
+
+/** What has to stay of payments names nobody any more, and says nothing that somebody wrote. */
+export async function overwriteBooks(tx: Tx, subject: Subject): Promise<void> {
+  await overwriteCustomers(tx, rowsOf('customer', subject));
+  await overwriteRows(
+    tx,
+    'payment',
+    sql`request = '{}'::jsonb, action_url = null, failure_message = null, reason = null`,
+    rowsOf('payment', subject),
+  );
+  await overwriteRows(
+    tx,
+    'sandbox_payment',
+    sql`return_url = null, description = ''`,
+    rowsOf('sandbox_payment', subject),
+  );
+}
+
+/** What buyers, subscribers and guests of others have left there under an address. */
+export async function erasePerson(db: Db, person: Person): Promise<void> {
+  const { email } = person;
+  const is = (column: string) => sql<boolean>`${sql.ref(column)} = ${email}`;
+  await overwriteCustomers(db, is('email'));
+  await overwriteRows(
+    db,
+    'booking',
+    sql`customer_email = id || ${NOWHERE}, customer_name = '', intake_answers = null, cancel_reason = null`,
+    is('customer_email'),
+  );
+  await overwriteRows(db, 'waitlist_entry', sql`email = id || ${NOWHERE}, name = null`, is('email'));
+  await overwriteRows(
+    db,
+    'checkout',
+    sql`customer_email = null, client_reference_id = null, metadata = '{}'::jsonb`,
+    sql<boolean>`customer_email = ${email} or ${contains('metadata::text', [email])}`,
+  );
+  for (const table of [
+    'team_invitation',
+    'registration_invite',
+    'link_request',
+    'member_link_request',
+  ] as const)
+    await deleteRows(db, table, is('email'));
+  await eraseMentions(db, person);
+}
+
+/** Logs in which others were told of the person. */
+async function eraseMentions(db: Db, { email, ids, names }: Person): Promise<void> {
+  const exact = [email, ...ids];
+  const said = (column: string) => contains(column, exact);
+  const named = (column: string) => sql<boolean>`(${said(column)} or ${containsWord(column, names)})`;
+  const events = sql<boolean>`event_id in (select id from ${sql.table('event')} where ${said('body')})`;
+  await deleteRows(db, 'delivery_job', events);
+  await deleteRows(db, 'delivery_log', sql<boolean>`${events} or ${said('response_body')}`);
+  await deleteRows(db, 'event', said('body'));
+  await deleteRows(db, 'stream_log', said('body::text'));
+  await deleteRows(
+    db,
+    'notification',
+    sql<boolean>`${named('title')} or ${named('body')} or ${named('action_url')} or ${said('resource_id')}`,
+  );
+  await deleteRows(
+    db,
+    'mail',
+    sql<boolean>`recipient = ${email} or (status <> 'QUEUED' and ${named('subject')})`,
+  );
+  await deleteRows(db, 'request_log', named('path'));
+  if (ids.length === 0) return;
+  const among = (column: string) => sql<boolean>`${sql.ref(column)} in (${sql.join(ids)})`;
+  await deleteRows(db, 'chat_message', among('author_id'));
+  await deleteRows(db, 'chat_ban', among('author_id'));
+  await deleteRows(db, 'api_key', among('made_by'));
+  await deleteRows(db, 'team_invitation', among('invited_by'));
+  await deleteRows(db, 'team_activity', among('user_id'));
+  await overwriteRows(db, 'room_participant', sql`identity = id, name = null`, among('identity'));
+  await deleteRows(db, 'room_ban', among('identity'));
+  await deleteRows(db, 'job_turn', among('group_id'));
+}
+
+function contains(column: string, needles: readonly string[]): RawBuilder<boolean> {
+  const each = needles.map((needle) => sql`strpos(${sql.raw(column)}, ${needle}) > 0`);
+  return sql<boolean>`coalesce(${sql.join(each, sql` or `)}, false)`;
+}
+
+/** As a word of its own: a name can be part of any. */
+function containsWord(column: string, names: readonly string[]): RawBuilder<boolean> {
+  if (names.length === 0) return sql<boolean>`false`;
+  const each = names.map((name) => {
+    const escaped = name.replace(/[\\^$.*+?()[\]{}|-]/g, '\\$&');
+    return sql`${sql.raw(column)} ~* ${`(^|[^[:alnum:]_-])${escaped}($|[^[:alnum:]_-])`}`;
+  });
+  return sql<boolean>`coalesce(${sql.join(each, sql` or `)}, false)`;
+}

@@ -1,0 +1,141 @@
+import { type Selectable, sql } from 'kysely';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { AccountErasureTable } from '../../platform/db/tables.generated.ts';
+import type { Subject } from './rows.repository.ts';
+
+export type ErasureRow = Selectable<AccountErasureTable>;
+
+/** @returns false when the account is to be erased already. */
+export async function insertErasure(
+  tx: Tx,
+  row: Pick<ErasureRow, 'account_id' | 'requested_at' | 'due_at' | 'keep_hash'>,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('account_erasure')
+    .values({ ...row, begun_at: null, erased_at: null })
+    .onConflict((conflict) => conflict.column('account_id').doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** What a link to keep an account is for, while it is good. */
+export function findKeepable(db: Db, hash: Uint8Array): Promise<ErasureRow | undefined> {
+  return db
+    .selectFrom('account_erasure')
+    .selectAll()
+    .where('keep_hash', '=', hash)
+    .where('begun_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** @returns whose it was; undefined when there was nothing to take back any more. */
+export function takeBack(tx: Tx, hash: Uint8Array): Promise<ErasureRow | undefined> {
+  return tx
+    .deleteFrom('account_erasure')
+    .where('keep_hash', '=', hash)
+    .where('begun_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** From here on it is not taken back. @returns undefined when it was, or is done. */
+export function begin(db: Db, accountId: string, at: Date): Promise<ErasureRow | undefined> {
+  return db
+    .updateTable('account_erasure')
+    .set((eb) => ({ begun_at: eb.fn.coalesce('begun_at', eb.val(at)), keep_hash: null }))
+    .where('account_id', '=', accountId)
+    .where('erased_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function finish(tx: Tx, accountId: string, at: Date): Promise<void> {
+  await tx
+    .updateTable('account_erasure')
+    .set({ erased_at: at })
+    .where('account_id', '=', accountId)
+    .execute();
+}
+
+export async function workspacesOf(db: Db, accountId: string): Promise<string[]> {
+  const rows = await db.selectFrom('workspace').select('id').where('account_id', '=', accountId).execute();
+  return rows.map(({ id }) => id);
+}
+
+/** The teams of others that the person is in. */
+export async function teamsOf(db: Db, userId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('team_member')
+    .select('account_id')
+    .where('user_id', '=', userId)
+    .execute();
+  return rows.map((row) => row.account_id);
+}
+
+/** What is running, in numbers. */
+export interface Running {
+  /** Of members, to what the creator sells. */
+  soldSubscriptions: number;
+  comingBookings: number;
+  teamMembers: number;
+  /** Of the person, to others. */
+  boughtSubscriptions: number;
+  bookedTimes: number;
+  isLastAdmin: boolean;
+}
+
+/** What has to end before an account is erased; test workspaces do not count. */
+export async function countRunning(
+  db: Db,
+  { accountId, email }: { accountId: string; email: string },
+): Promise<Running> {
+  const { rows } = await sql<Running>`
+    with mine as (select id from workspace where account_id = ${accountId}),
+      mine_live as (select id from workspace where account_id = ${accountId} and mode = 'live'),
+      others_live as (select id from workspace where account_id <> ${accountId} and mode = 'live')
+    select
+      (select count(*)::int from subscription where workspace_id in (select id from mine_live)
+        and status in ('TRIALING', 'ACTIVE', 'PAST_DUE')) as "soldSubscriptions",
+      (select count(*)::int from booking where workspace_id in (select id from mine_live)
+        and status in ('CONFIRMED', 'PENDING_PAYMENT')) as "comingBookings",
+      (select count(*)::int from team_member where account_id = ${accountId}) as "teamMembers",
+      (select count(*)::int from subscription
+        where customer_id in (select id from customer where email = ${email}
+            and workspace_id in (select id from others_live))
+          and status in ('TRIALING', 'ACTIVE', 'PAST_DUE')) as "boughtSubscriptions",
+      (select count(*)::int from booking where customer_email = ${email}
+        and workspace_id in (select id from others_live)
+        and status in ('CONFIRMED', 'PENDING_PAYMENT')) as "bookedTimes",
+      exists (select from account where id = ${accountId} and role = 'ADMIN') and not exists (
+        select from account where id <> ${accountId} and role = 'ADMIN' and suspended_at is null) as "isLastAdmin"`.execute(
+    db,
+  );
+  const [running] = rows;
+  if (running === undefined) throw new Error('a statement without a table has one row');
+  return running;
+}
+
+/** Does anything still bring media into the workspaces? */
+export async function isBusy(db: Db, { workspaceIds }: Subject): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from stream where workspace_id in (${sql.join(workspaceIds)}) and (has_signal or is_live)
+    union all
+    select 1 from room where workspace_id in (${sql.join(workspaceIds)}) and status = 'ACTIVE'
+    union all
+    select 1 from recording where workspace_id in (${sql.join(workspaceIds)}) and settled_at is null
+    union all
+    select 1 from room_recording where workspace_id in (${sql.join(workspaceIds)}) and settled_at is null
+    limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Where originals lie that are not below the folder of their video. */
+export async function originalKeys(db: Db, { workspaceIds }: Subject): Promise<string[]> {
+  const rows = await db
+    .selectFrom('video')
+    .select('original_key')
+    .where('workspace_id', 'in', workspaceIds)
+    .where('original_key', 'is not', null)
+    .execute();
+  return rows.flatMap(({ original_key: key }) => (key === null ? [] : [key]));
+}
