@@ -1,3 +1,4 @@
+import { constants, fstatSync, openSync } from 'node:fs';
 import { type DestinationStream, pino } from 'pino';
 
 /** What the program logs with; pino behind it. */
@@ -22,29 +23,69 @@ const redactPaths = SECRET_NAMES.flatMap((name) => [`["${name}"]`, `*["${name}"]
 
 const FLUSH_BYTES = 65_536;
 const FLUSH_MS = 250;
+/** While nobody reads; what comes then is lost. */
+const HELD_BYTES = 2 ** 24;
+/** When the process ends: nobody has taken anything for so long. */
+const SILENT_MS = 1000;
 
 let standardOutput: DestinationStream | undefined;
 
 /** Lines are gathered for a moment: a write for each would cost a request as much as its query. */
 function destination(): DestinationStream {
   if (standardOutput === undefined) {
+    const reader = watchReader();
     const stream = pino.destination({
-      fd: 1,
+      fd: withoutWaiting(1),
       sync: false,
       minLength: FLUSH_BYTES,
       maxWrite: 2 * FLUSH_BYTES,
       periodicFlush: FLUSH_MS,
+      maxLength: HELD_BYTES,
+      retryEAGAIN: (_error, written, waiting) => reader.isThere(written + waiting),
     });
-    process.on('exit', () => {
+    // Before the library's own, which would wait for ever.
+    process.prependListener('exit', () => {
+      reader.end();
       try {
         stream.flushSync();
       } catch {
-        // Not opened yet, or the reader has gone: nobody can be told.
+        // Nobody reads any more.
+        stream.destroy();
       }
     });
     standardOutput = stream;
   }
   return standardOutput;
+}
+
+/** Tells, once the process ends, whether somebody still takes what is written. */
+function watchReader() {
+  let silentSinceMs = Number.POSITIVE_INFINITY;
+  let left = Number.POSITIVE_INFINITY;
+  return {
+    end() {
+      silentSinceMs = performance.now();
+    },
+    isThere(bytes: number): boolean {
+      if (bytes < left) silentSinceMs = Math.max(silentSinceMs, performance.now());
+      left = bytes;
+      return performance.now() - silentSinceMs < SILENT_MS;
+    },
+  };
+}
+
+/**
+ * A pipe that is full holds up whoever writes to it, and the end of the process: ours is opened once more, so that the
+ * others at the pipe notice nothing.
+ */
+function withoutWaiting(fd: number): number {
+  try {
+    if (!fstatSync(fd).isFIFO()) return fd;
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    // Another system, or a pipe of another user.
+    return fd;
+  }
 }
 
 /** JSON lines, on standard output unless `to` is given; `level` is one of pino's names or `silent`. */
