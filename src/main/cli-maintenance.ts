@@ -11,10 +11,13 @@ import { createSecrets, findSecretKey } from '../platform/secrets.ts';
 import { optional, required, UsageError, type Values } from './cli-values.ts';
 import type { Result } from './command.ts';
 import { type Closers, reachServer, startOwnServer } from './database-server.ts';
+import { type Finding, problem } from './doctor/finding.ts';
 
 /** A command of the operator that builds nothing of the program: it works where that does not start, too. */
 export interface MaintenanceCommand {
   usage: string;
+  /** What it says of a configuration that is not valid. Default: nothing, and the command fails. */
+  refused?(reason: string): Result;
   run(config: Config, values: Values, closers: Closers): Promise<Result>;
 }
 
@@ -110,9 +113,32 @@ const restore: MaintenanceCommand = {
   },
 };
 
+const doctor: MaintenanceCommand = {
+  usage: 'doctor',
+  refused: (reason) =>
+    shown([
+      problem('configuration', reason, 'correct it (README.md#configuration), and type marquee doctor again'),
+    ]),
+  async run(config, _values, closers) {
+    // Loaded only here, with all that it looks at.
+    const { examine } = await import('./doctor/examine.ts');
+    return shown(await examine(config, systemClock, closers));
+  },
+};
+
+function shown(findings: Finding[]): Result {
+  const lines = findings.flatMap(({ status, check, text, remedy }) => [
+    `${status.padEnd(7)}  ${check}: ${text}`,
+    ...(remedy === null ? [] : [`         -> ${remedy}`]),
+  ]);
+  const isBad = findings.some(({ status }) => status === 'PROBLEM');
+  return { data: { findings }, text: lines.join('\n'), ...(isBad ? { isBad } : {}) };
+}
+
 export const maintenanceCommands: ReadonlyMap<string, MaintenanceCommand> = new Map([
   ['backup', backup],
   ['backup list', backupList],
   ['backup verify', backupVerify],
   ['restore', restore],
+  ['doctor', doctor],
 ]);

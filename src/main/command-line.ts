@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util';
 import { AppError } from '../kernel/errors.ts';
-import { loadConfig } from '../platform/config.ts';
+import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
 import { commands, options, usage } from './cli-commands.ts';
 import { type MaintenanceCommand, maintenanceCommands } from './cli-maintenance.ts';
-import { UsageError } from './cli-values.ts';
+import { UsageError, type Values } from './cli-values.ts';
 import { remoteCommands } from './cli-webhooks.ts';
+import type { Result } from './command.ts';
 import { createContainer } from './container.ts';
 import { type Closers, reachServer } from './database-server.ts';
 import { describeFailure } from './failure.ts';
@@ -54,15 +55,30 @@ async function run(args: string[], { stdout }: Terminal, environment?: NodeJS.Pr
     return true;
   }
   const command = maintenanceCommands.get(name) ?? onContainer(name);
-  const config = loadConfig(environment);
   const closers: Closers = [];
   try {
-    const result = await command.run(config, values, closers);
+    const result = await outcomeOf(command, values, closers, environment);
     stdout.write(`${values.json === true ? JSON.stringify(result.data) : result.text}\n`);
     return result.isBad !== true;
   } finally {
     for (const close of closers.reverse()) await close();
   }
+}
+
+async function outcomeOf(
+  command: MaintenanceCommand,
+  values: Values,
+  closers: Closers,
+  environment?: NodeJS.ProcessEnv,
+): Promise<Result> {
+  let config: Config;
+  try {
+    config = loadConfig(environment);
+  } catch (error) {
+    if (command.refused === undefined || !(error instanceof ConfigError)) throw error;
+    return command.refused(error.message);
+  }
+  return command.run(config, values, closers);
 }
 
 /** A command that the whole program does. */

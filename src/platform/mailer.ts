@@ -59,6 +59,16 @@ export function createMailer(url: string, from: string): Mailer {
   };
 }
 
+/** Greets the server, with TLS and the password where it wants them. @throws {Error} what it refuses, in its words. */
+export async function checkMailServer(url: string): Promise<void> {
+  const transport = await connect(url);
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
 /** With the first mail: to load the library takes a tenth of a second. */
 async function connect(url: string): Promise<Transporter> {
   const { createTransport } = await import('nodemailer');

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { SMTPServer } from 'smtp-server';
+import { createTestCa, type TestCa } from '../../../test/harness/certificates.ts';
+import { TestClock } from '../../../test/harness/clock.ts';
+import { BARE_ENVIRONMENT } from '../../../test/harness/command-line.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { freePort } from '../../../test/harness/platform.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { loadConfig } from '../../platform/config.ts';
+import { acquireInstanceLock } from '../../platform/instance-lock.ts';
+import { runCommandLine } from '../command-line.ts';
+import { examine } from './examine.ts';
+
+let folder: string;
+let database: TestDatabase;
+let ca: TestCa;
+let base: Record<string, string>;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'marquee-doctor-'));
+  [database, ca] = await Promise.all([createTestDatabase({ pool: 1 }), createTestCa()]);
+  const [port, rtmpPort] = [await freePort(), await freePort()];
+  base = {
+    DATA_DIR: folder,
+    DATABASE_URL: database.url,
+    PUBLIC_URL: `http://localhost:${port}`,
+    PORT: String(port),
+    RTMP_PORT: String(rtmpPort),
+    DISK_RESERVE: '1MB',
+  };
+});
+after(async () => {
+  await database.close();
+  await ca.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Diagnosis {
+  code: number;
+  /** `STATUS text -> remedy` of each, by the name of its check. */
+  found: Map<string, string>;
+  printed: string;
+}
+
+async function doctor(environment: Record<string, string> = {}): Promise<Diagnosis> {
+  let printed = '';
+  const stdout = {
+    write: (text: string) => {
+      printed += text;
+    },
+  };
+  const given = { ...BARE_ENVIRONMENT, ...base, ...environment };
+  const code = await runCommandLine(['doctor', '--json'], { stdout, stderr: stdout }, given);
+  const { findings } = Object(JSON.parse(printed));
+  assert.ok(Array.isArray(findings), printed);
+  const found = new Map<string, string>();
+  for (const { check, status, text, remedy } of findings.map(Object)) {
+    assert.equal(remedy === null, status === 'OK', `${check}: a remedy for each that is not OK`);
+    const known = found.get(check);
+    found.set(check, `${known === undefined ? '' : `${known}\n`}${status} ${text}`);
+  }
+  return { code, found, printed };
+}
+
+function assertFound({ found }: Diagnosis, expected: Record<string, RegExp>): void {
+  for (const [check, text] of Object.entries(expected)) {
+    const seen = found.get(check) ?? '';
+    assert.match(seen, text, `${check}: ${seen || [...found.values()].join('; ')}`);
+  }
+}
+
+test('where all is in order nothing is a problem, and nothing is changed', async () => {
+  const diagnosis = await doctor();
+  const { found, printed, code } = diagnosis;
+  assert.deepEqual([[...found.values()].filter((text) => text.includes('PROBLEM')), code], [[], 0], printed);
+  assertFound(diagnosis, {
+    configuration: /^OK/,
+    'data-folder': /^OK/,
+    disk: /^OK .* GiB are free/,
+    'secret-key': /^OK there is none yet/,
+    ffmpeg: /^OK ffmpeg \d/,
+    sandbox: /^(OK|WARNING ffmpeg has no sandbox: )/,
+    ports: /^OK the ports are free/,
+    database: /^OK PostgreSQL \d+ answers/,
+    'database-clock': /^OK/,
+    migrations: /^OK the database is up to date/,
+    dns: /^OK localhost is/,
+  });
+});
+
+test('what the configuration says and is not so is found, with a remedy, and no password is printed', async () => {
+  const mailServer = new SMTPServer({
+    allowInsecureAuth: true,
+    disabledCommands: ['STARTTLS'],
+    onAuth: (_login, _session, done) => done(new Error('wrong password')),
+  });
+  const mailPort = await freePort();
+  mailServer.listen(mailPort, '127.0.0.1');
+  const nobody = '127.0.0.1:1';
+  const diagnosis = await doctor({
+    PUBLIC_URL: 'https://nowhere.invalid',
+    DATABASE_URL: `postgres://me:hunter2@${nobody}/x`,
+    SMTP_URL: `smtp://me:hunter2@127.0.0.1:${mailPort}`,
+    S3_BUCKET: 'videos',
+    S3_ENDPOINT: `http://${nobody}`,
+    S3_ACCESS_KEY_ID: 'AKX',
+    S3_SECRET_ACCESS_KEY: 'hunter2',
+    REDIS_URL: `redis://:hunter2@${nobody}`,
+    ROOMS_ENGINE: 'livekit',
+    LIVEKIT_URL: `wss://${nobody}`,
+    LIVEKIT_API_KEY: 'key',
+    LIVEKIT_API_SECRET: 'hunter2'.repeat(6),
+    FFMPEG_PATH: join(folder, 'no-ffmpeg'),
+    SECRET_KEY_FILE: join(folder, 'no-key'),
+    DISK_RESERVE: '900000GB',
+    WEBHOOK_ALLOW_PRIVATE: '10.0.0.0/8',
+  }).finally(() => mailServer.close());
+  assert.equal(diagnosis.code, 1);
+  assertFound(diagnosis, {
+    dns: /^PROBLEM nowhere\.invalid of PUBLIC_URL is not found/,
+    'trust-proxy': /^WARNING limits count the proxy/,
+    'private-addresses': /^WARNING/,
+    database: /^PROBLEM the database cannot be reached/,
+    mail: /^PROBLEM the mail server refuses: .*wrong password/,
+    s3: /^PROBLEM the bucket videos: /,
+    redis: /^WARNING the counter store of REDIS_URL does not answer/,
+    livekit: /^PROBLEM LiveKit cannot be reached/,
+    ffmpeg: /^PROBLEM /,
+    'secret-key': /^PROBLEM .*no-key/,
+    disk: /^PROBLEM .* new files are refused/,
+  });
+  assert.doesNotMatch(diagnosis.printed, /hunter2/);
+});
+
+test('a value that is not valid, a folder that is none, a port that is taken, rooms that cannot be', async () => {
+  assertFound(await doctor({ PORT: 'many' }), { configuration: /^PROBLEM PORT must be/ });
+  const [file, key] = [join(folder, 'a-file'), join(folder, 'open.key')];
+  await writeFile(file, '');
+  await writeFile(key, `${'0'.repeat(64)}\n`);
+  await chmod(key, 0o644);
+  const taken = createServer().listen(Number(base.RTMP_PORT), '0.0.0.0');
+  await once(taken, 'listening');
+  const diagnosis = await doctor({
+    DATA_DIR: join(file, 'data'),
+    SECRET_KEY_FILE: key,
+    ROOMS_ENGINE: 'janus',
+    JANUS_PATH: join(folder, 'no-janus'),
+    PUBLIC_URL: 'http://192.0.2.1',
+  }).finally(() => taken.close());
+  assertFound(diagnosis, {
+    'data-folder': /^PROBLEM .* cannot be written to/,
+    'secret-key': /^WARNING others can read/,
+    ports: /^PROBLEM port \d+ is already in use/,
+    rooms: /^PROBLEM ROOMS_ENGINE is janus/,
+    'public-url': /^WARNING .* has no TLS/,
+    mail: /^WARNING SMTP_URL is not set/,
+  });
+});
+
+test('a database of another version, and one whose restore was broken off', async () => {
+  const { sql } = database;
+  // Nothing of the machine is looked at.
+  const quick = { ROLES: 'api', ROOMS_ENGINE: 'mesh' };
+  await sql`insert into migration (name) values ('9999_later.sql')`;
+  const newer = await doctor(quick);
+  await sql`delete from migration where name in ('9999_later.sql', '0088_takedowns.sql')`;
+  const older = await doctor(quick);
+  await sql`insert into migration (name) values ('0088_takedowns.sql')`;
+  await sql`create schema marquee_restore`;
+  const half = await doctor(quick);
+  await sql`drop schema marquee_restore`;
+  assertFound(newer, {
+    migrations: /^PROBLEM the database is newer than this program: it has 9999_later\.sql/,
+  });
+  assertFound(older, { migrations: /^WARNING 1 migrations are not applied yet/ });
+  assertFound(half, { migrations: /^PROBLEM a restore into this database was broken off/ });
+  assert.deepEqual([newer.code, older.code, half.code], [1, 0, 1]);
+});
+
+test('clocks that differ and certificates that end, also of the address of a platform that runs', async () => {
+  const { cert, key } = await ca.issue(['localhost']);
+  const files = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') };
+  await Promise.all([writeFile(files.TLS_CERT_FILE, cert), writeFile(files.TLS_KEY_FILE, key)]);
+  const hour = 3_600_000;
+  const site = createHttpServer((_request, response) => {
+    response.setHeader('date', new Date(systemClock.ms() - hour).toUTCString());
+    response.writeHead(502).end();
+  });
+  site.listen(Number(base.PORT), '127.0.0.1');
+  await once(site, 'listening');
+  const lock = acquireInstanceLock(folder);
+  const rtmps = { RTMPS_PORT: String(await freePort()) };
+  const running = await doctor({ ...files, ...rtmps }).finally(() => {
+    lock.release();
+    site.close();
+  });
+  assertFound(running, {
+    'site-clock': /^PROBLEM the clock here and that of http:\/\/localhost:\d+ differ by 36\d\d s/,
+    site: /^PROBLEM .*\/healthz answers 502/,
+    ports: /PROBLEM the platform runs, and port \d+ does not answer/,
+    'rtmps-certificate': /^OK .* is good until \d{4}-/,
+  });
+  const clock = new TestClock(new Date(systemClock.ms() + 20_000 * hour).toISOString());
+  const later = await examine(loadConfig({ ...base, ...files, ...rtmps }), clock, []);
+  const statusOf = (wanted: string) => later.find(({ check }) => check === wanted)?.status;
+  assert.deepEqual([statusOf('rtmps-certificate'), statusOf('database-clock')], ['PROBLEM', 'PROBLEM']);
+});

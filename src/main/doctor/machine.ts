@@ -1,0 +1,173 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { newUuid } from '../../kernel/ids.ts';
+import { chooseRoomEngine } from '../../media/rooms/choice.ts';
+import { reservedOf } from '../../platform/disk.ts';
+import { reach } from '../../platform/outbound/index.ts';
+import { findSecretKey } from '../../platform/secrets.ts';
+import { readCertificate } from '../certificate.ts';
+import { requireFreePorts } from '../free-ports.ts';
+import { createGuardCheck, createToolCheck } from '../media-tools.ts';
+import {
+  type Check,
+  type Examined,
+  type Finding,
+  fine,
+  judgeCertificate,
+  problem,
+  reasonOf,
+  warning,
+} from './finding.ts';
+
+const GUIDE = 'docs/guides/operating.md';
+const REACH_MS = 3000;
+const GIB = 2 ** 30;
+const OTHERS = 0o077;
+
+const folder: Check = async ({ config }) => {
+  const { DATA_DIR: dir, DISK_RESERVE: reserve } = config;
+  const probe = join(dir, `.probe-${newUuid()}`);
+  try {
+    await writeFile(probe, 'probe', { flag: 'wx' });
+    await rm(probe);
+  } catch (error) {
+    const remedy = 'give the user that runs Marquee a folder that it may write to, and name it by DATA_DIR';
+    return [problem('data-folder', `${dir} cannot be written to: ${reasonOf(error)}`, remedy)];
+  }
+  const { bavail, blocks, bsize } = await statfs(dir);
+  const [free, kept] = [bavail * bsize, reservedOf(blocks * bsize, reserve)];
+  const text = `${(free / GIB).toFixed(1)} GiB are free on the disk of ${dir}`;
+  const remedy = `make room or take a larger disk (${GUIDE}#a-full-disk)`;
+  const found = [fine('data-folder', `${dir} can be written to`)];
+  if (free <= kept) return [...found, problem('disk', `${text}: new files are refused`, remedy)];
+  if (free < 3 * kept) return [...found, warning('disk', text, remedy)];
+  return [...found, fine('disk', text)];
+};
+
+const secret: Check = async ({ config }) => {
+  const { SECRET_KEY, SECRET_KEY_FILE, DATA_DIR } = config;
+  try {
+    const key = await findSecretKey(config);
+    if (key === null) return [fine('secret-key', 'there is none yet: the first start makes it')];
+  } catch (error) {
+    const remedy = 'put the key back from where you keep it; nothing that is encrypted is read without it';
+    return [problem('secret-key', reasonOf(error), remedy)];
+  }
+  if (SECRET_KEY !== undefined) return [fine('secret-key', 'SECRET_KEY is set')];
+  const file = SECRET_KEY_FILE ?? join(DATA_DIR, 'secret.key');
+  const { mode } = await stat(file);
+  if ((mode & OTHERS) === 0) return [fine('secret-key', `${file} is there, and read by its user alone`)];
+  return [warning('secret-key', `others can read ${file}`, `chmod 600 ${file}`)];
+};
+
+const tools: Check = async ({ config, clock }) => {
+  if (!config.ROLES.some((role) => role !== 'api')) return [];
+  const found: Finding[] = [];
+  try {
+    const { version } = await createToolCheck(config.FFMPEG_PATH, clock)();
+    found.push(fine('ffmpeg', `ffmpeg ${version}`));
+  } catch (error) {
+    return [problem('ffmpeg', reasonOf(error), 'install ffmpeg 5.1 or later, or name it by FFMPEG_PATH')];
+  }
+  const remedy = `install bubblewrap and let it make namespaces (${GUIDE}#sandbox)`;
+  try {
+    const { weakness } = await createGuardCheck(config)();
+    if (weakness === null) found.push(fine('sandbox', 'ffmpeg runs in a sandbox'));
+    else found.push(warning('sandbox', `ffmpeg has no sandbox: ${weakness}`, remedy));
+  } catch (error) {
+    found.push(problem('sandbox', reasonOf(error), remedy));
+  }
+  return found;
+};
+
+const rooms: Check = async ({ config }) => {
+  const remedy = 'see docs/guides/rooms-operator.md, or set ROOMS_ENGINE';
+  try {
+    const { name, lack } = await chooseRoomEngine(config);
+    if (lack === null) return [fine('rooms', `rooms are carried by ${name}`)];
+    return [warning('rooms', `rooms hold four people at most: ${lack}`, remedy)];
+  } catch (error) {
+    return [problem('rooms', reasonOf(error), remedy)];
+  }
+};
+
+const ports: Check = async ({ config, isRunning }) => {
+  const { ROLES, PORT, RTMP_PORT } = config;
+  if (!isRunning) {
+    try {
+      await requireFreePorts(config);
+      return [fine('ports', 'the ports are free')];
+    } catch (error) {
+      const remedy = 'end the program that has the port, or choose another by PORT, RTMP_PORT or RTMPS_PORT';
+      return [problem('ports', reasonOf(error), remedy)];
+    }
+  }
+  const wanted = [...(ROLES.includes('api') ? [PORT] : []), ...(ROLES.includes('media') ? [RTMP_PORT] : [])];
+  return Promise.all(wanted.map((port) => answering(config.HOST, port)));
+};
+
+async function answering(host: string, port: number): Promise<Finding> {
+  const here = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return reach({ host: here, port, timeoutMs: REACH_MS }).then(
+    () => fine('ports', `port ${port} answers`),
+    () => problem('ports', `the platform runs, and port ${port} does not answer`, 'look into its log'),
+  );
+}
+
+const certificate: Check = async ({ config, clock }) => {
+  const { TLS_CERT_FILE: file } = config;
+  if (file === undefined) return [];
+  try {
+    await readCertificate(config);
+    const ends = Date.parse(new X509Certificate(await readFile(file)).validTo);
+    return [judgeCertificate('rtmps-certificate', `the certificate in ${file}`, ends, clock)];
+  } catch (error) {
+    return [problem('rtmps-certificate', reasonOf(error), `see ${GUIDE}#rtmps`)];
+  }
+};
+
+/** What holds together, and is not what a public platform wants. */
+const settings: Check = async ({ config }) => {
+  const { hostname, protocol } = new URL(config.PUBLIC_URL);
+  const isPublic = hostname !== 'localhost' && hostname !== '127.0.0.1';
+  const found: Finding[] = [];
+  if (isPublic && protocol === 'http:') {
+    const remedy = `put a proxy with a certificate in front (${GUIDE}#running-it) and set PUBLIC_URL to its https address`;
+    found.push(
+      warning('public-url', `${config.PUBLIC_URL} has no TLS: passwords can be read on the way`, remedy),
+    );
+  }
+  if (protocol === 'https:' && config.TRUST_PROXY === false) {
+    const remedy = 'set TRUST_PROXY to the number of proxies in front';
+    found.push(warning('trust-proxy', 'limits count the proxy as one and the same visitor', remedy));
+  }
+  if (isPublic && config.SMTP_URL === undefined) {
+    const text = 'SMTP_URL is not set: no mail leaves this machine, not even one to confirm an address';
+    found.push(warning('mail', text, 'set SMTP_URL and MAIL_FROM'));
+  }
+  if (isPublic && config.WEBHOOK_ALLOW_PRIVATE.length + config.FETCH_ALLOW_PRIVATE.length > 0) {
+    const text = 'webhooks or imports of users may reach private addresses';
+    found.push(warning('private-addresses', text, 'unset WEBHOOK_ALLOW_PRIVATE and FETCH_ALLOW_PRIVATE'));
+  }
+  if (process.getuid?.() === 0) {
+    found.push(
+      warning(
+        'user',
+        'the command runs as root',
+        `run the platform as a user of its own (${GUIDE}#running-it)`,
+      ),
+    );
+  }
+  return [fine('configuration', 'every variable is valid'), ...found];
+};
+
+export const machineChecks: readonly ((examined: Examined) => Promise<Finding[]>)[] = [
+  settings,
+  folder,
+  secret,
+  tools,
+  rooms,
+  ports,
+  certificate,
+];

@@ -1,0 +1,157 @@
+import { promises as dns } from 'node:dns';
+import { isIP } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { newUuid } from '../../kernel/ids.ts';
+import { livekitOf } from '../../media/rooms/open.ts';
+import { openBlobStore } from '../../media/storage/index.ts';
+import { openDatabase } from '../../platform/db/index.ts';
+import { readDatabaseState } from '../../platform/db/state.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { checkMailServer } from '../../platform/mailer.ts';
+import { look } from '../../platform/outbound/index.ts';
+import { openRedis } from '../../platform/redis.ts';
+import {
+  type Check,
+  compareClocks,
+  type Finding,
+  fine,
+  judgeCertificate,
+  problem,
+  reasonOf,
+  warning,
+} from './finding.ts';
+
+const LOOK_MS = 5000;
+const OLDEST_POSTGRES = 15;
+
+const database: Check = async ({ database: found, clock }) => {
+  if (found === null) return [fine('database', 'there is none yet: the first start makes it')];
+  const remedy = 'look whether PostgreSQL runs and DATABASE_URL is right';
+  if ('failure' in found) return [problem('database', reasonOf(found.failure), remedy)];
+  const { sql, close } = openDatabase({ url: found.url, pool: 1, name: 'marquee doctor' });
+  try {
+    const sentMs = clock.ms();
+    const state = await readDatabaseState(sql);
+    const { majorVersion: major, isHalfRestored, pending, unknown } = state;
+    const clocks = compareClocks('database-clock', 'the database', (sentMs + clock.ms()) / 2, state.timeMs);
+    const findings = [fine('database', `PostgreSQL ${major} answers`), clocks];
+    if (major < OLDEST_POSTGRES)
+      findings.push(
+        problem('database-version', `PostgreSQL ${major} is too old`, 'take version 15 or newer'),
+      );
+    if (isHalfRestored) {
+      const text = 'a restore into this database was broken off';
+      return [...findings, problem('migrations', text, 'type marquee restore again')];
+    }
+    return [...findings, judgeMigrations(pending, unknown)];
+  } catch (error) {
+    return [problem('database', reasonOf(error), remedy)];
+  } finally {
+    await close();
+  }
+};
+
+function judgeMigrations(pending: readonly string[], unknown: readonly string[]): Finding {
+  if (unknown.length > 0) {
+    const text = `the database is newer than this program: it has ${unknown.join(', ')}`;
+    return problem('migrations', text, 'start the version that made it; there is no way back but a backup');
+  }
+  if (pending.length === 0) return fine('migrations', 'the database is up to date');
+  const text = `${pending.length} migrations are not applied yet`;
+  return warning('migrations', text, 'the next start applies them, or type marquee migrate');
+}
+
+const site: Check = async ({ config, clock, isRunning }) => {
+  const { hostname, origin } = new URL(config.PUBLIC_URL);
+  const name = hostname.replace(/^\[(.*)\]$/, '$1');
+  const findings: Finding[] = [];
+  if (isIP(name) === 0) {
+    try {
+      const { address } = await dns.lookup(name);
+      findings.push(fine('dns', `${name} is ${address}`));
+    } catch (error) {
+      const remedy = `make an A or AAAA record for ${name}, or correct PUBLIC_URL`;
+      return [problem('dns', `${name} of PUBLIC_URL is not found: ${reasonOf(error)}`, remedy)];
+    }
+  }
+  if (!isRunning) return findings;
+  const remedy = 'look into the proxy and the firewall in front, and whether PUBLIC_URL is right';
+  try {
+    const sentMs = clock.ms();
+    const { status, timeMs, certificateEndsMs } = await look(`${origin}/healthz`, LOOK_MS);
+    const whose = `the certificate of ${origin}`;
+    const ends = certificateEndsMs;
+    if (ends !== null) findings.push(judgeCertificate('site-certificate', whose, ends, clock));
+    if (timeMs !== null)
+      findings.push(compareClocks('site-clock', origin, (sentMs + clock.ms()) / 2, timeMs));
+    if (status !== 200) return [...findings, problem('site', `${origin}/healthz answers ${status}`, remedy)];
+    return [...findings, fine('site', `${origin} answers`)];
+  } catch (error) {
+    return [
+      ...findings,
+      problem('site', `${origin} cannot be reached from here: ${reasonOf(error)}`, remedy),
+    ];
+  }
+};
+
+const mail: Check = async ({ config }) => {
+  if (config.SMTP_URL === undefined) return [];
+  try {
+    await checkMailServer(config.SMTP_URL);
+    return [fine('mail', 'the mail server takes our name, TLS and password')];
+  } catch (error) {
+    const remedy = 'correct SMTP_URL: smtp://user:password@host:587, or smtps:// for port 465';
+    return [problem('mail', `the mail server refuses: ${reasonOf(error)}`, remedy)];
+  }
+};
+
+const bucket: Check = async ({ config }) => {
+  if (config.S3_BUCKET === undefined) return [];
+  const store = await openBlobStore(config);
+  const key = `doctor/${newUuid()}`;
+  try {
+    await store.put(key, 'doctor', 'text/plain');
+    const found = await store.open(key);
+    if (found === null || String(await buffer(found.body)) !== 'doctor')
+      throw new Error('it gives back something else');
+    await store.delete(key);
+    return [fine('s3', `${config.S3_BUCKET} takes a file, gives it back and deletes it`)];
+  } catch (error) {
+    const remedy =
+      'correct the S3_* variables and what the key may do (docs/guides/uploads.md#for-operators)';
+    return [problem('s3', `the bucket ${config.S3_BUCKET}: ${reasonOf(error)}`, remedy)];
+  }
+};
+
+const counters: Check = async ({ config, clock }) => {
+  if (config.REDIS_URL === undefined) return [];
+  const store = await openRedis({ url: config.REDIS_URL, log: createLogger('silent') });
+  try {
+    const time = await store.attempt((client) => client.time());
+    if (time === null) {
+      const text = 'the counter store of REDIS_URL does not answer: each process counts for itself';
+      return [warning('redis', text, 'look whether it runs, and whether address and password are right')];
+    }
+    const there = Number(time[0]) * 1000;
+    return [
+      fine('redis', 'the counter store answers'),
+      compareClocks('redis-clock', 'the counter store', clock.ms(), there),
+    ];
+  } finally {
+    await store.close();
+  }
+};
+
+const livekit: Check = async ({ config }) => {
+  const server = livekitOf(config);
+  if (server === null) return [];
+  // Loaded only where there is a server.
+  const { LivekitApi } = await import('../../media/rooms/livekit/api.ts');
+  const lack = await new LivekitApi(server).lack();
+  if (lack === null) return [fine('livekit', 'LiveKit answers, and knows the key')];
+  return [
+    problem('livekit', `LiveKit ${lack}`, 'correct LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET'),
+  ];
+};
+
+export const serviceChecks: readonly Check[] = [database, site, mail, bucket, counters, livekit];

@@ -1,0 +1,34 @@
+import type { Sql } from 'postgres';
+import { knownMigrations, RESTORE_MARK } from './migrate.ts';
+
+/** What a database is, before anything works on it. */
+export interface DatabaseState {
+  majorVersion: number;
+  /** Its clock, epoch ms. */
+  timeMs: number;
+  /** A restore into it was broken off. */
+  isHalfRestored: boolean;
+  /** Migrations of this program that it has not seen. */
+  pending: string[];
+  /** Migrations that it has seen, and this program has not. */
+  unknown: string[];
+}
+
+export async function readDatabaseState(sql: Sql): Promise<DatabaseState> {
+  const [row] = await sql<{ version: number; timeMs: number; isHalf: boolean; isMigrated: boolean }[]>`
+    select current_setting('server_version_num')::integer / 10000 as version,
+      extract(epoch from clock_timestamp())::float8 * 1000 as "timeMs",
+      to_regnamespace(${RESTORE_MARK}) is not null as "isHalf",
+      to_regclass('public.migration') is not null as "isMigrated"`;
+  if (row === undefined) throw new Error('the database answers nothing');
+  const known = await knownMigrations();
+  const seen = row.isMigrated ? await sql<{ name: string }[]>`select name from migration` : [];
+  const names = new Set(seen.map(({ name }) => name));
+  return {
+    majorVersion: row.version,
+    timeMs: row.timeMs,
+    isHalfRestored: row.isHalf,
+    pending: known.filter((name) => !names.has(name)),
+    unknown: [...names].filter((name) => !known.includes(name)).sort(),
+  };
+}
