@@ -2,15 +2,16 @@
  * How much later the first segment is playable through the packager than with the bare ffmpeg command, in one
  * run: `node bench/packager.ts`. Prints one JSON line for each kind of ladder.
  */
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../src/kernel/clock.ts';
 import type { IngestSession } from '../src/media/contract/index.ts';
-import { spawnFfmpeg } from '../src/media/ffmpeg/process.ts';
+import { OUTPUT_FD, spawnFfmpeg } from '../src/media/ffmpeg/process.ts';
 import { openFfmpeg } from '../src/media/ffmpeg/program.ts';
 import { packagerArgs } from '../src/media/live/command.ts';
+import { createFragmentReader } from '../src/media/live/fragments.ts';
 import { type LadderPlan, planLadder } from '../src/media/live/ladder.ts';
 import { createLiveManager } from '../src/media/live/live-manager.ts';
 import { createLogger } from '../src/platform/logger.ts';
@@ -20,6 +21,7 @@ import { median, report } from './support/report.ts';
 const ROUNDS = 5;
 const TARGET = '<= 1.1';
 const SEGMENT_SECONDS = 2;
+const PART_SECONDS = 0.75;
 const log = createLogger('silent');
 const ffmpeg = await openFfmpeg('ffmpeg');
 
@@ -61,15 +63,23 @@ async function untilListed(paths: string[], startedMs: number): Promise<number> 
   }
 }
 
-async function bare(source: FlvSource, root: string, maxRungs: number): Promise<number> {
+async function bare(source: FlvSource, maxRungs: number): Promise<number> {
   const ladder = plan(maxRungs);
-  const outDir = await mkdtemp(join(root, 'bare-'));
-  for (const rung of ladder.rungs) await mkdir(join(outDir, rung.name));
+  // The first segment is whole when the keyframe comes that begins the second.
+  const isWhole = ladder.rungs.map(() => false);
+  const outputs = ladder.rungs.map((_, index) => {
+    const reader = createFragmentReader();
+    return (bytes: Buffer) => {
+      for (const piece of reader.push(bytes))
+        if (piece.type === 'fragment' && piece.isIndependent && piece.startSec > 0.9) isWhole[index] = true;
+    };
+  });
   const args = packagerArgs({
     plan: ladder,
     source: null,
     segmentSeconds: SEGMENT_SECONDS,
-    outDir,
+    partSeconds: PART_SECONDS,
+    firstFd: OUTPUT_FD,
     sourceTimeBase: ffmpeg.info.sourceTimeBase,
   });
   const startedMs = performance.now();
@@ -78,11 +88,10 @@ async function bare(source: FlvSource, root: string, maxRungs: number): Promise<
     args,
     log,
     input: (stdin) => source.feed(null, stdin),
+    outputs,
   });
-  const tookMs = await untilListed(
-    ladder.rungs.map((rung) => join(outDir, rung.name, 'index.m3u8')),
-    startedMs,
-  );
+  while (isWhole.includes(false) && performance.now() - startedMs < 30_000) await sleep(2);
+  const tookMs = performance.now() - startedMs;
   source.endReaders();
   await child.stop();
   return tookMs;
@@ -117,7 +126,7 @@ async function measure(name: string, maxRungs: number, root: string, source: Flv
   const bareMs: number[] = [];
   const packagedMs: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    bareMs.push(await bare(source, root, maxRungs));
+    bareMs.push(await bare(source, maxRungs));
     packagedMs.push(await packaged(source, root, maxRungs, round));
   }
   report({ name, value: median(packagedMs) / median(bareMs), unit: 'ratio', target: TARGET });

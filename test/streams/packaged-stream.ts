@@ -1,4 +1,4 @@
-import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dateFromMs } from '../../src/kernel/clock.ts';
 import type { TestApp } from '../harness/app.ts';
@@ -29,7 +29,9 @@ export async function createPackagedStream(
     lines.push(`../e1/src/${name}`);
     await writeFile(join(folder, name), SEGMENT);
     await utimes(join(folder, name), dateFromMs(endMs), dateFromMs(endMs));
-    await writeFile(join(dir, 'src.m3u8'), `${lines.join('\n')}\n`);
+    // In one step, as the composer does.
+    await writeFile(join(dir, 'new'), `${lines.join('\n')}\n`);
+    await rename(join(dir, 'new'), join(dir, 'src.m3u8'));
   };
   for (const before of [2, 1, 0]) await add(clock.ms() - before * SEGMENT_MS);
   await writeFile(join(folder, 'init.mp4'), 'init');

@@ -11,12 +11,14 @@ const common: Partial<HlsConfig> = {
 };
 const broadcastConfig: Partial<HlsConfig> = {
   ...common,
-  liveSyncDurationCount: 3,
-  liveMaxLatencyDurationCount: 10,
+  // How far behind it stays, the playlist says: liveSyncDurationCount here would overrule it.
   // Catches up by playing 5 % faster, which nobody hears.
   maxLiveSyncPlaybackRate: 1.05,
   liveDurationInfinity: true,
 };
+/** Who is so much further behind than a playlist of parts says does not catch up by playing faster, but goes there. */
+const FAR_BEHIND_SEC = 5;
+const FAR_BEHIND_SEGMENTS = 10;
 
 /** What playing a video takes beside its address. */
 export interface VideoOptions {
@@ -75,6 +77,10 @@ export function attachHls(
   };
 
   hls.on(Events.ERROR, onError);
+  hls.config.liveMaxLatencyDurationCount = FAR_BEHIND_SEGMENTS;
+  hls.on(Events.LEVEL_LOADED, (_event, { details: { partHoldBack } }) => {
+    if (partHoldBack > 0) hls.config.liveMaxLatencyDuration = partHoldBack + FAR_BEHIND_SEC;
+  });
   hls.on(Events.FRAG_BUFFERED, () => {
     hasData = true;
   });

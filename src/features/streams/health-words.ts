@@ -8,10 +8,6 @@ export const HEALTH_WORDS: Readonly<Record<string, { meaning: string; remedy: st
     meaning: 'The picture is refreshed bit by bit, which players cannot begin with; it is encoded anew.',
     remedy: 'Turn intra refresh off, and set a keyframe interval of 2 s.',
   },
-  LATENCY_LIMITED: {
-    meaning: 'latencyMode is LOW, and keyframes are more than a second apart: segments are as long.',
-    remedy: 'Set the keyframe interval of the encoder to 1 s, or latencyMode to STANDARD.',
-  },
   BITRATE_LOW: {
     meaning: 'Too few bits for so large a picture, for 10 s: what moves falls apart.',
     remedy:

@@ -45,6 +45,7 @@ export type {
   ChapterMark,
   FileReply,
   FileRequest,
+  LiveEdge,
   LiveEnding,
   LiveFiles,
   LiveMasterRequest,

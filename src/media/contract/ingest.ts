@@ -20,10 +20,7 @@ export interface PublishGrant {
   maxFps: number;
   /** What the encoder may send for long; no ceiling when absent. */
   maxBitrateKbps?: number;
-  /**
-   * LOW cuts 1 s segments instead of 2 s (docs/decisions/live-packaging.md#one-ffmpeg-for-each-stream);
-   * STANDARD when absent.
-   */
+  /** How far behind players stay (docs/decisions/live-packaging.md#parts); STANDARD when absent. */
   latencyMode?: LatencyMode;
 }
 

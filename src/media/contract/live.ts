@@ -13,7 +13,6 @@
  * - `TIMESTAMP_JUMP`: timestamps went back, or ahead of time, in the last minute.
  * - `AV_DRIFT`: sound and picture of the same time come further apart than at the beginning, or a second apart.
  * - `TRANSCODE_LAG`: the packager encodes more slowly than the signal comes.
- * - `LATENCY_LIMITED`: low latency is wanted, and keyframes are more than a second apart.
  * - `PACKAGER_FAILED`: the packager was given up; the signal is kept, the preview is off.
  * - `RECORDING_FAILED`: the broadcast is to be recorded and is not; the recorder is tried again and again.
  * - `DISK_FULL`: it is not recorded because the server has no room; it goes on when there is.
@@ -31,7 +30,6 @@ export type LiveIssue =
   | 'TIMESTAMP_JUMP'
   | 'AV_DRIFT'
   | 'TRANSCODE_LAG'
-  | 'LATENCY_LIMITED'
   | 'PACKAGER_FAILED'
   | 'RECORDING_FAILED'
   | 'DISK_FULL';

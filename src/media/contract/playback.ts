@@ -44,10 +44,16 @@ export interface LivePlaylistRequest extends LiveMasterRequest {
   ending?: LiveEnding | undefined;
 }
 
+/** What a player waits for (draft-pantos-hls-rfc8216bis 6.2.5.2): a segment, or a part of one that is not whole yet. */
+export interface LiveEdge {
+  seq: number;
+  part: number | null;
+}
+
 export interface SegmentRequest extends LiveRequest {
   epoch: string;
   rung: string;
-  /** `init.mp4` or `s_<digits>.m4s`. */
+  /** `init.mp4`, `s_<digits>.m4s` or, of a part, `s_<digits>.<digits>.m4s`. */
   file: string;
   /**
    * Refuse what was finished before this (milliseconds since the Unix epoch) and is not in the playlist: file
@@ -56,6 +62,8 @@ export interface SegmentRequest extends LiveRequest {
   sinceMs?: number | undefined;
   /** Likewise what was begun after this: the end of the broadcast. */
   untilMs?: number | undefined;
+  /** Wait so long for a part that is the next one. */
+  waitMs?: number | undefined;
 }
 
 /** Playlists and segments of live streams. The caller has checked that the viewer may see the stream. */
@@ -63,6 +71,15 @@ export interface LiveFiles {
   /** Never 404 for a well-formed id. */
   readMaster(request: LiveMasterRequest): Promise<FileReply>;
   readMediaPlaylist(request: LivePlaylistRequest): Promise<FileReply>;
+  /**
+   * Waits until a playlist shows what a player waits for.
+   *
+   * @returns `too far` at once for what does not come next.
+   */
+  awaitEdge(
+    request: { streamId: string; rung: string; edge: LiveEdge },
+    waitMs: number,
+  ): Promise<'shown' | 'waiting' | 'too far'>;
   openSegment(request: SegmentRequest): Promise<FileReply>;
   /** The latest picture; 404 before there is one, or when it is older than `sinceMs`. */
   openThumbnail(request: LiveRequest & { sinceMs?: number | undefined }): Promise<FileReply>;

@@ -22,6 +22,8 @@ export interface SpawnFfmpegOptions {
   onOutput?: (text: string) => void;
   /** The same where it is no text. */
   onBytes?: (bytes: Buffer) => void;
+  /** What it writes to `pipe:4`, `pipe:5` and so on, from `OUTPUT_FD` on. */
+  outputs?: readonly ((bytes: Buffer) => void)[];
 }
 
 export interface FfmpegExit {
@@ -47,6 +49,8 @@ export interface FfmpegProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
+/** The first of the pipes that are `outputs`. */
+export const OUTPUT_FD = INFO_FD + 1;
 const STDERR_RING_BYTES = 64 * 1024;
 const STOP_GRACE_MS = 5000;
 /** What ends a program. */
@@ -60,7 +64,7 @@ const ENDING: readonly NodeJS.Signals[] = [
  * start is an exit.
  */
 export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
-  const { program, log, onProgress } = options;
+  const { program, log, onProgress, outputs = [] } = options;
   const launch: Launch = typeof program === 'string' ? { command: [program], isSandboxed: false } : program;
   const { command, isSandboxed } = launch;
   const args = onProgress ? ['-progress', 'pipe:1', '-nostats', ...options.args] : options.args;
@@ -69,12 +73,13 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
   const child = spawn(first, rest, {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: programEnvironment(),
-    // The last is INFO_FD.
+    // The fourth is INFO_FD.
     stdio: [
       options.input ? 'pipe' : 'ignore',
       onOutput || options.onBytes ? 'pipe' : 'ignore',
       'pipe',
-      ...(isSandboxed ? (['pipe'] as const) : []),
+      isSandboxed ? 'pipe' : 'ignore',
+      ...outputs.map(() => 'pipe' as const),
     ],
   });
   const { stdin } = child;
@@ -87,6 +92,11 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
   readText(child.stderr, stderr.push);
   if (onOutput) readText(child.stdout, onOutput);
   else if (options.onBytes) child.stdout?.on('data', options.onBytes).on('error', () => {});
+  for (const [index, onBytes] of outputs.entries()) {
+    readableOf(child.stdio[OUTPUT_FD + index])
+      ?.on('data', onBytes)
+      .on('error', () => {});
+  }
   const kill = isSandboxed
     ? sandboxKill(child, launch.isNested ?? false)
     : (signal: NodeJS.Signals) => void child.kill(signal);

@@ -7,40 +7,39 @@ export interface PackagerCommandInput {
   /** The picture that was announced; null without one. */
   source: { width: number; height: number } | null;
   segmentSeconds: number;
+  /** How long a part is, but for the last before a keyframe. */
+  partSeconds: number;
   sourceTimeBase: FfmpegAbilities['sourceTimeBase'];
-  /** Holds one folder for each rung. */
-  outDir: string;
+  /** The pipe that the first rung is written to; the others follow. */
+  firstFd: number;
 }
-
-/** Segments that the private playlist keeps: longer than any pause of the process that reads it. */
-const PRIVATE_LIST_SIZE = 30;
-
-/**
- * A keyframe that comes a few milliseconds before the boundary (encoders round timestamps) must still end
- * the segment, or the segment would last a whole keyframe interval more.
- */
-const CUT_TOLERANCE_SECONDS = 0.05;
 
 /**
  * Arguments of one packager run (docs/decisions/live-packaging.md#one-ffmpeg-for-each-stream), without the
  * program's name.
  */
 export function packagerArgs(input: PackagerCommandInput): string[] {
-  const { plan, outDir } = input;
+  const { plan, firstFd } = input;
   const hasVideo = plan.rungs.some((rung) => rung.videoCodec !== null);
   return [
     ...inputArgs(input),
     ...(hasVideo ? filterArgs(plan) : []),
-    ...mapArgs(plan, hasVideo),
-    ...plan.rungs.flatMap((rung, index) => (hasVideo ? videoArgs(rung, index, input) : [])),
-    ...audioArgs(plan),
-    ...['-max_muxing_queue_size', '1024', '-f', 'hls'],
-    ...['-hls_time', String(input.segmentSeconds - CUT_TOLERANCE_SECONDS)],
-    ...['-hls_list_size', String(PRIVATE_LIST_SIZE), '-hls_segment_type', 'fmp4'],
-    // Old segments are deleted by us, after they have left the public window.
-    ...['-hls_flags', 'independent_segments+temp_file+omit_endlist'],
-    ...['-hls_fmp4_init_filename', 'init.mp4', '-hls_segment_filename', `${outDir}/%v/s_%06d.m4s`],
-    ...['-var_stream_map', variantMap(plan, hasVideo), `${outDir}/%v/index.m3u8`],
+    ...plan.rungs.flatMap((rung, index) => [
+      ...mapArgs(rung, index, plan, hasVideo),
+      ...(hasVideo ? videoArgs(rung, input) : []),
+      ...audioArgs(plan),
+      ...fragmentArgs(input),
+      `pipe:${firstFd + index}`,
+    ]),
+  ];
+}
+
+/** Fragments are handed over as soon as they are whole; each keyframe begins one. */
+function fragmentArgs({ partSeconds }: PackagerCommandInput): string[] {
+  return [
+    ...['-max_muxing_queue_size', '1024', '-f', 'mp4', '-flush_packets', '1'],
+    ...['-movflags', '+frag_keyframe+delay_moov+default_base_moof'],
+    ...['-frag_duration', String(Math.round(partSeconds * 1_000_000))],
   ];
 }
 
@@ -70,16 +69,14 @@ function filterArgs(plan: LadderPlan): string[] {
   return ['-filter_complex', [split, ...scales].join(';')];
 }
 
-function mapArgs(plan: LadderPlan, hasVideo: boolean): string[] {
+function mapArgs(rung: Rung, index: number, plan: LadderPlan, hasVideo: boolean): string[] {
   const audio = plan.audio === 'silent' ? '1:a:0' : '0:a:0';
-  return plan.rungs.flatMap((rung, index) => {
-    const video = rung.mode === 'encode' ? `[o${index}]` : '0:v:0';
-    return [...(hasVideo ? ['-map', video] : []), '-map', audio];
-  });
+  const video = rung.mode === 'encode' ? `[o${index}]` : '0:v:0';
+  return [...(hasVideo ? ['-map', video] : []), '-map', audio];
 }
 
-function videoArgs(rung: Rung, index: number, input: PackagerCommandInput): string[] {
-  if (rung.mode === 'copy') return [`-c:v:${index}`, 'copy'];
+function videoArgs(rung: Rung, input: PackagerCommandInput): string[] {
+  if (rung.mode === 'copy') return ['-c:v', 'copy'];
   // Next to a copied rung the cuts are the source's; without one they are ours, equal in all rungs.
   const copied = input.plan.rungs.some((other) => other.mode === 'copy');
   const keyframes = copied ? 'source' : `expr:gte(t,n_forced*${input.segmentSeconds})`;
@@ -102,7 +99,7 @@ function videoArgs(rung: Rung, index: number, input: PackagerCommandInput): stri
     bf: '0',
     'x264-params': 'scenecut=0:open-gop=0',
   };
-  return Object.entries(options).flatMap(([name, value]) => [`-${name}:v:${index}`, value]);
+  return Object.entries(options).flatMap(([name, value]) => [`-${name}:v`, value]);
 }
 
 function audioArgs(plan: LadderPlan): string[] {
@@ -110,10 +107,4 @@ function audioArgs(plan: LadderPlan): string[] {
   if (plan.audio === 'encode') return ['-c:a', 'aac', '-b:a', '128k', '-ar', '48000', '-ac', '2'];
   // The silence has no end of its own: it ends with the video.
   return ['-c:a', 'aac', '-b:a', '32k', '-shortest'];
-}
-
-function variantMap(plan: LadderPlan, hasVideo: boolean): string {
-  return plan.rungs
-    .map((rung, index) => `${hasVideo ? `v:${index},` : ''}a:${index},name:${rung.name}`)
-    .join(' ');
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { eventually } from '../../../test/live/poll.ts';
-import { errorLog, KINDS, plant } from '../../../test/transcode/planted.ts';
+import { fragmentBytes, initBytes } from '../../../test/live/fragments.ts';
+import { errorLog } from '../../../test/transcode/planted.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { type Composer, type EpochInput, openComposer } from './composer.ts';
+import { type Composer, type EpochInput, openComposer, type RungSink } from './composer.ts';
 import { parseMediaPlaylist } from './playlist.ts';
 
 const log = createLogger('silent');
@@ -23,8 +23,10 @@ interface Fixture {
   dir: string;
   clock: Clock & { advance(ms: number): void };
   open(): Promise<Composer>;
-  /** Media sequence, discontinuities and files of a public playlist. */
-  seen(rung: string): Promise<{ seqs: number[]; discs: number[]; files: string[] }>;
+  /** Media sequence, discontinuities and files of a public playlist, and the parts of the segment that is not whole. */
+  seen(rung: string): Promise<{ seqs: number[]; discs: number[]; files: string[]; openParts: number }>;
+  /** Folders of the runs, the last one first. */
+  runs(): Promise<string[]>;
 }
 
 async function fixture(): Promise<Fixture> {
@@ -53,7 +55,16 @@ async function fixture(): Promise<Fixture> {
         seqs: parsed.segments.map((segment) => segment.seq),
         discs: parsed.segments.map((segment) => segment.disc),
         files: parsed.segments.map((segment) => `${segment.rung}/${segment.file}`),
+        openParts: parsed.open?.parts?.length ?? 0,
       };
+    },
+    runs: async () => {
+      const entries = await readdir(dir, { withFileTypes: true });
+      const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+      return names
+        .sort()
+        .reverse()
+        .map((name) => join(dir, name));
     },
   };
 }
@@ -64,23 +75,16 @@ function input(...rungs: string[]): EpochInput {
     audioCodec: 'mp4a.40.2',
     fps: 30,
     segmentSeconds: 2,
+    lowLatency: { partTargetSec: 0.6, holdBackSec: 2 },
   };
 }
 
-/** What ffmpeg leaves in a rung's folder after `count` segments. */
-async function writePrivate(
-  epochDir: string,
-  rung: string,
-  count: number,
-  initFile = 'init.mp4',
-): Promise<void> {
-  const folder = join(epochDir, rung);
-  const names = Array.from({ length: count }, (_, i) => `s_${String(i).padStart(6, '0')}.m4s`);
-  for (const name of names) await writeFile(join(folder, name), 'x'.repeat(1000));
-  const avcC = Buffer.from([0x01, 0x64, 0x00, 0x1f]);
-  await writeFile(join(folder, initFile), Buffer.concat([Buffer.from('....avcC'), avcC]));
-  const lines = names.map((name) => `#EXTINF:2.000000,\n${name}`);
-  await writeFile(join(folder, 'index.m3u8'), `#EXTM3U\n#EXT-X-MAP:URI="${initFile}"\n${lines.join('\n')}\n`);
+/** What a packager writes of a rung: so many whole segments of four parts, and so many parts of the next one. */
+function write(sink: RungSink | undefined, count: number, parts = 1, { fromSec = 0 } = {}): void {
+  assert.ok(sink);
+  if (fromSec === 0) sink(initBytes());
+  for (let part = 0; part < count * 4 + parts; part += 1)
+    sink(fragmentBytes({ startSec: fromSec + part / 2, durationSec: 0.5, isKey: part % 4 === 0 }));
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -98,64 +102,74 @@ test('composer: an empty playlist and a master before the first segment', async 
   const master = await readFile(join(dir, 'master.m3u8'), 'utf8');
   assert.match(master, /CODECS="avc1\.640028,mp4a\.40\.2"/);
   assert.match(master, /\nsrc\/index\.m3u8\n[\s\S]*\n480\/index\.m3u8\n/);
-  await composer.close();
 });
 
-test('composer: takes segments that all rungs have, and the codec that was really written', async () => {
-  const { dir, open, seen } = await fixture();
+test('composer: cuts at keyframes, and each rung goes as far as it has come', async () => {
+  const { dir, open, seen, runs } = await fixture();
   const composer = await open();
-  const epochDir = await composer.beginEpoch(input('src', '480'));
-  await writePrivate(epochDir, 'src', 3, 'init_0.mp4');
-  await writePrivate(epochDir, '480', 2, 'init_1.mp4');
+  const [src, scaled] = await composer.beginEpoch(input('src', '480'));
+  write(src, 2, 3);
+  write(scaled, 1);
   await composer.poll();
   assert.deepEqual(await seen('src'), {
     seqs: [0, 1],
     discs: [0, 0],
     files: ['src/s_000000.m4s', 'src/s_000001.m4s'],
+    openParts: 3,
   });
-  assert.deepEqual((await seen('480')).seqs, [0, 1]);
-  assert.ok(await exists(join(epochDir, '480', 'init.mp4')), 'init_1.mp4 has no public name');
-  assert.match(await readFile(join(dir, 'master.m3u8'), 'utf8'), /avc1\.64001f/);
-  await composer.close();
+  assert.deepEqual(await seen('480'), { seqs: [0], discs: [0], files: ['480/s_000000.m4s'], openParts: 1 });
+  const master = await readFile(join(dir, 'master.m3u8'), 'utf8');
+  assert.match(master, /avc1\.64001f/, 'the codec that was really written');
+  const [run = ''] = await runs();
+  assert.deepEqual(await readFile(join(run, '480/init.mp4')), initBytes());
+  assert.deepEqual(
+    await readFile(join(run, 'src/s_000001.m4s')),
+    Buffer.concat(
+      [4, 5, 6, 7].map((n) => fragmentBytes({ startSec: n / 2, durationSec: 0.5, isKey: n === 4 })),
+    ),
+  );
+  assert.equal(await exists(join(run, 'src/s_000002.m4s')), false, 'it is not whole');
 });
 
-test('composer: watches the folder, nobody has to poll', async () => {
-  const { open, seen } = await fixture();
+test('composer: the end of a run is the end of its last segments', async () => {
+  const { open, seen, runs } = await fixture();
   const composer = await open();
-  const epochDir = await composer.beginEpoch(input('src'));
-  await writePrivate(epochDir, 'src', 1);
-  await eventually('the segment', async () => (await seen('src')).seqs.length === 1);
-  await composer.close();
+  const [src, scaled] = await composer.beginEpoch(input('src', '480'));
+  write(src, 1, 2);
+  write(scaled, 1, 1);
+  await composer.endEpoch();
+  for (const rung of ['src', '480']) {
+    const { seqs, openParts } = await seen(rung);
+    assert.deepEqual([seqs, openParts], [[0, 1], 0]);
+  }
+  assert.ok(await exists(join((await runs())[0] ?? '', '480/s_000001.m4s')));
 });
 
 test('composer: a killed process is continued with exactly one discontinuity', async () => {
-  const { open, seen } = await fixture();
+  const { open, seen, dir } = await fixture();
   const killed = await open();
-  const first = await killed.beginEpoch(input('src'));
-  await writePrivate(first, 'src', 2);
+  const [first] = await killed.beginEpoch(input('src'));
+  write(first, 2, 1);
   await killed.poll();
-  await killed.close();
-  // ffmpeg outlived it and finished one more segment.
-  await writePrivate(first, 'src', 3);
+  // Nothing but the playlist and the file say that one more part has come.
+  const state = await readFile(join(dir, 'state.json'), 'utf8');
+  first?.(fragmentBytes({ startSec: 4.5, durationSec: 0.5, isKey: false }));
+  await killed.poll();
+  assert.equal(await readFile(join(dir, 'state.json'), 'utf8'), state);
 
   const composer = await open();
-  const second = await composer.beginEpoch(input('src'));
-  assert.notEqual(second, first);
-  assert.deepEqual((await seen('src')).seqs, [0, 1, 2]);
-  await writePrivate(second, 'src', 2);
+  const [second] = await composer.beginEpoch(input('src'));
+  assert.deepEqual(await seen('src').then(({ seqs, openParts }) => [seqs, openParts]), [[0, 1, 2], 0]);
+  const text = await readFile(join(dir, 'src.m3u8'), 'utf8');
+  assert.match(text, /#EXTINF:1\.000000,\n[^\n]*s_000002/, 'both parts of the last segment');
+  write(second, 2);
   await composer.poll();
   assert.deepEqual(await seen('src'), {
     seqs: [0, 1, 2, 3, 4],
     discs: [0, 0, 0, 1, 1],
-    files: [
-      'src/s_000000.m4s',
-      'src/s_000001.m4s',
-      'src/s_000002.m4s',
-      'src/s_000000.m4s',
-      'src/s_000001.m4s',
-    ],
+    files: [0, 1, 2, 0, 1].map((index) => `src/s_00000${index}.m4s`),
+    openParts: 1,
   });
-  await composer.close();
 });
 
 test('composer: a state that cannot be read starts anew instead of failing', async () => {
@@ -173,90 +187,77 @@ test('composer: a state that cannot be read starts anew instead of failing', asy
 test('composer: a rung of an earlier epoch is still served', async () => {
   const { dir, open, seen } = await fixture();
   const composer = await open();
-  const big = await composer.beginEpoch(input('src', '720'));
-  await writePrivate(big, 'src', 1);
-  await writePrivate(big, '720', 1);
-  const small = await composer.beginEpoch(input('src'));
-  await writePrivate(small, 'src', 1);
-  await composer.endEpoch();
-  assert.deepEqual((await seen('720')).files, ['720/s_000000.m4s', 'src/s_000000.m4s']);
+  const [src, scaled] = await composer.beginEpoch(input('src', '720'));
+  write(src, 0, 4);
+  write(scaled, 0, 4);
+  const [small] = await composer.beginEpoch(input('src'));
+  write(small, 1, 2);
+  await composer.poll();
+  const { files, openParts } = await seen('720');
+  assert.deepEqual([files, openParts], [['720/s_000000.m4s', 'src/s_000000.m4s'], 2]);
   assert.doesNotMatch(await readFile(join(dir, 'master.m3u8'), 'utf8'), /720\/index/);
-  await composer.close();
 });
 
 test('composer: deletes a segment a minute after it left the window, and a folder that nothing refers to', async () => {
-  const { dir, clock, open, seen } = await fixture();
+  const { dir, clock, open, seen, runs } = await fixture();
   const composer = await open();
-  const first = await composer.beginEpoch(input('src'));
-  await writePrivate(first, 'src', 2);
-  await composer.poll();
-  const second = await composer.beginEpoch(input('src'));
-  await writePrivate(second, 'src', 9);
+  const [first] = await composer.beginEpoch(input('src'));
+  write(first, 1, 4);
+  const [second] = await composer.beginEpoch(input('src'));
+  write(second, 9);
   await composer.poll();
   assert.deepEqual((await seen('src')).seqs, [3, 4, 5, 6, 7, 8, 9, 10]);
 
+  const [now = '', before = ''] = await runs();
   clock.advance(59_000);
   await composer.prune();
-  assert.ok(await exists(join(first, 'src', 's_000001.m4s')), 'deleted too early');
+  assert.ok(await exists(join(before, 'src', 's_000001.m4s')), 'deleted too early');
   clock.advance(2000);
   await composer.prune();
-  assert.equal(await exists(first), false);
-  assert.equal(await exists(join(second, 'src', 's_000000.m4s')), false);
-  assert.ok(await exists(join(second, 'src', 's_000001.m4s')), 'a listed segment is gone');
+  assert.equal(await exists(before), false);
+  assert.equal(await exists(join(now, 'src', 's_000000.m4s')), false);
+  assert.ok(await exists(join(now, 'src', 's_000001.m4s')), 'a listed segment is gone');
   assert.deepEqual(
     (await readdir(dir)).sort(),
-    [second.split('/').at(-1), 'master.m3u8', 'src.m3u8', 'state.json'].sort(),
+    [now.split('/').at(-1), 'master.m3u8', 'src.m3u8', 'state.json'].sort(),
   );
-  await composer.close();
 });
 
-for (const name of ['index.m3u8', 'init.mp4', 's_000001.m4s']) {
-  for (const kind of KINDS) {
-    test(`composer: ${kind} for ${name} ends the run and is not shown; the next run goes on`, async () => {
-      const { dir, clock, seen } = await fixture();
-      const { log, errors } = errorLog();
-      const composer = await openComposer({ dir, clock, log });
-      opened.push(composer);
-      const secret = join(dir, '../secret');
-      await writeFile(secret, '#EXTM3U\n#EXTINF:2.0,\ns_000000.m4s\n');
-      let ended = 0;
-      const onUnsafe = () => {
-        ended += 1;
-      };
-      const epochDir = await composer.beginEpoch({ ...input('src'), onUnsafe });
-      const kept = await mkdtemp(join(dir, '../outside-'));
-      await mkdir(join(kept, 'src'));
-      await writePrivate(kept, 'src', 2);
-      await plant(kind, join(kept, 'src', name), secret);
-      // In one step, so that the watcher sees nothing half-made.
-      await rm(join(epochDir, 'src'), { recursive: true });
-      await rename(join(kept, 'src'), join(epochDir, 'src'));
-      await composer.poll();
-      await composer.poll();
-      assert.equal(ended, 1);
-      assert.deepEqual(errors, ['a packager left what is no segment']);
-      await composer.endEpoch();
-      const before = (await seen('src')).seqs.length;
-      assert.ok(before <= 1, 'the segment that was whole, at most');
-      const next = await composer.beginEpoch(input('src'));
-      await writePrivate(next, 'src', 1);
-      await composer.poll();
-      assert.equal((await seen('src')).seqs.length, before + 1);
-    });
-  }
-}
-
-test('composer: old segments are not removed through a link', async () => {
-  const { dir, clock, open } = await fixture();
-  const composer = await open();
-  const epochDir = await composer.beginEpoch(input('src'));
-  await writePrivate(epochDir, 'src', 12);
+test('composer: what is no media ends the run and is not shown; the next run goes on', async () => {
+  const { dir, clock, seen } = await fixture();
+  const { log, errors } = errorLog();
+  const composer = await openComposer({ dir, clock, log });
+  opened.push(composer);
+  let ended = 0;
+  const onUnfit = () => {
+    ended += 1;
+  };
+  const [sink] = await composer.beginEpoch({ ...input('src'), onUnfit });
+  write(sink, 1, 2);
+  sink?.(Buffer.from('#EXTM3U what is this'));
+  write(sink, 5, 0, { fromSec: 3 });
+  await composer.endEpoch();
+  assert.equal(ended, 1);
+  assert.deepEqual(errors, ['a packager run cannot be shown']);
+  assert.deepEqual((await seen('src')).seqs, [0, 1]);
+  const [next] = await composer.beginEpoch(input('src'));
+  write(next, 1);
   await composer.poll();
-  const outside = await mkdtemp(join(dir, '../outside-'));
-  await writeFile(join(outside, 's_000000.m4s'), "another stream's");
-  await rm(join(epochDir, 'src'), { recursive: true });
-  await symlink(outside, join(epochDir, 'src'));
-  clock.advance(120_000);
-  await composer.prune();
-  assert.deepEqual(await readdir(outside), ['s_000000.m4s']);
+  assert.deepEqual((await seen('src')).seqs, [0, 1, 2]);
+});
+
+test('composer: what cannot be written ends the run', async () => {
+  const { dir, clock, runs } = await fixture();
+  const { log, errors } = errorLog();
+  const composer = await openComposer({ dir, clock, log });
+  opened.push(composer);
+  let ended = 0;
+  const onUnfit = () => {
+    ended += 1;
+  };
+  const [sink] = await composer.beginEpoch({ ...input('src'), onUnfit });
+  await rm(join((await runs())[0] ?? '', 'src'), { recursive: true });
+  write(sink, 1);
+  await assert.rejects(composer.poll(), /ENOENT/);
+  assert.deepEqual([ended, errors.length], [1, 1]);
 });

@@ -1,30 +1,26 @@
-import { type FSWatcher, watch } from 'node:fs';
-import { access, mkdir, readdir, rm } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { openOutput, readOutput, removeOutput, renameOutput, UnsafeOutput } from '../ffmpeg/output.ts';
-import { codecOfInitSegment } from './h264.ts';
+import {
+  BadFragments,
+  createFragmentReader,
+  type Fragment,
+  type FragmentReader,
+  type Init,
+} from './fragments.ts';
 import { renderMaster } from './master.ts';
-import { type PrivatePlaylist, parsePrivatePlaylist, renderMediaPlaylist } from './playlist.ts';
+import { type MediaPlaylist, parseMediaPlaylist, renderMediaPlaylist } from './playlist.ts';
+import { createSegmentWriter, type SegmentWriter, UNFINISHED } from './segment-writer.ts';
 import {
   emptyState,
-  type LiveEpoch,
   type LiveEpochRung,
-  type LiveSlot,
   type LiveState,
+  type LowLatency,
   loadState,
   replaceFile,
 } from './state.ts';
-import {
-  appendSlot,
-  commonSegments,
-  longest,
-  mediaPlaylistOf,
-  type ReadySegment,
-  slideWindow,
-  variantsOf,
-} from './window.ts';
+import { mediaPlaylistOf, slideWindow, variantsOf } from './window.ts';
 
 export interface EpochInput {
   rungs: LiveEpochRung[];
@@ -32,8 +28,9 @@ export interface EpochInput {
   /** 0 while it is not known. */
   fps: number;
   segmentSeconds: number;
-  /** Called once, when its folder holds what no packager writes; nothing more of the run is shown. */
-  onUnsafe?: () => void;
+  lowLatency: LowLatency;
+  /** Called once, when what a packager writes is no media, or cannot be kept; nothing more of the run is shown. */
+  onUnfit?: () => void;
 }
 
 export interface ComposerOptions {
@@ -56,20 +53,23 @@ export interface LatestSegment {
   startMs: number;
 }
 
+/** Takes what a run of the packager writes of one rung, as it comes. */
+export type RungSink = (bytes: Buffer) => void;
+
 /**
- * Writes the public playlists of one stream from the private ones of its packager runs: `master.m3u8`,
- * `<rung>.m3u8` and `state.json`. Every call waits for the one before it, so a stream has one writer.
+ * Cuts what the packager runs of one stream write into segments and parts, and writes the public playlists:
+ * `master.m3u8`, `<rung>.m3u8` and `state.json`. Every call waits for the one before it, so a stream has one writer.
  */
 export interface Composer {
-  /** Takes what the run before has left, then opens a new folder; resolves to its path. */
-  beginEpoch(input: EpochInput): Promise<string>;
+  /** Ends the run before, then opens a new folder. @returns where each rung's media goes, in the order of the rungs. */
+  beginEpoch(input: EpochInput): Promise<RungSink[]>;
   /** The frame rate has become known. */
   setFps(fps: number): Promise<void>;
-  /** Takes finished segments; also called by the folder watcher between `beginEpoch` and `endEpoch`. */
+  /** Resolves when all that has come is in the playlists. */
   poll(): Promise<void>;
-  /** The run has ended: takes its last segment and stops watching. */
+  /** The run has ended: what there is of its last segments is all of them. */
   endEpoch(): Promise<void>;
-  /** Media in the finished segments of this run, and the longest of them, in milliseconds. */
+  /** Media of this run, by its slowest rung, and the longest pieces in which it comes, in milliseconds. */
   packaged(): { ms: number; longestMs: number };
   /** The newest finished segment, of the smallest rung; null before there is one. */
   latest(): LatestSegment | null;
@@ -79,18 +79,32 @@ export interface Composer {
 }
 
 const RETAIN_MS = 60_000;
-/** Renames are seen by inotify; this is for file systems without it. */
-const POLL_MS = 250;
 const AAC_LC = 'mp4a.40.2';
-const INIT = 'init.mp4';
-const INIT_MAX_BYTES = 2 ** 20;
-/** Thirty entries take three kilobytes. */
-const PRIVATE_MAX_BYTES = 2 ** 16;
+/** What may wait for the disk: some seconds of the highest bitrates. */
+const WAITING_MAX_BYTES = 2 ** 27;
 
 export async function openComposer(options: ComposerOptions): Promise<Composer> {
   await mkdir(options.dir, { recursive: true });
   const state = (await loadState(join(options.dir, 'state.json'))) ?? emptyState();
+  await endOpenSegments(options.dir, state);
   return new StreamComposer(options, state);
+}
+
+/** A rung of the run that is on. */
+interface Line {
+  reader: FragmentReader;
+  writer: SegmentWriter;
+  waiting: (Init | Fragment)[];
+  /** Of what was taken. */
+  ms: number;
+}
+
+interface Run {
+  name: string;
+  lines: Line[];
+  longestMs: number;
+  isUnfit: boolean;
+  onUnfit: () => void;
 }
 
 class StreamComposer implements Composer {
@@ -98,41 +112,34 @@ class StreamComposer implements Composer {
   readonly #state: LiveState;
   /** What the files hold, to leave those alone that have not changed. */
   readonly #written = new Map<string, string>();
-  #watching: { stop(): void } | null = null;
   #queue: Promise<unknown> = Promise.resolve();
   #queuedPoll: Promise<void> | null = null;
-  /** There are slots that the files do not show yet, because writing them failed. */
-  #unpublished = false;
-  #packaged = { ms: 0, longestMs: 0 };
-  /** The run whose folder is not read any more. */
-  #unsafe: string | null = null;
-  #onUnsafe: () => void = () => {};
+  #run: Run | null = null;
+  #waitingBytes = 0;
 
   constructor(options: ComposerOptions, state: LiveState) {
     this.#options = options;
     this.#state = state;
   }
 
-  beginEpoch(input: EpochInput): Promise<string> {
+  beginEpoch(input: EpochInput): Promise<RungSink[]> {
     return this.#inTurn(async () => {
-      this.#stopWatching();
-      await this.#takeReady();
-      const { dir, clock, log } = this.#options;
+      await this.#endRun();
+      const { dir, clock } = this.#options;
       const name = await newEpochName(dir, clock.ms());
       const folders = input.rungs.map((rung) => join(dir, name, rung.name));
       await Promise.all(folders.map((folder) => mkdir(folder, { recursive: true })));
-      startEpoch(this.#state, name, input);
-      this.#onUnsafe = input.onUnsafe ?? (() => {});
-      this.#packaged = { ms: 0, longestMs: 0 };
-      await publish(dir, this.#state, this.#written);
-      // Once for each kind of trouble: a full disk would be told four times a second.
-      let told = '';
-      const onError = (error: unknown): void => {
-        if (told !== String(error)) log.error({ err: error, dir }, 'live playlists cannot be written');
-        told = String(error);
-      };
-      this.#watching = watchFolders(folders, () => void this.poll().catch(onError));
-      return join(dir, name);
+      const epoch = startEpoch(this.#state, name, input);
+      const lines = epoch.rungs.map((rung): Line => {
+        const { segmentSeconds } = input;
+        const folder = join(dir, name);
+        const writer = createSegmentWriter({ folder, state: this.#state, epoch, rung, segmentSeconds });
+        return { reader: createFragmentReader(), writer, waiting: [], ms: 0 };
+      });
+      const run = { name, lines, longestMs: 0, isUnfit: false, onUnfit: input.onUnfit ?? (() => {}) };
+      this.#run = run;
+      await this.#publish(true);
+      return lines.map((line) => (bytes) => this.#push(run, line, bytes));
     });
   }
 
@@ -140,33 +147,36 @@ class StreamComposer implements Composer {
     return this.#inTurn(async () => {
       if (!this.#state.epoch || this.#state.epoch.fps === fps) return;
       this.#state.epoch.fps = fps;
-      await publish(this.#options.dir, this.#state, this.#written);
+      await this.#publish(true);
     });
   }
 
   poll(): Promise<void> {
     this.#queuedPoll ??= this.#inTurn(() => {
       this.#queuedPoll = null;
-      return this.#takeReady();
+      return this.#takeWaiting();
     });
     return this.#queuedPoll;
   }
 
   endEpoch(): Promise<void> {
-    this.#stopWatching();
-    return this.#inTurn(() => this.#takeReady());
+    return this.#inTurn(() => this.#endRun());
   }
 
   packaged(): { ms: number; longestMs: number } {
-    return this.#packaged;
+    if (this.#run === null) return { ms: 0, longestMs: 0 };
+    const { lines, longestMs } = this.#run;
+    return { ms: Math.min(...lines.map(({ ms }) => ms)), longestMs };
   }
 
   latest(): LatestSegment | null {
-    const slot = this.#state.slots.at(-1);
-    const rung = slot === undefined ? undefined : Object.keys(slot.rungs).at(-1);
-    if (slot === undefined || rung === undefined) return null;
-    const folder = join(this.#options.dir, slot.epoch);
-    return { folder, initFile: `${rung}/init.mp4`, file: `${rung}/${slot.file}`, startMs: slot.startMs };
+    for (const slot of this.#state.slots.toReversed()) {
+      const [rung] = Object.entries(slot.rungs).findLast(([, { isOpen }]) => !isOpen) ?? [];
+      if (rung === undefined) continue;
+      const folder = join(this.#options.dir, slot.epoch);
+      return { folder, initFile: `${rung}/init.mp4`, file: `${rung}/${slot.file}`, startMs: slot.startMs };
+    }
+    return null;
   }
 
   prune(): Promise<void> {
@@ -175,7 +185,7 @@ class StreamComposer implements Composer {
   }
 
   async close(): Promise<void> {
-    this.#stopWatching();
+    await this.endEpoch().catch(() => {});
     await this.#queue;
   }
 
@@ -185,48 +195,86 @@ class StreamComposer implements Composer {
     return result;
   }
 
-  #stopWatching(): void {
-    this.#watching?.stop();
-    this.#watching = null;
+  #push(run: Run, line: Line, bytes: Buffer): void {
+    if (run.isUnfit || run !== this.#run) return;
+    try {
+      const pieces = line.reader.push(bytes);
+      if (pieces.length === 0) return;
+      line.waiting.push(...pieces);
+      for (const piece of pieces) this.#waitingBytes += piece.bytes.length;
+    } catch (error) {
+      if (!(error instanceof BadFragments)) throw error;
+      this.#giveUp(run, error);
+      return;
+    }
+    if (this.#waitingBytes > WAITING_MAX_BYTES) this.#giveUp(run, new Error('the disk is too slow'));
+    else this.poll().catch((error: unknown) => this.#giveUp(run, error));
   }
 
-  async #takeReady(): Promise<void> {
-    const { epoch } = this.#state;
-    if (!epoch || epoch.name === this.#unsafe) return;
-    const { slots } = this.#state;
-    const before = slots.length;
-    const { dir, clock, log } = this.#options;
-    await takeSegments(dir, this.#state, epoch, clock.ms()).catch((error: unknown) => {
-      if (!(error instanceof UnsafeOutput)) throw error;
-      log.error({ err: error, dir }, 'a packager left what is no segment');
-      this.#unsafe = epoch.name;
-      this.#onUnsafe();
-    });
-    const added = slots.length - before;
-    for (const slot of slots.slice(slots.length - added)) {
-      const ms = longest(slot) * 1000;
-      const { ms: before, longestMs } = this.#packaged;
-      this.#packaged = { ms: before + ms, longestMs: Math.max(longestMs, ms) };
+  #giveUp(run: Run, error: unknown): void {
+    if (run.isUnfit) return;
+    run.isUnfit = true;
+    this.#options.log.error({ err: error, dir: this.#options.dir }, 'a packager run cannot be shown');
+    run.onUnfit();
+  }
+
+  async #takeWaiting(): Promise<void> {
+    const run = this.#run;
+    if (run === null) return;
+    const { clock } = this.#options;
+    let isNew = false;
+    let isChanged = false;
+    for (const line of run.lines) {
+      const { waiting } = line;
+      line.waiting = [];
+      for (const piece of waiting) {
+        this.#waitingBytes -= piece.bytes.length;
+        isChanged = true;
+        isNew = (await line.writer.take(piece, clock.ms())) || isNew;
+        const ms = piece.type === 'init' ? 0 : piece.durationSec * 1000;
+        line.ms += ms;
+        run.longestMs = Math.max(run.longestMs, ms);
+      }
     }
-    this.#unpublished ||= added > 0;
-    if (!this.#unpublished) return;
-    await publish(this.#options.dir, this.#state, this.#written);
-    this.#unpublished = false;
+    if (isChanged) await this.#publish(isNew);
+  }
+
+  async #endRun(): Promise<void> {
+    const run = this.#run;
+    if (run === null) return;
+    await this.#takeWaiting().catch((error: unknown) => this.#giveUp(run, error));
+    this.#run = null;
+    this.#waitingBytes = 0;
+    for (const { writer } of run.lines) await writer.end();
+    await this.#publish(true);
+  }
+
+  /** @param isNew segments have begun or ended, which a new process has to know. */
+  async #publish(isNew: boolean): Promise<void> {
+    const { dir, clock } = this.#options;
+    if (isNew) slideWindow(this.#state, clock.ms());
+    await publish(dir, this.#state, { isNew, written: this.#written });
   }
 }
 
-function startEpoch(state: LiveState, name: string, input: EpochInput): void {
-  state.epoch = {
+/** Keyframes further apart than this are an issue of the signal, so segments are no longer (RFC 8216 4.3.3.1). */
+const TARGET_DURATION = 4;
+
+function startEpoch(state: LiveState, name: string, input: EpochInput): NonNullable<LiveState['epoch']> {
+  const epoch = {
     name,
     rungs: input.rungs,
     audioCodec: input.audioCodec || AAC_LC,
     fps: input.fps,
     nextIndex: 0,
   };
-  state.targetDuration = Math.max(state.targetDuration, input.segmentSeconds);
+  state.epoch = epoch;
+  state.targetDuration = Math.max(state.targetDuration, input.segmentSeconds, TARGET_DURATION);
+  state.lowLatency = { ...input.lowLatency };
   for (const rung of input.rungs) {
     if (!state.playlists.includes(rung.name)) state.playlists.push(rung.name);
   }
+  return epoch;
 }
 
 /** Names are unique for ever, because segments are cached by their address. */
@@ -241,51 +289,48 @@ async function newEpochName(dir: string, nowMs: number): Promise<string> {
   }
 }
 
-/** Adds a slot for every segment that all rungs have finished. */
-async function takeSegments(dir: string, state: LiveState, epoch: LiveEpoch, nowMs: number): Promise<void> {
-  const folder = join(dir, epoch.name);
-  const lists = await Promise.all(epoch.rungs.map((rung) => readPrivate(folder, rung.name)));
-  const ready = commonSegments(
-    lists.map((list) => list.segments),
-    epoch.nextIndex,
-  );
-  if (ready.length === 0) return;
-  if (epoch.nextIndex === 0) await readInitSegments(folder, epoch, lists);
-  let laterMs = ready.reduce((sum, [segment]) => sum + (segment?.durationSec ?? 0) * 1000, 0);
-  for (const segments of ready) {
-    const [first] = segments;
-    if (!first) continue;
-    laterMs -= first.durationSec * 1000;
-    const rungs: LiveSlot['rungs'] = {};
-    for (const [position, rung] of epoch.rungs.entries()) {
-      const bytes = await sizeOf(folder, `${rung.name}/${first.file}`);
-      rungs[rung.name] = { durationSec: segments[position]?.durationSec ?? first.durationSec, bytes };
+/** A process that was killed has left parts of segments: they are all that there will be of these. */
+async function endOpenSegments(dir: string, state: LiveState): Promise<void> {
+  const open = state.slots.filter((slot) => Object.values(slot.rungs).some(({ isOpen }) => isOpen));
+  for (const slot of open) {
+    for (const [rung, held] of Object.entries(slot.rungs)) {
+      if (!held.isOpen) continue;
+      // The playlist is newer than the state.
+      const shown = (await readPlaylist(dir, rung))?.open;
+      if (shown?.epoch === slot.epoch && shown.file === slot.file && shown.rung === rung) {
+        held.durationSec = shown.durationSec;
+        held.parts = (shown.parts ?? []).map(({ offset: _, ...part }) => part);
+        held.bytes = held.parts.reduce((sum, { bytes }) => sum + bytes, 0);
+      }
+      const path = join(dir, slot.epoch, rung, slot.file);
+      await rename(path + UNFINISHED, path).catch(() => {});
+      const isThere = await stat(path).then(
+        () => true,
+        () => false,
+      );
+      delete held.isOpen;
+      if (!isThere) delete slot.rungs[rung];
     }
-    const segment: ReadySegment = { index: first.index, file: first.file, rungs };
-    appendSlot(state, epoch, segment, nowMs - laterMs);
   }
-  slideWindow(state, nowMs);
 }
 
-/** The init segments are complete when the first segment is: gives them one name and reads the codec. */
-async function readInitSegments(folder: string, epoch: LiveEpoch, lists: PrivatePlaylist[]): Promise<void> {
-  for (const [position, rung] of epoch.rungs.entries()) {
-    const name = lists[position]?.initFile ?? INIT;
-    // With several rungs ffmpeg numbers the files (init_0.mp4); the address is the same for all.
-    if (name !== INIT) await renameOutput(folder, `${rung.name}/${name}`, INIT);
-    const codec = codecOfInitSegment(await readOutput(folder, `${rung.name}/${INIT}`, INIT_MAX_BYTES));
-    if (codec !== null && rung.videoCodec !== null) rung.videoCodec = codec;
-  }
+async function readPlaylist(dir: string, rung: string): Promise<MediaPlaylist | null> {
+  const text = await readFile(join(dir, `${rung}.m3u8`), 'utf8').catch(() => '');
+  return parseMediaPlaylist(text);
 }
 
 /** The state first: a process that dies in between writes the same playlists again from it. */
-async function publish(dir: string, state: LiveState, written: Map<string, string>): Promise<void> {
-  await replaceFile(join(dir, 'state.json'), JSON.stringify(state));
+async function publish(
+  dir: string,
+  state: LiveState,
+  { isNew, written }: { isNew: boolean; written: Map<string, string> },
+): Promise<void> {
+  if (isNew) await replaceFile(join(dir, 'state.json'), JSON.stringify(state));
   const files = state.playlists.map((rung) => [
     `${rung}.m3u8`,
-    renderMediaPlaylist(mediaPlaylistOf(state, rung)),
+    renderMediaPlaylist(mediaPlaylistOf(state, rung), { hasOffsets: true }),
   ]);
-  files.push(['master.m3u8', renderMaster(variantsOf(state))]);
+  if (isNew) files.push(['master.m3u8', renderMaster(variantsOf(state))]);
   await Promise.all(
     files.map(async ([name = '', text = '']) => {
       if (written.get(name) === text) return;
@@ -299,7 +344,7 @@ async function prune(dir: string, state: LiveState, leftBeforeMs: number): Promi
   const due = state.slots.filter((slot) => slot.leftAtMs !== null && slot.leftAtMs <= leftBeforeMs);
   for (const slot of due) {
     for (const rung of Object.keys(slot.rungs))
-      await removeOutput(join(dir, slot.epoch), `${rung}/${slot.file}`).catch(ignoreUnsafe);
+      await rm(join(dir, slot.epoch, rung, slot.file), { force: true });
   }
   state.slots = state.slots.filter((slot) => !due.includes(slot));
   if (due.length > 0) await replaceFile(join(dir, 'state.json'), JSON.stringify(state));
@@ -309,52 +354,4 @@ async function prune(dir: string, state: LiveState, leftBeforeMs: number): Promi
     if (entry.isDirectory() && !used.has(entry.name))
       await rm(join(dir, entry.name), { recursive: true, force: true });
   }
-}
-
-async function readPrivate(folder: string, rung: string): Promise<PrivatePlaylist> {
-  try {
-    const text = await readOutput(folder, `${rung}/index.m3u8`, PRIVATE_MAX_BYTES);
-    return parsePrivatePlaylist(text.toString('utf8'));
-  } catch (error) {
-    if (error instanceof UnsafeOutput) throw error;
-    return { initFile: null, segments: [] };
-  }
-}
-
-async function sizeOf(folder: string, name: string): Promise<number> {
-  try {
-    const file = await openOutput(folder, name);
-    return (await file.stat().finally(() => file.close())).size;
-  } catch (error) {
-    if (error instanceof UnsafeOutput) throw error;
-    return 0;
-  }
-}
-
-/** The folder goes as a whole, once nothing of it is shown. */
-function ignoreUnsafe(error: unknown): void {
-  if (!(error instanceof UnsafeOutput)) throw error;
-}
-
-function watchFolders(folders: string[], onChange: () => void): { stop(): void } {
-  const watchers: FSWatcher[] = [];
-  for (const folder of folders) {
-    try {
-      const watcher = watch(folder, (_event, file) => {
-        if (file === null || file === 'index.m3u8') onChange();
-      });
-      watcher.on('error', () => watcher.close());
-      watchers.push(watcher);
-    } catch {
-      // No inotify left (the kernel's limit): the timer goes on.
-    }
-  }
-  const timer = setInterval(onChange, POLL_MS);
-  timer.unref();
-  return {
-    stop: () => {
-      clearInterval(timer);
-      for (const watcher of watchers) watcher.close();
-    },
-  };
 }

@@ -62,9 +62,3 @@ test('TRANSCODE_LAG: what is encoded falls behind what comes; a copy does not', 
   const copied = watched();
   for (let sec = 2; sec < 30; sec++) assert.deepEqual(copied(sec, {}, 2), []);
 });
-
-test('LATENCY_LIMITED: keyframes further apart than the segments that are wanted', () => {
-  assert.deepEqual(watched({ latencyMode: 'LOW' })(0, { keyframeIntervalMs: 2000 }), ['LATENCY_LIMITED']);
-  assert.deepEqual(watched({ latencyMode: 'LOW' })(0, { keyframeIntervalMs: 1000 }), []);
-  assert.deepEqual(watched()(0, { keyframeIntervalMs: 2000 }), []);
-});

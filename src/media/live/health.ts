@@ -3,8 +3,6 @@ import type { LadderPlan } from './ladder.ts';
 
 /** Beyond, segments are long and viewers far behind. */
 export const LONG_KEYFRAME_MS = 4250;
-/** Segments of LOW latency have a second. */
-const LOW_LATENCY_KEYFRAME_MS = 1250;
 /** Below, a moving picture falls apart whatever the encoder. Bits for each point and frame. */
 const POOR_BITS = 0.015;
 /** What is above 30 frames a second needs half as much more: such frames resemble each other. */
@@ -19,7 +17,7 @@ interface Facts {
   /** Null when nothing packages it. */
   plan: LadderPlan | null;
   failure: LiveIssue | null;
-  /** In finished segments of this run. */
+  /** Of this run. */
   packaged: { ms: number; longestMs: number } | null;
 }
 
@@ -37,7 +35,6 @@ export class SignalWatch {
     for (const issue of stats?.issues ?? []) issues.add(issue);
     if (this.#isPoor(facts, nowMs)) issues.add('BITRATE_LOW');
     if (this.#lags(facts)) issues.add('TRANSCODE_LAG');
-    if (limitsLatency(facts)) issues.add('LATENCY_LIMITED');
     return {
       bitrateKbps: stats?.bitrateKbps ?? 0,
       fps: stats?.fps ?? video?.fps ?? 0,
@@ -78,11 +75,4 @@ export class SignalWatch {
 function poorKbps({ width, height }: VideoInfo, fps: number): number {
   const frames = Math.min(fps, PLAIN_FPS) + Math.max(0, fps - PLAIN_FPS) / 2;
   return (width * height * frames * POOR_BITS) / 1000;
-}
-
-/** The cuts of a copy are those of the encoder. */
-function limitsLatency({ session, stats, plan }: Facts): boolean {
-  const interval = stats?.keyframeIntervalMs ?? 0;
-  const isCopied = plan?.rungs[0]?.mode === 'copy';
-  return session.grant.latencyMode === 'LOW' && isCopied && interval > LOW_LATENCY_KEYFRAME_MS;
 }

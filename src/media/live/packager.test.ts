@@ -64,6 +64,7 @@ async function fixture(
     source: { width, height },
     audioCodec: 'mp4a.40.2',
     segmentSeconds: 1,
+    latencyMode: 'LOW',
     composer,
     log,
     clock: systemClock,

@@ -1,12 +1,14 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { LatencyMode } from '../contract/index.ts';
 import { liveLimits } from '../ffmpeg/limits.ts';
-import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
+import { type FfmpegExit, type FfmpegProcess, OUTPUT_FD, spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { packagerArgs } from './command.ts';
 import type { Composer, EpochInput } from './composer.ts';
 import type { LadderPlan } from './ladder.ts';
+import type { LowLatency } from './state.ts';
 
 export interface PackagerOptions {
   ffmpeg: FfmpegProgram;
@@ -18,6 +20,7 @@ export interface PackagerOptions {
   /** RFC 6381 of the copied audio; a transcode and silence are AAC-LC. */
   audioCodec: string;
   segmentSeconds: number;
+  latencyMode: LatencyMode;
   composer: Composer;
   log: Logger;
   clock: Clock;
@@ -48,8 +51,18 @@ const GIVE_UP_WINDOW_MS = 120_000;
 const FAILING_AFTER = 3;
 const FAILING_WINDOW_MS = 15_000;
 const EOF_WAIT_MS = 1000;
-/** Far above what two seconds take. */
-const SEGMENT_MAX_BYTES = 2 ** 30;
+/** It writes to pipes alone. */
+const FILE_MAX_BYTES = 0;
+/**
+ * Parts of LOW are short, and players stay as close behind them as is safe; those of STANDARD cost viewers and server
+ * fewer requests (docs/decisions/live-packaging.md#parts).
+ */
+const PARTS: Readonly<Record<LatencyMode, { seconds: number; holdBackSec: number }>> = {
+  LOW: { seconds: 0.2, holdBackSec: 1 },
+  STANDARD: { seconds: 0.75, holdBackSec: 3 },
+};
+/** A part has whole frames: at 24 a second, of 0.2 s, it has 0.208. All but the last are at least 85 % of the target. */
+const PART_TARGET = 1.17;
 const AAC_LC = 'mp4a.40.2';
 const NOT_STARTED: FfmpegExit = { code: 0, signal: null, stderr: '' };
 
@@ -118,15 +131,16 @@ class SupervisedPackager implements Packager {
   async #runOnce(): Promise<FfmpegExit> {
     const { composer, ffmpeg, log } = this.#options;
     try {
-      const onUnsafe = () => this.#child?.kill('SIGKILL');
-      const outDir = await composer.beginEpoch({ ...epochInput(this.#options, this.#fps), onUnsafe });
+      const onUnfit = () => this.#child?.kill('SIGKILL');
+      const outputs = await composer.beginEpoch({ ...epochInput(this.#options, this.#fps), onUnfit });
       if (this.#stopped) return NOT_STARTED;
       const { sourceTimeBase } = ffmpeg.info;
-      const args = packagerArgs({ ...this.#options, outDir, sourceTimeBase });
-      const view = { reads: [], writes: outDir };
-      const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(SEGMENT_MAX_BYTES), view);
+      const partSeconds = PARTS[this.#options.latencyMode].seconds;
+      const args = packagerArgs({ ...this.#options, partSeconds, firstFd: OUTPUT_FD, sourceTimeBase });
+      const view = { reads: [], writes: null };
+      const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(FILE_MAX_BYTES), view);
       if (this.#stopped) return NOT_STARTED;
-      this.#child = spawnFfmpeg({ program, args, log, input: this.#options.feed });
+      this.#child = spawnFfmpeg({ program, args, log, input: this.#options.feed, outputs });
       const exit = await this.#child.exited;
       this.#child = null;
       await composer.endEpoch();
@@ -172,7 +186,13 @@ function epochInput(options: PackagerOptions, fps: number): EpochInput {
     audioCodec: plan.audio === 'copy' ? options.audioCodec : AAC_LC,
     fps,
     segmentSeconds: options.segmentSeconds,
+    lowLatency: lowLatencyOf(options.latencyMode),
   };
+}
+
+function lowLatencyOf(mode: LatencyMode): LowLatency {
+  const { seconds, holdBackSec } = PARTS[mode];
+  return { partTargetSec: Math.round(seconds * PART_TARGET * 1000) / 1000, holdBackSec };
 }
 
 async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {

@@ -7,8 +7,8 @@ import {
   type MediaPlaylist,
   type PublicSegment,
   parseMediaPlaylist,
-  parsePrivatePlaylist,
   renderMediaPlaylist,
+  trimAfter,
   trimBefore,
 } from './playlist.ts';
 
@@ -32,36 +32,10 @@ function playlist(segments: PublicSegment[]): MediaPlaylist {
   return { targetDuration: 2, segments, nextSeq: (last?.seq ?? -1) + 1, disc: last?.disc ?? 0 };
 }
 
-test('playlist: reads ffmpeg’s own playlist', () => {
-  const text = [
-    '#EXTM3U',
-    '#EXT-X-VERSION:7',
-    '#EXT-X-TARGETDURATION:2',
-    '#EXT-X-MEDIA-SEQUENCE:3',
-    '#EXT-X-MAP:URI="init_1.mp4"',
-    '#EXTINF:2.000000,',
-    's_000003.m4s',
-    '#EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:00.000+0000',
-    '#EXTINF:1.287305,',
-    's_000004.m4s',
-    '#EXTINF:2.0,',
-    '../../etc/passwd',
-    '',
-  ].join('\n');
-  assert.deepEqual(parsePrivatePlaylist(text), {
-    initFile: 'init_1.mp4',
-    segments: [
-      { index: 3, file: 's_000003.m4s', durationSec: 2 },
-      { index: 4, file: 's_000004.m4s', durationSec: 1.287305 },
-    ],
-  });
-  assert.deepEqual(parsePrivatePlaylist(''), { initFile: null, segments: [] });
-});
-
 test('playlist: a new epoch has one discontinuity and its own map', () => {
   const text = renderMediaPlaylist(
     playlist([segment(7), segment(8, { epoch: 'e2', disc: 1, file: 's_000000.m4s', durationSec: 1.5 })]),
-    '?t=1',
+    { uriSuffix: '?t=1' },
   );
   assert.equal(
     text,
@@ -126,6 +100,131 @@ test('playlist: what is written can be read back', () => {
       const written = { targetDuration: 3, segments, nextSeq: firstSeq + segments.length, disc };
       assert.deepEqual(parseMediaPlaylist(renderMediaPlaylist(written)), written);
     }),
+  );
+});
+
+const part = fc.record({
+  durationSec: fc.integer({ min: 1, max: 2000 }).map((ms) => ms / 1000),
+  bytes: fc.integer({ min: 1, max: 10 ** 8 }),
+  isIndependent: fc.boolean(),
+});
+
+/** A playlist as it is while a segment is being written, with parts in all of its segments or the newest. */
+const edgePlaylist = fc
+  .record({
+    before: fc.array(fc.array(part, { maxLength: 4 }), { maxLength: 6 }),
+    open: fc.array(part, { minLength: 1, maxLength: 8 }),
+    firstSeq: fc.nat(10_000),
+  })
+  .map(({ before, open, firstSeq }): MediaPlaylist => {
+    let startMs = START_MS;
+    const made = [...before, open].map((parts, index) => {
+      let offset = 0;
+      const placed = parts.map((one) => {
+        const found = { ...one, offset };
+        offset += one.bytes;
+        return found;
+      });
+      const sum = parts.reduce((total, { durationSec }) => total + durationSec, 0);
+      const isOpen = index === before.length;
+      const durationSec = isOpen ? sum : Math.round((sum || 2) * 1000) / 1000;
+      const one = segment(firstSeq + index, {
+        startMs,
+        durationSec,
+        ...(placed.length === 0 ? {} : { parts: placed }),
+      });
+      startMs += Math.round(durationSec * 1000);
+      return one;
+    });
+    const last = made.at(-1);
+    return {
+      targetDuration: 4,
+      segments: made.slice(0, -1),
+      nextSeq: firstSeq + before.length,
+      disc: 0,
+      lowLatency: { partTargetSec: 2, holdBackSec: 6 },
+      ...(last === undefined ? {} : { open: last }),
+    };
+  });
+
+test('playlist: parts can be read back, and lie one after the other', () => {
+  fc.assert(
+    fc.property(edgePlaylist, (playlist) => {
+      const read = parseMediaPlaylist(renderMediaPlaylist(playlist, { hasOffsets: true }));
+      assert.deepEqual(read, playlist);
+    }),
+  );
+});
+
+test('playlist: every viewer sees a list that a player of parts, and one of segments, can follow', () => {
+  fc.assert(
+    fc.property(
+      edgePlaylist,
+      fc.integer({ min: -20, max: 20 }),
+      fc.integer({ min: 1, max: 40 }),
+      (full, a, b) => {
+        const [sinceMs, untilMs] = [START_MS + a * 1000, START_MS + (a + b) * 1000];
+        const shown = trimAfter(trimBefore(full, sinceMs), untilMs);
+        const text = renderMediaPlaylist(shown, { uriSuffix: '?t=1' });
+        assert.doesNotMatch(text, /BYTERANGE/);
+        const listed = [...text.matchAll(/^#EXT-X-PART:.*URI="[^"]*\/(s_\d+)\.(\d+)\.m4s\?t=1"/gm)];
+        const bySegment = Map.groupBy(listed, (match) => match[1]);
+        for (const [, found] of bySegment)
+          assert.deepEqual(
+            found.map((match) => Number(match[2])),
+            [...found.keys()],
+          );
+        // What is hinted at is the next part of the last segment that has parts.
+        const hint = /PRELOAD-HINT:TYPE=PART,URI="[^"]*\/(s_\d+)\.(\d+)\.m4s\?t=1"/.exec(text);
+        if (shown.open !== undefined) {
+          assert.equal(hint?.[1], shown.open.file.replace('.m4s', ''));
+          assert.equal(Number(hint?.[2]), shown.open.parts?.length ?? 0);
+        } else assert.equal(hint, null);
+        const first = Number(/MEDIA-SEQUENCE:(\d+)/.exec(text)?.[1]);
+        assert.ok(first >= (full.segments[0]?.seq ?? full.nextSeq));
+        // Nothing of the time after the broadcast, but for what began in it.
+        const startOf = (file: string) =>
+          [...full.segments, full.open].find((one) => one?.file === file)?.startMs ?? 0;
+        for (const file of text.match(/s_\d+\.m4s/g) ?? []) assert.ok(startOf(file) < untilMs);
+      },
+    ),
+  );
+});
+
+test('playlist: parts, and what says that a player may wait for them', () => {
+  const parts = [
+    { durationSec: 0.2, bytes: 500, offset: 0, isIndependent: true },
+    { durationSec: 0.233333, bytes: 300, offset: 500, isIndependent: false },
+  ];
+  const { parts: _, ...open } = segment(8, { durationSec: 0.433333 });
+  const text = renderMediaPlaylist(
+    {
+      ...playlist([segment(7)]),
+      lowLatency: { partTargetSec: 0.234, holdBackSec: 0.5 },
+      open: { ...open, parts },
+    },
+    {
+      reports: [
+        { rung: '480', seq: 8, part: 0 },
+        { rung: '360', seq: 7, part: null },
+      ],
+    },
+  );
+  const after = text.slice(text.indexOf('../e1/src/s_000007.m4s\n'));
+  assert.match(text, /^#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=0\.702$/m);
+  assert.match(text, /^#EXT-X-PART-INF:PART-TARGET=0\.234$/m);
+  assert.equal(
+    after,
+    [
+      '../e1/src/s_000007.m4s',
+      '#EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:16.000Z',
+      '#EXT-X-PART:DURATION=0.2,URI="../e1/src/s_000008.0.m4s",INDEPENDENT=YES',
+      '#EXT-X-PART:DURATION=0.233333,URI="../e1/src/s_000008.1.m4s"',
+      '#EXT-X-PRELOAD-HINT:TYPE=PART,URI="../e1/src/s_000008.2.m4s"',
+      '#EXT-X-RENDITION-REPORT:URI="../480/index.m3u8",LAST-MSN=8,LAST-PART=0',
+      '#EXT-X-RENDITION-REPORT:URI="../360/index.m3u8",LAST-MSN=7',
+      '',
+    ].join('\n'),
   );
 });
 

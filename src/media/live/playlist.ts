@@ -1,4 +1,11 @@
 import { dateFromMs } from '../../kernel/clock.ts';
+import type { LivePart, LowLatency } from './state.ts';
+
+/** A part of a segment. */
+export interface PublicPart extends LivePart {
+  /** Of its first byte, in the file of the segment. */
+  offset: number;
+}
 
 /** One segment as a public media playlist lists it. */
 export interface PublicSegment {
@@ -13,6 +20,8 @@ export interface PublicSegment {
   durationSec: number;
   /** Milliseconds since the Unix epoch of its first frame. */
   startMs: number;
+  /** Of the newest segments. */
+  parts?: PublicPart[];
 }
 
 export interface MediaPlaylist {
@@ -21,95 +30,183 @@ export interface MediaPlaylist {
   /** Numbers of the segment that would come next; they head the playlist while it is empty. */
   nextSeq: number;
   disc: number;
+  /** Absent where segments have no parts. */
+  lowLatency?: LowLatency;
+  /** The segment that would come next, as far as it is there. */
+  open?: PublicSegment;
 }
 
-export interface PrivateSegment {
-  /** The number in `s_000012.m4s`: equal in all rungs of a run. */
-  index: number;
-  file: string;
-  durationSec: number;
+/** How far another rendition is (EXT-X-RENDITION-REPORT). */
+export interface RenditionReport {
+  rung: string;
+  seq: number;
+  /** Number of its last part; null where the segment has none. */
+  part: number | null;
 }
 
-export interface PrivatePlaylist {
-  initFile: string | null;
-  segments: PrivateSegment[];
-}
-
-/** Reads what ffmpeg's hls muxer writes; a line that is not understood is passed over. */
-export function parsePrivatePlaylist(text: string): PrivatePlaylist {
-  const segments: PrivateSegment[] = [];
-  let initFile: string | null = null;
-  let durationSec: number | null = null;
-  for (const line of text.split('\n')) {
-    if (line.startsWith('#EXT-X-MAP:')) {
-      initFile = /URI="([a-z0-9_]+\.mp4)"/.exec(line)?.[1] ?? null;
-    } else if (line.startsWith('#EXTINF:')) {
-      durationSec = Number.parseFloat(line.slice(8));
-    } else if (durationSec !== null) {
-      const index = /^s_(\d+)\.m4s$/.exec(line.trim())?.[1];
-      if (index === undefined || !Number.isFinite(durationSec)) continue;
-      segments.push({ index: Number(index), file: line.trim(), durationSec });
-      durationSec = null;
-    }
-  }
-  return { initFile, segments };
+export interface RenderOptions {
+  /** A query with its `?`, put after every address. */
+  uriSuffix?: string | undefined;
+  /** Nothing will be added: EXT-X-ENDLIST. */
+  isComplete?: boolean;
+  reports?: readonly RenditionReport[];
+  /** Says where each part lies in its file: for `parseMediaPlaylist`, not for players. */
+  hasOffsets?: boolean;
 }
 
 /**
- * A live media playlist (RFC 8216 4.3).
- *
- * @param uriSuffix a query with its `?`, or nothing: put after every address.
- * @param isComplete nothing will be added: EXT-X-ENDLIST.
+ * A live media playlist (RFC 8216 4.3, with the parts of draft-pantos-hls-rfc8216bis 4.4.4.9).
  */
-export function renderMediaPlaylist(playlist: MediaPlaylist, uriSuffix = '', isComplete = false): string {
-  const first = playlist.segments[0];
+export function renderMediaPlaylist(playlist: MediaPlaylist, options: RenderOptions = {}): string {
+  const { uriSuffix = '', isComplete = false, reports = [] } = options;
+  const { segments, open, lowLatency } = playlist;
+  const first = segments[0];
   const lines = [
     '#EXTM3U',
     '#EXT-X-VERSION:7',
     `#EXT-X-TARGETDURATION:${playlist.targetDuration}`,
+    ...(lowLatency === undefined ? [] : lowLatencyLines(lowLatency)),
     `#EXT-X-MEDIA-SEQUENCE:${first?.seq ?? playlist.nextSeq}`,
     `#EXT-X-DISCONTINUITY-SEQUENCE:${first?.disc ?? playlist.disc}`,
     '#EXT-X-INDEPENDENT-SEGMENTS',
   ];
   let before: PublicSegment | undefined;
-  for (const segment of playlist.segments) {
-    const folder = `../${segment.epoch}/${segment.rung}`;
-    if (before && before.disc !== segment.disc) lines.push('#EXT-X-DISCONTINUITY');
-    if (before?.epoch !== segment.epoch || before.rung !== segment.rung) {
-      lines.push(`#EXT-X-MAP:URI="${folder}/init.mp4${uriSuffix}"`);
-    }
-    lines.push(
-      `#EXT-X-PROGRAM-DATE-TIME:${dateFromMs(segment.startMs).toISOString()}`,
-      `#EXTINF:${segment.durationSec.toFixed(6)},`,
-      `${folder}/${segment.file}${uriSuffix}`,
-    );
+  for (const segment of segments) {
+    const uri = `${folderOf(segment)}/${segment.file}${uriSuffix}`;
+    lines.push(...headLines(segment, before, uriSuffix), ...partLines(segment, options));
+    lines.push(`#EXTINF:${segment.durationSec.toFixed(6)},`, uri);
     before = segment;
+  }
+  if (open !== undefined) {
+    lines.push(...headLines(open, before, uriSuffix), ...partLines(open, options));
+    const next = `${folderOf(open)}/${partFile(open.file, open.parts?.length ?? 0)}${uriSuffix}`;
+    lines.push(`#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${next}"`);
+  }
+  for (const { rung, seq, part } of reports) {
+    const last = part === null ? '' : `,LAST-PART=${part}`;
+    lines.push(`#EXT-X-RENDITION-REPORT:URI="../${rung}/index.m3u8${uriSuffix}",LAST-MSN=${seq}${last}`);
   }
   if (isComplete) lines.push('#EXT-X-ENDLIST');
   return `${lines.join('\n')}\n`;
 }
 
-/** Reads back what `renderMediaPlaylist` wrote without a suffix; null when it is something else. */
+function lowLatencyLines({ partTargetSec, holdBackSec }: LowLatency): string[] {
+  // What is shown is always less than what could be skipped, so there is no CAN-SKIP-UNTIL.
+  return [
+    `#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=${seconds(Math.max(holdBackSec, 3 * partTargetSec))}`,
+    `#EXT-X-PART-INF:PART-TARGET=${seconds(partTargetSec)}`,
+  ];
+}
+
+/** What stands before a segment and its parts. */
+function headLines(segment: PublicSegment, before: PublicSegment | undefined, uriSuffix: string): string[] {
+  const lines: string[] = [];
+  if (before && before.disc !== segment.disc) lines.push('#EXT-X-DISCONTINUITY');
+  if (before?.epoch !== segment.epoch || before.rung !== segment.rung)
+    lines.push(`#EXT-X-MAP:URI="${folderOf(segment)}/init.mp4${uriSuffix}"`);
+  lines.push(`#EXT-X-PROGRAM-DATE-TIME:${dateFromMs(segment.startMs).toISOString()}`);
+  return lines;
+}
+
+function partLines(segment: PublicSegment, { uriSuffix = '', hasOffsets = false }: RenderOptions): string[] {
+  return (segment.parts ?? []).map(({ durationSec, bytes, offset, isIndependent }, index) => {
+    const uri = `${folderOf(segment)}/${partFile(segment.file, index)}${uriSuffix}`;
+    const range = hasOffsets ? `,BYTERANGE="${bytes}@${offset}"` : '';
+    const independent = isIndependent ? ',INDEPENDENT=YES' : '';
+    return `#EXT-X-PART:DURATION=${seconds(durationSec)},URI="${uri}"${range}${independent}`;
+  });
+}
+
+function folderOf({ epoch, rung }: PublicSegment): string {
+  return `../${epoch}/${rung}`;
+}
+
+/** `s_000012.m4s` has `s_000012.0.m4s`, `s_000012.1.m4s` and so on. */
+function partFile(file: string, index: number): string {
+  return file.replace(/\.m4s$/, `.${index}.m4s`);
+}
+
+/** The segment of a part's file, and its number in there; null for other files. */
+export function segmentOfPart(file: string): { file: string; index: number } | null {
+  const [, segment, index] = /^(s_\d{1,12})\.(\d{1,6})\.m4s$/.exec(file) ?? [];
+  return segment === undefined ? null : { file: `${segment}.m4s`, index: Number(index) };
+}
+
+/** As short as it can be said to the millisecond's thousandth. */
+function seconds(value: number): string {
+  return String(Number(value.toFixed(6)));
+}
+
+/** Reads back what `renderMediaPlaylist` wrote, with offsets and without a suffix; null when it is something else. */
 export function parseMediaPlaylist(text: string): MediaPlaylist | null {
   const targetDuration = headerNumber(text, 'TARGETDURATION');
   const firstSeq = headerNumber(text, 'MEDIA-SEQUENCE');
   const firstDisc = headerNumber(text, 'DISCONTINUITY-SEQUENCE');
   if (targetDuration === null || firstSeq === null || firstDisc === null) return null;
   const segments: PublicSegment[] = [];
+  let open: PublicSegment | undefined;
   let disc = firstDisc;
   let startMs = 0;
   let durationSec = 0;
+  let parts: PublicPart[] = [];
+  const take = (uri: string, lastsSec: number) => {
+    const [, epoch, rung, file] = /^\.\.\/([a-z0-9_-]+)\/([a-z0-9_-]+)\/(s_\d+\.m4s)$/.exec(uri) ?? [];
+    if (epoch === undefined || rung === undefined || file === undefined) return null;
+    const seq = firstSeq + segments.length;
+    const rest = parts.length === 0 ? {} : { parts };
+    return { seq, disc, epoch, rung, file, durationSec: lastsSec, startMs, ...rest };
+  };
   for (const line of text.split('\n')) {
     if (line === '#EXT-X-DISCONTINUITY') disc += 1;
     else if (line.startsWith('#EXT-X-PROGRAM-DATE-TIME:')) startMs = Date.parse(line.slice(25));
     else if (line.startsWith('#EXTINF:')) durationSec = Number.parseFloat(line.slice(8));
-    else if (line !== '' && !line.startsWith('#')) {
-      const [, epoch, rung, file] = /^\.\.\/([a-z0-9_-]+)\/([a-z0-9_-]+)\/(s_\d+\.m4s)$/.exec(line) ?? [];
-      if (epoch === undefined || rung === undefined || file === undefined) return null;
-      segments.push({ seq: firstSeq + segments.length, disc, epoch, rung, file, durationSec, startMs });
+    else if (line.startsWith('#EXT-X-PART:')) {
+      const part = parsePart(line);
+      if (part === null) return null;
+      parts.push(part);
+    } else if (line.startsWith('#EXT-X-PRELOAD-HINT:')) {
+      const uri = /URI="([^"]+)\.\d+\.m4s"$/.exec(line)?.[1];
+      const sum = parts.reduce((total, part) => total + part.durationSec, 0);
+      const segment = uri === undefined ? null : take(`${uri}.m4s`, sum);
+      if (segment === null) return null;
+      open = segment;
+    } else if (line !== '' && !line.startsWith('#')) {
+      const segment = take(line, durationSec);
+      if (segment === null) return null;
+      segments.push(segment);
+      parts = [];
     }
   }
-  return { targetDuration, segments, nextSeq: firstSeq + segments.length, disc };
+  const lowLatency = parseLowLatency(text);
+  return {
+    targetDuration,
+    segments,
+    nextSeq: firstSeq + segments.length,
+    disc,
+    ...(lowLatency === null ? {} : { lowLatency }),
+    ...(open === undefined ? {} : { open }),
+  };
+}
+
+function parsePart(line: string): PublicPart | null {
+  const found = /^#EXT-X-PART:DURATION=([\d.]+),URI="[^"]+",BYTERANGE="(\d+)@(\d+)"(,INDEPENDENT=YES)?$/.exec(
+    line,
+  );
+  if (found === null) return null;
+  const [, durationSec, bytes, offset, independent] = found;
+  return {
+    durationSec: Number(durationSec),
+    bytes: Number(bytes),
+    offset: Number(offset),
+    isIndependent: independent !== undefined,
+  };
+}
+
+function parseLowLatency(text: string): LowLatency | null {
+  const holdBackSec = /,PART-HOLD-BACK=([\d.]+)$/m.exec(text)?.[1];
+  const partTargetSec = /^#EXT-X-PART-INF:PART-TARGET=([\d.]+)$/m.exec(text)?.[1];
+  if (holdBackSec === undefined || partTargetSec === undefined) return null;
+  return { partTargetSec: Number(partTargetSec), holdBackSec: Number(holdBackSec) };
 }
 
 function headerNumber(text: string, name: string): number | null {
@@ -126,17 +223,38 @@ const JOIN_SLACK_MS = 1000;
  * player sees a window that simply starts later.
  */
 export function trimBefore(playlist: MediaPlaylist, sinceMs: number): MediaPlaylist {
-  const { segments } = playlist;
+  const { segments, open } = playlist;
   const found = segments.findIndex((segment) => endMs(segment) > sinceMs);
   const cut = found < 0 ? segments.length : found;
   const before = segments[cut - 1];
   const joinsOn = before !== undefined && endMs(before) > sinceMs - before.durationSec * 1000 - JOIN_SLACK_MS;
-  return { ...playlist, segments: segments.slice(joinsOn ? cut - 1 : cut) };
+  const kept = segments.slice(joinsOn ? cut - 1 : cut);
+  const isOpenHidden = open === undefined || (kept.length === 0 && endMs(open) <= sinceMs);
+  return isOpenHidden ? withoutOpen({ ...playlist, segments: kept }) : { ...playlist, segments: kept };
 }
 
-/** Hides what was filmed after the broadcast: keeps the segments that began before `untilMs`. */
+/** Hides what was filmed after the broadcast: keeps the segments, and the parts of the last, that began before `untilMs`. */
 export function trimAfter(playlist: MediaPlaylist, untilMs: number): MediaPlaylist {
-  return { ...playlist, segments: playlist.segments.filter(({ startMs }) => startMs < untilMs) };
+  const segments = playlist.segments.filter(({ startMs }) => startMs < untilMs);
+  const { open } = playlist;
+  if (open === undefined || segments.length < playlist.segments.length || open.startMs >= untilMs)
+    return withoutOpen({ ...playlist, segments });
+  let startMs = open.startMs;
+  const parts = open.parts?.filter(({ durationSec }) => {
+    const isBefore = startMs < untilMs;
+    startMs += durationSec * 1000;
+    return isBefore;
+  });
+  return { ...playlist, segments, open: { ...open, ...(parts === undefined ? {} : { parts }) } };
+}
+
+/** Whole segments alone: hls.js does not load the rest of a segment that it has parts of, once nothing more will come. */
+export function withoutParts({ open: _, lowLatency: __, ...playlist }: MediaPlaylist): MediaPlaylist {
+  return { ...playlist, segments: playlist.segments.map(({ parts: ___, ...segment }) => segment) };
+}
+
+function withoutOpen({ open: _, ...playlist }: MediaPlaylist): MediaPlaylist {
+  return playlist;
 }
 
 export function endMs(segment: { startMs: number; durationSec: number }): number {

@@ -5,9 +5,24 @@ import { shapeOf } from '../../platform/shapes.ts';
 /**
  * What a stream's playlists are made from, kept in `state.json` so that a new process goes on with the same
  * sequence numbers. Terminology: a *slot* is one media sequence number; it has a segment in every rung of
- * its epoch, which keeps the rungs aligned.
+ * its epoch, which keeps the rungs aligned. A *part* is a piece of a segment that can be played before the rest of
+ * it is there (draft-pantos-hls-rfc8216bis 4.4.4.9).
  */
-const SlotRung = Type.Object({ durationSec: Type.Number(), bytes: Type.Number() });
+const Part = Type.Object({
+  durationSec: Type.Number(),
+  bytes: Type.Integer(),
+  /** It begins with a keyframe. */
+  isIndependent: Type.Boolean(),
+});
+
+const SlotRung = Type.Object({
+  durationSec: Type.Number(),
+  bytes: Type.Number(),
+  /** Of the newest segments. */
+  parts: Type.Optional(Type.Array(Part)),
+  /** More of it is to come. */
+  isOpen: Type.Optional(Type.Literal(true)),
+});
 
 const Slot = Type.Object({
   seq: Type.Integer(),
@@ -34,13 +49,21 @@ const Epoch = Type.Object({
   rungs: Type.Array(EpochRung, { minItems: 1 }),
   audioCodec: Type.String(),
   fps: Type.Number(),
-  /** The number of the next private segment to take. */
+  /** How many segments have been begun. */
   nextIndex: Type.Integer(),
+});
+
+const LowLatency = Type.Object({
+  /** No part is longer. */
+  partTargetSec: Type.Number(),
+  /** How far players stay behind the newest part. */
+  holdBackSec: Type.Number(),
 });
 
 const State = Type.Object({
   version: Type.Literal(1),
   targetDuration: Type.Integer(),
+  lowLatency: Type.Optional(LowLatency),
   nextSeq: Type.Integer(),
   /** Of the last slot. */
   disc: Type.Integer(),
@@ -57,6 +80,8 @@ const kept = shapeOf(State);
 
 export type LiveState = Static<typeof State>;
 export type LiveSlot = Static<typeof Slot>;
+export type LivePart = Static<typeof Part>;
+export type LowLatency = Static<typeof LowLatency>;
 export type LiveEpoch = Static<typeof Epoch>;
 export type LiveEpochRung = Static<typeof EpochRung>;
 

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { emptyState, type LiveEpoch, type LiveState } from './state.ts';
-import {
-  appendSlot,
-  commonSegments,
-  mediaPlaylistOf,
-  slideWindow,
-  variantsOf,
-  WINDOW_SLOTS,
-} from './window.ts';
+import { addPart, endSegment, mediaPlaylistOf, slideWindow, variantsOf, WINDOW_SLOTS } from './window.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 
@@ -28,7 +21,7 @@ function epoch(name: string, rungs: string[] = ['src']): LiveEpoch {
   };
 }
 
-/** Adds `count` segments to the state; each is seen complete when its last frame has come. */
+/** Adds `count` segments of one part to the state; each is seen when its last frame has come. */
 function add(
   state: LiveState,
   run: LiveEpoch,
@@ -41,8 +34,11 @@ function add(
   let nowMs = fromMs;
   for (let i = 0; i < count; i += 1) {
     nowMs += durationSec * 1000;
-    const rungs = Object.fromEntries(run.rungs.map((rung) => [rung.name, { durationSec, bytes }]));
-    appendSlot(state, run, { index: run.nextIndex, file: `s_${run.nextIndex}.m4s`, rungs }, nowMs);
+    const index = run.nextIndex;
+    for (const { name } of run.rungs) {
+      addPart(state, run, { rung: name, index }, { durationSec, bytes, isIndependent: true }, nowMs);
+      endSegment(state, run, { rung: name, index });
+    }
     slideWindow(state, nowMs);
   }
   return nowMs;
@@ -145,15 +141,61 @@ test('window: all rungs have the same sequence numbers', () => {
   assert.equal(mediaPlaylistOf(state, '480').segments[0]?.rung, 'src');
 });
 
-test('window: a segment is taken when every rung has it', () => {
-  const list = (...indexes: number[]): { index: number; file: string; durationSec: number }[] =>
-    indexes.map((index) => ({ index, file: `s_${index}.m4s`, durationSec: 2 }));
-  const indexesOf = (...args: Parameters<typeof commonSegments>): (number | undefined)[] =>
-    commonSegments(...args).map((segments) => segments[0]?.index);
-  assert.deepEqual(indexesOf([list(0, 1, 2), list(0, 1)], 0), [0, 1]);
-  assert.deepEqual(indexesOf([list(0, 1, 2), list(0, 1)], 2), []);
-  assert.deepEqual(indexesOf([list(5, 6), list(5, 6, 7)], 3), [5, 6]);
-  assert.deepEqual(indexesOf([list(0), []], 0), []);
+test('window: a rung that is behind ends before the others, with the same numbers', () => {
+  const state = emptyState();
+  const run = epoch('e1', ['src', '480']);
+  const nowMs = add(state, run, 2, T0);
+  const part = { durationSec: 0.5, bytes: 1000, isIndependent: true };
+  for (const index of [2, 2, 3]) addPart(state, run, { rung: 'src', index }, part, nowMs + 500);
+  endSegment(state, run, { rung: 'src', index: 2 }, 1);
+  addPart(state, run, { rung: '480', index: 2 }, part, nowMs + 500);
+  const edge = (rung: string) => {
+    const { segments, open, nextSeq } = mediaPlaylistOf(state, rung);
+    return [segments.length, nextSeq, open?.seq, open?.parts?.length, open?.startMs];
+  };
+  assert.deepEqual(edge('src'), [3, 3, 3, 1, nowMs + 1000]);
+  assert.deepEqual(edge('480'), [2, 2, 2, 1, nowMs]);
+});
+
+test('window: a rung that stands still holds nothing up, and its late parts are dropped', () => {
+  const state = emptyState();
+  const run = epoch('e1', ['src', '480']);
+  let nowMs = add(state, run, 1, T0);
+  const part = { durationSec: 2, bytes: 1000, isIndependent: true };
+  for (let index = 1; index < 40; index += 1) {
+    nowMs += 2000;
+    addPart(state, run, { rung: 'src', index }, part, nowMs);
+    endSegment(state, run, { rung: 'src', index });
+    slideWindow(state, nowMs);
+    state.slots = state.slots.filter(({ leftAtMs }) => leftAtMs === null);
+  }
+  assert.equal(mediaPlaylistOf(state, 'src').segments.length, WINDOW_SLOTS);
+  assert.equal(mediaPlaylistOf(state, '480').segments.length, 0);
+  assert.equal(addPart(state, run, { rung: '480', index: 1 }, part, nowMs), null);
+});
+
+test('window: the media that are there when a run begins are of the time before', () => {
+  const state = emptyState();
+  const run = epoch('e1');
+  state.epoch = run;
+  const place = { rung: 'src', index: 0 };
+  for (let i = 0; i < 8; i += 1)
+    addPart(state, run, place, { durationSec: 0.2, bytes: 1000, isIndependent: i === 0 }, T0);
+  assert.equal(mediaPlaylistOf(state, 'src').open?.startMs, T0 - 1600);
+});
+
+test('window: parts are named for three target durations, and none is longer than is said', () => {
+  const state = emptyState();
+  state.targetDuration = 4;
+  state.lowLatency = { partTargetSec: 0.6, holdBackSec: 2 };
+  const nowMs = add(state, epoch('e1'), 10, T0);
+  const { segments, lowLatency } = mediaPlaylistOf(state, 'src');
+  assert.deepEqual(
+    segments.map(({ parts }) => parts?.length ?? 0),
+    [0, 0, 1, 1, 1, 1, 1, 1],
+  );
+  assert.equal(lowLatency?.partTargetSec, 2);
+  assert.equal(nowMs, T0 + 20_000);
 });
 
 test('window: bandwidth is the measured peak, and variants stay ordered by it', () => {

@@ -1,65 +1,115 @@
 import type { MasterVariant } from './master.ts';
-import type { MediaPlaylist, PrivateSegment, PublicSegment } from './playlist.ts';
-import type { LiveEpoch, LiveEpochRung, LiveSlot, LiveState } from './state.ts';
+import type { MediaPlaylist, PublicPart, PublicSegment } from './playlist.ts';
+import type { LiveEpoch, LiveEpochRung, LivePart, LiveSlot, LiveState } from './state.ts';
 
 /** Segments in a public media playlist. */
 export const WINDOW_SLOTS = 8;
 /** Beyond this the encoder's clock and ours have parted, or media stood still: the dates are set anew. */
 const DATE_DRIFT_MS = 2000;
+/** Parts are named for so many target durations (draft-pantos-hls-rfc8216bis 6.2.2). */
+const PARTS_TARGET_DURATIONS = 3;
 const AUDIO_KBPS = 128;
 
-/** A private segment that every rung of the epoch has, with its size in each. */
-export interface ReadySegment {
+/** Where a part stands: the number of its segment in the run, and the rung. */
+export interface PartPlace {
+  rung: string;
   index: number;
-  file: string;
-  rungs: LiveSlot['rungs'];
 }
 
-/** The segments from `nextIndex` on that are in every rung's private playlist, oldest first. */
-export function commonSegments(lists: PrivateSegment[][], nextIndex: number): PrivateSegment[][] {
-  const [first, ...others] = lists;
-  if (!first) return [];
-  const ready: PrivateSegment[][] = [];
-  for (const segment of first) {
-    if (segment.index < nextIndex) continue;
-    const same = others.map((list) => list.find((other) => other.index === segment.index));
-    const found = same.filter((other) => other !== undefined);
-    if (found.length < others.length) break;
-    ready.push([segment, ...found]);
-  }
-  return ready;
-}
-
-/** Gives a segment its place after the last slot. `completeMs` is when its last frame had come. Changes `state`. */
-export function appendSlot(
+/**
+ * Puts a part that has just come at the end of its segment, which begins with the first part that any rung has of it.
+ * Changes `state`.
+ *
+ * @returns null when the rest of the stream has long gone on without this rung.
+ */
+export function addPart(
   state: LiveState,
   epoch: LiveEpoch,
-  segment: ReadySegment,
-  completeMs: number,
+  place: PartPlace,
+  part: LivePart,
+  nowMs: number,
+): LiveSlot | null {
+  const observedMs = nowMs - part.durationSec * 1000;
+  const slot = slotOf(state, epoch, place.index) ?? beginSlot(state, epoch, place.index, observedMs);
+  if (slot === null) return null;
+  const held = slot.rungs[place.rung] ?? { durationSec: 0, bytes: 0, parts: [], isOpen: true };
+  held.durationSec += part.durationSec;
+  held.bytes += part.bytes;
+  held.parts?.push(part);
+  slot.rungs[place.rung] = held;
+  // What was already there when the run began comes at once: only the last of it is of now.
+  if (isFirstOf(state, slot)) {
+    const beforeMs = endOf(state.slots.at(-2)) ?? 0;
+    slot.startMs = Math.min(slot.startMs, Math.max(beforeMs, nowMs - held.durationSec * 1000));
+  }
+  const { lowLatency } = state;
+  if (lowLatency && part.durationSec > lowLatency.partTargetSec)
+    lowLatency.partTargetSec = Math.ceil(part.durationSec * 1000) / 1000;
+  return slot;
+}
+
+/** Nothing is added to the segment any more. @param durationSec as the next one tells it; the sum of the parts else. */
+export function endSegment(
+  state: LiveState,
+  epoch: LiveEpoch,
+  { rung, index }: PartPlace,
+  durationSec?: number,
 ): void {
-  const durations = Object.values(segment.rungs).map((rung) => rung.durationSec);
-  const durationMs = Math.max(...durations) * 1000;
+  const held = slotOf(state, epoch, index)?.rungs[rung];
+  if (held === undefined) return;
+  delete held.isOpen;
+  held.durationSec = durationSec ?? held.durationSec;
+  // RFC 8216 6.2.1 wants it constant: it grows only when a segment is longer than any before.
+  state.targetDuration = Math.max(state.targetDuration, Math.round(held.durationSec), 1);
+}
+
+export function segmentFile(index: number): string {
+  return `s_${String(index).padStart(6, '0')}.m4s`;
+}
+
+function slotOf({ slots }: LiveState, epoch: LiveEpoch, index: number): LiveSlot | null {
+  const file = segmentFile(index);
+  return slots.findLast((slot) => slot.epoch === epoch.name && slot.file === file) ?? null;
+}
+
+/** Gives a segment its place after the last slot. */
+function beginSlot(state: LiveState, epoch: LiveEpoch, index: number, observedMs: number): LiveSlot | null {
+  if (index < epoch.nextIndex) return null;
   if (state.lastSlotEpoch !== null && state.lastSlotEpoch !== epoch.name) state.disc += 1;
-  const joins = state.lastSlotEpoch === epoch.name;
-  state.slots.push({
+  const slot: LiveSlot = {
     seq: state.nextSeq,
     disc: state.disc,
     epoch: epoch.name,
-    file: segment.file,
-    startMs: startOf(state.slots.at(-1), joins, completeMs - durationMs),
-    rungs: segment.rungs,
+    file: segmentFile(index),
+    startMs: startOf(state.slots.at(-1), state.lastSlotEpoch === epoch.name, observedMs),
+    rungs: {},
     leftAtMs: null,
-  });
+  };
+  state.slots.push(slot);
   state.nextSeq += 1;
   state.lastSlotEpoch = epoch.name;
-  epoch.nextIndex = segment.index + 1;
-  // RFC 8216 6.2.1 wants it constant: it grows only when a segment is longer than any before.
-  state.targetDuration = Math.max(state.targetDuration, ...durations.map(Math.round), 1);
+  epoch.nextIndex = index + 1;
+  return slot;
 }
 
-/** Takes the slots before the last eight out of the window. */
+function isFirstOf({ slots }: LiveState, slot: LiveSlot): boolean {
+  return slots.at(-1) === slot && slots.at(-2)?.epoch !== slot.epoch;
+}
+
+/** Takes the slots before the last eight that a rung has whole out of the window, and forgets the parts of old ones. */
 export function slideWindow(state: LiveState, nowMs: number): void {
-  for (const slot of state.slots.slice(0, -WINDOW_SLOTS)) slot.leftAtMs ??= nowMs;
+  const complete = state.slots.filter((slot) => Object.values(slot.rungs).some(({ isOpen }) => !isOpen));
+  for (const slot of complete.slice(0, -WINDOW_SLOTS)) slot.leftAtMs ??= nowMs;
+  const last = complete.at(-1);
+  const sinceMs = (endOf(last) ?? 0) - PARTS_TARGET_DURATIONS * state.targetDuration * 1000;
+  for (const slot of complete) {
+    if ((endOf(slot) ?? 0) > sinceMs) break;
+    for (const rung of Object.values(slot.rungs)) delete rung.parts;
+  }
+}
+
+function endOf(slot: LiveSlot | undefined): number | null {
+  return slot === undefined ? null : slot.startMs + longest(slot) * 1000;
 }
 
 /** Dates run on with the durations; they never go back, also not over a discontinuity. */
@@ -71,36 +121,70 @@ function startOf(last: LiveSlot | undefined, joins: boolean, observedMs: number)
 }
 
 export function longest(slot: LiveSlot): number {
-  return Math.max(...Object.values(slot.rungs).map((rung) => rung.durationSec));
+  return Math.max(0, ...Object.values(slot.rungs).map((rung) => rung.durationSec));
 }
 
 function windowSlots(state: LiveState): LiveSlot[] {
   return state.slots.filter((slot) => slot.leftAtMs === null);
 }
 
-/** The public playlist of a rung; all rungs have the same sequence numbers. */
+/**
+ * The public playlist of a rung; all rungs have the same sequence numbers. One that is behind the others ends before
+ * theirs do.
+ */
 export function mediaPlaylistOf(state: LiveState, rung: string): MediaPlaylist {
-  const segments = windowSlots(state).map((slot): PublicSegment => {
-    const source = rungInSlot(slot, rung);
-    return {
-      seq: slot.seq,
-      disc: slot.disc,
-      epoch: slot.epoch,
-      rung: source,
-      file: slot.file,
-      durationSec: slot.rungs[source]?.durationSec ?? 0,
-      startMs: slot.startMs,
-    };
-  });
-  return { targetDuration: state.targetDuration, segments, nextSeq: state.nextSeq, disc: state.disc };
+  const segments: PublicSegment[] = [];
+  let open: MediaPlaylist['open'];
+  const slots = windowSlots(state);
+  for (const slot of slots) {
+    const source = rungInSlot(state, slot, rung);
+    const held = slot.rungs[source];
+    if (held === undefined) break;
+    const segment = publicSegment(slot, source, held);
+    if (!held.isOpen) segments.push(segment);
+    else {
+      open = segment;
+      break;
+    }
+  }
+  const nextSeq = open?.seq ?? (segments.at(-1)?.seq ?? (slots[0]?.seq ?? state.nextSeq) - 1) + 1;
+  const disc = open?.disc ?? segments.at(-1)?.disc ?? slots[0]?.disc ?? state.disc;
+  return {
+    targetDuration: state.targetDuration,
+    segments,
+    nextSeq,
+    disc,
+    ...(state.lowLatency === undefined ? {} : { lowLatency: state.lowLatency }),
+    ...(open === undefined ? {} : { open }),
+  };
+}
+
+function publicSegment(slot: LiveSlot, rung: string, held: LiveSlot['rungs'][string]): PublicSegment {
+  const parts: PublicPart[] = [];
+  let offset = 0;
+  for (const part of held.parts ?? []) {
+    parts.push({ ...part, offset });
+    offset += part.bytes;
+  }
+  return {
+    seq: slot.seq,
+    disc: slot.disc,
+    epoch: slot.epoch,
+    rung,
+    file: slot.file,
+    durationSec: held.durationSec,
+    startMs: slot.startMs,
+    ...(parts.length === 0 ? {} : { parts }),
+  };
 }
 
 /**
  * An epoch may lack a rung that a player is still on (the encoder came back with a smaller picture): it gets
  * the next lower one, or the best there is below none.
  */
-function rungInSlot(slot: LiveSlot, rung: string): string {
-  if (slot.rungs[rung]) return rung;
+function rungInSlot({ epoch }: LiveState, slot: LiveSlot, rung: string): string {
+  const isToCome = epoch?.name === slot.epoch && epoch.rungs.some(({ name }) => name === rung);
+  if (slot.rungs[rung] || isToCome) return rung;
   const lines = Number(rung);
   const lower = Object.keys(slot.rungs)
     .filter((name) => Number(name) < lines)
@@ -144,7 +228,7 @@ function bandwidthOf(
   rung: LiveEpochRung,
   slots: LiveSlot[],
 ): Pick<MasterVariant, 'bandwidth' | 'averageBandwidth'> {
-  const seen = slots.flatMap((slot) => slot.rungs[rung.name] ?? []);
+  const seen = slots.flatMap((slot) => slot.rungs[rung.name] ?? []).filter(({ isOpen }) => !isOpen);
   const totalSec = seen.reduce((sum, segment) => sum + segment.durationSec, 0);
   const totalBytes = seen.reduce((sum, segment) => sum + segment.bytes, 0);
   const guess = (rung.videoKbps || guessKbps(rung)) + (rung.videoCodec === null ? 0 : AUDIO_KBPS);

@@ -11,10 +11,10 @@ import { createThumbnailReader } from './thumbnails.ts';
 export { createVideoFiles } from './vod.ts';
 
 export function createLiveFiles(options: SegmentReaderOptions): LiveFiles {
-  const { isListed, ...playlists } = createPlaylistReader(options.liveDir);
+  const { isListed, findPart, ...playlists } = createPlaylistReader(options.liveDir);
   return {
     ...playlists,
-    ...createSegmentReader(options, isListed),
+    ...createSegmentReader(options, { isListed, findPart }),
     ...createThumbnailReader(options.liveDir),
     notFound,
   };

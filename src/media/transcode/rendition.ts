@@ -2,9 +2,9 @@ import { type FileHandle, statfs } from 'node:fs/promises';
 import type { RenditionFiles, RungPlan } from '../contract/index.ts';
 import { openOutput, readOutput, UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
 import { codecOfInitSegment } from '../live/h264.ts';
-import { parsePrivatePlaylist } from '../live/playlist.ts';
 import { audioCodecOfInitSegment, isWholeBoxFile, segmentDuration } from './boxes.ts';
 import { AUDIO } from './command.ts';
+import { parsePrivatePlaylist } from './hls-playlist.ts';
 import { storageFull } from './run.ts';
 
 /** Less than a segment: it is on the way that the disk is full. */

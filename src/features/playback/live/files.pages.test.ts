@@ -71,6 +71,21 @@ test('HEAD, ranges and validators; a range that cannot be has no body either', a
   assert.equal(known.status, 304);
 });
 
+test('a player that asks for the next segment is answered when it is there, or when the broadcast has stopped', async () => {
+  const stream = await packaged();
+  await stream.act('start');
+  const next = (query: string) => stream.get(`src/index.m3u8?${query}`);
+  assert.match(await (await next('_HLS_msn=2')).text(), /s_000002/, 'it is there');
+  const waiting = next('_HLS_msn=3');
+  await stream.add(clock.ms() + 2000);
+  assert.match(await (await waiting).text(), /s_000003/);
+  for (const query of ['_HLS_msn=6', '_HLS_msn=-1', '_HLS_msn=x', '_HLS_part=1', '_HLS_msn=4&_HLS_part=x'])
+    assert.equal((await next(query)).status, 400, query);
+  const late = stream.get('src/index.m3u8?_HLS_msn=4&_HLS_part=0', { headers: { 'user-agent': 'Late' } });
+  await stream.act('stop');
+  assert.equal((await late).status, 404);
+});
+
 test('a player that asks for ranges passes the preflight', async () => {
   const stream = await packaged();
   const headers = {

@@ -2,7 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { visitOf } from '../../../http/visit.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { isOpen } from '../../../kernel/visibility.ts';
-import type { FileReply, LiveEnding, LiveFiles, LiveRequest } from '../../../media/contract/index.ts';
+import type {
+  FileReply,
+  LiveEdge,
+  LiveEnding,
+  LiveFiles,
+  LiveRequest,
+} from '../../../media/contract/index.ts';
 import type { Arrivals } from '../../arrivals/index.ts';
 import type { Access } from '../access.service.ts';
 import { tokenMark } from '../playback-sessions.ts';
@@ -24,10 +30,17 @@ interface Deps {
 }
 
 type Params = { streamId: string; rung: string; epoch: string; file: string };
-type FileOfStream = FastifyRequest<{ Params: Params; Querystring: { token?: string } }>;
+type Query = { token?: string; _HLS_msn?: unknown; _HLS_part?: unknown };
+type FileOfStream = FastifyRequest<{ Params: Params; Querystring: Query }>;
 
 /** A player that arrives just after the start waits for the first segment instead of an empty playlist. */
 const FIRST_SEGMENT_WAIT_MS = 4000;
+/** How long the answer to a player waits that asks for what comes next; players give up after ten seconds. */
+const NEXT_PART_WAIT_MS = 6000;
+/** The part that a playlist hints at comes with the next one. */
+const NEXT_PART_FILE_WAIT_MS = 2000;
+/** So often it is asked anew whether the viewer may see it: nothing is shown after a stop. */
+const ADMISSION_MS = 500;
 /** Players are some seconds behind: who was watching sees the rest, and has so long for it. */
 const ENDING_MS = 15_000;
 /** The segment in which a broadcast ended is complete soon after it; sooner where the signal has ended as well. */
@@ -48,13 +61,12 @@ type View = {
 
 type Read = (request: LiveRequest, view: View, params: Params) => Promise<FileReply>;
 
-/**
- * `GET /live/:streamId/…`: open while `isLive`, for playlists and segments alike, and for a moment longer, but for the
- * master playlist, to players that were watching; a preview token opens it to the owner while `hasSignal`.
- */
-export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
-  const { streams, access, files, viewers, watching, arrivals, sentBytes } = deps;
-  const admit = async (request: FileOfStream, reply: FastifyReply): Promise<View | null> => {
+type Admit = (request: FileOfStream, reply: FastifyReply) => Promise<View | null>;
+
+/** Who may see what. */
+function createAdmission(deps: Deps): Admit {
+  const { streams, access } = deps;
+  return async (request, reply) => {
     const { params } = request;
     const stream = await streams.get(params.streamId);
     const pass = stream === undefined ? null : await access.passFor(stream, viewerOf(request));
@@ -67,7 +79,42 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     if (!stream.isLive) return endingView(deps, stream, watcherOf(request, suffix));
     return { stream, isPreview: false, sinceMs: stream.liveSince?.getTime(), suffix };
   };
+}
+
+/**
+ * Waits until the playlist has what the player asks for, or the player may see no more.
+ *
+ * @returns false for what does not come next.
+ */
+async function awaitEdge(
+  { files, admit }: { files: LiveFiles; admit: Admit },
+  request: FileOfStream,
+  reply: FastifyReply,
+  edge: LiveEdge,
+): Promise<boolean> {
+  const { streamId, rung } = request.params;
+  const deadlineMs = performance.now() + NEXT_PART_WAIT_MS;
+  while (performance.now() < deadlineMs && !request.raw.destroyed) {
+    const view = await admit(request, reply);
+    if (view === null || view.ending !== undefined || !view.stream.hasSignal) return true;
+    const shown = await files.awaitEdge({ streamId, rung, edge }, ADMISSION_MS);
+    if (shown !== 'waiting') return shown === 'shown';
+  }
+  return true;
+}
+
+/**
+ * `GET /live/:streamId/…`: open while `isLive`, for playlists and segments alike, and for a moment longer, but for the
+ * master playlist, to players that were watching; a preview token opens it to the owner while `hasSignal`.
+ */
+export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
+  const { files, viewers, watching, arrivals, sentBytes } = deps;
+  const admit = createAdmission(deps);
   const serve = (read: Read) => async (request: FileOfStream, reply: FastifyReply) => {
+    const edge = edgeWanted(request);
+    if (edge === 'unclear') return sendFile(reply, badRequest(files.notFound()));
+    if (edge !== null && !(await awaitEdge({ files, admit }, request, reply, edge)))
+      return sendFile(reply, badRequest(files.notFound()));
     const view = await admit(request, reply);
     if (view === null) return sendFile(reply, files.notFound());
     const { streamId } = request.params;
@@ -106,8 +153,18 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
         waitMs: stream.hasSignal && ending === undefined ? FIRST_SEGMENT_WAIT_MS : 0,
       }),
     );
-    file('/live/:streamId/:epoch/:rung/:file', (request, { sinceMs, ending }, { epoch, rung, file: name }) =>
-      files.openSegment({ ...request, epoch, rung, file: name, sinceMs, untilMs: ending?.untilMs }),
+    file(
+      '/live/:streamId/:epoch/:rung/:file',
+      (request, { stream, sinceMs, ending }, { epoch, rung, file: name }) =>
+        files.openSegment({
+          ...request,
+          epoch,
+          rung,
+          file: name,
+          sinceMs,
+          untilMs: ending?.untilMs,
+          waitMs: stream.hasSignal && ending === undefined ? NEXT_PART_FILE_WAIT_MS : 0,
+        }),
     );
   };
 }
@@ -126,6 +183,23 @@ function endingView(
   const isSettled = agoMs >= (hasSignal ? SETTLED_MS.withSignal : SETTLED_MS.withoutSignal);
   const ending = { untilMs, isSettled };
   return { stream, isPreview: false, sinceMs: ended.since.getTime(), ending, suffix: watcher.token };
+}
+
+/** What of a media playlist a player waits for (draft-pantos-hls-rfc8216bis 6.2.5.2); null where it does not. */
+function edgeWanted({ params, query }: FileOfStream): LiveEdge | 'unclear' | null {
+  const { _HLS_msn: msn, _HLS_part: part } = query;
+  if (params.file !== undefined || params.rung === undefined) return null;
+  if (msn === undefined) return part === undefined ? null : 'unclear';
+  const [seq, index] = [wholeNumber(msn), part === undefined ? null : wholeNumber(part)];
+  return seq === undefined || index === undefined ? 'unclear' : { seq, part: index };
+}
+
+function wholeNumber(value: unknown): number | undefined {
+  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+}
+
+function badRequest(reply: FileReply): FileReply {
+  return { ...reply, status: 400 };
 }
 
 function watcherOf({ ip, headers }: FileOfStream, token: string): Watcher {

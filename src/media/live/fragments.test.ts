@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { fragmentBytes, initBytes } from '../../../test/live/fragments.ts';
+import { BadFragments, createFragmentReader, type Fragment, type Init } from './fragments.ts';
+
+const INIT = initBytes();
+const FRAGMENTS = [
+  { startSec: 0, durationSec: 0.3, isKey: true },
+  { startSec: 0.3, durationSec: 0.3, isKey: false },
+  { startSec: 0.6, durationSec: 0.06, isKey: true, mediaBytes: 70_000 },
+];
+const STREAM = Buffer.concat([INIT, ...FRAGMENTS.map(fragmentBytes)]);
+
+/** What comes out of it, and what it says in the end. */
+function read(chunks: Buffer[]): { pieces: (Init | Fragment)[]; error: unknown } {
+  const reader = createFragmentReader();
+  const pieces: (Init | Fragment)[] = [];
+  try {
+    for (const chunk of chunks) pieces.push(...reader.push(chunk));
+    return { pieces, error: null };
+  } catch (error) {
+    return { pieces, error };
+  }
+}
+
+function cutAt(bytes: Buffer, places: number[]): Buffer[] {
+  const cuts = [0, ...places.map((place) => place % bytes.length).sort((a, b) => a - b), bytes.length];
+  return cuts.slice(1).map((end, index) => bytes.subarray(cuts[index], end));
+}
+
+test('fragments: header and fragments with the times of the picture, however the bytes come', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(STREAM.length), { maxLength: 30 }), (places) => {
+      const { pieces, error } = read(cutAt(STREAM, places));
+      assert.equal(error, null);
+      const [init, ...fragments] = pieces;
+      assert.deepEqual(init, { type: 'init', bytes: INIT });
+      assert.deepEqual(
+        fragments,
+        FRAGMENTS.map(({ startSec, durationSec, isKey }, index) => ({
+          type: 'fragment',
+          startSec,
+          durationSec,
+          isIndependent: isKey,
+          bytes: fragmentBytes(FRAGMENTS[index] ?? { startSec, durationSec, isKey }),
+        })),
+      );
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('fragments: what is no such stream is refused, and nothing is believed of it', () => {
+  const bit = fc.record({ at: fc.nat(STREAM.length - 1), value: fc.nat(255) });
+  fc.assert(
+    fc.property(fc.array(bit, { minLength: 1, maxLength: 5 }), fc.nat(STREAM.length), (bits, place) => {
+      const bytes = Buffer.from(STREAM);
+      for (const { at, value } of bits) bytes[at] = value;
+      const { pieces, error } = read(cutAt(bytes, [place]));
+      assert.ok(error === null || error instanceof BadFragments, String(error));
+      for (const piece of pieces) {
+        assert.ok(piece.bytes.length <= bytes.length);
+        if (piece.type === 'fragment') assert.ok(piece.durationSec >= 0 && piece.durationSec <= 60);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('fragments: neither memory nor time is spent on a box that is too large', () => {
+  const huge = (type: string, size: bigint) => {
+    const head = Buffer.alloc(16);
+    head.writeUInt32BE(1);
+    head.write(type, 4, 'latin1');
+    head.writeBigUInt64BE(size, 8);
+    return head;
+  };
+  for (const bytes of [
+    huge('mdat', 2n ** 63n),
+    huge('moov', 2n ** 30n),
+    huge('mdat', 0n),
+    Buffer.from('GET / HTTP/1.1\r\n\r\n'),
+    Buffer.from('\0\0\0\0mdat........'),
+    Buffer.concat([INIT, INIT]),
+    fragmentBytes({ startSec: 0, durationSec: 1, isKey: true }),
+    Buffer.concat([INIT, fragmentBytes({ startSec: 0, durationSec: 4000, isKey: true })]),
+  ]) {
+    const { error } = read([bytes]);
+    assert.ok(error instanceof BadFragments, bytes.toString('latin1', 0, 40));
+  }
+});
