@@ -197,7 +197,8 @@ export const FIRST_RELEASE: Release = {
       'Support',
       'Tickets to the operator of the platform, and the answers.',
       `GET POST /support/tickets, GET /support/tickets/{id}, POST /support/tickets/{id}/messages,
-      POST /support/tickets/{id}/close, GET /admin/mails, GET /admin/mails/{id}`,
+      POST /support/tickets/{id}/close, GET /admin/tickets, GET PATCH /admin/tickets/{id},
+      POST /admin/tickets/{id}/messages, GET /admin/mails, GET /admin/mails/{id}`,
     ),
     added(
       'Health and changelog',

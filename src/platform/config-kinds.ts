@@ -216,7 +216,7 @@ export function password(description: string, min: number): Key<string> {
   };
 }
 
-export function email(description: string, fallback: string): Key<string> {
+export function email(description: string, fallback: string | null): Key<string> {
   return {
     description,
     fallback,

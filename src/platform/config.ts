@@ -30,6 +30,7 @@ import {
   url,
 } from './config-kinds.ts';
 import { MONEY_KEYS, type MoneyConfig, type MoneyKeys, readMoney } from './config-money.ts';
+import { PEOPLE_KEYS, type PeopleConfig, type PeopleKeys, readPeople } from './config-people.ts';
 import { ROOM_KEYS, type RoomConfig, type RoomKeys, readRooms } from './config-rooms.ts';
 import { readWebhooks, WEBHOOK_KEYS } from './config-webhooks.ts';
 import type { DiskReserve } from './disk.ts';
@@ -111,10 +112,7 @@ export const KEYS = {
     'Plan of accounts that are registered, in the dashboard or with `POST /auth/register`.',
     'FREE',
   ),
-  TERMS_URL: url('Address of the terms that people agree to when they register in the dashboard.', [
-    'http:',
-    'https:',
-  ]),
+  ...PEOPLE_KEYS,
   METRICS_PORT: {
     ...port('Prometheus metrics on 127.0.0.1. Default 9464, or a free port when that is taken.', 9464),
     fallback: null,
@@ -203,6 +201,7 @@ type Derived =
   | RoomKeys
   | MoneyKeys
   | AnalyticsKeys
+  | PeopleKeys
   | 'PUBLIC_URL'
   | 'RTMP_URL'
   | 'RTMPS_URL'
@@ -220,7 +219,6 @@ type Derived =
   | 'TRANSCODE_CONCURRENCY'
   | 'SMTP_URL'
   | 'REGISTRATION'
-  | 'TERMS_URL'
   | 'MAIL_FROM'
   | 'DISK_RESERVE'
   | 'S3_BUCKET'
@@ -232,10 +230,10 @@ type Derived =
 export type Config = Omit<Values, Derived> &
   RoomConfig &
   MoneyConfig &
-  AnalyticsConfig & {
+  AnalyticsConfig &
+  PeopleConfig & {
     readonly PUBLIC_URL: string;
     readonly REGISTRATION: RegistrationMode;
-    readonly TERMS_URL: string | undefined;
     readonly RTMP_URL: string;
     /** Undefined where encoders cannot use TLS. */
     readonly RTMPS_URL: string | undefined;
@@ -314,7 +312,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     SMTP_URL: read(environment, 'SMTP_URL', KEYS.SMTP_URL),
     REGISTRATION: find('REGISTRATION', KEYS.REGISTRATION) ?? (isLoopback(hostname) ? 'open' : 'invite'),
     DEFAULT_PLAN: get('DEFAULT_PLAN', KEYS.DEFAULT_PLAN),
-    TERMS_URL: read(environment, 'TERMS_URL', KEYS.TERMS_URL),
+    ...readPeople(find),
     MAIL_FROM: find('MAIL_FROM', KEYS.MAIL_FROM) ?? `Marquee <no-reply@${hostname}>`,
     RTMP_PORT: rtmpPort,
     RTMP_URL: find('RTMP_URL', KEYS.RTMP_URL) ?? `rtmp://${hostname}:${rtmpPort}/live`,

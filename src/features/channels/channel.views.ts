@@ -38,7 +38,8 @@ export function channelPage(view: ChannelView): Page {
       'page channel',
       html`${header(view)}
 ${!isLater && html`${live(channel)}${tiers(view)}`}
-${videos(view)}`,
+${videos(view)}
+<p class="report"><a href="/report/@${channel.username}" rel="nofollow">Report</a></p>`,
     ),
     frames: "'none'",
     forms: true,

@@ -25,6 +25,8 @@ export interface MediaPage {
   follow: SafeHtml | null;
   watchUrl: string;
   embedUrl: string;
+  /** Where whoever runs the platform is told what is wrong with it. */
+  reportUrl: string;
   /** For link previews. */
   picture: Picture | null;
   /** Search engines may list the page. */
@@ -108,7 +110,8 @@ ${page.follow}
 <button type="button" class="button" hidden data-copy="${embedFrame(page, { ...frameSize(parts.shape ?? EMBED_SIZE), isFluid: true })}">Copy embed code</button>
 </div>
 </div>
-${page.description && html`<p class="description" dir="auto">${page.description}</p>`}${parts.more}`,
+${page.description && html`<p class="description" dir="auto">${page.description}</p>`}${parts.more}
+<p class="report"><a href="${page.reportUrl}" rel="nofollow">Report</a></p>`,
   );
 }
 
@@ -185,4 +188,9 @@ function initial(name: string): string {
 function summarize(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length <= SUMMARY_LENGTH ? line : `${line.slice(0, SUMMARY_LENGTH - 1).trimEnd()}…`;
+}
+
+/** In the corner of an embedded player; it opens beside the page that the player is on. */
+export function embedReport({ reportUrl }: Pick<MediaPage, 'reportUrl'>): SafeHtml {
+  return html`<a class="embed-report" href="${reportUrl}" target="_blank" rel="nofollow noopener">Report</a>`;
 }

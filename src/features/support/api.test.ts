@@ -140,14 +140,14 @@ describe('the conversation', () => {
 
   test('a reply reopens what is resolved; a closed ticket takes none', async () => {
     const id = await open();
-    await desk.resolve(id);
+    await desk.change(id, { status: 'RESOLVED' });
     assert.equal(await statusOf(id), 'RESOLVED');
     (await post(`/${id}/messages`, { message: 'No.' })).assertOk(201);
     assert.equal(await statusOf(id), 'OPEN');
     assert.equal((await post(`/${id}/close`)).assertOk(200).at('data.status'), 'CLOSED');
     (await post(`/${id}/messages`, { message: 'One more.' })).assertError('CONFLICT');
     await assert.rejects(desk.answer(id, 'One more.'), { code: 'CONFLICT' });
-    await assert.rejects(desk.resolve(id), { code: 'CONFLICT' });
+    await assert.rejects(desk.change(id, { status: 'RESOLVED' }), { code: 'CONFLICT' });
     assert.equal((await get(id)).list('data.messages').length, 2);
   });
 
@@ -167,10 +167,10 @@ describe('the conversation', () => {
 
   test('what has been resolved for seven days is closed by the worker, but not what was reopened', async () => {
     const [kept, reopened] = [await open(), await open()];
-    for (const id of [kept, reopened]) await desk.resolve(id);
+    for (const id of [kept, reopened]) await desk.change(id, { status: 'RESOLVED' });
     clock.advance(DAY);
     // Again changes nothing: the seven days go on.
-    await desk.resolve(kept);
+    await desk.change(kept, { status: 'RESOLVED' });
     (await post(`/${reopened}/messages`, { message: 'No.' })).assertOk(201);
     clock.advance(6 * DAY - 1);
     await runTask(app.container, 'resolved tickets');
@@ -224,7 +224,7 @@ describe('the list', () => {
     const bill = await open({ category: 'BILLING' });
     const abuse = await open({ category: 'ABUSE' });
     const other = await open();
-    await desk.resolve(abuse);
+    await desk.change(abuse, { status: 'RESOLVED' });
     (await post(`/${bill}/close`)).assertOk(200);
     const first = (await call('GET', '?limit=2')).assertOk(200);
     assert.deepEqual(

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
@@ -104,4 +104,21 @@ export async function resolvedBefore(db: Db, time: Date, limit: number): Promise
     .limit(limit)
     .execute();
   return rows.map(({ id }) => id);
+}
+
+/** The number of the next report. */
+export async function nextReport(tx: Tx): Promise<number> {
+  const { rows } = await sql<{ number: number }>`select nextval('report_number')::int as number`.execute(tx);
+  return rows[0]?.number ?? 1;
+}
+
+/** Addresses of reports that were closed before that are not needed any more. */
+export async function forgetReporters(db: Db, closedBefore: Date): Promise<void> {
+  await db
+    .updateTable('support_ticket')
+    .set({ reporter_email: null })
+    .where('status', '=', 'CLOSED')
+    .where('reporter_email', 'is not', null)
+    .where('last_message_at', '<', closedBefore)
+    .execute();
 }

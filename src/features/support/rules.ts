@@ -1,4 +1,4 @@
-import type { SupportTicketStatus } from '../../platform/db/tables.generated.ts';
+import type { SupportTicketReportedType, SupportTicketStatus } from '../../platform/db/tables.generated.ts';
 
 /** All of docs/api/support.md#limits. */
 export const MAX_SUBJECT = 200;
@@ -9,6 +9,9 @@ export const MAX_MESSAGES = 200;
 export const MAX_UNCLOSED = 25;
 /** So long a RESOLVED ticket waits for an objection. */
 export const RESOLVED_MS = 7 * 86_400_000;
+
+/** After a report is closed, the address of whoever made it is kept so long. */
+export const REPORTER_KEPT_MS = 90 * 86_400_000;
 
 export const DEEDS = ['PARTNER_REPLIES', 'STAFF_REPLIES', 'RESOLVE', 'CLOSE'] as const;
 export type Deed = (typeof DEEDS)[number];
@@ -24,4 +27,43 @@ const NEXT: Record<Deed, Record<SupportTicketStatus, SupportTicketStatus | null>
 /** Where the deed takes a ticket; null where it is refused. */
 export function nextStatus(status: SupportTicketStatus, deed: Deed): SupportTicketStatus | null {
   return NEXT[deed][status];
+}
+
+export const MAX_REPORT = 4000;
+/** What a report says is wrong. */
+export const REASONS = [
+  'Violence, hate or harassment',
+  'Sexual content, or a child in danger',
+  'Fraud or spam',
+  'Somebody else’s work or name',
+  'Something else',
+] as const;
+
+/** What a report is about. */
+export interface Reported {
+  type: SupportTicketReportedType;
+  /** Of a channel the user name. */
+  id: string;
+  /** Of its page. */
+  path: string;
+}
+
+export function reportedPath(type: SupportTicketReportedType, id: string): string {
+  return type === 'CHANNEL' ? `/@${id}` : `/watch/${id}`;
+}
+
+const ID = '[0-9a-hjkmnp-tv-z]{26}';
+const SUBJECTS: readonly [RegExp, SupportTicketReportedType][] = [
+  [new RegExp(`^(vid_${ID})$`), 'VIDEO'],
+  [new RegExp(`^(str_${ID})$`), 'STREAM'],
+  [/^@([a-z0-9._-]{1,64})$/, 'CHANNEL'],
+];
+
+/** @returns null for what cannot be reported. */
+export function reportedOf(subject: string): Reported | null {
+  for (const [pattern, type] of SUBJECTS) {
+    const id = pattern.exec(subject)?.[1];
+    if (id !== undefined) return { type, id, path: reportedPath(type, id) };
+  }
+  return null;
 }

@@ -8,13 +8,22 @@ import { lockWorkspace, workspaceOf } from '../../platform/db/workspace.ts';
 import { supportTicketClosed, supportTicketReplied } from './events.ts';
 import type { MessageRow, TicketFilter, TicketRow, Whose } from './repository.ts';
 import * as repository from './repository.ts';
-import { type Deed, MAX_MESSAGE, MAX_MESSAGES, MAX_UNCLOSED, nextStatus, RESOLVED_MS } from './rules.ts';
+import {
+  type Deed,
+  MAX_MESSAGE,
+  MAX_MESSAGES,
+  MAX_UNCLOSED,
+  nextStatus,
+  REPORTER_KEPT_MS,
+  RESOLVED_MS,
+} from './rules.ts';
 import type { TicketIn } from './schemas.ts';
 
 interface Deps {
   db: Db;
   events: Events;
   clock: Clock;
+  mailbox: Mailbox;
 }
 
 /** Who opens a ticket, and where its events go. */
@@ -44,10 +53,21 @@ export interface Support {
   close(whose: Whose, id: string): Promise<TicketRow>;
   /** By the operator. @throws {AppError} BAD_REQUEST, field `message`; CONFLICT when it is closed. */
   answer(id: string, message: string): Promise<MessageRow>;
-  /** By the operator; again changes nothing. @throws {AppError} CONFLICT when it is closed. */
-  resolve(id: string): Promise<TicketRow>;
-  /** Closes what has been resolved for seven days. */
+  /** By the operator; again changes nothing. @throws {AppError} CONFLICT for resolving one that is closed. */
+  change(id: string, change: TicketChange): Promise<TicketRow>;
+  /** Closes what has been resolved for seven days, and forgets who has reported what was closed long ago. */
   closeResolved(): Promise<void>;
+}
+
+/** What is absent stays. */
+export interface TicketChange {
+  status?: 'RESOLVED' | 'CLOSED' | undefined;
+  priority?: TicketRow['priority'] | undefined;
+}
+
+/** Where the operator's answer to a report goes. */
+interface Mailbox {
+  enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
 }
 
 /** In one run of the task; the rest waits for the next one. */
@@ -62,7 +82,7 @@ interface Change {
 }
 
 export function createSupport(deps: Deps): Support {
-  const { db, events, clock } = deps;
+  const { db, events, clock, mailbox } = deps;
 
   const locked = <T>(whose: Whose, id: string, work: (change: Change) => Promise<T>): Promise<T> =>
     events.transaction(async (tx, append) => {
@@ -93,10 +113,28 @@ export function createSupport(deps: Deps): Support {
       return locked('ANY', id, async (change) => {
         const row = await addMessage(change, 'STAFF', message);
         await move(change, 'STAFF_REPLIES');
+        const { subject, reporter_email: to } = change.ticket;
+        if (to !== null) {
+          const mail = {
+            kind: 'report-answered',
+            to,
+            subject: 'Your report',
+            text: answerText(subject, message),
+          };
+          await mailbox.enqueue(change.tx, mail);
+        }
         return row;
       });
     },
-    resolve: (id) => locked('ANY', id, (change) => move(change, 'RESOLVE')),
+    change: (id, { status, priority }) =>
+      locked('ANY', id, async (change) => {
+        let { ticket } = change;
+        if (status !== undefined) ticket = await move(change, status === 'CLOSED' ? 'CLOSE' : 'RESOLVE');
+        if (priority !== undefined && priority !== ticket.priority) {
+          ticket = await repository.updateTicket(change.tx, id, { priority });
+        }
+        return ticket;
+      }),
     async closeResolved() {
       const before = dateFromMs(clock.ms() - RESOLVED_MS);
       for (const id of await repository.resolvedBefore(db, before, BATCH)) {
@@ -106,6 +144,7 @@ export function createSupport(deps: Deps): Support {
           if (resolvedAt !== null && resolvedAt <= before) await move(change, 'CLOSE');
         });
       }
+      await repository.forgetReporters(db, dateFromMs(clock.ms() - REPORTER_KEPT_MS));
     },
   };
 }
@@ -138,6 +177,15 @@ function openTicket({ db, events, clock }: Deps, opener: Opener, input: TicketIn
     await addMessage({ tx, ticket, now }, 'PARTNER', input.message);
     return ticket;
   });
+}
+
+function answerText(subject: string, message: string): string {
+  return `You have reported: ${subject}.
+
+${message}
+
+You cannot answer this mail. To say more, report it again.
+`;
 }
 
 /** @throws {AppError} CONFLICT for a partner's message where there are too many. */
@@ -176,6 +224,8 @@ async function tell(
   { tx, append, ticket: { id, number, workspace_id: workspaceId } }: Pick<Change, 'tx' | 'append' | 'ticket'>,
   event: typeof supportTicketReplied | typeof supportTicketClosed,
 ): Promise<void> {
+  // A report is nobody's.
+  if (workspaceId === null) return;
   const sequence = await nextSequence(tx, 'support_ticket', id);
   await append(event, workspaceId, { ticketId: id, number, sequence });
 }

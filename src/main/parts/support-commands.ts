@@ -1,10 +1,16 @@
 import type { Accounts } from '../../features/accounts/index.ts';
-import { type Support, toMessage, toTicket, toTicketWithMessages } from '../../features/support/index.ts';
+import {
+  type Support,
+  type TicketRow,
+  toMessage,
+  toTicket,
+  toTicketWithMessages,
+} from '../../features/support/index.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import { oneOf, optional, required } from '../cli-values.ts';
 import type { CommandRunner } from '../command.ts';
 
-const { status: STATUSES, category: CATEGORIES } = VALUES.support_ticket;
+const { status: STATUSES, category: CATEGORIES, priority: PRIORITIES } = VALUES.support_ticket;
 
 const list = {
   name: 'support list',
@@ -20,7 +26,13 @@ const reply = {
 const resolve = { name: 'support resolve', usage: 'support resolve --id TICKET_ID' };
 const close = { name: 'support close', usage: 'support close --id TICKET_ID' };
 
-export const supportCommands = [list, show, reply, resolve, close];
+const prioritise = {
+  name: 'support set-priority',
+  usage: `support set-priority --id TICKET_ID --priority ${PRIORITIES.join('|')}`,
+  options: ['priority'],
+};
+
+export const supportCommands = [list, show, reply, resolve, close, prioritise];
 
 /** The oldest of the list: they have waited longest. */
 const SHOWN = 500;
@@ -41,7 +53,9 @@ interface Deps {
 
 /** What the operator does with tickets of whatever account (docs/guides/operating.md#support-tickets). */
 export function supportRunners({ support, accounts }: Deps): CommandRunner[] {
-  const emailOf = async (accountId: string) => (await accounts.byId(accountId)).email;
+  /** A report is nobody's; whoever made it may have left an address. */
+  const emailOf = async ({ account_id: id, reporter_email: email }: TicketRow) =>
+    id === null ? (email ?? 'anonymous') : (await accounts.byId(id)).email;
   return [
     {
       command: list,
@@ -56,7 +70,7 @@ export function supportRunners({ support, accounts }: Deps): CommandRunner[] {
         const whose = email === undefined ? 'ANY' : { accountId: (await accounts.byEmail(email)).id };
         const rows = await support.list(whose, filter, PAGE);
         const tickets = await Promise.all(
-          rows.map(async (row) => ({ ...toTicket(row), account: await emailOf(row.account_id) })),
+          rows.map(async (row) => ({ ...toTicket(row), account: await emailOf(row) })),
         );
         const lines = tickets.map(
           ({ id, status, priority, category, account, subject }) =>
@@ -69,12 +83,12 @@ export function supportRunners({ support, accounts }: Deps): CommandRunner[] {
       command: show,
       async run(values) {
         const { ticket, messages } = await support.get('ANY', required(values, 'id'));
-        const account = await emailOf(ticket.account_id);
+        const account = await emailOf(ticket);
         const shown = { ...toTicketWithMessages(ticket, messages), account };
         const head = [
           `${shown.id}, ticket ${shown.number} of ${account}`,
           `${oneLine(shown.subject)}`,
-          `${shown.status}, ${shown.priority}, ${shown.category}, request ${shown.requestId ?? 'unknown'}`,
+          `${shown.status}, ${shown.priority}, ${shown.category}, ${aboutOf(ticket)}`,
         ];
         const said = shown.messages.map((one) => `${one.createdAt} ${one.author}\n${printable(one.message)}`);
         return { data: shown, text: [head.join('\n'), ...said].join('\n\n') };
@@ -91,18 +105,31 @@ export function supportRunners({ support, accounts }: Deps): CommandRunner[] {
     {
       command: resolve,
       async run(values) {
-        const ticket = await support.resolve(required(values, 'id'));
+        const ticket = await support.change(required(values, 'id'), { status: 'RESOLVED' });
         return { data: toTicket(ticket), text: `resolved ${ticket.id}` };
       },
     },
     {
       command: close,
       async run(values) {
-        const ticket = await support.close('ANY', required(values, 'id'));
+        const ticket = await support.change(required(values, 'id'), { status: 'CLOSED' });
         return { data: toTicket(ticket), text: `closed ${ticket.id}` };
       },
     },
+    {
+      command: prioritise,
+      async run(values) {
+        required(values, 'priority');
+        const id = required(values, 'id');
+        const ticket = await support.change(id, { priority: oneOf(values, 'priority', PRIORITIES) });
+        return { data: toTicket(ticket), text: `${ticket.id} is ${ticket.priority}` };
+      },
+    },
   ];
+}
+
+function aboutOf({ reported_type: type, reported_id: id, request_id: requestId }: TicketRow): string {
+  return type === null ? `request ${requestId ?? 'unknown'}` : `about the ${type.toLowerCase()} ${id}`;
 }
 
 /** What others wrote could otherwise move the cursor of a terminal, or colour it. */

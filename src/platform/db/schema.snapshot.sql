@@ -1946,8 +1946,8 @@ CREATE INDEX support_message_ticket ON public.support_message USING btree (ticke
 
 create table support_ticket (
   id text not null,
-  account_id text not null,
-  workspace_id text not null,
+  account_id text,
+  workspace_id text,
   number integer not null,
   subject text not null,
   category text not null,
@@ -1958,13 +1958,21 @@ create table support_ticket (
   last_message_at timestamp with time zone not null,
   resolved_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  reporter_email text,
+  reported_type text,
+  reported_id text,
   constraint support_ticket_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint support_ticket_account_id_number_key UNIQUE (account_id, number),
   constraint support_ticket_category_check CHECK ((category = ANY (ARRAY['BILLING'::text, 'TECHNICAL'::text, 'ACCOUNT'::text, 'ABUSE'::text, 'OTHER'::text]))),
   constraint support_ticket_check CHECK (((status = 'RESOLVED'::text) = (resolved_at IS NOT NULL))),
+  constraint support_ticket_check1 CHECK (((account_id IS NULL) = (workspace_id IS NULL))),
+  constraint support_ticket_check2 CHECK (((account_id IS NULL) = (reported_type IS NOT NULL))),
+  constraint support_ticket_check3 CHECK (((reported_type IS NULL) = (reported_id IS NULL))),
+  constraint support_ticket_check4 CHECK (((reporter_email IS NULL) OR (account_id IS NULL))),
   constraint support_ticket_number_check CHECK ((number > 0)),
   constraint support_ticket_pkey PRIMARY KEY (id),
   constraint support_ticket_priority_check CHECK ((priority = ANY (ARRAY['LOW'::text, 'NORMAL'::text, 'HIGH'::text]))),
+  constraint support_ticket_reported_type_check CHECK ((reported_type = ANY (ARRAY['VIDEO'::text, 'STREAM'::text, 'CHANNEL'::text]))),
   constraint support_ticket_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'PENDING'::text, 'RESOLVED'::text, 'CLOSED'::text]))),
   constraint support_ticket_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );

@@ -226,6 +226,7 @@ export const VALUES = {
     category: ['BILLING', 'TECHNICAL', 'ACCOUNT', 'ABUSE', 'OTHER'],
     priority: ['LOW', 'NORMAL', 'HIGH'],
     status: ['OPEN', 'PENDING', 'RESOLVED', 'CLOSED'],
+    reported_type: ['VIDEO', 'STREAM', 'CHANNEL'],
   },
   team_invitation: {
     team_role: ['ADMIN', 'EDITOR', 'ANALYST'],
@@ -356,6 +357,7 @@ export type SupportMessageAuthor = (typeof VALUES.support_message.author)[number
 export type SupportTicketCategory = (typeof VALUES.support_ticket.category)[number];
 export type SupportTicketPriority = (typeof VALUES.support_ticket.priority)[number];
 export type SupportTicketStatus = (typeof VALUES.support_ticket.status)[number];
+export type SupportTicketReportedType = (typeof VALUES.support_ticket.reported_type)[number];
 export type TeamInvitationTeamRole = (typeof VALUES.team_invitation.team_role)[number];
 export type TeamInvitationStatus = (typeof VALUES.team_invitation.status)[number];
 export type TeamMemberTeamRole = (typeof VALUES.team_member.team_role)[number];
@@ -1681,8 +1683,8 @@ export interface SupportMessageTable {
 
 export interface SupportTicketTable {
   id: string;
-  account_id: string;
-  workspace_id: string;
+  account_id: string | null;
+  workspace_id: string | null;
   number: number;
   subject: string;
   category: SupportTicketCategory;
@@ -1693,6 +1695,9 @@ export interface SupportTicketTable {
   last_message_at: Date;
   resolved_at: Date | null;
   created_at: Date;
+  reporter_email: string | null;
+  reported_type: SupportTicketReportedType | null;
+  reported_id: string | null;
 }
 
 export interface TeamActivityTable {

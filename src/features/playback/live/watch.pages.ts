@@ -110,6 +110,7 @@ async function viewOf(
     session: grant === 'preview' ? null : await deps.reception.receive(request, { ...stream, ...pass }),
     chat: withChat ? ((await deps.chat?.(streamId, suffix, request)) ?? null) : null,
     watchUrl,
+    reportUrl: `/report/${streamId}`,
     embedUrl: `${publicUrl}/embed/${streamId}`,
     picture: card === null ? null : { url: publicUrl + card, ...CARD_SIZE },
     oembedUrl: isOpen(stream.visibility) ? oembedUrl(publicUrl, watchUrl) : null,

@@ -1,5 +1,5 @@
 import { html, type SafeHtml } from '../../../platform/html.ts';
-import { type MediaPage, mediaHead, time, watchBody } from '../media.views.ts';
+import { embedReport, type MediaPage, mediaHead, time, watchBody } from '../media.views.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 
 /** How a stream presents itself to one viewer. `preview` shows the signal to its owner before the start. */
@@ -50,7 +50,7 @@ function issues(view: WatchView): SafeHtml | null {
 }
 
 export function embedBody(view: WatchView): SafeHtml {
-  return html`<main aria-label="Player">${player(view, true)}${view.chat}</main>`;
+  return html`<main aria-label="Player">${player(view, true)}${embedReport(view)}${view.chat}</main>`;
 }
 
 /** The player's element, which shows the panel inside it until its script has taken over. */

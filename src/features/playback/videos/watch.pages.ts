@@ -130,6 +130,7 @@ async function viewOf(deps: Deps, admission: Admission, request: WatchRequest): 
     creator: video.creator,
     follow: null,
     watchUrl,
+    reportUrl: `/report/${id}`,
     embedUrl: `${publicUrl}/embed/${id}`,
     picture: isForAll ? pictureOf(video, publicUrl) : null,
     isListed: video.visibility === 'PUBLIC' && isPlayable && video.mode === 'live' && suffix === '',

@@ -2,6 +2,7 @@ import { html, jsonScript, type SafeHtml } from '../../../platform/html.ts';
 import {
   creatorName,
   EMBED_SIZE,
+  embedReport,
   type MediaPage,
   mediaHead,
   type Size,
@@ -90,7 +91,7 @@ export function videoBody(view: VideoView): SafeHtml {
 }
 
 export function videoEmbedBody(view: VideoView, options: EmbedOptions): SafeHtml {
-  return html`<main aria-label="Player">${player(view, options)}</main>`;
+  return html`<main aria-label="Player">${player(view, options)}${embedReport(view)}</main>`;
 }
 
 function facts({ video, isPlayable }: VideoView): SafeHtml {

@@ -1,0 +1,80 @@
+import { failurePage } from '../../http/forms.ts';
+import { notice, type Page, siteFrame } from '../../http/page.ts';
+import type { AppError } from '../../kernel/errors.ts';
+import { html } from '../../platform/html.ts';
+import { MAX_REPORT, REASONS, type Reported } from './rules.ts';
+
+/** The words of the form with which people report what is public; it works without any script. */
+
+const NOUNS: Readonly<Record<Reported['type'], string>> = {
+  VIDEO: 'video',
+  STREAM: 'live stream',
+  CHANNEL: 'channel',
+};
+
+const noindex = html`<meta name="robots" content="noindex">`;
+
+/** What was written, and what is wrong with it. */
+export interface Filled {
+  reason: string;
+  message: string;
+  email: string;
+  problem: { field: string; text: string } | null;
+}
+
+export const EMPTY: Filled = { reason: REASONS[0], message: '', email: '', problem: null };
+
+export function reportPage({ type, path }: Reported, { reason, message, email, problem }: Filled): Page {
+  const title = `Report this ${NOUNS[type]}`;
+  const wrong = (field: string) =>
+    problem?.field === field &&
+    html`<p class="problem" id="${field}-problem" role="alert">${problem.text}</p>`;
+  const marked = (field: string) =>
+    problem?.field === field && html` aria-invalid="true" aria-describedby="${field}-problem"`;
+  return {
+    status: problem === null ? 200 : 400,
+    title: `${title} · Marquee`,
+    head: noindex,
+    body: siteFrame(
+      'page notice',
+      html`<h1>${title}</h1>
+<p>You write to whoever runs this platform, not to the creator: <a href="${path}">${path}</a>. You need no account.</p>
+<form class="form" method="post">
+<p class="field"><label for="reason">What is wrong?</label>
+<select id="reason" name="reason">${REASONS.map(
+        (one) => html`<option${one === reason && html` selected`}>${one}</option>`,
+      )}</select></p>
+<p class="field"><label for="message">Tell us more</label>
+<textarea id="message" name="message" rows="6" maxlength="${MAX_REPORT}"${marked('message')}>${message}</textarea></p>
+${wrong('message')}
+<p class="field"><label for="email">Your e-mail address, if you want an answer</label>
+<input id="email" name="email" type="email" autocomplete="email" maxlength="254" value="${email}"${marked('email')}></p>
+${wrong('email')}
+<button class="button main" type="submit">Send the report</button>
+</form>`,
+    ),
+    frames: "'none'",
+    forms: true,
+  };
+}
+
+export function sentPage({ path }: Reported): Page {
+  return {
+    status: 200,
+    title: 'Thank you · Marquee',
+    head: noindex,
+    body: notice({
+      heading: 'Thank you',
+      text: 'Your report is with whoever runs this platform.',
+      links: html`<p><a href="${path}">Back</a></p>`,
+    }),
+    frames: "'none'",
+  };
+}
+
+export function failedPage(error: AppError): Page {
+  return failurePage(error, {
+    heading: 'There is nothing to report here',
+    text: 'The address may be mistyped. Use the link “Report” on the page that you mean.',
+  });
+}
