@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { totp } from '../auth/fixture.ts';
 import { assertAccessible, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+import { joinTeam } from '../harness/factories.ts';
 
 const PHONE = { width: 390, height: 844 };
 
@@ -172,5 +173,33 @@ test('the channel is described, and somebody put on the list and off it', async 
     await row.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('Nobody fits.').waitFor();
+  });
+});
+
+test('what a role in a team may not change is not offered', async () => {
+  const [owner, member] = [await dashboard.user({ name: 'Ada Lovelace' }), await dashboard.user()];
+  const team = { accountId: owner.id, userId: member.id, teamRole: 'EDITOR' } as const;
+  const id = await joinTeam(dashboard.app.container.db, team);
+  const note = /You can see this page, but not change it/;
+  await dashboard.visit('/dashboard/live', { user: member }, async (page) => {
+    const offers = async (path: string, button: string) => {
+      await page.goto(`${dashboard.url}/dashboard${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+      const found = page.getByRole('main').getByText(button, { exact: true }).first();
+      await page.getByText(note).or(found).first().waitFor();
+      assert.notEqual(await found.isVisible(), await page.getByText(note).isVisible(), path);
+      return found.isVisible();
+    };
+    const [live, channel] = [['/live', 'New stream'] as const, ['/channel', 'Save'] as const];
+    assert.equal(await offers(...channel), true, 'their own account');
+    await page.getByLabel('Account', { exact: true }).selectOption({ label: 'Ada Lovelace (Editor)' });
+    await page.waitForURL('**/dashboard');
+    assert.deepEqual([await offers(...live), await offers(...channel)], [true, false], 'as an editor');
+    const { db } = dashboard.app.container;
+    await db.updateTable('team_member').set({ team_role: 'ANALYST' }).where('id', '=', id).execute();
+    dashboard.app.container.apiKeys.forget();
+    assert.deepEqual([await offers(...live), await offers(...channel)], [false, false], 'as an analyst');
+    await assertAccessible(page, 'a page that an analyst looks at');
   });
 });

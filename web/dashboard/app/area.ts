@@ -1,6 +1,7 @@
 import type { AnyRoute } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import type { Language } from './i18n.ts';
+import type { Changing } from './rights.ts';
 
 /** Short words that must be there before the area is loaded: its name in the navigation. */
 export type Label = Readonly<Record<Language, string>>;
@@ -18,6 +19,8 @@ export interface Area {
   Icon?: ComponentType;
   /** `mailbox`: offered only where the platform keeps its mails, to administrators. `finance`: to owners and their administrators. */
   needs?: 'mailbox' | 'finance';
+  /** What its pages change, which decides whose role may: `settings` unless told. */
+  changes?: Changing;
   routes: readonly AnyRoute[];
   /** What the palette offers beside the area itself. */
   actions?: readonly AreaAction[];

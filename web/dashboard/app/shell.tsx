@@ -7,6 +7,7 @@ import { Brand } from '../components/brand.tsx';
 import { SearchIcon } from '../components/icons.tsx';
 import { NavLinkTo } from '../components/links.tsx';
 import { PageSkeleton } from '../components/skeletons.tsx';
+import { useAccount } from './account.ts';
 import { AccountPanel } from './account-panel.tsx';
 import { GROUPS } from './area.ts';
 import { currentLanguage } from './i18n.ts';
@@ -15,10 +16,12 @@ import { ModeSwitch } from './mode-switch.tsx';
 import { NotificationBell } from './notification-bell.tsx';
 import { useOfferedAreas } from './offered-areas.ts';
 import { openPalette, Palette } from './palette.ts';
+import { type Changing, mayChange, PageChanges } from './rights.ts';
 import { useSignedIn } from './session.ts';
 import { UnsavedGuard } from './unsaved-guard.tsx';
 
 const AccountSwitch = lazy(() => import('./account-switch.tsx'));
+const LooksOnly = lazy(() => import('./looks-only.tsx'));
 
 /** What stands around every page of a signed-in user. */
 export function Shell() {
@@ -27,6 +30,8 @@ export function Shell() {
   const isInTeam = useSignedIn().accounts.length > 1;
   const [isOpen, menu] = useDisclosure();
   const { pathname } = useLocation();
+  const changing = useChanging(pathname);
+  const account = useAccount();
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when the address changes.
   useEffect(menu.close, [pathname]);
   return (
@@ -78,7 +83,10 @@ export function Shell() {
       <AppShell.Main id="main" tabIndex={-1}>
         <Suspense fallback={<PageSkeleton />}>
           {/* Another workspace is another page: nothing of the one before stays on it. */}
-          <Outlet key={mode} />
+          {!mayChange(account, changing) && <LooksOnly />}
+          <PageChanges value={changing}>
+            <Outlet key={mode} />
+          </PageChanges>
         </Suspense>
       </AppShell.Main>
       <UnsavedGuard />
@@ -87,6 +95,15 @@ export function Shell() {
       </Suspense>
     </AppShell>
   );
+}
+
+function useChanging(pathname: string): Changing {
+  const area = useOfferedAreas().find(({ to }) => to !== undefined && isBelow(pathname, to));
+  return area?.changes ?? 'settings';
+}
+
+function isBelow(pathname: string, to: string): boolean {
+  return pathname === to || (to !== '/' && pathname.startsWith(`${to}/`));
 }
 
 function Navigation() {

@@ -2,6 +2,7 @@ import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/co
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { type Changing, useMayChange } from '../app/rights.ts';
 
 interface Props extends ButtonProps {
   /** The words of the button, and of the one that confirms. */
@@ -12,12 +13,15 @@ interface Props extends ButtonProps {
   /** The dialog closes when it resolves; when it fails, the toast says why and the dialog stays. */
   onConfirm: () => Promise<unknown>;
   isPending?: boolean;
+  /** Where it is not what the area changes. */
+  of?: Changing;
 }
 
 /** A button for what cannot be taken back or is seen by the public: it asks before. */
-export function ConfirmAction({ label, title, text, onConfirm, isPending = false, ...button }: Props) {
+export function ConfirmAction({ label, title, text, onConfirm, isPending = false, of, ...button }: Props) {
   const { t } = useTranslation();
   const [isOpen, dialog] = useDisclosure();
+  if (!useMayChange(of)) return null;
   return (
     <>
       <Button color="red" variant="light" {...button} onClick={dialog.open}>

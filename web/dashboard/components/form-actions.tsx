@@ -1,5 +1,6 @@
 import { Button, Group } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { ChangeButton } from './change-button.tsx';
 
 interface Props {
   submit: string;
@@ -18,9 +19,9 @@ export function FormActions({ submit, isPending, onCancel }: Props) {
           {t('cancel')}
         </Button>
       )}
-      <Button type="submit" loading={isPending}>
+      <ChangeButton type="submit" loading={isPending}>
         {submit}
-      </Button>
+      </ChangeButton>
     </Group>
   );
 }

@@ -1,4 +1,5 @@
-import { Button, FileButton, Text } from '@mantine/core';
+import { FileButton, Text } from '@mantine/core';
+import { ChangeButton } from './change-button.tsx';
 import { ConfirmAction } from './confirm-action.tsx';
 
 interface Props {
@@ -21,13 +22,14 @@ export function PictureChoice({ word, hasPicture, put, remove, onRemove }: Props
         }}
       >
         {(props) => (
-          <Button {...props} variant="default" loading={put.isPending}>
+          <ChangeButton {...props} of="settings" variant="default" loading={put.isPending}>
             {word('choose')}
-          </Button>
+          </ChangeButton>
         )}
       </FileButton>
       {hasPicture && (
         <ConfirmAction
+          of="settings"
           label={word('remove')}
           title={word('removeTitle')}
           text={word('removeText')}

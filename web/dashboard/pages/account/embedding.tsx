@@ -1,4 +1,4 @@
-import { Button, Group, Radio, Stack, Textarea } from '@mantine/core';
+import { Group, Radio, Stack, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
@@ -6,6 +6,7 @@ import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 
 /** Which websites may show the player. */
@@ -52,9 +53,9 @@ function Fields({ allowlist }: { allowlist: Pick<Shape<'EmbedAllowlist'>, 'mode'
           dir="ltr"
         />
         <Group>
-          <Button type="submit" loading={save.isPending}>
+          <ChangeButton of="settings" type="submit" loading={save.isPending}>
             {t('save')}
-          </Button>
+          </ChangeButton>
         </Group>
       </Stack>
     </form>

@@ -12,6 +12,7 @@ const accountRoute = createRoute({
 
 export const account = defineArea({
   id: 'account',
+  changes: 'own',
   label: { en: 'Settings', de: 'Einstellungen' },
   group: 'account',
   to: '/account',

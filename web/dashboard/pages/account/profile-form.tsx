@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
+import { Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
@@ -7,6 +7,7 @@ import { loadSession } from '../../app/session.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { zonesWith } from '../../components/time-zones.ts';
 
@@ -79,9 +80,9 @@ function Fields({ me }: { me: Pick<Shape<'Me'>, 'name' | 'username' | 'bio' | 'l
           data={zonesWith(me.timezone)}
         />
         <Group>
-          <Button type="submit" loading={save.isPending}>
+          <ChangeButton of="settings" type="submit" loading={save.isPending}>
             {t('save')}
-          </Button>
+          </ChangeButton>
         </Group>
       </Stack>
     </form>

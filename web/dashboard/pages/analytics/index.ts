@@ -28,6 +28,7 @@ const streamRoute = createRoute({
 
 export const analytics = defineArea({
   id: 'analytics',
+  changes: 'own',
   label: { en: 'Analytics', de: 'Statistik' },
   group: 'content',
   to: '/analytics',

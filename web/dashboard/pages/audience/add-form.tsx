@@ -1,10 +1,11 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 
 /** Puts one address on the list; its owner is asked by mail. */
 export function AddForm({ onAdded }: { onAdded: () => Promise<void> }) {
@@ -42,9 +43,9 @@ export function AddForm({ onAdded }: { onAdded: () => Promise<void> }) {
         />
         <TextInput {...form.getInputProps('name')} label={t('name')} maxLength={120} dir="auto" />
         <Group>
-          <Button type="submit" loading={add.isPending}>
+          <ChangeButton type="submit" loading={add.isPending}>
             {t('add')}
-          </Button>
+          </ChangeButton>
         </Group>
       </Stack>
     </form>

@@ -57,6 +57,7 @@ const checkMailRoute = createRoute({
 
 export const auth = defineArea({
   id: 'auth',
+  changes: 'own',
   label: { en: 'Sign in', de: 'Anmelden' },
   routes: [signInRoute, signUpRoute, checkMailRoute],
 });

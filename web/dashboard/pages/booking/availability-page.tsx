@@ -1,10 +1,11 @@
-import { Button, Group, NativeSelect, NumberInput, SimpleGrid, Stack } from '@mantine/core';
+import { Group, NativeSelect, NumberInput, SimpleGrid, Stack } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
@@ -80,9 +81,9 @@ function AvailabilityForm({ availability }: { availability: Shape<'BookingAvaila
           </SimpleGrid>
         </Panel>
         <Group justify="flex-end">
-          <Button type="submit" loading={save.isPending}>
+          <ChangeButton type="submit" loading={save.isPending}>
             {t('availability.save')}
-          </Button>
+          </ChangeButton>
         </Group>
       </Stack>
     </form>

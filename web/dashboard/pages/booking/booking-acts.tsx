@@ -1,10 +1,11 @@
-import { Button, Group, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Group, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { serverNow } from '../../app/server-clock.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
 import { Loaded } from '../../components/loaded.tsx';
@@ -51,14 +52,14 @@ export function MoveBooking({ booking: { id, productId, startsAt } }: Props) {
                   ...others.map((slot) => ({ value: slot.startsAt, label: dateTime(slot.startsAt) })),
                 ]}
               />
-              <Button
+              <ChangeButton
                 variant="default"
                 disabled={chosen === ''}
                 loading={move.isPending}
                 onClick={() => move.mutate({ params: { path: { id } }, body: { startsAt: chosen } })}
               >
                 {t('booking.move')}
-              </Button>
+              </ChangeButton>
             </Group>
           );
         }}

@@ -1,9 +1,10 @@
-import { Button, Group, NativeSelect, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Group, NativeSelect, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
 import { TextLink } from '../../components/links.tsx';
@@ -124,9 +125,9 @@ function AddVideo({ cohort }: { cohort: Cohort }) {
         </SimpleGrid>
         <TimeZoneNote />
         <Group justify="flex-end">
-          <Button type="submit" loading={add.isPending}>
+          <ChangeButton type="submit" loading={add.isPending}>
             {t('video.add')}
-          </Button>
+          </ChangeButton>
         </Group>
       </Stack>
     </form>

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Group, Stack, Text } from '@mantine/core';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,6 +6,7 @@ import { $api, queries } from '../../app/api.ts';
 import { ApiError } from '../../app/api-error.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone, showError } from '../../app/toasts.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { CopyField } from '../../components/copy-field.tsx';
 import { IdLine } from '../../components/id-line.tsx';
@@ -108,13 +109,17 @@ function PublishPanel({ product: { id, status, url } }: { product: Product }) {
       )}
       <Group>
         {status === 'PUBLISHED' ? (
-          <Button variant="default" loading={unpublish.isPending} onClick={() => unpublish.mutate(params)}>
+          <ChangeButton
+            variant="default"
+            loading={unpublish.isPending}
+            onClick={() => unpublish.mutate(params)}
+          >
             {t('publish.withdraw')}
-          </Button>
+          </ChangeButton>
         ) : (
-          <Button loading={publish.isPending} onClick={() => publish.mutate(params)}>
+          <ChangeButton loading={publish.isPending} onClick={() => publish.mutate(params)}>
             {t('publish.now')}
-          </Button>
+          </ChangeButton>
         )}
       </Group>
     </Panel>

@@ -1,9 +1,10 @@
-import { Button, SegmentedControl, Table, Text } from '@mantine/core';
+import { SegmentedControl, Table, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { curlLine } from '../../components/curl.ts';
 import { byCursor, CursorList } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -23,7 +24,9 @@ export function ProductsPage() {
   const navigate = useNavigate({ from: '/booking/products' });
   const go = (search: ProductsSearch) => void navigate({ search, replace: true });
   const kept = status === undefined ? {} : { status };
-  const newButton = <Button onClick={() => go({ ...kept, new: true })}>{t('product.new')}</Button>;
+  const newButton = (
+    <ChangeButton onClick={() => go({ ...kept, new: true })}>{t('product.new')}</ChangeButton>
+  );
   return (
     <BookingPage name="products" actions={isNew !== true && newButton}>
       {isNew === true && (

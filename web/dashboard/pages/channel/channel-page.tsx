@@ -6,6 +6,7 @@ import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
@@ -97,9 +98,9 @@ function Fields({ channel }: { channel: Pick<Channel, 'displayName' | 'descripti
         />
         <Links form={form} />
         <Group>
-          <Button type="submit" loading={save.isPending}>
+          <ChangeButton type="submit" loading={save.isPending}>
             {t('save')}
-          </Button>
+          </ChangeButton>
         </Group>
       </Stack>
     </form>

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Checkbox, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Badge, Checkbox, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
@@ -6,6 +6,7 @@ import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { CopyField } from '../../components/copy-field.tsx';
 import { curlLine } from '../../components/curl.ts';
@@ -95,9 +96,9 @@ function DeclareForm() {
           description={t('subdomainsHint')}
         />
         <Group>
-          <Button type="submit" loading={declare.isPending}>
+          <ChangeButton type="submit" loading={declare.isPending}>
             {t('declare')}
-          </Button>
+          </ChangeButton>
         </Group>
       </Stack>
     </form>
@@ -128,9 +129,13 @@ function DomainCard({ domain }: { domain: Domain }) {
             </Badge>
           </Group>
           <Group gap="xs">
-            <Button variant="default" loading={verify.isPending} onClick={() => verify.mutate({ params })}>
+            <ChangeButton
+              variant="default"
+              loading={verify.isPending}
+              onClick={() => verify.mutate({ params })}
+            >
               {t('check')}
-            </Button>
+            </ChangeButton>
             <ConfirmAction
               label={t('remove')}
               title={t('removeTitle', { domain: domain.domain })}

@@ -14,6 +14,7 @@ const eventsRoute = createRoute({
 
 export const events = defineArea({
   id: 'events',
+  changes: 'own',
   label: { en: 'Events', de: 'Ereignisse' },
   group: 'developers',
   to: '/events',

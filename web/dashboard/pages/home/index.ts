@@ -12,6 +12,7 @@ const homeRoute = createRoute({
 
 export const home = defineArea({
   id: 'home',
+  changes: 'own',
   label: { en: 'Home', de: 'Start' },
   group: 'content',
   to: '/',

@@ -1,10 +1,11 @@
-import { Button, Group, Paper, Stack, TextInput, Title } from '@mantine/core';
+import { Group, Paper, Stack, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import { loadSession } from '../../app/session.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 
 const NAME_MAX = 100;
 
@@ -37,9 +38,9 @@ export function NameForm() {
               flex={1}
               miw={200}
             />
-            <Button type="submit" loading={save.isPending}>
+            <ChangeButton of="settings" type="submit" loading={save.isPending}>
               {t('name.save')}
-            </Button>
+            </ChangeButton>
           </Group>
         </Stack>
       </form>

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { serverNow } from '../../app/server-clock.ts';
 import type { Shape } from '../../app/shape.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
 import { IdLine } from '../../components/id-line.tsx';
@@ -140,14 +141,14 @@ function RotateKey({ apiKey }: { apiKey: ApiKey }) {
                 setOverlap(OVERLAPS.find((choice) => choice === value) ?? '0')
               }
             />
-            <Button
+            <ChangeButton
               loading={rotate.isPending}
               onClick={() =>
                 rotate.mutate({ params: { path: { id: apiKey.id } }, body: { overlapSec: Number(overlap) } })
               }
             >
               {t('rotate.label')}
-            </Button>
+            </ChangeButton>
           </Stack>
         ) : (
           <SecretOnce

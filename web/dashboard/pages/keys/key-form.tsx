@@ -1,10 +1,11 @@
-import { Accordion, Button, NumberInput, Radio, Stack, Textarea, TextInput } from '@mantine/core';
+import { Accordion, NumberInput, Radio, Stack, Textarea, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { PermissionLevels } from './permission-levels.tsx';
 import { type Levels, noLevels, permissionsOf } from './permissions.ts';
 
@@ -118,9 +119,9 @@ export function KeyForm({ onMade }: { onMade: (key: Shape<'ApiKeyWithSecret'>) =
           />
         )}
         <Restrictions form={form} />
-        <Button type="submit" loading={make.isPending}>
+        <ChangeButton type="submit" loading={make.isPending}>
           {t('form.submit')}
-        </Button>
+        </ChangeButton>
       </Stack>
     </form>
   );

@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { useMode } from '../../app/mode.ts';
+import { Changes } from '../../components/change-button.tsx';
 import { curlLine } from '../../components/curl.ts';
 import { byCursor, CursorList } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -26,7 +27,11 @@ export function KeysPage() {
 
 function MakeKey() {
   const { t } = useTranslation('keys');
-  return <ButtonLink to="/keys/new">{t('list.new')}</ButtonLink>;
+  return (
+    <Changes>
+      <ButtonLink to="/keys/new">{t('list.new')}</ButtonLink>
+    </Changes>
+  );
 }
 
 function Filter() {

@@ -12,6 +12,7 @@ const limitsRoute = createRoute({
 
 export const limits = defineArea({
   id: 'limits',
+  changes: 'own',
   label: { en: 'Usage', de: 'Nutzung' },
   group: 'developers',
   to: '/limits',

@@ -1,10 +1,11 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { useMode } from '../../app/mode.ts';
 import { serverNow } from '../../app/server-clock.ts';
 import type { Shape } from '../../app/shape.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { type Fact, Facts } from '../../components/facts.tsx';
 import { useFormat } from '../../components/format.ts';
@@ -37,9 +38,9 @@ function GoLive({ stream: { id, hasSignal, enabled } }: Props) {
   if (!enabled) return null;
   if (hasSignal) {
     return (
-      <Button size="lg" loading={start.isPending} onClick={() => start.mutate(variables)}>
+      <ChangeButton size="lg" loading={start.isPending} onClick={() => start.mutate(variables)}>
         {t('control.start')}
-      </Button>
+      </ChangeButton>
     );
   }
   return (

@@ -21,6 +21,7 @@ const streamRoute = createRoute({
 
 export const live = defineArea({
   id: 'live',
+  changes: 'content',
   label: { en: 'Live', de: 'Live' },
   group: 'content',
   to: '/live',

@@ -7,6 +7,7 @@ import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import { createRepeatKeys } from '../../app/repeat-key.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { isVisibility, VisibilitySelect } from '../../components/visibility.tsx';
 
@@ -49,9 +50,9 @@ export function NewStream({ onCancel }: { onCancel: () => void }) {
             <Button variant="default" onClick={onCancel}>
               {t('new.cancel')}
             </Button>
-            <Button type="submit" loading={create.isPending}>
+            <ChangeButton type="submit" loading={create.isPending}>
               {t('new.create')}
-            </Button>
+            </ChangeButton>
           </Group>
         </Stack>
       </form>

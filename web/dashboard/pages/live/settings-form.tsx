@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, NumberInput, SimpleGrid, Stack, Switch } from '@mantine/core';
+import { Group, NativeSelect, NumberInput, SimpleGrid, Stack, Switch } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,6 +7,7 @@ import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { TierChecks } from '../../components/tier-checks.tsx';
 import { TitleFields } from '../../components/title-fields.tsx';
@@ -84,9 +85,9 @@ export function SettingsForm({ stream }: { stream: Shape<'Stream'> }) {
             <ChatFields form={form} />
           </SimpleGrid>
           <Group justify="flex-end">
-            <Button type="submit" loading={save.isPending}>
+            <ChangeButton type="submit" loading={save.isPending}>
               {t('settings.save')}
-            </Button>
+            </ChangeButton>
           </Group>
         </Stack>
       </form>

@@ -18,6 +18,7 @@ const mailRoute = createRoute({
 
 export const mailbox = defineArea({
   id: 'mailbox',
+  changes: 'own',
   label: { en: 'Mailbox', de: 'Postfach' },
   group: 'developers',
   to: '/mailbox',

@@ -21,6 +21,7 @@ const notificationsRoute = createRoute({
 
 export const notifications = defineArea({
   id: 'notifications',
+  changes: 'own',
   label: { en: 'Notifications', de: 'Mitteilungen' },
   group: 'account',
   to: '/notifications',

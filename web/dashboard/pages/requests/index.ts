@@ -23,6 +23,7 @@ const requestsRoute = createRoute({
 
 export const requests = defineArea({
   id: 'requests',
+  changes: 'own',
   label: { en: 'Requests', de: 'Anfragen' },
   group: 'developers',
   to: '/requests',

@@ -20,6 +20,7 @@ const roomRoute = createRoute({
 
 export const rooms = defineArea({
   id: 'rooms',
+  changes: 'content',
   label: { en: 'Rooms', de: 'Räume' },
   group: 'content',
   to: '/rooms',

@@ -8,6 +8,7 @@ import { formErrors } from '../../app/form.ts';
 import { createRepeatKeys } from '../../app/repeat-key.ts';
 import type { Shape } from '../../app/shape.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { Panel } from '../../components/panel.tsx';
 
 /** A name is enough; everything else can be changed on the page of the room, which opens then. */
@@ -61,9 +62,9 @@ export function NewRoom({ onCancel }: { onCancel: () => void }) {
             <Button variant="default" onClick={onCancel}>
               {t('new.cancel')}
             </Button>
-            <Button type="submit" loading={create.isPending}>
+            <ChangeButton type="submit" loading={create.isPending}>
               {t('new.create')}
-            </Button>
+            </ChangeButton>
           </Group>
         </Stack>
       </form>

@@ -1,7 +1,8 @@
-import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Group, Stack, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -115,15 +116,15 @@ function WaitingActs({ roomId, person: { identity }, name }: ActsProps) {
   const deny = $api.useMutation('post', '/rooms/{id}/participants/{identity}/deny', done);
   return (
     <Group gap="xs">
-      <Button
+      <ChangeButton
         size="sm"
         loading={admit.isPending}
         aria-label={t('people.admitWho', { name })}
         onClick={() => admit.mutate({ params })}
       >
         {t('people.admit')}
-      </Button>
-      <Button
+      </ChangeButton>
+      <ChangeButton
         size="sm"
         variant="default"
         loading={deny.isPending}
@@ -131,7 +132,7 @@ function WaitingActs({ roomId, person: { identity }, name }: ActsProps) {
         onClick={() => deny.mutate({ params })}
       >
         {t('people.deny')}
-      </Button>
+      </ChangeButton>
     </Group>
   );
 }
@@ -146,7 +147,7 @@ function PresentActs({ roomId, person: { identity, tracks }, name }: ActsProps) 
   return (
     <Group gap="xs">
       {isHeard && (
-        <Button
+        <ChangeButton
           size="sm"
           variant="default"
           loading={mute.isPending}
@@ -154,7 +155,7 @@ function PresentActs({ roomId, person: { identity, tracks }, name }: ActsProps) 
           onClick={() => mute.mutate({ params, body: { kind: 'AUDIO' } })}
         >
           {t('people.mute')}
-        </Button>
+        </ChangeButton>
       )}
       <ConfirmAction
         size="sm"

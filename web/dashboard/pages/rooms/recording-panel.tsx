@@ -1,7 +1,8 @@
-import { Button, Group, List, Text } from '@mantine/core';
+import { Group, List, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { TextLink } from '../../components/links.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { refreshRoom } from './refresh.ts';
@@ -22,13 +23,17 @@ export function RecordingPanel({ room }: { room: Shape<'Room'> }) {
       {status === 'ACTIVE' && canRecord && (
         <Group>
           {recording ? (
-            <Button loading={stop.isPending} onClick={() => stop.mutate({ params })}>
+            <ChangeButton loading={stop.isPending} onClick={() => stop.mutate({ params })}>
               {t('recording.stop')}
-            </Button>
+            </ChangeButton>
           ) : (
-            <Button variant="default" loading={start.isPending} onClick={() => start.mutate({ params })}>
+            <ChangeButton
+              variant="default"
+              loading={start.isPending}
+              onClick={() => start.mutate({ params })}
+            >
               {t('recording.start')}
-            </Button>
+            </ChangeButton>
           )}
         </Group>
       )}

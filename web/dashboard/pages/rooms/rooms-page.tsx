@@ -1,8 +1,9 @@
-import { Button, SegmentedControl, Stack, Table, Text } from '@mantine/core';
+import { SegmentedControl, Stack, Table, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { curlLine } from '../../components/curl.ts';
 import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -32,7 +33,9 @@ export function RoomsPage() {
       <PageHeader
         title={t('list.title')}
         description={t('list.description')}
-        actions={search.new !== true && <Button onClick={() => setNew(true)}>{t('list.new')}</Button>}
+        actions={
+          search.new !== true && <ChangeButton onClick={() => setNew(true)}>{t('list.new')}</ChangeButton>
+        }
       />
       {search.new === true && <NewRoom onCancel={() => setNew(false)} />}
       <StatusFilter status={search.status} />
@@ -81,7 +84,7 @@ function Rooms({ search: { status }, onNew }: { search: RoomsSearch; onNew: () =
       <EmptyState
         title={t('empty.title')}
         text={t('empty.text')}
-        action={<Button onClick={onNew}>{t('list.new')}</Button>}
+        action={<ChangeButton onClick={onNew}>{t('list.new')}</ChangeButton>}
         curl={curlLine('POST', '/rooms', { name: 'Monday class' })}
       />
     );

@@ -1,5 +1,4 @@
 import {
-  Button,
   Group,
   NativeSelect,
   NumberInput,
@@ -16,6 +15,7 @@ import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { refreshRoom } from './refresh.ts';
 
@@ -106,9 +106,9 @@ export function SettingsForm({ room }: { room: Shape<'Room'> }) {
             </Stack>
           </SimpleGrid>
           <Group justify="flex-end">
-            <Button type="submit" loading={save.isPending}>
+            <ChangeButton type="submit" loading={save.isPending}>
               {t('settings.save')}
-            </Button>
+            </ChangeButton>
           </Group>
         </Stack>
       </form>

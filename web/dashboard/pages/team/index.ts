@@ -19,6 +19,7 @@ const invitationRoute = createRoute({
 
 export const team = defineArea({
   id: 'team',
+  changes: 'own',
   label: { en: 'Team', de: 'Team' },
   group: 'account',
   to: '/team',

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, TagsInput } from '@mantine/core';
+import { Group, Stack, TagsInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
@@ -6,6 +6,7 @@ import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { TitleFields } from '../../components/title-fields.tsx';
 import { refreshVideo } from './refresh.ts';
@@ -50,9 +51,9 @@ export function DetailsForm({ video }: { video: Shape<'Video'> }) {
             acceptValueOnBlur
           />
           <Group justify="flex-end">
-            <Button type="submit" loading={save.isPending}>
+            <ChangeButton type="submit" loading={save.isPending}>
               {t('details.save')}
-            </Button>
+            </ChangeButton>
           </Group>
         </Stack>
       </form>

@@ -20,6 +20,7 @@ const videoRoute = createRoute({
 
 export const videos = defineArea({
   id: 'videos',
+  changes: 'content',
   label: { en: 'Videos', de: 'Videos' },
   group: 'content',
   to: '/videos',

@@ -1,8 +1,9 @@
-import { Alert, Button, Code, Group, Progress, Stack, Table, Text } from '@mantine/core';
+import { Alert, Code, Group, Progress, Stack, Table, Text } from '@mantine/core';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { type Fact, Facts } from '../../components/facts.tsx';
 import { useFormat } from '../../components/format.ts';
 import { WarningIcon } from '../../components/icons.tsx';
@@ -73,13 +74,13 @@ function Failure({ video: { id, error } }: Props) {
           <Code>{error.code}</Code> {error.message}
         </Text>
         {!WITHOUT_ORIGINAL.includes(error.code) && (
-          <Button
+          <ChangeButton
             variant="default"
             loading={retry.isPending}
             onClick={() => retry.mutate({ params: { path: { id } } })}
           >
             {t('processing.retry')}
-          </Button>
+          </ChangeButton>
         )}
       </Stack>
     </Alert>

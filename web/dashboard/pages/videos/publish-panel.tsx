@@ -1,10 +1,11 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
 import { centsOf, dollarsOf, MoneyInput } from '../../components/money-input.tsx';
@@ -51,13 +52,17 @@ function Publish({ video: { id, publishAt } }: Props) {
   return (
     <Stack>
       <Group>
-        <Button loading={publish.isPending} onClick={() => publish.mutate({ ...params, body: {} })}>
+        <ChangeButton loading={publish.isPending} onClick={() => publish.mutate({ ...params, body: {} })}>
           {t('publish.now')}
-        </Button>
+        </ChangeButton>
         {publishAt !== null && (
-          <Button variant="default" loading={withdraw.isPending} onClick={() => withdraw.mutate(params)}>
+          <ChangeButton
+            variant="default"
+            loading={withdraw.isPending}
+            onClick={() => withdraw.mutate(params)}
+          >
             {t('publish.withdraw')}
-          </Button>
+          </ChangeButton>
         )}
       </Group>
       <Plan id={id} />
@@ -89,9 +94,9 @@ function Plan({ id }: { id: string }) {
           label={t('publish.at')}
           required
         />
-        <Button type="submit" variant="default" loading={plan.isPending}>
+        <ChangeButton type="submit" variant="default" loading={plan.isPending}>
           {t('publish.plan')}
-        </Button>
+        </ChangeButton>
       </Group>
       <TimeZoneNote />
     </form>
@@ -157,9 +162,9 @@ function ChangeVisibility({ video }: Props) {
           />
         )}
         <Group>
-          <Button type="submit" variant="default" disabled={!form.isDirty()} loading={change.isPending}>
+          <ChangeButton type="submit" variant="default" disabled={!form.isDirty()} loading={change.isPending}>
             {t('publish.change')}
-          </Button>
+          </ChangeButton>
         </Group>
       </Stack>
     </form>

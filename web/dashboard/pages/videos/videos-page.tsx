@@ -1,7 +1,8 @@
-import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Group, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { SearchIcon } from '../../components/icons.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { VisibilityFilter } from '../../components/visibility-filter.tsx';
@@ -33,9 +34,9 @@ export function VideosPage() {
           actions={
             <>
               <UploadButton />
-              <Button variant="default" onClick={() => setImporting(true)}>
+              <ChangeButton variant="default" onClick={() => setImporting(true)}>
                 {t('import.open')}
-              </Button>
+              </ChangeButton>
             </>
           }
         />

@@ -17,6 +17,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showDone } from '../../app/toasts.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -166,14 +167,14 @@ function DeliveryRow({ row, isChosen, onChoose }: RowProps) {
           <Button variant="subtle" size="sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {t('log.details')}
           </Button>
-          <Button
+          <ChangeButton
             variant="default"
             size="sm"
             loading={replay.isPending}
             onClick={() => replay.mutate({ params: { path: { id: row.webhookId, deliveryId: row.id } } })}
           >
             {t('log.replay')}
-          </Button>
+          </ChangeButton>
         </Group>
       </Group>
       {isOpen && <Details row={row} />}
@@ -236,8 +237,8 @@ function ReplayMany({ webhookId, chosen, onDone }: ReplayManyProps) {
   });
   if (chosen.size === 0) return null;
   return (
-    <Button loading={replay.isPending} onClick={() => replay.mutate()}>
+    <ChangeButton loading={replay.isPending} onClick={() => replay.mutate()}>
       {t('log.replayMany', { count: chosen.size })}
-    </Button>
+    </ChangeButton>
   );
 }

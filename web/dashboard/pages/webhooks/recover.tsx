@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import { showDone } from '../../app/toasts.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { TIME_ZONE } from '../../components/format.ts';
 import { refreshWebhooks, type Webhook } from './webhook.ts';
 
@@ -56,9 +57,9 @@ export function Recover({ webhook }: { webhook: Webhook }) {
               label={t('recover.since', { zone: TIME_ZONE })}
               required
             />
-            <Button type="submit" loading={recover.isPending}>
+            <ChangeButton type="submit" loading={recover.isPending}>
               {t('recover.submit')}
-            </Button>
+            </ChangeButton>
           </Stack>
         </form>
       </Modal>

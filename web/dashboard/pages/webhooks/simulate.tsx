@@ -1,9 +1,10 @@
-import { Alert, Button, JsonInput, NativeSelect, Stack, Text } from '@mantine/core';
+import { Alert, JsonInput, NativeSelect, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { CodeLine } from '../../components/copy-field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 
@@ -59,9 +60,9 @@ function SimulateForm({ id, types }: { id: string; types: readonly string[] }) {
             dir="ltr"
             size="md"
           />
-          <Button type="submit" loading={simulate.isPending}>
+          <ChangeButton type="submit" loading={simulate.isPending}>
             {t('simulate.submit')}
-          </Button>
+          </ChangeButton>
         </Stack>
       </form>
       <div role="status">{simulate.data !== undefined && <Rendered simulation={simulate.data.data} />}</div>

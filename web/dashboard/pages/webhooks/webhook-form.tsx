@@ -1,9 +1,10 @@
-import { Button, Stack, Switch, TextInput } from '@mantine/core';
+import { Stack, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { ApiError } from '../../app/api-error.ts';
 import { formErrors } from '../../app/form.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { EventPicker } from './event-picker.tsx';
 
 export interface WebhookValues {
@@ -66,9 +67,9 @@ export function WebhookForm({ initial, submit, isPending, onSubmit }: Props) {
           checked={form.values.isActive}
           onChange={(event) => form.setFieldValue('isActive', event.currentTarget.checked)}
         />
-        <Button type="submit" loading={isPending}>
+        <ChangeButton type="submit" loading={isPending}>
           {submit}
-        </Button>
+        </ChangeButton>
       </Stack>
     </form>
   );

@@ -1,8 +1,9 @@
-import { Button, Group, Stack, Tabs, Text } from '@mantine/core';
+import { Group, Stack, Tabs, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
 import { CopyField } from '../../components/copy-field.tsx';
 import { useFormat } from '../../components/format.ts';
 import { Loaded } from '../../components/loaded.tsx';
@@ -95,13 +96,13 @@ function SendTest({ id }: { id: string }) {
   const answer = send.data?.data;
   return (
     <Stack gap={4} align="flex-end">
-      <Button
+      <ChangeButton
         variant="default"
         loading={send.isPending}
         onClick={() => send.mutate({ params: { path: { id } } })}
       >
         {t('one.test')}
-      </Button>
+      </ChangeButton>
       <Text size="sm" role="status" className="breaks">
         {answer !== undefined &&
           (answer.status === 'SUCCESS'

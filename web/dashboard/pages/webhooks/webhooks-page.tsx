@@ -1,6 +1,7 @@
 import { Badge, Group, Paper, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
+import { Changes } from '../../components/change-button.tsx';
 import { curlLine } from '../../components/curl.ts';
 import { byCursor, CursorList } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -13,7 +14,11 @@ import type { Webhook } from './webhook.ts';
 export function WebhooksPage() {
   const { t } = useTranslation('webhooks');
   const webhooks = $api.useInfiniteQuery('get', '/me/webhooks', {}, byCursor);
-  const add = <ButtonLink to="/webhooks/new">{t('list.new')}</ButtonLink>;
+  const add = (
+    <Changes>
+      <ButtonLink to="/webhooks/new">{t('list.new')}</ButtonLink>
+    </Changes>
+  );
   return (
     <Stack>
       <PageHeader title={t('list.title')} description={t('list.description')} actions={add} />

@@ -1,7 +1,9 @@
 import './upload.css';
-import { Button, FileButton } from '@mantine/core';
+import { FileButton } from '@mantine/core';
 import { type DragEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useMayChange } from '../../../app/rights.ts';
+import { ChangeButton } from '../../../components/change-button.tsx';
 import { addFiles } from './queue.ts';
 
 /** Chooses files; each is a draft and in the queue at once. */
@@ -9,7 +11,7 @@ export function UploadButton() {
   const { t } = useTranslation('videos');
   return (
     <FileButton multiple accept="video/*,audio/*,.mkv,.mts,.mxf,.ts" onChange={(files) => addFiles(files)}>
-      {(props) => <Button {...props}>{t('upload.choose')}</Button>}
+      {(props) => <ChangeButton {...props}>{t('upload.choose')}</ChangeButton>}
     </FileButton>
   );
 }
@@ -18,7 +20,8 @@ export function UploadButton() {
 export function UploadDrop({ children }: { children: ReactNode }) {
   const { t } = useTranslation('videos');
   const [isOver, setOver] = useState(false);
-  const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes('Files');
+  const mayChange = useMayChange();
+  const hasFiles = ({ dataTransfer }: DragEvent) => mayChange && dataTransfer.types.includes('Files');
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button beside it does the same by the keyboard.
     <div

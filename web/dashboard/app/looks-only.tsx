@@ -1,0 +1,14 @@
+import { Alert } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { useAccount } from './account.ts';
+
+/** Why the buttons of a page are not there. */
+export default function LooksOnly() {
+  const { t } = useTranslation('team');
+  const { teamRole } = useAccount();
+  return (
+    <Alert mb="md" role="note">
+      {t('looksOnly', { role: t(`role.${teamRole}`) })}
+    </Alert>
+  );
+}
