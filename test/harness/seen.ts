@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { type Events, onEvery } from '../../src/events/index.ts';
 import type { Container } from '../../src/main/container.ts';
 import type { Noun } from '../../src/main/core.ts';
-import type { TestResponse } from './response.ts';
 
 /**
  * Set for a run of all tests: where each process writes which error codes were answered and which events the program
@@ -14,14 +13,15 @@ const FOLDER = process.env.MARQUEE_SEEN;
 
 const seen = new Set<string>();
 
-function saw(name: string): void {
+/** Keeps a code that was asserted, or a type. */
+export function saw(name: string): void {
   if (FOLDER === undefined || seen.has(name)) return;
   seen.add(name);
   appendFileSync(join(FOLDER, String(process.pid)), `${name}\n`);
 }
 
 /** Keeps the code of a refusal. */
-export function sawAnswer(answer: TestResponse): void {
+export function sawAnswer(answer: { status: number; text: string; at(path: string): unknown }): void {
   if (FOLDER === undefined || answer.status < 400 || !answer.text.startsWith('{')) return;
   const error = answer.at('error');
   saw(String(typeof error === 'string' ? error : answer.at('error.code')));

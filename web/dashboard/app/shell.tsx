@@ -21,7 +21,7 @@ import { useSignedIn } from './session.ts';
 import { UnsavedGuard } from './unsaved-guard.tsx';
 
 const AccountSwitch = lazy(() => import('./account-switch.tsx'));
-const LooksOnly = lazy(() => import('./looks-only.tsx'));
+const LooksOnly = lazy(() => import('../pages/team/looks-only.tsx'));
 
 /** What stands around every page of a signed-in user. */
 export function Shell() {

@@ -1,6 +1,6 @@
 import { Alert } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { useAccount } from './account.ts';
+import { useAccount } from '../../app/account.ts';
 
 /** Why the buttons of a page are not there. */
 export default function LooksOnly() {
