@@ -158,6 +158,17 @@ async function fill(person: Person, other: Person): Promise<void> {
   await makeResources(app, other.key);
   await sql`update booking set customer_email = ${person.email}, customer_name = ${NAME}, status = 'COMPLETED'
     where workspace_id = ${theirs}`;
+  for (const [subject, email] of [
+    [`@${USERNAME}`, ''],
+    [`@${username}`, person.email],
+  ] as const) {
+    await fetch(`${app.url}/report/${subject}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ reason: 'Fraud or spam', email }).toString(),
+    });
+  }
+  assert.equal((await sql`select 1 from support_ticket where account_id is null`).length, 2);
   await sql`update waitlist_entry set email = ${person.email}, name = ${NAME} where workspace_id = ${theirs}`;
   await sql`update checkout set customer_email = ${person.email} where workspace_id = ${theirs}`;
   await sql`insert into chat_message (id, stream_id, seq, at, text, author_id, created_at)

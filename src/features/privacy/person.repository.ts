@@ -57,6 +57,7 @@ export async function erasePerson(db: Db, person: Person): Promise<void> {
     sql`customer_email = id || ${NOWHERE}, customer_name = '', intake_answers = null, cancel_reason = null`,
     is('customer_email'),
   );
+  await overwriteRows(db, 'support_ticket', sql`reporter_email = null`, is('reporter_email'));
   await overwriteRows(db, 'waitlist_entry', sql`email = id || ${NOWHERE}, name = null`, is('email'));
   await overwriteRows(
     db,
@@ -87,7 +88,7 @@ async function eraseMentions(db: Db, { email, ids, names }: Person): Promise<voi
   await deleteRows(
     db,
     'notification',
-    sql<boolean>`${named('title')} or ${named('body')} or ${named('action_url')} or ${said('resource_id')}`,
+    sql<boolean>`${named('title')} or ${named('body')} or ${said('action_url')} or ${said('resource_id')}`,
   );
   await deleteRows(
     db,
@@ -95,6 +96,12 @@ async function eraseMentions(db: Db, { email, ids, names }: Person): Promise<voi
     sql<boolean>`recipient = ${email} or (status <> 'QUEUED' and ${named('subject')})`,
   );
   await deleteRows(db, 'request_log', named('path'));
+  // Reports of their channel; those of what they have published name ids alone.
+  await deleteRows(
+    db,
+    'support_ticket',
+    sql<boolean>`account_id is null and (${named('reported_id')} or ${said('reported_id')})`,
+  );
   if (ids.length === 0) return;
   const among = (column: string) => sql<boolean>`${sql.ref(column)} in (${sql.join(ids)})`;
   await deleteRows(db, 'chat_message', among('author_id'));
