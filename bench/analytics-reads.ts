@@ -17,10 +17,8 @@ const [LARGE, SMALL] = [Number(process.argv[2] ?? 10_000_000), Number(process.ar
 const READS = 40;
 const UNLIMITED = 2_000_000_000;
 const DAYS = 400;
-/** The longest span there is. */
-const LONGEST_DAYS = 64;
-/** From here on there are quarter-hours: a longest span before the last 60 days begins then. */
-const QUARTERS_FROM = Math.floor((Date.now() / DAY_MS - 60) / LONGEST_DAYS) * LONGEST_DAYS * DAY_MS;
+/** From here on there are quarter-hours. */
+const QUARTERS_FROM = (Math.floor(Date.now() / DAY_MS) - 29) * DAY_MS;
 const LOOKS = 5;
 
 const app = await startTestApp();

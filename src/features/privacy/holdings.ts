@@ -71,6 +71,7 @@ export const HOLDINGS: Readonly<Record<keyof Database, Holding>> = {
   ingest_session: stream,
   integration_domain: workspace,
   job_turn: nobody,
+  kept_count: { ...workspace, hidden: 'all' },
   ledger_account: books,
   ledger_entry: { ...books, hidden: 'all' },
   ledger_revenue: books,

@@ -223,14 +223,6 @@ export function findOriginal(db: Db, workspaceId: string, id: string) {
     .executeTakeFirst();
 }
 
-/** Whole minutes of all that can be played, or could be. */
-export async function minutesOf(db: Db, workspaceId: string): Promise<number> {
-  const { rows } = await sql<{ minutes: number }>`
-    select floor(coalesce(sum(duration_sec), 0) / 60)::bigint as minutes from video
-    where workspace_id = ${workspaceId} and deleted_at is null and duration_sec is not null`.execute(db);
-  return rows[0]?.minutes ?? 0;
-}
-
 /** What time does to videos: at most so many at once. */
 export const BATCH = 1000;
 

@@ -83,8 +83,6 @@ export interface Videos {
   list(workspaceId: string, filter: VideoFilter, page: PageRequest): Promise<ShownVideo[]>;
   get(workspaceId: string, id: string): Promise<ShownVideo>;
   update(workspaceId: string, id: string, input: VideoSettings): Promise<ShownVideo>;
-  /** Whole minutes of the videos that are there. */
-  minutes(workspaceId: string): Promise<number>;
   /** It answers NOT_FOUND from here on; its files go after 30 days. */
   remove(workspaceId: string, id: string): Promise<void>;
   /** @param at later; now when it is null. @throws {AppError} CONFLICT when it is to be later and is public. */
@@ -114,7 +112,6 @@ export function createVideos(deps: VideoDeps): Videos {
         await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
         await update(tx, append, row, input, clock.now());
       }),
-    minutes: (workspaceId) => repository.minutesOf(db, workspaceId),
     remove: (workspaceId, id) => remove(deps, workspaceId, id),
     publish: (workspaceId, id, at) =>
       locked(workspaceId, id, async (tx, row, append) => {

@@ -7,6 +7,7 @@ import {
   quotaRoutes,
 } from '../../features/quota/index.ts';
 import { livePlan } from '../../features/streams/index.ts';
+import { videoMs } from '../../features/summary/index.ts';
 import { topHeight } from '../../features/videos/index.ts';
 import { minutesOf } from '../../kernel/minutes.ts';
 import { nextMonthOf } from '../../kernel/months.ts';
@@ -17,7 +18,7 @@ import { EVERY } from '../part.ts';
 
 /** What each plan counts, by the feature that refuses what is over it. */
 function metersOf(core: Core): Meter[] {
-  const { db, clock, uploads, streams, restreams, rooms, webhooks, apiKeys, domains, usage, videos } = core;
+  const { db, clock, uploads, streams, restreams, rooms, webhooks, apiKeys, domains, usage } = core;
   // Only counted: no plan limits them.
   const monthly = (
     key: ResourceKey,
@@ -34,10 +35,11 @@ function metersOf(core: Core): Meter[] {
     resetsAt: () => nextMonthOf(clock.now()),
     toldFor: 'MONTH',
   });
+  const videoMinutes = async (workspaceId: string) => minutesOf(await videoMs(db, workspaceId));
   const storage = async (workspaceId: string) => (await ownerOf(db, workspaceId)).storageBytes;
   return [
     { key: 'STORAGE_BYTES', unit: 'BYTES', limit: (plan) => plan.storageBytes, used: storage },
-    { key: 'VIDEO_MINUTES', unit: 'MINUTES', limit: () => null, used: videos.minutes },
+    { key: 'VIDEO_MINUTES', unit: 'MINUTES', limit: () => null, used: videoMinutes },
     {
       key: 'OPEN_UPLOADS',
       unit: 'COUNT',

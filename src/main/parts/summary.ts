@@ -1,6 +1,29 @@
-import { summaryRoutes } from '../../features/summary/index.ts';
+import { foldCounts, recount, summaryRoutes } from '../../features/summary/index.ts';
 import type { Noun } from '../core.ts';
+import { EVERY } from '../part.ts';
 
+const counts = { name: 'counts check', usage: 'counts check' };
+
+/** What there is, in numbers, and for the operator a count of all of it (docs/guides/operating.md#counts). */
 export const summary: Noun = {
-  build: (core) => ({ routes: () => summaryRoutes(core) }),
+  commands: [counts],
+  build: (core) => ({
+    routes: () => summaryRoutes(core),
+    tasks: () => [{ name: 'kept counts', everyMs: EVERY.minute, run: () => foldCounts(core.db) }],
+    commands: () => [
+      {
+        command: counts,
+        async run() {
+          const corrections = await recount(core.db);
+          const lines = corrections.map(
+            ({ workspaceId, name, amount }) => `${workspaceId} ${name} was ${-amount} too high`,
+          );
+          return {
+            data: { corrections },
+            text: lines.length === 0 ? 'every count is right' : `corrected:\n${lines.join('\n')}`,
+          };
+        },
+      },
+    ],
+  }),
 };

@@ -979,6 +979,15 @@ create table job_turn (
   constraint job_turn_pkey PRIMARY KEY (queue, group_id)
 );
 
+create table kept_count (
+  workspace_id text not null,
+  name text not null,
+  amount bigint not null,
+  constraint kept_count_name_check CHECK ((name = ANY (ARRAY['VIDEOS'::text, 'VIDEOS_READY'::text, 'VIDEOS_PROCESSING'::text, 'VIDEOS_FAILED'::text, 'VIDEO_MS'::text, 'STREAMS'::text, 'PLAYLISTS'::text, 'SUBSCRIBERS'::text]))),
+  constraint kept_count_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX kept_count_workspace ON public.kept_count USING btree (workspace_id, name);
+
 create table ledger_account (
   id text not null,
   workspace_id text not null,
@@ -2215,7 +2224,6 @@ create table video (
   constraint video_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX video_external ON public.video USING btree (workspace_id, external_id) WHERE ((external_id IS NOT NULL) AND (deleted_at IS NULL));
-CREATE INDEX video_minutes ON public.video USING btree (workspace_id) INCLUDE (duration_sec) WHERE ((deleted_at IS NULL) AND (duration_sec IS NOT NULL));
 CREATE INDEX video_public ON public.video USING btree (id DESC) WHERE ((deleted_at IS NULL) AND (status = 'READY'::text) AND (visibility = 'PUBLIC'::text));
 CREATE INDEX video_public_workspace ON public.video USING btree (workspace_id, id DESC) WHERE ((deleted_at IS NULL) AND (status = 'READY'::text) AND (visibility = 'PUBLIC'::text));
 CREATE INDEX video_publish_at ON public.video USING btree (publish_at) WHERE ((publish_at IS NOT NULL) AND (deleted_at IS NULL));
@@ -2408,6 +2416,61 @@ CREATE UNIQUE INDEX workspace_calendar_no_key ON public.workspace USING btree (c
 
 CREATE CONSTRAINT TRIGGER ledger_entry_balanced AFTER INSERT ON public.ledger_entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_is_balanced();
 
+CREATE OR REPLACE FUNCTION public.counts_of(one playlist)
+ RETURNS TABLE(name text, amount bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select 'PLAYLISTS', 1::bigint $function$;
+
+CREATE OR REPLACE FUNCTION public.counts_of(one stream)
+ RETURNS TABLE(name text, amount bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select 'STREAMS', 1::bigint where one.deleted_at is null $function$;
+
+CREATE OR REPLACE FUNCTION public.counts_of(one subscriber)
+ RETURNS TABLE(name text, amount bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select 'SUBSCRIBERS', 1::bigint where one.status = 'CONFIRMED' $function$;
+
+CREATE OR REPLACE FUNCTION public.counts_of(one video)
+ RETURNS TABLE(name text, amount bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select counted.name, counted.amount from (values
+    ('VIDEOS', 1::bigint),
+    ('VIDEOS_READY', case when one.status = 'READY' then 1 else 0 end),
+    ('VIDEOS_PROCESSING', case when one.status in ('QUEUED', 'PROCESSING') then 1 else 0 end),
+    ('VIDEOS_FAILED', case when one.status = 'FAILED' then 1 else 0 end),
+    ('VIDEO_MS', coalesce(round(one.duration_sec * 1000), 0)::bigint)) counted (name, amount)
+  where one.deleted_at is null and counted.amount <> 0 $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_counts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$ begin
+  if tg_op = 'INSERT' then
+    insert into kept_count (workspace_id, name, amount)
+    select new.workspace_id, of.name, of.amount from counts_of(new) of;
+  elsif tg_op = 'UPDATE' then
+    insert into kept_count (workspace_id, name, amount)
+    select new.workspace_id, of.name, sum(of.amount) from (
+      select name, amount from counts_of(new) union all select name, -amount from counts_of(old)) of
+    group by of.name having sum(of.amount) <> 0;
+  else
+    -- With its workspace, its counts go.
+    insert into kept_count (workspace_id, name, amount)
+    select old.workspace_id, of.name, -of.amount from counts_of(old) of
+    where exists (select from workspace where id = old.workspace_id);
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.ledger_is_append_only()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2432,5 +2495,19 @@ CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON
 CREATE TRIGGER ledger_entry_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();
 
 CREATE TRIGGER ledger_transaction_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transaction FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();
+
+CREATE TRIGGER playlist_made_or_gone AFTER INSERT OR DELETE ON public.playlist FOR EACH ROW EXECUTE FUNCTION keep_counts();
+
+CREATE TRIGGER stream_changed AFTER UPDATE ON public.stream FOR EACH ROW WHEN (((old.deleted_at IS NULL) <> (new.deleted_at IS NULL))) EXECUTE FUNCTION keep_counts();
+
+CREATE TRIGGER stream_made_or_gone AFTER INSERT OR DELETE ON public.stream FOR EACH ROW EXECUTE FUNCTION keep_counts();
+
+CREATE TRIGGER subscriber_changed AFTER UPDATE ON public.subscriber FOR EACH ROW WHEN ((old.status <> new.status)) EXECUTE FUNCTION keep_counts();
+
+CREATE TRIGGER subscriber_made_or_gone AFTER INSERT OR DELETE ON public.subscriber FOR EACH ROW EXECUTE FUNCTION keep_counts();
+
+CREATE TRIGGER video_changed AFTER UPDATE ON public.video FOR EACH ROW WHEN ((((old.status IS DISTINCT FROM new.status) OR ((old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL))) OR (old.duration_sec IS DISTINCT FROM new.duration_sec))) EXECUTE FUNCTION keep_counts();
+
+CREATE TRIGGER video_made_or_gone AFTER INSERT OR DELETE ON public.video FOR EACH ROW EXECUTE FUNCTION keep_counts();
 
 create extension pg_trgm;

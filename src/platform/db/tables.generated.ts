@@ -112,6 +112,18 @@ export const VALUES = {
     status: ['PENDING', 'VERIFIED', 'FAILED', 'LAPSED'],
     method: ['DNS_TXT', 'WELL_KNOWN'],
   },
+  kept_count: {
+    name: [
+      'VIDEOS',
+      'VIDEOS_READY',
+      'VIDEOS_PROCESSING',
+      'VIDEOS_FAILED',
+      'VIDEO_MS',
+      'STREAMS',
+      'PLAYLISTS',
+      'SUBSCRIBERS',
+    ],
+  },
   ledger_account: {
     provider: ['SANDBOX', 'STRIPE'],
     kind: ['BUYERS', 'CREATOR', 'FEES', 'DISPUTED', 'PAID_OUT'],
@@ -303,6 +315,7 @@ export type ImportStatus = (typeof VALUES.import.status)[number];
 export type ImportVisibility = (typeof VALUES.import.visibility)[number];
 export type IntegrationDomainStatus = (typeof VALUES.integration_domain.status)[number];
 export type IntegrationDomainMethod = (typeof VALUES.integration_domain.method)[number];
+export type KeptCountName = (typeof VALUES.kept_count.name)[number];
 export type LedgerAccountProvider = (typeof VALUES.ledger_account.provider)[number];
 export type LedgerAccountKind = (typeof VALUES.ledger_account.kind)[number];
 export type LedgerRevenueItemSaleKind = (typeof VALUES.ledger_revenue_item.sale_kind)[number];
@@ -1009,6 +1022,12 @@ export interface JobTurnTable {
   group_id: string;
   served_pass: number;
   next_pass: number;
+}
+
+export interface KeptCountTable {
+  workspace_id: string;
+  name: KeptCountName;
+  amount: number;
 }
 
 export interface LedgerAccountTable {
@@ -2047,6 +2066,7 @@ export interface Database {
   ingest_session: IngestSessionTable;
   integration_domain: IntegrationDomainTable;
   job_turn: JobTurnTable;
+  kept_count: KeptCountTable;
   ledger_account: LedgerAccountTable;
   ledger_entry: LedgerEntryTable;
   ledger_revenue: LedgerRevenueTable;
