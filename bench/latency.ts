@@ -23,6 +23,8 @@ const TARGET_MS = { LOW: 2000, STANDARD: 5000 } as const;
 function startCamera(url: string, gopSec: number): { stop(): void } {
   const size = WIDTH * HEIGHT;
   const input = [
+    '-use_wallclock_as_timestamps',
+    '1',
     '-f',
     'rawvideo',
     '-pix_fmt',
@@ -62,8 +64,9 @@ function startCamera(url: string, gopSec: number): { stop(): void } {
   let frame = 0;
   const timer = setInterval(() => {
     const due = ((performance.now() - startedMs) / 1000) * FPS;
-    // A late frame has the time of now, as a camera's would.
     for (; frame < due; frame += 1) {
+      // What the encoder has no time for is dropped, as a camera does: its own delay is not measured here.
+      if (child.stdin.writableLength > size || frame < due - 1) continue;
       const picture = Buffer.alloc(size, 64 + (frame % 64));
       const now = systemClock.ms() % 86_400_000;
       for (let bit = 0; bit < BITS; bit += 1) {

@@ -100,7 +100,7 @@ test('kill -9 of ffmpeg: the packager goes on in a new epoch and viewers stay', 
   const { stream, encoder } = await liveStream();
   const media = only(childrenOf(platform.process.pid ?? -1, 'media.ts'));
   // The packager; another one may be taking a picture of the broadcast.
-  process.kill(only(childrenOf(media, 'index.m3u8')), 'SIGKILL');
+  process.kill(only(childrenOf(media, 'pipe:4')), 'SIGKILL');
   const playlist = await untilNewEpoch(stream.id);
   assert.equal(count(playlist, /#EXT-X-DISCONTINUITY$/gm), 1, `${playlist}\n${platform.output()}`);
   assert.equal((await partner.stream(stream.id)).hasSignal, true);
