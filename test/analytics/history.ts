@@ -89,31 +89,34 @@ const other = fc.record({
   at,
 });
 /** Facts that are committed together: when they are written, and how many steps later they are committed. */
-const change = fc.record({
-  facts: fc.array(fc.oneof({ weight: 3, arbitrary: beacon }, { weight: 1, arbitrary: other }), {
-    minLength: 1,
-    maxLength: 6,
-  }),
-  begins: fc.integer({ min: 0, max: 5 }),
-  lasts: fc.constantFrom(0, 0, 0, 1, 3),
-});
-export const history = fc.record({
-  changes: fc.array(change, { minLength: 1, maxLength: 9 }),
-  /** What is done after each step: nothing, a run, one that is killed, two at once, or a day is made anew. */
-  acts: fc.array(
-    fc.oneof(
-      fc.constantFrom('none', 'run', 'run', 'two', 'rebuild'),
-      fc
-        .tuple(fc.constantFrom('BEFORE', 'AFTER'), fc.constantFrom(...TABLES))
-        .map(([when, table]) => when + table),
+const changeWithin = (steps: number) =>
+  fc.record({
+    facts: fc.array(fc.oneof({ weight: 3, arbitrary: beacon }, { weight: 1, arbitrary: other }), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+    begins: fc.integer({ min: 0, max: steps - 4 }),
+    lasts: fc.constantFrom(0, 0, 0, 1, 3),
+  });
+/** @param steps at least 5. */
+export const historyOf = (steps: number) =>
+  fc.record({
+    changes: fc.array(changeWithin(steps), { minLength: 1, maxLength: steps }),
+    /** What is done after each step: nothing, a run, one that is killed, two at once, or a day is made anew. */
+    acts: fc.array(
+      fc.oneof(
+        fc.constantFrom('none', 'run', 'run', 'two', 'rebuild'),
+        fc
+          .tuple(fc.constantFrom('BEFORE', 'AFTER'), fc.constantFrom(...TABLES))
+          .map(([when, table]) => when + table),
+      ),
+      { minLength: steps, maxLength: steps },
     ),
-    { minLength: 9, maxLength: 9 },
-  ),
-  chunk: fc.constantFrom(4, 15, 1000),
-});
+    chunk: fc.constantFrom(4, 15, 1000),
+  });
 
 /** Facts that are committed together. */
-export type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
+export type Change = ReturnType<typeof changeWithin> extends fc.Arbitrary<infer T> ? T : never;
 
 /** In a workspace and sessions of this history alone. */
 export function placed(prefix: string, fact: Change['facts'][number]): Fact {
