@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { SECRET_KEY, startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { type CommandOutcome, runCommand } from '../../test/harness/command-line.ts';
@@ -9,7 +10,10 @@ import { createTestDatabase, type TestDatabase } from '../../test/harness/databa
 import { startS3, type TestS3 } from '../../test/harness/s3.ts';
 import { addVideo, FOLDER } from '../../test/videos/fixture.ts';
 import { runCommandLine } from '../main/command-line.ts';
+import { createDiskStore } from '../media/storage/disk.ts';
 import { migrate } from '../platform/db/migrate.ts';
+import { createMediaCopy } from './media.ts';
+import { readMediaList } from './stored.ts';
 
 const FILES = { 'index.m3u8': '#EXTM3U\n', 'init.mp4': 'the head', 's_00001.m4s': 'a second' };
 const s3: TestS3 | null = await startS3();
@@ -178,6 +182,24 @@ test('media are copied once, and kept as long as a backup has them', async () =>
   assert.deepEqual(stdout, `${second.id}\n${third.id}\n`);
   await backup(to, '--keep', '1');
   assert.equal((await blobs()).length, 3);
+});
+
+test('an upload that ends while the backup runs is in it as the whole file, and not as half of one', async () => {
+  const root = join(folder, 'uploading');
+  const store = createDiskStore(join(root, 'media'));
+  const target = createDiskStore(join(folder, 'uploads'));
+  const key = 'w/x/v/y/original/z';
+  const state = await store.partials.create(key, 'video/mp4');
+  const part = await store.partials.append(key, state, 0, Readable.from(['half of it']));
+  const copy = await createMediaCopy({ id: 'one', store, dataDir: root, target, before: null });
+  await copy.pass();
+  await store.partials.append(key, part, 10, Readable.from([', and the rest']));
+  await copy.pass();
+  await store.partials.complete(key, part);
+  await copy.pass();
+  assert.equal((await copy.writeList()).files, 1);
+  const [file] = await Array.fromAsync(readMediaList(target, 'one'));
+  assert.deepEqual([file?.place, file?.key, file?.sizeBytes], ['STORE', key, 24]);
 });
 
 describe('what is in the way is said in one line', () => {

@@ -2,6 +2,7 @@ import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress } from 'node:zlib';
 import type { BlobStore } from '../media/contract/index.ts';
+import { inLanes } from './lanes.ts';
 import { blobKey, MEDIA, type MediaFile, type Meter, mediaListKey, meter } from './layout.ts';
 import { type Source, sourcesOf } from './sources.ts';
 import { readMediaList } from './stored.ts';
@@ -13,7 +14,7 @@ const BLOB = 'application/octet-stream';
 
 /** Copies what is new to a backup's target. */
 export interface MediaCopy {
-  /** One look at all files. What a later look does not find stays in the list. */
+  /** One look at all files. What a later look does not find in the store stays in the list. */
   pass(): Promise<void>;
   /** Writes the list of all that were found. */
   writeList(): Promise<{ files: number; sizeBytes: number; listBytes: number; sha256: string }>;
@@ -76,13 +77,13 @@ export async function createMediaCopy({ id, store, dataDir, target, before }: De
   return {
     copied,
     async pass() {
-      const sources = sourcesOf(store, dataDir);
-      const work = async () => {
-        for (let next = await sources.next(); next.done !== true; next = await sources.next()) {
-          await take(next.value);
-        }
-      };
-      await Promise.all(Array.from({ length: PARALLEL }, work));
+      for (const [name, file] of found) {
+        if (file.place !== 'DATA') continue;
+        // An upload or a recording that has ended meanwhile is whole in the store, and half of it is not wanted.
+        known.set(name, file);
+        found.delete(name);
+      }
+      await inLanes(sourcesOf(store, dataDir), PARALLEL, take);
     },
     async writeList() {
       const measured = meter();

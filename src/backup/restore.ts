@@ -8,9 +8,12 @@ import { contentTypeOf } from '../kernel/media-keys.ts';
 import type { BlobStore } from '../media/contract/index.ts';
 import { claimForRestore, loadTables } from '../platform/db/load.ts';
 import { knownMigrations, migrate } from '../platform/db/migrate.ts';
+import { inLanes } from './lanes.ts';
 import { blobKey, type Manifest, type MediaFile, meter } from './layout.ts';
 import { isDataPath } from './sources.ts';
 import { mediaListOf, readChecked, readMediaList, tableOf } from './stored.ts';
+
+const PARALLEL = 4;
 
 interface RestoreOptions {
   sql: Sql;
@@ -72,10 +75,10 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
 async function restoreMedia(options: RestoreOptions): Promise<number> {
   const { target, manifest } = options;
   let copied = 0;
-  for await (const file of readMediaList(target, manifest.id)) {
+  await inLanes(readMediaList(target, manifest.id), PARALLEL, async (file) => {
     const isNew = file.place === 'STORE' ? await storeFile(options, file) : await dataFile(options, file);
     if (isNew) copied += 1;
-  }
+  });
   return copied;
 }
 

@@ -1,0 +1,17 @@
+/** Takes what comes by so many at a time; after a failure nothing new is begun, and it rejects when all have ended. */
+export async function inLanes<T>(
+  source: AsyncGenerator<T>,
+  width: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  const lane = async () => {
+    for (let next = await source.next(); next.done !== true; next = await source.next()) {
+      if (failures.length > 0) return;
+      await work(next.value);
+    }
+  };
+  const lanes = Array.from({ length: width }, () => lane().catch((error) => void failures.push(error)));
+  await Promise.all(lanes);
+  if (failures.length > 0) throw failures[0];
+}
