@@ -2,8 +2,10 @@
  * `npm test [-- [--full] [folder or file…]]`: static checks, then unit, API and end-to-end tests side by side,
  * and one at a time what measures or loads the machine (`*.alone.test.ts`), which leaves the processor idle half of
  * the time: what only computes has it then. `--full` adds the long forms
- * (`*.full.test.ts`). With folders, only the tests below those whose path has such a part.
+ * (`*.full.test.ts`). At the end it compares what the tests have seen with what is promised (`promises.ts`). With folders,
+ * only the tests below those whose path has such a part.
  */
+import { promisesStep } from './promises.ts';
 import { runSteps, staticSteps } from './steps.ts';
 import { printTestSummary, testStep } from './test-step.ts';
 
@@ -56,6 +58,7 @@ const code = await runSteps([
         timeoutMs: 3_600_000,
       })
     : []),
+  ...(wanted.length === 0 ? [promisesStep()] : []),
 ]);
 printTestSummary();
 process.exit(code);

@@ -91,7 +91,7 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
   };
   const container = await createContainer(settings, [
     ...(options.nouns ?? Object.values(allNouns)),
-    eventWatcher,
+    { build: () => ({ consumers: [eventWatcher] }) },
   ]);
   const { app, drain, routes } = await startApi(container, options.mediaRuns ?? (() => true));
   const { port } = addressOf(app.server.address());
@@ -104,7 +104,7 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
     url,
     port,
     databaseUrl,
-    container: ofTests(container),
+    container: { ...container, events: ofTests(container.events) },
     createAccount,
     async request(method, path, init) {
       const answer = await call(agent, `${url}/api/v1${path}`, method, init);

@@ -1,5 +1,6 @@
 import { runCommandLine } from '../../src/main/command-line.ts';
 import { SECRET_KEY, type TestApp } from './app.ts';
+import { seeingEvents } from './seen.ts';
 
 /** What a command line has of the environment of its test: with the cache of compiled files it starts in half the time. */
 export const BARE_ENVIRONMENT: NodeJS.ProcessEnv = {
@@ -31,7 +32,8 @@ export async function runCommand(app: TestApp, args: string[]): Promise<CommandO
       outcome[name] += text;
     },
   });
-  const code = await runCommandLine(args, { stdout: into('stdout'), stderr: into('stderr') }, environment);
+  const run = () => runCommandLine(args, { stdout: into('stdout'), stderr: into('stderr') }, environment);
+  const code = await seeingEvents(app.container.sql, run);
   return { code, ...outcome };
 }
 

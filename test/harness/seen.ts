@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Events, onEvery } from '../../src/events/index.ts';
-import type { Container } from '../../src/main/container.ts';
-import type { Noun } from '../../src/main/core.ts';
+import type { Sql } from 'postgres';
+import { type AppendEvent, type Events, onEvery } from '../../src/events/index.ts';
 
 /**
  * Set for a run of all tests: where each process writes which error codes were answered and which events the program
@@ -27,22 +26,40 @@ export function sawAnswer(answer: { status: number; text: string; at(path: strin
   saw(String(typeof error === 'string' ? error : answer.at('error.code')));
 }
 
-/** In it a test appends an event itself: the program has not sent that one. */
-const byHand = new AsyncLocalStorage<true>();
+/** The data that a test appends itself: the program has not sent that event, but those that follow from it. */
+const byHand = new AsyncLocalStorage<object>();
 
 /** Keeps the type of each event that the program appends. */
-export const eventWatcher: Noun = {
-  build: () => ({
-    consumers: [
-      onEvery(async (_tx, { type }) => {
-        if (byHand.getStore() === undefined) saw(type);
-      }),
-    ],
-  }),
-};
+export const eventWatcher = onEvery(async (_tx, { type, data }) => {
+  if (byHand.getStore() !== data) saw(type);
+});
 
-/** The same container for tests: what they append through it counts for nothing. */
-export function ofTests(container: Container): Container {
-  const { transaction }: Events = container.events;
-  return { ...container, events: { transaction: (work) => byHand.run(true, () => transaction(work)) } };
+/** The same events for tests: what they append themselves counts for nothing. */
+export function ofTests({ transaction }: Events): Events {
+  if (FOLDER === undefined) return { transaction };
+  return { transaction: (work) => transaction((tx, append) => work(tx, told(append))) };
+}
+
+function told(append: AppendEvent): AppendEvent {
+  return (definition, workspaceId, data, options) => {
+    const run = () => append(definition, workspaceId, data, options);
+    return isCalledByTest() ? byHand.run(data, run) : run();
+  };
+}
+
+/** Keeps the types of the events that come into the database while another container of the program works on it. */
+export async function seeingEvents<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
+  if (FOLDER === undefined) return work();
+  const [last] = await sql`select coalesce(max(seq), 0) as seq from event`;
+  const result = await work();
+  const rows = await sql<{ type: string }[]>`select distinct type from event where seq > ${last?.seq}`;
+  for (const { type } of rows) saw(type);
+  return result;
+}
+
+/** Services of the program that a test has built on its own are the program, too. */
+function isCalledByTest(): boolean {
+  const callers = (new Error().stack ?? '').split('\n').slice(1);
+  const caller = callers.find((line) => !line.includes('harness/seen.ts'));
+  return caller === undefined || caller.includes('.test.ts') || !caller.includes('/src/');
 }

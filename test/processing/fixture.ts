@@ -28,6 +28,7 @@ import type {
 import { createDiskStore } from '../../src/media/storage/disk.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { insertAccount } from '../harness/factories.ts';
+import { eventWatcher } from '../harness/seen.ts';
 import { until } from '../harness/wait.ts';
 import { openQueue } from '../jobs/fixture.ts';
 
@@ -203,7 +204,7 @@ export async function openProcessing(options: Options = {}) {
     livemode: false,
     clock: systemClock,
     bus,
-    consumers: [],
+    consumers: [eventWatcher],
     log,
     strict: true,
     onCommitted: jobs.committed,

@@ -21,6 +21,7 @@ import { createSecrets, type Secrets } from '../../src/platform/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { insertAccount } from '../harness/factories.ts';
 import { type HttpsSink, startHttpsSink } from '../harness/https-sink.ts';
+import { eventWatcher, ofTests } from '../harness/seen.ts';
 import { until } from '../harness/wait.ts';
 
 const forTests = { description: 'For tests.', data: Type.Object({ n: Type.Integer() }), sample: { n: 1 } };
@@ -91,16 +92,17 @@ export async function createDeliveryFixture(
   trust(sink);
   const outbound = parts.outbound ?? createOutbound({ allowPrivate: ['127.0.0.0/8'], dnsServers: [] });
   const secrets = createSecrets(Buffer.alloc(32, 7));
-  const events = createEvents({
+  const made = createEvents({
     db,
     catalogue: testCatalogue,
     livemode: false,
     clock: systemClock,
     bus,
-    consumers: [enqueueDeliveries],
+    consumers: [enqueueDeliveries, eventWatcher],
     log,
     strict: true,
   });
+  const events = ofTests(made);
   const facts = createFacts({ db, clock: systemClock, log, onDropped: () => {} });
   const webhooks = createWebhooks({
     db,
