@@ -13,7 +13,7 @@ import { type Bus, createBus } from '../platform/bus.ts';
 import type { Config } from '../platform/config.ts';
 import { type Counter, type CounterFactory, counterFactory } from '../platform/counters.ts';
 import { createIdempotency, type Idempotency } from '../platform/db/idempotency.ts';
-import { type DatabaseHandle, openDatabase } from '../platform/db/index.ts';
+import { type DatabaseHandle, reachDatabase } from '../platform/db/index.ts';
 import { createDiskRoom, type DiskRoom } from '../platform/disk.ts';
 import { createImages, type Images } from '../platform/images.ts';
 import { createLeases, type Leases } from '../platform/leases.ts';
@@ -101,7 +101,12 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
   const { config, secretKey, name, rooms: roomChoice = { name: 'mesh', lack: null } } = settings;
   const clock = settings.clock ?? systemClock;
   const log = settings.log ?? createLogger(config.LOG_LEVEL, { process: name });
-  const database = await reachDatabase(settings);
+  // LISTEN tries again for ever; this fails when the database is out of reach.
+  const database = await reachDatabase({
+    url: settings.databaseUrl,
+    pool: config.DATABASE_POOL,
+    name: `marquee ${name}`,
+  });
   const bus = await createBus(database.sql, log);
   const redis = config.REDIS_URL === undefined ? null : await openRedis({ url: config.REDIS_URL, log });
   const secrets = createSecrets(secretKey);
@@ -150,13 +155,6 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
       await database.close();
     },
   };
-}
-
-async function reachDatabase({ config, databaseUrl, name }: Settings): Promise<DatabaseHandle> {
-  const database = openDatabase({ url: databaseUrl, pool: config.DATABASE_POOL, name: `marquee ${name}` });
-  // LISTEN tries again for ever; a query fails when the database is out of reach.
-  await database.sql`select 1`;
-  return database;
 }
 
 /** What all nodes count together where there is a store for it. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
-import { type Db, openDatabase } from '../../src/platform/db/index.ts';
+import { type Db, reachDatabase } from '../../src/platform/db/index.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { migrationsHash } from './migrations.ts';
 import { SERVER_SOCKET } from './paths.ts';
@@ -43,7 +43,7 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
     await admin.end();
   }
   const url = databaseUrl(server, name);
-  const handle = openDatabase({ url, pool: options.pool ?? 10, name });
+  const handle = await reachDatabase({ url, pool: options.pool ?? 10, name });
   return {
     url,
     db: handle.db,

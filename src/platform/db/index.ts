@@ -49,6 +49,19 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
   return { db, sql, close: () => sql.end({ timeout: 5 }) };
 }
 
+/**
+ * Makes the first connection, which learns the types of arrays for all. The driver would have each one ask for them again,
+ * and its process end when a connection is lost in the middle of that.
+ *
+ * @throws when the database is out of reach.
+ */
+export async function reachDatabase(options: DatabaseOptions): Promise<DatabaseHandle> {
+  const database = openDatabase(options);
+  await database.sql`select 1`;
+  database.sql.options.fetch_types = false;
+  return database;
+}
+
 /** The SQLSTATE of a failed statement, or undefined when the error is not PostgreSQL's. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof postgres.PostgresError ? error.code : undefined;
