@@ -35,9 +35,9 @@ export async function maintainPartitions(
 ): Promise<{ made: string[]; dropped: string[] }> {
   const today = Math.floor(clock.ms() / DAY_MS);
   return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${LOCK})`;
     // Rather later than in the way: a partition change waits for every open transaction on its table.
     await tx`select set_config('lock_timeout', '2s', true)`;
-    await tx`select pg_advisory_xact_lock(${LOCK})`;
     const made: string[] = [];
     const dropped: string[] = [];
     for (const { table, keptDays } of tablesOf(kept)) {
