@@ -1,7 +1,7 @@
 /**
  * How far behind the camera a viewer of the watch page is: the time is in the picture, as bits, and Chromium reads it.
- * `node bench/latency.ts [seconds]`: for each latency mode and distance of keyframes one broadcast, of 30 seconds
- * unless told. Prints JSON lines with the 95th percentile, the time to the first picture and the stalls.
+ * `node bench/latency.ts [seconds [keyframes]]`: for each latency mode and distance of keyframes (`1,2,4` seconds) one
+ * broadcast, of 30 seconds unless told. Prints JSON lines with the 95th percentile, the time to the first picture and the stalls.
  */
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import { until } from '../test/harness/wait.ts';
 import { median, report } from './support/report.ts';
 
 const SECONDS = Number(process.argv[2] ?? 30);
+const GOPS_SEC = (process.argv[3] ?? '1,2,4').split(',').map(Number);
 const [WIDTH, HEIGHT, FPS] = [640, 360, 30];
 /** Milliseconds of the time of day, each bit a square of the picture. */
 const BITS = 27;
@@ -31,7 +32,7 @@ function startCamera(url: string, gopSec: number): { stop(): void } {
     'gray',
     '-s',
     `${WIDTH}x${HEIGHT}`,
-    '-r',
+    '-framerate',
     String(FPS),
     '-i',
     'pipe:0',
@@ -167,7 +168,7 @@ const browser = await launchBrowser();
 try {
   const partner = createPartner(platform);
   for (const mode of ['LOW', 'STANDARD'] as const)
-    for (const gopSec of [1, 2, 4]) await measure({ platform, browser, partner }, { mode, gopSec });
+    for (const gopSec of GOPS_SEC) await measure({ platform, browser, partner }, { mode, gopSec });
 } finally {
   await browser.close();
   await platform.stop();
