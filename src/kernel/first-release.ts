@@ -55,7 +55,7 @@ export const FIRST_RELEASE: Release = {
     added(
       'Profile',
       'The account that owns the key: its profile, its picture, and which sites may show its player.',
-      `GET PATCH DELETE /me, PATCH /me/email, POST /me/password, GET PUT DELETE /me/avatar, GET PUT /me/embed-allowlist`,
+      `GET PATCH DELETE /me, PATCH /me/email, POST /me/password, GET POST /me/export, GET PUT DELETE /me/avatar, GET PUT /me/embed-allowlist`,
     ),
     added(
       'Teams',

@@ -63,7 +63,8 @@ export type IdPrefix =
   | 'bnr'
   | 'sbr'
   | 'mem'
-  | 'inv';
+  | 'inv'
+  | 'exp';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

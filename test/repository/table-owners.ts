@@ -2,6 +2,7 @@
 export const OWNERS: Readonly<Record<string, string>> = {
   account: 'features/accounts',
   account_erasure: 'features/privacy',
+  account_export: 'features/privacy',
   analytics_retention: 'features/analytics',
   analytics_seen: 'features/analytics',
   analytics_share: 'features/analytics',
@@ -143,7 +144,17 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
   {
     reader: 'features/privacy',
     tables: [
-      ...['account', 'booking', 'customer', 'recording', 'room', 'room_recording', 'stream'],
+      ...[
+        'account',
+        'avatar',
+        'banner',
+        'booking',
+        'customer',
+        'recording',
+        'room',
+        'room_recording',
+        'stream',
+      ],
       ...['subscription', 'team_member', 'video', 'workspace'],
     ],
     reason: 'what has to end before an account is erased is one look at everything',

@@ -13,6 +13,7 @@ import {
 import { makeResources } from '../../../test/contract/resources.ts';
 import { joinTeam } from '../../../test/harness/factories.ts';
 import { jobWorker } from '../../../test/harness/parts.ts';
+import { unzip } from '../../../test/harness/zip.ts';
 import { buyer } from '../../../test/money/buyer.ts';
 import { JobPostponed } from '../../jobs/job.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -36,7 +37,14 @@ const MAY_STAY = new Set([
 
 /** Tables that this test puts nothing of the account into. A new table is filled, or named here with the others. */
 const NOT_FILLED = new Set([
-  ...['account_erasure', 'analytics_retention', 'analytics_seen', 'analytics_share', 'analytics_total'],
+  ...[
+    'account_erasure',
+    'account_export',
+    'analytics_retention',
+    'analytics_seen',
+    'analytics_share',
+    'analytics_total',
+  ],
   ...['api_key_retired_secret', 'availability', 'booking_feed', 'calendar_busy', 'chat_ban'],
   ...[
     'class_occurrence',
@@ -102,7 +110,10 @@ const close = (browser: Browser, password = PASSWORD) =>
   browser.send('DELETE', '/me', { body: { password } });
 
 /** The job, once; so many statements later its process is gone. @returns how many it made. */
-async function runJob(accountId: string, most = Number.POSITIVE_INFINITY): Promise<number> {
+async function runJob(
+  payload: { accountId: string; exportId?: string },
+  { most = Number.POSITIVE_INFINITY, signal = new AbortController().signal } = {},
+): Promise<number> {
   const { db } = auth.app.container;
   const executor = db.getExecutor();
   let made = 0;
@@ -113,13 +124,16 @@ async function runJob(accountId: string, most = Number.POSITIVE_INFINITY): Promi
   };
   Object.defineProperty(db, 'getExecutor', { value: counting, configurable: true });
   try {
-    await jobWorker(auth.app.container, 'account.erase').run({
+    await jobWorker(
+      auth.app.container,
+      payload.exportId === undefined ? 'account.erase' : 'account.export',
+    ).run({
       id: '00000000-0000-4000-8000-000000000000',
-      payload: { accountId },
+      payload,
       attempt: 1,
       isLast: false,
       lost: 0,
-      signal: new AbortController().signal,
+      signal,
       confirm: async () => {},
     });
     return made;
@@ -146,6 +160,8 @@ async function fill(person: Person, other: Person): Promise<void> {
   browser.begun(await browser.send('POST', '/auth/session/2fa', { body: second }));
   (await browser.get('/me')).assertOk(200);
   await store.put(`w/${live}/v/vid_1/original/a.mp4`, Buffer.from(`by ${NAME}`), 'video/mp4');
+  await sql`update video set original_key = ${`w/${live}/v/vid_1/original/a.mp4`}
+    where id = (select id from video where workspace_id = ${live} order by id limit 1)`;
   await sql`insert into avatar (id, account_id, image, created_at) values (${newId('ava')}, ${person.id}, ${Buffer.from(NAME)}, now())`;
 
   // With another creator: followed, subscribed, in the team, bought, waiting, in the chat, told of.
@@ -227,6 +243,47 @@ describe('an account with everything', () => {
     assert.deepEqual(empty, [], 'fill them, or name them in NOT_FILLED');
   });
 
+  test('is handed over in one archive, which a signed address serves', async () => {
+    const { app } = auth;
+    const one = await signedIn();
+    (await one.get('/me/export')).assertError('NOT_FOUND');
+    const exportId = (await one.send('POST', '/me/export')).assertOk(201).string('data.id');
+    (await one.send('POST', '/me/export')).assertError('CONFLICT');
+    (await app.request('POST', '/me/export', { key: person.key })).assertError('ADMIN_ONLY');
+    await assert.rejects(
+      runJob({ accountId: person.id, exportId }, { signal: AbortSignal.abort() }),
+      /abort/i,
+    );
+    assert.equal((await one.get('/me/export')).assertOk(200).at('data.url'), null);
+    await runJob({ accountId: person.id, exportId });
+    const ready = (await one.get('/me/export')).assertOk(200);
+    assert.equal(ready.at('data.status'), 'READY');
+    const address = ready.string('data.url');
+    assert.ok((await auth.mailsTo(person.email)).at(-1)?.includes(address));
+    const local = address.replace('http://marquee.test', app.url);
+    const bytes = Buffer.from(await (await fetch(local)).arrayBuffer());
+    assert.equal(bytes.length, Number(ready.at('data.sizeBytes')));
+    const part = await fetch(local, { headers: { range: 'bytes=0-3' } });
+    assert.equal(part.status, 206);
+    assert.equal(await part.text(), 'PK\u0003\u0004');
+    assert.equal((await fetch(local.replace(/.$/, ''))).status, 404);
+
+    const files = unzip(bytes);
+    const rows = (table: string): unknown[] => JSON.parse(String(files.get(`data/${table}.json`)));
+    assert.equal(Reflect.get(Object(rows('account')[0]), 'name'), NAME);
+    assert.ok(String(files.get('data/video.json')).includes('A video'));
+    assert.equal(rows('team_member').length, 1);
+    assert.ok(
+      [...files].some(([name, file]) => name.startsWith('originals/') && String(file) === `by ${NAME}`),
+    );
+    assert.ok([...files].some(([name, file]) => name.startsWith('pictures/') && String(file) === NAME));
+    const text = [...files.values()].join('\n');
+    for (const secret of ['password_hash', 'key_encrypted', 'token_hash', '\\x'])
+      assert.ok(!text.includes(secret), secret);
+    for (const [table, { of, hidden }] of Object.entries(HOLDINGS))
+      assert.equal(files.has(`data/${table}.json`), of !== 'nobody' && hidden !== 'all', table);
+  });
+
   test('is not deleted while others rely on it, nor without the password, nor by a key', async () => {
     const one = await signedIn();
     (await close(one, 'wrong horse battery staple')).assertError('INVALID_CREDENTIALS');
@@ -254,7 +311,7 @@ describe('an account with everything', () => {
     assert.equal((await keep()).status, 200);
     assert.equal((await keep()).status, 404);
     (await auth.app.request('GET', '/me', { key: person.key })).assertOk(200);
-    await runJob(person.id);
+    await runJob({ accountId: person.id });
     assert.ok(
       (await tablesSaying([person.email])).includes('account'),
       'a job of one that was kept does nothing',
@@ -269,12 +326,12 @@ describe('an account with everything', () => {
       select followers from follower_count where workspace_id in (select id from workspace where account_id = ${other.id} and mode = 'live')`;
     assert.equal(count?.followers, 1);
     await close(await signedIn());
-    await assert.rejects(runJob(person.id), JobPostponed, 'an encoder is still there');
+    await assert.rejects(runJob({ accountId: person.id }), JobPostponed, 'an encoder is still there');
     await sql`update stream set has_signal = false where workspace_id = any(${ids})`;
     let deaths = 0;
     for (let most = 2; ; most += 11) {
       try {
-        await runJob(person.id, most);
+        await runJob({ accountId: person.id }, { most });
         break;
       } catch (error) {
         assert.equal(String(error), 'Error: killed');
@@ -292,7 +349,7 @@ describe('an account with everything', () => {
       select followers from follower_count where workspace_id in (select id from workspace where account_id = ${other.id} and mode = 'live')`;
     assert.equal(now?.followers, 0);
     (await auth.app.request('GET', '/me', { key: other.key })).assertOk(200);
-    await runJob(person.id);
+    await runJob({ accountId: person.id });
   });
 
   test('its address and its user name are free', async () => {

@@ -28,6 +28,7 @@ const customer = { of: 'rows', table: 'customer', column: 'customer_id' } as con
 /** Every table there is: without its line, a new one does not compile. */
 export const HOLDINGS: Readonly<Record<keyof Database, Holding>> = {
   account: { of: 'account', column: 'id', hidden: ['password_hash', 'token_epoch'] },
+  account_export: { ...account, hidden: 'all' },
   account_erasure: { ...books, hidden: 'all' },
   analytics_retention: workspace,
   analytics_seen: { ...workspace, hidden: 'all' },
@@ -156,6 +157,11 @@ const TOMBSTONES: readonly (keyof Database)[] = ['account', 'workspace'];
 const EARLY: readonly (keyof Database)[] = ['waitlist_entry', 'booking', 'checkout', 'subscription'];
 
 const TABLES = Object.keys(HOLDINGS).filter((name): name is keyof Database => name in HOLDINGS);
+
+/** The tables of an export, in the order of the alphabet. */
+export const EXPORTED: readonly (keyof Database)[] = TABLES.filter(
+  (table) => HOLDINGS[table].of !== 'nobody' && HOLDINGS[table].hidden !== 'all',
+);
 
 /** The tables whose rows go with the account, in an order that no reference forbids. */
 export const ERASED: readonly (keyof Database)[] = [

@@ -7,3 +7,10 @@ export const erasureJob = defineJob({
   payload: Type.Object({ accountId: Type.String() }),
   retrySec: [60, 300, 900, 3600, 3600, 3600, 21_600, 21_600, 86_400, 86_400, 86_400],
 });
+
+/** Makes one archive; its key is the archive's id. */
+export const exportJob = defineJob({
+  name: 'account.export',
+  payload: Type.Object({ accountId: Type.String(), exportId: Type.String() }),
+  retrySec: [60, 600, 3600],
+});

@@ -14,3 +14,16 @@ ${link}
 `,
   };
 }
+
+/** The archive of an account can be fetched. */
+export function exportReadyMail(to: string, { url, expiresAt }: { url: string; expiresAt: Date }) {
+  return {
+    kind: 'account-export',
+    to,
+    subject: 'Your data are ready',
+    text: `The archive that you asked for has everything of your Marquee account. Whoever has this link can fetch it until ${expiresAt.toISOString().slice(0, 10)}:
+
+${url}
+`,
+  };
+}

@@ -2,8 +2,11 @@ import Type from 'typebox';
 import { gated } from '../../http/access.ts';
 import { named } from '../../http/named.ts';
 import { defineRoute, type Limit, type Route } from '../../http/route.ts';
-import { IdOf } from '../../http/schema.ts';
+import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { Erasure } from './erasure.service.ts';
+import type { ExportRow } from './exports.repository.ts';
+import type { Exports } from './exports.service.ts';
 
 const DeleteIn = named(
   'AccountDelete',
@@ -24,15 +27,79 @@ const DeletedAccount = named(
   { id: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr', deleted: true, erasedAt: '2026-11-27T09:00:00.000Z' },
 );
 
+const ExportOut = named(
+  'AccountExport',
+  Type.Object({
+    id: IdOf('exp'),
+    status: OneOf(VALUES.account_export.status),
+    sizeBytes: Nullable(Type.Integer()),
+    url: Nullable(Type.String({ description: 'Signed: whoever has it can fetch the archive.' })),
+    createdAt: Instant,
+    readyAt: Nullable(Instant),
+    expiresAt: Nullable(Instant),
+  }),
+  {
+    id: 'exp_01kafe3n4pfx2v9yq6m8d7t5zr',
+    status: 'PENDING',
+    sizeBytes: null,
+    url: null,
+    createdAt: '2026-11-20T09:00:00.000Z',
+    readyAt: null,
+    expiresAt: null,
+  },
+);
+
+const EXPORT_CAPS: readonly Limit[] = [
+  { bucket: 'account-export', per: 'key', max: 5, windowSec: 'day', refusal: 'RATE_LIMITED' },
+];
+
 interface Deps {
   erasure: Pick<Erasure, 'request'>;
+  exports: Pick<Exports, 'start' | 'latest' | 'urlOf'>;
   /** It checks a password, so it counts as a sign-in does. */
   limits: readonly Limit[];
 }
 
-/** `DELETE /me` (docs/api/me.md#deleting-the-account). */
-export function privacyRoutes({ erasure, limits }: Deps): Route[] {
+/** `DELETE /me` and `/me/export` (docs/api/me.md#deleting-the-account). */
+export function privacyRoutes({ erasure, exports, limits }: Deps): Route[] {
+  const out = (row: ExportRow) => ({
+    id: row.id,
+    status: row.status,
+    sizeBytes: row.size_bytes,
+    url: exports.urlOf(row),
+    createdAt: row.created_at.toISOString(),
+    readyAt: row.ready_at?.toISOString() ?? null,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+  });
   return [
+    defineRoute({
+      ...gated('session-owner'),
+      onlyMode: 'live',
+      freshPassword: true,
+      operationId: 'me.export',
+      method: 'POST',
+      path: '/me/export',
+      summary: 'Make an archive of everything that the account has',
+      description:
+        'A ZIP with the rows of every table as JSON and the originals of videos, kept for seven days; the mail that it is ready has its address. One at a time, five a day.',
+      limits: EXPORT_CAPS,
+      reply: { status: 201, schema: ExportOut },
+      errors: ['CONFLICT'],
+      handler: async ({ caller }) => out(await exports.start(caller.accountId)),
+    }),
+    defineRoute({
+      ...gated('session-owner'),
+      onlyMode: 'live',
+      freshPassword: true,
+      operationId: 'me.getExport',
+      method: 'GET',
+      path: '/me/export',
+      summary: 'How far is the archive?',
+      description: 'The last one, with its address when it is ready; 404 without one.',
+      reply: { status: 200, schema: ExportOut },
+      errors: ['NOT_FOUND'],
+      handler: async ({ caller }) => out(await exports.latest(caller.accountId)),
+    }),
     defineRoute({
       ...gated('session-owner'),
       onlyMode: 'live',

@@ -2,17 +2,24 @@ import { LOGIN_CAPS } from '../../features/auth/index.ts';
 import {
   createEraser,
   createErasure,
+  createExporter,
+  createExports,
+  downloadPages,
   erasureJob,
+  exportJob,
   keepPages,
   privacyRoutes,
 } from '../../features/privacy/index.ts';
 import { createLinks, createSubscribers } from '../../features/subscribers/index.ts';
 import { forgetNaming } from '../../jobs/store.ts';
+import { createVideoFiles } from '../../media/playback/index.ts';
+import { workspaceOf } from '../../platform/db/workspace.ts';
 import type { Noun } from '../core.ts';
+import { EVERY } from '../part.ts';
 import { privacyCommands, privacyRunners } from './privacy-commands.ts';
 
 export const privacy: Noun = {
-  jobs: [erasureJob],
+  jobs: [erasureJob, exportJob],
   commands: privacyCommands,
   build(core) {
     const { db, apiKeys, auth, team, follows, config } = core;
@@ -35,11 +42,22 @@ export const privacy: Noun = {
       },
       publicUrl: config.PUBLIC_URL,
     });
+    const exporting = {
+      ...core,
+      workspaceOf: (accountId: string) => workspaceOf(db, accountId, 'live'),
+      publicUrl: config.PUBLIC_URL,
+    };
+    const exports = createExports(exporting);
     return {
-      routes: () => privacyRoutes({ erasure, limits: LOGIN_CAPS }),
-      pages: ({ assets }) => [keepPages({ erasure, assets })],
+      routes: () => privacyRoutes({ erasure, exports, limits: LOGIN_CAPS }),
+      pages: ({ assets }) => {
+        const files = createVideoFiles({ store: core.store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
+        return [keepPages({ erasure, assets }), downloadPages({ exports, files, assets })];
+      },
+      tasks: () => [{ name: 'exports', everyMs: EVERY.hour, run: () => exports.cleanUp() }],
       commands: () => privacyRunners({ erasure }),
       jobs: () => [
+        { job: exportJob, concurrency: 1, run: createExporter({ ...exporting, exports }) },
         {
           job: erasureJob,
           concurrency: 1,

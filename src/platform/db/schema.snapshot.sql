@@ -43,6 +43,21 @@ create table account_erasure (
 );
 CREATE UNIQUE INDEX account_erasure_keep_hash_key ON public.account_erasure USING btree (keep_hash);
 
+create table account_export (
+  id text not null,
+  account_id text not null,
+  status text not null,
+  size_bytes bigint,
+  created_at timestamp with time zone not null,
+  ready_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  constraint account_export_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint account_export_pkey PRIMARY KEY (id),
+  constraint account_export_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'READY'::text, 'FAILED'::text])))
+);
+CREATE INDEX account_export_account ON public.account_export USING btree (account_id, id);
+CREATE UNIQUE INDEX account_export_pending ON public.account_export USING btree (account_id) WHERE (status = 'PENDING'::text);
+
 create table analytics_retention (
   workspace_id text not null,
   video_id text not null,

@@ -14,6 +14,9 @@ export const VALUES = {
     plan: ['FREE', 'STAR', 'PRO', 'VIP'],
     embed_mode: ['OPEN', 'ALLOWLIST'],
   },
+  account_export: {
+    status: ['PENDING', 'READY', 'FAILED'],
+  },
   analytics_retention: {
     span: [1440, 5760, 23040, 92160],
   },
@@ -281,6 +284,7 @@ export const VALUES = {
 export type AccountRole = (typeof VALUES.account.role)[number];
 export type AccountPlan = (typeof VALUES.account.plan)[number];
 export type AccountEmbedMode = (typeof VALUES.account.embed_mode)[number];
+export type AccountExportStatus = (typeof VALUES.account_export.status)[number];
 export type AnalyticsRetentionSpan = (typeof VALUES.analytics_retention.span)[number];
 export type AnalyticsShareSubjectKind = (typeof VALUES.analytics_share.subject_kind)[number];
 export type AnalyticsShareDimension = (typeof VALUES.analytics_share.dimension)[number];
@@ -417,6 +421,16 @@ export interface AccountErasureTable {
   keep_hash: Uint8Array | null;
   begun_at: Date | null;
   erased_at: Date | null;
+}
+
+export interface AccountExportTable {
+  id: string;
+  account_id: string;
+  status: AccountExportStatus;
+  size_bytes: number | null;
+  created_at: Date;
+  ready_at: Date | null;
+  expires_at: Date | null;
 }
 
 export interface AnalyticsRetentionTable {
@@ -2024,6 +2038,7 @@ export interface WorkspaceTable {
 export interface Database {
   account: AccountTable;
   account_erasure: AccountErasureTable;
+  account_export: AccountExportTable;
   analytics_retention: AnalyticsRetentionTable;
   analytics_seen: AnalyticsSeenTable;
   analytics_share: AnalyticsShareTable;

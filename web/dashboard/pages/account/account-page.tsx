@@ -6,6 +6,7 @@ import { PageHeader } from '../../components/page-header.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
 import { DeleteAccount } from './delete-account.tsx';
 import { Embedding } from './embedding.tsx';
+import { Export } from './export.tsx';
 import { NotificationSettings } from './notification-settings.tsx';
 import { Picture } from './picture.tsx';
 import { ProfileForm } from './profile-form.tsx';
@@ -39,6 +40,9 @@ export function AccountPage() {
       </Section>
       <Section title={t('embed.title')}>
         <Embedding />
+      </Section>
+      <Section title={t('export.title')}>
+        <Export />
       </Section>
       <Section title={t('delete.title')}>
         <DeleteAccount />
