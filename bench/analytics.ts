@@ -21,8 +21,9 @@ const START = Date.parse('2026-11-20T11:50:00Z');
 /** What one worker may take of a core at 2,000 facts a second, half of it, as seconds for a million. */
 const HALF_A_CORE = 250;
 const TICKS_PER_SEC = 100;
+const MS_A_FACT = 0.5;
 
-const clock = new TestClock('2026-11-20T13:00:00Z');
+const clock = new TestClock(new Date(START).toISOString());
 const database = await createTestDatabase({ pool: 1 });
 const writer = await openWriter(database.url);
 await maintainPartitions(database.sql, clock, { ANALYTICS_RAW_DAYS: 90 });
@@ -42,7 +43,7 @@ async function writeRound(round: number): Promise<void> {
     await writer`
       insert into fact (created_at, id, workspace_id, kind, subject_id, amount, viewer, country, device, browser, os,
         referrer, playback_session, number, player_events, key_id, status)
-      select ${new Date(START).toISOString()}::timestamptz + n * interval '0.5 milliseconds', 'fct_' || n,
+      select ${new Date(START).toISOString()}::timestamptz + n * ${MS_A_FACT}::float8 * interval '1 millisecond', 'fct_' || n,
         'wsp_' || video % 20, kind, 'vid_' || video, 1, decode(md5('viewer' || viewer), 'hex'),
         'C' || chr(65 + (viewer % 19) * (viewer % 3) / 2), (array['MOBILE', 'DESKTOP', 'TABLET', 'TV'])[1 + viewer % 4],
         (array['Chrome', 'Safari', 'Firefox', 'Edge', 'Other'])[1 + viewer % 5],
@@ -76,6 +77,7 @@ function anonymousMb(file: string): number {
 const spent = { facts: 0, processor: 0 };
 for (let round = 0; round < FACTS / ROUND; round++) {
   await writeRound(round);
+  clock.set(new Date(START + (round + 1) * ROUND * MS_A_FACT).toISOString());
   const before = processorSec();
   spent.facts += await sums.run();
   spent.processor += processorSec() - before;
@@ -90,6 +92,7 @@ report({
 
 const held = { node: anonymousMb('/proc/self/status'), postgres: anonymousMb(`/proc/${pid}/status`) };
 for (let round = FACTS / ROUND; round < (2 * FACTS) / ROUND; round++) await writeRound(round);
+clock.set(new Date(START + 2 * FACTS * MS_A_FACT).toISOString());
 const begun = performance.now();
 const caught = await sums.run();
 report({

@@ -29,25 +29,25 @@ const WALKS = (walks: readonly Walk[]) => sql`unnest(
 
 const IN_WALK = sql`span = walk.length and at >= walk.begins and at < walk.ends`;
 
-/** The sums of a table, and how they are added up. */
-const MEASURES = {
-  views: sql`sum(views)`,
-  uniqueViewers: sql`sum(unique_viewers)`,
-  watchMs: sql`sum(watch_ms)`,
-  impressions: sql`sum(impressions)`,
-  plays: sql`sum(plays)`,
-  joins: sql`sum(joins)`,
-  leaves: sql`sum(leaves)`,
-  chatMessages: sql`sum(chat_messages)`,
-  newFollowers: sql`sum(new_followers)`,
-  lostFollowers: sql`sum(lost_followers)`,
-  broadcasts: sql`sum(broadcasts)`,
-  liveMs: sql`sum(live_ms)`,
-  peakViewers: sql`max(peak_viewers)`,
-  viewerSamplesSum: sql`sum(viewer_samples_sum)`,
-  viewerSamples: sql`sum(viewer_samples)`,
-  bitrateKbit: sql`sum(bitrate_kbit)`,
-} as const satisfies Record<keyof Sums, RawBuilder<unknown>>;
+/** The columns of the sums. */
+const COLUMNS = {
+  views: 'views',
+  uniqueViewers: 'unique_viewers',
+  watchMs: 'watch_ms',
+  impressions: 'impressions',
+  plays: 'plays',
+  joins: 'joins',
+  leaves: 'leaves',
+  chatMessages: 'chat_messages',
+  newFollowers: 'new_followers',
+  lostFollowers: 'lost_followers',
+  broadcasts: 'broadcasts',
+  liveMs: 'live_ms',
+  peakViewers: 'peak_viewers',
+  viewerSamplesSum: 'viewer_samples_sum',
+  viewerSamples: 'viewer_samples',
+  bitrateKbit: 'bitrate_kbit',
+} as const satisfies Record<keyof Sums, string>;
 type Measure = keyof Sums;
 
 /** What is known of viewers by what they have in common. */
@@ -65,16 +65,20 @@ const OF_KIND = {
   ],
 } as const satisfies Record<string, Measure[]>;
 
-const added = (measures: readonly Measure[]) =>
-  sql.join(measures.map((name) => sql`coalesce(${MEASURES[name]}, 0)::bigint as ${sql.ref(name)}`));
+const columnsOf = (measures: readonly Measure[]) => sql.join(measures.map((name) => sql.ref(COLUMNS[name])));
 
-const addedAgain = (measures: readonly Measure[]) =>
+/** Of the rows of all walks, `part`. */
+const added = (measures: readonly Measure[]) =>
   sql.join(
     measures.map(
       (name) =>
-        sql`${sql.raw(name === 'peakViewers' ? 'max' : 'sum')}(${sql.ref(`part.${name}`)})::bigint as ${sql.ref(name)}`,
+        sql`${sql.raw(name === 'peakViewers' ? 'max' : 'sum')}(${sql.ref(`part.${COLUMNS[name]}`)})::bigint
+          as ${sql.ref(name)}`,
     ),
   );
+
+/** The rows of one walk after the other: joined, they would be looked for in all that a workspace has. */
+const APART = sql`offset 0`;
 
 const own = (includeSelf: boolean) => sql`(not is_self or ${includeSelf})`;
 
@@ -91,9 +95,9 @@ export async function sumPieces(
       ? sql`analytics_total where true`
       : sql`analytics_share where dimension = ${share.dimension} and value = ${share.value}`;
   const { rows } = await sql<Partial<Sums> & { piece: number }>`
-    select walk.piece, ${addedAgain(measures)} from ${WALKS(walksOf(pieces, closedUntil))}, lateral (
-      select ${added(measures)} from ${source} and workspace_id = ${workspaceId} and subject_kind = ${kind}
-        and subject_id = ${id} and ${IN_WALK} and ${own(includeSelf)}) part
+    select walk.piece, ${added(measures)} from ${WALKS(walksOf(pieces, closedUntil))}, lateral (
+      select ${columnsOf(measures)} from ${source} and workspace_id = ${workspaceId} and subject_kind = ${kind}
+        and subject_id = ${id} and ${IN_WALK} and ${own(includeSelf)} ${APART}) part
     group by walk.piece`.execute(db);
   const found = new Map(rows.map(({ piece, ...sums }) => [piece, sums]));
   return pieces.map((_, piece) => ({ ...NOTHING, ...found.get(piece) }));
@@ -145,10 +149,10 @@ export async function sumSubjects(
   const rank = share !== null && sort === 'liveMinutes' ? RANKS.views : RANKS[sort];
   const { rows } = await sql<SubjectRow>`
     with counted as (
-      select part.subject_id as "id", ${addedAgain(measures)} from ${WALKS(walksOf([span], closedUntil))}, lateral (
-        select subject_id, ${added(measures)} from ${share === null ? sql`analytics_total` : sharesOf(share)}
+      select part.subject_id as "id", ${added(measures)} from ${WALKS(walksOf([span], closedUntil))}, lateral (
+        select subject_id, ${columnsOf(measures)} from ${share === null ? sql`analytics_total` : sharesOf(share)}
         where workspace_id = ${workspaceId} and subject_kind = ${kind} and ${IN_WALK} and ${own(includeSelf)}
-        group by subject_id) part
+        ${APART}) part
       group by 1),
     named_rows as (select counted.*, ${NAMED[kind]} from counted ${NAMES[kind]} ${workspaceId}),
     ranked as (select *, ${rank} as rank from named_rows)
@@ -191,10 +195,10 @@ export async function sumValues(
   const only = share === null ? sql`true` : sql`value = ${share.value}`;
   const { rows } = await sql<ValueRow>`
     with counted as (
-      select part.value as "id", ${addedAgain(SHARED)} from ${WALKS(walksOf([span], closedUntil))}, lateral (
-        select value, ${added(SHARED)} from analytics_share where workspace_id = ${workspaceId}
+      select part.value as "id", ${added(SHARED)} from ${WALKS(walksOf([span], closedUntil))}, lateral (
+        select value, ${columnsOf(SHARED)} from analytics_share where workspace_id = ${workspaceId}
           and subject_kind = ${kind} and subject_id = ${id} and dimension = ${dimension} and ${IN_WALK}
-          and ${own(includeSelf)} and ${only} group by value) part
+          and ${own(includeSelf)} and ${only} ${APART}) part
       group by 1),
     ranked as (select *, ${RANKS[sort]} as rank, (sum("views") over ())::bigint as "allViews" from counted)
     select * from ranked where ${behind(after)} order by rank desc, "id" desc limit ${take}`.execute(db);
@@ -216,11 +220,11 @@ export async function sumDimensions(
 ): Promise<BreakdownRow[]> {
   const { rows } = await sql<BreakdownRow>`
     with counted as (
-      select part.dimension, part.value, ${addedAgain(SHARED)}
+      select part.dimension, part.value, ${added(SHARED)}
       from ${WALKS(walksOf([span], closedUntil))}, unnest(${[...dimensions]}::text[]) as wanted (name), lateral (
-        select dimension, value, ${added(SHARED)} from analytics_share where workspace_id = ${workspaceId}
+        select dimension, value, ${columnsOf(SHARED)} from analytics_share where workspace_id = ${workspaceId}
           and subject_kind = ${kind} and subject_id = ${id} and dimension = wanted.name and ${IN_WALK}
-          and ${own(includeSelf)} group by dimension, value) part
+          and ${own(includeSelf)} ${APART}) part
       group by 1, 2),
     ranked as (select *, row_number() over (partition by dimension order by "views" desc, "watchMs" desc, value)
       as place from counted)
