@@ -9,6 +9,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { ShareFields } from '../../components/share-fields.tsx';
+import { TakenDown } from '../../components/taken-down.tsx';
 import { BroadcastControl } from './broadcast-control.tsx';
 import { ConnectPanel } from './connect-panel.tsx';
 import { DeleteStream } from './delete-stream.tsx';
@@ -54,8 +55,10 @@ export function StreamPage() {
 }
 
 function Studio({ stream }: { stream: Shape<'Stream'> }) {
+  const { t } = useTranslation('live');
   return (
     <>
+      <TakenDown takedown={stream.takedown} title={t('takedown.title')} text={t('takedown.text')} />
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Stack>
           <PreviewPanel stream={stream} />

@@ -12,6 +12,7 @@ import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { PlayerFrame, PlayerWaits } from '../../components/player-frame.tsx';
 import { ShareFields } from '../../components/share-fields.tsx';
+import { TakenDown } from '../../components/taken-down.tsx';
 import { DeleteVideo } from './delete-video.tsx';
 import { DetailsForm } from './details-form.tsx';
 import { ProcessingPanel } from './processing-panel.tsx';
@@ -56,8 +57,10 @@ export function VideoPage() {
 }
 
 function VideoView({ video }: { video: Shape<'Video'> }) {
+  const { t } = useTranslation('videos');
   return (
     <>
+      <TakenDown takedown={video.takedown} title={t('takedown.title')} text={t('takedown.text')} />
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Stack>
           <PlayerPanel video={video} />
