@@ -57,6 +57,8 @@ const PAGES: Readonly<Record<string, (id: string) => string>> = {
   TEAM_MEMBER: () => '/team',
   QUOTA: () => '/limits',
   ENDPOINT: () => '/requests',
+  STREAM: (id) => `/live/${id}`,
+  CHANNEL: () => '/channel',
   RESTREAM: () => '/live',
   BRIDGE: () => '/live',
   BOOKING: () => '/booking',
