@@ -77,6 +77,8 @@ interface Policy {
    * simulated.
    */
   onlyMode?: Mode;
+  /** Of a session it is about nobody but the person themselves: any role in the team may. Keys need the permission. */
+  personal?: true;
   /** A session has to have confirmed its password a moment ago (docs/api/authentication.md#sessions). */
   freshPassword?: true;
   /** Only pages of the platform may call it: it signs a browser in. */

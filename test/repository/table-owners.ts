@@ -59,6 +59,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   migration: 'platform/db',
   notification: 'features/notifications',
   notification_preference: 'features/notifications',
+  notification_reading: 'features/notifications',
   payment: 'features/payments',
   payout: 'features/ledger',
   playlist: 'features/playlists',

@@ -71,17 +71,39 @@ export async function insertNotification(tx: Tx, row: Insertable<NotificationTab
   await tx.insertInto('notification').values(row).execute();
 }
 
+/** Whose notifications, and who reads them. */
+export interface Reader {
+  accountId: string;
+  /** A member of the team; null for its owner, and for keys. */
+  memberId: string | null;
+}
+
+const COLUMNS = [
+  ...(['id', 'account_id', 'type', 'title', 'body', 'severity'] as const),
+  ...(['resource_type', 'resource_id', 'action_url', 'created_at'] as const),
+] as const;
+
+/** When the reader has read it. */
+function readAt({ memberId }: Reader) {
+  return memberId === null
+    ? sql<Date | null>`notification.read_at`
+    : sql<Date | null>`(select reading.read_at from notification_reading reading
+        where reading.notification_id = notification.id and reading.user_id = ${memberId})`;
+}
+
 export function listNotifications(
   db: Db,
-  accountId: string,
+  reader: Reader,
   { unread, types }: NotificationFilter,
   page: PageRequest,
 ): Promise<NotificationRow[]> {
+  const read = readAt(reader);
   return db
     .selectFrom('notification')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .$if(unread !== undefined, (query) => query.where('read_at', unread === true ? 'is' : 'is not', null))
+    .select(COLUMNS)
+    .select(read.as('read_at'))
+    .where('account_id', '=', reader.accountId)
+    .$if(unread !== undefined, (query) => query.where(read, unread === true ? 'is' : 'is not', null))
     .$if(types !== null, (query) => query.where('type', 'in', types ?? []))
     .where(pageCondition(page))
     .orderBy('id', page.order)
@@ -89,54 +111,57 @@ export function listNotifications(
     .execute();
 }
 
-export function findNotification(
-  db: Db,
-  accountId: string,
-  id: string,
-): Promise<NotificationRow | undefined> {
+export function findNotification(db: Db, reader: Reader, id: string): Promise<NotificationRow | undefined> {
   return db
     .selectFrom('notification')
-    .selectAll()
-    .where('account_id', '=', accountId)
+    .select(COLUMNS)
+    .select(readAt(reader).as('read_at'))
+    .where('account_id', '=', reader.accountId)
     .where('id', '=', id)
     .executeTakeFirst();
 }
 
-export async function countUnread(db: Db, accountId: string): Promise<number> {
+export async function countUnread(db: Db, reader: Reader): Promise<number> {
   const row = await db
     .selectFrom('notification')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('account_id', '=', accountId)
-    .where('read_at', 'is', null)
+    .where('account_id', '=', reader.accountId)
+    .where(readAt(reader), 'is', null)
     .executeTakeFirstOrThrow();
   return row.count;
 }
 
-/** The first reading stays. */
-export function markRead(
-  db: Db,
-  accountId: string,
-  id: string,
-  at: Date,
-): Promise<NotificationRow | undefined> {
-  return db
-    .updateTable('notification')
-    .set((eb) => ({ read_at: eb.fn.coalesce('read_at', eb.val(at)) }))
-    .where('account_id', '=', accountId)
-    .where('id', '=', id)
-    .returningAll()
+/**
+ * The first reading stays.
+ *
+ * @param id null for all of them.
+ * @returns how many were unread.
+ */
+export async function markRead(db: Db, reader: Reader, id: string | null, at: Date): Promise<number> {
+  const { accountId, memberId } = reader;
+  if (memberId === null) {
+    const { numUpdatedRows } = await db
+      .updateTable('notification')
+      .set({ read_at: at })
+      .where('account_id', '=', accountId)
+      .$if(id !== null, (query) => query.where('id', '=', id ?? ''))
+      .where('read_at', 'is', null)
+      .executeTakeFirst();
+    return Number(numUpdatedRows);
+  }
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('notification_reading')
+    .columns(['notification_id', 'user_id', 'read_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('notification')
+        .select(['id', eb.val(memberId).as('user_id'), eb.val(at).as('read_at')])
+        .where('account_id', '=', accountId)
+        .$if(id !== null, (query) => query.where('id', '=', id ?? '')),
+    )
+    .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
-}
-
-/** @returns how many were unread. */
-export async function markAllRead(db: Db, accountId: string, at: Date): Promise<number> {
-  const { numUpdatedRows } = await db
-    .updateTable('notification')
-    .set({ read_at: at })
-    .where('account_id', '=', accountId)
-    .where('read_at', 'is', null)
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
+  return Number(numInsertedOrUpdatedRows ?? 0n);
 }
 
 /** @returns whether there was such a notification. */

@@ -3,7 +3,9 @@ import { anyKey, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaTexts, Deleted, IdParams } from '../../http/schema.ts';
+import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
+import type { Reader } from './repository.ts';
 import { Notification, preferenceSchemas, ReadAll, toNotification, UnreadCount } from './schemas.ts';
 import type { Notifications } from './service.ts';
 
@@ -19,6 +21,12 @@ const filters = {
 interface Deps {
   notifications: Notifications;
   cursors: CursorCodec;
+}
+
+/** Each member of a team has read what they have read; keys read for the owner. */
+function readerOf({ accountId, actor }: Caller): Reader {
+  const isMember = actor.kind === 'session' && !actor.isOwner;
+  return { accountId, memberId: isMember ? actor.userId : null };
 }
 
 /** `/notifications` (docs/api/notifications.md): of the account, whichever mode the key has. */
@@ -40,7 +48,7 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `notifications:${caller.accountId}`, query);
         const filter = { unread: query.unread, types: query.type?.split(',') ?? null };
-        return list.page(await notifications.list(caller.accountId, filter, list.request), toNotification);
+        return list.page(await notifications.list(readerOf(caller), filter, list.request), toNotification);
       },
     }),
     defineRoute({
@@ -52,17 +60,18 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
       summary: 'Count the unread notifications',
       description: 'Of the last 90 days, for a badge.',
       reply: { status: 200, schema: UnreadCount },
-      handler: async ({ caller }) => ({ count: await notifications.countUnread(caller.accountId) }),
+      handler: async ({ caller }) => ({ count: await notifications.countUnread(readerOf(caller)) }),
     }),
     defineRoute({
       ...writes('profile:write'),
+      personal: true,
       operationId: 'notifications.readAll',
       method: 'POST',
       path: `${path}/read-all`,
       summary: 'Mark every notification as read',
       description: '`updated` is how many were unread.',
       reply: { status: 200, schema: ReadAll },
-      handler: async ({ caller }) => ({ updated: await notifications.readAll(caller.accountId) }),
+      handler: async ({ caller }) => ({ updated: await notifications.readAll(readerOf(caller)) }),
     }),
   ];
 }
@@ -107,10 +116,11 @@ function singleRoutes({ notifications }: Deps): Route[] {
       params: Id,
       reply: { status: 200, schema: Notification },
       handler: async ({ caller }, { params }) =>
-        toNotification(await notifications.get(caller.accountId, params.id)),
+        toNotification(await notifications.get(readerOf(caller), params.id)),
     }),
     defineRoute({
       ...writes('profile:write'),
+      personal: true,
       operationId: 'notifications.read',
       method: 'POST',
       path: `${path}/{id}/read`,
@@ -119,7 +129,7 @@ function singleRoutes({ notifications }: Deps): Route[] {
       params: Id,
       reply: { status: 200, schema: Notification },
       handler: async ({ caller }, { params }) =>
-        toNotification(await notifications.read(caller.accountId, params.id)),
+        toNotification(await notifications.read(readerOf(caller), params.id)),
     }),
     defineRoute({
       ...writes('profile:write'),

@@ -3,20 +3,23 @@ import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { badRequest, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db } from '../../platform/db/index.ts';
-import type { NotificationFilter, NotificationRow, PreferenceRow } from './repository.ts';
+import type { NotificationFilter, NotificationRow, PreferenceRow, Reader } from './repository.ts';
 import * as repository from './repository.ts';
 import { type Choice, DEFAULT_CHOICE, effectiveChoice, noticeTypes, unknownType } from './rules.ts';
 
-/** They belong to the account, so both of its modes share them (docs/decisions/tenancy.md). */
+/**
+ * They belong to the account, so both of its modes share them (docs/decisions/tenancy.md). What is read, each member of
+ * its team has for themselves.
+ */
 export interface Notifications {
-  list(accountId: string, filter: NotificationFilter, page: PageRequest): Promise<NotificationRow[]>;
+  list(reader: Reader, filter: NotificationFilter, page: PageRequest): Promise<NotificationRow[]>;
   /** @throws {AppError} NOT_FOUND. */
-  get(accountId: string, id: string): Promise<NotificationRow>;
-  countUnread(accountId: string): Promise<number>;
+  get(reader: Reader, id: string): Promise<NotificationRow>;
+  countUnread(reader: Reader): Promise<number>;
   /** Reading again changes nothing. @throws {AppError} NOT_FOUND. */
-  read(accountId: string, id: string): Promise<NotificationRow>;
+  read(reader: Reader, id: string): Promise<NotificationRow>;
   /** @returns how many were unread. */
-  readAll(accountId: string): Promise<number>;
+  readAll(reader: Reader): Promise<number>;
   /** @throws {AppError} NOT_FOUND. */
   remove(accountId: string, id: string): Promise<void>;
   /** The types of events that people are told of, alphabetical. */
@@ -41,15 +44,16 @@ export function createNotifications({ db, clock, catalogue }: Deps): Notificatio
   const types = noticeTypes(catalogue.definitions);
   return {
     types: [...types.keys()],
-    list: (accountId, filter, page) => repository.listNotifications(db, accountId, filter, page),
-    async get(accountId, id) {
-      return found(await repository.findNotification(db, accountId, id));
+    list: (reader, filter, page) => repository.listNotifications(db, reader, filter, page),
+    async get(reader, id) {
+      return found(await repository.findNotification(db, reader, id));
     },
-    countUnread: (accountId) => repository.countUnread(db, accountId),
-    async read(accountId, id) {
-      return found(await repository.markRead(db, accountId, id, clock.now()));
+    countUnread: (reader) => repository.countUnread(db, reader),
+    async read(reader, id) {
+      await repository.markRead(db, reader, id, clock.now());
+      return found(await repository.findNotification(db, reader, id));
     },
-    readAll: (accountId) => repository.markAllRead(db, accountId, clock.now()),
+    readAll: (reader) => repository.markRead(db, reader, null, clock.now()),
     async remove(accountId, id) {
       if (!(await repository.deleteNotification(db, accountId, id))) throw notFound();
     },

@@ -85,6 +85,7 @@ export const HOLDINGS: Readonly<Record<keyof Database, Holding>> = {
   member_session: { ...workspace, hidden: 'all' },
   migration: nobody,
   notification: account,
+  notification_reading: { of: 'account', column: 'user_id' },
   notification_preference: account,
   payment: { ...books, hidden: ['provider_key', 'request', 'action_url'] },
   payout: books,

@@ -70,6 +70,7 @@ describe('a role and every route', () => {
   function refusal(role: TeamRole, route: Route, isKey: boolean): string | null {
     const isFull = role === 'OWNER' || role === 'ADMIN';
     const isWriting = route.writes ?? route.method !== 'GET';
+    if (route.personal === true && !isKey) return null;
     const [noun = '', action] = route.permission?.split(':') ?? [];
     switch (route.gate) {
       case 'admin':
@@ -159,6 +160,40 @@ describe('a session', () => {
     const other = new Browser(app);
     await other.signIn(owner);
     (await other.get('/me', { 'x-account-id': guest.id })).assertError('NOT_FOUND', 'X-Account-Id');
+  });
+
+  test('has read what its person has read, whatever their role', async () => {
+    const { owner, browser, there } = await teamOf('ANALYST');
+    const key = owner.key;
+    const unread = async (of: Promise<TestResponse>) => (await of).assertOk(200).at('data.count');
+    const theirs = () => unread(browser.get('/notifications/unread-count', there));
+    const ours = () => unread(app.request('GET', '/notifications/unread-count', { key }));
+    await app.container.sql`delete from notification where account_id = ${owner.id}`;
+    const ids = ['ntf_b', 'ntf_a'].map((name) => `${name}_${owner.id}`);
+    for (const id of ids) {
+      await app.container.sql`insert into notification (id, account_id, type, title, severity, created_at)
+        values (${id}, ${owner.id}, 'webhook.failing', 'A webhook', 'INFO', ${clock.now()})`;
+    }
+    const [first = '', second = ''] = ids;
+    const read = (id: string) => browser.send('POST', `/notifications/${id}/read`, { headers: there });
+    const now = clock.now().toISOString();
+    assert.equal((await read(first)).assertOk(200).at('data.readAt'), now);
+    clock.advance(1000);
+    assert.equal((await read(first)).assertOk(200).at('data.readAt'), now);
+    assert.deepEqual([await theirs(), await ours()], [1, 2]);
+    const left = (await browser.get('/notifications?unread=true', there)).assertOk(200);
+    assert.deepEqual(
+      left.list('data').map((row) => Object(row).id),
+      [second],
+    );
+    (await app.request('POST', `/notifications/${second}/read`, { key })).assertOk(200);
+    assert.equal((await browser.get(`/notifications/${second}`, there)).at('data.readAt'), null);
+    const all = await browser.send('POST', '/notifications/read-all', { headers: there });
+    assert.equal(all.assertOk(200).at('data.updated'), 1);
+    assert.deepEqual([await theirs(), await ours()], [0, 1]);
+    const gone = await browser.send('DELETE', `/notifications/${first}`, { headers: there });
+    gone.assertError('INSUFFICIENT_SCOPE');
+    (await read('ntf_none')).assertError('NOT_FOUND');
   });
 
   test('changes of its person what is theirs, whichever account it shows', async () => {

@@ -17,12 +17,13 @@ const NO_USER_TOKEN = 'This is an act of the user: send the token of a sign-in a
  * @throws {AppError} the 403 of the first rule that refuses.
  */
 export function assertAllowed(
-  route: Pick<Route, 'gate' | 'permission' | 'writes' | 'onlyMode'>,
+  route: Pick<Route, 'gate' | 'permission' | 'writes' | 'onlyMode' | 'personal'>,
   method: string,
   caller: Caller,
   hasUserToken: boolean,
 ): void {
   if (route.gate !== null) assertGate(route.gate, caller, hasUserToken);
+  if (route.personal === true && caller.actor.kind === 'session') return;
   const writes = route.writes ?? !READS.has(method);
   // The credential that opened the owner's gate writes, whatever the scope of the key beside it.
   if (caller.scope === 'READ_ONLY' && writes && route.gate !== 'owner') {

@@ -1169,6 +1169,16 @@ create table notification_preference (
   constraint notification_preference_pkey PRIMARY KEY (account_id)
 );
 
+create table notification_reading (
+  notification_id text not null,
+  user_id text not null,
+  read_at timestamp with time zone not null,
+  constraint notification_reading_notification_id_fkey FOREIGN KEY (notification_id) REFERENCES notification(id) ON DELETE CASCADE,
+  constraint notification_reading_pkey PRIMARY KEY (notification_id, user_id),
+  constraint notification_reading_user_id_fkey FOREIGN KEY (user_id) REFERENCES account(id) ON DELETE CASCADE
+);
+CREATE INDEX notification_reading_user ON public.notification_reading USING btree (user_id);
+
 create table payment (
   id text not null,
   workspace_id text not null,

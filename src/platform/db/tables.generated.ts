@@ -1161,6 +1161,12 @@ export interface NotificationPreferenceTable {
   types: JsonColumns['notification_preference']['types'];
 }
 
+export interface NotificationReadingTable {
+  notification_id: string;
+  user_id: string;
+  read_at: Date;
+}
+
 export interface PaymentTable {
   id: string;
   workspace_id: string;
@@ -2095,6 +2101,7 @@ export interface Database {
   migration: MigrationTable;
   notification: NotificationTable;
   notification_preference: NotificationPreferenceTable;
+  notification_reading: NotificationReadingTable;
   payment: PaymentTable;
   payout: PayoutTable;
   playlist: PlaylistTable;
