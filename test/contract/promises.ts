@@ -161,6 +161,9 @@ const TABLE: Record<string, Asks> = {
   'GET /me/integration-domains': 'domains:read',
   'POST /me/integration-domains; 201': 'domains:write',
   'GET /subscribers': 'subscribers:read',
+  'GET /changelog': 'nothing, and reads no key',
+  'GET /changelog/latest': 'nothing, and reads no key',
+  'GET /changelog/{version}': 'nothing, and reads no key',
 };
 
 const PER_ADDRESS = 'At most 60 in a minute per address.';
