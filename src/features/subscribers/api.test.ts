@@ -130,7 +130,7 @@ describe('POST /subscribers', () => {
       '!#$%&*?^_`{|}~-@example.com',
       'a@b.co',
       'very.long.local.part@sub.domain.example.museum',
-      'grün@bücher.example',
+      'grün@xn--bcher-kva.example',
       '用户@例子.公司',
       `${'a'.repeat(64)}@${'b'.repeat(60)}.example`,
     ];
