@@ -48,8 +48,7 @@ export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string 
       throw new JobPostponed('a broadcast, a room or a recording of the account has not ended', WAIT_SEC);
     }
     const { email, username, name } = await accounts.byId(accountId);
-    const names = name === null ? [username] : [username, name];
-    const person = { email, ids: [accountId, ...subject.workspaceIds], names };
+    const person = { email, ids: [accountId, ...subject.workspaceIds], username, name };
     await leaveOthers(deps, person, accountId);
     signal.throwIfAborted();
     await eraseMedia(deps, subject);

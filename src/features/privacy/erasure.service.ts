@@ -94,7 +94,7 @@ export function createErasure(deps: ErasureDeps): Erasure {
       }
       refuseRunning(await repository.countRunning(db, { accountId: '', email }));
       await deps.forgetSubscriber(email);
-      await db.transaction().execute((tx) => erasePerson(tx, { email, ids: [], names: [] }));
+      await db.transaction().execute((tx) => erasePerson(tx, { email, ids: [], username: null, name: null }));
     },
   };
 }

@@ -366,6 +366,21 @@ describe('an account with everything', () => {
   });
 });
 
+test('a name that is a word of everybody takes nothing of others along', async () => {
+  const { sql } = auth.app.container;
+  const [person, other] = [await auth.person(), await auth.person()];
+  await sql`update account set name = 'Released', username = 'videos', email = 'ike@example.com' where id = ${person.id}`;
+  await sql`insert into notification (id, account_id, type, title, severity, created_at)
+    values (${newId('ntf')}, ${other.id}, 'changelog.published', 'Released: one of your videos, said mike@example.com', 'INFO', now())`;
+  const one = new Browser(auth.app);
+  await one.signIn({ ...person, email: 'ike@example.com' });
+  (await close(one)).assertOk(200);
+  await runJob({ accountId: person.id });
+  const left =
+    await sql`select 1 from notification where account_id = ${other.id} and title like 'Released%'`;
+  assert.equal(left.length, 1);
+});
+
 test('a buyer without an account is erased from what every creator knows, on the operator’s command', async () => {
   const { app } = auth;
   const [seller, email] = [await auth.person(), 'buyer.qwert@example.com'];

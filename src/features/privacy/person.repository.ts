@@ -8,8 +8,9 @@ export interface Person {
   email: string;
   /** Of their account and its workspaces; none of who has no account. */
   ids: readonly string[];
-  /** User name and name. */
-  names: readonly string[];
+  username: string | null;
+  /** What they call themselves: any words, so nothing of others is deleted for saying it. */
+  name: string | null;
 }
 
 /** What takes the place of an address: unique by the id of the row, and reaches nobody (RFC 2606). */
@@ -63,7 +64,7 @@ export async function erasePerson(db: Db, person: Person): Promise<void> {
     db,
     'checkout',
     sql`customer_email = null, client_reference_id = null, metadata = '{}'::jsonb`,
-    sql<boolean>`customer_email = ${email} or ${contains('metadata::text', [email])}`,
+    sql<boolean>`customer_email = ${email} or ${saysAddress('metadata::text', email)}`,
   );
   for (const table of [
     'team_invitation',
@@ -76,10 +77,10 @@ export async function erasePerson(db: Db, person: Person): Promise<void> {
 }
 
 /** Logs in which others were told of the person. */
-async function eraseMentions(db: Db, { email, ids, names }: Person): Promise<void> {
-  const exact = [email, ...ids];
-  const said = (column: string) => contains(column, exact);
-  const named = (column: string) => sql<boolean>`(${said(column)} or ${containsWord(column, names)})`;
+async function eraseMentions(db: Db, { email, ids, username, name }: Person): Promise<void> {
+  const said = (column: string) => sql<boolean>`(${contains(column, ids)} or ${saysAddress(column, email)})`;
+  const named = (column: string) =>
+    username === null ? said(column) : sql<boolean>`(${said(column)} or ${saysUsername(column, username)})`;
   const events = sql<boolean>`event_id in (select id from ${sql.table('event')} where ${said('body')})`;
   await deleteRows(db, 'delivery_job', events);
   await deleteRows(db, 'delivery_log', sql<boolean>`${events} or ${said('response_body')}`);
@@ -93,20 +94,26 @@ async function eraseMentions(db: Db, { email, ids, names }: Person): Promise<voi
   await deleteRows(
     db,
     'mail',
-    sql<boolean>`recipient = ${email} or (status <> 'QUEUED' and ${named('subject')})`,
+    sql<boolean>`recipient = ${email} or (status <> 'QUEUED' and ${said('subject')})`,
   );
+  for (const called of [name, username].filter((called) => called !== null)) {
+    // Only the name goes: it may be a word that subjects of other mails say as well.
+    const says = sql<boolean>`status <> 'QUEUED' and strpos(subject, ${called}) > 0`;
+    await overwriteRows(db, 'mail', sql`subject = replace(subject, ${called}, '…')`, says);
+  }
   await deleteRows(db, 'request_log', named('path'));
   // Reports of their channel; those of what they have published name ids alone.
   await deleteRows(
     db,
     'support_ticket',
-    sql<boolean>`account_id is null and (${named('reported_id')} or ${said('reported_id')})`,
+    sql<boolean>`account_id is null and (reported_id = ${username} or ${said('reported_id')})`,
   );
   if (ids.length === 0) return;
   const among = (column: string) => sql<boolean>`${sql.ref(column)} in (${sql.join(ids)})`;
   await deleteRows(db, 'chat_message', among('author_id'));
   await deleteRows(db, 'chat_ban', among('author_id'));
   await deleteRows(db, 'api_key', among('made_by'));
+  await deleteRows(db, 'api_key_retired_secret', among('made_by'));
   await deleteRows(db, 'team_invitation', among('invited_by'));
   await deleteRows(db, 'team_activity', among('user_id'));
   await overwriteRows(db, 'room_participant', sql`identity = id, name = null`, among('identity'));
@@ -114,17 +121,25 @@ async function eraseMentions(db: Db, { email, ids, names }: Person): Promise<voi
   await deleteRows(db, 'job_turn', among('group_id'));
 }
 
+/** @param needles ids, which nothing else contains by chance. */
 function contains(column: string, needles: readonly string[]): RawBuilder<boolean> {
+  if (needles.length === 0) return sql<boolean>`false`;
   const each = needles.map((needle) => sql`strpos(${sql.raw(column)}, ${needle}) > 0`);
   return sql<boolean>`coalesce(${sql.join(each, sql` or `)}, false)`;
 }
 
-/** As a word of its own: a name can be part of any. */
-function containsWord(column: string, names: readonly string[]): RawBuilder<boolean> {
-  if (names.length === 0) return sql<boolean>`false`;
-  const each = names.map((name) => {
-    const escaped = name.replace(/[\\^$.*+?()[\]{}|-]/g, '\\$&');
-    return sql`${sql.raw(column)} ~* ${`(^|[^[:alnum:]_-])${escaped}($|[^[:alnum:]_-])`}`;
-  });
-  return sql<boolean>`coalesce(${sql.join(each, sql` or `)}, false)`;
+/** Not as the end or the beginning of a longer address. */
+function saysAddress(column: string, email: string): RawBuilder<boolean> {
+  const pattern = `(?<![[:alnum:]._+-])${escaped(email)}(?![[:alnum:]_-]|[.][[:alnum:]])`;
+  return sql<boolean>`coalesce(${sql.raw(column)} ~* ${pattern}, false)`;
+}
+
+/** Where a user name stands as one (`@name`, `/users/name`): it may be a word that others use. */
+function saysUsername(column: string, username: string): RawBuilder<boolean> {
+  const pattern = `(@|/users/|/channel/)${escaped(username)}(?![[:alnum:]_-])`;
+  return sql<boolean>`coalesce(${sql.raw(column)} ~* ${pattern}, false)`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
