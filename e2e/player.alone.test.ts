@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { after, before, type TestContext, test } from 'node:test';
-import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
+import { launchBrowser, type TestBrowser, type WatchedPage } from '../test/harness/browser.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
@@ -22,7 +22,17 @@ const PAGE = `<!doctype html><video muted playsinline></video><script src="/hls.
   hls.on(Hls.Events.MANIFEST_PARSED, () => video.play());
 </script>`;
 
+/** A browser that tells of being moved by a program is a bot, and counts nowhere. */
+const VIEWER = {
+  userAgent:
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
+};
+
 let platform: RunningPlatform;
+/** A broadcast that was watched, and is over. */
+let watchedId: string;
+/** Its page, whose player shows the rest and then tells that it has ended. */
+let watching: WatchedPage;
 let browser: TestBrowser;
 let partner: Partner;
 let site: Server;
@@ -67,6 +77,7 @@ async function openPlayer(t: TestContext, streamId: string, isLater = false) {
   const source = `${platform.url}/live/${streamId}/master.m3u8`;
   const { page, close } = await browser.open(
     `${origin}/?src=${encodeURIComponent(source)}${isLater ? '&later' : ''}`,
+    VIEWER,
   );
   t.after(close);
   const frames = () =>
@@ -96,7 +107,9 @@ async function openPlayer(t: TestContext, streamId: string, isLater = false) {
 const hasSignal = (id: string, expected: boolean) =>
   until(async () => (await partner.stream(id)).hasSignal === expected, { timeoutMs: 30_000 });
 
-test('hls.js on another origin plays right after the start', async (t) => {
+const read = async (path: string) => Object((await partner.call('GET', path)).data);
+
+test('hls.js on another origin and the watch page play right after the start', async (t) => {
   const stream = await partner.createStream();
   publish(t, stream.streamKey);
   await hasSignal(stream.id, true);
@@ -111,7 +124,11 @@ test('hls.js on another origin plays right after the start', async (t) => {
     },
     { timeoutMs: 30_000, message: 'viewerCount 1' },
   );
+  watching = await browser.open(`${platform.url}/watch/${stream.id}`, VIEWER);
+  const isWatched = () => watching.page.evaluate<boolean>('document.querySelector("video")?.currentTime > 1');
+  await until(isWatched, { timeoutMs: 60_000, message: 'the picture of the watch page' });
   await partner.stop(stream.id);
+  watchedId = stream.id;
 });
 
 test('hls.js waits for the encoder, outlives its death and sees the next broadcast', async (t) => {
@@ -161,4 +178,26 @@ test('pictures without keyframes play as soon as others, and health says what is
     message: 'NO_KEYFRAMES in health',
   });
   await partner.stop(stream.id);
+});
+
+test('what was watched and sent is in the numbers', async () => {
+  const path = `/analytics/streams/${watchedId}`;
+  let told = '';
+  await until(
+    async () => {
+      const { totals } = await read(path);
+      told = JSON.stringify(totals);
+      return totals.watchTimeSec >= 1;
+    },
+    { timeoutMs: 40_000, intervalMs: 100, message: () => told },
+  );
+  await watching.close();
+  const { totals, sessions } = await read(path);
+  const { views, uniqueViewers, broadcasts, peakConcurrent } = totals;
+  // Of one address and one browser.
+  assert.deepEqual({ views, uniqueViewers, broadcasts }, { views: 1, uniqueViewers: 1, broadcasts: 1 });
+  assert.equal(peakConcurrent, 1);
+  assert.deepEqual([sessions.length, sessions[0].uniqueViewers], [1, 1]);
+  const { egressBytes, apiRequests } = (await read('/usage')).totals;
+  assert.ok(egressBytes > 100_000 && apiRequests > 3, JSON.stringify({ egressBytes, apiRequests }));
 });
