@@ -44,7 +44,8 @@ export function createBackup(options: BackupOptions): Promise<BackupReport> {
   const { sql, store, dataDir, target, fingerprint, clock, keep } = options;
   return asOnlyBackup(sql, async () => {
     const startedAt = clock.now().toISOString();
-    const id = `${startedAt.slice(0, 19).replaceAll(':', '-')}-${randomBytes(2).toString('hex')}`;
+    // They sort by the time, also two of one second.
+    const id = `${startedAt.slice(0, -1).replaceAll(/[:.]/g, '-')}-${randomBytes(2).toString('hex')}`;
     const before = (await listBackups(target)).whole.at(-1) ?? null;
     const media = await createMediaCopy({ id, store, dataDir, target, before });
     await media.pass();
