@@ -149,3 +149,15 @@ export function notice(options: {
 ${options.links}`,
   );
 }
+
+/** A page that a link in a mail leads to: a heading, and words or a form below it. Not for search engines. */
+export function linkPage(status: number, title: string, content: SafeHtml): Page {
+  return {
+    status,
+    title: `${title} · Marquee`,
+    head: html`<meta name="robots" content="noindex">`,
+    body: siteFrame('page notice', html`<h1>${title}</h1>\n${content}`),
+    frames: "'none'",
+    forms: true,
+  };
+}

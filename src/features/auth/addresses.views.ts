@@ -1,10 +1,10 @@
-import type { Page } from '../../http/page.ts';
+import { linkPage, type Page } from '../../http/page.ts';
 import { html } from '../../platform/html.ts';
 import type { AddressOutcome } from './address-change.service.ts';
-import { newPasswordFields, page } from './pages.views.ts';
+import { newPasswordFields } from './pages.views.ts';
 
 export function addressForm(token: string): Page {
-  return page(
+  return linkPage(
     200,
     'Confirm your new e-mail address',
     html`<form class="form" method="post" action="/change-email">
@@ -16,7 +16,7 @@ export function addressForm(token: string): Page {
 
 /** @param problem what was wrong with the password before. */
 export function keepForm(token: string, problem?: string): Page {
-  return page(
+  return linkPage(
     problem === undefined ? 200 : 400,
     'Keep your e-mail address',
     html`<p>Your account keeps this address, or has it back. Whoever changed it knew your password, so choose a new one.</p>
@@ -27,14 +27,14 @@ ${newPasswordFields(token, problem)}
   );
 }
 
-const EXPIRED = page(
+const EXPIRED = linkPage(
   404,
   'This link is no longer good',
   html`<p>A link works once, and only for a while.</p>
 <p><a class="button" href="/dashboard/account">To the settings of your account</a></p>`,
 );
 
-const TAKEN = page(
+const TAKEN = linkPage(
   409,
   'This address is taken',
   html`<p>Another account has this address. Write to the operator of this platform if it should be yours.</p>`,
@@ -44,13 +44,13 @@ export function addressOutcome(purpose: 'CHANGE_EMAIL' | 'KEEP_EMAIL', outcome: 
   if (outcome === 'EXPIRED') return EXPIRED;
   if (outcome === 'TAKEN') return TAKEN;
   return purpose === 'CHANGE_EMAIL'
-    ? page(
+    ? linkPage(
         200,
         'Your address is changed',
         html`<p>Sign in with it from now on.</p>
 <p><a class="button" href="/dashboard/account">To the settings of your account</a></p>`,
       )
-    : page(
+    : linkPage(
         200,
         'Your address stays',
         html`<p>Everybody was signed out, and your new password is set. Look through your API keys.</p>

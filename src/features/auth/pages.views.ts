@@ -1,4 +1,4 @@
-import { type Page, siteFrame } from '../../http/page.ts';
+import { linkPage, type Page } from '../../http/page.ts';
 import type { AppError } from '../../kernel/errors.ts';
 import type { LinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
@@ -22,21 +22,6 @@ const REQUESTS: Record<LinkPurpose, { action: string; title: string; text: strin
   },
 };
 
-export function page(status: number, title: string, content: SafeHtml): Page {
-  return {
-    status,
-    title: `${title} · Marquee`,
-    head: html`<meta name="robots" content="noindex">`,
-    body: siteFrame(
-      'page notice',
-      html`<h1>${title}</h1>
-${content}`,
-    ),
-    frames: "'none'",
-    forms: true,
-  };
-}
-
 function requestFields(purpose: LinkPurpose): SafeHtml {
   return html`<form class="form" method="post" action="${REQUESTS[purpose].action}">
 ${EMAIL_FIELD}
@@ -47,13 +32,13 @@ ${EMAIL_FIELD}
 /** Asks for an address to send a link to. */
 export function requestForm(purpose: LinkPurpose): Page {
   const { title, text } = REQUESTS[purpose];
-  return page(200, title, html`<p>${text}</p>\n${requestFields(purpose)}`);
+  return linkPage(200, title, html`<p>${text}</p>\n${requestFields(purpose)}`);
 }
 
 /** Said for every address, whether or not it has an account. */
 export function requested(purpose: LinkPurpose): Page {
   const unless = purpose === 'VERIFY_EMAIL' ? ' that is not confirmed yet' : '';
-  return page(
+  return linkPage(
     200,
     'Look into your mailbox',
     html`<p>If there is an account${unless} with this address, a link is on its way. It may take a minute.</p>`,
@@ -61,7 +46,7 @@ export function requested(purpose: LinkPurpose): Page {
 }
 
 export function confirmForm(token: string): Page {
-  return page(
+  return linkPage(
     200,
     REQUESTS.VERIFY_EMAIL.title,
     html`<form class="form" method="post" action="/verify-email">
@@ -84,7 +69,7 @@ ${problem !== undefined && html`<p class="problem" id="problem" role="alert">${p
 
 /** @param problem what was wrong with the password before. */
 export function passwordForm(token: string, problem?: string): Page {
-  return page(
+  return linkPage(
     problem === undefined ? 200 : 400,
     REQUESTS.RESET_PASSWORD.title,
     html`<form class="form" method="post" action="/reset-password">
@@ -96,7 +81,7 @@ ${newPasswordFields(token, problem)}
 
 /** The link is unknown, used or too old; the three look the same. */
 export function expired(purpose: LinkPurpose): Page {
-  return page(
+  return linkPage(
     404,
     'This link is no longer good',
     html`<p>A link works once, and only for a while. You can have a new one.</p>\n${requestFields(purpose)}`,
@@ -105,13 +90,13 @@ export function expired(purpose: LinkPurpose): Page {
 
 export function done(purpose: LinkPurpose): Page {
   return purpose === 'VERIFY_EMAIL'
-    ? page(
+    ? linkPage(
         200,
         'Your address is confirmed',
         html`<p>API keys of your account work from now on.</p>
 <p><a class="button" href="/dashboard/welcome">Make your first key</a></p>`,
       )
-    : page(
+    : linkPage(
         200,
         'Your password is changed',
         html`<p>You were signed out everywhere.</p>
@@ -122,5 +107,5 @@ export function done(purpose: LinkPurpose): Page {
 export function failed(error: AppError): Page {
   const title = error.status === 429 ? 'Too many tries' : 'That did not work';
   const text = error.status === 429 ? 'Wait a quarter of an hour, then try again.' : error.message;
-  return page(error.status, title, html`<p>${text}</p>`);
+  return linkPage(error.status, title, html`<p>${text}</p>`);
 }

@@ -2,8 +2,8 @@ import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
 import { failurePage, refuseOtherSites, sendFailure, textOf } from '../../http/forms.ts';
-import { type Page, sendPage, siteFrame } from '../../http/page.ts';
-import { html, type SafeHtml } from '../../platform/html.ts';
+import { linkPage, type Page, sendPage } from '../../http/page.ts';
+import { html } from '../../platform/html.ts';
 import type { Erasure } from './erasure.service.ts';
 
 interface Deps {
@@ -37,23 +37,8 @@ export function keepPages({ erasure, assets }: Deps): (app: FastifyInstance) => 
   };
 }
 
-function page(status: number, title: string, content: SafeHtml): Page {
-  return {
-    status,
-    title: `${title} · Marquee`,
-    head: html`<meta name="robots" content="noindex">`,
-    body: siteFrame(
-      'page notice',
-      html`<h1>${title}</h1>
-${content}`,
-    ),
-    frames: "'none'",
-    forms: true,
-  };
-}
-
 function keepForm(token: string): Page {
-  return page(
+  return linkPage(
     200,
     'Keep your account',
     html`<form class="form" method="post" action="/keep-account">
@@ -64,7 +49,7 @@ function keepForm(token: string): Page {
 }
 
 function kept(): Page {
-  return page(
+  return linkPage(
     200,
     'Your account is back',
     html`<p>Everything is as it was, and your API keys work again.</p>
@@ -73,5 +58,5 @@ function kept(): Page {
 }
 
 function gone(): Page {
-  return page(404, GONE.heading, html`<p>${GONE.text}</p>`);
+  return linkPage(404, GONE.heading, html`<p>${GONE.text}</p>`);
 }

@@ -1,19 +1,8 @@
-import { type Page, siteFrame } from '../../http/page.ts';
+import { linkPage, type Page } from '../../http/page.ts';
 import type { AppError } from '../../kernel/errors.ts';
-import { html, type SafeHtml } from '../../platform/html.ts';
+import { html } from '../../platform/html.ts';
 
 /** The words of the pages that mails to subscribers lead to; they work without any script. */
-
-function page(status: number, title: string, content: SafeHtml): Page {
-  return {
-    status,
-    title: `${title} · Marquee`,
-    head: html`<meta name="robots" content="noindex">`,
-    body: siteFrame('page notice', html`<h1>${title}</h1>\n${content}`),
-    frames: "'none'",
-    forms: true,
-  };
-}
 
 interface Whose {
   creator: string;
@@ -25,7 +14,7 @@ const form = (token: string, label: string) =>
 <button class="button main" type="submit">${label}</button></form>`;
 
 export function confirmPage({ creator, email }: Whose, token: string): Page {
-  return page(
+  return linkPage(
     200,
     'Stay in touch?',
     html`<p>May <bdi>${creator}</bdi> write to <b><bdi>${email}</bdi></b>? You can leave the list whenever you like, by a link in each mail.</p>
@@ -34,7 +23,7 @@ ${form(token, 'Yes, write to me')}`,
 }
 
 export function confirmedPage(creator: string): Page {
-  return page(
+  return linkPage(
     200,
     'You are on the list',
     html`<p><bdi>${creator}</bdi> may write to you now. Each mail has a link to leave the list.</p>`,
@@ -42,7 +31,7 @@ export function confirmedPage(creator: string): Page {
 }
 
 export function leavePage({ creator, email }: Whose, token: string): Page {
-  return page(
+  return linkPage(
     200,
     'Leave the list?',
     html`<p><bdi>${creator}</bdi> will not write to <b><bdi>${email}</bdi></b> any more.</p>
@@ -51,7 +40,7 @@ ${form(token, 'Leave the list')}`,
 }
 
 export function leftPage(): Page {
-  return page(
+  return linkPage(
     200,
     'You are not on the list',
     html`<p>You get no more mail from it. If you are put on it again, you are asked before.</p>`,
@@ -60,8 +49,8 @@ export function leftPage(): Page {
 
 export function failedPage(error: AppError): Page {
   if (error.code !== 'NOT_FOUND')
-    return page(error.status, 'That did not work', html`<p>${error.message}</p>`);
-  return page(
+    return linkPage(error.status, 'That did not work', html`<p>${error.message}</p>`);
+  return linkPage(
     404,
     'This link is not good any more',
     html`<p>It is too old, was replaced by another one, or is not whole. Ask to be put on the list again.</p>`,
