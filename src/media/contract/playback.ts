@@ -42,6 +42,8 @@ export interface LivePlaylistRequest extends LiveMasterRequest {
   waitMs?: number | undefined;
   /** The broadcast is over: the rest of it is shown, or 404 when there is none. */
   ending?: LiveEnding | undefined;
+  /** The player has an earlier version, and may be told only what has come since. */
+  isDelta?: boolean | undefined;
 }
 
 /** What a player waits for (draft-pantos-hls-rfc8216bis 6.2.5.2): a segment, or a part of one that is not whole yet. */

@@ -211,7 +211,7 @@ test('playlist: parts, and what says that a player may wait for them', () => {
     },
   );
   const after = text.slice(text.indexOf('../e1/src/s_000007.m4s\n'));
-  assert.match(text, /^#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=0\.702$/m);
+  assert.match(text, /^#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,CAN-SKIP-UNTIL=12,PART-HOLD-BACK=0\.702$/m);
   assert.match(text, /^#EXT-X-PART-INF:PART-TARGET=0\.234$/m);
   assert.equal(
     after,

@@ -52,26 +52,25 @@ export interface RenderOptions {
   reports?: readonly RenditionReport[];
   /** Says where each part lies in its file: for `parseMediaPlaylist`, not for players. */
   hasOffsets?: boolean;
+  /** The player knows an earlier version, and is told only what has come since (EXT-X-SKIP). */
+  isDelta?: boolean | undefined;
 }
+
+/** What is so many target durations from the end may be left out for who knows it (draft-pantos-hls-rfc8216bis 4.4.3.8). */
+const SKIP_TARGET_DURATIONS = 6;
 
 /**
  * A live media playlist (RFC 8216 4.3, with the parts of draft-pantos-hls-rfc8216bis 4.4.4.9).
  */
 export function renderMediaPlaylist(playlist: MediaPlaylist, options: RenderOptions = {}): string {
   const { uriSuffix = '', isComplete = false, reports = [] } = options;
-  const { segments, open, lowLatency } = playlist;
-  const first = segments[0];
-  const lines = [
-    '#EXTM3U',
-    '#EXT-X-VERSION:7',
-    `#EXT-X-TARGETDURATION:${playlist.targetDuration}`,
-    ...(lowLatency === undefined ? [] : lowLatencyLines(lowLatency)),
-    `#EXT-X-MEDIA-SEQUENCE:${first?.seq ?? playlist.nextSeq}`,
-    `#EXT-X-DISCONTINUITY-SEQUENCE:${first?.disc ?? playlist.disc}`,
-    '#EXT-X-INDEPENDENT-SEGMENTS',
-  ];
-  let before: PublicSegment | undefined;
-  for (const segment of segments) {
+  const { segments, open } = playlist;
+  const skipped = options.isDelta ? skippedOf(playlist) : 0;
+  const lines = header(playlist, skipped);
+  let before = segments[skipped - 1];
+  // It stands among what is left out, and a player need not look for it there.
+  if (before !== undefined) lines.push(mapLine(before, uriSuffix));
+  for (const segment of segments.slice(skipped)) {
     const uri = `${folderOf(segment)}/${segment.file}${uriSuffix}`;
     lines.push(...headLines(segment, before, uriSuffix), ...partLines(segment, options));
     lines.push(`#EXTINF:${segment.durationSec.toFixed(6)},`, uri);
@@ -90,12 +89,39 @@ export function renderMediaPlaylist(playlist: MediaPlaylist, options: RenderOpti
   return `${lines.join('\n')}\n`;
 }
 
-function lowLatencyLines({ partTargetSec, holdBackSec }: LowLatency): string[] {
-  // What is shown is always less than what could be skipped, so there is no CAN-SKIP-UNTIL.
+function header(playlist: MediaPlaylist, skipped: number): string[] {
+  const { targetDuration, segments, lowLatency } = playlist;
   return [
-    `#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=${seconds(Math.max(holdBackSec, 3 * partTargetSec))}`,
-    `#EXT-X-PART-INF:PART-TARGET=${seconds(partTargetSec)}`,
+    '#EXTM3U',
+    // Only EXT-X-SKIP asks for more.
+    `#EXT-X-VERSION:${skipped > 0 ? 9 : 7}`,
+    `#EXT-X-TARGETDURATION:${targetDuration}`,
+    ...(lowLatency === undefined ? [] : lowLatencyLines(lowLatency, targetDuration)),
+    `#EXT-X-MEDIA-SEQUENCE:${segments[0]?.seq ?? playlist.nextSeq}`,
+    `#EXT-X-DISCONTINUITY-SEQUENCE:${segments[0]?.disc ?? playlist.disc}`,
+    '#EXT-X-INDEPENDENT-SEGMENTS',
+    ...(skipped > 0 ? [`#EXT-X-SKIP:SKIPPED-SEGMENTS=${skipped}`] : []),
   ];
+}
+
+/** How many segments a delta update leaves out (draft-pantos-hls-rfc8216bis 6.2.5.1). */
+function skippedOf({ segments, open, targetDuration, lowLatency }: MediaPlaylist): number {
+  if (lowLatency === undefined) return 0;
+  let afterSec = open?.durationSec ?? 0;
+  for (const [index, { durationSec }] of [...segments.entries()].reverse()) {
+    afterSec += durationSec;
+    if (afterSec > SKIP_TARGET_DURATIONS * targetDuration) return index;
+  }
+  return 0;
+}
+
+function lowLatencyLines({ partTargetSec, holdBackSec }: LowLatency, targetDuration: number): string[] {
+  const control = [
+    'CAN-BLOCK-RELOAD=YES',
+    `CAN-SKIP-UNTIL=${SKIP_TARGET_DURATIONS * targetDuration}`,
+    `PART-HOLD-BACK=${seconds(Math.max(holdBackSec, 3 * partTargetSec))}`,
+  ];
+  return [`#EXT-X-SERVER-CONTROL:${control.join()}`, `#EXT-X-PART-INF:PART-TARGET=${seconds(partTargetSec)}`];
 }
 
 /** What stands before a segment and its parts. */
@@ -103,9 +129,13 @@ function headLines(segment: PublicSegment, before: PublicSegment | undefined, ur
   const lines: string[] = [];
   if (before && before.disc !== segment.disc) lines.push('#EXT-X-DISCONTINUITY');
   if (before?.epoch !== segment.epoch || before.rung !== segment.rung)
-    lines.push(`#EXT-X-MAP:URI="${folderOf(segment)}/init.mp4${uriSuffix}"`);
+    lines.push(mapLine(segment, uriSuffix));
   lines.push(`#EXT-X-PROGRAM-DATE-TIME:${dateFromMs(segment.startMs).toISOString()}`);
   return lines;
+}
+
+function mapLine(segment: PublicSegment, uriSuffix: string): string {
+  return `#EXT-X-MAP:URI="${folderOf(segment)}/init.mp4${uriSuffix}"`;
 }
 
 function partLines(segment: PublicSegment, { uriSuffix = '', hasOffsets = false }: RenderOptions): string[] {

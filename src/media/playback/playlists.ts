@@ -117,7 +117,7 @@ export function createPlaylistReader(liveDir: string): PlaylistReader {
       return textReply(request, text, { type: PLAYLIST_TYPE, cacheControl: 'no-store' });
     },
     readMediaPlaylist: async (request) => {
-      const { streamId, rung, ending, uriSuffix } = request;
+      const { streamId, rung, ending, uriSuffix, isDelta } = request;
       if (!isSafeName(streamId) || !isSafeName(rung)) return notFound();
       const broadcast = { sinceMs: request.sinceMs, untilMs: ending?.untilMs };
       const current = async () => {
@@ -134,10 +134,10 @@ export function createPlaylistReader(liveDir: string): PlaylistReader {
       const { whole, shown } = found;
       if (ending !== undefined && shown.segments.length === 0) return notFound();
       const isOver = isComplete(shown, ending);
-      const key = [broadcast.sinceMs, broadcast.untilMs, isOver, uriSuffix].join();
+      const key = [broadcast.sinceMs, broadcast.untilMs, isOver, isDelta, uriSuffix].join();
       const text = await textOf(whole, key, async () => {
         const reports = shown.lowLatency === undefined ? [] : await reportsOf(streamId, rung);
-        return renderMediaPlaylist(shown, { uriSuffix, reports, isComplete: isOver });
+        return renderMediaPlaylist(shown, { uriSuffix, reports, isComplete: isOver, isDelta });
       });
       const cacheControl = request.isPrivate ? 'private, no-cache' : 'no-cache';
       return textReply(request, text, { type: PLAYLIST_TYPE, cacheControl });

@@ -79,7 +79,14 @@ test('a player that asks for the next segment is answered when it is there, or w
   const waiting = next('_HLS_msn=3');
   await stream.add(clock.ms() + 2000);
   assert.match(await (await waiting).text(), /s_000003/);
-  for (const query of ['_HLS_msn=6', '_HLS_msn=-1', '_HLS_msn=x', '_HLS_part=1', '_HLS_msn=4&_HLS_part=x'])
+  for (const query of [
+    '_HLS_msn=6',
+    '_HLS_msn=-1',
+    '_HLS_msn=x',
+    '_HLS_part=1',
+    '_HLS_msn=4&_HLS_part=x',
+    '_HLS_skip=1',
+  ])
     assert.equal((await next(query)).status, 400, query);
   const late = stream.get('src/index.m3u8?_HLS_msn=4&_HLS_part=0', { headers: { 'user-agent': 'Late' } });
   await stream.act('stop');

@@ -30,7 +30,7 @@ interface Deps {
 }
 
 type Params = { streamId: string; rung: string; epoch: string; file: string };
-type Query = { token?: string; _HLS_msn?: unknown; _HLS_part?: unknown };
+type Query = { token?: string; _HLS_msn?: unknown; _HLS_part?: unknown; _HLS_skip?: unknown };
 type FileOfStream = FastifyRequest<{ Params: Params; Querystring: Query }>;
 
 /** A player that arrives just after the start waits for the first segment instead of an empty playlist. */
@@ -59,7 +59,7 @@ type View = {
   suffix: string;
 };
 
-type Read = (request: LiveRequest, view: View, params: Params) => Promise<FileReply>;
+type Read = (request: LiveRequest & { isDelta: boolean }, view: View, params: Params) => Promise<FileReply>;
 
 type Admit = (request: FileOfStream, reply: FastifyReply) => Promise<View | null>;
 
@@ -119,7 +119,8 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     if (view === null) return sendFile(reply, files.notFound());
     const { streamId } = request.params;
     const isPrivate = view.suffix !== '' || !isOpen(view.stream.visibility);
-    const file = { ...fileRequestOf(request, isPrivate), streamId };
+    const isDelta = request.query._HLS_skip !== undefined;
+    const file = { ...fileRequestOf(request, isPrivate), streamId, isDelta };
     const answer = await read(file, view, request.params);
     // A player asks for media playlists again and again for as long as it plays.
     if (isWatching(request.params, answer) && !view.isPreview && view.ending === undefined) {
@@ -150,6 +151,7 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
         sinceMs,
         uriSuffix: suffix,
         ending,
+        isDelta: request.isDelta,
         waitMs: stream.hasSignal && ending === undefined ? FIRST_SEGMENT_WAIT_MS : 0,
       }),
     );
@@ -187,8 +189,10 @@ function endingView(
 
 /** What of a media playlist a player waits for (draft-pantos-hls-rfc8216bis 6.2.5.2); null where it does not. */
 function edgeWanted({ params, query }: FileOfStream): LiveEdge | 'unclear' | null {
-  const { _HLS_msn: msn, _HLS_part: part } = query;
+  const { _HLS_msn: msn, _HLS_part: part, _HLS_skip: skip } = query;
   if (params.file !== undefined || params.rung === undefined) return null;
+  // There are no dates to skip, so both words are the same (draft-pantos-hls-rfc8216bis 6.2.5.1).
+  if (skip !== undefined && skip !== 'YES' && skip !== 'v2') return 'unclear';
   if (msn === undefined) return part === undefined ? null : 'unclear';
   const [seq, index] = [wholeNumber(msn), part === undefined ? null : wholeNumber(part)];
   return seq === undefined || index === undefined ? 'unclear' : { seq, part: index };
