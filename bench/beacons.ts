@@ -1,12 +1,12 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { type RunningPlatform, startPlatform, unlimitedHeaders } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
 import type { LoadOrder } from './support/beacon-load.ts';
+import { processorSeconds } from './support/processes.ts';
 import { median, report } from './support/report.ts';
 
 /**
@@ -21,7 +21,6 @@ const RATE = Number(process.argv[3] ?? Math.round(VIEWERS / 15));
 const TURNS = 10;
 const TURN_MS = 2000;
 const FULL_TURNS = 5;
-const TICKS_PER_SEC = 100;
 const PAGES_AT_ONCE = 16;
 
 const agent = new Agent({ connections: PAGES_AT_ONCE });
@@ -34,31 +33,6 @@ async function call(url: string, headers: Headers, body?: object): Promise<strin
   const text = await answer.body.text();
   if (answer.statusCode >= 300) throw new Error(`${url}: ${text}`);
   return text;
-}
-
-/** Processor time of a process and all below it, PostgreSQL with them, in seconds. */
-function processorOf({ pid }: ChildProcess): number {
-  const parents = new Map<number, { parent: number; seconds: number }>();
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    const fields = statOf(name);
-    const seconds = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SEC;
-    if (fields.length > 0) parents.set(Number(name), { parent: Number(fields[1]), seconds });
-  }
-  const isBelow = (one: number): boolean => {
-    const parent = parents.get(one)?.parent;
-    return one === pid || (parent !== undefined && parent > 1 && isBelow(parent));
-  };
-  return [...parents].reduce((sum, [one, { seconds }]) => (isBelow(one) ? sum + seconds : sum), 0);
-}
-
-/** What follows the name; nothing of a process that has ended. */
-function statOf(pid: string): string[] {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(') ') + 2).split(' ');
-  } catch {
-    return [];
-  }
 }
 
 /** The sessions that the pages of a stream give to so many viewers. */
@@ -123,14 +97,14 @@ async function measure(platform: RunningPlatform): Promise<void> {
       const begun = {
         answered: await crowd.sends(null),
         at: performance.now(),
-        cpu: processorOf(platform.process),
+        cpu: processorSeconds(platform.process.pid ?? 0),
       };
       await sleep(TURN_MS);
       const beacons = (await crowd.sends(0)) - begun.answered;
       // Until all of them are written.
       await sleep(TURN_MS);
       const seconds = TURN_MS / 1000;
-      const cpu = processorOf(platform.process) - begun.cpu;
+      const cpu = processorSeconds(platform.process.pid ?? 0) - begun.cpu;
       full.push({ rate: beacons / seconds, microseconds: (cpu * 1e6) / beacons });
     }
     const viewersOf = async () => Number(JSON.parse(await call(stream, headers)).data.viewerCount);

@@ -14,6 +14,7 @@ import {
   ensureCounterStore,
   ensureFfmpeg,
   ensureJanus,
+  ensureLoadGenerator,
   ensureRtmpServer,
   ensureSandbox,
   ensureTurnServer,
@@ -29,7 +30,7 @@ const COMMANDS = {
   },
   check: { script: 'scripts/check.ts', needs: ['dev'] },
   demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'rooms', 'web'] },
-  bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'rooms', 'web'] },
+  bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'rooms', 'load', 'web'] },
   generate: { script: 'scripts/generate.ts', needs: ['dev'] },
 };
 
@@ -52,6 +53,7 @@ function main([name = '', ...args]) {
   if (needs('rtmp')) ensureRtmpServer();
   if (needs('turn') && args.includes('--full')) ensureTurnServer();
   if (needs('peers')) tryPeers(args.includes('--full'));
+  if (needs('load')) ensureLoadGenerator();
   if (needs('web')) buildWeb();
   handOver(nodePath(), ['--disable-warning=ExperimentalWarning', command.script, ...args], env, {
     supervise: name === 'start',

@@ -25,6 +25,8 @@ interface ProgramOptions {
   timeoutMs: number;
   /** It gets what others leave of the processor, and a tenth; its output is printed when it has ended. */
   isPatient?: boolean;
+  /** Is given what it prints, which is printed all the same. */
+  onOutput?: (text: string) => void;
 }
 
 /**
@@ -34,16 +36,20 @@ interface ProgramOptions {
  */
 export function runProgram(
   [program = '', ...args]: string[],
-  { timeoutMs, isPatient = false }: ProgramOptions,
+  { timeoutMs, isPatient = false, onOutput }: ProgramOptions,
 ): Promise<string | null> {
   return new Promise((resolve) => {
-    const output = isPatient ? 'pipe' : 'inherit';
+    const output = isPatient || onOutput !== undefined ? 'pipe' : 'inherit';
     const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', output, 'inherit'] });
     running.add(child);
     if (isPatient && child.pid !== undefined)
       setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
     const held: Buffer[] = [];
-    child.stdout?.on('data', (chunk) => held.push(chunk));
+    child.stdout?.on('data', (chunk) => {
+      if (isPatient) held.push(chunk);
+      else process.stdout.write(chunk);
+      onOutput?.(String(chunk));
+    });
     let late = false;
     const timer = setTimeout(() => {
       late = true;

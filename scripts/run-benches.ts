@@ -1,17 +1,39 @@
-/** `npm run bench [-- name…]`: the programs of `bench/`, or those that are named, one after another. */
+/**
+ * `npm run bench [-- name…]`: the programs of `bench/`, or those that are named, one after another; `-- quick` the
+ * short forms of those that say whether something became slower. The figures are kept in `bench/results`.
+ */
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';
+import { figuresOf, keepResults, type Measured } from './bench-results.ts';
 import { ROOT, runProgram } from './program.ts';
 import { runSteps } from './steps.ts';
 
 const BENCH_MS = 600_000;
-const wanted = process.argv.slice(2);
+/** Together they take five minutes. */
+const QUICK = ['api', 'webhooks', 'playback', 'request-log'];
+const named = process.argv.slice(2).filter((name) => name !== 'quick');
+const isQuick = process.argv.includes('quick');
+const wanted = isQuick && named.length === 0 ? QUICK : named;
+const figures: Measured[] = [];
 const steps = globSync('bench/*.ts', { cwd: ROOT })
+  .toSorted()
   .map((path) => ({ path, name: basename(path, '.ts') }))
   .filter(({ name }) => !name.endsWith('.test') && (wanted.length === 0 || wanted.includes(name)))
   .map(({ path, name }) => ({
     name,
-    run: () =>
-      runProgram([process.execPath, '--disable-warning=ExperimentalWarning', path], { timeoutMs: BENCH_MS }),
+    async run() {
+      const program = [process.execPath, '--disable-warning=ExperimentalWarning', path];
+      let output = '';
+      const failure = await runProgram([...program, ...(isQuick ? ['--quick'] : [])], {
+        timeoutMs: BENCH_MS,
+        onOutput: (text) => {
+          output += text;
+        },
+      });
+      figures.push(...figuresOf(name, output));
+      return failure;
+    },
   }));
-process.exit(await runSteps(steps));
+const code = await runSteps(steps);
+if (figures.length > 0) process.stdout.write(`\n${keepResults(figures, isQuick, Date.now())}`);
+process.exit(code);

@@ -1,3 +1,6 @@
+/** `npm run bench -- quick`: as short as it may be to say whether something became slower. */
+export const isQuick: boolean = process.argv.includes('--quick');
+
 /** One figure of a benchmark, printed as a JSON line; ratios are against a baseline of the same run. */
 export interface Figure {
   name: string;

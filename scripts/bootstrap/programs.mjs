@@ -147,6 +147,15 @@ export function ensureTurnServer() {
   }
 }
 
+/** wrk, which sends requests faster than the platform answers; without it benches use clients in JavaScript. */
+export function ensureLoadGenerator() {
+  if (find(['wrk']) !== undefined) return;
+  install('wrk', { apt: ['wrk'], brew: ['wrk'] }, 'no wrk, the load generator of the benches');
+  if (find(['wrk']) === undefined) {
+    process.stderr.write(`marquee: the benches use slower clients; ${advice('wrk')}\n`);
+  }
+}
+
 /** The real path of the first of `names` that is a program. */
 function find(names) {
   for (const name of names) {
