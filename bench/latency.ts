@@ -127,9 +127,11 @@ async function measure(
   const name = `${mode}, keyframes every ${gopSec} s`;
   const stream = await partner.createStream({ latencyMode: mode });
   await partner.start(stream.id);
+  const early = await browser.open(`${platform.url}/watch/${stream.id}`, { initScript: READER });
   const camera = startCamera(`rtmp://127.0.0.1:${platform.rtmpPort}/live/${stream.streamKey}`, gopSec);
-  const publishedMs = performance.now();
   try {
+    await until(async () => (await partner.stream(stream.id)).hasSignal === true, { intervalMs: 10 });
+    const publishedMs = performance.now();
     const address = `${platform.url}/live/${stream.id}/src/index.m3u8`;
     await until(async () => (await (await fetch(address)).text()).includes('.m4s'), {
       timeoutMs: 30_000,
@@ -137,7 +139,16 @@ async function measure(
     });
     const playableSec = (performance.now() - publishedMs) / 1000;
     report({ name: `${name}: publish to playable`, value: playableSec, unit: 's', target: '<= 1.5' });
+    await until(() => early.page.evaluate<boolean>('firstAt !== null'), {
+      timeoutMs: 30_000,
+      intervalMs: 20,
+    });
+    const seenSec = (performance.now() - publishedMs) / 1000;
+    report({ name: `${name}: publish to first picture`, value: seenSec, unit: 's', target: '<= 1.5' });
     await sleep(8000);
+    const waits = await early.page.evaluate<number>('stalls');
+    report({ name: `${name}: stalls of who was there first`, value: waits, unit: '', target: '<= 1' });
+    await early.close();
     const opened = await browser.open(`${platform.url}/watch/${stream.id}`, { initScript: READER });
     await sleep(SECONDS * 1000);
     const { delays, stalls, firstAt } = await opened.page.evaluate<{

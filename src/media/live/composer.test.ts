@@ -79,11 +79,13 @@ function input(...rungs: string[]): EpochInput {
   };
 }
 
-/** What a packager writes of a rung: so many whole segments of four parts, and so many parts of the next one. */
+/** What a packager writes of a rung: so many whole segments of four parts (the first is one), and so many parts of the next one. */
 function write(sink: RungSink | undefined, count: number, parts = 1, { fromSec = 0 } = {}): void {
   assert.ok(sink);
   if (fromSec === 0) sink(initBytes());
-  for (let part = 0; part < count * 4 + parts; part += 1)
+  const isWhole = fromSec === 0 && count > 0;
+  if (isWhole) sink(fragmentBytes({ startSec: 0, durationSec: 2, isKey: true }));
+  for (let part = isWhole ? 4 : 0; part < count * 4 + parts; part += 1)
     sink(fragmentBytes({ startSec: fromSec + part / 2, durationSec: 0.5, isKey: part % 4 === 0 }));
 }
 
@@ -172,6 +174,30 @@ test('composer: a killed process is continued with exactly one discontinuity', a
   });
 });
 
+test('composer: the first segment does not wait for the second keyframe', async () => {
+  const { dir, open, seen } = await fixture();
+  const composer = await open();
+  const [sink] = await composer.beginEpoch(input('src'));
+  sink?.(initBytes());
+  const write = async (fromSec: number, untilSec: number) => {
+    for (let startSec = fromSec; startSec < untilSec; startSec += 0.25)
+      sink?.(fragmentBytes({ startSec, durationSec: 0.25, isKey: startSec % 4 === 0 }));
+    await composer.poll();
+    return readFile(join(dir, 'src.m3u8'), 'utf8');
+  };
+  assert.match(await write(0, 0.75), /#EXTINF:0\.750000,\n[^\n]*s_000000/);
+  assert.equal((await seen('src')).openParts, 0);
+  // Whoever comes now begins there, for there is no other keyframe.
+  const alone = await write(0.75, 4);
+  assert.match(alone, /^#EXT-X-START:TIME-OFFSET=0$/m);
+  assert.doesNotMatch(alone, /INDEPENDENT-SEGMENTS/);
+  const two = await write(4, 4.25);
+  assert.match(two, /#EXTINF:3\.250000,\n[^\n]*s_000001/, 'it ends at the keyframe');
+  assert.doesNotMatch(two, /EXT-X-START|INDEPENDENT-SEGMENTS/);
+  assert.match(composer.latest()?.file ?? '', /s_000000/, 'no picture can be made of the other');
+  assert.match(await write(4.25, 40), /INDEPENDENT-SEGMENTS/);
+});
+
 test('composer: a state that cannot be read starts anew instead of failing', async () => {
   const { dir, open, seen } = await fixture();
   await (await open()).close();
@@ -188,8 +214,8 @@ test('composer: a rung of an earlier epoch is still served', async () => {
   const { dir, open, seen } = await fixture();
   const composer = await open();
   const [src, scaled] = await composer.beginEpoch(input('src', '720'));
-  write(src, 0, 4);
-  write(scaled, 0, 4);
+  write(src, 0, 2);
+  write(scaled, 0, 2);
   const [small] = await composer.beginEpoch(input('src'));
   write(small, 1, 2);
   await composer.poll();

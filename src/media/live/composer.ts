@@ -171,7 +171,8 @@ class StreamComposer implements Composer {
 
   latest(): LatestSegment | null {
     for (const slot of this.#state.slots.toReversed()) {
-      const [rung] = Object.entries(slot.rungs).findLast(([, { isOpen }]) => !isOpen) ?? [];
+      const [rung] =
+        Object.entries(slot.rungs).findLast(([, held]) => !held.isOpen && !held.isDependent) ?? [];
       if (rung === undefined) continue;
       const folder = join(this.#options.dir, slot.epoch);
       return { folder, initFile: `${rung}/init.mp4`, file: `${rung}/${slot.file}`, startMs: slot.startMs };

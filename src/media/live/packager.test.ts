@@ -149,10 +149,12 @@ test('packager: source and scaled rungs play over HTTP, with the codecs that the
 test('packager: the frames of all rungs have the same times', async () => {
   const { liveDir, packager, segments } = await fixture({ width: 854, height: 480 }, { maxRungs: 1 });
   packager.start();
-  const { segments: listed } = await segments('src', 2);
+  const { segments: listed } = await segments('src', 3);
+  // The first two share the frames up to the second keyframe.
+  const [, , whole] = listed;
   const times = async (rung: string): Promise<string[]> => {
-    const folder = join(liveDir, 's1', listed[1]?.epoch ?? '', rung);
-    const files = ['init.mp4', listed[1]?.file ?? ''].map((file) => join(folder, file));
+    const folder = join(liveDir, 's1', whole?.epoch ?? '', rung);
+    const files = ['init.mp4', whole?.file ?? ''].map((file) => join(folder, file));
     const args = [
       '-v',
       'error',

@@ -34,6 +34,8 @@ export interface MediaPlaylist {
   lowLatency?: LowLatency;
   /** The segment that would come next, as far as it is there. */
   open?: PublicSegment;
+  /** One of them begins without a keyframe. */
+  isDependent?: true;
 }
 
 /** How far another rendition is (EXT-X-RENDITION-REPORT). */
@@ -90,7 +92,8 @@ export function renderMediaPlaylist(playlist: MediaPlaylist, options: RenderOpti
 }
 
 function header(playlist: MediaPlaylist, skipped: number): string[] {
-  const { targetDuration, segments, lowLatency } = playlist;
+  const { targetDuration, segments, lowLatency, isDependent } = playlist;
+  const startSec = isDependent ? lastKeyframe(playlist) : null;
   return [
     '#EXTM3U',
     // Only EXT-X-SKIP asks for more.
@@ -99,9 +102,25 @@ function header(playlist: MediaPlaylist, skipped: number): string[] {
     ...(lowLatency === undefined ? [] : lowLatencyLines(lowLatency, targetDuration)),
     `#EXT-X-MEDIA-SEQUENCE:${segments[0]?.seq ?? playlist.nextSeq}`,
     `#EXT-X-DISCONTINUITY-SEQUENCE:${segments[0]?.disc ?? playlist.disc}`,
-    '#EXT-X-INDEPENDENT-SEGMENTS',
+    ...(isDependent ? [] : ['#EXT-X-INDEPENDENT-SEGMENTS']),
+    ...(startSec === null ? [] : [`#EXT-X-START:TIME-OFFSET=${seconds(startSec)}`]),
     ...(skipped > 0 ? [`#EXT-X-SKIP:SKIPPED-SEGMENTS=${skipped}`] : []),
   ];
+}
+
+/**
+ * Where the last segment begins that begins with a keyframe, in seconds, while others follow it that do not: nobody can
+ * begin there. null when none follows.
+ */
+function lastKeyframe({ segments, open }: MediaPlaylist): number | null {
+  let atSec = 0;
+  let found: { atSec: number; isLast: boolean } | null = null;
+  for (const { durationSec, parts } of open === undefined ? segments : [...segments, open]) {
+    if (parts?.[0]?.isIndependent ?? true) found = { atSec, isLast: true };
+    else if (found !== null) found.isLast = false;
+    atSec += durationSec;
+  }
+  return found === null || found.isLast ? null : found.atSec;
 }
 
 /** How many segments a delta update leaves out (draft-pantos-hls-rfc8216bis 6.2.5.1). */
@@ -215,6 +234,7 @@ export function parseMediaPlaylist(text: string): MediaPlaylist | null {
     disc,
     ...(lowLatency === null ? {} : { lowLatency }),
     ...(open === undefined ? {} : { open }),
+    ...(text.includes('#EXT-X-INDEPENDENT-SEGMENTS') ? {} : { isDependent: true }),
   };
 }
 

@@ -28,6 +28,8 @@ interface Current {
   index: number;
   startSec: number;
   file: FileHandle;
+  /** It ends at the next keyframe, however soon that comes. */
+  isDependent: boolean;
   /** Nobody sees it: its place has left the window. */
   isLate: boolean;
 }
@@ -40,8 +42,8 @@ export const UNFINISHED = '.part';
  * the segment, or the segment would last a whole keyframe interval more.
  */
 const CUT_TOLERANCE_SECONDS = 0.05;
-/** Players begin when there is a whole segment: the first is as short as its keyframes allow. */
-const FIRST_SEGMENT_SECONDS = 1;
+/** Players begin when there is a whole segment: the first does not wait for the second keyframe. */
+const FIRST_SEGMENT_SECONDS = 0.75;
 /** A gap between two fragments is no part of the segment. */
 const GAP_SECONDS = 1;
 const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
@@ -78,7 +80,9 @@ class RungWriter implements SegmentWriter {
       isIndependent: piece.isIndependent,
     };
     current.isLate = addPart(state, epoch, { rung: this.rung, index: current.index }, part, nowMs) === null;
-    return begins;
+    const isFirst = current.index === 0 && lasts(current, this.#endSec, FIRST_SEGMENT_SECONDS);
+    if (isFirst) await this.#finish(this.#endSec);
+    return begins || isFirst;
   }
 
   async end(): Promise<void> {
@@ -94,17 +98,23 @@ class RungWriter implements SegmentWriter {
   }
 
   #isCut(current: Current, { startSec, isIndependent }: Fragment): boolean {
-    const leastSec = current.index === 0 ? FIRST_SEGMENT_SECONDS : this.#options.segmentSeconds;
-    return isIndependent && startSec - current.startSec >= leastSec - CUT_TOLERANCE_SECONDS;
+    const leastSec = current.isDependent ? 0 : this.#options.segmentSeconds;
+    return isIndependent && lasts(current, startSec, leastSec);
   }
 
-  async #next({ startSec }: Fragment): Promise<void> {
+  async #next({ startSec, isIndependent }: Fragment): Promise<void> {
     const isGap = Math.abs(startSec - this.#endSec) > GAP_SECONDS;
     await this.#finish(isGap ? undefined : startSec);
     const index = this.#nextIndex;
     this.#nextIndex += 1;
     const path = this.#pathOf(index);
-    this.#current = { index, startSec, file: await open(path + UNFINISHED, NEW), isLate: false };
+    this.#current = {
+      index,
+      startSec,
+      isDependent: !isIndependent,
+      file: await open(path + UNFINISHED, NEW),
+      isLate: false,
+    };
   }
 
   /** @param nextSec where the next one begins: the end of this one. */
@@ -124,4 +134,8 @@ class RungWriter implements SegmentWriter {
   #pathOf(index: number): string {
     return join(this.#options.folder, this.rung, segmentFile(index));
   }
+}
+
+function lasts(current: Current, endSec: number, leastSec: number): boolean {
+  return endSec - current.startSec >= leastSec - CUT_TOLERANCE_SECONDS;
 }

@@ -22,6 +22,8 @@ const SlotRung = Type.Object({
   parts: Type.Optional(Type.Array(Part)),
   /** More of it is to come. */
   isOpen: Type.Optional(Type.Literal(true)),
+  /** It begins without a keyframe. */
+  isDependent: Type.Optional(Type.Literal(true)),
 });
 
 const Slot = Type.Object({

@@ -32,7 +32,7 @@ export function addPart(
   const observedMs = nowMs - part.durationSec * 1000;
   const slot = slotOf(state, epoch, place.index) ?? beginSlot(state, epoch, place.index, observedMs);
   if (slot === null) return null;
-  const held = slot.rungs[place.rung] ?? { durationSec: 0, bytes: 0, parts: [], isOpen: true };
+  const held = slot.rungs[place.rung] ?? beginRung(part);
   held.durationSec += part.durationSec;
   held.bytes += part.bytes;
   held.parts?.push(part);
@@ -46,6 +46,13 @@ export function addPart(
   if (lowLatency && part.durationSec > lowLatency.partTargetSec)
     lowLatency.partTargetSec = Math.ceil(part.durationSec * 1000) / 1000;
   return slot;
+}
+
+function beginRung({ isIndependent }: LivePart): LiveSlot['rungs'][string] {
+  return {
+    ...{ durationSec: 0, bytes: 0, parts: [], isOpen: true },
+    ...(isIndependent ? {} : { isDependent: true }),
+  };
 }
 
 /** Nothing is added to the segment any more. @param durationSec as the next one tells it; the sum of the parts else. */
@@ -135,12 +142,14 @@ function windowSlots(state: LiveState): LiveSlot[] {
 export function mediaPlaylistOf(state: LiveState, rung: string): MediaPlaylist {
   const segments: PublicSegment[] = [];
   let open: MediaPlaylist['open'];
+  let isDependent = false;
   const slots = windowSlots(state);
   for (const slot of slots) {
     const source = rungInSlot(state, slot, rung);
     const held = slot.rungs[source];
     if (held === undefined) break;
     const segment = publicSegment(slot, source, held);
+    isDependent ||= held.isDependent ?? false;
     if (!held.isOpen) segments.push(segment);
     else {
       open = segment;
@@ -156,6 +165,7 @@ export function mediaPlaylistOf(state: LiveState, rung: string): MediaPlaylist {
     disc,
     ...(state.lowLatency === undefined ? {} : { lowLatency: state.lowLatency }),
     ...(open === undefined ? {} : { open }),
+    ...(isDependent ? { isDependent } : {}),
   };
 }
 
