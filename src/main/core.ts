@@ -9,7 +9,7 @@ import { discountCodeEvents } from '../features/discount-codes/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
 import { payoutEvents } from '../features/ledger/index.ts';
 import type { Mailbox } from '../features/mail/index.ts';
-import { type Payments, paymentEvents } from '../features/payments/index.ts';
+import { forgetCustomersJob, type Payments, paymentEvents } from '../features/payments/index.ts';
 import { productEvents } from '../features/products/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
 import { restreamEvents } from '../features/restreams/index.ts';
@@ -100,7 +100,7 @@ export const coreDeclarations: Declarations = {
     ...followerEvents,
     ...changelogEvents,
   ],
-  jobs: [...processingJobs, recordingJob, roomRecordingJob, cohortMovedJob],
+  jobs: [...processingJobs, recordingJob, roomRecordingJob, cohortMovedJob, forgetCustomersJob],
 };
 
 /** Keeps the part, and hands on what it gives. */

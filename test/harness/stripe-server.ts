@@ -105,7 +105,8 @@ class FakeStripe implements StripeServer {
     const { method, path } = call;
     const [, noun = '', id, verb] =
       /^\/v1\/((?:checkout\/)?[a-z_]+)(?:\/([^/]+))?(?:\/([a-z_]+))?$/.exec(path) ?? [];
-    if (method === 'GET' && id === 'search') return this.#search(call.params);
+    if (method === 'GET' && id === 'search') return this.#search(noun, call.params);
+    if (method === 'DELETE') return this.#delete(id ?? '');
     if (path === '/v1/balance') {
       return ok({ object: 'balance', available: [{ currency: 'usd', amount: this.available }], pending: [] });
     }
@@ -265,10 +266,14 @@ class FakeStripe implements StripeServer {
     return ok(Object.assign(session, { status: 'expired', url: null }));
   }
 
-  #search({ query }: Params): Reply {
+  #delete(id: string): Reply {
+    return this.#objects.delete(id) ? ok({ id, deleted: true }) : missing(id);
+  }
+
+  #search(noun: string, { query }: Params): Reply {
     const [, name = '', value] = /^metadata\['(\w+)'\]:'([^']*)'$/.exec(text(query ?? '')) ?? [];
     const found = [...this.#objects.values()].filter(
-      ({ object, metadata }) => object === 'payment_intent' && isThing(metadata) && metadata[name] === value,
+      ({ object, metadata }) => `${object}s` === noun && isThing(metadata) && metadata[name] === value,
     );
     return ok({ object: 'search_result', has_more: false, data: found });
   }

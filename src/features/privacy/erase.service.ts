@@ -5,7 +5,7 @@ import type { BlobStore } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { ERASED } from './holdings.ts';
-import { erasePerson, overwriteBooks, type Person } from './person.repository.ts';
+import { erasePerson, type ForgetCustomers, overwriteBooks, type Person } from './person.repository.ts';
 import * as repository from './repository.ts';
 import { deleteRows, rowsOf, type Subject } from './rows.repository.ts';
 
@@ -23,6 +23,7 @@ export interface EraseDeps {
   leaveTeam(userId: string, accountId: string): Promise<void>;
   unfollowAll(accountId: string): Promise<void>;
   forgetSubscriber(email: string): Promise<void>;
+  forgetCustomers: ForgetCustomers;
   /** Jobs whose payload names one of these are gone. */
   forgetJobs(ids: readonly string[], except: string): Promise<void>;
   /** What is remembered of accounts is read again, on every node. */
@@ -55,9 +56,9 @@ export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string 
     // What was on its way when it began is there now: once more, until nothing is found.
     while (await eraseRows(deps, subject, jobId)) signal.throwIfAborted();
     await eraseMedia(deps, subject);
-    await erasePerson(db, person);
+    await db.transaction().execute((tx) => erasePerson(tx, person, deps.forgetCustomers));
     await db.transaction().execute(async (tx) => {
-      await overwriteBooks(tx, subject);
+      await overwriteBooks(tx, subject, deps.forgetCustomers);
       await accounts.bury(tx, accountId);
       await repository.finish(tx, accountId, clock.now());
       await confirm(tx);

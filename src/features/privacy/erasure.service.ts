@@ -7,7 +7,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import { erasureJob } from './jobs.ts';
 import { deletedMail } from './mails.ts';
-import { erasePerson } from './person.repository.ts';
+import { erasePerson, type ForgetCustomers } from './person.repository.ts';
 import type { Running } from './repository.ts';
 import * as repository from './repository.ts';
 
@@ -59,6 +59,7 @@ export interface ErasureDeps {
   };
   /** Subscribers of every list who have this address leave it. */
   forgetSubscriber(email: string): Promise<void>;
+  forgetCustomers: ForgetCustomers;
   publicUrl: string;
 }
 
@@ -94,7 +95,8 @@ export function createErasure(deps: ErasureDeps): Erasure {
       }
       refuseRunning(await repository.countRunning(db, { accountId: '', email }));
       await deps.forgetSubscriber(email);
-      await db.transaction().execute((tx) => erasePerson(tx, { email, ids: [], username: null, name: null }));
+      const person = { email, ids: [], username: null, name: null };
+      await db.transaction().execute((tx) => erasePerson(tx, person, deps.forgetCustomers));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db, Tx } from '../../platform/db/index.ts';
+import type { Tx } from '../../platform/db/index.ts';
 import { deleteRows, overwriteRows, rowsOf, type Subject } from './rows.repository.ts';
 
 /** A person as rows of others name them. */
@@ -16,8 +16,22 @@ export interface Person {
 /** What takes the place of an address: unique by the id of the row, and reaches nobody (RFC 2606). */
 const NOWHERE = '@erased.invalid';
 
+/** Asks the payment provider to forget customers, once the transaction commits. */
+export type ForgetCustomers = (
+  tx: Tx,
+  customers: readonly { id: string; ref: string | null }[],
+) => Promise<void>;
+
 /** Customers lose everything but the id that the books know. */
-async function overwriteCustomers(db: Db, condition: RawBuilder<boolean>): Promise<void> {
+async function overwriteCustomers(
+  db: Tx,
+  condition: RawBuilder<boolean>,
+  forget: ForgetCustomers,
+): Promise<void> {
+  const known = await sql<{ id: string; ref: string | null }>`select id, provider_ref as ref
+    from ${sql.table('customer')} where ${condition} and provider is distinct from 'SANDBOX'
+    and email <> id || ${NOWHERE} order by id for update`.execute(db);
+  await forget(db, known.rows);
   const ids = sql<boolean>`customer_id in (select id from ${sql.table('customer')} where ${condition})`;
   await deleteRows(db, 'member_session', ids);
   await deleteRows(db, 'member_link', ids);
@@ -31,8 +45,8 @@ async function overwriteCustomers(db: Db, condition: RawBuilder<boolean>): Promi
 }
 
 /** What has to stay of payments names nobody any more, and says nothing that somebody wrote. */
-export async function overwriteBooks(tx: Tx, subject: Subject): Promise<void> {
-  await overwriteCustomers(tx, rowsOf('customer', subject));
+export async function overwriteBooks(tx: Tx, subject: Subject, forget: ForgetCustomers): Promise<void> {
+  await overwriteCustomers(tx, rowsOf('customer', subject), forget);
   await overwriteRows(
     tx,
     'payment',
@@ -48,10 +62,10 @@ export async function overwriteBooks(tx: Tx, subject: Subject): Promise<void> {
 }
 
 /** What buyers, subscribers and guests of others have left there under an address. */
-export async function erasePerson(db: Db, person: Person): Promise<void> {
+export async function erasePerson(db: Tx, person: Person, forget: ForgetCustomers): Promise<void> {
   const { email } = person;
   const is = (column: string) => sql<boolean>`${sql.ref(column)} = ${email}`;
-  await overwriteCustomers(db, is('email'));
+  await overwriteCustomers(db, is('email'), forget);
   await overwriteRows(
     db,
     'booking',
@@ -77,7 +91,7 @@ export async function erasePerson(db: Db, person: Person): Promise<void> {
 }
 
 /** Logs in which others were told of the person. */
-async function eraseMentions(db: Db, { email, ids, username, name }: Person): Promise<void> {
+async function eraseMentions(db: Tx, { email, ids, username, name }: Person): Promise<void> {
   const said = (column: string) => sql<boolean>`(${contains(column, ids)} or ${saysAddress(column, email)})`;
   const named = (column: string) =>
     username === null ? said(column) : sql<boolean>`(${said(column)} or ${saysUsername(column, username)})`;

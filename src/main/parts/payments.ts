@@ -3,13 +3,16 @@ import type { Ledger } from '../../features/ledger/index.ts';
 import type { Mailbox } from '../../features/mail/index.ts';
 import {
   type CardService,
+  type CustomerForgetting,
   createCardService,
   createConnectAccounts,
+  createCustomerForgetting,
   createPaymentMails,
   createPayments,
   createPurchases,
   createSandbox,
   createStripe,
+  forgetCustomersJob,
   type Payments,
   type Providers,
   paymentDisputeClosed,
@@ -48,6 +51,7 @@ interface Needs extends Base {
 interface Gives {
   payments: Payments;
   cards: CardService;
+  customerForgetting: CustomerForgetting;
   payment: typeof payment;
   /** Where simulations have a bank. */
   sandbox: Sandbox;
@@ -73,6 +77,7 @@ export function paymentsPart(base: Needs): Built<Gives> {
     await Promise.all([sandbox.ping(), stripe?.ping()]);
   };
   const cards = createCardService({ ...base, providers }, sandbox);
+  const customerForgetting = createCustomerForgetting({ ...base, providers });
   const connected = createConnectAccounts({ ...base, providers, publicUrl });
   const payments: Payments = createPayments({
     ...base,
@@ -89,13 +94,14 @@ export function paymentsPart(base: Needs): Built<Gives> {
   const emailOf = async (accountId: string) => (await accounts.byId(accountId)).email;
   const deps = { purchases, accounts: connected, emailOf, cursors };
   return {
-    gives: { payments, cards, payment, sandbox, pingProviders },
+    gives: { payments, cards, customerForgetting, payment, sandbox, pingProviders },
     part: {
       routes: () => [...purchaseRoutes(deps), ...paymentRoutes(deps)],
       pages: ({ assets }) => [
         sandboxPages({ sandbox, assets }),
         ...(stripe === null ? [] : [stripeWebhookPage({ stripe, hints: payments.hints })]),
       ],
+      jobs: () => [{ job: forgetCustomersJob, concurrency: 1, run: customerForgetting.run }],
       consumers: createPaymentMails({ ...base, publicUrl }),
       tasks: () => [
         { name: 'what Stripe told', everyMs: 10 * EVERY.minute, run: () => payments.hints.catchUp() },

@@ -22,7 +22,7 @@ export const privacy: Noun = {
   jobs: [erasureJob, exportJob],
   commands: privacyCommands,
   build(core) {
-    const { db, apiKeys, auth, team, follows, config } = core;
+    const { db, apiKeys, auth, team, follows, config, customerForgetting } = core;
     const subscribers = createSubscribers({
       ...core,
       links: createLinks({ ...core, publicUrl: config.PUBLIC_URL }),
@@ -35,6 +35,7 @@ export const privacy: Noun = {
     const erasure = createErasure({
       ...core,
       forgetSubscriber,
+      forgetCustomers: customerForgetting.enqueue,
       signIns: {
         confirmPassword: auth.confirmPassword,
         endAll: (tx, id) => auth.signIns.endAll(tx, id, { tokenId: null, sessionId: null }),
@@ -65,6 +66,7 @@ export const privacy: Noun = {
             ...core,
             forget,
             forgetSubscriber,
+            forgetCustomers: customerForgetting.enqueue,
             leaveTeam: (userId, accountId) => team.leave(userId, accountId),
             unfollowAll: (accountId) => follows.endAll(accountId),
             forgetJobs: (ids, except) => forgetNaming(db, ids, except),

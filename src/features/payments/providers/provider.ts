@@ -246,6 +246,8 @@ export interface PaymentProvider {
   /** Pays out of an account at once, beside what the provider does by itself. */
   payOut(request: PayOutRequest): Promise<PayOutAnswer>;
   fetchMethod(object: ObjectHandle): Promise<FetchedMethod | null>;
+  /** Deletes what it keeps of a customer, whose cards go along. Payments stay, as the law wants them. */
+  forgetCustomer(customer: Pick<Payer, 'id' | 'ref'>): Promise<void>;
 }
 
 /** The provider cannot be reached, answers with an error of its own, or too late: nothing is known. */

@@ -55,7 +55,7 @@ export function createSandbox(deps: Deps): Sandbox {
 
 type Charging = Pick<
   PaymentProvider,
-  'charge' | 'chargeSaved' | 'saveMethod' | 'look' | 'cancel' | 'refund' | 'recover'
+  'charge' | 'chargeSaved' | 'saveMethod' | 'look' | 'cancel' | 'refund' | 'recover' | 'forgetCustomer'
 >;
 
 function charging(deps: Deps): Charging {
@@ -84,6 +84,8 @@ function charging(deps: Deps): Charging {
     refund: (request) => refund(deps, request),
     // It has one account for everybody.
     recover: () => Promise.resolve(true),
+    // Its rows know nobody but by our id.
+    forgetCustomer: () => Promise.resolve(),
   };
 }
 

@@ -90,6 +90,10 @@ test('Stripe takes what is sent for a payment', { skip }, async () => {
   await stripe.cancel({ ...handle, ref: 'cs_1' });
 });
 
+test('and for a customer that is forgotten', { skip }, async () => {
+  await stripe.forgetCustomer({ id: 'cus_ours', ref: 'cus_1' });
+});
+
 test('and for everything that is fetched', { skip }, async () => {
   const of = (ref: string) => ({ ref, accountRef: 'acct_1' });
   assert.notEqual(await stripe.fetchPayment(of('pi_1')), null);

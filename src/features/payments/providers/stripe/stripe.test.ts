@@ -234,3 +234,14 @@ test('what is told is checked, and is no more than a hint', async () => {
   clock.advance(301_000);
   assert.equal(await told(body, signature), null, 'too old: it may be a replay');
 });
+
+test('a customer is forgotten by every object that was made of them, and once more', async () => {
+  await stripe.charge(charge());
+  const mine = { id: `cus_${number}`, ref: null };
+  const found = () => server.calls.filter(({ method }) => method === 'DELETE').length;
+  await stripe.forgetCustomer(mine);
+  assert.equal(found(), 1);
+  await stripe.forgetCustomer(mine);
+  assert.equal(found(), 1);
+  await stripe.forgetCustomer({ ...mine, ref: 'cus_gone' });
+});

@@ -5,7 +5,6 @@ import { once } from '../../../../kernel/once.ts';
 import type {
   Answer,
   ChargeRequest,
-  Payer,
   PaymentHandle,
   PaymentProvider,
   RefundAnswer,
@@ -16,6 +15,7 @@ import type {
 import { accounts } from './accounts.ts';
 import { CUSTOMER, KEY, LED, methodOf, ofDispute, ofIntent, ofRefund, ofSession, whole } from './answers.ts';
 import { answered, type Client, known, refusalOf } from './asking.ts';
+import { customerOf, forgetting } from './customers.ts';
 import { hintOf, TOLD } from './hints.ts';
 import { payouts } from './payouts.ts';
 import { transfers } from './transfers.ts';
@@ -61,6 +61,7 @@ export function createStripe(settings: StripeSettings): PaymentProvider {
     ...accounts(client),
     ...payouts(client),
     ...transfers(client),
+    ...forgetting(client),
     async readWebhook(rawBody, headers) {
       const signature = headers['stripe-signature'];
       if (typeof signature !== 'string') return null;
@@ -137,14 +138,6 @@ async function attempt(ask: () => Promise<Answer>): Promise<Answer> {
   } catch (error) {
     return refusalOf(error);
   }
-}
-
-/** One for each of our customers, whichever payment is their first. */
-async function customerOf(stripe: Stripe, { id, email, ref }: Payer): Promise<string> {
-  if (ref !== null) return ref;
-  const params = { email, metadata: { [CUSTOMER]: id } };
-  const made = await stripe.customers.create(params, { idempotencyKey: `customer:${id}` });
-  return made.id;
 }
 
 /** Where the money goes: to the creator, but for the fee. */

@@ -1,0 +1,11 @@
+import Type from 'typebox';
+import { defineJob } from '../../jobs/job.ts';
+
+/** Erased customers are forgotten by the provider as well. It may be out of reach for days. */
+export const forgetCustomersJob = defineJob({
+  name: 'payment.forget-customers',
+  payload: Type.Object({
+    customers: Type.Array(Type.Object({ id: Type.String(), ref: Type.Union([Type.String(), Type.Null()]) })),
+  }),
+  retrySec: [60, 600, 3600, 21_600, 86_400, 86_400, 86_400],
+});
