@@ -22,6 +22,12 @@ export function processorSeconds(pid: number): number {
   return [...processes].reduce((sum, [one, { seconds }]) => (isBelow(one) ? sum + seconds : sum), 0);
 }
 
+/** Processor time in seconds of all threads of one process, since it began. */
+export function ownSeconds(pid: number): number {
+  const [user, system] = statOf(String(pid)).slice(11, 13);
+  return (Number(user) + Number(system)) / TICKS_PER_SEC;
+}
+
 /** What follows the name; nothing of a process that has ended. */
 function statOf(pid: string): string[] {
   try {

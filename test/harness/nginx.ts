@@ -7,6 +7,8 @@ import { until } from './wait.ts';
 
 export interface RunningNginx {
   url: string;
+  /** What the directives call `/var/cache/nginx`. */
+  dir: string;
   close(): Promise<void>;
 }
 
@@ -15,8 +17,8 @@ export function hasNginx(): boolean {
   return spawnSync('nginx', ['-v'], { stdio: 'ignore' }).status === 0;
 }
 
-/** Starts nginx with these directives in its one server, without a trace outside of its folder. */
-export async function startNginx(server: string): Promise<RunningNginx> {
+/** Starts nginx with these directives in its one server, and around it, without a trace outside of its folder. */
+export async function startNginx(server: string, http = ''): Promise<RunningNginx> {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-nginx-'));
   const port = await freePort();
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -24,13 +26,15 @@ export async function startNginx(server: string): Promise<RunningNginx> {
   );
   // As root it would give up the right to read the folders of the tests.
   const user = process.getuid?.() === 0 ? 'user root; ' : '';
-  const config = `${user}daemon off; worker_processes 1; pid ${join(dir, 'pid')}; error_log ${join(dir, 'error.log')};
-events { worker_connections 1024; }
+  const config =
+    `${user}daemon off; worker_processes 1; pid ${join(dir, 'pid')}; error_log ${join(dir, 'error.log')};
+events { worker_connections 8192; }
 http {
   access_log off; keepalive_requests 10000000; sendfile on; tcp_nopush on; ${temporary.join(' ')}
   types { video/iso.segment m4s; video/mp4 mp4; image/jpeg jpg; }
+  ${http}
   server { listen 127.0.0.1:${port}; ${server} }
-}`;
+}`.replaceAll('/var/cache/nginx', dir);
   await writeFile(join(dir, 'nginx.conf'), config);
   const child = spawn('nginx', ['-p', dir, '-c', join(dir, 'nginx.conf')], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -41,6 +45,7 @@ http {
   if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}`);
   return {
     url,
+    dir,
     async close() {
       child.kill('SIGTERM');
       await ended;

@@ -55,6 +55,21 @@ test('of what was before the start one segment is shown, and the others cannot b
   assert.equal((await stream.get(`e1/src/s_000000.m4s${preview}`)).status, 200, 'the owner sees them');
 });
 
+test('a cache in front keeps for a second what is for everybody, and nothing else', async () => {
+  const kept = async (stream: Awaited<ReturnType<typeof packaged>>, path: string) =>
+    (await stream.get(path)).headers.get('x-accel-expires');
+  const open = await packaged();
+  await open.act('start');
+  assert.deepEqual(await Promise.all(FILES.map((path) => kept(open, path))), [null, '1', '1', '1']);
+  assert.equal(await kept(open, 'e1/src/s_000001.m4s'), null, 'a refusal');
+  await open.act('stop');
+  assert.equal(await kept(open, 'src/index.m3u8'), null, 'the rest is for who was watching');
+  const closed = await packaged({ visibility: 'PRIVATE' });
+  await closed.act('start');
+  const token = new URL(String(await closed.read('playbackUrl'))).search;
+  for (const path of FILES) assert.equal(await kept(closed, path + token), null, path);
+});
+
 test('HEAD, ranges and validators; a range that cannot be has no body either', async () => {
   const stream = await packaged();
   await stream.act('start');

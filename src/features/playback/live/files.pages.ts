@@ -49,6 +49,13 @@ const SETTLED_MS = { withSignal: 6000, withoutSignal: 2000 };
 /** What is wrong with the signal, for its owner: the preview page shows it. */
 const ISSUES_HEADER = 'x-signal-issues';
 
+/**
+ * nginx keeps what is for everybody for a second, whatever browsers are told, and asks once for all who wait
+ * (docs/guides/playback.md#nginx-before-broadcasts): a second, because nothing may be shown for long after a stop.
+ */
+const CACHE_HEADER = 'x-accel-expires';
+const CACHE_SEC = '1';
+
 /** What a viewer may see: nothing, the broadcast since it went live, its rest, or all that the encoder sends. */
 type View = {
   stream: StreamSnapshot;
@@ -131,6 +138,8 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
       viewers.seen(stream, { ...watcher, token: tokenMark(view.suffix) }, meet);
       watching.seen(stream.id, watcher);
     }
+    if (isShared(request.params, answer) && !isPrivate && view.ending === undefined)
+      reply.header(CACHE_HEADER, CACHE_SEC);
     countSent(sentBytes, view.stream, reply, answer);
     return sendFile(reply, answer);
   };
@@ -208,6 +217,11 @@ function badRequest(reply: FileReply): FileReply {
 
 function watcherOf({ ip, headers }: FileOfStream, token: string): Watcher {
   return { ip, userAgent: headers['user-agent'] ?? '', token };
+}
+
+/** Playlists of media, and media: the master playlist says at once that a broadcast is over. */
+function isShared({ rung }: Partial<Params>, { status }: FileReply): boolean {
+  return rung !== undefined && status === 200;
 }
 
 function isWatching({ rung, file }: Partial<Params>, { status }: FileReply): boolean {

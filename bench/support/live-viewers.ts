@@ -1,0 +1,78 @@
+import { Agent, get } from 'node:http';
+
+/** Whom to watch, how many, and for how long: what the process is told. */
+export interface ViewersOrder {
+  /** Address of a media playlist. */
+  playlist: string;
+  count: number;
+  seconds: number;
+}
+
+/** What the players saw. */
+export interface ViewersReport {
+  requests: number;
+  failures: number;
+  parts: number;
+  /** How long after the first of them each had the playlist with a new part, in milliseconds. */
+  p50Ms: number;
+  p95Ms: number;
+}
+
+const agent = new Agent({ keepAlive: true });
+/** When the first player saw a part. */
+const firstMs = new Map<string, number>();
+const delays: number[] = [];
+const parts = new Set<string>();
+let [requests, failures] = [0, 0];
+
+function read(address: string): Promise<string | null> {
+  requests += 1;
+  return new Promise((resolve) => {
+    const request = get(address, { agent }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () =>
+        resolve(answer.statusCode === 200 ? Buffer.concat(chunks).toString('latin1') : null),
+      );
+    });
+    request.on('error', () => resolve(null));
+  });
+}
+
+/** What comes next, and the address of the newest part. */
+function edgeOf(text: string): { query: string; key: string; part: string | null } {
+  const first = Number(/MEDIA-SEQUENCE:(\d+)/.exec(text)?.[1] ?? 0);
+  const whole = text.match(/^#EXTINF/gm)?.length ?? 0;
+  const rest = text.slice(Math.max(0, text.lastIndexOf('#EXTINF')));
+  const uris = [...rest.matchAll(/^#EXT-X-PART:.*URI="([^"]+)"/gm)].map(([, uri]) => uri);
+  const key = `_HLS_msn=${first + whole}&_HLS_part=${uris.length}`;
+  return { query: `?${key}`, key, part: uris.at(-1) ?? null };
+}
+
+/** A player of parts: waits for the next one, loads it, and so on. */
+async function watch(playlist: string, untilMs: number): Promise<void> {
+  let query = '';
+  while (performance.now() < untilMs) {
+    const text = await read(playlist + query);
+    if (text === null) failures += 1;
+    if (text === null) continue;
+    const edge = edgeOf(text);
+    const nowMs = performance.now();
+    const first = firstMs.get(edge.key) ?? nowMs;
+    firstMs.set(edge.key, first);
+    if (query !== '') delays.push(nowMs - first);
+    query = edge.query;
+    if (edge.part === null) continue;
+    parts.add(edge.part);
+    if ((await read(new URL(edge.part, playlist).href)) === null) failures += 1;
+  }
+}
+
+process.once('message', async ({ playlist, count, seconds }: ViewersOrder) => {
+  const untilMs = performance.now() + seconds * 1000;
+  await Promise.all(Array.from({ length: count }, () => watch(playlist, untilMs)));
+  const sorted = delays.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  const report: ViewersReport = { requests, failures, parts: parts.size, p50Ms: at(0.5), p95Ms: at(0.95) };
+  process.send?.(report, () => process.disconnect?.());
+});

@@ -1,0 +1,131 @@
+/**
+ * Players of parts on one api process: `node bench/viewers.ts [seconds]` (20 unless told; a minute and a half in all). 500 of them,
+ * the same beside one that reads nothing of what it asks for, and 1,000 behind nginx as docs/guides/playback.md sets it up; then
+ * what is still shown after a stop. The players are a process of their own.
+ */
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasNginx, startNginx } from '../test/harness/nginx.ts';
+import { createPartner } from '../test/harness/partner.ts';
+import { startPlatform } from '../test/harness/platform.ts';
+import { until } from '../test/harness/wait.ts';
+import type { ViewersOrder, ViewersReport } from './support/live-viewers.ts';
+import { ownSeconds } from './support/processes.ts';
+import { report } from './support/report.ts';
+
+const SECONDS = Number(process.argv.find((word) => /^\d+$/.test(word)) ?? 20);
+const PLAYERS = 500;
+const BEHIND_NGINX = 1000;
+const MODE = 'STANDARD';
+
+async function watch(order: ViewersOrder): Promise<ViewersReport> {
+  const child = fork(join(import.meta.dirname, 'support/live-viewers.ts'));
+  const answer = new Promise<ViewersReport>((resolve) => child.once('message', resolve));
+  child.send(order);
+  const seen = await answer;
+  if (child.exitCode === null) await once(child, 'exit');
+  return seen;
+}
+
+async function measure(name: string, order: ViewersOrder, pid: number): Promise<ViewersReport> {
+  const before = ownSeconds(pid);
+  const seen = await watch(order);
+  const cpu = ((ownSeconds(pid) - before) / seen.requests) * 1e6;
+  report({ name: `${name}: processor time a request`, value: cpu, unit: 'µs', target: '<= 1000' });
+  const { p50Ms, p95Ms, failures } = seen;
+  report({ name: `${name}: after the first player, p50`, value: p50Ms, unit: 'ms', target: '<= 200' });
+  report({ name: `${name}: after the first player, p95`, value: p95Ms, unit: 'ms', target: '<= 500' });
+  report({ name: `${name}: requests that failed`, value: failures, unit: '', target: '<= 0' });
+  return seen;
+}
+
+/** Asks for the playlist again and again, and reads nothing. */
+function readNothing(address: string): () => void {
+  const { hostname, port, pathname, host } = new URL(address);
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  socket.on('error', () => {});
+  for (let n = 0; n < 5000; n += 1) socket.write(`GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  return () => socket.destroy();
+}
+
+/** Milliseconds from now until each address is refused, to players that have never asked before. */
+async function shownFor(addresses: readonly string[]): Promise<number> {
+  const fromMs = performance.now();
+  let lastMs = fromMs;
+  while (performance.now() - fromMs < 5000) {
+    const headers = { 'user-agent': `viewer ${performance.now()}` };
+    const answers = await Promise.all(addresses.map((address) => fetch(address, { headers })));
+    await Promise.all(answers.map((answer) => answer.arrayBuffer()));
+    if (answers.some(({ ok }) => ok)) lastMs = performance.now();
+    await sleep(20);
+  }
+  return lastMs - fromMs;
+}
+
+/** The directives of the guide, for this platform. */
+async function guide(upstream: string): Promise<{ http: string; server: string }> {
+  const text = await readFile(join(import.meta.dirname, '../docs/guides/playback.md'), 'utf8');
+  const [, http = '', server = ''] =
+    /(proxy_cache_path .*;)\n[^`]*?(location \/live\/ \{[^}]*\})/.exec(text) ?? [];
+  return { http, server: server.replaceAll('http://127.0.0.1:8080', upstream) };
+}
+
+const platform = await startPlatform();
+const partner = createPartner(platform);
+const stream = await partner.createStream({ latencyMode: MODE });
+await partner.start(stream.id);
+const sources =
+  '-re -f lavfi -i testsrc2=size=640x360:rate=30 -f lavfi -i sine=frequency=440:sample_rate=48000';
+const codecs = '-c:v libx264 -preset ultrafast -g 60 -b:v 1500k -pix_fmt yuv420p -c:a aac -f flv';
+const camera = spawn(
+  'ffmpeg',
+  [
+    '-v',
+    'error',
+    '-nostdin',
+    ...`${sources} ${codecs}`.split(' '),
+    `rtmp://127.0.0.1:${platform.rtmpPort}/live/${stream.streamKey}`,
+  ],
+  { stdio: 'ignore' },
+);
+try {
+  const pid = platform.process.pid ?? 0;
+  const path = `/live/${stream.id}/src/index.m3u8`;
+  const playlist = platform.url + path;
+  await until(async () => (await (await fetch(playlist)).text()).includes('#EXTINF'), { timeoutMs: 30_000 });
+  const order = { playlist, count: PLAYERS, seconds: SECONDS };
+  await measure(`${PLAYERS} players`, order, pid);
+  const stopReading = readNothing(playlist);
+  await measure(`${PLAYERS} players beside one that reads nothing`, order, pid);
+  stopReading();
+  const addresses = [playlist];
+  const { http, server } = await guide(platform.url);
+  const log = "log_format asked '$uri $upstream_cache_status';";
+  const nginx = hasNginx()
+    ? await startNginx(`access_log /var/cache/nginx/asked asked; ${server}`, http + log)
+    : null;
+  if (nginx !== null) {
+    addresses.push(nginx.url + path);
+    const behind = { playlist: nginx.url + path, count: BEHIND_NGINX, seconds: SECONDS };
+    await measure(`${BEHIND_NGINX} players behind nginx`, behind, pid);
+    const lines = (await readFile(join(nginx.dir, 'asked'), 'utf8')).split('\n');
+    const passed = lines.filter((line) => /\.\d+\.m4s (?!HIT)/.test(line)).map((line) => line.split(' ')[0]);
+    const value = passed.length / new Set(passed).size;
+    report({ name: 'requests a part that nginx passes on', value, unit: '', target: '<= 1.1' });
+  } else process.stdout.write('skipped: players behind nginx; there is no nginx on this machine\n');
+  const shown = addresses.map((address) => shownFor([address]));
+  await partner.stop(stream.id);
+  const [direct = 0, cached = 0] = await Promise.all(shown);
+  report({ name: 'shown after a stop', value: direct, unit: 'ms', target: '<= 2000' });
+  if (nginx !== null)
+    report({ name: 'shown after a stop, by nginx', value: cached, unit: 'ms', target: '<= 2000' });
+  await nginx?.close();
+} finally {
+  camera.kill('SIGKILL');
+  await platform.stop();
+}
