@@ -19,7 +19,12 @@ export interface SimulatedBroadcast {
   mode: 'off' | 'on' | 'empty' | 'frozen' | 'ending' | 'broken';
   /** Answers so far, by status and last part of the path: `200 master.m3u8`. */
   log: string[];
-  start(): void;
+  /** Segments that a playlist has. */
+  window: number;
+  /** How many watch, as playlists say. */
+  viewers: number;
+  /** With `headStart` segments that are there already. */
+  start(headStart?: number): void;
   /** Of the playlist as it is. */
   lastSegment(): string;
   register(app: FastifyInstance): void;
@@ -33,11 +38,13 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
   const names = await readdir(folder);
   const segments = names.filter((name) => name.endsWith('.m4s')).sort();
   let startedAt = 0;
+  let headStart = HEAD_START;
   let frozenAt = HEAD_START;
 
   const send = (reply: FastifyReply, name: string, type: string, body: Buffer | string) => {
     broadcast.log.push(`200 ${name}`);
-    return reply.type(type).header('Cache-Control', 'no-store').send(body);
+    const headers = { 'Cache-Control': 'no-store', 'X-Viewers': broadcast.viewers };
+    return reply.type(type).headers(headers).send(body);
   };
   const refuse = (reply: FastifyReply, name: string) => {
     const status = broadcast.mode === 'broken' ? 503 : 404;
@@ -46,9 +53,9 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
   };
   const mediaPlaylist = () => {
     const elapsed = Math.floor((performance.now() - startedAt) / 1000 / SEGMENT_SEC);
-    if (broadcast.mode === 'on') frozenAt = Math.min(HEAD_START + elapsed, segments.length);
+    if (broadcast.mode === 'on') frozenAt = Math.min(headStart + elapsed, segments.length);
     const last = broadcast.mode === 'empty' ? 0 : frozenAt;
-    const first = Math.max(0, last - WINDOW);
+    const first = Math.max(0, last - broadcast.window);
     return [
       '#EXTM3U',
       '#EXT-X-VERSION:7',
@@ -64,7 +71,10 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
   const broadcast: SimulatedBroadcast = {
     mode: 'off',
     log: [],
-    start() {
+    window: WINDOW,
+    viewers: 0,
+    start(already = HEAD_START) {
+      headStart = already;
       startedAt = performance.now();
       broadcast.mode = 'on';
     },
@@ -80,6 +90,7 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
       app.get('/live/:id/src/index.m3u8', (_request, reply) =>
         isShut() ? refuse(reply, 'index.m3u8') : send(reply, 'index.m3u8', type, mediaPlaylist()),
       );
+      app.get('/live/:id/thumbnail.jpg', (_request, reply) => refuse(reply, 'thumbnail.jpg'));
       app.get<{ Params: { name: string } }>('/live/:id/file/:name', async ({ params }, reply) =>
         isShut() || !names.includes(params.name)
           ? refuse(reply, params.name)

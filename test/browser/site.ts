@@ -123,6 +123,7 @@ export function testStream(changes: Partial<StreamSnapshot> = {}): StreamSnapsho
     liveSince: null,
     ended: null,
     scheduledStartAt: null,
+    viewerCount: 0,
     creator: { username: 'harbourjazz', name: 'Harbour Jazz Club' },
     embedHosts: null,
     video: null,

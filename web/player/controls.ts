@@ -7,6 +7,7 @@ import 'media-chrome/dist/media-volume-range.js';
 import 'media-chrome/dist/media-live-button.js';
 import 'media-chrome/dist/media-loading-indicator.js';
 import 'media-chrome/dist/media-captions-button.js';
+import 'media-chrome/dist/media-cast-button.js';
 import 'media-chrome/dist/media-airplay-button.js';
 import 'media-chrome/dist/media-pip-button.js';
 import 'media-chrome/dist/media-fullscreen-button.js';

@@ -1,8 +1,12 @@
 import './player.css';
 import { type Beacons, createBeacons } from './beacons.ts';
+import { listenToKeys } from './keys.ts';
+import { followLive } from './live-bar.ts';
+import { openPanel } from './panels.ts';
 import { followPlan } from './plan.ts';
 import { createPlayback, type Engine, type EngineEvent, type Phase, type Playback } from './playback.ts';
 import { probe } from './probe.ts';
+import { createReach, type Reach } from './reach.ts';
 import { offerRecording } from './recording.ts';
 import { RenditionList } from './renditions.ts';
 import { createView, type View } from './view.ts';
@@ -18,6 +22,8 @@ declare global {
   interface HTMLElementEventMap {
     /** The broadcast began, stopped, was interrupted…; bubbles. */
     'marquee-phase': CustomEvent<Phase>;
+    /** How many watch the broadcast; bubbles. */
+    'marquee-viewers': CustomEvent<number>;
   }
 }
 
@@ -26,6 +32,7 @@ declare global {
  * is off.
  *
  * - `src`: the master playlist; 404 means that the broadcast is off.
+ * - `poster`: a picture of the last half minute, shown until there is a newer one.
  * - `live`: the broadcast was on when the page was made, so it is loaded without asking first; `ended`: it was over.
  * - `session`: of this viewer, with which the player tells that it plays.
  * - `muted`: begin without sound (embedded players); otherwise only if the browser insists.
@@ -49,6 +56,9 @@ export class MarqueePlayer extends HTMLElement {
   /** Where a video goes on after a reconnection. */
   #positionSec = 0;
   #beacons: Beacons | null = null;
+  #engine: Engine | null = null;
+  #reach: Reach | null = null;
+  #endKeys: (() => void) | null = null;
   #leavePlan: (() => void) | null = null;
   #withdrawRecording: (() => void) | null = null;
   readonly #renditions = new RenditionList();
@@ -78,6 +88,7 @@ export class MarqueePlayer extends HTMLElement {
       isHidden: () => document.hidden,
       random: Math.random,
     });
+    if (this.#reach !== null) this.#endKeys = listenToKeys(this.#reach);
     document.addEventListener('visibilitychange', this.#onWake);
     window.addEventListener('online', this.#onWake);
     this.#countdown = setInterval(() => this.#count(view), COUNTDOWN_MS);
@@ -90,6 +101,7 @@ export class MarqueePlayer extends HTMLElement {
     document.removeEventListener('visibilitychange', this.#onWake);
     window.removeEventListener('online', this.#onWake);
     clearInterval(this.#countdown);
+    this.#endKeys?.();
     this.#offerRecording(false);
     this.#waitForPlan(false);
     this.#playback?.stop();
@@ -120,11 +132,19 @@ export class MarqueePlayer extends HTMLElement {
     // From here on the stage inside says it.
     this.removeAttribute('data-phase');
     const { video, unmute, retry } = view;
+    const isBroadcast = this.#kind === 'broadcast';
+    const facts = () => this.#engine?.facts() ?? null;
+    // media-chrome looks for it there, and before the controls are defined.
+    Object.defineProperty(video, 'videoRenditions', { value: this.#renditions });
+    const hasPicture = () => this.#phase === 'live' || this.#phase === 'interrupted';
+    this.#reach = createReach({ view, isBroadcast, hasPicture, facts, open: openPanel });
+    openByMenu(this.#reach);
+    if (isBroadcast) followLive(view, this.#reach);
     const likesMotion = !matchMedia('(prefers-reduced-motion: reduce)').matches;
-    this.#wantsPlay = likesMotion && (this.#kind === 'broadcast' || this.hasAttribute('autoplay'));
+    this.#wantsPlay = likesMotion && (isBroadcast || this.hasAttribute('autoplay'));
     if (this.#kind === 'video') this.#buildVideo(view);
     video.muted = this.hasAttribute('muted');
-    video.poster = this.getAttribute('poster') ?? '';
+    showPoster(this, video);
     video.addEventListener('play', () => {
       this.#wantsPlay = true;
     });
@@ -145,8 +165,6 @@ export class MarqueePlayer extends HTMLElement {
   }
 
   #buildVideo({ video }: View): void {
-    // media-chrome looks for it there, and before the controls are defined.
-    Object.defineProperty(video, 'videoRenditions', { value: this.#renditions });
     this.#positionSec = Number(this.getAttribute('start')) || 0;
     video.closest('media-controller')?.setAttribute('defaultduration', this.getAttribute('duration') ?? '');
     video.addEventListener('timeupdate', () => {
@@ -163,8 +181,10 @@ export class MarqueePlayer extends HTMLElement {
     const [hls] = await Promise.all([
       import('./hls-engine.ts'),
       import('./controls.ts'),
-      ...(isVideo ? [import('./video-controls.ts')] : []),
+      ...(isVideo ? [import('./more-controls.ts')] : []),
     ]);
+    // The picture of a broadcast does not wait for them.
+    if (!isVideo) void import('./more-controls.ts').catch(() => {});
     const startSec = () => this.#positionSec;
     const told = (event: EngineEvent) => {
       if (event === 'ready') void this.#play(view);
@@ -172,21 +192,31 @@ export class MarqueePlayer extends HTMLElement {
     };
     if (hls.canUseHls()) {
       this.#tell(view.video, true);
-      const options = { startSec, isEager: this.#wantsPlay, renditions: this.#renditions };
-      return hls.attachHls(view.video, this.#src, told, isVideo ? options : null);
+      const options = { startSec, isEager: this.#wantsPlay };
+      const listener = { report: told, renditions: this.#renditions, onViewers: this.#onViewers };
+      return this.#use(hls.attachHls(view.video, this.#src, listener, isVideo ? options : null));
     }
     const native = await import('./native-engine.ts');
     if (!native.canPlayNatively(view.video)) {
       queueMicrotask(() => report('unsupported'));
-      return { opaque: false, destroy: () => {} };
+      return { opaque: false, facts: () => null, destroy: () => {} };
     }
     // Broadcasts count by playlists there: a browser asks for them under another name than it has here.
     this.#tell(view.video, isVideo);
     const engine = native.attachNative(view.video, this.#src, told, isVideo ? startSec() : null);
     // An iPhone loads nothing before it is told to play.
     void this.#play(view).then((started) => started || report('ready'));
+    return this.#use(engine);
+  }
+
+  #use(engine: Engine): Engine {
+    this.#engine = engine;
     return engine;
   }
+
+  #onViewers = (detail: number) => {
+    this.dispatchEvent(new CustomEvent('marquee-viewers', { bubbles: true, detail }));
+  };
 
   /** Plays with sound where the browser lets us, else muted with a button to turn the sound on. */
   async #play({ video, unmute }: View): Promise<boolean> {
@@ -232,6 +262,24 @@ export class MarqueePlayer extends HTMLElement {
     this.#offerRecording(phase === 'ended' && this.#kind === 'broadcast');
     this.#waitForPlan(phase === 'offline' && this.#kind === 'broadcast');
     this.dispatchEvent(new CustomEvent('marquee-phase', { bubbles: true, detail: phase }));
+  }
+}
+
+/** A broadcast has no picture in its first seconds. */
+function showPoster(player: HTMLElement, video: HTMLVideoElement): void {
+  const address = player.getAttribute('poster');
+  if (address === null) return;
+  const picture = new Image();
+  picture.addEventListener('load', () => {
+    video.poster = address;
+  });
+  picture.addEventListener('error', () => player.removeAttribute('poster'));
+  picture.src = address;
+}
+
+function openByMenu(reach: Reach): void {
+  for (const item of reach.stage.querySelectorAll<HTMLElement>('[data-opens]')) {
+    item.addEventListener('click', () => reach.open(item.dataset.opens === 'keys' ? 'keys' : 'stats'));
   }
 }
 

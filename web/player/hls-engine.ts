@@ -1,5 +1,5 @@
 import Hls, { type ErrorData, ErrorDetails, ErrorTypes, Events, type HlsConfig } from 'hls.js';
-import type { Engine, EngineEvent } from './playback.ts';
+import type { Engine, EngineEvent, EngineFacts } from './playback.ts';
 import { watchProgress } from './progress.ts';
 import type { RenditionList } from './renditions.ts';
 
@@ -20,13 +20,24 @@ const broadcastConfig: Partial<HlsConfig> = {
 const FAR_BEHIND_SEC = 5;
 const FAR_BEHIND_SEGMENTS = 10;
 
+/** Who watches from before stays there, however far behind; nearer than this is live. */
+const BEHIND_SEC = 12;
+/** So many watch, as the server says with each playlist of a broadcast. */
+const VIEWERS_HEADER = 'x-viewers';
+
+export interface Told {
+  report(event: EngineEvent): void;
+  /** The choice of quality. */
+  renditions: RenditionList;
+  onViewers(count: number): void;
+}
+
 /** What playing a video takes beside its address. */
 export interface VideoOptions {
   /** Second at which to begin, asked when loading does. */
   startSec(): number;
   /** Load the first seconds before anybody has asked to play. */
   isEager: boolean;
-  renditions: RenditionList;
 }
 
 const MISSING: ReadonlySet<number> = new Set([401, 403, 404, 410]);
@@ -51,7 +62,7 @@ export function canUseHls(): boolean {
 export function attachHls(
   video: HTMLVideoElement,
   src: string,
-  report: (event: EngineEvent) => void,
+  { report, renditions, onViewers }: Told,
   options: VideoOptions | null,
 ): Engine {
   const hls = new Hls(options === null ? broadcastConfig : videoConfig(options));
@@ -77,10 +88,6 @@ export function attachHls(
   };
 
   hls.on(Events.ERROR, onError);
-  hls.config.liveMaxLatencyDurationCount = FAR_BEHIND_SEGMENTS;
-  hls.on(Events.LEVEL_LOADED, (_event, { details: { partHoldBack } }) => {
-    if (partHoldBack > 0) hls.config.liveMaxLatencyDuration = partHoldBack + FAR_BEHIND_SEC;
-  });
   hls.on(Events.FRAG_BUFFERED, () => {
     hasData = true;
   });
@@ -88,33 +95,75 @@ export function attachHls(
   const onEnded = () => tell('gone');
   if (options === null) video.addEventListener('ended', onEnded);
   const unwatch = watchProgress(video, report);
-  const undo = options === null ? () => {} : prepareVideo(hls, video, options, tell);
+  const undo = [
+    offerQualities(hls, renditions),
+    options === null ? followBroadcast(hls, video, onViewers) : waitForViewer(hls, video, options, tell),
+  ];
   hls.loadSource(src);
   hls.attachMedia(video);
   return {
     opaque: false,
+    facts: () => factsOf(hls),
     destroy: () => {
       unwatch();
       video.removeEventListener('ended', onEnded);
-      undo();
+      for (const one of undo) one();
       hls.destroy();
     },
   };
 }
 
+function factsOf(hls: Hls): EngineFacts {
+  const level = hls.levels[hls.currentLevel] ?? hls.levels[hls.loadLevel];
+  const details = level?.details ?? hls.latestLevelDetails;
+  const isLive = details?.live === true;
+  const { videoCodec, audioCodec } = level ?? {};
+  return {
+    protocol: isLive && details.partTarget > 0 ? 'Low-Latency HLS' : 'HLS',
+    liveSec: isLive ? hls.liveSyncPosition : null,
+    delaySec: isLive ? hls.latency : null,
+    frameRate: level === undefined || !(level.frameRate > 0) ? null : level.frameRate,
+    bitrate: level?.bitrate ?? null,
+    bandwidth: hls.bandwidthEstimate,
+    codecs: [videoCodec, audioCodec].filter((codec) => codec !== undefined).join(', ') || null,
+  };
+}
+
+/** Stays near to the newest picture, unless the viewer goes back. @returns what ends it. */
+function followBroadcast(hls: Hls, video: HTMLVideoElement, onViewers: Told['onViewers']): () => void {
+  const { config } = hls;
+  let isBehind = false;
+  let nearSec = Number.POSITIVE_INFINITY;
+  const limit = () => {
+    config.liveMaxLatencyDuration = isBehind ? Number.POSITIVE_INFINITY : nearSec;
+  };
+  const look = () => {
+    const { liveSyncPosition: live } = hls;
+    isBehind = video.paused || (live !== null && live - video.currentTime > BEHIND_SEC);
+    limit();
+  };
+  hls.on(Events.LEVEL_LOADED, (_event, { details: { partHoldBack, targetduration }, networkDetails }) => {
+    nearSec = partHoldBack > 0 ? partHoldBack + FAR_BEHIND_SEC : FAR_BEHIND_SEGMENTS * targetduration;
+    limit();
+    const viewers =
+      networkDetails instanceof XMLHttpRequest && networkDetails.getResponseHeader(VIEWERS_HEADER);
+    if (typeof viewers === 'string' && /^\d{1,9}$/.test(viewers)) onViewers(Number(viewers));
+  });
+  // Not as time goes by: who was left behind by the network is to catch up.
+  for (const name of LOOKS) video.addEventListener(name, look);
+  return () => {
+    for (const name of LOOKS) video.removeEventListener(name, look);
+  };
+}
+
+const LOOKS = ['seeking', 'pause', 'play'] as const;
+
 function videoConfig({ startSec, isEager }: VideoOptions): Partial<HlsConfig> {
   return { ...common, startPosition: startSec(), autoStartLoad: isEager };
 }
 
-/** The choice of quality, and the wait for a viewer who wants to play. @returns what undoes it. */
-function prepareVideo(
-  hls: Hls,
-  video: HTMLVideoElement,
-  { startSec, isEager, renditions }: VideoOptions,
-  tell: (event: EngineEvent) => void,
-): () => void {
-  const onPlay = () => hls.startLoad(startSec());
-  if (!isEager) video.addEventListener('play', onPlay, { once: true });
+/** @returns what ends it. */
+function offerQualities(hls: Hls, renditions: RenditionList): () => void {
   hls.on(Events.MANIFEST_PARSED, (_event, { levels }) => {
     renditions.onSelect = (index) => {
       hls.nextLevel = index;
@@ -122,11 +171,23 @@ function prepareVideo(
     renditions.replace(
       levels.map(({ width, height, bitrate }, index) => ({ id: String(index), width, height, bitrate })),
     );
-    // There is no picture until somebody wants to play; the poster stands for it.
-    if (!isEager) tell('ready');
   });
   return () => {
-    video.removeEventListener('play', onPlay);
     renditions.onSelect = () => {};
   };
+}
+
+/** Nothing of a video is loaded before its viewer wants to play. @returns what ends the wait. */
+function waitForViewer(
+  hls: Hls,
+  video: HTMLVideoElement,
+  { startSec, isEager }: VideoOptions,
+  tell: (event: EngineEvent) => void,
+): () => void {
+  if (isEager) return () => {};
+  const onPlay = () => hls.startLoad(startSec());
+  video.addEventListener('play', onPlay, { once: true });
+  // There is no picture until somebody wants to play; the poster stands for it.
+  hls.on(Events.MANIFEST_PARSED, () => tell('ready'));
+  return () => video.removeEventListener('play', onPlay);
 }

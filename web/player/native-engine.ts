@@ -1,9 +1,15 @@
-import type { Engine, EngineEvent } from './playback.ts';
+import type { Engine, EngineEvent, EngineFacts } from './playback.ts';
 import { watchProgress } from './progress.ts';
 
 export function canPlayNatively(video: HTMLVideoElement): boolean {
   return video.canPlayType('application/vnd.apple.mpegurl') !== '';
 }
+
+/** A browser does not tell how it plays. */
+const FACTS: EngineFacts = {
+  protocol: 'HLS of the browser',
+  ...{ liveSec: null, delaySec: null, frameRate: null, bitrate: null, bandwidth: null, codecs: null },
+};
 
 /** Leaves the playlists to the browser (Safari on iPhone before version 17.1 has no Media Source). */
 export function attachNative(
@@ -29,6 +35,7 @@ export function attachNative(
   video.load();
   return {
     opaque: startSec === null,
+    facts: () => FACTS,
     destroy: () => {
       unwatch();
       video.removeEventListener('error', onError);

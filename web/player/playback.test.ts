@@ -22,7 +22,7 @@ function setUp(t: TestContext, start: Availability) {
       const destroy = () => {
         state.destroyed += 1;
       };
-      return { opaque: state.isOpaque, destroy };
+      return { opaque: state.isOpaque, facts: () => null, destroy };
     },
     wasLive: false,
     onPhase: (phase) => seen.push(phase),

@@ -23,7 +23,24 @@ export type EngineEvent =
   | 'media'
   | 'unsupported';
 
+/** What an engine knows of what plays; null is unknown. Rates are bits a second. */
+export interface EngineFacts {
+  protocol: string;
+  /** Where of a broadcast one is live, in seconds of the element. */
+  liveSec: number | null;
+  /** How far behind the newest picture that the server has. */
+  delaySec: number | null;
+  frameRate: number | null;
+  /** Of the quality that plays. */
+  bitrate: number | null;
+  /** What the network brings. */
+  bandwidth: number | null;
+  codecs: string | null;
+}
+
 export interface Engine {
+  /** Null before anything is known. */
+  facts(): EngineFacts | null;
   /** Its own playlist requests cannot be observed (native HLS), so the end has to be asked for. */
   opaque: boolean;
   destroy(): void;

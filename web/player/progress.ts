@@ -46,7 +46,8 @@ export function watchProgress(video: HTMLVideoElement, report: (event: EngineEve
   };
 }
 
-function bufferedAheadSec(video: HTMLVideoElement): number {
+/** Seconds that are loaded from here on. */
+export function bufferedAheadSec(video: HTMLVideoElement): number {
   const { buffered, currentTime } = video;
   for (let index = 0; index < buffered.length; index++) {
     if (buffered.start(index) <= currentTime + 0.5 && buffered.end(index) > currentTime) {

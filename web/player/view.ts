@@ -11,6 +11,7 @@ const SOUND = `
     <media-mute-button></media-mute-button>
     <media-volume-range></media-volume-range>`;
 const SCREENS = `
+    <media-cast-button></media-cast-button>
     <media-airplay-button></media-airplay-button>
     <media-pip-button></media-pip-button>
     <media-fullscreen-button></media-fullscreen-button>`;
@@ -19,22 +20,33 @@ const SUBMENU = (name: string, menu: string) => `
       <${menu} slot="submenu" hidden><div slot="title">${name}</div></${menu}>
     </media-settings-menu-item>`;
 
+/** @param speed the first entry, where there is one. */
+const SETTINGS = (speed: string) => `
+  <media-settings-menu hidden anchor="auto">${speed}
+    ${SUBMENU('Quality', 'media-rendition-menu')}
+    ${SUBMENU('Captions', 'media-captions-menu')}
+    <media-settings-menu-item data-opens="stats">Statistics<span slot="suffix"></span></media-settings-menu-item>
+    <media-settings-menu-item data-opens="keys">Keys<span slot="suffix"></span></media-settings-menu-item>
+  </media-settings-menu>`;
+
+// The keys are ours: those of media-chrome work only where it has the focus.
 const CONTROLS: Record<Kind, string> = {
   broadcast: `
-<media-controller defaultstreamtype="live" inert>${START}
+<media-controller defaultstreamtype="live" nohotkeys inert>${START}${SETTINGS('')}
+  <media-control-bar class="player-seek" hidden>
+    <media-time-range></media-time-range>
+  </media-control-bar>
   <media-control-bar>${SOUND}
     <media-live-button></media-live-button>
+    <span class="player-behind" hidden></span>
+    <span class="player-viewers" hidden></span>
     <span class="player-spacer"></span>
-    <media-captions-button></media-captions-button>${SCREENS}
+    <media-captions-button></media-captions-button>
+    <media-settings-menu-button></media-settings-menu-button>${SCREENS}
   </media-control-bar>
 </media-controller>`,
   video: `
-<media-controller defaultstreamtype="on-demand" inert>${START}
-  <media-settings-menu hidden anchor="auto">
-    ${SUBMENU('Speed', 'media-playback-rate-menu')}
-    ${SUBMENU('Quality', 'media-rendition-menu')}
-    ${SUBMENU('Captions', 'media-captions-menu')}
-  </media-settings-menu>
+<media-controller defaultstreamtype="on-demand" nohotkeys inert>${START}${SETTINGS(SUBMENU('Speed', 'media-playback-rate-menu'))}
   <media-control-bar class="player-seek">
     <media-time-range></media-time-range>
   </media-control-bar>
@@ -48,6 +60,7 @@ const CONTROLS: Record<Kind, string> = {
 };
 const FRAME = `
 <button type="button" class="player-unmute" hidden></button>
+<p class="player-said" role="status"></p>
 <p class="player-status visually-hidden" role="status"></p>`;
 
 const PANEL = `
@@ -59,7 +72,11 @@ const PANEL = `
 const PICTURE: ReadonlySet<Phase> = new Set(['live', 'interrupted']);
 
 export interface View {
+  stage: HTMLElement;
+  controller: HTMLElement;
   video: HTMLVideoElement;
+  /** A few words over the picture. */
+  said: HTMLElement;
   /** The button that ends the silence of a muted start. */
   unmute: HTMLButtonElement;
   retry: HTMLButtonElement;
@@ -96,7 +113,9 @@ export function createView(host: HTMLElement, label: string, kind: Kind): View {
   const message = part(stage, '.player-panel-message', HTMLElement);
 
   return {
+    ...{ stage, controller },
     video: part(stage, 'video', HTMLVideoElement),
+    said: part(stage, '.player-said', HTMLElement),
     unmute,
     retry,
     show(phase, startsAt) {

@@ -92,3 +92,8 @@ export function localTime(at: Date): string {
 export function localDate(at: Date): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'long' }).format(at);
 }
+
+/** "1,024 watching", in the figures of the viewer. */
+export function viewerWords(count: number): string {
+  return `${new Intl.NumberFormat().format(count)} watching`;
+}

@@ -1,7 +1,7 @@
 import '../player/element.ts';
 import { startChat } from '../chat/panel.ts';
 import type { Phase } from '../player/playback.ts';
-import { localDate, localTime, relativeTime, WORDS } from '../player/words.ts';
+import { localDate, localTime, relativeTime, viewerWords, WORDS } from '../player/words.ts';
 import { showIssues } from './issues.ts';
 
 const REFRESH_MS = 30_000;
@@ -33,8 +33,16 @@ function showPhase(phase: Phase): void {
   }
   // When it went on and when it starts was said by the server; a change makes it old.
   const isOn = phase !== 'offline' && phase !== 'ended';
+  if (!isOn) showViewers(0);
   for (const element of document.querySelectorAll<HTMLElement>('[data-while]')) {
     element.hidden = element.dataset.while !== (isOn ? 'on' : 'off') || phase === 'ended';
+  }
+}
+
+function showViewers(count: number): void {
+  for (const element of document.querySelectorAll<HTMLElement>('[data-viewers]')) {
+    element.hidden = count === 0;
+    element.textContent = viewerWords(count);
   }
 }
 
@@ -73,6 +81,9 @@ showTimes();
 setInterval(showTimes, REFRESH_MS);
 document.addEventListener('marquee-phase', (event) => {
   if (event instanceof CustomEvent) showPhase(event.detail);
+});
+document.addEventListener('marquee-viewers', (event) => {
+  if (event instanceof CustomEvent) showViewers(event.detail);
 });
 enableCopying();
 enableSeeking();

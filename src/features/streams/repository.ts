@@ -374,6 +374,7 @@ export function findSnapshot(db: Db, id: string) {
       'stream.live_since',
       'stream.current_session_id',
       'stream.scheduled_start_at',
+      'stream.viewer_count',
       'account.id as account_id',
       'account.username',
       'account.embed_mode',

@@ -31,6 +31,7 @@ async function find(db: Db, id: string): Promise<StreamSnapshot | undefined> {
     liveSince: row.live_since,
     ended: endedBroadcast(row),
     scheduledStartAt: row.scheduled_start_at,
+    viewerCount: row.viewer_count,
     creator: { username: row.username, name: row.name },
     embedHosts: row.embed_mode === 'OPEN' ? null : row.embed_domains,
     video: row.video,

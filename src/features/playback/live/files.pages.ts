@@ -48,6 +48,8 @@ const SETTLED_MS = { withSignal: 6000, withoutSignal: 2000 };
 
 /** What is wrong with the signal, for its owner: the preview page shows it. */
 const ISSUES_HEADER = 'x-signal-issues';
+/** How many watch, for the player beside the picture. */
+const VIEWERS_HEADER = 'x-viewers';
 
 /**
  * nginx keeps what is for everybody for a second, whatever browsers are told, and asks once for all who wait
@@ -134,6 +136,7 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
       const watcher = watcherOf(request, view.suffix);
       const { stream } = view;
       const { workspaceId } = stream;
+      reply.header(VIEWERS_HEADER, stream.viewerCount);
       const meet = () => arrivals.meet(visitOf(request), { workspaceId, isSelf: false });
       viewers.seen(stream, { ...watcher, token: tokenMark(view.suffix) }, meet);
       watching.seen(stream.id, watcher);

@@ -22,6 +22,8 @@ export interface StreamSnapshot {
   /** The broadcast that has ended last, on the last signal; null where there is none. */
   ended: { since: Date; until: Date } | null;
   scheduledStartAt: Date | null;
+  /** How many watch, to within some seconds. */
+  viewerCount: number;
   creator: { username: string; name: string | null };
   /** Host patterns of the sites that may show the embed player; null: any. */
   embedHosts: readonly string[] | null;

@@ -26,6 +26,7 @@ const STREAM: StreamSnapshot = {
   liveSince: null,
   ended: null,
   scheduledStartAt: null,
+  viewerCount: 0,
   creator: { username: 'harbour', name: 'Harbour Jazz' },
   embedHosts: null,
   video: null,

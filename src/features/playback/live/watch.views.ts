@@ -38,7 +38,7 @@ export function streamBody(view: WatchView): SafeHtml {
   const badge = html`<span class="badge" data-badge="${showing}">${STATES[showing]}</span>`;
   return watchBody(view, {
     player: player(view, false),
-    facts: html`${badge}${moment(view)}`,
+    facts: html`${badge}${moment(view)}<span data-viewers hidden></span>`,
     more: html`${issues(view)}${view.chat}`,
   });
 }
@@ -58,7 +58,7 @@ function player(view: WatchView, isEmbed: boolean): SafeHtml {
   const { stream, showing, playlist, recordingUrl, session } = view;
   const isOn = showing === 'live' || showing === 'preview';
   const startsAt = showing === 'scheduled' ? stream.scheduledStartAt : null;
-  return html`<marquee-player src="${playlist}" label="${stream.title}"${isOn && html` live`}${isEmbed && html` muted`}${
+  return html`<marquee-player src="${playlist}" label="${stream.title}"${isOn && html` live poster="${playlist.replace('master.m3u8', 'thumbnail.jpg')}"`}${isEmbed && html` muted`}${
     startsAt && html` starts-at="${startsAt.toISOString()}"`
   }${session && html` session="${session}"`} ${showing === 'ended' && html` ended`} data-phase="${isOn ? 'starting' : showing === 'ended' ? 'ended' : 'offline'}">
 <div class="player-panel">

@@ -1,4 +1,4 @@
-/** What the player of a video has beside `controls.ts`, in a chunk of its own. */
+/** What is used after `controls.ts`, in a chunk of its own: the line to seek on, and the menu of settings. */
 import 'media-chrome/dist/media-time-range.js';
 import 'media-chrome/dist/media-time-display.js';
 import 'media-chrome/dist/menu/media-settings-menu.js';

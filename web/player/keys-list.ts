@@ -1,0 +1,38 @@
+import { areKeysOfPage, isUseful, SHORTCUTS, setKeysOfPage } from './keys.ts';
+import type { Reach } from './reach.ts';
+
+const LIST = `
+<form method="dialog">
+  <h2>Keys</h2>
+  <button class="player-close" aria-label="Close">✕</button>
+</form>
+<dl></dl>
+<label><input type="checkbox"> On the whole page, not in the player alone</label>`;
+
+/** The list of keys, over the picture; Escape closes it. */
+export function showKeys(reach: Reach): void {
+  const { stage } = reach;
+  const open = stage.querySelector<HTMLDialogElement>('dialog.player-keys');
+  if (open !== null) {
+    open.close();
+    return;
+  }
+  const dialog = document.createElement('dialog');
+  dialog.className = 'player-keys';
+  dialog.setAttribute('aria-label', 'Keys');
+  dialog.innerHTML = LIST;
+  for (const shortcut of SHORTCUTS.filter((one) => isUseful(one, reach))) {
+    const [term, text] = [document.createElement('dt'), document.createElement('dd')];
+    [term.textContent, text.textContent] = [shortcut.shown, shortcut.does];
+    dialog.querySelector('dl')?.append(term, text);
+  }
+  const box = dialog.querySelector('input');
+  if (box !== null) {
+    box.checked = areKeysOfPage();
+    box.addEventListener('change', () => setKeysOfPage(box.checked));
+  }
+  dialog.addEventListener('close', () => dialog.remove());
+  dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close());
+  stage.append(dialog);
+  dialog.showModal();
+}

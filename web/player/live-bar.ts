@@ -1,0 +1,56 @@
+import type { Reach } from './reach.ts';
+import type { View } from './view.ts';
+import { viewerWords } from './words.ts';
+
+/** Who is no further behind than that is live. */
+const LIVE_SEC = 12;
+
+/**
+ * What the controls of a broadcast show of it: the line to seek on where it can be watched from before, how far one is
+ * behind, and how many watch.
+ */
+export function followLive(view: View, reach: Reach): void {
+  const { stage, video, controller } = view;
+  const bar = stage.querySelector<HTMLElement>('.player-seek');
+  const behind = stage.querySelector<HTMLElement>('.player-behind');
+  const viewers = stage.querySelector<HTMLElement>('.player-viewers');
+  const live = () => reach.facts()?.liveSec ?? null;
+  // Where media-chrome looks: its button goes to the newest second that is loaded, where nothing plays on.
+  Object.defineProperties(video, {
+    targetLiveWindow: { get: () => (reach.span() === null ? 0 : Number.POSITIVE_INFINITY) },
+    liveEdgeStart: { get: () => (live() ?? edgeOf(video)) - LIVE_SEC },
+  });
+  const look = () => {
+    const span = reach.span();
+    if (bar !== null && bar.hidden !== (span === null)) {
+      bar.hidden = span === null;
+      video.dispatchEvent(new Event('targetlivewindowchange'));
+    }
+    const second = live();
+    const offset = second === null ? 0 : Math.max(0, edgeOf(video) - second);
+    controller.setAttribute('seektoliveoffset', offset.toFixed(1));
+    if (behind === null) return;
+    const lack = span === null ? 0 : span.end - video.currentTime;
+    behind.hidden = lack < LIVE_SEC;
+    behind.textContent = behind.hidden ? '' : `−${clock(lack)}`;
+  };
+  for (const name of ['timeupdate', 'progress', 'emptied', 'seeking']) video.addEventListener(name, look);
+  stage.parentElement?.addEventListener('marquee-viewers', ({ detail }) => {
+    if (viewers === null) return;
+    viewers.hidden = detail === 0;
+    viewers.textContent = viewerWords(detail);
+  });
+}
+
+function edgeOf({ seekable }: HTMLVideoElement): number {
+  return seekable.length === 0 ? Number.NaN : seekable.end(seekable.length - 1);
+}
+
+/** `1:04:09` */
+function clock(seconds: number): string {
+  const whole = Math.round(seconds);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const hours = Math.trunc(whole / 3600);
+  const minutes = Math.trunc(whole / 60) % 60;
+  return `${hours === 0 ? minutes : `${hours}:${two(minutes)}`}:${two(whole % 60)}`;
+}

@@ -1,0 +1,80 @@
+import { bufferedAheadSec } from './progress.ts';
+import type { Reach } from './reach.ts';
+
+const LOOK_MS = 1000;
+const UNKNOWN = '–';
+const NAMES = [
+  'Delay to live',
+  'Picture',
+  'Bitrate',
+  'Network',
+  'Dropped pictures',
+  'Loaded ahead',
+  'Codecs',
+  'Protocol',
+] as const;
+
+type Row = (typeof NAMES)[number];
+
+/** What plays and how, over the picture, anew each second; called again, it goes. */
+export function toggleStats(reach: Reach): void {
+  const { stage } = reach;
+  const open = stage.querySelector('.player-stats');
+  if (open !== null) {
+    open.remove();
+    return;
+  }
+  const panel = document.createElement('section');
+  panel.className = 'player-stats';
+  panel.setAttribute('aria-label', 'Statistics');
+  const close = document.createElement('button');
+  Object.assign(close, { type: 'button', className: 'player-close', textContent: '✕', ariaLabel: 'Close' });
+  close.addEventListener('click', () => panel.remove());
+  const list = document.createElement('dl');
+  const values = new Map<Row, HTMLElement>();
+  for (const name of NAMES) {
+    const [term, value] = [document.createElement('dt'), document.createElement('dd')];
+    term.textContent = name;
+    values.set(name, value);
+    list.append(term, value);
+  }
+  panel.append(close, list);
+  stage.append(panel);
+  const show = () => {
+    if (!panel.isConnected) return clearInterval(timer);
+    for (const [name, text] of Object.entries(read(reach))) {
+      const value = values.get(nameOf(name));
+      if (value !== undefined && value.textContent !== text) value.textContent = text;
+    }
+  };
+  const timer = setInterval(show, LOOK_MS);
+  show();
+}
+
+function nameOf(name: string): Row {
+  return NAMES.find((known) => known === name) ?? 'Protocol';
+}
+
+function read({ video, facts }: Reach): Record<Row, string> {
+  const { delaySec = null, bitrate = null, bandwidth = null, codecs = null, protocol = '' } = facts() ?? {};
+  const { droppedVideoFrames, totalVideoFrames } = video.getVideoPlaybackQuality();
+  const { videoWidth, videoHeight } = video;
+  return {
+    'Delay to live': delaySec === null ? UNKNOWN : `${delaySec.toFixed(1)} s`,
+    Picture: videoWidth === 0 ? UNKNOWN : `${videoWidth} × ${videoHeight}${rateOf(facts()?.frameRate)}`,
+    Bitrate: megabits(bitrate),
+    Network: megabits(bandwidth),
+    'Dropped pictures': `${droppedVideoFrames} of ${totalVideoFrames}`,
+    'Loaded ahead': `${bufferedAheadSec(video).toFixed(1)} s`,
+    Codecs: codecs ?? UNKNOWN,
+    Protocol: protocol === '' ? UNKNOWN : protocol,
+  };
+}
+
+function rateOf(frameRate: number | null | undefined): string {
+  return frameRate == null ? '' : `, ${Math.round(frameRate * 100) / 100} a second`;
+}
+
+function megabits(bits: number | null): string {
+  return bits === null || !Number.isFinite(bits) ? UNKNOWN : `${(bits / 1e6).toFixed(2)} Mbit/s`;
+}
