@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
@@ -7,6 +7,7 @@ import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/b
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { freePort, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
+import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../test/live/current-ffmpeg.ts';
 import { janusPid, NO_JANUS } from '../test/rooms/janus.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
@@ -167,3 +168,56 @@ test('a room is the broadcast of a stream, and a stream plays in the room', { sk
   assert.equal((await when(out, 'STOPPED')).endReason, 'SOURCE_ENDED');
   assert.equal((await call('GET', `/rooms/${roomId}`)).streamId, null);
 });
+
+test('an encoder publishes by WHIP, and is taken over', { skip: NO_JANUS || NO_CURRENT_FFMPEG }, async () => {
+  const { id, streamKey, playbackUrl } = await partner.createStream({ autoStart: true });
+  const of = async () =>
+    Object(await partner.stream(id)) as Record<string, Record<string, unknown> | boolean>;
+  const whipUrl = await until(async () => Object((await of()).ingest).whipUrl as string | null, PATIENT);
+  const headers = { authorization: `Bearer ${streamKey}`, 'content-type': 'application/sdp' };
+  const refused = await fetch(whipUrl, { method: 'POST', headers, body: 'v=0\r\n' });
+  assert.equal(refused.status, 400);
+  assert.equal(Object(await refused.json()).error.field, 'body');
+
+  const encoder = startWhip(whipUrl, streamKey);
+  try {
+    const seen = await until(
+      async () => {
+        const { pixel, peak } = await seenIn(playbackUrl).catch(() => ({
+          pixel: Buffer.alloc(3),
+          peak: -99,
+        }));
+        const [red = 0, green = 0] = pixel;
+        return green > red + 40 && peak > -40 ? { green, peak } : null;
+      },
+      { ...PATIENT, timeoutMs: 30_000, message: 'the picture and the sound of the encoder' },
+    );
+    assert.ok(seen.green > 100);
+    const rtmp = `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`;
+    const other = startPublisher({ url: rtmp, width: 320, height: 180, fps: 15 });
+    const heightOf = async () => Object((await of()).health).height;
+    try {
+      await until(async () => (await heightOf()) === 180, { ...PATIENT, message: 'the other encoder' });
+    } finally {
+      await other.stop();
+    }
+    const again = startWhip(whipUrl, streamKey);
+    await until(async () => (await of()).hasSignal, { ...PATIENT, message: 'the signal again' });
+    again.kill('SIGINT');
+    await until(async () => !(await of()).hasSignal, { ...PATIENT, message: 'the end of the signal' });
+  } finally {
+    encoder.kill('SIGKILL');
+  }
+});
+
+/** A real encoder, which sends a green picture and a tone. */
+function startWhip(whipUrl: string, streamKey: string) {
+  const picture = ['-re', '-f', 'lavfi', '-i', 'color=green:size=640x360:rate=25'];
+  const sound = ['-re', '-f', 'lavfi', '-i', 'sine=frequency=440:sample_rate=48000'];
+  const coded =
+    '-c:v libx264 -preset ultrafast -tune zerolatency -pix_fmt yuv420p -bf 0 -g 50 -c:a libopus -ac 2';
+  const target = ['-f', 'whip', '-authorization', streamKey, whipUrl];
+  return spawn(CURRENT_FFMPEG, ['-v', 'error', ...picture, ...sound, ...coded.split(' '), ...target], {
+    stdio: 'ignore',
+  });
+}

@@ -72,6 +72,7 @@ import { usersPart } from './parts/users.ts';
 import { videosPart } from './parts/videos.ts';
 import { waitlistPart } from './parts/waitlist.ts';
 import { webhooksPart } from './parts/webhooks.ts';
+import { whipPart } from './parts/whip.ts';
 import type { Base } from './wiring.ts';
 
 /** What the features of the core append and enqueue. */
@@ -234,7 +235,18 @@ function buildMedia(base: Base & Known & { tally: Tally }, take: Take) {
   const { liveChat } = take(chatPart({ ...base, ...arriving, ...addresses, ...live }));
   const watching = take(playbackPart({ ...base, ...arriving, ...addresses, recordings, liveChat }));
   const sentOn = take(restreamsPart(base));
-  return { ...addresses, ...video, ...watching, ...live, ...sentOn, intake, uploads, recordings };
+  const published = take(whipPart({ ...base, ...addresses, ...live }));
+  return {
+    ...addresses,
+    ...video,
+    ...watching,
+    ...live,
+    ...sentOn,
+    ...published,
+    intake,
+    uploads,
+    recordings,
+  };
 }
 
 /** What an optional noun may build on. */

@@ -110,7 +110,7 @@ async function createMediaPlane(container: Container) {
     rtmpPort: config.RTMP_PORT,
     log,
   });
-  return { nodeId, engine, recorder, live, simulator, ceiling, certificate, restreams, bridges };
+  return { nodeId, engine, recorder, live, simulator, ceiling, certificate, restreams, bridges, ffmpeg };
 }
 
 type MediaPlane = Awaited<ReturnType<typeof createMediaPlane>>;
@@ -132,7 +132,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   await recorder.recover();
   await restreams.recover();
   await bridges.recover();
-  const rooms = await startRoomMedia(container, nodeId);
+  const rooms = await startRoomMedia(container, plane);
   await engine.start(publishSteps({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);
@@ -145,7 +145,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
       { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
       { name: 'restreams', everyMs: HEARTBEAT_MS, run: () => restreams.sync() },
       { name: 'bridges', everyMs: HEARTBEAT_MS, run: () => bridges.sync() },
-      ...(rooms ? [{ name: 'recordings of rooms', everyMs: HEARTBEAT_MS, run: () => rooms.sync() }] : []),
+      ...(rooms ? [{ name: 'what Janus carries', everyMs: HEARTBEAT_MS, run: () => rooms.sync() }] : []),
       { name: 'bitrates', everyMs: HEARTBEAT_MS, run: () => ceiling.check() },
       { name: 'simulated signals', everyMs: HEARTBEAT_MS, run: () => simulator.sync() },
       { name: 'health series', everyMs: HEALTH_MS, run: () => healthSeries.flush() },

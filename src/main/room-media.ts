@@ -1,24 +1,37 @@
 import { join } from 'node:path';
 import { ROOM_RECORDER_TOPIC } from '../features/rooms/index.ts';
+import { WHIP_TOPIC } from '../features/whip/index.ts';
+import type { IngestEngine } from '../media/contract/index.ts';
+import type { FfmpegProgram } from '../media/ffmpeg/program.ts';
 import { readLink } from '../media/rooms/janus/link.ts';
 import { startJanus } from '../media/rooms/janus/process.ts';
 import { createJanusRecorder } from '../media/rooms/janus/recorder.ts';
 import type { MirrorOptions, RoomMirror } from '../media/rooms/livekit/mirror.ts';
 import { livekitOf } from '../media/rooms/open.ts';
+import { createWhipManager } from '../media/whip/whip-manager.ts';
 import { createDiskRoom } from '../platform/disk.ts';
 import type { Container } from './container.ts';
 
 export interface RoomMedia {
-  /** Records what is wanted. Never rejects. */
+  /** Records what is wanted, and takes publishes by WHIP. Never rejects. */
   sync(): Promise<void>;
   stop(): Promise<void>;
 }
 
+interface Plane {
+  nodeId: string;
+  engine: Pick<IngestEngine, 'publish'>;
+  ffmpeg: FfmpegProgram;
+}
+
 /**
- * Runs the Janus of this machine beside the ingest: it carries the rooms, or records those of LiveKit. null where there is
- * none, or nothing for it to do.
+ * Runs the Janus of this machine beside the ingest: it carries the rooms, or records those of LiveKit, and takes publishes
+ * by WHIP. null where there is none, or nothing for it to do.
  */
-export async function startRoomMedia(container: Container, nodeId: string): Promise<RoomMedia | null> {
+export async function startRoomMedia(
+  container: Container,
+  { nodeId, engine, ffmpeg }: Plane,
+): Promise<RoomMedia | null> {
   const { config, log, store, disk, bus, roomChoice, roomRecordings } = container;
   const isLivekit = roomChoice.name === 'livekit' && roomChoice.hasJanus === true;
   if (roomChoice.name !== 'janus' && !isLivekit) return null;
@@ -39,13 +52,17 @@ export async function startRoomMedia(container: Container, nodeId: string): Prom
     diskOf: (place) => createDiskRoom(place, config.DISK_RESERVE),
     mirror: server && (await openMirror({ ...port, server, linkFile, log })),
   });
+  const whip = createWhipManager({ engine, port: container.whip.port, nodeId, ffmpeg, linkFile, log });
+  await whip.recover();
+  bus.subscribe(WHIP_TOPIC, () => void whip.sync());
   return {
     async sync() {
+      void whip.sync();
       if (isLivekit && (await readLink(linkFile)) !== null) bus.publish(ROOM_RECORDER_TOPIC);
       await recorder.sync();
     },
     async stop() {
-      await recorder.stop();
+      await Promise.all([recorder.stop(), whip.stop()]);
       await janus.stop();
     },
   };

@@ -122,6 +122,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   waitlist_entry: 'features/waitlist',
   watched_stream: 'features/streams',
   webhook: 'features/webhooks',
+  whip_session: 'features/whip',
   workspace: 'platform/db',
 };
 

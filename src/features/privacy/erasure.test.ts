@@ -55,7 +55,7 @@ const NOT_FILLED = new Set([
     'delivery_job',
     'external_busy',
   ],
-  ...['idempotency_record', 'member_link', 'member_link_request', 'member_session'],
+  ...['idempotency_record', 'member_link', 'member_link_request', 'member_session', 'whip_session'],
   ...[
     'notification_preference',
     'notification_reading',

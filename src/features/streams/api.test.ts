@@ -44,7 +44,7 @@ describe('POST /streams', () => {
         status: 'IDLE',
         enabled: true,
         streamKey,
-        ingest: { rtmpUrl: 'rtmp://marquee.test:1935/live', rtmpsUrl: null },
+        ingest: { rtmpUrl: 'rtmp://marquee.test:1935/live', rtmpsUrl: null, whipUrl: null },
         playbackUrl: `http://marquee.test/live/${id}/master.m3u8`,
         previewUrl: null,
         embedUrl: `http://marquee.test/embed/${id}`,

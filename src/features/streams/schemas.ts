@@ -85,6 +85,11 @@ export const Stream = named(
       rtmpsUrl: Nullable(
         Type.String({ description: 'The same over TLS; null where the platform has no certificate for it.' }),
       ),
+      whipUrl: Nullable(
+        Type.String({
+          description: 'An encoder publishes here by WebRTC (WHIP); null where nothing can carry it.',
+        }),
+      ),
     }),
     playbackUrl: Type.String({ description: 'The HLS master playlist; 404 while isLive is false.' }),
     previewUrl: Nullable(
@@ -138,6 +143,7 @@ export const Stream = named(
     ingest: {
       rtmpUrl: 'rtmp://video.example.com:1935/live',
       rtmpsUrl: 'rtmps://video.example.com:1936/live',
+      whipUrl: 'https://video.example.com/whip',
     },
     playbackUrl: 'https://video.example.com/live/str_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',
     previewUrl: null,
@@ -268,6 +274,8 @@ export const SimulateSignalIn = named(
 export interface StreamLinks extends PlaybackLinks {
   rtmpUrl: string;
   rtmpsUrl: string | null;
+  /** Null while nothing can carry it. */
+  whipUrl(): string | null;
 }
 
 export interface StreamView {
@@ -288,7 +296,7 @@ export function toStream(row: ShownStream, view: StreamView): Stream {
     isLive: row.is_live,
     status: deriveStatus({ hasSignal: row.has_signal, isLive: row.is_live, enabled: row.enabled }),
     streamKey: view.streamKey,
-    ingest: { rtmpUrl: view.links.rtmpUrl, rtmpsUrl: view.links.rtmpsUrl },
+    ingest: { rtmpUrl: view.links.rtmpUrl, rtmpsUrl: view.links.rtmpsUrl, whipUrl: view.links.whipUrl() },
     playbackUrl: view.links.playbackUrl(row),
     previewUrl: row.has_signal ? view.links.previewUrl(row.id) : null,
     embedUrl: view.links.embedUrl(row.id),

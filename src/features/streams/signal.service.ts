@@ -59,6 +59,8 @@ export interface StreamSignals {
   authorise(request: PublishRequest): Promise<PublishGrant | null>;
   /** May a bridge publish to this stream, and what? @returns why not, in words. */
   admitBridge(streamId: string): Promise<PublishGrant | string>;
+  /** The same for an encoder by WHIP, which replaces whoever publishes. */
+  admitEncoder(streamId: string): Promise<PublishGrant | string>;
   /** Idempotent by session id. A session of the same stream that is still open is replaced without events. */
   publishStarted(session: IngestSession): Promise<void>;
   /** Tells the creator why the publish, which is still open, is about to be ended. */
@@ -84,11 +86,11 @@ export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
   return {
     authorise: (request) => authorise(deps, request),
     async admitBridge(streamId) {
-      const found = await bridges.findTarget(db, streamId);
-      if (found === undefined) return 'The stream is gone.';
-      if (!found.enabled || found.suspended_at !== null) return 'The stream may not be published to now.';
-      return found.ingest_id === null ? grantOf(found) : 'Somebody else publishes to the stream.';
+      const found = await findTarget(db, streamId);
+      if (typeof found === 'string' || found.ingest_id === null) return grantOrWords(found);
+      return 'Somebody else publishes to the stream.';
     },
+    admitEncoder: async (streamId) => grantOrWords(await findTarget(db, streamId)),
     publishStarted: (session) => publishStarted(deps, session),
     publishRefused: (session, issue) => reportRefusal(deps, session, issue),
     async publishEnded(end) {
@@ -140,6 +142,18 @@ async function authorise({ db, guesses }: StreamSignalDeps, request: PublishRequ
   guesses.right(name);
   if (!found.enabled || found.suspended_at !== null) return null;
   return grantOf(found);
+}
+
+/** @returns why nothing may be published to it, in words. */
+async function findTarget(db: Db, streamId: string) {
+  const found = await bridges.findTarget(db, streamId);
+  if (found === undefined) return 'The stream is gone.';
+  const isOpen = found.enabled && found.suspended_at === null;
+  return isOpen ? found : 'The stream may not be published to now.';
+}
+
+function grantOrWords(found: Publishable | string): PublishGrant | string {
+  return typeof found === 'string' ? found : grantOf(found);
 }
 
 type Publishable = Pick<StreamRow, 'id' | 'latency_mode'> & { plan: Plan; mode: Mode };

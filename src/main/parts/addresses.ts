@@ -17,6 +17,7 @@ import {
 } from '../../features/playback/index.ts';
 import type { StreamLinks } from '../../features/streams/index.ts';
 import { createFollowerEntitlements, type Follows } from '../../features/users/index.ts';
+import { watchWhip } from '../../features/whip/index.ts';
 import type { Visitors } from '../../http/visitor.ts';
 import type { Base } from '../wiring.ts';
 
@@ -28,14 +29,17 @@ export interface Addresses {
   sellers: Sellers;
   streamLinks: StreamLinks;
   videoLinks: VideoLinks;
+  /** Encoders can publish by WHIP, now. */
+  takesWhip(): boolean;
   /** Addresses that grant nothing, for events. */
   bareVideoLinks: VideoLinks;
 }
 
 export function createAddresses(needs: Base & { follows: Follows; visitors: Visitors }): Addresses {
-  const { db, config, secrets, clock } = needs;
+  const { db, config, secrets, clock, bus } = needs;
   const { PUBLIC_URL: publicUrl, RTMP_URL: rtmpUrl, RTMPS_URL } = config;
   const playbackTokens = createPlaybackTokens({ secrets, clock });
+  const takesWhip = watchWhip(bus);
   const cookie = createMemberCookie(publicUrl);
   const entitlements = anyOf(
     createMemberEntitlements({ db, clock, cookie }),
@@ -50,7 +54,9 @@ export function createAddresses(needs: Base & { follows: Follows; visitors: Visi
       ...createStreamLinks(publicUrl, playbackTokens),
       rtmpUrl,
       rtmpsUrl: RTMPS_URL ?? null,
+      whipUrl: () => (takesWhip() ? `${publicUrl}/whip` : null),
     },
+    takesWhip,
     videoLinks: createVideoLinks(publicUrl, playbackTokens),
     bareVideoLinks: createVideoLinks(publicUrl, null),
   };

@@ -1,6 +1,7 @@
 import type {
   IngestEndReason,
   IngestEngine,
+  IngestProtocol,
   MediaMessage,
   Publication,
   PublishGrant,
@@ -16,6 +17,8 @@ export class Taken extends Error {
 export interface FeederOptions {
   engine: Pick<IngestEngine, 'publish'>;
   grant: PublishGrant;
+  /** Default: a bridge, which replaces nobody. */
+  protocol?: IngestProtocol;
   /** The first frame has gone out. */
   onActive(): void;
   /** It is over, and not by `end`. */
@@ -62,8 +65,8 @@ export class Feeder {
   }
 
   async #open(): Promise<void> {
-    const { engine, grant, onEnd } = this.#options;
-    const publication = await engine.publish(grant, 'bridge', (reason) => this.#ended(reason));
+    const { engine, grant, onEnd, protocol = 'bridge' } = this.#options;
+    const publication = await engine.publish(grant, protocol, (reason) => this.#ended(reason));
     if (publication === null) {
       this.#isOver = true;
       onEnd(new PushFailure('normal', 'The stream takes no publish now: it is fed, or the plan is used up.'));

@@ -53,6 +53,7 @@ export class H264Depacketiser implements Depacketiser {
   #bytes = 0;
   #fragments: Buffer[] | null = null;
   #timestamp: number | null = null;
+  #damaged: number | null = null;
   #ms = 0;
   #lastDts = Number.NEGATIVE_INFINITY;
 
@@ -68,11 +69,21 @@ export class H264Depacketiser implements Depacketiser {
     if (this.#timestamp !== null && this.#timestamp !== timestamp) this.#flush();
     this.#timestamp = timestamp;
     this.#ms = ms;
+    if (timestamp === this.#damaged) return;
+    this.#damaged = null;
     const type = (payload[0] ?? 0) & 0x1f;
     if (type === STAP_A) this.#aggregate(payload);
     else if (type === FU_A) this.#fragment(payload);
     else if (type > 0 && type < STAP_A) this.#unit(Buffer.from(payload));
     if (isLast) this.#flush();
+  }
+
+  /** Packets are missing: what is left of the frame that they belong to is worth nothing. */
+  lost(timestamp: number): void {
+    this.#fragments = null;
+    this.#units = [];
+    this.#bytes = 0;
+    this.#damaged = timestamp;
   }
 
   #aggregate(payload: Buffer): void {

@@ -82,3 +82,4 @@ export type {
   VideoErrorCode,
 } from './transcode.ts';
 export { MediaFileError } from './transcode.ts';
+export type { WhipOffer, WhipPort } from './whip.ts';

@@ -151,11 +151,11 @@ export interface IngestEngine {
    */
   feed(session: IngestSession, reader: Writable, gatherMs?: number): void;
   /**
-   * Begins a publish whose media come from this process. It lives as that of an encoder does, but for one thing: it
-   * replaces nobody.
+   * Begins a publish whose media come from this process. It lives as that of an encoder does, but for one thing: a
+   * bridge replaces nobody.
    *
    * @param onEnded when it is ended by somebody else than its publisher.
-   * @returns null when somebody publishes already, or the start hook refuses.
+   * @returns null when a bridge finds that somebody publishes already, or the start hook refuses.
    */
   publish(
     grant: PublishGrant,

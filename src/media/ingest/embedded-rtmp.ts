@@ -220,7 +220,8 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     let session: PublishSession | null = null;
     const publisher = { closed: false, dismiss: onEnded };
     // An encoder that is there goes first.
-    if (!this.#byStream.has(grant.streamId)) session = await this.#enqueue(grant, protocol, publisher);
+    const isTaken = protocol === 'bridge' && this.#byStream.has(grant.streamId);
+    if (!isTaken) session = await this.#enqueue(grant, protocol, publisher);
     if (session === null) return null;
     const { sessionId } = session;
     return { sessionId, media: (message) => session.media(message), end: (reason) => session.end(reason) };

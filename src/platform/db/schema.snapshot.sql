@@ -2423,6 +2423,19 @@ CREATE INDEX webhook_failing ON public.webhook USING btree (failing_since) WHERE
 CREATE INDEX webhook_inactive ON public.webhook USING btree (id) WHERE (NOT is_active);
 CREATE INDEX webhook_workspace ON public.webhook USING btree (workspace_id, id DESC);
 
+create table whip_session (
+  id text not null,
+  stream_id text not null,
+  node_id text,
+  state text not null,
+  offer text not null,
+  answer text,
+  created_at timestamp with time zone not null,
+  constraint whip_session_pkey PRIMARY KEY (id),
+  constraint whip_session_state_check CHECK ((state = ANY (ARRAY['OFFERED'::text, 'ANSWERED'::text, 'REFUSED'::text, 'ENDING'::text])))
+);
+CREATE INDEX whip_session_node ON public.whip_session USING btree (node_id);
+
 create table workspace (
   id text not null,
   account_id text not null,

@@ -276,6 +276,9 @@ export const VALUES = {
   waitlist_entry: {
     status: ['WAITING', 'OFFERED', 'CONVERTED', 'EXPIRED', 'REMOVED'],
   },
+  whip_session: {
+    state: ['OFFERED', 'ANSWERED', 'REFUSED', 'ENDING'],
+  },
   workspace: {
     mode: ['live', 'test'],
   },
@@ -390,6 +393,7 @@ export type VideoProcessingMode = (typeof VALUES.video_processing.mode)[number];
 export type VideoRenditionKind = (typeof VALUES.video_rendition.kind)[number];
 export type VideoRenditionStatus = (typeof VALUES.video_rendition.status)[number];
 export type WaitlistEntryStatus = (typeof VALUES.waitlist_entry.status)[number];
+export type WhipSessionState = (typeof VALUES.whip_session.state)[number];
 export type WorkspaceMode = (typeof VALUES.workspace.mode)[number];
 
 export interface AccountTable {
@@ -2031,6 +2035,16 @@ export interface WebhookTable {
   failing_said_at: Date | null;
 }
 
+export interface WhipSessionTable {
+  id: string;
+  stream_id: string;
+  node_id: string | null;
+  state: WhipSessionState;
+  offer: string;
+  answer: string | null;
+  created_at: Date;
+}
+
 export interface WorkspaceTable {
   id: string;
   account_id: string;
@@ -2164,5 +2178,6 @@ export interface Database {
   waitlist_entry: WaitlistEntryTable;
   watched_stream: WatchedStreamTable;
   webhook: WebhookTable;
+  whip_session: WhipSessionTable;
   workspace: WorkspaceTable;
 }

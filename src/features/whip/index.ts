@@ -1,0 +1,3 @@
+/** Publishing by WebRTC (WHIP, RFC 9725). */
+export { createWhip, WHIP_TOPIC, type Whip, watchWhip } from './service.ts';
+export { whipPages } from './whip.pages.ts';

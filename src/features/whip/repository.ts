@@ -1,0 +1,78 @@
+import { type Insertable, sql } from 'kysely';
+import type { Db } from '../../platform/db/index.ts';
+import type { WhipSessionTable } from '../../platform/db/tables.generated.ts';
+
+export async function insertSession(db: Db, row: Insertable<WhipSessionTable>): Promise<void> {
+  await db.insertInto('whip_session').values(row).execute();
+}
+
+export function findSession(db: Db, id: string) {
+  return db.selectFrom('whip_session').select(['state', 'answer']).where('id', '=', id).executeTakeFirst();
+}
+
+/** Those that no node has, each given to one. */
+export async function takeOffered(db: Db, nodeId: string, since: Date) {
+  return db
+    .updateTable('whip_session')
+    .set({ node_id: nodeId })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('whip_session')
+        .select('id')
+        .where('state', '=', 'OFFERED')
+        .where('node_id', 'is', null)
+        .where('created_at', '>=', since)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(['id', 'stream_id', 'offer'])
+    .execute();
+}
+
+/** One that its client has ended meanwhile stays so. */
+export async function answer(db: Db, id: string, state: 'ANSWERED' | 'REFUSED', text: string): Promise<void> {
+  await db
+    .updateTable('whip_session')
+    .set({ state, answer: text, offer: '' })
+    .where('id', '=', id)
+    .where('state', '=', 'OFFERED')
+    .execute();
+}
+
+/** @returns whether there was such a session. */
+export async function endSession(db: Db, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('whip_session')
+    .set({ state: 'ENDING' })
+    .where('id', '=', id)
+    .where('state', 'in', ['OFFERED', 'ANSWERED'])
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+export async function openSessions(db: Db, nodeId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('whip_session')
+    .select('id')
+    .where('node_id', '=', nodeId)
+    .where('state', '<>', sql.lit('ENDING'))
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+export async function deleteSession(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('whip_session').where('id', '=', id).execute();
+}
+
+export async function deleteOfNode(db: Db, nodeId: string): Promise<void> {
+  await db.deleteFrom('whip_session').where('node_id', '=', nodeId).execute();
+}
+
+/** What was offered and answered to nobody's use. */
+export async function deleteUnused(db: Db, before: Date): Promise<void> {
+  await db
+    .deleteFrom('whip_session')
+    .where('created_at', '<', before)
+    .where((eb) => eb.or([eb('node_id', 'is', null), eb('state', '=', 'REFUSED')]))
+    .execute();
+}

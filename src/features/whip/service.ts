@@ -1,0 +1,141 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import type { PublishGrant, PublishRequest, WhipPort } from '../../media/contract/index.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db } from '../../platform/db/index.ts';
+import * as repository from './repository.ts';
+
+/** Something was offered, answered or ended. */
+export const WHIP_TOPIC = 'whip';
+/** A media node says that it takes publishes by WHIP. */
+const NODE_TOPIC = 'whip node';
+
+const SILENT_MS = 10_000;
+const ANSWER_MS = 8000;
+const LOOK_MS = 250;
+const TOKEN_BYTES = 32;
+const UNAUTHORISED = 'Send a stream key that may publish as "Authorization: Bearer <stream key>".';
+const NOWHERE = 'Publishing by WHIP is not possible now. Try again in a moment, or publish by RTMP.';
+
+interface Deps {
+  db: Db;
+  bus: Bus;
+  clock: Clock;
+  /** A media role that takes publishes by WHIP was heard of lately. */
+  isThere(): boolean;
+  /** May this key publish, and what? */
+  authorise(request: PublishRequest): Promise<PublishGrant | null>;
+  /** What may be published to a stream, whoever publishes to it. */
+  admit: WhipPort['admit'];
+}
+
+/** Publishes by WHIP (docs/api/whip.md): offers and answers between clients and the media role. */
+export interface Whip {
+  /**
+   * @param key the stream key; never logged.
+   * @returns the secret of the session's address, and the answer.
+   * @throws {AppError} UNAUTHORIZED, BAD_REQUEST for an offer that is refused, SERVICE_UNAVAILABLE.
+   */
+  publish(request: { key: string; ip: string; offer: string }): Promise<{ token: string; answer: string }>;
+  /** The client's own end. @throws {AppError} NOT_FOUND. */
+  end(token: string): Promise<void>;
+  /** For the media plane. */
+  readonly port: WhipPort;
+  /** Forgets what nobody has answered or used. */
+  sweep(): Promise<void>;
+}
+
+/** @returns whether a media role that takes publishes by WHIP was heard of lately. */
+export function watchWhip(bus: Bus): () => boolean {
+  let heardMs = Number.NEGATIVE_INFINITY;
+  bus.subscribe(NODE_TOPIC, () => {
+    heardMs = performance.now();
+  });
+  return () => performance.now() - heardMs < SILENT_MS;
+}
+
+export function createWhip(deps: Deps): Whip {
+  const { db, bus, clock } = deps;
+  const told = () => bus.publish(WHIP_TOPIC);
+  return {
+    async publish({ key, ip, offer }) {
+      if (!offer.startsWith('v=0') || offer.includes('\0'))
+        throw badRequest('body', 'The body is a session description (SDP), which begins with "v=0".');
+      const grant = await deps.authorise({ key, ip, app: 'whip', protocol: 'whip' });
+      if (grant === null) throw unauthorised();
+      if (!deps.isThere()) throw new AppError('SERVICE_UNAVAILABLE', { message: NOWHERE });
+      const token = randomBytes(TOKEN_BYTES).toString('base64url');
+      const id = idOf(token);
+      const row = {
+        id,
+        stream_id: grant.streamId,
+        state: 'OFFERED',
+        offer,
+        created_at: clock.now(),
+      } as const;
+      await repository.insertSession(db, row);
+      told();
+      return { token, answer: await answerOf(deps, id) };
+    },
+    async end(token) {
+      if (!(await repository.endSession(db, idOf(token)))) throw notFound();
+      told();
+    },
+    port: portOf(deps, told),
+    sweep: () => repository.deleteUnused(db, dateFromMs(clock.ms() - 2 * ANSWER_MS)),
+  };
+}
+
+export function unauthorised(): AppError {
+  return new AppError('UNAUTHORIZED', { message: UNAUTHORISED });
+}
+
+function portOf({ db, bus, clock, admit }: Deps, told: () => void): WhipPort {
+  return {
+    admit,
+    started: (nodeId) => repository.deleteOfNode(db, nodeId),
+    async take(nodeId) {
+      const rows = await repository.takeOffered(db, nodeId, dateFromMs(clock.ms() - ANSWER_MS));
+      return rows.map(({ id, stream_id: streamId, offer }) => ({ sessionId: id, streamId, offer }));
+    },
+    async answered(sessionId, sdp) {
+      await repository.answer(db, sessionId, 'ANSWERED', sdp);
+      told();
+    },
+    async refused(sessionId, words) {
+      await repository.answer(db, sessionId, 'REFUSED', words);
+      told();
+    },
+    wanted: async (nodeId) => new Set(await repository.openSessions(db, nodeId)),
+    ended: (sessionId) => repository.deleteSession(db, sessionId),
+    isThere: () => bus.publish(NODE_TOPIC),
+  };
+}
+
+/** Waits for the media role. */
+async function answerOf({ db, bus }: Deps, id: string): Promise<string> {
+  const deadline = performance.now() + ANSWER_MS;
+  let hinted = Promise.withResolvers<void>();
+  const unsubscribe = bus.subscribe(WHIP_TOPIC, () => hinted.resolve());
+  try {
+    while (performance.now() < deadline) {
+      const row = await repository.findSession(db, id);
+      if (row?.state === 'ANSWERED') return row.answer ?? '';
+      if (row?.state === 'REFUSED') throw badRequest('body', row.answer ?? '');
+      if (row?.state !== 'OFFERED') break;
+      await Promise.race([hinted.promise, sleep(LOOK_MS)]);
+      hinted = Promise.withResolvers<void>();
+    }
+  } finally {
+    unsubscribe();
+  }
+  await repository.endSession(db, id);
+  bus.publish(WHIP_TOPIC);
+  throw new AppError('SERVICE_UNAVAILABLE', { message: NOWHERE });
+}
+
+function idOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

@@ -1,0 +1,27 @@
+import type { StreamSignals } from '../../features/streams/index.ts';
+import { createWhip, type Whip, whipPages } from '../../features/whip/index.ts';
+import { createIceServers } from '../../media/rooms/turn.ts';
+import { type Built, EVERY } from '../part.ts';
+import type { Base } from '../wiring.ts';
+import type { Addresses } from './addresses.ts';
+
+/** Publishing by WebRTC; what comes is the media role's. */
+export function whipPart(
+  needs: Base & Pick<Addresses, 'takesWhip'> & { signals: StreamSignals },
+): Built<{ whip: Whip }> {
+  const { config, clock, signals, takesWhip: isThere } = needs;
+  const whip = createWhip({
+    ...needs,
+    isThere,
+    authorise: (request) => signals.authorise(request),
+    admit: (streamId) => signals.admitEncoder(streamId),
+  });
+  const iceServers = createIceServers({ urls: config.TURN_URLS, secret: config.TURN_SECRET, clock });
+  return {
+    gives: { whip },
+    part: {
+      pages: () => [whipPages({ whip, iceServers })],
+      tasks: () => [{ name: 'offers by WHIP', everyMs: EVERY.minute, run: () => whip.sweep() }],
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { createSocket, type Socket } from 'node:dgram';
+
+export const LOOPBACK = '127.0.0.1';
+const RECEIVE_BYTES = 2 ** 21;
+
+/** A UDP socket that this machine alone reaches, at a port that was free. */
+export async function openLoopbackSocket(onError: (error: Error) => void): Promise<Socket> {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.bind(0, LOOPBACK, () => {
+      socket.off('error', reject);
+      resolve();
+    });
+  });
+  socket.on('error', onError);
+  socket.setRecvBufferSize(RECEIVE_BYTES);
+  return socket;
+}

@@ -1,0 +1,96 @@
+import { H264Depacketiser } from '../bridges/rtp.ts';
+import { FlvTagType } from '../ingest/flv.ts';
+import type { FlvTag } from '../restream/flv-reader.ts';
+import { type OrderedPacket, PacketOrder } from '../rooms/compose/packet-order.ts';
+import { parseRtp, type RtpPacket } from '../rooms/compose/rtp.ts';
+import { ArrivalClock } from './arrival-clock.ts';
+
+/** What a packet that was lost and is sent once more may take. */
+const PATIENCE = { waitMs: 120, settleMs: 0 };
+const RATES = { video: 90_000, audio: 48_000 } as const;
+const HEADER_BYTES = 12;
+/** Senders pass over what is asked more often. */
+const AGAIN_MS = 500;
+const KEY_FRAME = 1;
+const SEQUENCE_HEADER = 0;
+
+interface Options {
+  onPicture(tag: FlvTag): void;
+  onSound(ms: number, packet: Buffer): void;
+  /** A picture that needs none of those before is asked for. */
+  askForPicture(): void;
+}
+
+/** Makes frames of the packets that a client of WHIP sends, each track in its order and both on one line of times. */
+export class PublisherMedia {
+  readonly #options: Options;
+  readonly #orders = { video: order('video'), audio: order('audio') };
+  readonly #clocks = { video: new ArrivalClock(RATES.video), audio: new ArrivalClock(RATES.audio) };
+  readonly #pictures: H264Depacketiser;
+  readonly #bornMs = performance.now();
+  /** Nothing can be shown before the next whole picture. */
+  #isWaiting = true;
+  #askedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#pictures = new H264Depacketiser(new Map(), (tag) => this.#picture(tag));
+  }
+
+  /** @param data an RTP packet (RFC 3550), in memory of its own. */
+  packet(kind: 'audio' | 'video', data: Buffer): void {
+    const rtp = parseRtp(data) ?? padding(data);
+    if (rtp === null) return;
+    const receivedMs = performance.now() - this.#bornMs;
+    const ready: OrderedPacket[] = [];
+    this.#orders[kind].push({ data, receivedMs, offset: 0 }, rtp, ready);
+    for (const packet of ready) {
+      const ms = this.#clocks[kind].timeOf(packet.timestamp, packet.receivedMs);
+      if (kind === 'video') this.#part(packet, ms);
+      else if (packet.rtp.payload.length > 0)
+        this.#options.onSound(Math.max(0, Math.round(ms)), packet.rtp.payload);
+    }
+  }
+
+  #part({ rtp, isAfterLoss }: OrderedPacket, ms: number): void {
+    const { payload, timestamp, isMarked: isLast, payloadType } = rtp;
+    if (isAfterLoss) {
+      this.#isWaiting = true;
+      this.#pictures.lost(timestamp);
+    }
+    if (payload.length > 0) this.#pictures.packet({ payload, timestamp, isLast, payloadType }, ms);
+    if (this.#isWaiting) this.#ask();
+  }
+
+  #picture(tag: FlvTag): void {
+    const [first = 0, kind] = tag.payload;
+    const isHeader = kind === SEQUENCE_HEADER;
+    if (!isHeader && first >> 4 === KEY_FRAME) this.#isWaiting = false;
+    if (isHeader || !this.#isWaiting) this.#options.onPicture({ ...tag, type: FlvTagType.video });
+  }
+
+  #ask(): void {
+    const now = performance.now();
+    if (now - this.#askedMs < AGAIN_MS) return;
+    this.#askedMs = now;
+    this.#options.askForPicture();
+  }
+}
+
+function order(kind: 'audio' | 'video'): PacketOrder {
+  return new PacketOrder(RATES[kind], null, PATIENCE);
+}
+
+/** A packet of padding alone takes a number, too. */
+function padding(data: Buffer): RtpPacket | null {
+  if (data.length < HEADER_BYTES || data.readUInt8(0) >> 6 !== 2) return null;
+  return {
+    payloadType: data.readUInt8(1) & 0x7f,
+    isMarked: false,
+    sequence: data.readUInt16BE(2),
+    timestamp: data.readUInt32BE(4),
+    ssrc: data.readUInt32BE(8),
+    extensions: null,
+    payload: Buffer.alloc(0),
+  };
+}

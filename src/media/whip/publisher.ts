@@ -1,0 +1,196 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { Socket } from 'node:dgram';
+import type { Logger } from '../../platform/logger.ts';
+import { Feeder } from '../bridges/feeder.ts';
+import type { IngestEngine, PublishGrant } from '../contract/index.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { JanusClient, JanusError, type JanusHandle } from '../rooms/janus/client.ts';
+import { type JanusLink, readLink } from '../rooms/janus/link.ts';
+import { LOOPBACK, openLoopbackSocket } from './loopback-socket.ts';
+import { assertPublishable, readOffer } from './offer.ts';
+import { PublisherMedia } from './publisher-media.ts';
+import { type SoundCoder, startSoundCoder } from './sound-coder.ts';
+
+export interface PublisherOptions {
+  engine: Pick<IngestEngine, 'publish'>;
+  grant: PublishGrant;
+  /** A session description, as it came. */
+  offer: string;
+  ffmpeg: FfmpegProgram;
+  /** How Janus is reached. */
+  linkFile: string;
+  log: Logger;
+}
+
+/** One publish by WHIP (RFC 9725), from its offer on (docs/decisions/whip.md#through-janus). */
+export interface Publisher {
+  /** What the client is answered. */
+  readonly answer: string;
+  /** Resolves when it is over, whoever has ended it. */
+  readonly gone: Promise<void>;
+  /** @param isFinal otherwise the signal waits for the client to come back, as after a broken connection. */
+  close(isFinal: boolean): Promise<void>;
+}
+
+const SSRC_AT = 8;
+/** Browsers make whole pictures only when they are asked to. */
+const KEYFRAME_SEC = { STANDARD: 2, LOW: 1 } as const;
+const DEFAULT_KBPS = 8000;
+/** A client that has its answer connects within so long. */
+const CONNECT_MS = 15_000;
+/** A request for a whole picture (PLI, RFC 4585, section 6.3.1). */
+const PICTURE_LOSS = Buffer.from('81ce00020000000000000000', 'hex');
+
+type Json = Record<string, unknown>;
+
+/**
+ * @throws {BadOffer} for what cannot be answered.
+ * @throws {JanusError} when Janus does not run, or refuses.
+ */
+export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
+  assertPublishable(readOffer(options.offer));
+  const link = await readLink(options.linkFile);
+  if (link === null) throw new JanusError(0, 'Janus does not run');
+  const [client, socket] = await Promise.all([
+    JanusClient.connect(link),
+    openLoopbackSocket((error) => options.log.warn({ err: error }, 'a publish by WebRTC cannot be read')),
+  ]);
+  const publisher = new JanusPublisher(options, { client, socket, link });
+  try {
+    await publisher.open();
+    return publisher;
+  } catch (error) {
+    await publisher.close(true);
+    throw error;
+  }
+}
+
+interface Means {
+  client: JanusClient;
+  socket: Socket;
+  link: JanusLink;
+}
+
+class JanusPublisher implements Publisher {
+  answer = '';
+  readonly gone: Promise<void>;
+  readonly #options: PublisherOptions;
+  readonly #means: Means;
+  readonly #room = randomUUID();
+  readonly #end = Promise.withResolvers<void>();
+  readonly #feeder: Feeder;
+  readonly #media: PublisherMedia;
+  readonly #ssrcs = { audio: randomInt(1, 2 ** 31), video: randomInt(2 ** 31, 2 ** 32) };
+  #handle: JanusHandle | null = null;
+  #coder: SoundCoder | null = null;
+  /** Where Janus takes requests for a whole picture; null until it has said so. */
+  #askPort: number | null = null;
+  #closing: Promise<void> | null = null;
+  #connecting: NodeJS.Timeout | undefined;
+
+  constructor(options: PublisherOptions, means: Means) {
+    this.#options = options;
+    this.#means = means;
+    this.gone = this.#end.promise;
+    const { engine, grant } = options;
+    this.#feeder = new Feeder({
+      ...{ engine, grant, protocol: 'whip' },
+      onActive() {},
+      onEnd: () => void this.close(true),
+    });
+    this.#media = new PublisherMedia({
+      onPicture: (tag) => this.#feeder.message({ ...tag, streamId: 0 }),
+      onSound: (ms, packet) => this.#coder?.packet(ms, packet),
+      askForPicture: () => this.#askForPicture(),
+    });
+  }
+
+  async open(): Promise<void> {
+    const { client, socket, link } = this.#means;
+    const { grant, offer, ffmpeg, log } = this.#options;
+    client.onClose(() => void this.close(false));
+    const handle = await client.attach({
+      onEvent: () => {},
+      onTrickle: () => {},
+      onPeer: (state) => {
+        if (state === 'hangup') void this.close(false);
+        else this.#connected(handle);
+      },
+      onDetached: () => void this.close(false),
+    });
+    this.#handle = handle;
+    const bitrate = (grant.maxBitrateKbps ?? DEFAULT_KBPS) * 1000;
+    const keyframes = KEYFRAME_SEC[grant.latencyMode ?? 'STANDARD'];
+    await handle.send({
+      ...{ request: 'create', admin_key: link.adminKey, room: this.#room, is_private: true, publishers: 1 },
+      ...{ bitrate, fir_freq: keyframes, audiocodec: 'opus', videocodec: 'h264', audiolevel_ext: false },
+    });
+    await handle.send({ request: 'join', ptype: 'publisher', room: this.#room, id: PUBLISHER });
+    this.#coder = await startSoundCoder({ ffmpeg, log }, (tag) =>
+      this.#feeder.message({ ...tag, streamId: 0, payload: Buffer.from(tag.payload) }),
+    );
+    socket.on('message', (packet) => this.#packet(packet));
+    const { jsep } = await handle.send({ request: 'publish' }, { type: 'offer', sdp: offer });
+    if (jsep === null) throw new JanusError(0, 'Janus has not answered');
+    this.answer = jsep.sdp;
+    this.#connecting = setTimeout(() => void this.close(true), CONNECT_MS);
+  }
+
+  #askForPicture(): void {
+    const port = this.#askPort;
+    if (port !== null && this.#closing === null)
+      this.#means.socket.send(PICTURE_LOSS, port, LOOPBACK, () => {});
+  }
+
+  close(isFinal: boolean): Promise<void> {
+    this.#closing ??= this.#close(isFinal);
+    return this.#closing;
+  }
+
+  async #close(isFinal: boolean): Promise<void> {
+    clearTimeout(this.#connecting);
+    const { client, socket } = this.#means;
+    // A room would outlive the session that has made it.
+    await this.#handle?.send({ request: 'destroy', room: this.#room }).catch(() => {});
+    client.close();
+    socket.close();
+    await Promise.all([this.#feeder.end(isFinal), this.#coder?.stop()]);
+    this.#end.resolve();
+  }
+
+  #connected(handle: JanusHandle): void {
+    clearTimeout(this.#connecting);
+    this.#handOn(handle).catch((error: unknown) => {
+      this.#options.log.warn({ err: error }, 'a publish by WebRTC cannot be handed on');
+      void this.close(false);
+    });
+  }
+
+  /** From now on Janus sends here what comes. */
+  async #handOn(handle: JanusHandle): Promise<void> {
+    const { link, socket } = this.#means;
+    const { port } = socket.address();
+    const streams = readOffer(this.#options.offer).map(({ kind, mid }) => {
+      const feedback = kind === 'video' ? { rtcp_port: port } : {};
+      return { mid, host: LOOPBACK, port, ssrc: this.#ssrcs[kind], ...feedback };
+    });
+    const of = { admin_key: link.adminKey, room: this.#room, publisher_id: PUBLISHER };
+    const { data } = await handle.send({ request: 'rtp_forward', ...of, host: LOOPBACK, streams });
+    for (const { local_rtcp_port: askPort } of listOf(data.forwarders)) {
+      if (typeof askPort === 'number') this.#askPort = askPort;
+    }
+    this.#askForPicture();
+  }
+
+  #packet(packet: Buffer): void {
+    if (packet.length <= SSRC_AT + 4 || this.#closing !== null) return;
+    const ssrc = packet.readUInt32BE(SSRC_AT);
+    if (ssrc === this.#ssrcs.video) this.#media.packet('video', packet);
+    else if (ssrc === this.#ssrcs.audio) this.#media.packet('audio', packet);
+  }
+}
+
+const PUBLISHER = 'publisher';
+
+const listOf = (value: unknown): Json[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];

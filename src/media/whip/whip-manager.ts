@@ -1,0 +1,103 @@
+import type { Logger } from '../../platform/logger.ts';
+import type { IngestEngine, WhipOffer, WhipPort } from '../contract/index.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { readLink } from '../rooms/janus/link.ts';
+import { BadOffer } from './offer.ts';
+import { openPublisher, type Publisher } from './publisher.ts';
+
+export interface WhipManagerOptions {
+  engine: Pick<IngestEngine, 'publish'>;
+  port: WhipPort;
+  nodeId: string;
+  ffmpeg: FfmpegProgram;
+  /** How Janus is reached. */
+  linkFile: string;
+  log: Logger;
+}
+
+/** Takes publishes by WHIP into the ingest of this process (docs/decisions/whip.md#through-janus). */
+export interface WhipManager {
+  /** Lets go of what an earlier process has carried. */
+  recover(): Promise<void>;
+  /** Answers what was offered, and ends what its client has ended. Never rejects. */
+  sync(): Promise<void>;
+  /** Ends every publish here; their clients come back, or not. */
+  stop(): Promise<void>;
+}
+
+const NO_JANUS = 'Publishing by WHIP is not possible now. Try again in a moment, or publish by RTMP.';
+
+export function createWhipManager(options: WhipManagerOptions): WhipManager {
+  const { port, nodeId, linkFile, log } = options;
+  const publishers = new Map<string, Publisher>();
+  const answering = new Set<string>();
+  let syncing: Promise<void> | null = null;
+  let isAgain = false;
+  let isStopping = false;
+
+  const answer = async ({ sessionId, streamId, offer }: WhipOffer): Promise<void> => {
+    const publisher = await open(options, streamId, offer);
+    if (typeof publisher === 'string') return port.refused(sessionId, publisher);
+    publishers.set(sessionId, publisher);
+    const forget = () => {
+      publishers.delete(sessionId);
+      return port.ended(sessionId);
+    };
+    publisher.gone.then(forget).catch((error: unknown) => log.warn({ err: error }, 'the end of a WHIP'));
+    await port.answered(sessionId, publisher.answer);
+  };
+  const look = async (): Promise<void> => {
+    if ((await readLink(linkFile)) === null) return;
+    port.isThere();
+    for (const offered of await port.take(nodeId)) {
+      const { sessionId } = offered;
+      answering.add(sessionId);
+      answer(offered)
+        .catch((error: unknown) => log.error({ err: error }, 'an offer by WHIP could not be answered'))
+        .finally(() => answering.delete(sessionId));
+    }
+    if (publishers.size === 0) return;
+    const known = new Map(publishers);
+    const wanted = await port.wanted(nodeId);
+    for (const [sessionId, publisher] of known) {
+      if (!wanted.has(sessionId) && !answering.has(sessionId)) void publisher.close(true);
+    }
+  };
+  const run = async (): Promise<void> => {
+    do {
+      isAgain = false;
+      await look().catch((error: unknown) => log.warn({ err: error }, 'who publishes by WHIP is not known'));
+    } while (isAgain && !isStopping);
+    syncing = null;
+  };
+  return {
+    recover: () => port.started(nodeId),
+    sync() {
+      isAgain = true;
+      syncing ??= run();
+      return syncing;
+    },
+    async stop() {
+      isStopping = true;
+      await syncing;
+      await Promise.all([...publishers.values()].map((publisher) => publisher.close(false)));
+    },
+  };
+}
+
+/** @returns why it cannot be, in words. */
+async function open(
+  { engine, port, ffmpeg, linkFile, log }: WhipManagerOptions,
+  streamId: string,
+  offer: string,
+): Promise<Publisher | string> {
+  const grant = await port.admit(streamId);
+  if (typeof grant === 'string') return grant;
+  try {
+    return await openPublisher({ engine, grant, offer, ffmpeg, linkFile, log });
+  } catch (error) {
+    if (error instanceof BadOffer) return error.message;
+    log.warn({ err: error, streamId }, 'Janus has not taken a publish by WHIP');
+    return NO_JANUS;
+  }
+}
