@@ -5,6 +5,8 @@ import type { LadderPlan } from './ladder.ts';
 export const LONG_KEYFRAME_MS = 4250;
 /** Below, a moving picture falls apart whatever the encoder. Bits for each point and frame. */
 const POOR_BITS = 0.015;
+/** So much more than that it takes until all is well again. */
+const ENOUGH_SHARE = 1.2;
 /** What is above 30 frames a second needs half as much more: such frames resemble each other. */
 const PLAIN_FPS = 30;
 const PATIENCE_MS = 10_000;
@@ -50,7 +52,11 @@ export class SignalWatch {
   }
 
   #isPoor({ session: { video }, stats }: Facts, nowMs: number): boolean {
-    const isPoor = video !== undefined && stats !== null && stats.bitrateKbps < poorKbps(video, stats.fps);
+    const isShown = this.#poorSinceMs !== null && nowMs - this.#poorSinceMs >= PATIENCE_MS;
+    // What is just enough for a moment does not take the word away.
+    const share = isShown ? ENOUGH_SHARE : 1;
+    const isPoor =
+      video !== undefined && stats !== null && stats.bitrateKbps < share * poorKbps(video, stats.fps);
     if (!isPoor) {
       this.#poorSinceMs = null;
       return false;
