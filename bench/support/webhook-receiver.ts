@@ -3,9 +3,9 @@ import { createServer } from 'node:https';
 
 /**
  * An HTTPS receiver in a process of its own that answers 200 to everything. Arguments: files of its key and
- * certificate. Tells its port, and how many requests it has had whenever it is asked.
+ * certificate, and how many milliseconds an answer takes. Tells its port, and how many requests it has had whenever it is asked.
  */
-const [keyFile = '', certFile = ''] = process.argv.slice(2);
+const [keyFile = '', certFile = '', delayMs = '0'] = process.argv.slice(2);
 let requests = 0;
 const server = createServer(
   { key: readFileSync(keyFile), cert: readFileSync(certFile), keepAliveTimeout: 60_000 },
@@ -13,7 +13,8 @@ const server = createServer(
     request.resume();
     request.on('end', () => {
       requests++;
-      response.end();
+      if (delayMs === '0') response.end();
+      else setTimeout(() => response.end(), Number(delayMs));
     });
   },
 );
