@@ -15,7 +15,6 @@ import {
   ensureFfmpeg,
   ensureJanus,
   ensureLoadGenerator,
-  ensureObs,
   ensureRtmpServer,
   ensureSandbox,
   ensureTurnServer,
@@ -27,7 +26,7 @@ const COMMANDS = {
   start: { script: 'src/main/start.ts', needs: ['ffmpeg', 'rooms', 'web'] },
   test: {
     script: 'scripts/run-tests.ts',
-    needs: ['dev', 'ffmpeg', 'rooms', 'chromium', 'store', 'rtmp', 'turn', 'obs', 'peers', 'web'],
+    needs: ['dev', 'ffmpeg', 'rooms', 'chromium', 'store', 'rtmp', 'turn', 'peers', 'web'],
   },
   check: { script: 'scripts/check.ts', needs: ['dev'] },
   demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'rooms', 'web'] },
@@ -53,7 +52,6 @@ function main([name = '', ...args]) {
   if (needs('store')) ensureCounterStore();
   if (needs('rtmp')) ensureRtmpServer();
   if (needs('turn') && args.includes('--full')) ensureTurnServer();
-  if (needs('obs') && args.includes('--full')) ensureObs();
   if (needs('peers')) tryPeers(args.includes('--full'));
   if (needs('load')) ensureLoadGenerator();
   if (needs('web')) buildWeb();

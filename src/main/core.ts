@@ -46,6 +46,7 @@ import { checkoutPart } from './parts/checkout.ts';
 import { cohortsPart } from './parts/cohorts.ts';
 import { discountCodesPart } from './parts/discount-codes.ts';
 import { domainsPart } from './parts/domains.ts';
+import { dvrPart } from './parts/dvr.ts';
 import { eventLogPart } from './parts/event-log.ts';
 import { healthPart } from './parts/health.ts';
 import { ledgerPart } from './parts/ledger.ts';
@@ -231,6 +232,7 @@ function buildMedia(base: Base & Known & { tally: Tally }, take: Take) {
     }),
   );
   const { recordings } = take(recordingsPart({ ...base, intake }));
+  const { dvr } = take(dvrPart({ ...base, intake, recordings }));
   const live = take(streamsPart({ ...base, ...addresses, recordings }));
   const { liveChat } = take(chatPart({ ...base, ...arriving, ...addresses, ...live }));
   const watching = take(playbackPart({ ...base, ...arriving, ...addresses, recordings, liveChat }));
@@ -246,6 +248,7 @@ function buildMedia(base: Base & Known & { tally: Tally }, take: Take) {
     intake,
     uploads,
     recordings,
+    dvr,
   };
 }
 

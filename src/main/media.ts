@@ -7,6 +7,7 @@ import { type ScheduledTask, startSchedule } from '../jobs/schedule.ts';
 import { newId } from '../kernel/ids.ts';
 import { createBridgeManager } from '../media/bridges/bridge-manager.ts';
 import { createDemuxer } from '../media/bridges/demuxer.ts';
+import { createHistoryKeeper } from '../media/dvr/history-keeper.ts';
 import { openFfmpeg } from '../media/ffmpeg/program.ts';
 import { createBitrateCeiling } from '../media/ingest/bitrate-ceiling.ts';
 import {
@@ -48,8 +49,7 @@ async function nodeIdOf(dataDir: string): Promise<string> {
 
 /** Packagers and recorders of what the engine takes, as the configuration says. */
 async function createMediaPlane(container: Container) {
-  const { config, signals, healthSeries, simulations, recordings, restreamRuns, store } = container;
-  const { log, clock, disk, guard, bridgeRuns, fetcher } = container;
+  const { config, signals, healthSeries, simulations, store, log, clock, guard } = container;
   const ffmpeg = await openFfmpeg(config.FFMPEG_PATH, guard());
   const nodeId = await nodeIdOf(config.DATA_DIR);
   const certificate = await readCertificate(config);
@@ -62,6 +62,39 @@ async function createMediaPlane(container: Container) {
     limits: { idleMs: config.INGEST_IDLE_MS, connectionsPerAddress: config.INGEST_MAX_PER_ADDRESS },
     ...(certificate === null ? {} : { tls: { port: config.RTMPS_PORT, ...certificate } }),
   });
+  const sending = createReaders(container, { engine, nodeId, ffmpeg });
+  const { recorder } = sending;
+  const ceiling = createBitrateCeiling({ engine, onRefused: publishRefused({ signals, log }) });
+  const live = createLiveManager({
+    engine,
+    liveDir: join(config.DATA_DIR, 'live'),
+    ffmpeg,
+    maxRungs: config.LIVE_MAX_RUNGS,
+    log,
+    clock,
+    onRefused: publishRefused({ signals, log }),
+    onHealth: reportHealth({ signals, recorder, ceiling, healthSeries, log }),
+  });
+  const history = createHistoryKeeper({ live, port: container.dvr.port, store, nodeId, log });
+  const simulator = createSimulator({
+    port: simulations.port,
+    nodeId,
+    ffmpeg: ffmpeg.bin,
+    rtmpPort: config.RTMP_PORT,
+    log,
+  });
+  return { nodeId, engine, live, history, simulator, ceiling, certificate, ffmpeg, ...sending };
+}
+
+interface Reading {
+  engine: EmbeddedRtmpEngine;
+  nodeId: string;
+  ffmpeg: Awaited<ReturnType<typeof openFfmpeg>>;
+}
+
+/** What goes on elsewhere: recorders, restreams and bridges. */
+function createReaders(container: Container, { engine, nodeId, ffmpeg }: Reading) {
+  const { config, recordings, restreamRuns, store, log, clock, disk, bridgeRuns, fetcher } = container;
   const recorder = createRecordingManager({
     engine,
     port: recordings.port,
@@ -92,25 +125,7 @@ async function createMediaPlane(container: Container) {
         : null,
     log,
   });
-  const ceiling = createBitrateCeiling({ engine, onRefused: publishRefused({ signals, log }) });
-  const live = createLiveManager({
-    engine,
-    liveDir: join(config.DATA_DIR, 'live'),
-    ffmpeg,
-    maxRungs: config.LIVE_MAX_RUNGS,
-    log,
-    clock,
-    onRefused: publishRefused({ signals, log }),
-    onHealth: reportHealth({ signals, recorder, ceiling, healthSeries, log }),
-  });
-  const simulator = createSimulator({
-    port: simulations.port,
-    nodeId,
-    ffmpeg: ffmpeg.bin,
-    rtmpPort: config.RTMP_PORT,
-    log,
-  });
-  return { nodeId, engine, recorder, live, simulator, ceiling, certificate, restreams, bridges, ffmpeg };
+  return { recorder, restreams, bridges };
 }
 
 type MediaPlane = Awaited<ReturnType<typeof createMediaPlane>>;
@@ -126,7 +141,8 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   });
   const { signals, healthSeries, log } = container;
   const plane = await createMediaPlane(container);
-  const { nodeId, engine, live, recorder, simulator, ceiling, certificate, restreams, bridges } = plane;
+  const { nodeId, engine, live, history, recorder, simulator, ceiling, certificate, restreams, bridges } =
+    plane;
   await signals.nodeStarted(nodeId);
   await live.start();
   await recorder.recover();
@@ -143,6 +159,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     [
       { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
       { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
+      { name: 'history of streams', everyMs: HEARTBEAT_MS, run: () => history.sync() },
       { name: 'restreams', everyMs: HEARTBEAT_MS, run: () => restreams.sync() },
       { name: 'bridges', everyMs: HEARTBEAT_MS, run: () => bridges.sync() },
       ...(rooms ? [{ name: 'what Janus carries', everyMs: HEARTBEAT_MS, run: () => rooms.sync() }] : []),
@@ -160,7 +177,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     await schedule.stop();
     await Promise.all([simulator.stop(), restreams.stop(), bridges.stop(), roomsEnded]);
     await engine.stop();
-    await Promise.all([live.stop(), recorder.stop()]);
+    await Promise.all([live.stop(), recorder.stop(), history.stop()]);
     await container.close();
   };
 }

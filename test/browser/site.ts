@@ -118,6 +118,7 @@ export function testStream(changes: Partial<StreamSnapshot> = {}): StreamSnapsho
     description: 'Two sets of chamber jazz.\nDoors at 19:30, first set at 20:00.',
     visibility: 'PUBLIC',
     isLive: false,
+    dvrWindowSec: 0,
     hasSignal: false,
     currentSessionId: null,
     liveSince: null,

@@ -32,6 +32,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   delivery_log: 'features/webhooks',
   deprecated_use: 'features/changelog',
   discount_code: 'features/discount-codes',
+  dvr_segment: 'features/dvr',
   email_token: 'features/auth',
   event: 'events',
   external_busy: 'features/calendars',
@@ -331,6 +332,12 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     tables: ['ingest_session', 'stream', 'stream_session', 'video', 'workspace'],
     reason:
       'what to record, and what became of it, are joins of recordings with the broadcasts of all streams',
+  },
+  {
+    reader: 'features/dvr',
+    tables: ['ingest_session', 'stream'],
+    reason:
+      'what is kept and what has become too old are joins of segments with the broadcasts of all streams',
   },
   {
     reader: 'features/restreams',

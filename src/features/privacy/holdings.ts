@@ -59,6 +59,7 @@ export const HOLDINGS: Readonly<Record<keyof Database, Holding>> = {
   delivery_log: workspace,
   deprecated_use: workspace,
   discount_code: workspace,
+  dvr_segment: { ...stream, hidden: 'all' },
   email_token: { ...account, hidden: 'all' },
   event: { ...workspace, hidden: ['xid', 'seq'] },
   external_busy: { of: 'rows', table: 'external_calendar', column: 'calendar_id' },

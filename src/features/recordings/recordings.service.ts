@@ -37,6 +37,8 @@ export interface Recordings {
   ended(tx: Tx, append: AppendEvent, sessionId: string): Promise<void>;
   /** The video of a session's broadcast, which may still be made; of any workspace: viewers have none. */
   videoOf(sessionId: string): Promise<string | undefined>;
+  /** Is the video of a session's broadcast still being made? */
+  isComing(sessionId: string): Promise<boolean>;
   /** Gives up parts whose node is gone. */
   sweep(): Promise<void>;
   /** Removes files that nobody needs any more. */
@@ -66,6 +68,7 @@ export function createRecordings(deps: RecordingsDeps): Recordings {
         await advance(deps, tx, append, recording);
       }
     },
+    isComing: (sessionId) => repository.isComing(db, sessionId),
     videoOf: (sessionId) => repository.findVideoId(db, sessionId),
     async sweep() {
       const deadline = dateFromMs(clock.ms() - LOST_MS);

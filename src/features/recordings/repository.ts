@@ -88,6 +88,24 @@ export async function findVideoId(db: Db, sessionId: string): Promise<string | u
   return row?.video_id ?? undefined;
 }
 
+/** A part of a session's broadcast is not settled, or its video is neither READY nor FAILED. */
+export async function isComing(db: Db, sessionId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('recording')
+    .leftJoin('video', 'video.id', 'recording.video_id')
+    .select('recording.id')
+    .where('recording.session_id', '=', sessionId)
+    .where((eb) =>
+      eb.or([
+        eb('recording.settled_at', 'is', null),
+        eb.and([eb('video.status', 'not in', ['READY', 'FAILED']), eb('video.deleted_at', 'is', null)]),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export function lockRecording(tx: Tx, id: string): Promise<RecordingRow | undefined> {
   return tx.selectFrom('recording').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }

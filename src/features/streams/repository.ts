@@ -34,6 +34,73 @@ export function findStreams(db: Db, ids: readonly string[]): Promise<StreamRow[]
     .execute();
 }
 
+export interface StreamFilter {
+  isLive?: boolean | undefined;
+  hasSignal?: boolean | undefined;
+  enabled?: boolean | undefined;
+  visibility?: readonly StreamRow['visibility'][] | undefined;
+}
+
+/** What partners are shown. Lists read no more: the driver's work grows with rows times columns. */
+const SHOWN = [
+  'id',
+  'title',
+  'description',
+  'visibility',
+  'has_signal',
+  'is_live',
+  'enabled',
+  'latency_mode',
+  'record',
+  'record_visibility',
+  'tier_ids',
+  'reconnect_window_sec',
+  'dvr_window_sec',
+  'auto_start',
+  'auto_stop_after_sec',
+  'max_duration_sec',
+  'chat_enabled',
+  'chat_mode',
+  'slow_mode_sec',
+  'banned_words',
+  'scheduled_start_at',
+  'restream_ids',
+  'current_session_id',
+  'started_at',
+  'ended_at',
+  'last_signal_at',
+  'viewer_count',
+  'peak_viewers',
+  'health',
+  'metadata',
+  'external_id',
+  'taken_down_at',
+  'takedown_reason',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof StreamRow)[];
+
+export type ShownStream = Pick<StreamRow, (typeof SHOWN)[number]>;
+
+export function listStreams(
+  db: Db,
+  workspaceId: string,
+  filter: StreamFilter,
+  page: PageRequest,
+): Promise<ShownStream[]> {
+  let query = db
+    .selectFrom('stream')
+    .select(SHOWN)
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .where(pageCondition(page));
+  if (filter.isLive !== undefined) query = query.where('is_live', '=', filter.isLive);
+  if (filter.hasSignal !== undefined) query = query.where('has_signal', '=', filter.hasSignal);
+  if (filter.enabled !== undefined) query = query.where('enabled', '=', filter.enabled);
+  if (filter.visibility !== undefined) query = query.where('visibility', 'in', filter.visibility);
+  return query.orderBy('id', page.order).limit(page.take).execute();
+}
+
 export function lockStream(tx: Tx, workspaceId: string, id: string): Promise<StreamRow | undefined> {
   return tx
     .selectFrom('stream')
@@ -304,6 +371,7 @@ export function findSnapshot(db: Db, id: string) {
       'workspace.mode',
       'stream.is_live',
       'stream.has_signal',
+      'stream.dvr_window_sec',
       'stream.health',
       'stream.live_since',
       'stream.current_session_id',

@@ -16,8 +16,7 @@ import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { StreamLinks as PlaybackLinks } from '../playback/index.ts';
 import { HEALTH_EXAMPLE, Health } from './health.schemas.ts';
-import type { ShownStream } from './lists.repository.ts';
-import type { ListedSession } from './repository.ts';
+import type { ListedSession, ShownStream } from './repository.ts';
 import { deriveStatus, durationSec, shownHealth } from './rules.ts';
 import { settingsOf } from './settings.ts';
 
@@ -35,6 +34,13 @@ const settings = {
   record: Type.Optional(Type.Boolean()),
   recordVisibility: Type.Optional(Visibility),
   reconnectWindowSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 1800 })),
+  dvrWindowSec: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 14_400,
+      description: 'So far back viewers can go while it is live; counted as storage.',
+    }),
+  ),
   autoStart: Type.Optional(Type.Boolean()),
   autoStopAfterSec: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 43_200 }))),
   maxDurationSec: Type.Optional(Nullable(Type.Integer({ minimum: 60, maximum: 43_200 }))),
@@ -101,6 +107,7 @@ export const Stream = named(
     record: Type.Boolean(),
     recordVisibility: Visibility,
     reconnectWindowSec: Type.Integer(),
+    dvrWindowSec: Type.Integer(),
     autoStart: Type.Boolean(),
     autoStopAfterSec: Nullable(Type.Integer()),
     maxDurationSec: Nullable(Type.Integer()),
@@ -153,6 +160,7 @@ export const Stream = named(
     record: true,
     recordVisibility: 'PRIVATE',
     reconnectWindowSec: 60,
+    dvrWindowSec: 0,
     autoStart: false,
     autoStopAfterSec: null,
     maxDurationSec: null,

@@ -1,4 +1,4 @@
-import type { ShownStream } from './lists.repository.ts';
+import type { ShownStream } from './repository.ts';
 
 /** What partners may set of a stream, as the API names it. */
 export function settingsOf(row: ShownStream) {
@@ -12,6 +12,7 @@ export function settingsOf(row: ShownStream) {
     record: row.record,
     recordVisibility: row.record_visibility,
     reconnectWindowSec: row.reconnect_window_sec,
+    dvrWindowSec: row.dvr_window_sec,
     autoStart: row.auto_start,
     autoStopAfterSec: row.auto_stop_after_sec,
     maxDurationSec: row.max_duration_sec,

@@ -27,6 +27,7 @@ async function find(db: Db, id: string): Promise<StreamSnapshot | undefined> {
     mode: row.mode,
     isLive: row.is_live,
     hasSignal: row.has_signal,
+    dvrWindowSec: row.dvr_window_sec,
     currentSessionId: row.current_session_id,
     liveSince: row.live_since,
     ended: endedBroadcast(row),

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { createLiveHistory } from '../../features/dvr/index.ts';
 import {
   beaconPage,
   createAdmissions,
@@ -99,8 +100,12 @@ async function playbackPages(
   const publicUrl = config.PUBLIC_URL;
   const reception = createReception(needs);
   const admissions = createAdmissions({ videos, access, platformHosts });
-  const liveFiles = createLiveFiles({ liveDir: join(config.DATA_DIR, 'live'), log });
   const videoFiles = createVideoFiles({ store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
+  const liveFiles = createLiveFiles({
+    liveDir: join(config.DATA_DIR, 'live'),
+    log,
+    kept: { history: createLiveHistory(needs.db), openFile: videoFiles.openFile },
+  });
   const sentBytes: SentBytes = {
     add: ({ workspaceId, id: subjectId }, amount) =>
       tally.add({ kind: 'EGRESS', workspaceId, subjectId, amount }),

@@ -38,6 +38,8 @@ export interface LivePlaylistRequest extends LiveMasterRequest {
   rung: string;
   /** Hide what ended before this (milliseconds since the Unix epoch): the start of the broadcast. */
   sinceMs?: number | undefined;
+  /** Show what is kept since then beyond the live window; nothing of it when absent. */
+  keptSinceMs?: number | undefined;
   /** Wait so long for the first segment; for a stream that has a signal. */
   waitMs?: number | undefined;
   /** The broadcast is over: the rest of it is shown, or 404 when there is none. */
@@ -64,6 +66,8 @@ export interface SegmentRequest extends LiveRequest {
   sinceMs?: number | undefined;
   /** Likewise what was begun after this: the end of the broadcast. */
   untilMs?: number | undefined;
+  /** What has left the live window may be in the store. */
+  isKept?: boolean | undefined;
   /** Wait so long for a part that is the next one. */
   waitMs?: number | undefined;
 }

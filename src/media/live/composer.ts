@@ -15,6 +15,7 @@ import { createSegmentWriter, type SegmentWriter, UNFINISHED } from './segment-w
 import {
   emptyState,
   type LiveEpochRung,
+  type LiveSlot,
   type LiveState,
   type LowLatency,
   loadState,
@@ -53,6 +54,13 @@ export interface LatestSegment {
   startMs: number;
 }
 
+/** Segments that nothing is added to any more, oldest first: those of the window, and those that have just left it. */
+export interface FinishedSegments {
+  /** The files are `<dir>/<epoch>/<rung>/<file>`, each beside its `init.mp4`. */
+  dir: string;
+  slots: readonly LiveSlot[];
+}
+
 /** Takes what a run of the packager writes of one rung, as it comes. */
 export type RungSink = (bytes: Buffer) => void;
 
@@ -73,6 +81,7 @@ export interface Composer {
   packaged(): { ms: number; longestMs: number };
   /** The newest finished segment, of the smallest rung; null before there is one. */
   latest(): LatestSegment | null;
+  finished(): FinishedSegments;
   /** Deletes what has been out of the window for long enough. */
   prune(): Promise<void>;
   close(): Promise<void>;
@@ -178,6 +187,15 @@ class StreamComposer implements Composer {
       return { folder, initFile: `${rung}/init.mp4`, file: `${rung}/${slot.file}`, startMs: slot.startMs };
     }
     return null;
+  }
+
+  finished(): FinishedSegments {
+    const { slots, epoch } = this.#state;
+    const names = this.#run === null ? [] : (epoch?.rungs.map(({ name }) => name) ?? []);
+    const isFinished = (slot: LiveSlot) =>
+      Object.values(slot.rungs).every(({ isOpen }) => !isOpen) &&
+      (slot.leftAtMs !== null || slot.epoch !== epoch?.name || names.every((name) => slot.rungs[name]));
+    return { dir: this.#options.dir, slots: slots.filter(isFinished) };
   }
 
   prune(): Promise<void> {

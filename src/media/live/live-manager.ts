@@ -12,10 +12,11 @@ import type {
   StreamHealth,
 } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { type Composer, openComposer } from './composer.ts';
+import { type Composer, type FinishedSegments, openComposer } from './composer.ts';
 import { LONG_KEYFRAME_MS, SignalWatch } from './health.ts';
 import { removeIdleFolders } from './idle-folders.ts';
 import { type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
+import { mediaKey } from './media-key.ts';
 import { createPackager, type Packager } from './packager.ts';
 import { createThumbnails, type Thumbnails } from './thumbnail.ts';
 
@@ -52,6 +53,8 @@ export interface LiveManager {
   changed(streamId: string): void;
   /** null when nothing is published. */
   health(streamId: string): StreamHealth | null;
+  /** What there is whole of a stream; null without a folder. */
+  finished(streamId: string): FinishedSegments | null;
   /** The stream is gone or idle: ends its packager and deletes its files. */
   remove(streamId: string): Promise<void>;
   /** Ends every packager; the files stay. */
@@ -161,6 +164,10 @@ class EntryManager implements LiveManager {
   health(streamId: string): StreamHealth | null {
     const entry = this.#entries.get(streamId);
     return entry ? healthOf(this.#options, entry) : null;
+  }
+
+  finished(streamId: string): FinishedSegments | null {
+    return this.#entries.get(streamId)?.composer?.finished() ?? null;
   }
 
   async remove(streamId: string): Promise<void> {
@@ -358,15 +365,6 @@ async function endRun(entry: Entry, eofWaitMs?: number): Promise<void> {
   const { running } = entry;
   entry.running = null;
   await running?.packager.stop(eofWaitMs);
-}
-
-/** A copied rung has one init segment, so a change of any of these needs a new epoch. */
-function mediaKey(session: IngestSession): string {
-  const { video, audio } = session;
-  return [
-    video ? `${video.codec} ${video.width}x${video.height}` : 'no video',
-    audio ? `${audio.codec} ${audio.sampleRate} ${audio.channels}` : 'no audio',
-  ].join(', ');
 }
 
 /** Also when the second keyframe is overdue: then nothing at all could have been played so far. */

@@ -3,6 +3,7 @@
  * Every function trusts its caller to have checked that the viewer may see it.
  */
 import type { LiveFiles } from '../contract/index.ts';
+import { createHistoryJoiner } from './history.ts';
 import { createPlaylistReader } from './playlists.ts';
 import { notFound } from './reply.ts';
 import { createSegmentReader, type SegmentReaderOptions } from './segments.ts';
@@ -11,7 +12,10 @@ import { createThumbnailReader } from './thumbnails.ts';
 export { createVideoFiles } from './vod.ts';
 
 export function createLiveFiles(options: SegmentReaderOptions): LiveFiles {
-  const { isListed, findPart, ...playlists } = createPlaylistReader(options.liveDir);
+  const { isListed, findPart, ...playlists } = createPlaylistReader(
+    options.liveDir,
+    options.kept && createHistoryJoiner(options.kept.history),
+  );
   return {
     ...playlists,
     ...createSegmentReader(options, { isListed, findPart }),

@@ -16,6 +16,7 @@ import {
 } from '../live/playlist.ts';
 import { compareEdge, edgeOf } from './edge.ts';
 import { createFolderChanges } from './folder-changes.ts';
+import type { JoinHistory } from './history.ts';
 import { isSafeName, notFound, PLAYLIST_TYPE, textReply } from './reply.ts';
 
 /** Where in which file of which rung a segment or a part is. */
@@ -54,7 +55,7 @@ const CACHE_FILES = 2000;
 
 /** Reads the playlists that the media role writes below `liveDir`. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the functions share what was read.
-export function createPlaylistReader(liveDir: string): PlaylistReader {
+export function createPlaylistReader(liveDir: string, joinHistory?: JoinHistory): PlaylistReader {
   const masters = createFileCache((text) => text);
   const playlists = createFileCache(parseMediaPlaylist);
   const textOf = createTextCache();
@@ -117,11 +118,14 @@ export function createPlaylistReader(liveDir: string): PlaylistReader {
       return textReply(request, text, { type: PLAYLIST_TYPE, cacheControl: 'no-store' });
     },
     readMediaPlaylist: async (request) => {
-      const { streamId, rung, ending, uriSuffix, isDelta } = request;
+      const { streamId, rung, ending, uriSuffix, isDelta, keptSinceMs } = request;
       if (!isSafeName(streamId) || !isSafeName(rung)) return notFound();
-      const broadcast = { sinceMs: request.sinceMs, untilMs: ending?.untilMs };
+      const join = keptSinceMs === undefined ? undefined : joinHistory;
+      const sinceMs = later(request.sinceMs, join && keptSinceMs);
+      const broadcast = { sinceMs, untilMs: ending?.untilMs };
       const current = async () => {
-        const whole = await read(streamId, rung);
+        const live = await read(streamId, rung);
+        const whole = live && join ? await join(streamId, rung, live) : live;
         const shown = whole && trim(whole, broadcast);
         return shown && { whole, shown: ending === undefined ? shown : withoutParts(shown) };
       };
@@ -152,6 +156,10 @@ export function createPlaylistReader(liveDir: string): PlaylistReader {
       return (await until(streamId, waitMs, look)) ?? 'waiting';
     },
   };
+}
+
+function later(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
 
 function trim(playlist: MediaPlaylist, { sinceMs, untilMs }: Broadcast): MediaPlaylist {

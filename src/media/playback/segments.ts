@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from '../../platform/logger.ts';
-import type { LiveFiles, SegmentRequest } from '../contract/index.ts';
+import type { FileReply, LiveFiles, LiveHistory, SegmentRequest, VideoFiles } from '../contract/index.ts';
 import { openOutput, UnsafeOutput } from '../ffmpeg/output.ts';
 import { type PublicPart, segmentOfPart } from '../live/playlist.ts';
 import { UNFINISHED } from '../live/segment-writer.ts';
@@ -15,6 +15,8 @@ export interface SegmentReaderOptions {
   cacheBytes?: number;
   /** Told of files that are refused; default: nobody. */
   log?: Logger;
+  /** What has left the live window, and how it is read; nothing when absent. */
+  kept?: { history: LiveHistory; openFile: VideoFiles['openFile'] };
 }
 
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -78,7 +80,7 @@ export function createSegmentReader(
       const folder = join(options.liveDir, streamId, epoch);
       const part = segmentOfPart(file);
       if (part !== null) return openPart(request, folder, part);
-      return files.open(
+      const reply = await files.open(
         {
           path: join(folder, rung, file),
           open: () => openSegment(folder, `${rung}/${file}`),
@@ -87,8 +89,17 @@ export function createSegmentReader(
         },
         request,
       );
+      return reply.status === 404 && request.isKept ? openKept(options, request) : reply;
     },
   };
+}
+
+async function openKept({ kept }: SegmentReaderOptions, request: SegmentRequest): Promise<FileReply> {
+  const found = await kept?.history.keyOf(request);
+  if (!kept || !found) return notFound();
+  const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY } = request;
+  const isWithin = found.endMs > sinceMs && found.startMs < untilMs;
+  return isWithin ? kept.openFile({ ...request, key: found.key }) : notFound();
 }
 
 function isSegmentName(request: SegmentRequest): boolean {

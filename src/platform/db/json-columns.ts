@@ -99,12 +99,19 @@ export interface PlayerEvent {
   quality?: number;
 }
 
+/** What a rung has of a segment. */
+interface RungOfSegment {
+  durationSec: number;
+  bytes: number;
+}
+
 export interface JsonColumns {
   availability: { weekly: Partial<Record<Weekday, DayWindow[]>>; blackouts: JsonList<Blackout> };
   booking: { intake_answers: Record<string, string | boolean> };
   booking_product: { intake_fields: JsonList<IntakeField> };
   channel: { links: JsonList<ChannelLink> };
   checkout: { metadata: Record<string, string> };
+  dvr_segment: { rungs: ColumnType<Record<string, RungOfSegment>, string, string> };
   fact: { player_events: JsonList<PlayerEvent> };
   import: { metadata: Record<string, string>; storage_state: Record<string, unknown> };
   ingest_session: { video: IngestVideo; audio: IngestAudio };

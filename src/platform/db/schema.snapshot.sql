@@ -732,6 +732,23 @@ create table discount_code (
 CREATE INDEX discount_code_workspace ON public.discount_code USING btree (workspace_id, id DESC);
 CREATE UNIQUE INDEX discount_code_workspace_id_code_key ON public.discount_code USING btree (workspace_id, code);
 
+create table dvr_segment (
+  stream_id text not null,
+  workspace_id text not null,
+  epoch text not null,
+  file text not null,
+  seq bigint not null,
+  disc integer not null,
+  start_ms double precision not null,
+  duration_sec double precision not null,
+  rungs jsonb not null,
+  size_bytes bigint not null,
+  constraint dvr_segment_pkey PRIMARY KEY (stream_id, epoch, file),
+  constraint dvr_segment_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
+  constraint dvr_segment_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX dvr_segment_time ON public.dvr_segment USING btree (stream_id, start_ms);
+
 create table email_token (
   hash bytea not null,
   account_id text not null,
@@ -1784,7 +1801,9 @@ create table stream (
   tier_ids text[] not null default '{}'::text[],
   taken_down_at timestamp with time zone,
   takedown_reason text,
+  dvr_window_sec integer not null default 0,
   constraint stream_chat_mode_check CHECK ((chat_mode = ANY (ARRAY['OPEN'::text, 'FOLLOWERS'::text, 'TIER'::text, 'OFF'::text]))),
+  constraint stream_dvr_window CHECK (((dvr_window_sec >= 0) AND (dvr_window_sec <= 14400))),
   constraint stream_latency_mode_check CHECK ((latency_mode = ANY (ARRAY['STANDARD'::text, 'LOW'::text]))),
   constraint stream_pkey PRIMARY KEY (id),
   constraint stream_record_visibility_check CHECK ((record_visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text, 'FOLLOWERS'::text, 'TIER'::text, 'PURCHASE'::text]))),

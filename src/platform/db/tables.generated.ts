@@ -875,6 +875,19 @@ export interface DiscountCodeTable {
   updated_at: Date;
 }
 
+export interface DvrSegmentTable {
+  stream_id: string;
+  workspace_id: string;
+  epoch: string;
+  file: string;
+  seq: number;
+  disc: number;
+  start_ms: number;
+  duration_sec: number;
+  rungs: JsonColumns['dvr_segment']['rungs'];
+  size_bytes: number;
+}
+
 export interface EmailTokenTable {
   hash: Uint8Array;
   account_id: string;
@@ -1598,6 +1611,7 @@ export interface StreamTable {
   tier_ids: Generated<string[]>;
   taken_down_at: Date | null;
   takedown_reason: string | null;
+  dvr_window_sec: Generated<number>;
 }
 
 export interface StreamHealthPointTable {
@@ -2088,6 +2102,7 @@ export interface Database {
   delivery_log: DeliveryLogTable;
   deprecated_use: DeprecatedUseTable;
   discount_code: DiscountCodeTable;
+  dvr_segment: DvrSegmentTable;
   email_token: EmailTokenTable;
   event: EventTable;
   external_busy: ExternalBusyTable;

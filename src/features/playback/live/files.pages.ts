@@ -46,6 +46,11 @@ const ENDING_MS = 15_000;
 /** The segment in which a broadcast ended is complete soon after it; sooner where the signal has ended as well. */
 const SETTLED_MS = { withSignal: 6000, withoutSignal: 2000 };
 
+/** Players go no further back than the window; its beginning moves in steps, so that all are told the same. */
+const KEPT_STEP_MS = 10_000;
+/** A shorter history would be less than the live window. */
+const KEPT_LEAST_SEC = 60;
+
 /** What is wrong with the signal, for its owner: the preview page shows it. */
 const ISSUES_HEADER = 'x-signal-issues';
 /** How many watch, for the player beside the picture. */
@@ -126,10 +131,9 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
       return sendFile(reply, badRequest(files.notFound()));
     const view = await admit(request, reply);
     if (view === null) return sendFile(reply, files.notFound());
-    const { streamId } = request.params;
     const isPrivate = view.suffix !== '' || !isOpen(view.stream.visibility);
     const isDelta = request.query._HLS_skip !== undefined;
-    const file = { ...fileRequestOf(request, isPrivate), streamId, isDelta };
+    const file = { ...fileRequestOf(request, isPrivate), streamId: view.stream.id, isDelta };
     const answer = await read(file, view, request.params);
     // A player asks for media playlists again and again for as long as it plays.
     if (isWatching(request.params, answer) && !view.isPreview && view.ending === undefined) {
@@ -156,20 +160,22 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     file('/live/:streamId/thumbnail.jpg', async (request, { sinceMs, ending }) =>
       ending === undefined ? files.openThumbnail({ ...request, sinceMs }) : files.notFound(),
     );
-    file('/live/:streamId/:rung/index.m3u8', (request, { stream, sinceMs, ending, suffix }, { rung }) =>
-      files.readMediaPlaylist({
+    file('/live/:streamId/:rung/index.m3u8', (request, view, { rung }) => {
+      const { sinceMs, ending, suffix } = view;
+      return files.readMediaPlaylist({
         ...request,
         rung,
         sinceMs,
+        keptSinceMs: keptSince(view, deps.clock),
         uriSuffix: suffix,
         ending,
         isDelta: request.isDelta,
-        waitMs: stream.hasSignal && ending === undefined ? FIRST_SEGMENT_WAIT_MS : 0,
-      }),
-    );
+        waitMs: view.stream.hasSignal && ending === undefined ? FIRST_SEGMENT_WAIT_MS : 0,
+      });
+    });
     file(
       '/live/:streamId/:epoch/:rung/:file',
-      (request, { stream, sinceMs, ending }, { epoch, rung, file: name }) =>
+      (request, { stream, sinceMs, isPreview, ending }, { epoch, rung, file: name }) =>
         files.openSegment({
           ...request,
           epoch,
@@ -177,10 +183,18 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
           file: name,
           sinceMs,
           untilMs: ending?.untilMs,
+          isKept: stream.dvrWindowSec > 0 && !isPreview,
           waitMs: stream.hasSignal && ending === undefined ? NEXT_PART_FILE_WAIT_MS : 0,
         }),
     );
   };
+}
+
+/** Since when what has left the live window is shown, in milliseconds since the Unix epoch; undefined where none is. */
+function keptSince({ stream, isPreview }: View, clock: Clock): number | undefined {
+  if (stream.dvrWindowSec === 0 || isPreview) return undefined;
+  const sinceMs = clock.ms() - Math.max(stream.dvrWindowSec, KEPT_LEAST_SEC) * 1000;
+  return Math.floor(sinceMs / KEPT_STEP_MS) * KEPT_STEP_MS;
 }
 
 /** The rest of a broadcast that has just stopped, for a player that was watching. */

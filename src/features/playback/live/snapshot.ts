@@ -15,6 +15,8 @@ export interface StreamSnapshot {
   mode: Mode;
   isLive: boolean;
   hasSignal: boolean;
+  /** So far back viewers can go; 0 where they cannot. */
+  dvrWindowSec: number;
   /** Of the last signal; null before the first one. */
   currentSessionId: string | null;
   /** Since when the broadcast is on. */

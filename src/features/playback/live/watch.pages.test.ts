@@ -22,6 +22,7 @@ const STREAM: StreamSnapshot = {
   visibility: 'PUBLIC',
   isLive: false,
   hasSignal: false,
+  dvrWindowSec: 0,
   currentSessionId: null,
   liveSince: null,
   ended: null,

@@ -20,8 +20,9 @@ const CHAT_MODES = ['OPEN', 'FOLLOWERS', 'TIER', 'OFF'] as const;
 type Optional = number | '';
 
 function valuesOf(stream: Shape<'Stream'>) {
-  const { title, visibility, tierIds, record, recordVisibility, latencyMode, reconnectWindowSec } = stream;
+  const { title, visibility, tierIds, record, recordVisibility, latencyMode } = stream;
   const { enabled, autoStart, chatEnabled, chatMode, slowModeSec } = stream;
+  const { reconnectWindowSec, dvrWindowSec } = stream;
   const autoStopAfterSec: Optional = stream.autoStopAfterSec ?? '';
   const maxDurationSec: Optional = stream.maxDurationSec ?? '';
   return {
@@ -34,7 +35,7 @@ function valuesOf(stream: Shape<'Stream'>) {
       recordVisibility,
       latencyMode,
     },
-    ...{ reconnectWindowSec, enabled, autoStart, chatEnabled, chatMode, slowModeSec },
+    ...{ reconnectWindowSec, dvrWindowSec, enabled, autoStart, chatEnabled, chatMode, slowModeSec },
     ...{ autoStopAfterSec, maxDurationSec },
   };
 }
@@ -146,6 +147,7 @@ function RecordFields({ form }: { form: Form }) {
           { value: 'LOW', label: t('settings.latencyLow') },
         ]}
       />
+      <Seconds form={form} name="dvrWindowSec" max={14_400} />
     </Stack>
   );
 }
@@ -191,7 +193,7 @@ function ChatFields({ form }: { form: Form }) {
 
 interface SecondsProps {
   form: Form;
-  name: 'reconnectWindowSec' | 'autoStopAfterSec' | 'maxDurationSec' | 'slowModeSec';
+  name: 'reconnectWindowSec' | 'dvrWindowSec' | 'autoStopAfterSec' | 'maxDurationSec' | 'slowModeSec';
   min?: number;
   max: number;
 }
@@ -210,7 +212,7 @@ function Seconds({ form, name, min = 0, max }: SecondsProps) {
       allowDecimal={false}
       allowNegative={false}
       hideControls
-      required={name === 'reconnectWindowSec' || name === 'slowModeSec'}
+      required={name !== 'autoStopAfterSec' && name !== 'maxDurationSec'}
     />
   );
 }

@@ -31,8 +31,6 @@ const KNOWN_ISSUES = [
   'NO_MEASUREMENT',
 ] as const;
 
-const LONG_KEYFRAME_SEC = 4;
-
 /** By the first part of what RFC 6381 writes (`avc1.64001f`). */
 const CODECS: Record<string, string> = {
   avc1: 'H.264',
@@ -58,7 +56,7 @@ export function SignalPanel({ stream }: { stream: Shape<'Stream'> }) {
         {hasSignal ? t('signal.here') : t('signal.gone')}
       </Text>
       {hasSignal && health !== null ? (
-        <HealthFacts health={health} latencyMode={stream.latencyMode} />
+        <HealthFacts health={health} />
       ) : (
         <Text c="dimmed">
           {hasSignal ? t('signal.measuring') : t('signal.gone')}{' '}
@@ -74,15 +72,10 @@ export function SignalPanel({ stream }: { stream: Shape<'Stream'> }) {
   );
 }
 
-type Measured = { health: Shape<'StreamHealth'>; latencyMode: Shape<'Stream'>['latencyMode'] };
-
-function HealthFacts({ health, latencyMode }: Measured) {
+function HealthFacts({ health }: { health: Shape<'StreamHealth'> }) {
   const { t } = useTranslation('live');
   const { number } = useFormat();
   const { keyframeIntervalSec, droppedFrames, lateFrames } = health;
-  const usual = latencyMode === 'LOW' ? t('signal.delayLow') : t('signal.delayStandard');
-  // A player begins at a keyframe, and comes nearer from there.
-  const isLong = keyframeIntervalSec !== null && keyframeIntervalSec > LONG_KEYFRAME_SEC;
   const facts: Fact[] = [
     { label: t('signal.codec'), value: codecName(health.codec) },
     { label: t('signal.size'), value: `${health.width} × ${health.height}` },
@@ -91,10 +84,6 @@ function HealthFacts({ health, latencyMode }: Measured) {
     {
       label: t('signal.keyframes'),
       value: keyframeIntervalSec === null ? '–' : t('signal.every', { seconds: number(keyframeIntervalSec) }),
-    },
-    {
-      label: t('signal.delay'),
-      value: `${usual}${isLong ? t('signal.delayMore', { seconds: number(keyframeIntervalSec) }) : ''}`,
     },
     { label: t('signal.dropped'), value: number(droppedFrames) },
     { label: t('signal.late'), value: number(lateFrames) },
