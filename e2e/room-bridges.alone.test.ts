@@ -210,6 +210,54 @@ test('an encoder publishes by WHIP, and is taken over', { skip: NO_JANUS || NO_C
   }
 });
 
+test('a page publishes by WHIP', { skip: NO_JANUS }, async () => {
+  const { id, streamKey, playbackUrl } = await partner.createStream({ autoStart: true });
+  const { page } = await browser.open(`${platform.url.replace('127.0.0.1', 'localhost')}/api/v1/health`);
+  const answer = await page.evaluate<string>(PUBLISH.replace('KEY', streamKey));
+  assert.match(answer, /H264/);
+  assert.doesNotMatch(answer, /VP8|VP9|AV1/);
+  await until(async () => (await fetch(playbackUrl)).ok, { ...PATIENT, message: 'the broadcast' });
+  await until(
+    async () => {
+      const { pixel, peak } = await seenIn(playbackUrl).catch(() => ({ pixel: Buffer.alloc(3), peak: -99 }));
+      const [red = 0, green = 0] = pixel;
+      return green > red + 40 && peak > -40;
+    },
+    { ...PATIENT, timeoutMs: 30_000, message: 'the picture and the sound of the page' },
+  );
+  // Whoever publishes with the old key is cut off.
+  await call('POST', `/streams/${id}/rotate-key`);
+  await page.waitForFunction("['closed', 'failed', 'disconnected'].includes(pc.connectionState)", null, SLOW);
+  await until(async () => !(await partner.stream(id)).hasSignal, PATIENT);
+});
+
+/** A green picture that changes, and a tone. */
+const PUBLISH = `(async () => {
+  const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
+  const paint = canvas.getContext('2d');
+  setInterval(() => {
+    paint.fillStyle = 'rgb(0 ' + (150 + (Date.now() % 40)) + ' 0)';
+    paint.fillRect(0, 0, 640, 360);
+  }, 40);
+  const audio = new AudioContext();
+  const tone = audio.createOscillator();
+  const sound = audio.createMediaStreamDestination();
+  tone.connect(sound);
+  tone.start();
+  globalThis.pc = new RTCPeerConnection();
+  for (const track of [...canvas.captureStream(25).getTracks(), ...sound.stream.getTracks()]) {
+    pc.addTransceiver(track, { direction: 'sendonly' });
+  }
+  await pc.setLocalDescription();
+  const headers = { authorization: 'Bearer KEY', 'content-type': 'application/sdp' };
+  const made = await fetch('/whip', { method: 'POST', headers, body: pc.localDescription.sdp });
+  const sdp = await made.text();
+  if (made.status !== 201) throw new Error(sdp);
+  await pc.setRemoteDescription({ type: 'answer', sdp });
+  await audio.resume();
+  return sdp;
+})()`;
+
 /** A real encoder, which sends a green picture and a tone. */
 function startWhip(whipUrl: string, streamKey: string) {
   const picture = ['-re', '-f', 'lavfi', '-i', 'color=green:size=640x360:rate=25'];

@@ -107,7 +107,7 @@ class JanusPublisher implements Publisher {
 
   async open(): Promise<void> {
     const { client, socket, link } = this.#means;
-    const { grant, offer, ffmpeg, log } = this.#options;
+    const { grant, offer } = this.#options;
     client.onClose(() => void this.close(false));
     const handle = await client.attach({
       onEvent: () => {},
@@ -126,9 +126,6 @@ class JanusPublisher implements Publisher {
       ...{ bitrate, fir_freq: keyframes, audiocodec: 'opus', videocodec: 'h264', audiolevel_ext: false },
     });
     await handle.send({ request: 'join', ptype: 'publisher', room: this.#room, id: PUBLISHER });
-    this.#coder = await startSoundCoder({ ffmpeg, log }, (tag) =>
-      this.#feeder.message({ ...tag, streamId: 0, payload: Buffer.from(tag.payload) }),
-    );
     socket.on('message', (packet) => this.#packet(packet));
     const { jsep } = await handle.send({ request: 'publish' }, { type: 'offer', sdp: offer });
     if (jsep === null) throw new JanusError(0, 'Janus has not answered');
@@ -169,6 +166,13 @@ class JanusPublisher implements Publisher {
   /** From now on Janus sends here what comes. */
   async #handOn(handle: JanusHandle): Promise<void> {
     const { link, socket } = this.#means;
+    const { ffmpeg, log } = this.#options;
+    const coder = await startSoundCoder({ ffmpeg, log }, (tag) =>
+      this.#feeder.message({ ...tag, streamId: 0, payload: Buffer.from(tag.payload) }),
+    );
+    this.#coder = coder;
+    // It may have gone meanwhile.
+    if (this.#closing !== null) return coder.stop();
     const { port } = socket.address();
     const streams = readOffer(this.#options.offer).map(({ kind, mid }) => {
       const feedback = kind === 'video' ? { rtcp_port: port } : {};

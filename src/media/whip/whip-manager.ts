@@ -25,22 +25,33 @@ export interface WhipManager {
   stop(): Promise<void>;
 }
 
+/** The one that publishes, and those that are about to take over. */
+const MOST_OF_A_STREAM = 4;
+const TOO_MANY = 'Too many publishes by WHIP to this stream are about to begin. Try again in a moment.';
 const NO_JANUS = 'Publishing by WHIP is not possible now. Try again in a moment, or publish by RTMP.';
 
 export function createWhipManager(options: WhipManagerOptions): WhipManager {
   const { port, nodeId, linkFile, log } = options;
   const publishers = new Map<string, Publisher>();
+  /** Of each session that is answered or open, the stream. */
+  const streams = new Map<string, string>();
   const answering = new Set<string>();
   let syncing: Promise<void> | null = null;
   let isAgain = false;
   let isStopping = false;
 
   const answer = async ({ sessionId, streamId, offer }: WhipOffer): Promise<void> => {
-    const publisher = await open(options, streamId, offer);
-    if (typeof publisher === 'string') return port.refused(sessionId, publisher);
+    const isTooMany = [...streams.values()].filter((id) => id === streamId).length >= MOST_OF_A_STREAM;
+    streams.set(sessionId, streamId);
+    const publisher = isTooMany ? TOO_MANY : await open(options, streamId, offer);
+    if (typeof publisher === 'string') {
+      streams.delete(sessionId);
+      return port.refused(sessionId, publisher);
+    }
     publishers.set(sessionId, publisher);
     const forget = () => {
       publishers.delete(sessionId);
+      streams.delete(sessionId);
       return port.ended(sessionId);
     };
     publisher.gone.then(forget).catch((error: unknown) => log.warn({ err: error }, 'the end of a WHIP'));
