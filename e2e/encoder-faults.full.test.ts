@@ -93,6 +93,17 @@ test('a large picture of few bits, then enough of them, of another size', async 
   await plays();
 });
 
+/** After so many packets, a minute ahead; the timestamps of FLV are milliseconds. */
+const JUMP = (packet: number) => `setts=ts=if(gt(N\\,${packet})\\,TS+60000\\,TS)`;
+
+test('timestamps that jump are told, and the picture goes on', async (t) => {
+  const { publish, plays, says } = await broadcast(t);
+  publish({ extraArgs: ['-bsf:v', JUMP(240), '-bsf:a', JUMP(375)] });
+  await plays();
+  await says('TIMESTAMP_JUMP');
+  await plays();
+});
+
 test('frames that come irregularly play', async (t) => {
   const { publish, plays } = await broadcast(t);
   publish({ extraArgs: ['-vf', "select='not(lt(mod(t\\,4)\\,2)*mod(n\\,3))'", '-fps_mode', 'vfr'] });
