@@ -18,6 +18,8 @@ export interface ViewersReport {
   p95Ms: number;
 }
 
+/** Until then they have all come. */
+const SETTLED_MS = 3000;
 const agent = new Agent({ keepAlive: true });
 /** When the first player saw a part. */
 const firstMs = new Map<string, number>();
@@ -50,7 +52,7 @@ function edgeOf(text: string): { query: string; key: string; part: string | null
 }
 
 /** A player of parts: waits for the next one, loads it, and so on. */
-async function watch(playlist: string, untilMs: number): Promise<void> {
+async function watch(playlist: string, settledMs: number, untilMs: number): Promise<void> {
   let query = '';
   while (performance.now() < untilMs) {
     const text = await read(playlist + query);
@@ -60,7 +62,7 @@ async function watch(playlist: string, untilMs: number): Promise<void> {
     const nowMs = performance.now();
     const first = firstMs.get(edge.key) ?? nowMs;
     firstMs.set(edge.key, first);
-    if (query !== '') delays.push(nowMs - first);
+    if (query !== '' && nowMs > settledMs) delays.push(nowMs - first);
     query = edge.query;
     if (edge.part === null) continue;
     parts.add(edge.part);
@@ -69,8 +71,9 @@ async function watch(playlist: string, untilMs: number): Promise<void> {
 }
 
 process.once('message', async ({ playlist, count, seconds }: ViewersOrder) => {
-  const untilMs = performance.now() + seconds * 1000;
-  await Promise.all(Array.from({ length: count }, () => watch(playlist, untilMs)));
+  const settledMs = performance.now() + SETTLED_MS;
+  const untilMs = settledMs + seconds * 1000;
+  await Promise.all(Array.from({ length: count }, () => watch(playlist, settledMs, untilMs)));
   const sorted = delays.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
   const report: ViewersReport = { requests, failures, parts: parts.size, p50Ms: at(0.5), p95Ms: at(0.95) };
