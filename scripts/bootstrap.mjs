@@ -15,6 +15,7 @@ import {
   ensureFfmpeg,
   ensureJanus,
   ensureLoadGenerator,
+  ensureObs,
   ensureRtmpServer,
   ensureSandbox,
   ensureTurnServer,
@@ -26,7 +27,7 @@ const COMMANDS = {
   start: { script: 'src/main/start.ts', needs: ['ffmpeg', 'rooms', 'web'] },
   test: {
     script: 'scripts/run-tests.ts',
-    needs: ['dev', 'ffmpeg', 'rooms', 'chromium', 'store', 'rtmp', 'turn', 'peers', 'web'],
+    needs: ['dev', 'ffmpeg', 'rooms', 'chromium', 'store', 'rtmp', 'turn', 'obs', 'peers', 'web'],
   },
   check: { script: 'scripts/check.ts', needs: ['dev'] },
   demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'rooms', 'web'] },
@@ -52,6 +53,7 @@ function main([name = '', ...args]) {
   if (needs('store')) ensureCounterStore();
   if (needs('rtmp')) ensureRtmpServer();
   if (needs('turn') && args.includes('--full')) ensureTurnServer();
+  if (needs('obs') && args.includes('--full')) ensureObs();
   if (needs('peers')) tryPeers(args.includes('--full'));
   if (needs('load')) ensureLoadGenerator();
   if (needs('web')) buildWeb();

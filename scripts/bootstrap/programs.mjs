@@ -156,6 +156,21 @@ export function ensureLoadGenerator() {
   }
 }
 
+/** OBS Studio and a screen for it, an encoder that people use; without it the test that wants it is skipped by name. */
+export function ensureObs() {
+  const missing = () => ['obs', 'Xvfb', 'dbus-run-session'].some((name) => find([name]) === undefined);
+  if (process.platform !== 'linux' || !missing() || manager() !== 'apt-get') return;
+  install(
+    'obs',
+    { apt: ['obs-studio', 'xvfb', 'dbus-x11', 'libgl1-mesa-dri'] },
+    'no OBS Studio for the tests',
+  );
+  if (missing()) {
+    process.stderr.write('marquee: tests with OBS are skipped; ');
+    process.stderr.write(`${advice('obs-studio xvfb dbus-x11 libgl1-mesa-dri')}\n`);
+  }
+}
+
 /** The real path of the first of `names` that is a program. */
 function find(names) {
   for (const name of names) {

@@ -5,6 +5,7 @@ import { AppError } from '../kernel/errors.ts';
 import type { RequestContext, SessionKeeper, UploadedFile } from './context.ts';
 import { isCsvRows, sendCsv } from './csv.ts';
 import type { EventStreams, Tail } from './event-stream.ts';
+import { writeOnce } from './lasting.ts';
 import { named } from './named.ts';
 import { answerOnce, idempotencyKeyOf, JSON_TYPE } from './plugins/idempotency.ts';
 import { readUpload } from './plugins/upload.ts';
@@ -28,7 +29,8 @@ interface MountPorts extends HttpPorts {
 
 /** Puts one declared endpoint on the wire: input check, handler, envelope. */
 export function mountRoute(app: FastifyInstance, base: string, route: Route, ports: MountPorts): void {
-  let write: ((answer: Record<string, unknown>) => string) | undefined;
+  let write: Write | undefined;
+  let writeRow: Write | undefined;
   app.route({
     method: route.method,
     url: base + routerPath(route.path),
@@ -47,7 +49,10 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
         const result = isThere ? given.value : given;
         // With the first answer: to compile those of all routes takes as long as the rest of a start.
         write ??= reply.compileSerializationSchema(envelopeSchema(route));
-        return write(envelope(route, request, reply, result));
+        const answer = envelope(route, request, reply, result);
+        if (route.reply.list !== true || !isPage(result) || result.beside !== undefined) return write(answer);
+        writeRow ??= reply.compileSerializationSchema({ ...route.reply.schema });
+        return writeList(answer, result.items, { write, writeRow });
       };
       if (context.acceptsEvents) return openTail({ request, reply, route, ports, tail: await run(context) });
       if (context.acceptsCsv) return openTable(reply, route, await run(context));
@@ -56,6 +61,24 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
       return answerOnce(ports, { key, caller, isLeased, request, reply, handle });
     },
   });
+}
+
+type Write = (value: Record<string, unknown>) => string;
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The same text as from `write` alone, with the rows written one by one: many were written before. */
+function writeList(
+  answer: Record<string, unknown>,
+  rows: readonly unknown[],
+  { write, writeRow }: { write: Write; writeRow: Write },
+): string {
+  const frame = write({ ...answer, data: [] });
+  const at = frame.indexOf('[]') + 1;
+  const written = rows.filter(isRecord).map((row) => writeOnce(row, writeRow));
+  return frame.slice(0, at) + written.join(',') + frame.slice(at);
 }
 
 /** @param text of JSON. */

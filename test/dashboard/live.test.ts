@@ -66,6 +66,7 @@ test('a stream goes live from an encoder, and stops', async (t) => {
     const signal = page.getByRole('region', { name: 'Signal' });
     await signal.getByText('320 × 180').waitFor(SLOW);
     await signal.getByText('H.264').waitFor(SLOW);
+    await signal.getByText('4 to 5 s').waitFor(SLOW);
     await assertGoodLooks(page, 'a stream with a signal');
 
     const viewer = await media.watch(`/watch/${id}`);

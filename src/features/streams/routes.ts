@@ -1,14 +1,15 @@
 import Type from 'typebox';
 import { reads, writes } from '../../http/access.ts';
+import { shapeOnce } from '../../http/lasting.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
 import { type Caller, mayWrite } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
-import { VISIBILITIES } from '../../kernel/visibility.ts';
+import { isOpen, VISIBILITIES } from '../../kernel/visibility.ts';
 import { StreamHealthHour, toHealthHour } from './health.schemas.ts';
 import type { HealthSeries } from './health.service.ts';
-import type { ShownStream } from './repository.ts';
+import type { ShownStream } from './lists.repository.ts';
 import {
   SimulateSignalIn,
   Stream,
@@ -47,6 +48,8 @@ const STOP = {
 export function streamRoutes({ streams, simulations, healthSeries, links, cursors }: Deps): Route[] {
   const out = (caller: Caller, row: ShownStream, streamKey: string | null = null) =>
     toStream(row, { mode: caller.mode, links, streamKey });
+  const lasts = (row: ShownStream) => !(row.has_signal || row.is_live) && isOpen(row.visibility);
+  const listed = shapeOnce(lasts, out, links.whipUrl);
   const action = (
     name: 'start' | 'stop' | 'end',
     { summary, description }: { summary: string; description: string },
@@ -99,7 +102,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
         const list = new ListReader(cursors, `streams:${caller.workspaceId}`, query);
         const visibility = parseList('visibility', VISIBILITIES, query.visibility);
         const rows = await streams.list(caller.workspaceId, { ...query, visibility }, list.request);
-        return list.page(rows, (row) => out(caller, row));
+        return list.page(rows, (row) => listed(caller, row));
       },
     }),
     defineRoute({

@@ -16,7 +16,8 @@ import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { StreamLinks as PlaybackLinks } from '../playback/index.ts';
 import { HEALTH_EXAMPLE, Health } from './health.schemas.ts';
-import type { ListedSession, ShownStream } from './repository.ts';
+import type { ShownStream } from './lists.repository.ts';
+import type { ListedSession } from './repository.ts';
 import { deriveStatus, durationSec, shownHealth } from './rules.ts';
 import { settingsOf } from './settings.ts';
 

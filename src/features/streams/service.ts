@@ -7,6 +7,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
 import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { createVersionedReader } from '../../platform/db/versions.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { Facts } from '../facts/index.ts';
@@ -16,6 +17,7 @@ import type { BroadcastRecorder } from './broadcast.service.ts';
 import { admitLate, startLocked, stopLocked } from './broadcast.service.ts';
 import { emitCreated, emitUpdated } from './emit.ts';
 import { streamDeleted, streamKeyRotated } from './events.ts';
+import * as lists from './lists.repository.ts';
 import type { ListedSession, StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -71,11 +73,8 @@ export interface KeyedStream {
 /** What partners and creators do with streams. Each id is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Streams {
   create(workspaceId: string, input: StreamSettings & { title: string }): Promise<KeyedStream>;
-  list(
-    workspaceId: string,
-    filter: repository.StreamFilter,
-    page: PageRequest,
-  ): Promise<repository.ShownStream[]>;
+  /** The same object for the same state of a row: it is not to be changed. */
+  list(workspaceId: string, filter: lists.StreamFilter, page: PageRequest): Promise<lists.ShownStream[]>;
   /** As the plan counts: broadcasts. */
   countLive(workspaceId: string): Promise<number>;
   /** As the plan counts: encoders that are connected, and bridges. */
@@ -172,6 +171,7 @@ export function createStreams(deps: StreamDeps): Streams {
     return result;
   };
   const readStream = createBatchReader((ids) => repository.findStreams(db, ids));
+  const readListed = createVersionedReader((ids) => lists.findListedStreams(db, ids));
   const keys = createKeyCache(secrets);
   const get = async (workspaceId: string, id: string) => {
     const row = await readStream(id);
@@ -194,7 +194,10 @@ export function createStreams(deps: StreamDeps): Streams {
       });
       return { row, streamKey };
     },
-    list: (workspaceId, filter, page) => repository.listStreams(db, workspaceId, filter, page),
+    async list(workspaceId, filter, page) {
+      const heads = await lists.listStreamHeads(db, workspaceId, filter, page);
+      return (await readListed(heads)) ?? lists.listStreams(db, workspaceId, filter, page);
+    },
     countLive: (workspaceId) => repository.countLive(db, workspaceId),
     countEncoders: (workspaceId) => countEncoders(db, workspaceId),
     keyOf: keys,

@@ -1,4 +1,4 @@
-import type { ShownStream } from './repository.ts';
+import type { ShownStream } from './lists.repository.ts';
 
 /** What partners may set of a stream, as the API names it. */
 export function settingsOf(row: ShownStream) {

@@ -12,6 +12,7 @@ import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
 import type { VideoRenditionTable, VideoTable } from '../../platform/db/tables.generated.ts';
+import type { Head } from '../../platform/db/versions.ts';
 
 export type VideoRow = Selectable<VideoTable>;
 export type RenditionRow = Selectable<VideoRenditionTable>;
@@ -108,6 +109,16 @@ const SHOWN = [
   'video.updated_at',
 ] as const;
 
+/**
+ * The transactions that wrote the row and what is shown with it. A row is written by one transaction and never comes
+ * back, so the list changes with every change, and with what is deleted.
+ */
+const version = sql<string>`concat(video.xmin::text,
+  (select string_agg('.' || r.xmin::text, '') from video_rendition r where r.video_id = video.id), '/',
+  (select string_agg('.' || c.xmin::text, '') from video_caption c where c.video_id = video.id))`.as(
+  'version',
+);
+
 function selectShown(db: Db) {
   return db
     .selectFrom('video')
@@ -149,8 +160,17 @@ export function findVideos(db: Db, ids: readonly string[]) {
     .execute();
 }
 
+/** The same with their versions, for ids that were listed in a workspace. */
+export function findListedVideos(db: Db, ids: readonly string[]): Promise<ListedVideo[]> {
+  return selectShown(db)
+    .select(version)
+    .where((eb) => eb('video.id', '=', eb.fn.any(eb.val(ids))))
+    .execute();
+}
+
 /** A video with its rungs, highest first, whether they can be played yet or not, and its captions. */
 export type ShownVideo = Awaited<ReturnType<typeof findVideos>>[number];
+type ListedVideo = ShownVideo & Head;
 
 /** The row as partners are shown it, inside the transaction that has changed it. */
 export async function showVideo(tx: Tx, id: string): Promise<ShownVideo> {
@@ -174,22 +194,53 @@ export function listVideos(
   workspaceId: string,
   filter: VideoFilter,
   page: PageRequest,
-): Promise<ShownVideo[]> {
-  const { status, visibility, tag, externalId, streamId, q, isShown } = filter;
-  let query = selectShown(db)
+): Promise<ListedVideo[]> {
+  return selectShown(db)
+    .select(version)
+    .where(onPage(workspaceId, filter, page))
     .modifyFront(plannedWithValues)
-    .where('video.workspace_id', '=', workspaceId)
-    .where('video.deleted_at', 'is', null)
-    .where(pageCondition(page, 'video.id', 'video.created_at'));
+    .orderBy('video.id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+/** Which rows `listVideos` gives, and in which state. */
+export function listVideoHeads(
+  db: Db,
+  workspaceId: string,
+  filter: VideoFilter,
+  page: PageRequest,
+): Promise<Head[]> {
+  const heads = db
+    .selectFrom('video')
+    .select(['video.id', version])
+    .where(onPage(workspaceId, filter, page))
+    .orderBy('video.id', page.order)
+    .limit(page.take);
+  // Without a filter there is one index for every workspace.
+  const { status, visibility, tag, externalId, streamId, q, isShown } = filter;
+  const { createdAfter, createdBefore } = page;
+  const parts = [status, visibility, tag, externalId, streamId, q, isShown, createdAfter, createdBefore];
+  const isWhole = parts.every((part) => part === undefined || part === null);
+  return (isWhole ? heads : heads.modifyFront(plannedWithValues)).execute();
+}
+
+function onPage(workspaceId: string, filter: VideoFilter, page: PageRequest): RawBuilder<SqlBool> {
+  const { status, visibility, tag, externalId, streamId, q, isShown } = filter;
+  const parts = [
+    sql`video.workspace_id = ${workspaceId}`,
+    sql`video.deleted_at is null`,
+    pageCondition(page, 'video.id', 'video.created_at'),
+  ];
   // One value by equality: then the index that has it gives the rows in order.
-  if (status !== undefined) query = query.where(oneOf('video.status', status));
-  if (visibility !== undefined) query = query.where(oneOf('video.visibility', visibility));
-  if (tag !== undefined) query = query.where('video.tags', '@>', sql<string[]>`array[${tag}]::text[]`);
-  if (externalId !== undefined) query = query.where('video.external_id', '=', externalId);
-  if (streamId !== undefined) query = query.where('video.stream_id', '=', streamId);
-  if (q !== undefined) query = query.where('video.title', 'ilike', `%${q.replace(/[\\%_]/g, '\\$&')}%`);
-  if (isShown === true) query = query.where('video.taken_down_at', 'is', null);
-  return query.orderBy('video.id', page.order).limit(page.take).execute();
+  if (status !== undefined) parts.push(oneOf('video.status', status));
+  if (visibility !== undefined) parts.push(oneOf('video.visibility', visibility));
+  if (tag !== undefined) parts.push(sql`video.tags @> array[${tag}]::text[]`);
+  if (externalId !== undefined) parts.push(sql`video.external_id = ${externalId}`);
+  if (streamId !== undefined) parts.push(sql`video.stream_id = ${streamId}`);
+  if (q !== undefined) parts.push(sql`video.title ilike ${`%${q.replace(/[\\%_]/g, '\\$&')}%`}`);
+  if (isShown === true) parts.push(sql`video.taken_down_at is null`);
+  return sql`${sql.join(parts, sql` and `)}`;
 }
 
 /** How many everybody may watch; an index has exactly these. */

@@ -1,12 +1,13 @@
 import Type, { type TObject } from 'typebox';
 import { reads, writes } from '../../http/access.ts';
+import { shapeOnce } from '../../http/lasting.ts';
 import { named } from '../../http/named.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
-import { VISIBILITIES } from '../../kernel/visibility.ts';
+import { isOpen, VISIBILITIES } from '../../kernel/visibility.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { VideoLinks } from '../playback/index.ts';
 import type { ShownVideo } from './repository.ts';
@@ -28,6 +29,7 @@ interface Deps {
 /** `/videos` and what is done with one (docs/api/videos.md). */
 export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
   const out = (caller: Caller, row: ShownVideo) => toVideo(row, { mode: caller.mode, links });
+  const listed = shapeOnce(({ visibility }) => isOpen(visibility), out);
   const NewVideo = named(
     'NewVideo',
     Type.Object({
@@ -75,7 +77,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
         const status = parseList('status', VALUES.video.status, query.status);
         const visibility = parseList('visibility', VISIBILITIES, query.visibility);
         const rows = await videos.list(caller.workspaceId, { ...query, status, visibility }, list.request);
-        return list.page(rows, (row) => out(caller, row));
+        return list.page(rows, (row) => listed(caller, row));
       },
     }),
     defineRoute({

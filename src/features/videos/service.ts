@@ -7,6 +7,7 @@ import type { Bus } from '../../platform/bus.ts';
 import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Chapter } from '../../platform/db/json-columns.ts';
+import { createVersionedReader } from '../../platform/db/versions.ts';
 import type { AssertOwnTiers } from '../tiers/index.ts';
 import { differs, emitUpdated } from './emit.ts';
 import { videoDeleted, videoPublished, videoUnpublished } from './events.ts';
@@ -80,6 +81,7 @@ export interface VideoDeps {
 export interface Videos {
   /** A video that waits for its file, and the upload session for it. @throws {AppError} QUOTA_EXCEEDED. */
   create(workspaceId: string, input: NewVideoInput): Promise<{ video: ShownVideo; upload: object }>;
+  /** The same object for the same state of a row: it is not to be changed. */
   list(workspaceId: string, filter: VideoFilter, page: PageRequest): Promise<ShownVideo[]>;
   get(workspaceId: string, id: string): Promise<ShownVideo>;
   update(workspaceId: string, id: string, input: VideoSettings): Promise<ShownVideo>;
@@ -97,6 +99,7 @@ export interface Videos {
 export function createVideos(deps: VideoDeps): Videos {
   const { db, events, bus, clock } = deps;
   const readVideo = createBatchReader((ids) => repository.findVideos(db, ids));
+  const readListed = createVersionedReader((ids) => repository.findListedVideos(db, ids));
   const locked = showing(createLockVideo(deps));
   const get = async (workspaceId: string, id: string) => {
     const row = await readVideo(id);
@@ -106,7 +109,10 @@ export function createVideos(deps: VideoDeps): Videos {
   return {
     get,
     create: (workspaceId, input) => create(deps, workspaceId, input),
-    list: (workspaceId, filter, page) => repository.listVideos(db, workspaceId, filter, page),
+    async list(workspaceId, filter, page) {
+      const heads = await repository.listVideoHeads(db, workspaceId, filter, page);
+      return (await readListed(heads)) ?? repository.listVideos(db, workspaceId, filter, page);
+    },
     update: (workspaceId, id, input) =>
       locked(workspaceId, id, async (tx, row, append) => {
         await deps.assertOwnTiers(tx, workspaceId, input.tierIds);

@@ -15,6 +15,12 @@ const CUT_TOLERANCE_SEC = 0.01;
 const GOP_SEC = 2;
 const GOPS_PER_SEGMENT = 3;
 const AUDIO_RATE = 48_000;
+/**
+ * What an encoder of AAC puts first is not played: such packets are left out, and the first one that is left says by
+ * its own time when it begins. Players that do not read edit lists would be late by it.
+ */
+const WITHOUT_PRIMING = 'noise=drop=lt(pts\\,0)';
+const OWN_TIMES = ['-hls_segment_options', 'movflags=+frag_discont'];
 
 /** Reads the source from its first picture on, and never longer than a video may be. */
 export function sourceInput(input: string, source: SourceInfo, threads: number): string[] {
@@ -51,10 +57,13 @@ export function copiedRung(source: SourceInfo, name: string): string[] {
 export function audioRendition(source: SourceInfo, audio: NonNullable<LadderPlan['audio']>): string[] {
   const track = ['-map', `0:${source.audio?.streamIndex}`];
   // The filter is for transport streams, whose AAC has headers of its own; others pass.
-  if (audio.isCopy) return [...track, '-c:a', 'copy', '-bsf:a', 'aac_adtstoasc', ...hls(AUDIO, SEGMENT_SEC)];
+  const output = [...OWN_TIMES, ...hls(AUDIO, SEGMENT_SEC)];
+  if (audio.isCopy) {
+    return [...track, '-c:a', 'copy', '-bsf:a', `${WITHOUT_PRIMING},aac_adtstoasc`, ...output];
+  }
   return [
     ...[...track, '-af', `aresample=${AUDIO_RATE}:async=1:first_pts=0`, '-ac', String(audio.channels)],
-    ...['-c:a', 'aac', '-b:a', String(audio.bitrate), ...hls(AUDIO, SEGMENT_SEC)],
+    ...['-c:a', 'aac', '-b:a', String(audio.bitrate), '-bsf:a', WITHOUT_PRIMING, ...output],
   ];
 }
 

@@ -151,8 +151,9 @@ function describe(found: Findings): SourceInfo {
   const videoStart = Math.max(0, (seconds(video.start_time) ?? track.startSec) - fileStartSec);
   const audioStart = audio ? Math.max(0, (seconds(audio.start_time) ?? fileStartSec) - fileStartSec) : null;
   const lead = audioStart === null ? 0 : videoStart - audioStart;
-  const zeroSec = lead <= LEAD_KEPT_SEC ? videoStart : 0;
   const { frameRate, isVariable } = frameRateOf(video, track);
+  // At a beat of the pictures, or they would all be moved to the next one.
+  const zeroSec = lead <= LEAD_KEPT_SEC ? videoStart : videoStart % (1 / frameRate);
   const durationSec = durationOf(found, fileStartSec + zeroSec, 1 / frameRate);
   checkDuration(durationSec);
   const size = shownSize(video);

@@ -64,7 +64,7 @@ function pinTo(base: buildConnector.connector, ip: string): buildConnector.conne
  * (docs/decisions/addresses-and-ssrf.md#pinned-connections). The pin is in the connector, because a `lookup`
  * function is neither called for reused connections nor for literal addresses.
  */
-export function createPools({ idleLanes = 4, maxHosts = 5000 }: PoolOptions = {}): Pools {
+export function createPools({ idleLanes = 32, maxHosts = 5000 }: PoolOptions = {}): Pools {
   // Insertion order is the order of last use.
   const idle = new Map<string, Lane[]>();
   const lanes = new Set<Lane>();

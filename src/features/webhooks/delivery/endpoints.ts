@@ -1,69 +1,201 @@
 import type { Slot } from './repository.ts';
+import { type Ended, FIRST_WINDOW, Window } from './window.ts';
 
-/** Timeouts in a row after which an endpoint gets one attempt at a time. */
-const CAREFUL_AFTER_TIMEOUTS = 5;
-/** Endpoints whose timeouts are remembered. */
+/** Endpoints whose windows are remembered when nothing is left to send to them. */
 const REMEMBERED = 10_000;
+/** How long a job waits for those before it, so that what follows closely does not overtake for no reason. */
+const PATIENCE_MS = 100;
+/** So many in line are a backlog: they go side by side. */
+const CROWD = 4;
+/** What waits in line for a receiver that keeps up. */
+const LINE = 32;
+
+interface Waiting<Job> {
+  job: Job;
+  claimedAt: number;
+}
+
+/** One webhook with something claimed, or to be claimed. */
+interface Endpoint<Job> {
+  window: Window;
+  /** Claimed and not begun. */
+  line: Waiting<Job>[];
+  inFlight: number;
+  /** The last claim was given all that it asked for: there is more where this came from. */
+  hasMore: boolean;
+  /** There was a backlog, and the line has not been empty since. */
+  isCrowded: boolean;
+  timer: NodeJS.Timeout | undefined;
+}
+
+export interface EndpointOptions<Job> {
+  /** Attempts in flight for one webhook whose receiver keeps up. */
+  perEndpoint: number;
+  /** Jobs held in all. */
+  maxHeld: number;
+  /** How long a job may wait in line. */
+  lineMs: number;
+  /** Makes the attempt; `ended` is called afterwards. Times are of `performance.now()`. */
+  begin(job: Job, claimedAt: number): void;
+  /** For jobs that were claimed and are not begun: their receiver does not keep up any more. */
+  giveBack(jobs: readonly Job[]): void;
+}
 
 /**
- * Who may be claimed for: at most `perEndpoint` attempts in flight for each webhook, so that one that never
- * answers delays nobody else (docs/decisions/events-and-deliveries.md#a-receiver-that-never-answers).
+ * Who may be claimed for, and whose attempt begins when. What a webhook holds beyond its first four comes from one half
+ * of all places, so a few fast ones leave room for everybody else, and one that never answers delays nobody
+ * (docs/decisions/events-and-deliveries.md#a-window-for-each-receiver).
  */
-export class Endpoints {
-  readonly #perEndpoint: number;
+export class Endpoints<Job extends { webhookId: string }> {
+  readonly #options: EndpointOptions<Job>;
   /** Webhooks with work, those that waited longest first. */
   readonly #due = new Set<string>();
-  readonly #inFlight = new Map<string, number>();
-  readonly #timeouts = new Map<string, number>();
+  readonly #active = new Map<string, Endpoint<Job>>();
+  /** Of those that are not active, the last used last. */
+  readonly #windows = new Map<string, Window>();
+  #held = 0;
 
-  constructor(perEndpoint: number) {
-    this.#perEndpoint = perEndpoint;
+  constructor(options: EndpointOptions<Job>) {
+    this.#options = options;
   }
 
   addDue(webhookIds: readonly string[]): void {
     for (const id of webhookIds) this.#due.add(id);
   }
 
-  /** What to claim for, at most `free` jobs in all. */
-  slots(free: number): Slot[] {
+  /** What to claim for. */
+  slots(): Slot[] {
     const slots: Slot[] = [];
-    let left = free;
+    const { maxHeld } = this.#options;
+    let left = maxHeld - this.#held;
+    let extra = Math.floor(maxHeld / 2);
+    for (const endpoint of this.#active.values()) extra -= Math.max(0, heldBy(endpoint) - FIRST_WINDOW);
     for (const webhookId of this.#due) {
       if (left <= 0) break;
-      const cap = Math.min(left, this.#limit(webhookId) - (this.#inFlight.get(webhookId) ?? 0));
+      const endpoint = this.#active.get(webhookId);
+      const held = endpoint === undefined ? 0 : heldBy(endpoint);
+      const cap = Math.min(left, room(endpoint?.window ?? this.#windowOf(webhookId), held, extra));
       if (cap <= 0) continue;
       slots.push({ webhookId, cap });
       left -= cap;
+      extra -= Math.max(0, held + cap - Math.max(held, FIRST_WINDOW));
     }
     return slots;
   }
 
-  /** Takes note of a claim: who got less than asked for has no more work, the others go to the end. */
-  claimed(slots: readonly Slot[], jobs: readonly { webhookId: string }[]): void {
+  /** Takes a claim: who got less than asked for has no more work, the others go to the end. */
+  claimed(slots: readonly Slot[], jobs: readonly Job[], claimedAt: number): void {
     const counts = new Map<string, number>();
-    for (const { webhookId } of jobs) counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1);
+    for (const job of jobs) {
+      counts.set(job.webhookId, (counts.get(job.webhookId) ?? 0) + 1);
+      this.#activate(job.webhookId).line.push({ job, claimedAt });
+      this.#held += 1;
+    }
     for (const { webhookId, cap } of slots) {
       this.#due.delete(webhookId);
-      if (counts.get(webhookId) === cap) this.#due.add(webhookId);
+      const hasMore = counts.get(webhookId) === cap;
+      if (hasMore) this.#due.add(webhookId);
+      const endpoint = this.#active.get(webhookId);
+      if (endpoint === undefined) continue;
+      endpoint.hasMore = hasMore;
+      this.#beginReady(webhookId, endpoint);
     }
   }
 
-  started(webhookId: string): void {
-    this.#inFlight.set(webhookId, (this.#inFlight.get(webhookId) ?? 0) + 1);
+  /** An attempt is over; null when nothing was sent. */
+  ended(webhookId: string, end: Ended | null): void {
+    const endpoint = this.#activate(webhookId);
+    const { window } = endpoint;
+    if (end !== null) window.ended(end, endpoint.inFlight * 2 >= window.size);
+    endpoint.inFlight -= 1;
+    this.#held -= 1;
+    this.#giveBack(webhookId, endpoint, endpoint.line.splice(window.isProven ? LINE : window.size));
+    this.#beginReady(webhookId, endpoint);
   }
 
-  ended(webhookId: string, timedOut: boolean): void {
-    const left = (this.#inFlight.get(webhookId) ?? 1) - 1;
-    if (left > 0) this.#inFlight.set(webhookId, left);
-    else this.#inFlight.delete(webhookId);
-    const timeouts = timedOut ? (this.#timeouts.get(webhookId) ?? 0) + 1 : 0;
-    this.#timeouts.delete(webhookId);
-    if (timeouts > 0) this.#timeouts.set(webhookId, timeouts);
-    const [oldest] = this.#timeouts.size > REMEMBERED ? this.#timeouts.keys() : [];
-    if (oldest !== undefined) this.#timeouts.delete(oldest);
+  /** Empties the lines. */
+  clear(): void {
+    for (const [webhookId, endpoint] of this.#active) {
+      clearTimeout(endpoint.timer);
+      this.#giveBack(webhookId, endpoint, endpoint.line.splice(0));
+    }
   }
 
-  #limit(webhookId: string): number {
-    return (this.#timeouts.get(webhookId) ?? 0) >= CAREFUL_AFTER_TIMEOUTS ? 1 : this.#perEndpoint;
+  #giveBack(webhookId: string, endpoint: Endpoint<Job>, waiting: readonly Waiting<Job>[]): void {
+    if (waiting.length === 0) return;
+    this.#held -= waiting.length;
+    this.#due.add(webhookId);
+    endpoint.hasMore = true;
+    this.#options.giveBack(waiting.map(({ job }) => job));
   }
+
+  #windowOf(webhookId: string): Window {
+    return this.#windows.get(webhookId) ?? new Window(this.#options.perEndpoint);
+  }
+
+  #activate(webhookId: string): Endpoint<Job> {
+    const known = this.#active.get(webhookId);
+    if (known !== undefined) return known;
+    const window = this.#windowOf(webhookId);
+    const timer = undefined;
+    const endpoint: Endpoint<Job> = {
+      window,
+      line: [],
+      inFlight: 0,
+      hasMore: false,
+      isCrowded: false,
+      timer,
+    };
+    this.#windows.delete(webhookId);
+    this.#active.set(webhookId, endpoint);
+    return endpoint;
+  }
+
+  #beginReady(webhookId: string, endpoint: Endpoint<Job>): void {
+    clearTimeout(endpoint.timer);
+    const { line, window } = endpoint;
+    const now = performance.now();
+    const expired = line.findIndex(({ claimedAt }) => now - claimedAt <= this.#options.lineMs);
+    this.#giveBack(webhookId, endpoint, line.splice(0, expired === -1 ? line.length : expired));
+    while (endpoint.inFlight < window.size) {
+      const [head] = line;
+      if (endpoint.hasMore || line.length >= CROWD) endpoint.isCrowded = true;
+      else if (head === undefined) endpoint.isCrowded = false;
+      if (head === undefined) break;
+      const waitMs = head.claimedAt + PATIENCE_MS - now;
+      if (endpoint.inFlight > 0 && !endpoint.isCrowded && waitMs > 0) {
+        endpoint.timer = setTimeout(() => this.#beginReady(webhookId, endpoint), Math.ceil(waitMs));
+        endpoint.timer.unref();
+        break;
+      }
+      line.shift();
+      endpoint.inFlight += 1;
+      this.#options.begin(head.job, head.claimedAt);
+    }
+    if (heldBy(endpoint) === 0) this.#forget(webhookId, endpoint);
+  }
+
+  #forget(webhookId: string, { window }: Endpoint<Job>): void {
+    this.#active.delete(webhookId);
+    this.#windows.set(webhookId, window);
+    const [oldest] = this.#windows.size > REMEMBERED ? this.#windows.keys() : [];
+    if (oldest !== undefined) this.#windows.delete(oldest);
+  }
+}
+
+function heldBy({ line, inFlight }: Endpoint<unknown>): number {
+  return line.length + inFlight;
+}
+
+/**
+ * How many to claim. For a receiver that keeps up some wait in line, so that claims, which cost about the same for one
+ * job and for many, are few.
+ */
+function room(window: Window, held: number, extra: number): number {
+  if (!window.isProven) return window.size - held;
+  const wanted = window.size + LINE - held;
+  if (held > 0 && wanted < LINE / 2) return 0;
+  const own = Math.max(0, FIRST_WINDOW - held);
+  const cap = Math.min(wanted, own + Math.max(0, extra));
+  return held > 0 && cap < FIRST_WINDOW ? 0 : cap;
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Stripe from 'stripe';
+import { until } from '../../../../test/harness/wait.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import { Endpoints } from './endpoints.ts';
 import { afterAttempt } from './schedule.ts';
 import { renderDelivery, signatureHeader } from './signature.ts';
+import { type Ended, Window } from './window.ts';
 
 const DELAYS = [60, 300, 1800, 7200, 21_600, 43_200];
 
@@ -60,45 +62,111 @@ test('a known signature', () => {
   );
 });
 
-const jobsOf = (id: string, count: number) => Array.from({ length: count }, () => ({ webhookId: id }));
+type Job = { webhookId: string };
+const jobsOf = (webhookId: string, count: number): Job[] =>
+  Array.from({ length: count }, () => ({ webhookId }));
 
-test('an endpoint gets at most its cap, and the free room is shared in turns', () => {
-  const endpoints = new Endpoints(4);
-  endpoints.addDue(['a', 'b', 'c']);
-  const slots = endpoints.slots(6);
-  assert.deepEqual(slots, [
+/** Endpoints, and what was begun and given back. */
+function endpointsOf(maxHeld: number, perEndpoint = 32) {
+  const begun: Job[] = [];
+  const returned: Job[] = [];
+  const endpoints = new Endpoints<Job>({
+    perEndpoint,
+    maxHeld,
+    lineMs: 10_000,
+    begin: (job) => begun.push(job),
+    giveBack: (jobs) => returned.push(...jobs),
+  });
+  const claimAll = (due: Record<string, number>) => {
+    endpoints.addDue(Object.keys(due));
+    const slots = endpoints.slots();
+    const jobs = slots.flatMap(({ webhookId, cap }) => jobsOf(webhookId, Math.min(cap, due[webhookId] ?? 0)));
+    endpoints.claimed(slots, jobs, performance.now());
+    return slots;
+  };
+  return { endpoints, begun, returned, claimAll };
+}
+const answer = (latencyMs: number) => ({ success: true, latencyMs });
+
+test('an endpoint that nothing is known of gets four, and the free room is shared in turns', () => {
+  const { endpoints, claimAll } = endpointsOf(6);
+  const plenty = { a: 9, b: 9, c: 9 };
+  assert.deepEqual(claimAll(plenty), [
     { webhookId: 'a', cap: 4 },
     { webhookId: 'b', cap: 2 },
   ]);
-  endpoints.claimed(slots, [...jobsOf('a', 4), ...jobsOf('b', 2)]);
-  for (let i = 0; i < 4; i++) endpoints.started('a');
-  for (let i = 0; i < 2; i++) endpoints.started('b');
-  assert.deepEqual(endpoints.slots(10), [
-    { webhookId: 'c', cap: 4 },
-    { webhookId: 'b', cap: 2 },
-  ]);
-  endpoints.ended('a', false);
-  assert.deepEqual(endpoints.slots(1), [{ webhookId: 'c', cap: 1 }]);
+  endpoints.ended('a', { success: false, latencyMs: 1 });
+  assert.deepEqual(claimAll(plenty), [{ webhookId: 'c', cap: 1 }]);
+  endpoints.ended('b', { success: false, latencyMs: 1 });
+  assert.deepEqual(endpoints.slots(), [{ webhookId: 'b', cap: 1 }]);
 });
 
 test('who got less than asked for is left alone until it is found due again', () => {
-  const endpoints = new Endpoints(4);
+  const { endpoints, claimAll } = endpointsOf(10);
+  claimAll({ a: 1 });
+  assert.deepEqual(endpoints.slots(), []);
   endpoints.addDue(['a']);
-  endpoints.claimed(endpoints.slots(10), jobsOf('a', 3));
-  assert.deepEqual(endpoints.slots(10), []);
-  endpoints.addDue(['a']);
-  assert.deepEqual(endpoints.slots(10), [{ webhookId: 'a', cap: 4 }]);
+  assert.deepEqual(endpoints.slots(), [{ webhookId: 'a', cap: 3 }]);
 });
 
-test('five timeouts in a row leave one attempt at a time, any answer lifts it', () => {
-  const endpoints = new Endpoints(4);
-  const timeout = (timedOut: boolean) => {
-    endpoints.started('a');
-    endpoints.ended('a', timedOut);
-    endpoints.addDue(['a']);
-    return endpoints.slots(10)[0]?.cap;
+test('few jobs are begun one after the other, a backlog side by side', () => {
+  const { endpoints, begun, claimAll } = endpointsOf(100);
+  claimAll({ a: 3 });
+  assert.equal(begun.length, 1);
+  endpoints.ended('a', answer(5));
+  assert.equal(begun.length, 2);
+  claimAll({ a: 9 });
+  assert.equal(begun.length - 1, 4);
+});
+
+test('a job that waits longer than a healthy receiver takes is begun beside the one before', async () => {
+  const { begun, claimAll } = endpointsOf(100);
+  claimAll({ a: 2 });
+  assert.equal(begun.length, 1);
+  await until(() => begun.length === 2);
+});
+
+test('a receiver that keeps up is sent 32 side by side, and leaves half of the places to others', () => {
+  const { endpoints, begun, claimAll } = endpointsOf(100);
+  const due = { a: 1000 };
+  for (let n = 0; n < 200; n++) {
+    claimAll(due);
+    endpoints.ended('a', answer(80));
+  }
+  claimAll(due);
+  assert.equal(begun.length - 200, 32);
+  const others = claimAll({ a: 1000, b: 9, c: 9, d: 9, e: 9, f: 9, g: 9, h: 9, i: 9, j: 9, k: 9 });
+  assert.deepEqual(
+    others.filter(({ webhookId }) => webhookId !== 'a').map(({ cap }) => cap),
+    Array(10).fill(4),
+  );
+});
+
+test('a window shrinks by one with slow answers, by half with failures, and grows again', () => {
+  const window = new Window(32);
+  const end = (times: number, ended: Ended) => {
+    for (let n = 0; n < times; n++) window.ended(ended, true);
+    return window.size;
   };
-  assert.deepEqual([true, true, true, true, false, true].map(timeout), [4, 4, 4, 4, 4, 4]);
-  assert.deepEqual([true, true, true, true, true].map(timeout), [4, 4, 4, 1, 1]);
-  assert.equal(timeout(false), 4);
+  assert.equal(end(100, answer(80)), 32);
+  assert.equal(end(3, answer(5000)), 29);
+  assert.equal(end(500, answer(2)), 29, 'what is fast needs no more');
+  assert.equal(end(1, { success: false, latencyMs: 3 }), 14);
+  assert.equal(end(9, { success: false, latencyMs: null }), 1);
+  assert.equal(end(3, answer(2)), 4);
+  assert.equal(end(100, answer(2)), 8);
+  const idle = new Window(32);
+  for (let n = 0; n < 100; n++) idle.ended(answer(80), false);
+  assert.equal(idle.size, 4, 'what was not asked for proves nothing');
+});
+
+test('what was claimed for a receiver that began to fail is given back', () => {
+  const { endpoints, begun, returned, claimAll } = endpointsOf(400);
+  for (let n = 0; n < 50; n++) {
+    claimAll({ a: 1000 });
+    endpoints.ended('a', answer(80));
+  }
+  for (let n = 50; n < begun.length; n++) endpoints.ended('a', { success: false, latencyMs: null });
+  assert.ok(returned.length >= 10, `${returned.length} given back`);
+  assert.deepEqual(endpoints.slots(), [{ webhookId: 'a', cap: 1 }]);
 });

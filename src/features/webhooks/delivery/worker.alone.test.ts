@@ -165,8 +165,8 @@ describe('two workers', () => {
     const ids = await Promise.all(['/a', '/b', '/c', '/d', '/e'].map(addWebhook));
     f.sink.reply = (_request, n) => (n % 10 === 0 ? { status: 500 } : {});
     const other = openDatabase({ url: f.database.url, pool: 5, name: 'second worker' });
-    start();
-    start({}, { db: other.db });
+    start({ timeoutMs: 10_000 });
+    start({ timeoutMs: 10_000 }, { db: other.db });
     const events = await Promise.all(Array.from({ length: 100 }, (_, n) => f.emit(n)));
     await until(async () => (await f.pendingJobs()) === 0, { timeoutMs: 20_000 });
     const rows = await f.db.selectFrom('delivery_log').selectAll().execute();

@@ -15,16 +15,16 @@ import { Endpoints } from './endpoints.ts';
 import { Finisher } from './finisher.ts';
 import { type ClaimedJob, claim, currentTarget, type Finish, findDue, release } from './repository.ts';
 import { afterAttempt, isSingle, SWITCHED_OFF } from './schedule.ts';
-import { Turns } from './turns.ts';
+import type { Ended } from './window.ts';
 
 export interface DeliveryConfig {
   /** Delays before each retry, in seconds (`WEBHOOK_RETRY_SECONDS`). */
   retrySeconds: readonly number[];
   /** Time a receiver has to answer (`WEBHOOK_TIMEOUT_MS`). */
   timeoutMs: number;
-  /** Attempts in flight in this process, default 200. */
-  maxInFlight?: number;
-  /** Attempts in flight for one webhook, default 4. */
+  /** Jobs claimed in this process, default 400. */
+  maxHeld?: number;
+  /** Attempts in flight for one webhook whose receiver keeps up, default 32. */
   perEndpoint?: number;
   /** How long a claimed job is left alone by other workers; default 30, or the receiver's time and 20 s. */
   leaseSec?: number;
@@ -66,6 +66,8 @@ const POLL_MS = 1000;
 const SCAN_PAUSE = 5;
 /** One look that was slow for another reason, such as a new connection, must not hold events up. */
 const SCAN_PAUSE_MAX_MS = 100;
+/** Between the end of the slowest attempt and the end of its lease. */
+const LEASE_MARGIN_MS = 5000;
 
 export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   return new Dispatcher(options);
@@ -73,17 +75,17 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
 
 class Dispatcher implements DeliveryWorker {
   readonly #options: DeliveryWorkerOptions;
-  readonly #maxInFlight: number;
   readonly #leaseSec: number;
   readonly #drainMs: number;
   readonly #attempt: Attempt;
-  readonly #endpoints: Endpoints;
+  readonly #endpoints: Endpoints<ClaimedJob>;
   readonly #finisher: Finisher;
   readonly #changes = new Changes();
   /** Claimed and not yet finished. */
   readonly #held = new Map<number, ClaimedJob>();
   readonly #running = new Set<Promise<void>>();
-  readonly #turns = new Turns();
+  /** Claimed, and to be given back without an attempt. */
+  readonly #returned: ClaimedJob[] = [];
   #unsubscribe: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -95,11 +97,16 @@ class Dispatcher implements DeliveryWorker {
   constructor(options: DeliveryWorkerOptions) {
     const { config, db, log } = options;
     this.#options = options;
-    this.#maxInFlight = config.maxInFlight ?? 200;
     this.#leaseSec = config.leaseSec ?? Math.max(30, Math.ceil(config.timeoutMs / 1000) + 20);
     this.#drainMs = config.drainMs ?? 12_000;
     this.#attempt = createAttempt({ ...options, timeoutMs: config.timeoutMs });
-    this.#endpoints = new Endpoints(config.perEndpoint ?? 4);
+    this.#endpoints = new Endpoints({
+      perEndpoint: config.perEndpoint ?? 32,
+      maxHeld: config.maxHeld ?? 400,
+      lineMs: Math.max(this.#leaseSec * 1000 - config.timeoutMs - LEASE_MARGIN_MS, this.#leaseSec * 500),
+      begin: (job, claimedAt) => this.#begin(job, claimedAt),
+      giveBack: (jobs) => this.#giveBack(jobs),
+    });
     this.#finisher = new Finisher({
       db,
       facts: options.facts,
@@ -126,14 +133,27 @@ class Dispatcher implements DeliveryWorker {
     this.#unsubscribe();
     clearTimeout(this.#timer);
     await this.#pumping;
+    this.#endpoints.clear();
+    await this.#release();
     const drained = (async () => {
       await Promise.all(this.#running);
       await this.#finisher.idle();
     })();
     await Promise.race([drained, sleep(this.#drainMs, undefined, { ref: false })]);
-    if (this.#held.size === 0) return;
-    await release(this.#options.db, [...this.#held.values()]).catch((error: unknown) => {
-      this.#options.log.warn({ err: error }, 'deliveries in flight are retried when their lease ends');
+    this.#giveBack([...this.#held.values()]);
+    await this.#release();
+  }
+
+  #giveBack(jobs: readonly ClaimedJob[]): void {
+    for (const job of jobs) this.#held.delete(job.id);
+    this.#returned.push(...jobs);
+  }
+
+  async #release(): Promise<void> {
+    const jobs = this.#returned.splice(0);
+    if (jobs.length === 0) return;
+    await release(this.#options.db, jobs).catch((error: unknown) => {
+      this.#options.log.warn({ err: error }, 'deliveries that were claimed are made when their lease ends');
     });
   }
 
@@ -163,14 +183,15 @@ class Dispatcher implements DeliveryWorker {
   async #pump(): Promise<void> {
     try {
       while (!this.#stopping) {
+        await this.#release();
         await this.#scanIfWanted();
-        const slots = this.#endpoints.slots(this.#maxInFlight - this.#held.size);
+        const slots = this.#endpoints.slots();
         if (slots.length === 0 && !this.#scanReady()) break;
         if (slots.length === 0) continue;
         const claimedAt = performance.now();
         const jobs = await claim(this.#options.db, slots, this.#leaseSec);
-        this.#endpoints.claimed(slots, jobs);
-        for (const job of jobs) this.#begin(job, claimedAt);
+        for (const job of jobs) this.#held.set(job.id, job);
+        this.#endpoints.claimed(slots, jobs, claimedAt);
       }
     } catch (error) {
       this.#options.log.warn({ err: error }, 'the delivery queue could not be read');
@@ -197,16 +218,9 @@ class Dispatcher implements DeliveryWorker {
   }
 
   #begin(job: ClaimedJob, claimedAt: number): void {
-    this.#held.set(job.id, job);
-    this.#endpoints.started(job.webhookId);
-    const turn = this.#turns.next(job.webhookId);
-    const running: Promise<void> = turn.begin
-      .then(() => this.#current(job, claimedAt))
+    const running: Promise<void> = this.#current(job, claimedAt)
       .then((current) => this.#deliver(current))
-      .finally(() => {
-        turn.end();
-        this.#running.delete(running);
-      });
+      .finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
@@ -228,15 +242,16 @@ class Dispatcher implements DeliveryWorker {
   async #deliver(job: ClaimedJob): Promise<void> {
     const delivery = toDelivery(job);
     // Its webhook or its event is gone: nothing to send and nowhere to write it.
-    if (delivery === null) return this.#end(job, null, false);
-    if (job.isActive !== true && !isSingle(job.trigger))
-      return this.#end(job, this.#canceled(delivery), false);
+    if (delivery === null) return this.#end(job, null, null);
+    if (job.isActive !== true && !isSingle(job.trigger)) {
+      return this.#end(job, this.#canceled(delivery), null);
+    }
     const result = await this.#attempt(delivery);
-    this.#end(job, this.#attempted(job, delivery, result), result.timedOut);
+    this.#end(job, this.#attempted(job, delivery, result), result);
   }
 
-  #end(job: ClaimedJob, outcome: Omit<Finish, 'job' | 'lease'> | null, timedOut: boolean): void {
-    this.#endpoints.ended(job.webhookId, timedOut);
+  #end(job: ClaimedJob, outcome: Omit<Finish, 'job' | 'lease'> | null, end: Ended | null): void {
+    this.#endpoints.ended(job.webhookId, end);
     this.#finisher.add({ job: job.id, lease: job.lease, log: null, retrySec: null, ...outcome });
     this.#wake();
   }

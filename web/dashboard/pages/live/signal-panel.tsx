@@ -31,6 +31,8 @@ const KNOWN_ISSUES = [
   'NO_MEASUREMENT',
 ] as const;
 
+const LONG_KEYFRAME_SEC = 4;
+
 /** By the first part of what RFC 6381 writes (`avc1.64001f`). */
 const CODECS: Record<string, string> = {
   avc1: 'H.264',
@@ -56,7 +58,7 @@ export function SignalPanel({ stream }: { stream: Shape<'Stream'> }) {
         {hasSignal ? t('signal.here') : t('signal.gone')}
       </Text>
       {hasSignal && health !== null ? (
-        <HealthFacts health={health} />
+        <HealthFacts health={health} latencyMode={stream.latencyMode} />
       ) : (
         <Text c="dimmed">
           {hasSignal ? t('signal.measuring') : t('signal.gone')}{' '}
@@ -72,10 +74,15 @@ export function SignalPanel({ stream }: { stream: Shape<'Stream'> }) {
   );
 }
 
-function HealthFacts({ health }: { health: Shape<'StreamHealth'> }) {
+type Measured = { health: Shape<'StreamHealth'>; latencyMode: Shape<'Stream'>['latencyMode'] };
+
+function HealthFacts({ health, latencyMode }: Measured) {
   const { t } = useTranslation('live');
   const { number } = useFormat();
   const { keyframeIntervalSec, droppedFrames, lateFrames } = health;
+  const usual = latencyMode === 'LOW' ? t('signal.delayLow') : t('signal.delayStandard');
+  // A player begins at a keyframe, and comes nearer from there.
+  const isLong = keyframeIntervalSec !== null && keyframeIntervalSec > LONG_KEYFRAME_SEC;
   const facts: Fact[] = [
     { label: t('signal.codec'), value: codecName(health.codec) },
     { label: t('signal.size'), value: `${health.width} × ${health.height}` },
@@ -84,6 +91,10 @@ function HealthFacts({ health }: { health: Shape<'StreamHealth'> }) {
     {
       label: t('signal.keyframes'),
       value: keyframeIntervalSec === null ? '–' : t('signal.every', { seconds: number(keyframeIntervalSec) }),
+    },
+    {
+      label: t('signal.delay'),
+      value: `${usual}${isLong ? t('signal.delayMore', { seconds: number(keyframeIntervalSec) }) : ''}`,
     },
     { label: t('signal.dropped'), value: number(droppedFrames) },
     { label: t('signal.late'), value: number(lateFrames) },
