@@ -64,7 +64,7 @@ const NOT_FILLED = new Set([
     'recording',
     'recording_part',
   ],
-  ...['restream_target', 'room_ban', 'room_message', 'room_participant', 'room_recording'],
+  ...['restream_target', 'room_ban', 'room_message', 'room_participant', 'room_recording', 'dvr_segment'],
   ...['sandbox_refund', 'sign_in_challenge', 'signal_simulation', 'stream_health_point', 'stream_log'],
   ...['stream_log_head', 'stream_viewer', 'usage_request', 'usage_total', 'video_chunk', 'video_folder'],
   ...[
