@@ -31,6 +31,8 @@ export interface AudioPacket {
   /** As the tag's own flags tell; AAC always says 44100 and stereo, whatever it is. */
   sampleRate: number;
   channels: number;
+  /** Of a frame: its coded data. */
+  data?: Buffer;
   isEnhanced?: true;
 }
 
@@ -46,11 +48,14 @@ export function readAudioPacket(payload: Buffer): AudioPacket {
   const channels = (first & 1) + 1;
   if (format === FORMAT_AAC) {
     if (payload.length < 2) return OTHER;
-    const kind = payload[1] === SEQUENCE_HEADER ? 'header' : 'frame';
-    return { kind, codec: 'mp4a', config: payload.subarray(2), sampleRate, channels };
+    const body = payload.subarray(2);
+    if (payload[1] === SEQUENCE_HEADER)
+      return { kind: 'header', codec: 'mp4a', config: body, sampleRate, channels };
+    return { kind: 'frame', codec: 'mp4a', config: body, sampleRate, channels, data: body };
   }
   const codec = FORMATS[format];
-  return codec === undefined ? OTHER : { kind: 'frame', codec, config: OTHER.config, sampleRate, channels };
+  if (codec === undefined) return OTHER;
+  return { kind: 'frame', codec, config: OTHER.config, sampleRate, channels, data: payload.subarray(1) };
 }
 
 function readEnhanced(payload: Buffer, packetType: number): AudioPacket {
@@ -60,7 +65,8 @@ function readEnhanced(payload: Buffer, packetType: number): AudioPacket {
   if (packetType === SEQUENCE_HEADER) return { ...OTHER, kind: 'header', codec, config, isEnhanced: true };
   if (packetType >= MULTITRACK)
     return { ...OTHER, kind: EX_CODED_FRAMES.has(packetType) ? 'frame' : 'other' };
-  return { ...OTHER, kind: EX_CODED_FRAMES.has(packetType) ? 'frame' : 'other', codec, isEnhanced: true };
+  const kind = EX_CODED_FRAMES.has(packetType) ? 'frame' : 'other';
+  return { ...OTHER, kind, codec, data: config, isEnhanced: true };
 }
 
 /** What a packet tells: an AAC header its AudioSpecificConfig, others the flags. @throws CodecError */

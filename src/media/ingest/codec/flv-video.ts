@@ -25,6 +25,8 @@ export interface VideoPacket {
   config: Buffer;
   /** Of a frame: its coded data. */
   data?: Buffer;
+  /** Of a frame: how much later than it is decoded it is shown, in milliseconds. */
+  compositionMs?: number;
   isEnhanced?: true;
 }
 
@@ -46,7 +48,8 @@ export function readVideoPacket(payload: Buffer): VideoPacket {
   if (payload[1] === SEQUENCE_HEADER)
     return { kind: 'header', keyframe: false, codec, config: payload.subarray(5) };
   const kind = payload[1] === 1 ? 'frame' : 'other';
-  return { kind, keyframe, codec, config: OTHER.config, data: payload.subarray(5) };
+  const compositionMs = payload.readIntBE(2, 3);
+  return { kind, keyframe, codec, config: OTHER.config, data: payload.subarray(5), compositionMs };
 }
 
 function readEnhanced(payload: Buffer, first: number): VideoPacket {
@@ -62,9 +65,11 @@ function readEnhanced(payload: Buffer, first: number): VideoPacket {
   if (packetType >= MULTITRACK) return { ...OTHER, kind, keyframe: frameType === FRAME_KEY };
   // CodedFrames of these two have a composition time first.
   const hasTime = packetType === CODED_FRAMES && (codec === 'avc1' || codec === 'hvc1');
+  if (hasTime && payload.length < 8) return OTHER;
   const data = payload.subarray(hasTime ? 8 : 5);
+  const compositionMs = hasTime ? payload.readIntBE(5, 3) : 0;
   const keyframe = frameType === FRAME_KEY;
-  return { kind, keyframe, codec, config: OTHER.config, data, isEnhanced: true };
+  return { kind, keyframe, codec, config: OTHER.config, data, compositionMs, isEnhanced: true };
 }
 
 /** What a sequence header tells. @throws CodecError */
