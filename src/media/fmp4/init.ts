@@ -57,12 +57,7 @@ function dataInformation(): Buffer {
 
 function sampleTable({ entry }: TrackHead): Buffer {
   const empty = ['stts', 'stsc', 'stco'].map((type) => fullBox(type, 0, 0, u32(0)));
-  return box(
-    'stbl',
-    fullBox('stsd', 0, 0, u32(1), entry),
-    ...empty,
-    fullBox('stsz', 0, 0, u32(0, 0)),
-  );
+  return box('stbl', fullBox('stsd', 0, 0, u32(1), entry), ...empty, fullBox('stsz', 0, 0, u32(0, 0)));
 }
 
 function trackDefaults({ trackId }: TrackHead): Buffer {

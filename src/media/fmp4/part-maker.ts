@@ -1,4 +1,3 @@
-import type { Fragment } from '../live/fragments.ts';
 import { type Sample, type TrackRun, writeFragment } from './fragment.ts';
 import type { TrackHead } from './track.ts';
 
@@ -7,8 +6,8 @@ export interface PartMakerOptions {
   audio: TrackHead | null;
   /** How long a part becomes, in milliseconds, but for the last before a keyframe; 0 makes one of each frame. */
   partMs: number;
-  /** The bytes are the receiver's. */
-  onPart: (part: Fragment) => void;
+  /** Takes each fragment; the bytes are the receiver's. */
+  onPart: (bytes: Buffer) => void;
 }
 
 /** Encoders round to milliseconds: a part that lacks one is long enough. */
@@ -51,7 +50,9 @@ export class PartMaker {
       video.endLast(start);
       if (isKeyframe || pendingMs >= partMs - ROUNDING_MS || this.#isFull()) this.#flush(start);
     }
-    const composition = video.units(Math.max(-COMPOSITION_MAX_MS, Math.min(compositionMs, COMPOSITION_MAX_MS)));
+    const composition = video.units(
+      Math.max(-COMPOSITION_MAX_MS, Math.min(compositionMs, COMPOSITION_MAX_MS)),
+    );
     video.add({ start, duration: 0, composition, isSync: isKeyframe }, data);
   }
 
@@ -91,7 +92,8 @@ export class PartMaker {
     }
     const audio = this.#audio;
     const pendingMs = ((audio.end - audio.start) * 1000) / audio.timescale;
-    if (pendingMs >= this.#options.partMs - ROUNDING_MS || this.#isFull()) this.#flush(Number.POSITIVE_INFINITY);
+    if (pendingMs >= this.#options.partMs - ROUNDING_MS || this.#isFull())
+      this.#flush(Number.POSITIVE_INFINITY);
   }
 
   #isFull(): boolean {
@@ -104,17 +106,8 @@ export class PartMaker {
     const audio = this.#audio;
     const untilSound = video.isEmpty ? end : (end / video.timescale) * audio.timescale;
     const runs = [video.take(Number.POSITIVE_INFINITY), audio.take(untilSound)];
-    const first = runs.find(({ samples }) => samples.length > 0);
-    const [sample] = first?.samples ?? [];
-    if (first === undefined || sample === undefined) return;
-    const timescale = first.isVideo ? video.timescale : audio.timescale;
-    this.#options.onPart({
-      type: 'fragment',
-      bytes: writeFragment(this.#sequence, runs),
-      startSec: (first.start + sample.composition) / timescale,
-      durationSec: first.samples.reduce((sum, { duration }) => sum + duration, 0) / timescale,
-      isIndependent: sample.isSync && (first.isVideo || this.#options.video === null),
-    });
+    if (runs.every(({ samples }) => samples.length === 0)) return;
+    this.#options.onPart(writeFragment(this.#sequence, runs));
     this.#sequence = (this.#sequence + 1) % 2 ** 32;
     video.drop();
     audio.drop();

@@ -28,16 +28,17 @@ const VIDEO_CONFIGS: Readonly<Record<string, string>> = {
   vp09: 'vpcC',
 };
 
-interface Picture {
+interface PictureHeader {
   /** FourCC. */
   codec: string;
   config: Buffer;
-  width: number;
-  height: number;
 }
 
 /** @throws {CodecError} for a codec that has no place in a file, or without a usable configuration. */
-export function videoTrack({ codec, config, width, height }: Picture): TrackHead {
+export function videoTrack(
+  { codec, config }: PictureHeader,
+  { width, height }: { width: number; height: number },
+): TrackHead {
   const name = VIDEO_CONFIGS[codec];
   if (name === undefined) throw new CodecError(`no pictures of ${JSON.stringify(codec)}`);
   checkConfig(config);
@@ -114,7 +115,10 @@ function descriptors(config: Buffer | null): Buffer {
     u32(0, 0),
     specific,
   ]);
-  return descriptor(3, Buffer.concat([Buffer.of(0, 0, 0), descriptor(4, decoder), descriptor(6, Buffer.of(2))]));
+  return descriptor(
+    3,
+    Buffer.concat([Buffer.of(0, 0, 0), descriptor(4, decoder), descriptor(6, Buffer.of(2))]),
+  );
 }
 
 function descriptor(tag: number, content: Buffer): Buffer {

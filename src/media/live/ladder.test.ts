@@ -146,34 +146,43 @@ test('ladder: a transcode that the node cannot do refuses the publish', () => {
 const NEW = { enhancedFlv: true, enhancedFlv2: true };
 const SIZE = { width: 640, height: 360, fps: 30 };
 const ENHANCED = { isEnhanced: true } as const;
-const accepted: [string, Partial<LadderInput>, { old: boolean; current: boolean }][] = [
-  ['HEVC', { video: { codec: 'hvc1.1.6.L93', ...SIZE, ...ENHANCED } }, { old: false, current: true }],
+const accepted: [string, Partial<LadderInput>, { old: 'direct' | 'refused' | 'read'; current: boolean }][] = [
+  ['HEVC', { video: { codec: 'hvc1.1.6.L93', ...SIZE, ...ENHANCED } }, { old: 'direct', current: true }],
   [
-    'HEVC as no standard has it',
-    { video: { codec: 'hvc1.1.6.L93', ...SIZE } },
-    { old: false, current: false },
+    'HEVC of 4:2:2',
+    { video: { codec: 'hvc1.4.10.L93', ...SIZE, ...ENHANCED } },
+    { old: 'refused', current: true },
   ],
-  ['AV1', { video: { codec: 'av01.0.04M.08', ...SIZE, ...ENHANCED } }, { old: false, current: true }],
-  ['VP9', { video: { codec: 'vp09.00.10.08', ...SIZE, ...ENHANCED } }, { old: false, current: true }],
-  ['VP8', { video: { codec: 'vp08', ...SIZE, ...ENHANCED } }, { old: false, current: false }],
-  ['H.263', { video: { codec: 'h263', ...SIZE } }, { old: false, current: false }],
-  ['VP6', { video: { codec: 'vp6f', ...SIZE } }, { old: false, current: false }],
-  ['Opus', { audio: { ...AAC, codec: 'opus', ...ENHANCED } }, { old: false, current: true }],
-  ['enhanced AAC', { audio: { ...AAC, ...ENHANCED } }, { old: false, current: true }],
-  ['MP3', { audio: { ...AAC, codec: 'mp3' } }, { old: true, current: true }],
-  ['FLAC', { audio: { ...AAC, codec: 'fLaC', ...ENHANCED } }, { old: false, current: false }],
-  ['Speex', { audio: { ...AAC, codec: 'speex' } }, { old: false, current: false }],
-  ['G.711', { audio: { ...AAC, codec: 'pcm_alaw' } }, { old: false, current: false }],
+  ['AV1', { video: { codec: 'av01.0.04M.08', ...SIZE, ...ENHANCED } }, { old: 'direct', current: true }],
+  ['VP9', { video: { codec: 'vp09.00.10.08', ...SIZE, ...ENHANCED } }, { old: 'direct', current: true }],
+  ['VP8', { video: { codec: 'vp08', ...SIZE, ...ENHANCED } }, { old: 'refused', current: false }],
+  ['H.263', { video: { codec: 'h263', ...SIZE } }, { old: 'refused', current: false }],
+  ['VP6', { video: { codec: 'vp6f', ...SIZE } }, { old: 'refused', current: false }],
+  ['Opus', { audio: { ...AAC, codec: 'opus', ...ENHANCED } }, { old: 'direct', current: true }],
+  ['enhanced AAC', { audio: { ...AAC, ...ENHANCED } }, { old: 'direct', current: true }],
+  ['MP3', { audio: { ...AAC, codec: 'mp3' } }, { old: 'read', current: true }],
+  ['FLAC', { audio: { ...AAC, codec: 'fLaC', ...ENHANCED } }, { old: 'refused', current: false }],
+  ['Speex', { audio: { ...AAC, codec: 'speex' } }, { old: 'refused', current: false }],
+  ['G.711', { audio: { ...AAC, codec: 'pcm_alaw' } }, { old: 'refused', current: false }],
 ];
 for (const [name, media, expected] of accepted) {
-  test(`ladder: ${name} is taken where ffmpeg can read it, and refused elsewhere`, () => {
-    for (const [abilities, ok] of [
-      [OLD_ABILITIES, expected.old],
-      [NEW, expected.current],
-    ] as const) {
-      const result = planLadder(input(640, 360, { ...media, abilities }));
-      assert.equal(result.ok, ok);
+  test(`ladder: ${name} where ffmpeg can read it, and elsewhere`, () => {
+    const old = planLadder(input(640, 360, media));
+    assert.equal(old.ok ? (old.plan.isDirect ? 'direct' : 'read') : 'refused', expected.old);
+    const current = planLadder(input(640, 360, { ...media, abilities: NEW }));
+    assert.equal(current.ok, expected.current);
+    for (const result of [old, current]) {
       if (!result.ok) assert.equal(result.issue, 'UNSUPPORTED_CODEC');
+      else if (result.plan.isDirect)
+        assert.deepEqual([shape(result.plan), result.plan.cores], ['src=640x360', 0]);
+    }
+    if (old.ok && old.plan.isDirect) {
+      const above = planLadder(input(640, 360, { ...media, grant: { ...free, maxHeight: 180 } }));
+      assert.deepEqual(
+        above,
+        { ok: false, issue: 'UNSUPPORTED_CODEC' },
+        'above the ceiling it cannot be shown',
+      );
     }
   });
 }

@@ -28,6 +28,8 @@ export interface LadderPlan {
   issues: LiveIssue[];
   /** Estimated load in CPU cores; 0 when nothing is decoded. */
   cores: number;
+  /** The ffmpeg of this node cannot read it: it is put into fragments without one. */
+  isDirect?: true;
 }
 
 export interface LadderInput {
@@ -69,7 +71,7 @@ const UNKNOWN_FPS = 60;
  */
 export function planLadder(input: LadderInput): LadderResult {
   const { video, audio, abilities } = input;
-  if (!isReadable({ video, audio }, abilities)) return { ok: false, issue: 'UNSUPPORTED_CODEC' };
+  if (!isReadable({ video, audio }, abilities)) return directPlan(input);
   if (!video) return { ok: true, plan: audioOnlyPlan(input.audio) };
 
   const forced = forcedIssues(input, video);
@@ -138,6 +140,29 @@ export function isReadable(
   abilities: LadderInput['abilities'],
 ): boolean {
   return canRead(VIDEO_CODECS, video, abilities) && canRead(AUDIO_CODECS, audio, abilities);
+}
+
+/** Main profiles: 8 or 10 bits and 4:2:0, which players of each codec play. */
+const PLAYED_VIDEO = /^(avc1\.(42|4d|64)|h(vc|ev)1\.[12]\.|av01\.0\.|vp09\.0[02]\.)/i;
+const PLAYED_AUDIO = /^(mp4a\.40|opus$)/;
+
+/** A source that may be shown as it comes, where it cannot be decoded. */
+function directPlan(input: LadderInput): LadderResult {
+  const { video, audio, longKeyframeInterval } = input;
+  const mustEncode =
+    video !== undefined && forcedIssues(input, video).some((issue) => issue !== 'CODEC_TRANSCODED');
+  const isPlayed =
+    (video === undefined || PLAYED_VIDEO.test(video.codec)) &&
+    (audio === undefined || PLAYED_AUDIO.test(audio.codec));
+  if (!isPlayed || mustEncode) return { ok: false, issue: 'UNSUPPORTED_CODEC' };
+  const plan: LadderPlan = {
+    ...audioOnlyPlan(audio),
+    audio: audio === undefined ? 'silent' : 'copy',
+    ...(video === undefined ? {} : { rungs: [copiedRung(video)], fps: video.fps }),
+    issues: longKeyframeInterval ? ['KEYFRAME_INTERVAL'] : [],
+    isDirect: true,
+  };
+  return { ok: true, plan };
 }
 
 type Ability = keyof LadderInput['abilities'];

@@ -252,3 +252,21 @@ test('live: a stream id that is not fit for a folder is refused', async () => {
   const { manager, session } = await fixture();
   await assert.rejects(manager.onStart(session({ streamId: '../up' })), /stream id/);
 });
+
+test('live: what the ffmpeg here cannot read is shown as it comes', async () => {
+  const { liveDir, manager, session, slots, playlist, source } = await fixture();
+  const audio = { codec: 'mp4a.40.2', sampleRate: 44_100, channels: 2, isEnhanced: true } as const;
+  await begin(manager, session({ audio }));
+  const { segments } = await slots(2);
+  const folder = join(liveDir, 's1', segments[0]?.epoch ?? '', 'src');
+  const init = await readFile(join(folder, 'init.mp4'));
+  assert.ok(['avcC', 'esds', 'mvex'].every((type) => init.includes(type)));
+  const master = await readFile(join(liveDir, 's1', 'master.m3u8'), 'utf8');
+  assert.match(master, /CODECS="avc1\.[0-9a-f]{6},mp4a\.40\.2"/);
+  assert.deepEqual(manager.health('s1')?.issues, []);
+  source.endReaders();
+  await manager.onEnd({ sessionId: 'a', streamId: 's1', reason: 'unpublish', bytes: 0 });
+  const kept = await playlist();
+  assert.equal(kept?.open, undefined);
+  assert.ok((kept?.segments ?? []).every(({ disc }) => disc === 0));
+});

@@ -7,6 +7,7 @@ import { type FfmpegExit, type FfmpegProcess, OUTPUT_FD, spawnFfmpeg } from '../
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { packagerArgs } from './command.ts';
 import type { Composer, EpochInput } from './composer.ts';
+import { DirectPackager } from './direct-packager.ts';
 import type { LadderPlan } from './ladder.ts';
 import type { LowLatency } from './state.ts';
 
@@ -68,7 +69,19 @@ const NOT_STARTED: FfmpegExit = { code: 0, signal: null, stderr: '' };
 
 /** One supervised ffmpeg for one publish (docs/decisions/live-packaging.md): every run is a new epoch. */
 export function createPackager(options: PackagerOptions): Packager {
-  return new SupervisedPackager(options);
+  if (!options.plan.isDirect) return new SupervisedPackager(options);
+  const { composer, log, onGiveUp, source, feed } = options;
+  return new DirectPackager({
+    feed,
+    picture: source,
+    hasSound: options.plan.audio === 'copy',
+    partMs: PARTS[options.latencyMode].seconds * 1000,
+    epoch: (fps) => epochInput(options, fps),
+    fps: options.plan.fps,
+    composer,
+    log,
+    ...(onGiveUp === undefined ? {} : { onGiveUp }),
+  });
 }
 
 class SupervisedPackager implements Packager {

@@ -118,6 +118,10 @@ class WantedRecordings implements RecordingManager {
     const wanted = this.#wantedOf(streamId);
     if (this.#isFull() && wanted.length > 0) return 'DISK_FULL';
     if (wanted.some((one) => one.isRefused === true)) return 'RECORDING_FAILED';
+    // It is shown as it comes, and the ffmpeg here cannot read it.
+    const isUnread = (session: IngestSession) =>
+      session.streamId === streamId && !isReadable(session, this.#options.ffmpeg.info);
+    if (wanted.length > 0 && this.#options.engine.list().some(isUnread)) return 'RECORDING_FAILED';
     const runs = [...this.#runs.values()];
     const isFailing = runs.some((run) => run.streamId === streamId && run.recorder.failing());
     return isFailing ? 'RECORDING_FAILED' : null;

@@ -1,0 +1,173 @@
+import { CodecError } from '../ingest/codec/bit-reader.ts';
+import { type AudioPacket, readAudioPacket } from '../ingest/codec/flv-audio.ts';
+import { readVideoPacket, type VideoPacket } from '../ingest/codec/flv-video.ts';
+import { FlvTagType } from '../ingest/flv.ts';
+import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
+import { writeInit } from './init.ts';
+import { PartMaker } from './part-maker.ts';
+import { Timeline } from './timeline.ts';
+import { aacFrame, mpegTrack, opusDuration, opusTrack, type TrackHead, videoTrack } from './track.ts';
+
+export interface SourceMuxerOptions {
+  /** The picture that was announced; null for sound alone. */
+  picture: { width: number; height: number } | null;
+  /** There is sound; without, silence is put in its place. */
+  hasSound: boolean;
+  /** How long a part becomes, in milliseconds. */
+  partMs: number;
+  /** Milliseconds of a clock that never goes back. */
+  now: () => number;
+  /** Takes the header once, then each fragment. */
+  onBytes: (bytes: Buffer) => void;
+  /** From here on the publish is coded otherwise: nothing more comes. */
+  onChanged: () => void;
+}
+
+/** How sound is coded, and how many samples a packet has. */
+interface SoundHead {
+  track: TrackHead;
+  samplesOf: (packet: Buffer) => number;
+}
+
+const SILENT_RATE = 48_000;
+const SILENT_SAMPLES = 1024;
+/** AAC-LC, 48 kHz, two channels; and a packet without any sound. */
+const SILENT_CONFIG = Buffer.of(0x11, 0x90);
+const SILENT_PACKET = Buffer.of(0x21, 0x10, 0x04, 0x60, 0x8c, 0x1c);
+
+/**
+ * Makes fragmented MP4 of a publish as the ingest hands it over, FLV with enhanced RTMP, without looking into its pictures and
+ * sound: H.264, HEVC, AV1 and VP9, AAC and Opus. It begins with a keyframe. Further tracks of a publish are left out.
+ */
+export class SourceMuxer {
+  readonly #options: SourceMuxerOptions;
+  readonly #reader = new FlvReader(
+    () => {},
+    (tag) => this.#tag(tag),
+  );
+  readonly #timeline = new Timeline();
+  #videoHeader: VideoPacket | null = null;
+  #audioHeader: AudioPacket | null = null;
+  #sound: SoundHead | null = null;
+  #maker: PartMaker | null = null;
+  #silence = 0;
+  #isOver = false;
+
+  constructor(options: SourceMuxerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes bytes as they come; nothing of them is kept by reference.
+   *
+   * @throws {CodecError} for a header that no file can hold.
+   */
+  push(bytes: Buffer): void {
+    // What is left of a piece waits for the next: the memory that it lies in may be written over.
+    if (!this.#isOver) this.#reader.push(Buffer.from(bytes));
+  }
+
+  /** Nothing follows. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#maker?.end();
+  }
+
+  #tag({ type, timestamp, payload }: FlvTag): void {
+    if (this.#isOver) return;
+    if (type === FlvTagType.video && this.#options.picture !== null)
+      this.#picture(readVideoPacket(payload), timestamp);
+    if (type === FlvTagType.audio && this.#options.hasSound)
+      this.#packet(readAudioPacket(payload), timestamp);
+  }
+
+  #picture(packet: VideoPacket, timestamp: number): void {
+    const { kind, keyframe, data, compositionMs = 0 } = packet;
+    if (kind === 'header') {
+      if (this.#videoHeader !== null && !isSame(this.#videoHeader, packet)) this.#change();
+      this.#videoHeader = kept(packet);
+    }
+    if (kind !== 'frame' || data === undefined || data.length === 0) return;
+    if (this.#maker === null && keyframe) this.#begin();
+    const maker = this.#maker;
+    if (maker === null) return;
+    const atMs = this.#timeline.place('video', timestamp, this.#options.now());
+    if (!this.#options.hasSound) this.#beSilent(maker, atMs);
+    maker.frame(atMs, compositionMs, keyframe, withoutDelimiter(packet.codec, data));
+  }
+
+  #packet(packet: AudioPacket, timestamp: number): void {
+    const { kind, data } = packet;
+    if (kind === 'header') {
+      if (this.#audioHeader !== null && !isSame(this.#audioHeader, packet)) this.#change();
+      this.#audioHeader = kept(packet);
+    }
+    if (kind !== 'frame' || data === undefined || data.length === 0) return;
+    if (this.#audioHeader === null && packet.codec === 'Opus') this.#audioHeader = kept(packet);
+    if (this.#maker === null && this.#options.picture === null) this.#begin();
+    if (this.#maker === null || this.#sound === null) return;
+    const atMs = this.#timeline.place('audio', timestamp, this.#options.now());
+    // What belongs before the first picture is left out.
+    if (atMs >= 0) this.#maker.sound(atMs, this.#sound.samplesOf(data), data);
+  }
+
+  #change(): void {
+    // Nothing has been made by the header before it.
+    if (this.#maker === null) return;
+    this.end();
+    this.#options.onChanged();
+  }
+
+  #begin(): void {
+    const { picture, hasSound, partMs, onBytes } = this.#options;
+    if (picture !== null && this.#videoHeader === null) return;
+    if (hasSound && this.#audioHeader === null) return;
+    const video =
+      picture === null || this.#videoHeader === null ? null : videoTrack(this.#videoHeader, picture);
+    this.#sound = hasSound && this.#audioHeader !== null ? soundHead(this.#audioHeader) : silentHead();
+    const audio = this.#sound.track;
+    const tracks = video === null ? [audio] : [video, audio];
+    onBytes(writeInit(tracks));
+    this.#maker = new PartMaker({ video, audio, partMs, onPart: onBytes });
+  }
+
+  /** Silence up to the picture that comes. */
+  #beSilent(maker: PartMaker, untilMs: number): void {
+    const last = Math.floor((untilMs * SILENT_RATE) / (1000 * SILENT_SAMPLES));
+    // After a pause there is nothing to make up for.
+    this.#silence = Math.max(this.#silence, last - SILENT_RATE / SILENT_SAMPLES);
+    for (; this.#silence < last; this.#silence += 1) {
+      const atMs = (this.#silence * SILENT_SAMPLES * 1000) / SILENT_RATE;
+      maker.sound(atMs, SILENT_SAMPLES, SILENT_PACKET);
+    }
+  }
+}
+
+function silentHead(): SoundHead {
+  const track = mpegTrack(SILENT_CONFIG, { sampleRate: SILENT_RATE, channels: 2 });
+  return { track, samplesOf: () => SILENT_SAMPLES };
+}
+
+function soundHead({ codec, kind, config }: AudioPacket): SoundHead {
+  if (codec === 'Opus')
+    return { track: opusTrack(kind === 'header' ? config : null), samplesOf: opusDuration };
+  if (codec !== 'mp4a' || kind !== 'header') throw new CodecError(`no sound of ${JSON.stringify(codec)}`);
+  const { samples, ...format } = aacFrame(config);
+  return { track: mpegTrack(config, format), samplesOf: () => samples };
+}
+
+/** A header is kept for long, and must not keep all that it came with. */
+function kept<T extends VideoPacket | AudioPacket>(packet: T): T {
+  return { ...packet, config: Buffer.from(packet.config) };
+}
+
+function isSame(a: VideoPacket | AudioPacket, b: VideoPacket | AudioPacket): boolean {
+  return a.codec === b.codec && a.config.equals(b.config);
+}
+
+/** Frames of AV1 have no temporal delimiter in a file (AV1-ISOBMFF 2.4). */
+function withoutDelimiter(codec: string, data: Buffer): Buffer {
+  const hasOne = codec === 'av01' && data.length > 2 && data[0] === 0x12 && data[1] === 0;
+  return hasOne ? data.subarray(2) : data;
+}
