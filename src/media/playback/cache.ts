@@ -1,6 +1,6 @@
 export interface LoadingCache<T> {
   get(key: string): T | undefined;
-  /** Many who ask for the same at once cause one load. What loads as null, or fails, is not kept. */
+  /** What is held, or one load, however many ask for it at once. What loads as null, or fails, is not kept. */
   load(key: string, read: () => Promise<T | null>): Promise<T | null>;
 }
 
@@ -38,6 +38,9 @@ export function createLoadingCache<T>(limitBytes: number, sizeOf: (value: T) => 
       return value;
     },
     load: (key, read) => {
+      // Read by another since the caller looked.
+      const known = held.get(key);
+      if (known !== undefined) return Promise.resolve(known);
       const running = loading.get(key) ?? run(key, read);
       loading.set(key, running);
       return running;

@@ -11,6 +11,8 @@ interface Joined {
   before: readonly PublicSegment[];
   /** The last that it showed whole. */
   shown: readonly PublicSegment[];
+  /** All that stands before it is kept: nothing older can come to be known. */
+  isKept: boolean;
 }
 
 const PLAYLISTS_MAX = 500;
@@ -19,7 +21,7 @@ const RECENT = 60;
 
 /**
  * The segments before a live window, without a gap: where one is missing, what is older is not shown. The same playlist
- * is joined once, and what has just left the window stands before it even when it is not kept yet.
+ * is joined once, as soon as all before it is kept; what has just left the window stands before it even until then.
  */
 export function createHistoryJoiner(history: LiveHistory): JoinHistory {
   const done = new WeakMap<MediaPlaylist, Promise<MediaPlaylist>>();
@@ -30,13 +32,16 @@ export function createHistoryJoiner(history: LiveHistory): JoinHistory {
     if (first === undefined) return playlist;
     const key = `${streamId}/${rung}`;
     const known = last.get(key);
-    const before =
-      known?.firstSeq === first.seq
-        ? known.before
-        : chain(await history.upTo(streamId, first.seq - 1), rung, first, known?.shown ?? []);
+    let [before, isKept] = [known?.before ?? [], true];
+    if (known?.firstSeq !== first.seq || !known.isKept) {
+      const kept = await history.upTo(streamId, first.seq - 1);
+      before = chain(kept, rung, first, known?.shown ?? []);
+      isKept = (kept.at(-1)?.seq ?? -1) >= first.seq - 1;
+    }
     const segments = [...before, ...playlist.segments];
+    if (!isKept) done.delete(playlist);
     last.delete(key);
-    last.set(key, { firstSeq: first.seq, before, shown: segments.slice(-RECENT) });
+    last.set(key, { firstSeq: first.seq, before, shown: segments.slice(-RECENT), isKept });
     const [oldest] = last.keys();
     if (last.size > PLAYLISTS_MAX && oldest !== undefined) last.delete(oldest);
     return { ...playlist, segments };
