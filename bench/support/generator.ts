@@ -32,7 +32,7 @@ export async function sendLoad(load: Load): Promise<Answered> {
 
 async function runWrk({ url, headers, connections, seconds }: Load): Promise<Answered & { failed: number }> {
   const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, ...fields, url];
+  const args = ['-t1', '--timeout', '30s', `-c${connections}`, `-d${seconds}s`, ...fields, url];
   const { stdout } = await promisify(execFile)('wrk', args);
   const [, requests, time, unit] = /(\d+) requests in ([\d.]+)(ms|s|m)/.exec(stdout) ?? [];
   if (requests === undefined) throw new Error(`wrk says nothing of requests:\n${stdout}`);
