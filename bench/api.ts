@@ -70,6 +70,10 @@ async function compare({ name, url, target }: Case): Promise<void> {
     else process.stderr.write(`${name}: the bare route was busy for ${base.busy.toFixed(2)} of a round\n`);
   }
   bare.process.kill();
+  if (rounds.length === 0) {
+    process.stderr.write(`${name}: no round counts, the machine is too busy\n`);
+    return;
+  }
   const of = (value: (round: (typeof rounds)[number]) => number) => median(rounds.map(value));
   const unit = 'ratio to a bare Fastify route';
   report({ name, value: of(({ base, full }) => full.speed / base.speed), unit, target: `>= ${target}` });
