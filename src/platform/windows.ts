@@ -21,6 +21,9 @@ interface Window {
   endsAtMs: number;
 }
 
+/** Of fractions, what is left of a window that has just opened could be a little more than the whole. */
+const wholeMs = () => Math.floor(performance.now());
+
 /**
  * Counts hits in fixed windows in this process's memory. Over `maxKeys` the window that opened first is forgotten,
  * so that whoever hits with ever new keys costs no memory: callers cap what a single address can bring.
@@ -30,7 +33,7 @@ interface Window {
  */
 export function memoryWindows(
   windowMs: () => number,
-  { maxKeys = MAX_KEYS, nowMs = () => performance.now() } = {},
+  { maxKeys = MAX_KEYS, nowMs = wholeMs } = {},
 ): Counter & { readonly size: number } {
   const windows = new Map<string, Window>();
   /** Windows stand in the order in which they opened, which is about the order in which they close. */
