@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { PublishGrant, PublishRequest, WhipPort } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
+import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import * as repository from './repository.ts';
 
 /** Something was offered, answered or ended. */
@@ -15,7 +15,6 @@ const NODE_TOPIC = 'whip node';
 const SILENT_MS = 10_000;
 const ANSWER_MS = 8000;
 const LOOK_MS = 250;
-const TOKEN_BYTES = 32;
 const UNAUTHORISED = 'Send a stream key that may publish as "Authorization: Bearer <stream key>".';
 const NOWHERE = 'Publishing by WHIP is not possible now. Try again in a moment, or publish by RTMP.';
 
@@ -66,7 +65,7 @@ export function createWhip(deps: Deps): Whip {
       const grant = await deps.authorise({ key, ip, app: 'whip', protocol: 'whip' });
       if (grant === null) throw unauthorised();
       if (!deps.isThere()) throw new AppError('SERVICE_UNAVAILABLE', { message: NOWHERE });
-      const token = randomBytes(TOKEN_BYTES).toString('base64url');
+      const token = newSecret();
       const id = idOf(token);
       const row = {
         id,
@@ -137,5 +136,5 @@ async function answerOf({ db, bus }: Deps, id: string): Promise<string> {
 }
 
 function idOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  return hashSecret(token).toString('hex');
 }
