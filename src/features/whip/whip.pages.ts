@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { bearerOf } from '../../http/bearer.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { IceServer } from './ice-links.ts';
 import { iceLinks } from './ice-links.ts';
@@ -24,8 +25,8 @@ type SessionRequest = FastifyRequest<{ Params: { token: string } }>;
 export function whipPages({ whip, iceServers }: Deps): (app: FastifyInstance) => void {
   const publish = async (request: KeyRequest, reply: FastifyReply) => {
     const { body, ip, params } = request;
-    const key = params.token ?? bearerOf(request);
-    if (key === null) throw unauthorised();
+    const key = params.token ?? bearerOf(request.headers);
+    if (key === undefined) throw unauthorised();
     if (typeof body !== 'string') throw badRequest('body', 'The body is a session description (SDP).');
     const { token, answer } = await whip.publish({ key, ip, offer: body });
     return reply
@@ -59,10 +60,6 @@ export function whipPages({ whip, iceServers }: Deps): (app: FastifyInstance) =>
       });
     });
   };
-}
-
-function bearerOf({ headers }: FastifyRequest): string | null {
-  return /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1] ?? null;
 }
 
 function linksOf(servers: readonly IceServer[]): Record<string, string> {

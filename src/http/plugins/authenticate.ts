@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Caller } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
+import { bearerOf } from '../bearer.ts';
 import type { HttpPorts } from '../ports.ts';
 import { type Asking, assertOwnOrigin, verifySession } from './session.ts';
 import { isUnroutable } from './unroutable.ts';
@@ -10,7 +11,7 @@ import { isUnroutable } from './unroutable.ts';
  * (docs/api/authentication.md#the-key).
  */
 export function sentKey(headers: FastifyRequest['headers']): string | null {
-  const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1];
+  const bearer = bearerOf(headers);
   if (bearer !== undefined) return bearer;
   const header = headers['x-api-key'];
   return typeof header === 'string' && header !== '' ? header : null;
