@@ -27,6 +27,7 @@ const VIDEO: Readonly<Record<string, readonly string[]>> = {
   theora: ['theora'],
   dvvideo: ['dvvideo'],
   mjpeg: ['mjpeg'],
+  gif: ['gif'],
   // What editors hand over.
   prores: ['prores'],
   dnxhd: ['dnxhd'],
@@ -88,7 +89,7 @@ export const OWN_DECODERS = 'h264';
  * ffprobe opens a decoder for each track and gives up on a file when it may not, so it may open those of cover art and
  * subtitles. They are given nothing to decode.
  */
-export const OPENED_FOR_VIDEO = `${FILE_DECODERS},bmp,gif,libwebp,webp,tiff`;
+export const OPENED_FOR_VIDEO = `${FILE_DECODERS},bmp,libwebp,webp,tiff`;
 export const OPENED_FOR_SUBTITLES = [
   ...['ass', 'cc_dec', 'dvbsub', 'dvdsub', 'jacosub', 'libaribb24', 'libaribcaption', 'libzvbi_teletextdec'],
   ...['microdvd', 'mov_text', 'mpl2', 'pgssub', 'pjs', 'realtext', 'sami', 'srt', 'ssa', 'stl', 'subrip'],

@@ -41,7 +41,7 @@ export interface Launch {
 export const INFO_FD = 3;
 
 /** Containers that a user's file may be: nothing that names other files. */
-const FORMATS = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,avi,flv,mpeg,asf,ogg';
+const FORMATS = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,avi,flv,mpeg,asf,ogg,gif';
 /** 7680 by 4320 and what codecs pad it with. */
 const MAX_PIXELS = 35_389_440;
 const OPEN_FILES = 256;

@@ -30,7 +30,7 @@ const REFUSED: [what: string, decoder: string, args: string[]][] = [
   ['pictures', 'cinepak', ['-c:v', 'cinepak', '-c:a', 'aac', 'cinepak.mov']],
   ['pictures', 'zmbv', ['-c:v', 'zmbv', '-c:a', 'aac', 'zmbv.avi']],
   ['pictures', 'jpeg2000', ['-c:v', 'jpeg2000', '-c:a', 'aac', 'jpeg2000.mov']],
-  ['pictures like those of cover art', 'gif', ['-c:v', 'gif', '-c:a', 'aac', 'gif.mkv']],
+  ['pictures like those of cover art', 'tiff', ['-c:v', 'tiff', '-c:a', 'aac', 'tiff.mov']],
   ['sound', 'wavpack', [...H264, '-c:a', 'wavpack', 'wavpack.mkv']],
   ['a second sound', 'tta', ['-map', '0', '-map', '1', '-map', '1', ...H264, '-c:a:1', 'tta', 'tta.mkv']],
 ];

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { H264, make, pictures, testTranscoder, tone } from '../../../test/transcode/sources.ts';
+import { MediaFileError } from '../contract/index.ts';
 
 const transcoder = testTranscoder();
 let dir = '';
@@ -32,7 +33,10 @@ const REFUSED: [string, string, () => Promise<string>][] = [
   ['nothing', 'CORRUPT_INPUT', () => file('empty', '')],
   ['a text', 'UNSUPPORTED_FORMAT', () => file('text.mp4', 'Dear video, …')],
   ['a PNG', 'UNSUPPORTED_FORMAT', () => make(dir, ...pictures('64x64', 1, 1), '-frames:v', '1', 'x.png')],
-  ['a GIF', 'UNSUPPORTED_FORMAT', () => make(dir, ...pictures('64x64', 5, 1), 'x.gif')],
+  ['a JPEG', 'UNSUPPORTED_FORMAT', () => make(dir, ...pictures('64x64', 1, 1), '-frames:v', '1', 'x.jpg')],
+  ['a WebP', 'UNSUPPORTED_FORMAT', () => make(dir, ...pictures('64x64', 1, 1), '-frames:v', '1', 'x.webp')],
+  ['an animated WebP', 'UNSUPPORTED_FORMAT', () => make(dir, ...pictures('64x64', 5, 1), 'moving.webp')],
+  ['a GIF of one picture', 'UNSUPPORTED_FORMAT', () => make(dir, ...pictures('64x64', 1, 1), 'x.gif')],
   ['an MP3', 'NO_VIDEO_TRACK', () => make(dir, ...tone(1), '-c:a', 'mp3', 'x.mp3')],
   ['an M4A', 'NO_VIDEO_TRACK', () => make(dir, ...tone(1), '-c:a', 'aac', 'x.m4a')],
   [
@@ -93,20 +97,66 @@ for (const [name, code, source] of REFUSED) {
   });
 }
 
-for (const [name, container] of [
-  ['an MP4 with its index in front', 'mp4'],
-  ['Matroska', 'mkv'],
-  ['a transport stream', 'ts'],
+const cutTo = async (container: string, share: number, ...args: string[]) => {
+  const full = await make(dir, '-i', whole, '-c', 'copy', ...args, `full.${container}`);
+  return transcoder.probe(await cut(full, share, `cut.${container}`), AbortSignal.timeout(20_000));
+};
+const FASTSTART = ['-movflags', '+faststart'];
+const FRAGMENTED = ['-movflags', '+frag_keyframe+empty_moov'];
+
+for (const [name, container, args] of [
+  ['an MP4 with its index in front', 'mp4', FASTSTART],
+  ['Matroska', 'mkv', []],
+  ['Flash', 'flv', []],
+  ['AVI', 'avi', ['-c:v', 'mpeg4', '-c:a', 'mp3']],
 ] as const) {
-  test(`cut short: ${name} is taken as far as it goes`, async () => {
-    const full =
-      container === 'mp4' ? whole : await make(dir, '-i', whole, '-c', 'copy', `full.${container}`);
-    const path = await cut(full, 0.5, `half.${container}`);
-    const source = await transcoder.probe(path, AbortSignal.timeout(20_000));
-    assert.ok(source.durationSec > 1.5 && source.durationSec < 4.5, `${source.durationSec} s`);
-    assert.notEqual(source.copyRefusal, null);
+  test(`cut short: half of ${name} is refused with both lengths`, async () => {
+    await assert.rejects(cutTo(container, 0.5, ...args), (error) => {
+      assert.ok(error instanceof MediaFileError && error.code === 'CORRUPT_INPUT');
+      const [, there, all] = /^The file breaks off: ([\d.]+) of ([\d.]+) seconds/.exec(error.message) ?? [];
+      assert.ok(Number(there) > 1.5 && Number(there) < 4.5 && Math.round(Number(all)) === 6, error.message);
+      return true;
+    });
   });
 }
+
+test('cut short: what misses less than a twentieth is taken', async () => {
+  for (const [container, args] of [
+    ['mp4', FASTSTART],
+    ['mkv', []],
+  ] as const) {
+    const source = await cutTo(container, 0.98, ...args);
+    assert.ok(source.durationSec > 5.7 && source.durationSec < 6, `${container}: ${source.durationSec} s`);
+  }
+});
+
+test('cut short: what declares no length is taken as far as it goes', async () => {
+  for (const [container, args] of [
+    ['ts', []],
+    ['mov', FRAGMENTED],
+    ['webm', ['-c:v', 'libvpx', '-c:a', 'libopus', '-live', '1']],
+  ] as const) {
+    const source = await cutTo(container, 0.5, ...args);
+    assert.ok(source.durationSec > 1.5 && source.durationSec < 4.5, `${container}: ${source.durationSec} s`);
+  }
+});
+
+test('a picture that stands for the rest of the file is no missing one', async () => {
+  const path = await make(dir, ...pictures('64x64', '1/4', 8), ...H264, ...FASTSTART, 'slides.mp4');
+  assert.equal((await transcoder.probe(path, AbortSignal.timeout(20_000))).durationSec, 8);
+});
+
+test('a GIF is a silent video', async () => {
+  const path = await make(dir, ...pictures('63x41', 10, 2), 'moving.gif');
+  const source = await transcoder.probe(path, AbortSignal.timeout(20_000));
+  assert.deepEqual([source.durationSec, source.video.frameRate, source.audio], [2, 10, null]);
+  const outDir = join(dir, 'gif-out');
+  await mkdir(outDir);
+  const { rungs, audio } = transcoder.plan(source, 720);
+  const run = { input: path, source, outDir, signal: AbortSignal.timeout(60_000), alignToSource: false };
+  const [made] = await transcoder.encode({ ...run, rungs, audio });
+  assert.deepEqual([made?.width, made?.height, made?.frameRate], [62, 40, 10]);
+});
 
 test('probe: a file that is not there is no fault of the file', async () => {
   await assert.rejects(transcoder.probe(join(dir, 'absent.mp4'), AbortSignal.timeout(5000)), {

@@ -24,6 +24,7 @@ const Stream = Type.Object({
   r_frame_rate: Text,
   avg_frame_rate: Text,
   start_time: Text,
+  duration: Text,
   sample_rate: Text,
   channels: Count,
   bit_rate: Text,

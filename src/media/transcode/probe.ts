@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { MediaFileError, type SourceInfo } from '../contract/index.ts';
 import { isReadSound, isReadVideo } from '../ffmpeg/codecs.ts';
+import { checkComplete } from './completeness.ts';
 import { splitRefusal, topRefusal } from './eligibility.ts';
 import {
   aspectRatio,
@@ -15,7 +16,7 @@ import {
 import { frameRateOf } from './frame-rate.ts';
 import { fileFault, notRead, type Tools } from './run.ts';
 import { type PacketScan, type ScanInput, scanPackets, type TrackScan } from './scan.ts';
-import { sniff } from './sniff.ts';
+import { sniff, stillPicture } from './sniff.ts';
 
 /** docs/api/plans.md: 8K, standing or lying. */
 const MAX_LONG_SIDE = 7680;
@@ -59,6 +60,8 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
   });
   const audio = isHeard ? sound : null;
   if (scan.video === null) throw new MediaFileError('CORRUPT_INPUT', 'The file holds no pictures.');
+  if (report.format.format_name === 'gif' && scan.video.packets < 2) throw stillPicture('GIF');
+  await checkComplete({ path, report, video, scan });
   const { size } = await stat(path);
   const fileStartSec = startSec ?? seconds(report.format.start_time) ?? 0;
   const track = scan.video;

@@ -8,6 +8,8 @@ export interface PacketScan {
   isComplete: boolean;
   /** Null when there was not one packet. */
   video: TrackScan | null;
+  /** When the last packet of any track ends, by its own word. */
+  endSec: number;
   /** Of the chosen audio track, with packets that are not played; null when it has none. */
   audio: { startSec: number; endSec: number } | null;
   /** Longest time between two keyframes, and from the last one to the end. */
@@ -23,6 +25,8 @@ export interface PacketScan {
 export interface TrackScan {
   startSec: number;
   endSec: number;
+  /** When its last packet ends by its own word, which may be much later: a picture that stands. */
+  lastEndSec: number;
   packets: number;
   bytes: number;
   /** The most common time between two pictures; 0 for a single one. */
@@ -60,7 +64,7 @@ export async function scanPackets(tools: Tools, input: ScanInput): Promise<Packe
       cwd: input.cwd,
       args: [
         ...['-v', 'error', '-of', 'compact=p=0:nk=1', '-show_entries'],
-        'packet=stream_index,pts_time,dts_time,size,flags:packet_side_data=side_data_type',
+        'packet=stream_index,pts_time,dts_time,duration_time,size,flags:packet_side_data=side_data_type',
         ...probeGuard(input.path),
       ],
       limits: { memoryBytes: 4 * 2 ** 30, cpuSec: LONG_BUDGET_MS / 1000, fileBytes: 0, isUrgent: true },
@@ -106,6 +110,8 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndex'>): C
   let isEdited = false;
   let hasAllTimestamps = true;
   let reached = 0;
+  let endSec = 0;
+  let videoEndSec = 0;
 
   const addVideo = (pts: number, size: number, flags: string) => {
     packets += 1;
@@ -121,13 +127,16 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndex'>): C
 
   return {
     add(line) {
-      const [stream, shown = '', decoded = '', size, flags = ''] = line.split('|');
+      const [stream, shown = '', decoded = '', lasts = '', size, flags = ''] = line.split('|');
       const isShown = shown !== 'N/A';
       const pts = Number.parseFloat(isShown ? shown : decoded);
+      const end = pts + (Number.parseFloat(lasts) || 0);
+      if (end > endSec) endSec = end;
       if (stream === String(input.videoIndex)) {
         if (isShown) shownTimes.add(pts);
         else hasAllTimestamps = false;
         decodedTimes.add(Number.parseFloat(decoded));
+        if (end > videoEndSec) videoEndSec = end;
         addVideo(pts, Number(size) || 0, flags);
         if (line.includes('New Extradata') || line.includes('Param Change')) isEdited = true;
       } else if (stream === String(input.audioIndex)) {
@@ -143,7 +152,8 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndex'>): C
       const last = times === null || keyframe === null ? 0 : times.endSec - keyframe;
       return {
         isComplete,
-        video: packets === 0 ? null : { packets, bytes, ...(times ?? NO_TIMES) },
+        video: packets === 0 ? null : { packets, bytes, lastEndSec: videoEndSec, ...(times ?? NO_TIMES) },
+        endSec,
         audio: Number.isFinite(audioEnd) ? { startSec: audioStart, endSec: audioEnd } : null,
         maxKeyframeGapSec: Math.max(maxGap, last),
         beginsWithKeyframe,
@@ -155,7 +165,7 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndex'>): C
   };
 }
 
-type FrameTimes = Omit<TrackScan, 'packets' | 'bytes'>;
+type FrameTimes = Omit<TrackScan, 'packets' | 'bytes' | 'lastEndSec'>;
 
 const NO_TIMES: FrameTimes = { startSec: 0, endSec: 0, frameSec: 0, meanFrameSec: 0, isVariable: false };
 

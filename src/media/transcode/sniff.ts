@@ -16,7 +16,36 @@ export async function sniff(path: string): Promise<void> {
   if (head.length === 0) throw new MediaFileError('CORRUPT_INPUT', 'The file is empty.');
   if (isVideoContainer(head)) return;
   if (isAudio(head)) throw new MediaFileError('NO_VIDEO_TRACK', 'The file holds sound and no video.');
+  if (isAnimatedWebp(head)) {
+    throw new MediaFileError('UNSUPPORTED_FORMAT', 'Animated WebP is not read: send it as GIF or MP4.');
+  }
+  const picture = pictureKind(head);
+  if (picture !== null) throw stillPicture(picture);
   throw new MediaFileError('UNSUPPORTED_FORMAT', 'This is no video file that can be read.');
+}
+
+/** @param kind as people call it: `PNG`. */
+export function stillPicture(kind: string): MediaFileError {
+  return new MediaFileError('UNSUPPORTED_FORMAT', `This is a picture (${kind}), not a video.`);
+}
+
+const WEBP_ANIMATION = 2;
+
+function isAnimatedWebp(head: Buffer): boolean {
+  return (
+    ascii(head, 0, 4) === 'RIFF' &&
+    ascii(head, 8, 16) === 'WEBPVP8X' &&
+    ((head[20] ?? 0) & WEBP_ANIMATION) !== 0
+  );
+}
+
+function pictureKind(head: Buffer): string | null {
+  if (startsWith(head, '89504e470d0a1a0a')) return 'PNG';
+  if (startsWith(head, 'ffd8ff')) return 'JPEG';
+  if (ascii(head, 0, 4) === 'RIFF' && ascii(head, 8, 12) === 'WEBP') return 'WebP';
+  if (startsWith(head, '49492a00') || startsWith(head, '4d4d002a')) return 'TIFF';
+  if (ascii(head, 4, 8) === 'ftyp' && PICTURE_BRANDS.includes(ascii(head, 8, 12))) return 'HEIF or AVIF';
+  return ascii(head, 0, 2) === 'BM' ? 'BMP' : null;
 }
 
 async function readHead(path: string): Promise<Buffer> {
@@ -35,6 +64,7 @@ function isVideoContainer(head: Buffer): boolean {
     startsWith(head, '1a45dfa3') || // Matroska, WebM
     (ascii(head, 0, 4) === 'RIFF' && ascii(head, 8, 12) === 'AVI ') ||
     ascii(head, 0, 3) === 'FLV' ||
+    /^GIF8[79]a$/.test(ascii(head, 0, 6)) || // of one picture or of many: the packets tell
     ascii(head, 0, 4) === 'OggS' ||
     startsWith(head, '000001ba') || // MPEG program stream
     startsWith(head, '3026b2758e66cf11') || // ASF, WMV

@@ -10,7 +10,11 @@ import { addFiles } from './queue.ts';
 export function UploadButton() {
   const { t } = useTranslation('videos');
   return (
-    <FileButton multiple accept="video/*,audio/*,.mkv,.mts,.mxf,.ts" onChange={(files) => addFiles(files)}>
+    <FileButton
+      multiple
+      accept="video/*,audio/*,image/gif,.mkv,.mts,.mxf,.ts"
+      onChange={(files) => addFiles(files)}
+    >
       {(props) => <ChangeButton {...props}>{t('upload.choose')}</ChangeButton>}
     </FileButton>
   );
