@@ -13,10 +13,10 @@ export interface MasterVariant {
   fps: number;
 }
 
-/** RFC 8216 4.3.4. Variants are listed as given: best first, which is where Safari starts. */
+/** RFC 8216 4.3.4, in the order of `startFirst`. */
 export function renderMaster(variants: MasterVariant[], uriSuffix = ''): string {
   const lines = ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-INDEPENDENT-SEGMENTS'];
-  for (const variant of variants) {
+  for (const variant of startFirst(variants)) {
     const attributes = [
       `BANDWIDTH=${variant.bandwidth}`,
       `AVERAGE-BANDWIDTH=${variant.averageBandwidth}`,
@@ -27,6 +27,22 @@ export function renderMaster(variants: MasterVariant[], uriSuffix = ''): string 
     lines.push(`#EXT-X-STREAM-INF:${attributes.join(',')}`, `${variant.name}/index.m3u8${uriSuffix}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** A phone shows so many lines as well as more, and most networks carry them. */
+const START_LINES = 720;
+
+/**
+ * Highest first, but before all the highest of at most 720 lines: players that try the first variant first, as Safari
+ * does, begin with it (docs/decisions/playback-and-tokens.md#which-rendition-comes-first). Those without a size keep
+ * their places at the end.
+ */
+export function startFirst<T extends { width: number; height: number }>(variants: readonly T[]): T[] {
+  const lines = ({ width, height }: T) => Math.min(width, height);
+  const descending = variants.toSorted((a, b) => lines(b) - lines(a));
+  const pictures = descending.filter((variant) => lines(variant) > 0);
+  const start = pictures.find((variant) => lines(variant) <= START_LINES) ?? pictures.at(-1);
+  return descending.toSorted((a, b) => Number(b === start) - Number(a === start));
 }
 
 /** Puts a query after every address of a master that `renderMaster` wrote without one. */

@@ -282,7 +282,7 @@ test('playlist trim: the sequence never goes back as a window slides', () => {
   }
 });
 
-test('master: attributes, order as given, suffix on every address', () => {
+test('master: attributes, what a phone should start with first, suffix on every address', () => {
   const master = renderMaster([
     {
       name: 'src',
@@ -302,6 +302,24 @@ test('master: attributes, order as given, suffix on every address', () => {
       height: 0,
       fps: 0,
     },
+    {
+      name: '480',
+      codecs: [],
+      bandwidth: 2_000_000,
+      averageBandwidth: 1_900_000,
+      width: 480,
+      height: 854,
+      fps: 0,
+    },
+    {
+      name: '720',
+      codecs: [],
+      bandwidth: 3_000_000,
+      averageBandwidth: 2_900_000,
+      width: 720,
+      height: 1280,
+      fps: 0,
+    },
   ]);
   assert.equal(
     suffixMaster(master, '?t=a'),
@@ -309,8 +327,12 @@ test('master: attributes, order as given, suffix on every address', () => {
       '#EXTM3U',
       '#EXT-X-VERSION:7',
       '#EXT-X-INDEPENDENT-SEGMENTS',
+      '#EXT-X-STREAM-INF:BANDWIDTH=3000000,AVERAGE-BANDWIDTH=2900000,RESOLUTION=720x1280',
+      '720/index.m3u8?t=a',
       '#EXT-X-STREAM-INF:BANDWIDTH=6000000,AVERAGE-BANDWIDTH=5500000,CODECS="avc1.640028,mp4a.40.2",RESOLUTION=1920x1080,FRAME-RATE=29.970',
       'src/index.m3u8?t=a',
+      '#EXT-X-STREAM-INF:BANDWIDTH=2000000,AVERAGE-BANDWIDTH=1900000,RESOLUTION=480x854',
+      '480/index.m3u8?t=a',
       '#EXT-X-STREAM-INF:BANDWIDTH=800000,AVERAGE-BANDWIDTH=700000,CODECS="mp4a.40.2"',
       '360/index.m3u8?t=a',
       '',

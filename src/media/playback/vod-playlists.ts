@@ -1,7 +1,5 @@
-import type { ChapterMark, PlayableRung, PlayableVideo } from '../contract/index.ts';
-
-/** A player that tries the first rung first begins with one of so many lines, if there is any. */
-const START_LINES = 720;
+import type { ChapterMark, PlayableVideo } from '../contract/index.ts';
+import { startFirst } from '../live/master.ts';
 
 /**
  * The master playlist of a video (RFC 8216 4.3.4).
@@ -74,14 +72,6 @@ export function suffixPlaylist(text: string, uriSuffix: string): string {
 /** The same for the pictures that a storyboard names. */
 export function suffixStoryboard(text: string, uriSuffix: string): string {
   return text.replace(/^([\w.-]+\.jpg)(?=#|\r?$)/gm, (uri) => uri + uriSuffix);
-}
-
-/** Highest first, but what starts fast before all. */
-function startFirst(rungs: readonly PlayableRung[]): PlayableRung[] {
-  const lines = ({ width, height }: PlayableRung) => Math.min(width, height);
-  const descending = rungs.toSorted((a, b) => lines(b) - lines(a));
-  const start = descending.find((rung) => lines(rung) <= START_LINES) ?? descending.at(-1);
-  return descending.toSorted((a, b) => Number(b === start) - Number(a === start));
 }
 
 /** What a quoted attribute may hold (RFC 8216 4.2). */
