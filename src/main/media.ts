@@ -72,6 +72,7 @@ async function createMediaPlane(container: Container) {
     maxRungs: config.LIVE_MAX_RUNGS,
     log,
     clock,
+    lastKept: container.dvr.port.lastKept,
     onRefused: publishRefused({ signals, log }),
     onHealth: reportHealth({ signals, recorder, ceiling, healthSeries, log }),
   });

@@ -23,7 +23,7 @@ before(async () => {
 after(() => app.close());
 
 /** A stream on air whose media process has written so many segments of two seconds, and keeps them. */
-async function onAir(dvrWindowSec: number) {
+async function onAir(dvrWindowSec: number, isDependent = (_seq: number) => false) {
   const { key, account } = await app.createKey({ account: await app.createAccount({ plan: 'FREE' }) });
   const { store, config, dvr, sql, log } = app.container;
   const stream = await createEncoderStream(app, key, { dvrWindowSec });
@@ -37,13 +37,6 @@ async function onAir(dvrWindowSec: number) {
     dealtWith = segment.seq;
     return isKept;
   };
-  const keeper = createHistoryKeeper({
-    live: { finished: () => ({ dir, slots }) },
-    port: { ...dvr.port, kept },
-    store,
-    nodeId: session.nodeId,
-    log,
-  });
   const startMs = clock.ms();
   const write = async (count: number) => {
     for (const _ of Array.from({ length: count })) {
@@ -53,16 +46,18 @@ async function onAir(dvrWindowSec: number) {
       await mkdir(join(dir, epoch, 'src'), { recursive: true });
       await writeFile(join(dir, epoch, 'src/init.mp4'), epoch);
       await writeFile(join(dir, epoch, 'src', file), Buffer.alloc(SEGMENT_BYTES, seq));
-      const rungs = { src: { durationSec: 2, bytes: SEGMENT_BYTES } };
+      const begins = isDependent(seq) ? { isDependent: true as const } : {};
+      const rungs = { src: { durationSec: 2, bytes: SEGMENT_BYTES, ...begins } };
       const disc = epoch === 'e1' ? 0 : 1;
       slots.push({ seq, disc, epoch, file, startMs: startMs + seq * 2000, rungs, leftAtMs: null });
     }
     const segments = slots.slice(-WINDOW).map((slot): PublicSegment => {
       const { rungs: _, leftAtMs: __, ...segment } = slot;
-      return { ...segment, rung: 'src', durationSec: 2 };
+      const begins = isDependent(slot.seq) ? { isDependent: true as const } : {};
+      return { ...segment, ...begins, rung: 'src', durationSec: 2 };
     });
     const list = { targetDuration: 4, segments, nextSeq: slots.length, disc: 1 };
-    await writeFile(join(dir, 'src.m3u8'), renderMediaPlaylist(list));
+    await writeFile(join(dir, 'src.m3u8'), renderMediaPlaylist(list, { hasOffsets: true }));
     clock.advance(count * 2000);
   };
   const stored = async () => {
@@ -78,6 +73,9 @@ async function onAir(dvrWindowSec: number) {
   return {
     ...{ stream, session, account, dir, write, stored, used, get },
     async keep() {
+      const live = { finished: () => ({ dir, slots }) };
+      const { nodeId } = session;
+      const keeper = createHistoryKeeper({ live, port: { ...dvr.port, kept }, store, nodeId, log });
       await keeper.sync();
       if (dvrWindowSec > 0) await until(() => dealtWith === slots.length - 1, { timeoutMs: 8000 });
       await keeper.stop();
@@ -121,6 +119,27 @@ test('what is older than the window goes, and all of it with the end of the broa
   assert.equal((await get('e2/src/s_000070.m4s')).status, 404);
   await runTask(app.container, 'history of streams');
   assert.deepEqual([await stored(), await used()], [0, 0]);
+});
+
+test('players are told of segments without a keyframe, and the history begins with none of them', async () => {
+  // The keyframes are four seconds apart, but that the first segment is cut short.
+  const { write, keep, read } = await onAir(60, (seq) => seq % 2 === 1);
+  await write(20);
+  await keep();
+  await write(1);
+  await until(async () => count(await read()) === 21);
+  assert.doesNotMatch(await read(), /INDEPENDENT-SEGMENTS/);
+  const begins = new Set<number>();
+  for (const _ of Array.from({ length: 6 })) {
+    await write(5);
+    await keep();
+    begins.add(Number(/^#EXT-X-MEDIA-SEQUENCE:(\d+)$/m.exec(await read())?.[1]));
+  }
+  assert.ok(begins.size > 2, 'the window has slid');
+  assert.deepEqual(
+    [...begins].filter((seq) => seq % 2 === 1),
+    [],
+  );
 });
 
 test('a full plan keeps a shorter history, and a stream without a window none', async () => {

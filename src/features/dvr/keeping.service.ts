@@ -51,6 +51,7 @@ export function createDvr(deps: DvrDeps): Dvr {
         }));
       },
       kept: (segment) => keep(deps, segment),
+      lastKept: (streamId) => repository.lastNumbers(db, streamId),
     },
     async sweep() {
       await dropPast(deps);
@@ -58,7 +59,7 @@ export function createDvr(deps: DvrDeps): Dvr {
         if (!(await isOver(deps, stream))) continue;
         await deps.store.deletePrefix(`${dvrFolder(stream.workspace_id, stream.id)}/`);
         await deps.events.transaction(async (tx) => {
-          const freed = await repository.deleteHistory(tx, stream.id);
+          const freed = await repository.deleteUntil(tx, stream.id, null);
           await deps.intake.hold.settle(tx, stream.workspace_id, -freed);
         });
       }

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely';
-import type { HistorySegment } from '../../media/contract/index.ts';
+import type { HistorySegment, KeptNumbers } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { DvrSegmentTable } from '../../platform/db/tables.generated.ts';
 
@@ -91,6 +91,18 @@ export async function oldestMs(db: Db, streamId: string): Promise<number | null>
   return row?.oldest ?? null;
 }
 
+/** Of the newest segment; null where there is none. */
+export async function lastNumbers(db: Db, streamId: string): Promise<KeptNumbers | null> {
+  const row = await db
+    .selectFrom('dvr_segment')
+    .select(['seq', 'disc', 'epoch'])
+    .where('stream_id', '=', streamId)
+    .orderBy('start_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
 export function oldest(db: Db, streamId: string, limit: number): Promise<SegmentRow[]> {
   return db
     .selectFrom('dvr_segment')
@@ -138,22 +150,12 @@ export function overStreams(db: Db) {
     .execute();
 }
 
-/** Those that begin at this moment or before it. @returns what they took of the storage. */
-export async function deleteUntil(tx: Tx, streamId: string, untilMs: number): Promise<number> {
+/** Those that begin at this moment or before it; all of a stream where it is null. @returns what they took of the storage. */
+export async function deleteUntil(tx: Tx, streamId: string, untilMs: number | null): Promise<number> {
   const rows = await tx
     .deleteFrom('dvr_segment')
     .where('stream_id', '=', streamId)
-    .where('start_ms', '<=', untilMs)
-    .returning('size_bytes')
-    .execute();
-  return rows.reduce((sum, row) => sum + row.size_bytes, 0);
-}
-
-/** All of a stream. @returns what they took of the storage. */
-export async function deleteHistory(tx: Tx, streamId: string): Promise<number> {
-  const rows = await tx
-    .deleteFrom('dvr_segment')
-    .where('stream_id', '=', streamId)
+    .where('start_ms', '<=', untilMs ?? Number.POSITIVE_INFINITY)
     .returning('size_bytes')
     .execute();
   return rows.reduce((sum, row) => sum + row.size_bytes, 0);

@@ -11,7 +11,14 @@ export interface HistorySegment {
   /** In the rung that has most of it. */
   durationSec: number;
   /** What each rung has of it. */
-  rungs: Record<string, { durationSec: number; bytes: number }>;
+  rungs: Record<string, HistoryRung>;
+}
+
+export interface HistoryRung {
+  durationSec: number;
+  bytes: number;
+  /** It begins without a keyframe. */
+  isDependent?: true;
 }
 
 /** A broadcast that keeps what has left the live window. */
@@ -25,6 +32,9 @@ export interface KeptBroadcast {
   folder: string;
 }
 
+/** Of the newest segment that is kept. */
+export type KeptNumbers = Pick<HistorySegment, 'seq' | 'disc' | 'epoch'>;
+
 /** What the keeper of the history asks and tells; filled by the composition root. */
 export interface DvrPort {
   /** The broadcasts of this node that keep their history. */
@@ -35,6 +45,8 @@ export interface DvrPort {
    * @returns false when there is no room for it, or nobody wants it any more: its files can go.
    */
   kept(segment: HistorySegment): Promise<boolean>;
+  /** Where the numbers of a stream go on; null where nothing of it is kept. */
+  lastKept(streamId: string): Promise<KeptNumbers | null>;
 }
 
 /** The history of live streams, as viewers are shown it. */

@@ -23,7 +23,14 @@ export type {
 export { BadSignal, WebhookRefused } from '../rooms/engine.ts';
 export type { BridgeEnd, BridgePort, BridgeReport, RoomSeat, RoomView, WantedBridge } from './bridge.ts';
 export { BRIDGE_LEASE_MS } from './bridge.ts';
-export type { DvrPort, HistorySegment, KeptBroadcast, KeptFile, LiveHistory } from './dvr.ts';
+export type {
+  DvrPort,
+  HistorySegment,
+  KeptBroadcast,
+  KeptFile,
+  KeptNumbers,
+  LiveHistory,
+} from './dvr.ts';
 export type {
   AudioInfo,
   IngestEnd,

@@ -91,12 +91,14 @@ async function keep(
     if (bytes !== null) await store.put(`${folder}/${name}`, bytes, type);
     return bytes?.length ?? null;
   };
-  const putRung = async ([rung, { durationSec }]: [string, LiveSlot['rungs'][string]]) => {
+  const putRung = async ([rung, held]: [string, LiveSlot['rungs'][string]]) => {
     const init = `${slot.epoch}/${rung}`;
     if (!inits.has(init) && (await put(rung, INIT, INIT_TYPE)) === null) return;
     inits.add(init);
     const bytes = await put(rung, slot.file, SEGMENT_TYPE);
-    if (bytes !== null) rungs[rung] = { durationSec, bytes };
+    if (bytes === null) return;
+    const { durationSec, isDependent } = held;
+    rungs[rung] = { durationSec, bytes, ...(isDependent && { isDependent }) };
   };
   await Promise.all(Object.entries(slot.rungs).map(putRung));
   if (Object.keys(rungs).length === 0) return;

@@ -8,6 +8,7 @@ import { errorLog } from '../../../test/transcode/planted.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
+import type { KeptNumbers } from '../contract/index.ts';
 import { type Composer, type EpochInput, openComposer, type RungSink } from './composer.ts';
 import { parseMediaPlaylist } from './playlist.ts';
 
@@ -196,6 +197,31 @@ test('composer: the first segment does not wait for the second keyframe', async 
   assert.doesNotMatch(two, /EXT-X-START|INDEPENDENT-SEGMENTS/);
   assert.match(composer.latest()?.file ?? '', /s_000000/, 'no picture can be made of the other');
   assert.match(await write(4.25, 40), /INDEPENDENT-SEGMENTS/);
+});
+
+test('composer: what another node has shown meanwhile is gone on from', async () => {
+  const { dir, clock, seen } = await fixture();
+  let kept: KeptNumbers | null = null;
+  const composer = await openComposer({ dir, clock, log, lastKept: async () => kept });
+  opened.push(composer);
+  const show = async (count: number) => {
+    const [sink] = await composer.beginEpoch(input('src'));
+    write(sink, count);
+    await composer.poll();
+    return seen('src');
+  };
+  assert.deepEqual((await show(2)).seqs, [0, 1]);
+  kept = { seq: 1, disc: 0, epoch: 'mine' };
+  assert.deepEqual((await show(1)).seqs, [0, 1, 2, 3], 'what is kept is its own');
+  kept = { seq: 40, disc: 7, epoch: 'elsewhere' };
+  const { seqs, discs } = await show(2);
+  assert.deepEqual(
+    [seqs, discs],
+    [
+      [41, 42],
+      [8, 8],
+    ],
+  );
 });
 
 test('composer: a state that cannot be read starts anew instead of failing', async () => {

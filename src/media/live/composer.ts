@@ -1,7 +1,8 @@
 import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { KeptNumbers } from '../contract/index.ts';
 import {
   BadFragments,
   createFragmentReader,
@@ -21,7 +22,7 @@ import {
   loadState,
   replaceFile,
 } from './state.ts';
-import { mediaPlaylistOf, slideWindow, variantsOf } from './window.ts';
+import { continueAfter, mediaPlaylistOf, slideWindow, variantsOf } from './window.ts';
 
 export interface EpochInput {
   rungs: LiveEpochRung[];
@@ -41,6 +42,8 @@ export interface ComposerOptions {
   log: Logger;
   /** How long a segment is kept after it has left the window; 60 s unless told otherwise. */
   retainMs?: number;
+  /** What is kept of a stream, which may have been on another node before; nothing when absent. */
+  lastKept?: ((streamId: string) => Promise<KeptNumbers | null>) | undefined;
 }
 
 /** A finished segment, which begins with a keyframe, and what is needed to read it. */
@@ -135,6 +138,8 @@ class StreamComposer implements Composer {
     return this.#inTurn(async () => {
       await this.#endRun();
       const { dir, clock } = this.#options;
+      const kept = await this.#options.lastKept?.(basename(dir)).catch(() => null);
+      if (kept) continueAfter(this.#state, kept, clock.ms());
       const name = await newEpochName(dir, clock.ms());
       const folders = input.rungs.map((rung) => join(dir, name, rung.name));
       await Promise.all(folders.map((folder) => mkdir(folder, { recursive: true })));

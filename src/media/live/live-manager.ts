@@ -12,7 +12,7 @@ import type {
   StreamHealth,
 } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { type Composer, type FinishedSegments, openComposer } from './composer.ts';
+import { type Composer, type ComposerOptions, type FinishedSegments, openComposer } from './composer.ts';
 import { LONG_KEYFRAME_MS, SignalWatch } from './health.ts';
 import { removeIdleFolders } from './idle-folders.ts';
 import { type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
@@ -31,6 +31,7 @@ export interface LiveManagerOptions {
   cores?: number;
   log: Logger;
   clock: Clock;
+  lastKept?: ComposerOptions['lastKept'];
   /** A folder without a signal is removed after this; one hour, longer than any reconnect window. */
   idleMs?: number;
   /** Called every five seconds for each stream that publishes, and within one when its issues have changed. */
@@ -285,8 +286,7 @@ function dirOf({ liveDir }: LiveManagerOptions, { streamId }: Entry): string {
 }
 
 async function composerOf(options: LiveManagerOptions, entry: Entry): Promise<Composer> {
-  const { clock, log } = options;
-  entry.composer ??= await openComposer({ dir: dirOf(options, entry), clock, log });
+  entry.composer ??= await openComposer({ ...options, dir: dirOf(options, entry) });
   return entry.composer;
 }
 

@@ -131,6 +131,7 @@ const edgePlaylist = fc
       const one = segment(firstSeq + index, {
         startMs,
         durationSec,
+        ...(placed[0]?.isIndependent === false && { isDependent: true }),
         ...(placed.length === 0 ? {} : { parts: placed }),
       });
       startMs += Math.round(durationSec * 1000);

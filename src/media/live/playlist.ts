@@ -20,6 +20,8 @@ export interface PublicSegment {
   durationSec: number;
   /** Milliseconds since the Unix epoch of its first frame. */
   startMs: number;
+  /** It begins without a keyframe: players need the one before it. */
+  isDependent?: true;
   /** Of the newest segments. */
   parts?: PublicPart[];
 }
@@ -34,8 +36,6 @@ export interface MediaPlaylist {
   lowLatency?: LowLatency;
   /** The segment that would come next, as far as it is there. */
   open?: PublicSegment;
-  /** One of them begins without a keyframe. */
-  isDependent?: true;
 }
 
 /** How far another rendition is (EXT-X-RENDITION-REPORT). */
@@ -92,7 +92,8 @@ export function renderMediaPlaylist(playlist: MediaPlaylist, options: RenderOpti
 }
 
 function header(playlist: MediaPlaylist, skipped: number): string[] {
-  const { targetDuration, segments, lowLatency, isDependent } = playlist;
+  const { targetDuration, segments, lowLatency } = playlist;
+  const isDependent = shownOf(playlist).some((segment) => segment.isDependent);
   const startSec = isDependent ? lastKeyframe(playlist) : null;
   return [
     '#EXTM3U',
@@ -112,15 +113,19 @@ function header(playlist: MediaPlaylist, skipped: number): string[] {
  * Where the last segment begins that begins with a keyframe, in seconds, while others follow it that do not: nobody can
  * begin there. null when none follows.
  */
-function lastKeyframe({ segments, open }: MediaPlaylist): number | null {
+function lastKeyframe(playlist: MediaPlaylist): number | null {
   let atSec = 0;
   let found: { atSec: number; isLast: boolean } | null = null;
-  for (const { durationSec, parts } of open === undefined ? segments : [...segments, open]) {
-    if (parts?.[0]?.isIndependent ?? true) found = { atSec, isLast: true };
+  for (const { durationSec, isDependent } of shownOf(playlist)) {
+    if (!isDependent) found = { atSec, isLast: true };
     else if (found !== null) found.isLast = false;
     atSec += durationSec;
   }
   return found === null || found.isLast ? null : found.atSec;
+}
+
+function shownOf({ segments, open }: MediaPlaylist): readonly PublicSegment[] {
+  return open === undefined ? segments : [...segments, open];
 }
 
 /** How many segments a delta update leaves out (draft-pantos-hls-rfc8216bis 6.2.5.1). */
@@ -158,13 +163,17 @@ function mapLine(segment: PublicSegment, uriSuffix: string): string {
 }
 
 function partLines(segment: PublicSegment, { uriSuffix = '', hasOffsets = false }: RenderOptions): string[] {
-  return (segment.parts ?? []).map(({ durationSec, bytes, offset, isIndependent }, index) => {
+  const parts = (segment.parts ?? []).map(({ durationSec, bytes, offset, isIndependent }, index) => {
     const uri = `${folderOf(segment)}/${partFile(segment.file, index)}${uriSuffix}`;
     const range = hasOffsets ? `,BYTERANGE="${bytes}@${offset}"` : '';
     const independent = isIndependent ? ',INDEPENDENT=YES' : '';
     return `#EXT-X-PART:DURATION=${seconds(durationSec)},URI="${uri}"${range}${independent}`;
   });
+  return hasOffsets && segment.isDependent ? [DEPENDENT, ...parts] : parts;
 }
+
+/** Before what belongs to a segment, for `parseMediaPlaylist`; a comment to everybody else (RFC 8216 4.1). */
+const DEPENDENT = '#DEPENDENT';
 
 function folderOf({ epoch, rung }: PublicSegment): string {
   return `../${epoch}/${rung}`;
@@ -198,15 +207,17 @@ export function parseMediaPlaylist(text: string): MediaPlaylist | null {
   let startMs = 0;
   let durationSec = 0;
   let parts: PublicPart[] = [];
+  let isDependent = false;
   const take = (uri: string, lastsSec: number) => {
     const [, epoch, rung, file] = /^\.\.\/([a-z0-9_-]+)\/([a-z0-9_-]+)\/(s_\d+\.m4s)$/.exec(uri) ?? [];
     if (epoch === undefined || rung === undefined || file === undefined) return null;
     const seq = firstSeq + segments.length;
-    const rest = parts.length === 0 ? {} : { parts };
+    const rest = { ...(isDependent && { isDependent }), ...(parts.length > 0 && { parts }) };
     return { seq, disc, epoch, rung, file, durationSec: lastsSec, startMs, ...rest };
   };
   for (const line of text.split('\n')) {
     if (line === '#EXT-X-DISCONTINUITY') disc += 1;
+    else if (line === DEPENDENT) isDependent = true;
     else if (line.startsWith('#EXT-X-PROGRAM-DATE-TIME:')) startMs = Date.parse(line.slice(25));
     else if (line.startsWith('#EXTINF:')) durationSec = Number.parseFloat(line.slice(8));
     else if (line.startsWith('#EXT-X-PART:')) {
@@ -224,6 +235,7 @@ export function parseMediaPlaylist(text: string): MediaPlaylist | null {
       if (segment === null) return null;
       segments.push(segment);
       parts = [];
+      isDependent = false;
     }
   }
   const lowLatency = parseLowLatency(text);
@@ -234,7 +246,6 @@ export function parseMediaPlaylist(text: string): MediaPlaylist | null {
     disc,
     ...(lowLatency === null ? {} : { lowLatency }),
     ...(open === undefined ? {} : { open }),
-    ...(text.includes('#EXT-X-INDEPENDENT-SEGMENTS') ? {} : { isDependent: true }),
   };
 }
 
@@ -281,6 +292,12 @@ export function trimBefore(playlist: MediaPlaylist, sinceMs: number): MediaPlayl
   const kept = segments.slice(joinsOn ? cut - 1 : cut);
   const isOpenHidden = open === undefined || (kept.length === 0 && endMs(open) <= sinceMs);
   return isOpenHidden ? withoutOpen({ ...playlist, segments: kept }) : { ...playlist, segments: kept };
+}
+
+/** Where players may begin: leaves out what comes before the first keyframe, unless there is none. */
+export function fromKeyframe(playlist: MediaPlaylist): MediaPlaylist {
+  const first = playlist.segments.findIndex(({ isDependent }) => !isDependent);
+  return first > 0 ? { ...playlist, segments: playlist.segments.slice(first) } : playlist;
 }
 
 /** Hides what was filmed after the broadcast: keeps the segments, and the parts of the last, that began before `untilMs`. */

@@ -1,3 +1,4 @@
+import type { KeptNumbers } from '../contract/index.ts';
 import type { MasterVariant } from './master.ts';
 import type { MediaPlaylist, PublicPart, PublicSegment } from './playlist.ts';
 import type { LiveEpoch, LiveEpochRung, LivePart, LiveSlot, LiveState } from './state.ts';
@@ -115,6 +116,15 @@ export function slideWindow(state: LiveState, nowMs: number): void {
   }
 }
 
+/** Goes on after what another node has shown of the stream: what it left here before is older than that. */
+export function continueAfter(state: LiveState, { seq, disc, epoch }: KeptNumbers, nowMs: number): void {
+  if (seq < state.nextSeq) return;
+  for (const slot of state.slots) slot.leftAtMs ??= nowMs;
+  state.nextSeq = seq + 1;
+  state.disc = Math.max(state.disc, disc);
+  state.lastSlotEpoch = epoch;
+}
+
 function endOf(slot: LiveSlot | undefined): number | null {
   return slot === undefined ? null : slot.startMs + longest(slot) * 1000;
 }
@@ -142,14 +152,12 @@ function windowSlots(state: LiveState): LiveSlot[] {
 export function mediaPlaylistOf(state: LiveState, rung: string): MediaPlaylist {
   const segments: PublicSegment[] = [];
   let open: MediaPlaylist['open'];
-  let isDependent = false;
   const slots = windowSlots(state);
   for (const slot of slots) {
     const source = rungInSlot(state, slot, rung);
     const held = slot.rungs[source];
     if (held === undefined) break;
     const segment = publicSegment(slot, source, held);
-    isDependent ||= held.isDependent ?? false;
     if (!held.isOpen) segments.push(segment);
     else {
       open = segment;
@@ -165,7 +173,6 @@ export function mediaPlaylistOf(state: LiveState, rung: string): MediaPlaylist {
     disc,
     ...(state.lowLatency === undefined ? {} : { lowLatency: state.lowLatency }),
     ...(open === undefined ? {} : { open }),
-    ...(isDependent ? { isDependent } : {}),
   };
 }
 
@@ -184,6 +191,7 @@ function publicSegment(slot: LiveSlot, rung: string, held: LiveSlot['rungs'][str
     file: slot.file,
     durationSec: held.durationSec,
     startMs: slot.startMs,
+    ...(held.isDependent && { isDependent: true }),
     ...(parts.length === 0 ? {} : { parts }),
   };
 }

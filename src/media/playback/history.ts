@@ -81,8 +81,10 @@ function chain(
 function publicSegment({ rungs, ...segment }: HistorySegment, rung: string): PublicSegment {
   const { seq, disc, epoch, file, startMs } = segment;
   const source = rungIn(Object.keys(rungs), rung);
-  const durationSec = rungs[source]?.durationSec ?? segment.durationSec;
-  return { seq, disc, epoch, rung: source, file, durationSec, startMs };
+  const held = rungs[source];
+  const durationSec = held?.durationSec ?? segment.durationSec;
+  const dependent = held?.isDependent && { isDependent: true as const };
+  return { seq, disc, epoch, rung: source, file, durationSec, startMs, ...dependent };
 }
 
 /** A segment may lack the rung: the next lower one stands for it, or the source. */

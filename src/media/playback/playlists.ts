@@ -5,6 +5,7 @@ import { suffixMaster, waitingMaster } from '../live/master.ts';
 import {
   emptyMediaPlaylist,
   endMs,
+  fromKeyframe,
   type MediaPlaylist,
   type PublicPart,
   parseMediaPlaylist,
@@ -125,9 +126,11 @@ export function createPlaylistReader(liveDir: string, joinHistory?: JoinHistory)
       const broadcast = { sinceMs, untilMs: ending?.untilMs };
       const current = async () => {
         const live = await read(streamId, rung);
-        const whole = live && join ? await join(streamId, rung, live) : live;
-        const shown = whole && trim(whole, broadcast);
-        return shown && { whole, shown: ending === undefined ? shown : withoutParts(shown) };
+        if (live === null) return null;
+        const whole = join ? await join(streamId, rung, live) : live;
+        const trimmed = trim(whole, broadcast);
+        const shown = join ? fromKeyframe(trimmed) : trimmed;
+        return { whole, shown: ending === undefined ? shown : withoutParts(shown) };
       };
       const begun = async () => {
         const found = await current();

@@ -103,6 +103,7 @@ export interface PlayerEvent {
 interface RungOfSegment {
   durationSec: number;
   bytes: number;
+  isDependent?: true;
 }
 
 export interface JsonColumns {
