@@ -296,7 +296,7 @@ else {
     const rooms = new Rooms(platform, await unlimitedHeaders(platform));
     const root = platform.process.pid ?? -1;
     const { pid } = await until(() => readLink(join(platform.dataDir, 'rooms', 'janus.json')), PATIENT);
-    const pids = [root, only(childrenOf(root, 'media.ts')), pid];
+    const pids = [root, only(childrenOf(root, '/media.')), pid];
     await forwarding(rooms, browser, pids);
     await joining(rooms, browser);
     await together(rooms);

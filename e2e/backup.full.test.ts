@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { makeClip } from '../test/harness/clip.ts';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
-import { freePort, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { freePort, type RunningPlatform, serverProgram, startPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
 
 const PART = 100_000;
@@ -56,7 +56,7 @@ interface Command {
 }
 
 function marquee(...args: string[]): Command {
-  const program = ['--disable-warning=ExperimentalWarning', 'src/main/cli.ts', ...args];
+  const program = ['--disable-warning=ExperimentalWarning', serverProgram('cli'), ...args];
   const child = spawn(process.execPath, program, {
     cwd: join(import.meta.dirname, '..'),
     stdio: ['ignore', 'pipe', 'pipe'],

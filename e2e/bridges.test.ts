@@ -82,7 +82,7 @@ const mediaProcess = () => {
   const row = lines
     .map((line) => line.trim().split(/\s+/))
     .find(
-      ([, parent, ...args]) => Number(parent) === platform.process.pid && args.join(' ').includes('media.ts'),
+      ([, parent, ...args]) => Number(parent) === platform.process.pid && args.join(' ').includes('/media.'),
     );
   return Number(row?.[0]);
 };

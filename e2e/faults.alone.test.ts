@@ -98,7 +98,7 @@ async function liveStream() {
 
 test('kill -9 of ffmpeg: the packager goes on in a new epoch and viewers stay', async () => {
   const { stream, encoder } = await liveStream();
-  const media = only(childrenOf(platform.process.pid ?? -1, 'media.ts'));
+  const media = only(childrenOf(platform.process.pid ?? -1, '/media.'));
   // The packager; another one may be taking a picture of the broadcast.
   process.kill(only(childrenOf(media, 'pipe:4')), 'SIGKILL');
   const playlist = await untilNewEpoch(stream.id);
@@ -113,7 +113,7 @@ test('kill -9 of the media process while live: same broadcast, one discontinuity
   const { stream, encoder } = await liveStream();
   const before = await partner.stream(stream.id);
 
-  process.kill(only(childrenOf(platform.process.pid ?? -1, 'media.ts')), 'SIGKILL');
+  process.kill(only(childrenOf(platform.process.pid ?? -1, '/media.')), 'SIGKILL');
   await encoder.exited;
   // An encoder tries again until the port answers.
   const again = await until(
@@ -168,7 +168,7 @@ test('kill -9 of the whole program between commit and delivery: the event arrive
 test('kill -9 of everything, the encoder included: the next start recovers by itself', async () => {
   const { stream, encoder } = await liveStream();
   const root = platform.process.pid ?? -1;
-  const tree = [root, ...childrenOf(root, 'media.ts')].flatMap((pid) => [pid, ...childrenOf(pid, '')]);
+  const tree = [root, ...childrenOf(root, '/media.')].flatMap((pid) => [pid, ...childrenOf(pid, '')]);
   for (const pid of new Set(tree)) {
     try {
       process.kill(pid, 'SIGKILL');

@@ -86,12 +86,12 @@ async function plays(more: number): Promise<void> {
 
 test('who waits for the next part goes on after the packager, the media process or the program is killed', async (t) => {
   await t.test('the packager', async () => {
-    const media = only(childrenOf(platform.process.pid ?? -1, 'media.ts'));
+    const media = only(childrenOf(platform.process.pid ?? -1, '/media.'));
     process.kill(only(childrenOf(media, 'pipe:4')), 'SIGKILL');
     await plays(50);
   });
   await t.test('the media process', async () => {
-    process.kill(only(childrenOf(platform.process.pid ?? -1, 'media.ts')), 'SIGKILL');
+    process.kill(only(childrenOf(platform.process.pid ?? -1, '/media.')), 'SIGKILL');
     await plays(50);
   });
   await t.test('the program', async () => {

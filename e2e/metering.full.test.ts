@@ -55,7 +55,7 @@ async function start(): Promise<void> {
 /** Every process of the platform, at once. */
 async function kill(): Promise<void> {
   const root = platform.process.pid ?? -1;
-  const tree = [root, ...childrenOf(root, 'media.ts')].flatMap((pid) => [pid, ...childrenOf(pid, '')]);
+  const tree = [root, ...childrenOf(root, '/media.')].flatMap((pid) => [pid, ...childrenOf(pid, '')]);
   for (const pid of new Set(tree)) {
     try {
       process.kill(pid, 'SIGKILL');

@@ -149,7 +149,7 @@ test('one video of a broadcast: over a reconnect and kill -9 of the media proces
   const second = await publishAgain(stream.streamKey);
   onAir.start(RETRY_MS);
   const latter = await recordAWhile(former);
-  process.kill(only(childrenOf(platform.process.pid ?? -1, 'media.ts')), 'SIGKILL');
+  process.kill(only(childrenOf(platform.process.pid ?? -1, '/media.')), 'SIGKILL');
   onAir.stop();
   await second.exited;
 

@@ -79,7 +79,7 @@ test('what is sent on comes back by itself after every kind of end', { skip: NO_
   for (const key of KEYS) await flows(key);
 
   // The process that sends.
-  const [sender = 0, ...others] = below(platform.process.pid ?? 0, 'sender.ts');
+  const [sender = 0, ...others] = below(platform.process.pid ?? 0, '/sender.');
   assert.deepEqual(others, [], 'one for the stream');
   let endedMs = Date.now();
   process.kill(sender, 'SIGKILL');
@@ -95,7 +95,7 @@ test('what is sent on comes back by itself after every kind of end', { skip: NO_
   assert.ok(!KEYS.some((key) => shown.includes(key)));
 
   // The media process, and with it the encoder.
-  const [media = 0] = below(platform.process.pid ?? 0, 'media.ts');
+  const [media = 0] = below(platform.process.pid ?? 0, '/media.');
   endedMs = Date.now();
   process.kill(media, 'SIGKILL');
   await isActive(partner, id, endedMs);
@@ -119,7 +119,7 @@ test('what is sent on comes back by itself after every kind of end', { skip: NO_
   await until(async () => (await far.stream(KEYS[1] ?? ''))?.publishing !== true, { timeoutMs: 2000 });
   assert.ok(performance.now() - stoppedMs < 6000);
   assert.equal((await restreamOf(partner, id)).status, 'IDLE');
-  await until(() => below(platform.process.pid ?? 0, 'sender.ts').length === 0);
+  await until(() => below(platform.process.pid ?? 0, '/sender.').length === 0);
   said += platform.output();
   assert.ok(!KEYS.some((key) => said.includes(key)));
 });

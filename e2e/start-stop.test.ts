@@ -7,7 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, type TestContext, test } from 'node:test';
-import { headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import {
+  headersOf,
+  OWNER_KEY,
+  type RunningPlatform,
+  serverProgram,
+  startPlatform,
+} from '../test/harness/platform.ts';
 import { childrenOf, only } from '../test/harness/processes.ts';
 import { until } from '../test/harness/wait.ts';
 
@@ -29,7 +35,7 @@ async function failingStart(
 ): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-busy-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main/start.ts'], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', serverProgram('start')], {
     cwd: join(import.meta.dirname, '..'),
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
@@ -55,7 +61,7 @@ test('a data folder or a port that is in use stops the start with one line', asy
 
 test('SIGTERM drains: the request under way is answered and every process is gone', async () => {
   const root = platform.process.pid ?? -1;
-  const media = only(childrenOf(root, 'media.ts'));
+  const media = only(childrenOf(root, '/media.'));
   // Under way: its headers are there, half of its body is still to come.
   const body = JSON.stringify({ title: 'Under way' });
   const upload = request(`${platform.api}/streams`, {

@@ -20,18 +20,19 @@ import {
   ensureSandbox,
   ensureTurnServer,
 } from './bootstrap/programs.mjs';
+import { serverBundle, serverProgram } from './bootstrap/server.mjs';
 import { Stop } from './bootstrap/stop.mjs';
 import { buildWeb } from './bootstrap/web.mjs';
 
 const COMMANDS = {
-  start: { script: 'src/main/start.ts', needs: ['ffmpeg', 'rooms', 'web'] },
+  start: { script: 'start', needs: ['ffmpeg', 'rooms', 'web', 'server'] },
   test: {
     script: 'scripts/run-tests.ts',
-    needs: ['dev', 'ffmpeg', 'rooms', 'chromium', 'store', 'rtmp', 'turn', 'obs', 'peers', 'web'],
+    needs: ['dev', 'ffmpeg', 'rooms', 'chromium', 'store', 'rtmp', 'turn', 'obs', 'peers', 'web', 'server'],
   },
   check: { script: 'scripts/check.ts', needs: ['dev'] },
-  demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'rooms', 'web'] },
-  bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'rooms', 'load', 'web'] },
+  demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'rooms', 'web', 'server'] },
+  bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'rooms', 'load', 'web', 'server'] },
   generate: { script: 'scripts/generate.ts', needs: ['dev'] },
 };
 
@@ -57,7 +58,11 @@ function main([name = '', ...args]) {
   if (needs('peers')) tryPeers(args.includes('--full'));
   if (needs('load')) ensureLoadGenerator();
   if (needs('web')) buildWeb();
-  handOver(nodePath(), ['--disable-warning=ExperimentalWarning', command.script, ...args], env, {
+  const bundle = needs('server') ? serverBundle({ build: true }) : null;
+  // The platforms of tests and benches are what an operator runs.
+  if (bundle !== null && name !== 'start') env.MARQUEE_BUNDLE = bundle;
+  const script = name === 'start' ? serverProgram(bundle, command.script) : command.script;
+  handOver(nodePath(), ['--disable-warning=ExperimentalWarning', script, ...args], env, {
     supervise: name === 'start',
   });
 }

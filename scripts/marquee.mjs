@@ -1,13 +1,12 @@
 #!/usr/bin/env node
 /** The operator's command line (`npx marquee …`): hands over to Node 26 from node_modules. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { handOver } from './bootstrap/hand-over.mjs';
 import { nodePath } from './bootstrap/packages.mjs';
-import { ROOT } from './bootstrap/stop.mjs';
+import { serverBundle, serverProgram } from './bootstrap/server.mjs';
 
 if (existsSync(nodePath())) {
-  const cli = join(ROOT, 'src/main/cli.ts');
+  const cli = serverProgram(serverBundle({ build: false }), 'cli');
   handOver(nodePath(), ['--disable-warning=ExperimentalWarning', cli, ...process.argv.slice(2)], process.env);
 } else {
   process.stderr.write('marquee: run npm start once, it installs what is missing\n');

@@ -15,7 +15,7 @@ export function proportionalMegabytes(pid: number): { name: string; megabytes: n
     if (!isBelow(one)) continue;
     const kilobytes = Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${one}/smaps_rollup`))?.[1] ?? 0);
     const [program = '', ...args] = read(`/proc/${one}/cmdline`).split('\0');
-    const words = args.filter((arg) => arg.endsWith('.ts')).map((arg) => arg.split('/').at(-1));
+    const words = args.filter((arg) => /[.]m?[jt]s$/.test(arg)).map((arg) => arg.split('/').at(-1));
     const name = words[0] ?? program.split(/[/:]/).filter((part) => part !== '')[0] ?? String(one);
     const label = program.includes('postgres') ? 'PostgreSQL' : name;
     sums.set(label, (sums.get(label) ?? 0) + kilobytes / 1024);

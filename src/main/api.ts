@@ -15,12 +15,13 @@ import { staticAnswer } from '../http/static-answer.ts';
 import { AppError } from '../kernel/errors.ts';
 import { brokenConstraint, sqlState } from '../platform/db/index.ts';
 import { createAccessLogger } from '../platform/logger.ts';
+import { ROOT } from '../platform/root.ts';
 import type { Container } from './container.ts';
 import { mediaOriginsOf } from './media-origins.ts';
 import type { Page, PageRole } from './part.ts';
 import { endServices, startServices } from './services.ts';
 
-const WEB_DIST = join(import.meta.dirname, '../../web/dist');
+const WEB_DIST = join(ROOT, 'web/dist');
 const UNIQUE_VIOLATION = '23505';
 const DRAIN_MS = 10_000;
 

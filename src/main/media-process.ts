@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { join } from 'node:path';
 import type { RoomEngineChoice } from '../media/rooms/choice.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { MediaGauges } from '../platform/metrics.ts';
+import { programFile } from '../platform/root.ts';
 
 /** What the media process is told when it starts. Secrets go over the channel, never in the environment. */
 export interface MediaInit {
@@ -24,7 +24,7 @@ export interface MediaProcess {
   stop(): Promise<void>;
 }
 
-const ENTRY = join(import.meta.dirname, 'media.ts');
+const ENTRY = programFile('src/main/media');
 const BACKOFF_MS = [200, 500, 1000, 2000, 5000];
 const STOP_MS = 12_000;
 /** Media passes through in short-lived buffers: a small young generation saves a quarter of the CPU. */

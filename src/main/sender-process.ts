@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
-import { join } from 'node:path';
 import type { PushReport } from '../media/contract/index.ts';
 import type { KnownPush } from '../media/restream/known-good.ts';
 import type { SenderEvents, SenderProcess } from '../media/restream/restream-manager.ts';
 import { ownEnvironment } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
+import { programFile } from '../platform/root.ts';
 
 /** What a sender is told; stream keys go over the channel, never as arguments or in the environment. */
 export type SenderOrder = { type: 'want'; wanted: readonly KnownPush[] } | { type: 'stop' };
@@ -14,7 +14,7 @@ export type SenderMessage =
   | { type: 'report'; report: PushReport }
   | { type: 'bitrates'; bitrates: [targetId: string, kbps: number][] };
 
-const ENTRY = join(import.meta.dirname, 'sender.ts');
+const ENTRY = programFile('src/main/sender');
 const STOP_MS = 2000;
 /** The first as for the media process, and for the same reason; with so small a heap helpers of the collector cost more than they do. */
 export const SENDER_FLAGS = ['--max-semi-space-size=1', '--single-threaded-gc'];

@@ -13,6 +13,12 @@ const ROOT = join(import.meta.dirname, '../..');
 export const OWNER_KEY = 'pk_0123456789abcdef0123456789abcdef01234567';
 const OWNER_EMAIL = 'owner@marquee.localhost';
 
+/** A program of the server as `npm start` runs it: of the bundle, where the bootstrap has made one. */
+export function serverProgram(name: 'start' | 'cli'): string {
+  const { MARQUEE_BUNDLE: bundle } = process.env;
+  return bundle === undefined ? join(ROOT, 'src/main', `${name}.ts`) : join(bundle, `${name}.mjs`);
+}
+
 /** None that a system gives to a connection or to who asks for any, so it is still free when it is used. */
 const PORTS = { from: 22_000, to: 32_000 };
 const givenPorts = new Set<number>();
@@ -69,7 +75,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
   const rtmpPort = options.rtmpPort ?? (await freePort());
   const isLeftAlone = options.isFirstStart === true || options.environment?.DATABASE_URL !== undefined;
   if (!isLeftAlone) await seedCluster(dataDir);
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main/start.ts'], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', serverProgram('start')], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -119,7 +125,7 @@ export function headersOf(key: string): Record<string, string> {
 
 /** Runs the operator's command line on the platform's data. @returns what it prints as JSON. */
 export async function marquee(platform: RunningPlatform, ...args: string[]): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['src/main/cli.ts', ...args, '--json'], {
+  const { stdout } = await promisify(execFile)(process.execPath, [serverProgram('cli'), ...args, '--json'], {
     cwd: ROOT,
     env: { ...process.env, DATA_DIR: platform.dataDir },
   });

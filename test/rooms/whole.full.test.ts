@@ -118,7 +118,7 @@ async function meetAndWatch(t: TestContext, isLivekit: boolean): Promise<void> {
   const [ada, ben] = [await enter(roomId, 'Ada', 'HOST'), await enter(roomId, 'Ben', 'SPEAKER')];
   await Promise.all([meets(ada, 'Ben'), meets(ben, 'Ada')]);
 
-  const media = () => childrenOf(platform.process.pid ?? -1, 'media.ts');
+  const media = () => childrenOf(platform.process.pid ?? -1, '/media.');
   const former = only(media());
   process.kill(former, 'SIGKILL');
   const killed = performance.now();

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { programFile } from '../../platform/root.ts';
 import { ReadingError } from './reading.rules.ts';
 import type { ReadingAnswer, ReadingTask } from './reading-worker.ts';
 
@@ -20,7 +21,7 @@ const MEMORY_MB = 192;
  * @throws {ReadingError}
  */
 export async function readCalendar(task: ReadingTask, timeMs = TIME_MS): Promise<ReadCalendar> {
-  const worker = new Worker(new URL('./reading-worker.ts', import.meta.url), {
+  const worker = new Worker(programFile('src/features/calendars/reading-worker'), {
     workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     // What the library has to say about a file is of no use to anybody.

@@ -2,8 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import boss from 'pg-boss/package.json' with { type: 'json' };
 import type { Sql } from 'postgres';
+import { ROOT } from '../root.ts';
 
-const FOLDER = join(import.meta.dirname, '../../../migrations');
+const FOLDER = join(ROOT, 'migrations');
 /** Any constant: it only has to be the same in every process. */
 const LOCK = 7_220_411;
 /** The schema that stands in a database while a restore is not whole. */

@@ -1,0 +1,29 @@
+/** How Vite makes the bundle of the server (`server.mjs`): our code and its packages, readable, in few files. */
+const source = (path) => new URL(`../../src/${path}.ts`, import.meta.url).pathname;
+
+export default {
+  publicDir: false,
+  resolve: { conditions: ['node'], mainFields: [] },
+  ssr: {
+    noExternal: true,
+    // They load compiled libraries that lie beside them.
+    external: ['@napi-rs/image', '@node-rs/argon2'],
+    resolve: { conditions: ['node'], externalConditions: ['node'], mainFields: [] },
+  },
+  build: {
+    ssr: true,
+    target: 'esnext',
+    minify: false,
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      input: {
+        start: source('main/start'),
+        media: source('main/media'),
+        sender: source('main/sender'),
+        cli: source('main/cli'),
+        'reading-worker': source('features/calendars/reading-worker'),
+      },
+      output: { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
+    },
+  },
+};
