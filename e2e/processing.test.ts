@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -130,6 +130,14 @@ test('kill -9 in the middle of an encode: the next start finishes it, once', asy
   assert.deepEqual(await readdir(join(dataDir, 'tmp', lives[0] ?? '')), []);
 });
 
+/** @returns the path of what its owner gets. */
+async function download(videoId: string, rendition: string): Promise<string> {
+  const { data } = await partner.call('GET', `/videos/${videoId}/download?rendition=${rendition}`);
+  const path = join(folder, `${rendition}.download`);
+  await writeFile(path, await (await fetch(Object(data).url)).bytes());
+  return path;
+}
+
 test('a long source is encoded in chunks, exact to the frame, and can be played before it is READY', async () => {
   const seconds = 40;
   const fps = 10;
@@ -142,6 +150,13 @@ test('a long source is encoded in chunks, exact to the frame, and can be played 
   const counts = await frameCounts(ready.playbackUrl ?? '');
   assert.ok(Object.keys(counts).length >= 2);
   for (const [name, count] of Object.entries(counts)) assert.equal(count, seconds * fps, name);
+  const rendition = await download(videoId, ready.renditions.at(-1)?.name ?? '');
+  const tracks = ['-v', 'error', '-count_packets', '-show_entries', 'stream=codec_type,nb_read_packets'];
+  const { stdout, stderr } = await run('ffprobe', [...tracks, '-of', 'csv=p=0', rendition]);
+  const sound = Math.ceil((seconds * 48_000) / 1024);
+  assert.match(stdout, new RegExp(`^video,${seconds * fps}\naudio,(${sound}|${sound + 1})\\s*$`));
+  assert.equal(stderr, '');
+  assert.deepEqual(await readFile(await download(videoId, 'original')), file);
   const files = await readdir(join(dataDir, 'media'), { recursive: true });
   const pieces = files.filter((file) => file.includes(videoId) && /source\/.*\.mkv$/.test(file));
   assert.ok(pieces.length >= 2, 'it was cut');

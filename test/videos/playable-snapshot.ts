@@ -12,6 +12,7 @@ export function playableSnapshot(changes: Partial<VideoSnapshot> = {}): VideoSna
     tierIds: [],
     priceCents: null,
     hasFailed: false,
+    originalKey: null,
     durationSec: 60,
     width: 640,
     height: 360,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { writes } from '../../http/access.ts';
+import { reads, writes } from '../../http/access.ts';
 import { named } from '../../http/named.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { IdParams, Instant } from '../../http/schema.ts';
@@ -8,6 +8,7 @@ import type { StreamSnapshot } from './live/snapshot.ts';
 import type { PlaybackSessions } from './playback-sessions.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { PlaybackTokens } from './tokens.ts';
+import { type Downloads, ORIGINAL } from './videos/download.service.ts';
 import type { VideoSnapshot } from './videos/snapshot.ts';
 
 const Id = IdParams('vid', 'video');
@@ -66,6 +67,24 @@ const PlaybackToken = named(
       url: 'https://video.example.com/playback/beacon',
       session: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr.mi7f0w1s.playback.Qm9vQm9vQm9vQm8.c2Vzc2lvbl8.v.c2lnbmF0dXJl',
     },
+  },
+);
+
+const DOWNLOAD_TTL_SEC = 3600;
+
+const Download = named(
+  'Download',
+  Type.Object({
+    url: Type.String({ description: 'Takes no key, and ranges: a download that broke off goes on.' }),
+    filename: Type.String({ description: 'What it is saved as.' }),
+    contentType: Type.String(),
+    expiresAt: Instant,
+  }),
+  {
+    url: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/download/720p?token=tm4g1c.c2lnbmF0dXJl',
+    filename: 'A film.mp4',
+    contentType: 'video/mp4',
+    expiresAt: '2026-11-20T10:00:00.000Z',
   },
 );
 
@@ -129,6 +148,44 @@ export function playbackTokenRoutes({ streams, videos, tokens, sessions, publicU
       async handler({ caller }, { params: { id }, body }) {
         if ((await streams.get(id))?.workspaceId !== caller.workspaceId) throw notFound();
         return mint(id, 'live', body);
+      },
+    }),
+  ];
+}
+
+/** `GET /videos/{id}/download` (docs/api/videos.md#download). */
+export function downloadRoutes({ downloads }: { downloads: Downloads }): Route[] {
+  return [
+    defineRoute({
+      ...reads('videos:read'),
+      operationId: 'videos.download',
+      method: 'GET',
+      path: '/videos/{id}/download',
+      summary: 'Get an address to download a video from',
+      description:
+        'The file as it came, or a rendition with its sound as one MP4. Whoever has the address can download until it ends; it cannot be called back.',
+      params: Id,
+      query: Type.Object({
+        rendition: Type.String({
+          minLength: 1,
+          maxLength: 32,
+          default: ORIGINAL,
+          description: '`original`, or the name of a rendition.',
+          examples: [ORIGINAL, '720p'],
+        }),
+        ttlSec: Type.Integer({
+          minimum: 60,
+          maximum: 604_800,
+          default: DOWNLOAD_TTL_SEC,
+          description: 'Seconds it is good for.',
+        }),
+      }),
+      reply: { status: 200, schema: Download },
+      errors: ['CONFLICT'],
+      async handler({ caller }, { params, query }) {
+        const { rendition, ttlSec } = query;
+        const made = await downloads.mint(caller.workspaceId, params.id, rendition, ttlSec);
+        return { ...made, expiresAt: made.expiresAt.toISOString() };
       },
     }),
   ];

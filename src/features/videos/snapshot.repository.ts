@@ -18,6 +18,7 @@ export function findSnapshot(db: Db, id: string) {
       'video.tier_ids',
       'video.price_cents',
       'video.status',
+      'video.original_key',
       'video.duration_sec',
       'video.width',
       'video.height',

@@ -27,6 +27,7 @@ function toSnapshot(row: repository.SnapshotRow): VideoSnapshot {
     tierIds: row.tier_ids,
     priceCents: row.price_cents,
     hasFailed: row.status === 'FAILED',
+    originalKey: row.original_key,
     durationSec: row.duration_sec,
     width: row.width,
     height: row.height,

@@ -4,10 +4,14 @@ import {
   beaconPage,
   createAdmissions,
   createBeacons,
+  createDownloads,
   createPlaybackSessions,
   createReception,
   createSnapshots,
   createWatching,
+  type Downloads,
+  downloadPages,
+  downloadRoutes,
   embeddableStream,
   embeddableVideo,
   type FollowBox,
@@ -37,6 +41,7 @@ import {
 import type { Tally } from '../../features/usage/index.ts';
 import { createVideoSnapshots } from '../../features/videos/index.ts';
 import { startSchedule } from '../../jobs/schedule.ts';
+import type { VideoFiles } from '../../media/contract/index.ts';
 import { createLiveFiles, createVideoFiles } from '../../media/playback/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { mediaOriginsOf } from '../media-origins.ts';
@@ -79,11 +84,22 @@ export function playbackPart(needs: Needs): Built<Gives> {
     ),
   };
   const viewers = createViewers(needs);
+  const videoFiles = createVideoFiles({ store: needs.store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
+  const downloads = createDownloads({
+    ...needs,
+    videos: snapshots.videos,
+    files: videoFiles,
+    publicUrl: config.PUBLIC_URL,
+  });
   return {
     gives: { snapshots, viewers },
     part: {
-      routes: () => playbackTokenRoutes({ ...snapshots, tokens, sessions, publicUrl: config.PUBLIC_URL }),
-      pages: (role) => playbackPages({ ...needs, sessions }, { snapshots, viewers }, role),
+      routes: () => [
+        ...playbackTokenRoutes({ ...snapshots, tokens, sessions, publicUrl: config.PUBLIC_URL }),
+        ...downloadRoutes({ downloads }),
+      ],
+      pages: (role) =>
+        playbackPages({ ...needs, sessions, videoFiles, downloads }, { snapshots, viewers }, role),
       services: { api: () => countViewers(viewers, log) },
       tasks: () => [{ name: 'viewer salts', everyMs: EVERY.hour, run: () => viewers.forget() }],
     },
@@ -91,16 +107,15 @@ export function playbackPart(needs: Needs): Built<Gives> {
 }
 
 async function playbackPages(
-  needs: Needs & { sessions: PlaybackSessions },
+  needs: Needs & { sessions: PlaybackSessions; videoFiles: VideoFiles; downloads: Downloads },
   { snapshots: { streams, videos, recordings }, viewers }: Gives,
   { assets }: PageRole,
 ): Promise<Page[]> {
   const { config, clock, log, store, platformHosts, access, sellers, playbackTokens: tokens } = needs;
-  const { arrivals, followBox, liveChat, tally } = needs;
+  const { arrivals, followBox, liveChat, tally, videoFiles, downloads } = needs;
   const publicUrl = config.PUBLIC_URL;
   const reception = createReception(needs);
   const admissions = createAdmissions({ videos, access, platformHosts });
-  const videoFiles = createVideoFiles({ store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
   const liveFiles = createLiveFiles({
     liveDir: join(config.DATA_DIR, 'live'),
     log,
@@ -124,6 +139,7 @@ async function playbackPages(
     }),
     beaconPage({ beacons: createBeacons({ ...needs, streams, videos, viewers }) }),
     videoFilePages({ admissions, files: videoFiles, sentBytes }),
+    downloadPages({ downloads, files: videoFiles, sentBytes }),
     videoWatchPages({
       ...{ admissions, videos, sellers, tokens, reception, assets, publicUrl, platformHosts, mediaOrigins },
       followBox,

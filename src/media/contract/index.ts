@@ -51,6 +51,7 @@ export type { LiveIssue, RefusalIssue, StreamHealth } from './live.ts';
 export type {
   CaptionFile,
   ChapterMark,
+  DownloadedFile,
   FileReply,
   FileRequest,
   LiveEdge,

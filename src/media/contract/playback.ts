@@ -147,5 +147,25 @@ export interface VideoFiles {
   readChapters(request: FileRequest & { chapters: readonly ChapterMark[]; durationSec: number }): FileReply;
   /** A file whose key is unique for ever: a segment, a picture, a caption. */
   openFile(request: FileRequest & { key: string }): Promise<FileReply>;
+  /** An original, to be kept under the title, with the ending of what it is. */
+  downloadOriginal(request: FileRequest & { key: string; title: string }): Promise<FileReply>;
+  /** A rendition with its sound as one fragmented MP4, which is put together while it is sent. */
+  downloadMp4(request: FileRequest & Mp4Download): Promise<FileReply>;
+  /** How a download of the file would be called, and what it is; null when there is no such file. */
+  describeOriginal(file: { key: string; title: string }): Promise<DownloadedFile | null>;
+  describeMp4(title: string): DownloadedFile;
   notFound(): FileReply;
+}
+
+export interface Mp4Download {
+  title: string;
+  /** Folders in the store, without a slash at the end. */
+  video: string;
+  audio: string | null;
+  durationSec: number;
+}
+
+export interface DownloadedFile {
+  filename: string;
+  contentType: string;
 }

@@ -42,8 +42,16 @@ export interface BlobStore {
   localPath(key: string): string | null;
   /** Makes the file readable under a local path in `dir` (the stored one itself on a disk). */
   toLocalFile(key: string, dir: string, signal?: AbortSignal): Promise<string>;
-  /** An address of the store that a client may GET for `ttlSec`; null when it must come through us. */
-  signedUrl(key: string, ttlSec: number): Promise<string | null>;
+  /**
+   * An address of the store that a client may GET for `ttlSec`; null when it must come through us.
+   *
+   * @param sentAs headers of the answer; those of the stored file where absent.
+   */
+  signedUrl(
+    key: string,
+    ttlSec: number,
+    sentAs?: { disposition: string; contentType: string },
+  ): Promise<string | null>;
   /** Files that arrive in pieces, over days and crashes. */
   readonly partials: PartialFiles;
 }

@@ -1,8 +1,9 @@
-import { Readable } from 'node:stream';
 import type { BlobStore, FileReply, FileRequest, VideoFiles } from '../contract/index.ts';
 import { createLoadingCache } from './cache.ts';
-import { cacheFor, createFileReader, fileReply } from './files.ts';
-import { COMMON_HEADERS, notFound, PLAYLIST_TYPE, textReply } from './reply.ts';
+import { createDownloads } from './download.ts';
+import { createFileReader } from './files.ts';
+import { notFound, PLAYLIST_TYPE, textReply } from './reply.ts';
+import { accelerated, MAX_AGE_SEC, REDIRECT_SEC, redirect, relay } from './stored.ts';
 import {
   renderCaptionPlaylist,
   renderChapters,
@@ -21,11 +22,8 @@ export interface VideoFilesOptions {
 const CACHE_BYTES = 16 * 1024 * 1024;
 const CACHED_FILE_BYTES = 256 * 1024;
 const INDEX_CACHE_BYTES = 32 * 1024 * 1024;
-/** How long what was withdrawn goes on in caches (docs/decisions/playback-and-tokens.md#caches). */
-const MAX_AGE_SEC = 300;
 /** An address of the store is good for twice as long as clients and we keep it. */
-const SIGNED_SEC = 600;
-const REDIRECT_SEC = SIGNED_SEC / 2;
+const SIGNED_SEC = 2 * REDIRECT_SEC;
 const REDIRECTS = 20_000;
 
 const VTT_TYPE = 'text/vtt; charset=utf-8';
@@ -56,6 +54,7 @@ export function createVideoFiles({ store, accelPrefix }: VideoFilesOptions): Vid
   };
   return {
     notFound,
+    ...createDownloads({ store, accelPrefix }),
     readMaster: ({ master, uriSuffix, ...request }) => playlist(request, renderVodMaster(master, uriSuffix)),
     async readIndex({ key, uriSuffix, ...request }) {
       const text = indexes.get(key) ?? (await indexes.load(key, () => readText(key)));
@@ -75,13 +74,7 @@ export function createVideoFiles({ store, accelPrefix }: VideoFilesOptions): Vid
         return url === null ? relay(store, key, contentType, request) : redirect(url, request);
       }
       if (accelPrefix === undefined) return files.open({ path, contentType }, request);
-      const headers = {
-        ...COMMON_HEADERS,
-        'x-accel-redirect': accelPrefix + key,
-        'content-type': contentType,
-        'cache-control': cacheFor(MAX_AGE_SEC, request.isPrivate),
-      };
-      return { status: 200, headers, body: null };
+      return accelerated(accelPrefix + key, contentType, request);
     },
   };
 }
@@ -112,28 +105,4 @@ function createAddresses(store: BlobStore): (key: string) => Promise<string | nu
     held.set(key, { url, untilMs: nowMs + (SIGNED_SEC - REDIRECT_SEC) * 1000 });
     return url;
   };
-}
-
-function redirect(location: string, { isPrivate }: FileRequest): FileReply {
-  const cacheControl = `${isPrivate ? 'private' : 'public'}, max-age=${REDIRECT_SEC}`;
-  const headers = { ...COMMON_HEADERS, location, 'cache-control': cacheControl, 'content-length': '0' };
-  return { status: 302, headers, body: null };
-}
-
-/** For a store that clients cannot reach: through this process, as little as that is wanted. */
-async function relay(
-  store: BlobStore,
-  key: string,
-  contentType: string,
-  request: FileRequest,
-): Promise<FileReply> {
-  const found = await store.head(key);
-  if (found === null) return notFound();
-  const { etag, sizeBytes } = found;
-  const facts = { contentType, etag: `"${etag}"`, size: sizeBytes, maxAgeSec: MAX_AGE_SEC };
-  return fileReply(request, facts, async (start, end) => {
-    const blob = await store.open(key, { start, end });
-    if (blob === null) throw new Error(`${key} has gone while it was sent`);
-    return blob.body instanceof Readable ? blob.body : Readable.from(blob.body);
-  });
 }

@@ -115,9 +115,16 @@ export function createS3Store(options: S3StoreOptions): BlobStore {
       await pipeline(found.body, createWriteStream(path), signal === undefined ? {} : { signal });
       return path;
     },
-    async signedUrl(key, ttlSec) {
+    async signedUrl(key, ttlSec, sentAs) {
       if (!options.signUrls) return null;
-      const command = new GetObjectCommand({ Bucket: s3.bucket, Key: nameOf(key) });
+      const command = new GetObjectCommand({
+        Bucket: s3.bucket,
+        Key: nameOf(key),
+        ...(sentAs && {
+          ResponseContentDisposition: sentAs.disposition,
+          ResponseContentType: sentAs.contentType,
+        }),
+      });
       return getSignedUrl(s3.client, command, { expiresIn: ttlSec });
     },
   };

@@ -19,6 +19,8 @@ export interface VideoSnapshot extends PlayableVideo {
   priceCents: number | null;
   /** Nothing can be made of its file. */
   hasFailed: boolean;
+  /** Of the file as it came, in the store; null before it has. */
+  originalKey: string | null;
   durationSec: number | null;
   /** Of the original, as shown. */
   width: number | null;

@@ -1,0 +1,110 @@
+/** A box (ISO/IEC 14496-12 4.2) of a file, with and without its head. */
+interface Found {
+  type: string;
+  bytes: Buffer;
+  content: Buffer;
+}
+
+const HEAD_BYTES = 8;
+const LONG_HEAD_BYTES = 16;
+
+/** The boxes of a buffer one after the other; what is no box any more ends them. */
+export function boxesOf(buffer: Buffer): Found[] {
+  const found: Found[] = [];
+  for (let at = 0; at + HEAD_BYTES <= buffer.length; ) {
+    const size = buffer.readUInt32BE(at);
+    if (size < HEAD_BYTES || at + size > buffer.length) break;
+    const bytes = buffer.subarray(at, at + size);
+    found.push({ type: typeOf(bytes), bytes, content: bytes.subarray(HEAD_BYTES) });
+    at += size;
+  }
+  return found;
+}
+
+/** What a fragment is called in the file that it becomes a part of. */
+export interface Place {
+  trackId: number;
+  /** Of the fragments of the whole file, from 1. */
+  sequence?: number;
+}
+
+const PARENTS = ['moov', 'trak', 'mvex', 'moof', 'traf'];
+/** Where the number of the track stands in each. */
+const TRACK_AT: Readonly<Record<string, number>> = { tfhd: 12, trex: 12 };
+const SEQUENCE_AT = 12;
+const BASE_DATA_OFFSET = 1;
+
+/** A copy that is of this track. Lengths stay, so that what points to something in it still does. */
+export function ofTrack(buffer: Buffer, place: Place): Buffer {
+  const copy = Buffer.from(buffer);
+  rename(copy, place);
+  return copy;
+}
+
+function rename(boxes: Buffer, place: Place): void {
+  for (const { type, bytes, content } of boxesOf(boxes)) {
+    if (PARENTS.includes(type)) rename(content, place);
+    if (type === 'tfhd' && ((bytes[11] ?? 0) & BASE_DATA_OFFSET) !== 0) {
+      throw new Error('a fragment counts from the start of its own file');
+    }
+    const at = type === 'tkhd' ? (bytes[HEAD_BYTES] === 0 ? 20 : 28) : TRACK_AT[type];
+    if (at !== undefined) bytes.writeUInt32BE(place.trackId, at);
+    if (type === 'mfhd' && place.sequence !== undefined) bytes.writeUInt32BE(place.sequence, SEQUENCE_AT);
+    // An index of one segment would be taken for that of the whole file.
+    if (type === 'sidx') bytes.write('free', 4, 'latin1');
+  }
+}
+
+function typeOf(head: Buffer): string {
+  return head.toString('latin1', 4, HEAD_BYTES);
+}
+
+const REWRITTEN = ['moof', 'sidx'];
+const MAX_HELD_BYTES = 16 * 2 ** 20;
+
+/** Renames the fragments of a segment while it passes; media are passed on as they come. */
+export class BoxRewriter {
+  readonly #place: Place;
+  #held: Buffer = Buffer.alloc(0);
+  /** So much of a box that stays as it is has still to come. */
+  #passing = 0;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  *push(chunk: Buffer): Generator<Buffer> {
+    let data = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    while (data.length > 0) {
+      if (this.#passing > 0) {
+        const part = data.subarray(0, this.#passing);
+        this.#passing -= part.length;
+        data = data.subarray(part.length);
+        yield part;
+        continue;
+      }
+      if (data.length < LONG_HEAD_BYTES) break;
+      const size = sizeOf(data);
+      if (!REWRITTEN.includes(typeOf(data)) || size > MAX_HELD_BYTES) {
+        this.#passing = size;
+        continue;
+      }
+      if (data.length < size) break;
+      yield ofTrack(data.subarray(0, size), this.#place);
+      data = data.subarray(size);
+    }
+    this.#held = data;
+  }
+
+  /** What was held when the last byte has come. */
+  rest(): Buffer {
+    return this.#held;
+  }
+}
+
+/** Of a box that lasts to the end of the file, as if it had no end. */
+function sizeOf(head: Buffer): number {
+  const short = head.readUInt32BE(0);
+  const size = short === 1 ? Number(head.readBigUInt64BE(HEAD_BYTES)) : short;
+  return size < HEAD_BYTES ? Number.POSITIVE_INFINITY : size;
+}
