@@ -92,7 +92,7 @@ async function each(input: string, source: SourceInfo): Promise<void> {
       outDir,
       signal,
       rungs: [rung],
-      audio: null,
+      audio: [],
       alignToSource: false,
     });
   }
@@ -101,7 +101,7 @@ async function each(input: string, source: SourceInfo): Promise<void> {
 async function together(input: string, source: SourceInfo): Promise<void> {
   const { rungs } = plainPlan(source);
   const outDir = await folder('together');
-  await transcoder.encode({ input, source, outDir, signal, rungs, audio: null, alignToSource: false });
+  await transcoder.encode({ input, source, outDir, signal, rungs, audio: [], alignToSource: false });
 }
 
 /** Everything is encoded, and the sound too. */
@@ -109,7 +109,7 @@ function plainPlan(source: SourceInfo) {
   const { rungs, audio } = transcoder.plan(source, 1080);
   return {
     rungs: rungs.map((rung) => ({ ...rung, isCopy: false, bitrate: Math.min(rung.bitrate, 3_000_000) })),
-    audio: audio && { ...audio, isCopy: false, bitrate: 128_000 },
+    audio: audio.map((one) => ({ ...one, isCopy: false, bitrate: 128_000 })),
   };
 }
 

@@ -18,7 +18,7 @@ import { type JobWorkers, startJobWorkers } from '../../src/jobs/worker.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { Plan } from '../../src/kernel/plans.ts';
 import type {
-  LadderPlan,
+  AudioPlan,
   RenditionFiles,
   RungPlan,
   SourceInfo,
@@ -40,6 +40,8 @@ export interface FakeTranscoder extends Transcoder {
   source: SourceInfo;
   /** The functions in the order of their calls, with the rungs where there are some: `encode 720p 360p`. */
   calls: string[];
+  /** What `plan` says of the sound: one in stereo. */
+  audio: AudioPlan[];
   /** The heights that `plan` was asked for. */
   tops: number[];
   /** Instead of nothing, before the function writes its files. */
@@ -69,22 +71,15 @@ function fakeSource(): SourceInfo {
       isInterlaced: false,
       bitrate: 800,
     },
-    audio: {
-      streamIndex: 1,
-      codec: 'aac',
-      profile: 'LC',
-      channels: 2,
-      sampleRate: 48_000,
-      bitrate: 128_000,
-      canCopy: true,
-    },
+    audio: [],
     canSplit: true,
     copyRefusal: 'the keyframes are too far apart',
   };
 }
 
-async function rendition(outDir: string, rung: RungPlan | null): Promise<RenditionFiles> {
-  const name = rung?.name ?? 'audio';
+async function rendition(outDir: string, plan: RungPlan | AudioPlan): Promise<RenditionFiles> {
+  const { name } = plan;
+  const rung = 'width' in plan ? plan : null;
   const files = ['init.mp4', 'index.m3u8', 's_00000.m4s'];
   await mkdir(join(outDir, name), { recursive: true });
   for (const file of files) await writeFile(join(outDir, name, file), `${name} ${file}`);
@@ -102,6 +97,12 @@ async function rendition(outDir: string, rung: RungPlan | null): Promise<Renditi
   };
 }
 
+/** A copied stereo. */
+export function audioPlan(plan: Partial<AudioPlan>): AudioPlan {
+  const facts = { track: 0, streamIndex: 1, language: null, label: 'Main', isDescription: false };
+  return { name: 'audio', isCopy: true, channels: 2, bitrate: 128_000, ...facts, ...plan };
+}
+
 /** Writes small files where the real one runs ffmpeg. */
 function fakeTranscoder(): FakeTranscoder {
   const calls: string[] = [];
@@ -115,14 +116,14 @@ function fakeTranscoder(): FakeTranscoder {
   const make = async (
     { outDir, onProgress }: Pick<TranscodeRun, 'outDir' | 'onProgress'>,
     rungs: readonly RungPlan[],
-    audio: LadderPlan['audio'],
+    audio: readonly AudioPlan[],
   ) => {
     onProgress?.(0.5);
-    const made = await Promise.all(rungs.map((rung) => rendition(outDir, rung)));
-    return audio === null ? made : [...made, await rendition(outDir, null)];
+    return Promise.all([...rungs, ...audio].map((plan) => rendition(outDir, plan)));
   };
   const fake: FakeTranscoder = {
     source,
+    audio: [audioPlan({})],
     calls,
     tops,
     before: {},
@@ -141,7 +142,7 @@ function fakeTranscoder(): FakeTranscoder {
         bitrate: lines * 2000,
         isCopy: i === 0 && lines === height && source.copyRefusal === null,
       }));
-      return { rungs, audio: { isCopy: true, channels: 2, bitrate: 128_000 } };
+      return { rungs, audio: fake.audio };
     },
     async copyTop(run) {
       await call('copyTop', run.signal, [run.rung]);

@@ -53,7 +53,7 @@ export function testPairs(pairs: readonly CodecPair[], folder: () => string): vo
       const name = `${videoCodec}-${audioCodec}.${container}`;
       const path = await make(folder(), ...input, '-ac', '1', ...codecs, name);
       const source = await transcoder.probe(path, AbortSignal.timeout(120_000));
-      assert.deepEqual([source.video.codec, source.audio?.codec], [videoCodec, audioCodec]);
+      assert.deepEqual([source.video.codec, source.audio[0]?.codec], [videoCodec, audioCodec]);
     });
   }
 }

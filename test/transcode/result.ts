@@ -23,11 +23,11 @@ export async function transcode(dir: string, input: string, maxHeight = 2160): P
   const { rungs, audio } = transcoder.plan(source, maxHeight);
   const run = { input, source, outDir, signal };
   const top = rungs.find(({ isCopy }) => isCopy);
-  const copied = top ? await transcoder.copyTop({ ...run, rung: top, audio }) : [];
+  const copied = top ? await transcoder.copyTop({ ...run, rung: top, audio: audio.slice(0, 1) }) : [];
   const encoded = await transcoder.encode({
     ...run,
     rungs: rungs.filter((rung) => !rung.isCopy),
-    audio: top ? null : audio,
+    audio: top ? audio.slice(1) : audio,
     alignToSource: top !== undefined,
   });
   const path = (name: string) => join(outDir, name, 'index.m3u8');

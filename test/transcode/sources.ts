@@ -86,7 +86,7 @@ export function sourceInfo(
       bitrate: 5_000_000,
       ...video,
     },
-    audio: null,
+    audio: [],
     copyRefusal: 'codec',
     canSplit: false,
     ...rest,

@@ -55,10 +55,11 @@ export async function addVideo(
   const base = `w/${account.live}/v/${id}`;
   for (const { name, kind, width, height, codecs, bitrate, files } of renditions) {
     const row = { video_id: id, revision: 0, name, kind, width, height, codecs, folder: FOLDER };
+    const sound = kind === 'AUDIO' ? { track: 0, label: 'Main', channels: 2 } : {};
     const rates = { frame_rate: 10, average_bitrate: bitrate, peak_bitrate: bitrate * 1.2 };
     await db
       .insertInto('video_rendition')
-      .values({ ...row, ...rates, status: 'READY' })
+      .values({ ...row, ...sound, ...rates, status: 'READY' })
       .execute();
     for (const [file, bytes] of files) {
       await store.put(`${base}/${FOLDER}/${name}/${file}`, bytes, 'application/octet-stream');

@@ -27,7 +27,7 @@ export function playableSnapshot(changes: Partial<VideoSnapshot> = {}): VideoSna
         frameRate: 25,
       },
     ],
-    audio: null,
+    audio: [],
     captions: [],
     chapters: [],
     imageFolder: null,

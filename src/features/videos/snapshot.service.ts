@@ -1,4 +1,4 @@
-import type { PlayableRendition } from '../../media/contract/index.ts';
+import type { PlayableAudio, PlayableRendition } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { SnapshotSource, VideoSnapshot } from '../playback/index.ts';
@@ -37,7 +37,7 @@ function toSnapshot(row: repository.SnapshotRow): VideoSnapshot {
       if (kind !== 'VIDEO' || files === null || width === null || height === null) return [];
       return [{ ...files, width, height, frameRate }];
     }),
-    audio: row.renditions.filter(({ kind }) => kind === 'AUDIO').map(toPlayable)[0] ?? null,
+    audio: row.renditions.flatMap(toPlayableAudio).toSorted((a, b) => a.track - b.track),
     captions: row.captions,
     chapters: row.chapters,
     imageFolder: row.image_folder,
@@ -50,6 +50,14 @@ function toSnapshot(row: repository.SnapshotRow): VideoSnapshot {
     creator: { username: row.username, name: row.name },
     embedHosts: row.embed_mode === 'OPEN' ? null : row.embed_domains,
   };
+}
+
+function toPlayableAudio(rendition: repository.SnapshotRow['renditions'][number]): PlayableAudio[] {
+  const { kind, track, language, label, channels, is_description: isDescription } = rendition;
+  const files = toPlayable(rendition);
+  if (kind !== 'AUDIO' || files === null) return [];
+  const facts = { track: track ?? 0, language, label: label ?? '', channels: channels ?? 0, isDescription };
+  return [{ ...files, ...facts }];
 }
 
 function toPlayable(row: repository.SnapshotRow['renditions'][number]): PlayableRendition | null {

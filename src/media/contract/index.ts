@@ -60,6 +60,7 @@ export type {
   LiveMasterRequest,
   LivePlaylistRequest,
   LiveRequest,
+  PlayableAudio,
   PlayableRendition,
   PlayableRung,
   PlayableVideo,
@@ -81,9 +82,11 @@ export type { SimulatedSignal, SimulationPort } from './simulation.ts';
 export type { BlobInfo, BlobStore, ByteSpan, ContentDigest, PartialFiles, PartialState } from './storage.ts';
 export { DigestMismatch } from './storage.ts';
 export type {
+  AudioPlan,
   LadderPlan,
   RenditionFiles,
   RungPlan,
+  SourceAudio,
   SourceChunk,
   SourceInfo,
   TranscodeRun,

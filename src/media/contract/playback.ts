@@ -109,6 +109,18 @@ export interface PlayableRung extends PlayableRendition {
   frameRate: number | null;
 }
 
+/** A sound that all rungs share. */
+export interface PlayableAudio extends PlayableRendition {
+  /** Counts the sounds of the video: 0 plays by default. */
+  track: number;
+  /** BCP 47; null where nobody has said. */
+  language: string | null;
+  label: string;
+  channels: number;
+  /** It tells those who cannot see what happens. */
+  isDescription: boolean;
+}
+
 export interface CaptionFile {
   /** Of its file, below `captions/`. */
   file: string;
@@ -125,8 +137,8 @@ export interface ChapterMark {
 /** What the master playlist of a video names. */
 export interface PlayableVideo {
   rungs: readonly PlayableRung[];
-  /** Shared by all rungs; null for a silent video. */
-  audio: PlayableRendition | null;
+  /** By their tracks, a stereo before the surround of the same; none for a silent video. */
+  audio: readonly PlayableAudio[];
   captions: readonly CaptionFile[];
 }
 

@@ -38,16 +38,8 @@ export interface SourceInfo {
     isInterlaced: boolean;
     bitrate: number | null;
   };
-  audio: {
-    streamIndex: number;
-    codec: string;
-    profile: string | null;
-    channels: number;
-    sampleRate: number;
-    bitrate: number | null;
-    /** AAC-LC, mono or stereo, that begins with the pictures. */
-    canCopy: boolean;
-  } | null;
+  /** The sounds that can be heard: the one that plays by default, then the others in the order of the file. */
+  audio: SourceAudio[];
   /**
    * Why the top rung cannot be copied, or null when it can
    * (docs/decisions/transcoding.md#copying-the-top-rendition).
@@ -55,6 +47,39 @@ export interface SourceInfo {
   copyRefusal: string | null;
   /** It can be cut at its keyframes and joined again, frame for frame. */
   canSplit: boolean;
+}
+
+export interface SourceAudio {
+  streamIndex: number;
+  codec: string;
+  profile: string | null;
+  channels: number;
+  sampleRate: number;
+  bitrate: number | null;
+  /** AAC-LC in mono, stereo or 5.1 that begins with the pictures. */
+  canCopy: boolean;
+  /** BCP 47; null where the file does not say. */
+  language: string | null;
+  title: string | null;
+  /** It tells those who cannot see what happens. */
+  isDescription: boolean;
+}
+
+/** One rendition of a sound to make. */
+export interface AudioPlan {
+  /** `audio` for what plays by default, `audio-1` for the next sound; `audio-1-surround` for its surround. */
+  name: string;
+  /** Counts the sounds of the source, from 0. */
+  track: number;
+  streamIndex: number;
+  isCopy: boolean;
+  channels: number;
+  /** Bits per second. */
+  bitrate: number;
+  language: string | null;
+  /** How viewers find it; no two sounds have the same. */
+  label: string;
+  isDescription: boolean;
 }
 
 /** One video rung to make. */
@@ -70,13 +95,13 @@ export interface RungPlan {
   isCopy: boolean;
 }
 
-/** What is made of one source: highest rung first. */
+/** What is made of one source: highest rung first, and what is heard by default first. */
 export interface LadderPlan {
   rungs: RungPlan[];
-  audio: { isCopy: boolean; channels: number; bitrate: number } | null;
+  audio: AudioPlan[];
 }
 
-/** A rung, or the shared audio (`audio`), whose files are complete in `<outDir>/<name>/`. */
+/** A rung, or a sound that all rungs share, whose files are complete in `<outDir>/<name>/`. */
 export interface RenditionFiles {
   name: string;
   kind: 'VIDEO' | 'AUDIO';
@@ -119,11 +144,11 @@ export interface Transcoder {
   probe(input: string, signal: AbortSignal): Promise<SourceInfo>;
   /** Pure. Never upscales. @param maxHeight of the plan: lines of the shorter side. */
   plan(source: SourceInfo, maxHeight: number): LadderPlan;
-  /** The copied top rung and the audio: fractions of a second of work. */
-  copyTop(run: TranscodeRun & { rung: RungPlan; audio: LadderPlan['audio'] }): Promise<RenditionFiles[]>;
-  /** All given rungs, and the audio when given, in one process. `alignToSource` when a copied rung exists. */
+  /** The copied top rung and the given sounds: fractions of a second of work where they are copied too. */
+  copyTop(run: TranscodeRun & { rung: RungPlan; audio: AudioPlan[] }): Promise<RenditionFiles[]>;
+  /** All given rungs and sounds in one process. `alignToSource` when a copied rung exists. */
   encode(
-    run: TranscodeRun & { rungs: RungPlan[]; audio: LadderPlan['audio']; alignToSource: boolean },
+    run: TranscodeRun & { rungs: RungPlan[]; audio: AudioPlan[]; alignToSource: boolean },
   ): Promise<RenditionFiles[]>;
   /** null when the source cannot be cut exactly: encode the whole. */
   split(run: TranscodeRun & { chunkSec: number }): Promise<SourceChunk[] | null>;

@@ -1,19 +1,17 @@
-import type { ChapterMark, PlayableVideo } from '../contract/index.ts';
+import type { ChapterMark, PlayableRung, PlayableVideo } from '../contract/index.ts';
 import { startFirst } from '../live/master.ts';
+import { type AudioGroup, audioGroups, quotable, renderAudioGroup } from './vod-audio.ts';
 
 /**
- * The master playlist of a video (RFC 8216 4.3.4).
+ * The master playlist of a video (RFC 8216 4.3.4): the pictures with stereo, the same with surround where there is
+ * some, and the sound alone for networks that carry no more.
  *
  * @param uriSuffix a query with its `?`, put after every address; or nothing.
  */
 export function renderVodMaster({ rungs, audio, captions }: PlayableVideo, uriSuffix: string): string {
   const lines = ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-INDEPENDENT-SEGMENTS'];
-  if (audio !== null) {
-    const uri = `${audio.path}/index.m3u8${uriSuffix}`;
-    lines.push(
-      `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Main",DEFAULT=YES,AUTOSELECT=YES,URI="${uri}"`,
-    );
-  }
+  const groups = audioGroups(audio);
+  for (const group of groups) lines.push(...renderAudioGroup(group, uriSuffix));
   const names = new Set<string>();
   for (const { file, language, label } of captions) {
     const name = uniqueName(quotable(label), language, names);
@@ -22,20 +20,42 @@ export function renderVodMaster({ rungs, audio, captions }: PlayableVideo, uriSu
         `DEFAULT=NO,AUTOSELECT=YES,FORCED=NO,URI="captions/${file}.m3u8${uriSuffix}"`,
     );
   }
-  for (const rung of startFirst(rungs)) {
+  const add = ({ path, ...variant }: Variant) => {
     const attributes = [
-      `BANDWIDTH=${rung.peakBitrate + (audio?.peakBitrate ?? 0)}`,
-      `AVERAGE-BANDWIDTH=${rung.averageBitrate + (audio?.averageBitrate ?? 0)}`,
-      `CODECS="${[rung.codecs, ...(audio === null ? [] : [audio.codecs])].join(',')}"`,
-      `RESOLUTION=${rung.width}x${rung.height}`,
-      ...(rung.frameRate === null ? [] : [`FRAME-RATE=${rung.frameRate.toFixed(3)}`]),
-      ...(audio === null ? [] : ['AUDIO="audio"']),
+      ...variantAttributes(variant),
       ...(captions.length === 0 ? [] : ['SUBTITLES="captions"']),
       'CLOSED-CAPTIONS=NONE',
     ];
-    lines.push(`#EXT-X-STREAM-INF:${attributes.join(',')}`, `${rung.path}/index.m3u8${uriSuffix}`);
+    lines.push(`#EXT-X-STREAM-INF:${attributes.join(',')}`, `${path}/index.m3u8${uriSuffix}`);
+  };
+  const ordered = startFirst(rungs);
+  for (const sound of groups.length === 0 ? [null] : groups) {
+    for (const rung of ordered) add({ path: rung.path, rung, sound });
   }
+  const [stereo = null] = groups;
+  const main = stereo?.members[0];
+  if (main !== undefined) add({ path: main.path, rung: null, sound: stereo });
   return `${lines.join('\n')}\n`;
+}
+
+interface Variant {
+  /** Where its playlist is. */
+  path: string;
+  /** Null for the sound alone. */
+  rung: PlayableRung | null;
+  /** Null for a silent video. */
+  sound: AudioGroup | null;
+}
+
+function variantAttributes({ rung, sound }: Omit<Variant, 'path'>): string[] {
+  return [
+    `BANDWIDTH=${(rung?.peakBitrate ?? 0) + (sound?.peakBitrate ?? 0)}`,
+    `AVERAGE-BANDWIDTH=${(rung?.averageBitrate ?? 0) + (sound?.averageBitrate ?? 0)}`,
+    `CODECS="${[...(rung === null ? [] : [rung.codecs]), ...(sound?.codecs ?? [])].join(',')}"`,
+    ...(rung === null ? [] : [`RESOLUTION=${rung.width}x${rung.height}`]),
+    ...(rung === null || rung.frameRate === null ? [] : [`FRAME-RATE=${rung.frameRate.toFixed(3)}`]),
+    ...(sound === null ? [] : [`AUDIO="${sound.id}"`]),
+  ];
 }
 
 /** The whole caption file as the one segment of a media playlist. */
@@ -72,11 +92,6 @@ export function suffixPlaylist(text: string, uriSuffix: string): string {
 /** The same for the pictures that a storyboard names. */
 export function suffixStoryboard(text: string, uriSuffix: string): string {
   return text.replace(/^([\w.-]+\.jpg)(?=#|\r?$)/gm, (uri) => uri + uriSuffix);
-}
-
-/** What a quoted attribute may hold (RFC 8216 4.2). */
-function quotable(text: string): string {
-  return text.replace(/["\r\n]/g, ' ');
 }
 
 function uniqueName(label: string, language: string, taken: Set<string>): string {

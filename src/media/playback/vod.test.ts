@@ -54,6 +54,44 @@ test('a store that clients cannot reach is read for them, in parts as well', asy
   assert.equal((await vod.openFile({ method: 'GET', key: `${KEY}x` })).status, 404);
 });
 
+test('a master has a group of stereo, one of surround with the same members, and the sound alone', () => {
+  const rates = { averageBitrate: 100, peakBitrate: 120, codecs: 'mp4a.40.2', isDescription: false };
+  const sound = (path: string, track: number, language: string | null, label: string, channels: number) => {
+    return { path, track, language, label, channels, ...rates };
+  };
+  const rung = { path: 'r/720p', codecs: 'avc1.64001f', averageBitrate: 1000, peakBitrate: 1500 };
+  const master = {
+    rungs: [{ ...rung, width: 1280, height: 720, frameRate: 25 }],
+    audio: [
+      sound('r/audio', 0, 'de', 'Deutsch', 2),
+      { ...sound('r/audio-1-surround', 1, 'en', 'A "film"', 6), peakBitrate: 500, averageBitrate: 400 },
+      sound('r/audio-1', 1, 'en', 'A "film"', 2),
+      sound('r/audio-2', 2, 'en', 'Comments', 1),
+      { ...sound('r/audio-3', 3, 'en', 'Described', 2), isDescription: true },
+    ],
+    captions: [],
+  };
+  const vod = createVideoFiles({ store: createDiskStore(root) });
+  const { body } = vod.readMaster({ method: 'GET', master, uriSuffix: '?t' });
+  const members = (group: string, english: string) => [
+    `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${group}",NAME="Deutsch",LANGUAGE="de",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="r/audio/index.m3u8?t"`,
+    `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${group}",NAME="A  film ",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=YES,${english}`,
+    `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${group}",NAME="Comments",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=NO,CHANNELS="1",URI="r/audio-2/index.m3u8?t"`,
+    `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${group}",NAME="Described",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=YES,CHARACTERISTICS="public.accessibility.describes-video",CHANNELS="2",URI="r/audio-3/index.m3u8?t"`,
+  ];
+  const picture = 'CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=1280x720,FRAME-RATE=25.000';
+  assert.deepEqual(String(body).trim().split('\n').slice(3), [
+    ...members('audio', 'CHANNELS="2",URI="r/audio-1/index.m3u8?t"'),
+    ...members('surround', 'CHANNELS="6",URI="r/audio-1-surround/index.m3u8?t"'),
+    `#EXT-X-STREAM-INF:BANDWIDTH=1620,AVERAGE-BANDWIDTH=1100,${picture},AUDIO="audio",CLOSED-CAPTIONS=NONE`,
+    'r/720p/index.m3u8?t',
+    `#EXT-X-STREAM-INF:BANDWIDTH=2000,AVERAGE-BANDWIDTH=1400,${picture},AUDIO="surround",CLOSED-CAPTIONS=NONE`,
+    'r/720p/index.m3u8?t',
+    '#EXT-X-STREAM-INF:BANDWIDTH=120,AVERAGE-BANDWIDTH=100,CODECS="mp4a.40.2",AUDIO="audio",CLOSED-CAPTIONS=NONE',
+    'r/audio/index.m3u8?t',
+  ]);
+});
+
 /** The snippet of the guide, on ports of the test. */
 async function guideServer(upstream: string): Promise<string> {
   const guide = await readFile(new URL('../../../docs/guides/playback.md', import.meta.url), 'utf8');

@@ -110,10 +110,10 @@ test('chunks: their cuts are those of the copied rung and of one that was made w
   const run = { input, source, outDir, signal };
   const [top] = transcoder.plan(source, 1080).rungs;
   assert.ok(top?.isCopy);
-  await transcoder.copyTop({ ...run, rung: { ...top, name: 'top' }, audio: null });
+  await transcoder.copyTop({ ...run, rung: { ...top, name: 'top' }, audio: [] });
   // Half of the pictures, and yet every keyframe.
   const half = { ...rung(15), name: 'half' };
-  await transcoder.encode({ ...run, rungs: [rung(30), half], audio: null, alignToSource: true });
+  await transcoder.encode({ ...run, rungs: [rung(30), half], audio: [], alignToSource: true });
   const expected = await segments(join(outDir, 'top', 'index.m3u8'));
   const { path } = await rejoin(piece, rung(30));
   for (const playlist of [join(outDir, '90p', 'index.m3u8'), join(outDir, 'half', 'index.m3u8'), path]) {

@@ -98,7 +98,7 @@ test('codecs: cover art, subtitles, attachments and timecodes do not make a good
       tracks,
     );
     const source = await transcoder.probe(path, AbortSignal.timeout(120_000));
-    assert.deepEqual([source.video.codec, source.audio?.codec], ['h264', 'aac'], name);
+    assert.deepEqual([source.video.codec, source.audio[0]?.codec], ['h264', 'aac'], name);
   }
 });
 

@@ -1,13 +1,11 @@
 import { MAX_DURATION_SEC, MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
-import type { LadderPlan, RungPlan, SourceInfo } from '../contract/index.ts';
+import type { AudioPlan, RungPlan, SourceInfo } from '../contract/index.ts';
 import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { OWN_DECODERS } from '../ffmpeg/codecs.ts';
 import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
 import { type FilterInput, videoGraph } from './filters.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
 
-/** The folder and the name of the one audio rendition. */
-export const AUDIO = 'audio';
 /** What the muxer waits for before it cuts; the keyframes decide where it does. */
 const SEGMENT_SEC = 6;
 /** Timestamps are rounded differently in different rungs: a keyframe that is nearly due is due. */
@@ -15,6 +13,8 @@ const CUT_TOLERANCE_SEC = 0.01;
 const GOP_SEC = 2;
 const GOPS_PER_SEGMENT = 3;
 const AUDIO_RATE = 48_000;
+/** Those that every player of AAC knows: the other 5.1, with its speakers at the sides, has no number there. */
+const LAYOUTS: Readonly<Record<number, string>> = { 1: 'mono', 2: 'stereo', 6: '5.1' };
 /**
  * What an encoder of AAC puts first is not played: such packets are left out, and the first one that is left says by
  * its own time when it begins. Players that do not read edit lists would be late by it.
@@ -54,17 +54,19 @@ export function copiedRung(source: SourceInfo, name: string): string[] {
   return [...track, ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC)];
 }
 
-export function audioRendition(source: SourceInfo, audio: NonNullable<LadderPlan['audio']>): string[] {
-  const track = ['-map', `0:${source.audio?.streamIndex}`];
-  // The filter is for transport streams, whose AAC has headers of its own; others pass.
-  const output = [...OWN_TIMES, ...hls(AUDIO, SEGMENT_SEC)];
-  if (audio.isCopy) {
-    return [...track, '-c:a', 'copy', '-bsf:a', `${WITHOUT_PRIMING},aac_adtstoasc`, ...output];
-  }
-  return [
-    ...[...track, '-af', `aresample=${AUDIO_RATE}:async=1:first_pts=0`, '-ac', String(audio.channels)],
-    ...['-c:a', 'aac', '-b:a', String(audio.bitrate), '-bsf:a', WITHOUT_PRIMING, ...output],
-  ];
+/** The sounds, each as HLS in its folder. */
+export function audioRenditions(plans: readonly AudioPlan[]): string[] {
+  return plans.flatMap(({ name, streamIndex, isCopy, channels, bitrate }) => {
+    const track = ['-map', `0:${streamIndex}`];
+    const output = [...OWN_TIMES, ...hls(name, SEGMENT_SEC)];
+    // The filter is for transport streams, whose AAC has headers of its own; others pass.
+    if (isCopy) return [...track, '-c:a', 'copy', '-bsf:a', `${WITHOUT_PRIMING},aac_adtstoasc`, ...output];
+    const resample = `aresample=${AUDIO_RATE}:async=1:first_pts=0`;
+    return [
+      ...[...track, '-af', `${resample},aformat=channel_layouts=${LAYOUTS[channels] ?? 'stereo'}`],
+      ...['-c:a', 'aac', '-b:a', String(bitrate), '-bsf:a', WITHOUT_PRIMING, ...output],
+    ];
+  });
 }
 
 export interface EncodeInput extends Omit<FilterInput, 'rungs' | 'pace'> {

@@ -27,9 +27,23 @@ const Stream = Type.Object({
   duration: Text,
   sample_rate: Text,
   channels: Count,
+  channel_layout: Text,
   bit_rate: Text,
   disposition: Type.Optional(
-    Type.Object({ default: Count, attached_pic: Count, timed_thumbnails: Count, still_image: Count }),
+    Type.Object({
+      default: Count,
+      forced: Count,
+      hearing_impaired: Count,
+      visual_impaired: Count,
+      captions: Count,
+      descriptions: Count,
+      attached_pic: Count,
+      timed_thumbnails: Count,
+      still_image: Count,
+    }),
+  ),
+  tags: Type.Optional(
+    Type.Object({ language: Type.Optional(Type.String()), title: Type.Optional(Type.String()) }),
   ),
   side_data_list: Type.Optional(Type.Array(Type.Object({ rotation: Type.Optional(Type.Number()) }))),
 });
@@ -43,12 +57,14 @@ const reports = shapeOf(Report);
 export type ProbedStream = Static<typeof Stream>;
 export type ProbeReport = Static<typeof Report>;
 
+const STILLS = 'attached_pic,timed_thumbnails,still_image';
 const ENTRIES = [
   'format=format_name,start_time,duration,nb_streams',
   `stream=${Object.keys(Stream.properties)
-    .filter((name) => name !== 'disposition' && name !== 'side_data_list')
+    .filter((name) => !['disposition', 'side_data_list', 'tags'].includes(name))
     .join(',')}`,
-  'stream_disposition=default,attached_pic,timed_thumbnails,still_image',
+  `stream_disposition=default,forced,hearing_impaired,visual_impaired,captions,descriptions,${STILLS}`,
+  'stream_tags=language,title',
   'stream_side_data=rotation',
 ].join(':');
 
@@ -57,7 +73,7 @@ const OUTPUT_MAX_CHARS = 2 ** 20;
 const LIMITS = { memoryBytes: 4 * 2 ** 30, cpuSec: 60, fileBytes: 0, isUrgent: true };
 
 /**
- * The container's own word, tags left out, and what was logged on the way.
+ * The container's own word, of its tags languages and titles alone, and what was logged on the way.
  *
  * @throws {MediaFileError}
  */
@@ -95,7 +111,7 @@ function parse(output: string, log: string): unknown {
   }
 }
 
-interface TrackInput {
+export interface TrackInput {
   path: string;
   cwd: string;
   streamIndex: number;

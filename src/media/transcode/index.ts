@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { once } from '../../kernel/once.ts';
 import { isDiskTrouble } from '../../platform/disk.ts';
 import {
+  type AudioPlan,
   MediaFileError,
   type RenditionFiles,
   type RungPlan,
@@ -14,7 +15,7 @@ import { checkFfmpeg, type FfmpegAbilities } from '../ffmpeg/check.ts';
 import type { ProgramLimits } from '../ffmpeg/guard.ts';
 import { UnsafeOutput } from '../ffmpeg/output.ts';
 import { encodeChunk, split, stitch } from './chunks.ts';
-import { AUDIO, audioRendition, copiedRung, encodedRungs, sourceInput } from './command.ts';
+import { audioRenditions, copiedRung, encodedRungs, sourceInput } from './command.ts';
 import { makeImages } from './images.ts';
 import { encodeLimits } from './limits.ts';
 import { planLadder } from './plan.ts';
@@ -56,8 +57,8 @@ async function copyTop(tools: Tools, run: Parameters<Transcoder['copyTop']>[0]):
   const { rung, audio, source } = run;
   return render(tools, run, {
     rungs: [rung],
-    hasAudio: audio !== null,
-    outputs: [...copiedRung(source, rung.name), ...(audio ? audioRendition(source, audio) : [])],
+    audio,
+    outputs: [...copiedRung(source, rung.name), ...audioRenditions(audio)],
     limits: encodeLimits(source, []),
   });
 }
@@ -71,10 +72,10 @@ async function encode(
   const { threads } = tools;
   return render(tools, run, {
     rungs,
-    hasAudio: audio !== null,
+    audio,
     outputs: [
       ...encodedRungs({ source, rungs, alignToSource, threads, ...abilities }),
-      ...(audio ? audioRendition(source, audio) : []),
+      ...audioRenditions(audio),
     ],
     limits: encodeLimits(source, rungs),
   });
@@ -82,18 +83,18 @@ async function encode(
 
 interface Render {
   rungs: readonly RungPlan[];
-  hasAudio: boolean;
+  audio: readonly AudioPlan[];
   outputs: string[];
   limits: ProgramLimits;
 }
 
 /** One ffmpeg that writes the renditions, each into its folder. */
 async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<RenditionFiles[]> {
-  const { rungs, hasAudio, outputs, limits } = what;
+  const { rungs, audio, outputs, limits } = what;
   const { input, source, outDir, signal } = run;
-  const names = [...rungs.map(({ name }) => name), ...(hasAudio ? [AUDIO] : [])];
-  if (names.length === 0) return [];
-  for (const name of names) await mkdir(join(outDir, name), { recursive: true });
+  const plans = [...rungs, ...audio];
+  if (plans.length === 0) return [];
+  for (const { name } of plans) await mkdir(join(outDir, name), { recursive: true });
   let doneSec = 0;
   await runTool(tools, {
     program: 'ffmpeg',
@@ -108,8 +109,7 @@ async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<Re
   });
   try {
     const made: RenditionFiles[] = [];
-    for (const rung of rungs) made.push(await readRendition(outDir, rung));
-    if (hasAudio) made.push(await readRendition(outDir, null));
+    for (const plan of plans) made.push(await readRendition(outDir, plan));
     return made;
   } catch (error) {
     if (doneSec > 0 || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sourceInfo } from '../../../test/transcode/sources.ts';
+import type { SourceAudio } from '../contract/index.ts';
 import { frameRateOf, rateText } from './frame-rate.ts';
 import { planLadder } from './plan.ts';
 import { renderStoryboard } from './storyboard.ts';
@@ -81,21 +82,31 @@ test('plan: only an eligible source within the plan is copied, as it is', () => 
   );
 });
 
-test('plan: sound is at most stereo', () => {
-  const audio = {
-    streamIndex: 1,
-    codec: 'ac3',
-    profile: null,
-    channels: 6,
-    sampleRate: 48_000,
-    bitrate: null,
+test('plan: every sound in stereo, and with six channels as 5.1 beside it', () => {
+  const heard: SourceAudio = {
+    ...{ streamIndex: 1, codec: 'ac3', profile: null, channels: 6, sampleRate: 48_000, bitrate: null },
+    ...{ canCopy: false, language: null, title: null, isDescription: false },
   };
-  const plan = (channels: number, canCopy: boolean) =>
-    planLadder(sourceInfo({}, { audio: { ...audio, channels, canCopy } }), 720).audio;
-  assert.deepEqual(plan(6, false), { isCopy: false, channels: 2, bitrate: 128_000 });
-  assert.deepEqual(plan(1, false), { isCopy: false, channels: 1, bitrate: 80_000 });
-  assert.equal(plan(2, true)?.isCopy, true);
-  assert.equal(planLadder(sourceInfo({}), 720).audio, null);
+  const plan = (...audio: Partial<SourceAudio>[]) =>
+    planLadder(sourceInfo({}, { audio: audio.map((one) => ({ ...heard, ...one })) }), 720).audio;
+  const made = (...audio: Partial<SourceAudio>[]) =>
+    plan(...audio).map((one) => `${one.name} ${one.isCopy ? 'copied ' : ''}${one.channels} ${one.bitrate}`);
+  assert.deepEqual(made({}), ['audio 2 128000', 'audio-surround 6 384000']);
+  assert.deepEqual(made({ channels: 8 }, { channels: 1 }), [
+    ...['audio 2 128000', 'audio-surround 6 384000', 'audio-1 1 80000'],
+  ]);
+  assert.deepEqual(made({ channels: 5 }), ['audio 2 128000']);
+  assert.deepEqual(made({ channels: 2, canCopy: true, bitrate: 96_000 }), ['audio copied 2 96000']);
+  assert.deepEqual(made({ canCopy: true }), ['audio 2 128000', 'audio-surround copied 6 384000']);
+  assert.deepEqual(made(), []);
+  const labels = (...audio: Parameters<typeof plan>) => plan(...audio).map(({ label }) => label);
+  const [channels, english] = [2, { channels: 2, language: 'en' }];
+  assert.deepEqual(labels({ channels }, { channels }), ['Main', 'Audio 2']);
+  assert.deepEqual(labels(english, { channels, language: 'de' }), ['English', 'Deutsch']);
+  assert.deepEqual(
+    labels(english, { ...english, isDescription: true }, english, { ...english, title: 'Director' }),
+    [...['English', 'English (audio description)', 'English 2', 'Director']],
+  );
 });
 
 const track = { packets: 100, isVariable: false };

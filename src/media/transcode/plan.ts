@@ -1,5 +1,6 @@
 import { MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
 import type { LadderPlan, RungPlan, SourceInfo } from '../contract/index.ts';
+import { planAudio } from './audio.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
 
 /** Lines of the shorter side (docs/decisions/transcoding.md#the-ladder). */
@@ -22,9 +23,6 @@ const TARGETS = [
 /** Frames that are nearer to each other differ less: twice as many cost half as much again. */
 const RATE_EXPONENT = 0.6;
 const PLAIN_RATE = 30;
-
-const STEREO_BITRATE = 128_000;
-const MONO_BITRATE = 80_000;
 
 /**
  * The rungs of a source: never larger than it, nor than `maxHeight` lines of the shorter side.
@@ -72,14 +70,6 @@ export function targetBitrate(size: { width: number; height: number }, frameRate
   const share = Math.log(kilopixels / x0) / Math.log(x1 / x0);
   const plain = y0 * (y1 / y0) ** share;
   return Math.round(plain * Math.max(1, frameRate / PLAIN_RATE) ** RATE_EXPONENT);
-}
-
-function planAudio(audio: SourceInfo['audio']): LadderPlan['audio'] {
-  if (audio === null) return null;
-  if (audio.canCopy)
-    return { isCopy: true, channels: audio.channels, bitrate: audio.bitrate ?? STEREO_BITRATE };
-  const channels = Math.min(audio.channels, 2);
-  return { isCopy: false, channels, bitrate: channels === 1 ? MONO_BITRATE : STEREO_BITRATE };
 }
 
 function even(value: number): number {

@@ -1,14 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { MediaFileError, type SourceInfo } from '../contract/index.ts';
-import { isReadSound, isReadVideo } from '../ffmpeg/codecs.ts';
+import { isReadVideo } from '../ffmpeg/codecs.ts';
+import { describeAudio, heardTracks, isReadableAudio } from './audio.ts';
 import { checkComplete } from './completeness.ts';
 import { splitRefusal, topRefusal } from './eligibility.ts';
 import {
   aspectRatio,
   checkPictures,
   ffprobe,
-  hasSound,
   type ProbedStream,
   type ProbeReport,
   startOf,
@@ -28,9 +28,6 @@ const DURATION_TOLERANCE_SEC = 1;
 const LEAD_KEPT_SEC = 0.2;
 /** Headers round, and count empty ends. */
 const CUT_SHORT_SEC = 1;
-/** Sound that begins so near to the pictures can be copied; what an encoder puts first is not played. */
-const AUDIO_LATE_SEC = 0.03;
-const AUDIO_EARLY_SEC = 0.06;
 
 interface ProbeInput {
   path: string;
@@ -48,17 +45,17 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
   const { path, dir, signal } = input;
   await sniff(path);
   const { report, log } = await ffprobe(tools, { path, cwd: dir, signal });
-  const { video, sound } = chooseStreams(report);
+  const video = choosePictures(report);
   checkPicture(video, log);
   const declaredSec = seconds(report.format.duration);
   checkDuration(declaredSec ?? 0);
-  const { scan, isHeard, startSec } = await examine(tools, input, {
+  const sounds = report.streams.filter(isReadableAudio);
+  const { scan, audio, startSec } = await examine(tools, input, sounds, {
     videoIndex: video.index,
-    audioIndex: sound?.index ?? null,
+    audioIndexes: sounds.map(({ index }) => index),
     toTheEnd: declaredSec === null,
     maxSec: (seconds(report.format.start_time) ?? 0) + MAX_DURATION_SEC + 2 * DURATION_TOLERANCE_SEC,
   });
-  const audio = isHeard ? sound : null;
   if (scan.video === null) throw new MediaFileError('CORRUPT_INPUT', 'The file holds no pictures.');
   if (report.format.format_name === 'gif' && scan.video.packets < 2) throw stillPicture('GIF');
   await checkComplete({ path, report, video, scan });
@@ -72,27 +69,28 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
 async function examine(
   tools: Tools,
   input: ProbeInput,
-  scanned: Pick<ScanInput, 'videoIndex' | 'audioIndex' | 'toTheEnd' | 'maxSec'>,
-): Promise<{ scan: PacketScan; isHeard: boolean; startSec: number | null }> {
-  const { videoIndex, audioIndex } = scanned;
+  sounds: readonly ProbedStream[],
+  scanned: Pick<ScanInput, 'videoIndex' | 'audioIndexes' | 'toTheEnd' | 'maxSec'>,
+): Promise<{ scan: PacketScan; audio: ProbedStream[]; startSec: number | null }> {
+  const { videoIndex } = scanned;
   const failed = new AbortController();
   const signal = AbortSignal.any([input.signal, failed.signal]);
   const file = { path: input.path, cwd: input.dir, signal };
   const pictures = checkPictures(tools, { ...file, streamIndex: videoIndex });
-  const sound = audioIndex !== null && hasSound(tools, { ...file, streamIndex: audioIndex });
+  const heard = heardTracks(tools, sounds, file);
   const packets = scanPackets(tools, { ...file, ...scanned });
   const start = startOf(tools, { ...file, streamIndex: videoIndex });
   try {
-    const [scan, isHeard, startSec] = await Promise.all([packets, sound, start, pictures]);
-    return { scan, isHeard, startSec };
+    const [scan, audio, startSec] = await Promise.all([packets, heard, start, pictures]);
+    return { scan, audio, startSec };
   } catch (error) {
     failed.abort();
-    await Promise.allSettled([packets, sound, start, pictures]);
+    await Promise.allSettled([packets, heard, start, pictures]);
     throw error;
   }
 }
 
-function chooseStreams(report: ProbeReport): { video: ProbedStream; sound: ProbedStream | null } {
+function choosePictures(report: ProbeReport): ProbedStream {
   const { streams } = report;
   if ((report.format.nb_streams ?? streams.length) > MAX_STREAMS) {
     throw new MediaFileError('UNSUPPORTED_FORMAT', `The file has more than ${MAX_STREAMS} tracks.`);
@@ -100,21 +98,12 @@ function chooseStreams(report: ProbeReport): { video: ProbedStream; sound: Probe
   const videos = streams.filter((stream) => stream.codec_type === 'video' && !isStill(stream));
   const video = videos.find(({ codec_name = '' }) => isReadVideo(codec_name)) ?? videos[0];
   if (!video) throw new MediaFileError('NO_VIDEO_TRACK', 'The file holds no video.');
-  const sounds = streams.filter(isReadableSound);
-  const sound = sounds.find((stream) => stream.disposition?.default === 1) ?? sounds[0] ?? null;
-  return { video, sound };
+  return video;
 }
 
 /** Cover art and the like. */
 function isStill({ disposition }: ProbedStream): boolean {
   return [disposition?.attached_pic, disposition?.timed_thumbnails, disposition?.still_image].includes(1);
-}
-
-function isReadableSound(stream: ProbedStream): boolean {
-  const { codec_type, codec_name, channels, sample_rate } = stream;
-  return (
-    codec_type === 'audio' && isReadSound(codec_name ?? '') && (channels ?? 0) > 0 && Number(sample_rate) > 0
-  );
 }
 
 function checkPicture(video: ProbedStream, log: string): void {
@@ -140,7 +129,8 @@ function checkDuration(sec: number): void {
 interface Findings {
   report: ProbeReport;
   video: ProbedStream;
-  audio: ProbedStream | null;
+  /** What plays by default first. */
+  audio: readonly ProbedStream[];
   scan: PacketScan;
   track: TrackScan;
   sizeBytes: number;
@@ -152,7 +142,8 @@ interface Findings {
 function describe(found: Findings): SourceInfo {
   const { report, video, audio, scan, track, sizeBytes, fileStartSec } = found;
   const videoStart = Math.max(0, (seconds(video.start_time) ?? track.startSec) - fileStartSec);
-  const audioStart = audio ? Math.max(0, (seconds(audio.start_time) ?? fileStartSec) - fileStartSec) : null;
+  const [main] = audio;
+  const audioStart = main ? Math.max(0, (seconds(main.start_time) ?? fileStartSec) - fileStartSec) : null;
   const lead = audioStart === null ? 0 : videoStart - audioStart;
   const { frameRate, isVariable } = frameRateOf(video, track);
   // At a beat of the pictures, or they would all be moved to the next one.
@@ -178,7 +169,10 @@ function describe(found: Findings): SourceInfo {
       isInterlaced: ['tt', 'bb', 'tb', 'bt'].includes(video.field_order ?? ''),
       bitrate: Math.round((track.bytes * 8) / Math.max(track.endSec - track.startSec, 0.001)),
     },
-    audio: audio && describeAudio(audio, scan.audio && scan.audio.startSec - fileStartSec - zeroSec),
+    audio: audio.map((one) => {
+      const startSec = scan.audio.get(one.index)?.startSec;
+      return describeAudio(one, startSec === undefined ? null : startSec - fileStartSec - zeroSec);
+    }),
     copyRefusal: null,
     canSplit: false,
   };
@@ -193,25 +187,10 @@ function durationOf(
   zeroSec: number,
   frameSec: number,
 ): number {
-  const readSec = Math.max(track.endSec, (audio && scan.audio?.endSec) ?? 0) - zeroSec;
+  const ends = audio.map(({ index }) => scan.audio.get(index)?.endSec ?? 0);
+  const readSec = Math.max(track.endSec, ...ends) - zeroSec;
   const sec = scan.isComplete ? readSec : Math.max(readSec, declaredSec ?? 0);
   return Math.max(Math.round(sec * 1000) / 1000, Math.ceil(frameSec * 1000) / 1000);
-}
-
-/** @param offsetSec how much later than the pictures its first packet is; null when there is none. */
-function describeAudio(audio: ProbedStream, offsetSec: number | null): SourceInfo['audio'] {
-  const channels = audio.channels ?? 0;
-  const isAacLc = audio.codec_name === 'aac' && audio.profile === 'LC';
-  const isInStep = offsetSec !== null && offsetSec <= AUDIO_LATE_SEC && offsetSec >= -AUDIO_EARLY_SEC;
-  return {
-    streamIndex: audio.index,
-    codec: audio.codec_name ?? '',
-    profile: audio.profile ?? null,
-    channels,
-    sampleRate: Number(audio.sample_rate),
-    bitrate: Number(audio.bit_rate) || null,
-    canCopy: isAacLc && channels <= 2 && isInStep,
-  };
 }
 
 /** The picture with square pixels, turned as the player turns it. */

@@ -1,9 +1,8 @@
 import { type FileHandle, statfs } from 'node:fs/promises';
-import type { RenditionFiles, RungPlan } from '../contract/index.ts';
+import type { AudioPlan, RenditionFiles, RungPlan } from '../contract/index.ts';
 import { openOutput, readOutput, UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
 import { codecOfInitSegment } from '../live/h264.ts';
 import { audioCodecOfInitSegment, isWholeBoxFile, segmentDuration } from './boxes.ts';
-import { AUDIO } from './command.ts';
 import { parsePrivatePlaylist } from './hls-playlist.ts';
 import { storageFull } from './run.ts';
 
@@ -17,20 +16,20 @@ const INIT_MAX_BYTES = 2 ** 20;
  * Reads back what a run wrote, so that nothing half-written and nothing wrong is ever shown. ffmpeg's HLS muxer
  * says nothing of a full disk.
  *
- * @param rung null for the audio.
  * @throws {Error} when files are missing or cut short; with the code `ENOSPC` when that is why.
  */
-export async function readRendition(outDir: string, rung: RungPlan | null): Promise<RenditionFiles> {
+export async function readRendition(outDir: string, plan: RungPlan | AudioPlan): Promise<RenditionFiles> {
   try {
-    return await read(outDir, rung);
+    return await read(outDir, plan);
   } catch (error) {
     const { bavail, bsize } = await statfs(outDir);
     throw bavail * bsize < FULL_BYTES ? storageFull() : error;
   }
 }
 
-async function read(outDir: string, rung: RungPlan | null): Promise<RenditionFiles> {
-  const name = rung?.name ?? AUDIO;
+async function read(outDir: string, plan: RungPlan | AudioPlan): Promise<RenditionFiles> {
+  const { name } = plan;
+  const rung = 'width' in plan ? plan : null;
   const path = (file: string) => `${name}/${file}`;
   const playlist = await playlistIn(outDir, path('index.m3u8'));
   const { initFile, segments } = parsePrivatePlaylist(playlist);

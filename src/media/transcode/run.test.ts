@@ -54,7 +54,7 @@ async function encode(
   const outDir = await mkdtemp(join(dir, 'out-'));
   const run = { input: join(dir, 'in.mp4'), source: SOURCE, outDir, signal };
   const transcoder = testTranscoder({ ffmpeg, stallMs, log });
-  return transcoder.encode({ ...run, rungs: [RUNG], audio: null, alignToSource: false });
+  return transcoder.encode({ ...run, rungs: [RUNG], audio: [], alignToSource: false });
 }
 
 async function runningPid(path: string): Promise<number | null> {
@@ -177,7 +177,7 @@ for (const kind of KINDS) {
     const encoding = testTranscoder({ ffmpeg, log }).encode({
       ...run,
       rungs: [RUNG],
-      audio: null,
+      audio: [],
       alignToSource: false,
     });
     await assert.rejects(encoding, { code: 'CORRUPT_INPUT' });
@@ -210,7 +210,7 @@ test('run: ffmpeg does not outlive us', { skip: process.platform !== 'linux' }, 
     `import { testTranscoder, sourceInfo } from ${JSON.stringify(join(import.meta.dirname, '../../../test/transcode/sources.ts'))};`,
     `const rungs = [${JSON.stringify(RUNG)}];`,
     `const run = { input: '/x', source: sourceInfo({}), outDir: ${JSON.stringify(dir)}, signal: new AbortController().signal };`,
-    `await testTranscoder({ ffmpeg: ${JSON.stringify(ffmpeg)} }).encode({ ...run, rungs, audio: null, alignToSource: false });`,
+    `await testTranscoder({ ffmpeg: ${JSON.stringify(ffmpeg)} }).encode({ ...run, rungs, audio: [], alignToSource: false });`,
   ];
   await writeFile(script, lines.join('\n'));
   const parent = fork(script, { execArgv: ['--disable-warning=ExperimentalWarning'] });
@@ -228,7 +228,7 @@ test('run: progress goes up to the end', async () => {
   const source = await transcoder.probe(input, signal);
   const seen: number[] = [];
   const run = { input, source, outDir, signal, onProgress: (fraction: number) => seen.push(fraction) };
-  await transcoder.encode({ ...run, rungs: [RUNG], audio: null, alignToSource: false });
+  await transcoder.encode({ ...run, rungs: [RUNG], audio: [], alignToSource: false });
   assert.deepEqual(
     seen,
     seen.toSorted((a, b) => a - b),

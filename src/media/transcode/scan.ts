@@ -10,8 +10,8 @@ export interface PacketScan {
   video: TrackScan | null;
   /** When the last packet of any track ends, by its own word. */
   endSec: number;
-  /** Of the chosen audio track, with packets that are not played; null when it has none. */
-  audio: { startSec: number; endSec: number } | null;
+  /** Of the audio tracks that have packets, by their streams; with packets that are not played. */
+  audio: ReadonlyMap<number, AudioSpan>;
   /** Longest time between two keyframes, and from the last one to the end. */
   maxKeyframeGapSec: number;
   beginsWithKeyframe: boolean;
@@ -20,6 +20,11 @@ export interface PacketScan {
   /** The file hides some of its packets (an edit list) or changes its settings on the way. */
   isEdited: boolean;
   hasAllTimestamps: boolean;
+}
+
+interface AudioSpan {
+  startSec: number;
+  endSec: number;
 }
 
 export interface TrackScan {
@@ -45,7 +50,7 @@ export interface ScanInput {
   path: string;
   cwd: string;
   videoIndex: number;
-  audioIndex: number | null;
+  audioIndexes: readonly number[];
   /** Reads to the end, however long that takes. */
   toTheEnd: boolean;
   /** Nothing after so many media seconds matters. */
@@ -96,13 +101,12 @@ interface Collector {
   result(isComplete: boolean): PacketScan;
 }
 
-function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndex'>): Collector {
+function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndexes'>): Collector {
   const shownTimes = createFrameTimes();
   const decodedTimes = createFrameTimes();
   let bytes = 0;
   let packets = 0;
-  let audioStart = Number.POSITIVE_INFINITY;
-  let audioEnd = Number.NEGATIVE_INFINITY;
+  const audio = createSpans(input.audioIndexes);
   let keyframe: number | null = null;
   let maxGap = 0;
   let beginsWithKeyframe = true;
@@ -127,7 +131,7 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndex'>): C
 
   return {
     add(line) {
-      const [stream, shown = '', decoded = '', lasts = '', size, flags = ''] = line.split('|');
+      const [stream = '', shown = '', decoded = '', lasts = '', size, flags = ''] = line.split('|');
       const isShown = shown !== 'N/A';
       const pts = Number.parseFloat(isShown ? shown : decoded);
       const end = pts + (Number.parseFloat(lasts) || 0);
@@ -139,10 +143,7 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndex'>): C
         if (end > videoEndSec) videoEndSec = end;
         addVideo(pts, Number(size) || 0, flags);
         if (line.includes('New Extradata') || line.includes('Param Change')) isEdited = true;
-      } else if (stream === String(input.audioIndex)) {
-        if (pts < audioStart) audioStart = pts;
-        if (pts > audioEnd) audioEnd = pts;
-      }
+      } else audio.add(stream, pts);
       if (pts > reached) reached = pts;
       return reached;
     },
@@ -154,13 +155,28 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndex'>): C
         isComplete,
         video: packets === 0 ? null : { packets, bytes, lastEndSec: videoEndSec, ...(times ?? NO_TIMES) },
         endSec,
-        audio: Number.isFinite(audioEnd) ? { startSec: audioStart, endSec: audioEnd } : null,
+        audio: audio.spans,
         maxKeyframeGapSec: Math.max(maxGap, last),
         beginsWithKeyframe,
         hasOpenGop,
         isEdited,
         hasAllTimestamps,
       };
+    },
+  };
+}
+
+/** From the first to the last packet of each of these streams. */
+function createSpans(indexes: readonly number[]) {
+  const streams = new Map(indexes.map((index) => [String(index), index]));
+  const spans = new Map<number, AudioSpan>();
+  return {
+    spans,
+    add(stream: string, pts: number) {
+      const index = streams.get(stream);
+      if (index === undefined || !Number.isFinite(pts)) return;
+      const { startSec = pts, endSec = pts } = spans.get(index) ?? {};
+      spans.set(index, { startSec: Math.min(startSec, pts), endSec: Math.max(endSec, pts) });
     },
   };
 }

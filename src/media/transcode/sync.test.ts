@@ -86,7 +86,7 @@ test('sync: the cuts of all rungs are the same ones, to the last of two minutes 
     return { name, width: 64, height: 36, frameRate: rate / divisor, bitrate: 100_000, isCopy: false };
   });
   const run = { input, source, outDir, signal };
-  await transcoder.encode({ ...run, rungs, audio: null, alignToSource: false });
+  await transcoder.encode({ ...run, rungs, audio: [], alignToSource: false });
   const path = (name: string) => join(outDir, name, 'index.m3u8');
   const reference = await segments(path('1p'));
   for (const sec of reference.slice(0, -1)) assertNear(sec, 6.006, 0.0001, 'a segment');
@@ -111,7 +111,7 @@ test('sync: rungs of 144 frames a second are cut alike, also by different runs',
     return { name, width: 64, height: 36, frameRate: 144 / divisor, bitrate: 100_000, isCopy: false };
   });
   const outDir = await mkdtemp(join(dir, 'out-'));
-  const run = { input, source, outDir, signal, audio: null, alignToSource: false };
+  const run = { input, source, outDir, signal, audio: [], alignToSource: false };
   await transcoder.encode({ ...run, rungs: rungs.slice(2) });
   await transcoder.encode({ ...run, rungs: rungs.slice(0, 2) });
   const cuts = await Promise.all(names.map((name) => segments(join(outDir, name, 'index.m3u8'))));

@@ -1982,6 +1982,11 @@ export interface VideoRenditionTable {
   peak_bitrate: number | null;
   size_bytes: number | null;
   progress_percent: Generated<number>;
+  track: number | null;
+  language: string | null;
+  label: string | null;
+  channels: number | null;
+  is_description: Generated<boolean>;
 }
 
 export interface VideoViewTable {

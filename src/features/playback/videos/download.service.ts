@@ -76,7 +76,8 @@ export function createDownloads({ videos, files, secrets, clock, publicUrl }: De
       if (rung === undefined) return null;
       const folder = (path: string) =>
         `${videoPrefix({ workspace_id: video.workspaceId, id: video.id })}/${path}`;
-      const audio = video.audio === null ? null : folder(video.audio.path);
+      const [main] = video.audio;
+      const audio = main === undefined ? null : folder(main.path);
       const durationSec = video.durationSec ?? 0;
       return {
         video,

@@ -53,12 +53,14 @@ describe('playlists', () => {
       '#EXTM3U',
       '#EXT-X-VERSION:7',
       '#EXT-X-INDEPENDENT-SEGMENTS',
-      `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Main",DEFAULT=YES,AUTOSELECT=YES,URI="${FOLDER}/audio/index.m3u8"`,
+      `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Main",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="${FOLDER}/audio/index.m3u8"`,
       `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="captions",NAME="English",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=YES,FORCED=NO,URI="captions/${caption}.m3u8"`,
       '#EXT-X-STREAM-INF:BANDWIDTH=993600,AVERAGE-BANDWIDTH=828000,CODECS="avc1.64001e,mp4a.40.2",RESOLUTION=640x360,FRAME-RATE=10.000,AUDIO="audio",SUBTITLES="captions",CLOSED-CAPTIONS=NONE',
       `${FOLDER}/360p/index.m3u8`,
       '#EXT-X-STREAM-INF:BANDWIDTH=6153600,AVERAGE-BANDWIDTH=5128000,CODECS="avc1.64001e,mp4a.40.2",RESOLUTION=1920x1080,FRAME-RATE=10.000,AUDIO="audio",SUBTITLES="captions",CLOSED-CAPTIONS=NONE',
       `${FOLDER}/1080p/index.m3u8`,
+      '#EXT-X-STREAM-INF:BANDWIDTH=153600,AVERAGE-BANDWIDTH=128000,CODECS="mp4a.40.2",AUDIO="audio",SUBTITLES="captions",CLOSED-CAPTIONS=NONE',
+      `${FOLDER}/audio/index.m3u8`,
     ]);
     const playlist = await textOf(get(id, `captions/${caption}.m3u8`));
     assert.match(playlist, new RegExp(`#EXTINF:10.000000,\n${caption}\n#EXT-X-ENDLIST`));

@@ -59,7 +59,7 @@ export function videoFilePages(deps: Deps): (app: FastifyInstance) => void {
     media('/v/:videoId/:folder/:rung/:file', (request, admission, { folder, rung, file }) => {
       const { rungs, audio } = admission.video;
       const path = `${folder}/${rung}`;
-      if (audio?.path !== path && !rungs.some((one) => one.path === path)) return null;
+      if (![...rungs, ...audio].some((one) => one.path === path)) return null;
       if (file === 'index.m3u8') return index(request, admission, `${path}/${file}`);
       return SEGMENT.test(file) ? stored(request, admission, `${path}/${file}`) : null;
     });

@@ -2,6 +2,7 @@ import { nextSequence } from '../../../events/index.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
+import { canonicalLanguage, languageName } from '../../../kernel/languages.ts';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { PageRequest } from '../../../kernel/page.ts';
 import type { BlobStore } from '../../../media/contract/index.ts';
@@ -85,7 +86,7 @@ export function createCaptions({ db, store, disk, clock, videos, locked }: Deps)
           throw new AppError('CONFLICT', { message: `A video has captions in ${MAX_LANGUAGES} languages.` });
         }
         const created_at = clock.now();
-        const name = label ?? nameOf(language);
+        const name = label ?? languageName(language);
         const made = { id, video_id: videoId, language, label: name, file, created_at };
         const row = await repository.insertCaption(tx, made);
         await updateVideo(tx, videoId, { updated_at: created_at });
@@ -110,22 +111,4 @@ export function createCaptions({ db, store, disk, clock, videos, locked }: Deps)
       await store.delete(key);
     },
   };
-}
-
-const MAX_TAG = 35;
-
-/** `pt-br` is `pt-BR`; null when it is no language tag. */
-function canonicalLanguage(tag: string): string | null {
-  try {
-    return tag.length > MAX_TAG ? null : (Intl.getCanonicalLocales(tag)[0] ?? null);
-  } catch {
-    return null;
-  }
-}
-
-/** In the language itself, as viewers who need it read it; the tag where it has no name. */
-function nameOf(language: string): string {
-  // Without extensions, which have no names.
-  const { baseName } = new Intl.Locale(language);
-  return new Intl.DisplayNames([language], { type: 'language' }).of(baseName) ?? language;
 }

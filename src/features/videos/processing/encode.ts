@@ -28,14 +28,19 @@ export async function encode(deps: ProcessingContext, run: EncodeRun): Promise<v
   });
 }
 
-/** FIRST: the lowest rung and the sound, for something to be seen soon. REST: all that is missing. */
+/**
+ * FIRST: the lowest rung and the sound, for something to be seen soon. AUDIO: the other sounds of the source. REST: all
+ * that is missing.
+ */
 async function encodeRungs(deps: ProcessingContext, step: EncodeStep): Promise<void> {
   const { run, video, processing, dir } = step;
   const { source, ladder, align_to_source: alignToSource } = processing;
   const { signal } = run;
-  const { rungs: open, audio } = await missing(deps, video, ladder);
-  const rungs = run.payload.task === 'FIRST' ? open.slice(-1) : open;
-  if (rungs.length === 0) return;
+  const open = await missing(deps, video, ladder);
+  const isAudio = run.payload.task === 'AUDIO';
+  const rungs = isAudio ? [] : run.payload.task === 'FIRST' ? open.rungs.slice(-1) : open.rungs;
+  const audio = isAudio ? open.otherAudio : rungs.length === 0 ? [] : open.audio;
+  if (rungs.length + audio.length === 0) return;
   const names = rungs.map(({ name }) => name);
   const progress = createProgressWriter(
     (percent) => repository.writeProgress(deps.db, video.id, video.revision, names, percent),

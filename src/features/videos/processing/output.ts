@@ -1,5 +1,6 @@
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import {
+  type AudioPlan,
   type LadderPlan,
   MediaFileError,
   type RenditionFiles,
@@ -42,23 +43,30 @@ export async function publishRenditions(
   await commitRun(deps, run, async (tx, append, row) => {
     const before = await repository.renditionsOf(tx, row.id, row.revision);
     await repository.finishRenditions(tx, row.id, row.revision, folder, made);
-    if (!before.some(({ kind, status }) => kind === 'VIDEO' && status === 'READY')) {
+    const wasPlayable = before.some(({ kind, status }) => kind === 'VIDEO' && status === 'READY');
+    if (!wasPlayable && made.some(({ kind }) => kind === 'VIDEO')) {
       for (const hook of onPlayable) await hook(tx, append, row);
     }
     await advance(deps, tx, append, row);
   });
 }
 
-/** What of the plan cannot be played yet. */
+/**
+ * What of the plan cannot be played yet.
+ *
+ * @returns `audio`: what is heard by default, which comes with the first pictures; `otherAudio`: the rest.
+ */
 export async function missing(
   { db }: Pick<ProcessingDeps, 'db'>,
   video: VideoRow,
   ladder: LadderPlan,
-): Promise<{ rungs: RungPlan[]; audio: LadderPlan['audio'] }> {
+): Promise<{ rungs: RungPlan[]; audio: AudioPlan[]; otherAudio: AudioPlan[] }> {
   const renditions = await repository.renditionsOf(db, video.id, video.revision);
   const ready = new Set(renditions.filter(({ status }) => status === 'READY').map(({ name }) => name));
+  const isMissing = ({ name }: { name: string }) => !ready.has(name);
   return {
-    rungs: ladder.rungs.filter(({ name }) => !ready.has(name)),
-    audio: ready.has('audio') ? null : ladder.audio,
+    rungs: ladder.rungs.filter(isMissing),
+    audio: ladder.audio.slice(0, 1).filter(isMissing),
+    otherAudio: ladder.audio.slice(1).filter(isMissing),
   };
 }

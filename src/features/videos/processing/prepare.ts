@@ -1,4 +1,10 @@
-import type { LadderPlan, RenditionFiles, RungPlan, SourceInfo } from '../../../media/contract/index.ts';
+import type {
+  AudioPlan,
+  LadderPlan,
+  RenditionFiles,
+  RungPlan,
+  SourceInfo,
+} from '../../../media/contract/index.ts';
 import { ownerOf } from '../../../platform/db/workspace.ts';
 import { isDiskTrouble } from '../../../platform/disk.ts';
 import { updateVideo, type VideoRow } from '../repository.ts';
@@ -20,9 +26,9 @@ export async function prepare(deps: ProcessingContext, run: Run): Promise<void> 
         (await repository.findProcessing(deps.db, video.id, video.revision)) ??
         (await probe(deps, run, video, input));
       if (known === undefined) return;
-      const { rungs } = await missing(deps, video, known.ladder);
+      const { rungs, audio } = await missing(deps, video, known.ladder);
       const top = rungs.find((rung) => rung.isCopy);
-      if (top !== undefined) await copyTop(deps, run, { video, dir, input, top, ...known });
+      if (top !== undefined) await copyTop(deps, run, { video, dir, input, top, audio, ...known });
       else await commitRun(deps, run, (tx, append, row) => advance(deps, tx, append, row));
     });
   await withScratch(deps.scratchDir, run.id, work);
@@ -62,15 +68,16 @@ interface Copy {
   source: SourceInfo;
   ladder: LadderPlan;
   top: RungPlan;
+  audio: AudioPlan[];
 }
 
 async function copyTop(deps: ProcessingDeps, run: Run, copy: Copy): Promise<void> {
-  const { video, dir, input, source, ladder, top } = copy;
+  const { video, dir, input, source, ladder, top, audio } = copy;
   const { signal } = run;
   const outDir = await makeDir(dir, 'copy');
   let made: RenditionFiles[];
   try {
-    made = await deps.transcoder.copyTop({ input, source, outDir, signal, rung: top, audio: ladder.audio });
+    made = await deps.transcoder.copyTop({ input, source, outDir, signal, rung: top, audio });
   } catch (error) {
     if (signal.aborted || isDiskTrouble(error)) throw error;
     deps.log.warn({ err: error, videoId: video.id }, 'a top rung could not be copied: it is encoded');

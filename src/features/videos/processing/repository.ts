@@ -79,17 +79,14 @@ export async function insertProcessing(tx: Tx, made: NewProcessing): Promise<voi
         height,
         frame_rate: frameRate,
       })),
-      ...(ladder.audio === null
-        ? []
-        : [
-            {
-              video_id: videoId,
-              revision,
-              name: 'audio',
-              kind: 'AUDIO' as const,
-              status: 'PENDING' as const,
-            },
-          ]),
+      ...ladder.audio.map(({ name, track, language, label, channels, isDescription }) => ({
+        video_id: videoId,
+        revision,
+        name,
+        kind: 'AUDIO' as const,
+        status: 'PENDING' as const,
+        ...{ track, language, label, channels, is_description: isDescription },
+      })),
     ])
     .onConflict((conflict) => conflict.doNothing())
     .execute();

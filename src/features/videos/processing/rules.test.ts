@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { audioPlan } from '../../../../test/processing/fixture.ts';
 import type { LadderPlan } from '../../../media/contract/index.ts';
 import { isLong, type NextStep, nextSteps, priorityOf, type Standing, topHeight } from './rules.ts';
 
-function ladder(names: readonly number[], copied = false): LadderPlan {
+function ladder(names: readonly number[], copied = false, sounds = 1): LadderPlan {
   return {
     rungs: names.map((lines, i) => ({
       name: `${lines}p`,
@@ -13,7 +14,7 @@ function ladder(names: readonly number[], copied = false): LadderPlan {
       bitrate: 1,
       isCopy: copied && i === 0,
     })),
-    audio: null,
+    audio: ['audio', 'audio-1'].slice(0, sounds).map((name, track) => audioPlan({ name, track })),
   };
 }
 
@@ -43,6 +44,16 @@ const CASES: [string, Partial<Standing>, string[]][] = [
     ['IMAGES', 'REST'],
   ],
   ['only a copy', { ladder: ladder([240], true), ready: new Set(['240p']), imagesDone: true }, []],
+  [
+    'the first sound comes with the pictures, others by themselves',
+    { ladder: ladder([1080], false, 2), imagesDone: true },
+    ['REST', 'AUDIO'],
+  ],
+  [
+    'its pictures came first',
+    { ladder: ladder([1080], false, 2), imagesDone: true, ready: new Set(['1080p', 'audio']) },
+    ['AUDIO'],
+  ],
   ['a long one', { durationSec: 3600 }, ['IMAGES', 'FIRST']],
   ['a long one of one rung', { durationSec: 36_000, ladder: ladder([240]) }, ['IMAGES', 'REST']],
   [

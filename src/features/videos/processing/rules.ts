@@ -12,12 +12,13 @@ export function topHeight(plan: Plan, mode: Mode): number {
 }
 
 /** What takes a transcode slot. */
-export const ENCODE_TASKS = ['FIRST', 'SPLIT', 'CHUNK', 'STITCH', 'REST'] as const;
+export const ENCODE_TASKS = ['FIRST', 'AUDIO', 'SPLIT', 'CHUNK', 'STITCH', 'REST'] as const;
 export type EncodeTask = (typeof ENCODE_TASKS)[number];
 
 /** Within a plan: first what makes a video playable or whole. */
 const TASK_PRIORITY: Readonly<Record<EncodeTask, number>> = {
   FIRST: 6,
+  AUDIO: 0,
   SPLIT: 4,
   STITCH: 4,
   CHUNK: 0,
@@ -68,15 +69,26 @@ export function nextSteps(standing: Standing): NextStep[] {
   const { ladder, ready, imagesDone } = standing;
   if (ladder.rungs.some((rung) => rung.isCopy && !ready.has(rung.name))) return [{ kind: 'PREPARE' }];
   const steps: NextStep[] = imagesDone ? [] : [{ kind: 'IMAGES' }];
-  if (ladder.rungs.every((rung) => ready.has(rung.name))) return steps;
   return [
     ...steps,
     ...encodeSteps(standing).map((step) => ({ kind: 'ENCODE' as const, chunk: null, ...step })),
   ];
 }
 
-function encodeSteps(standing: Standing): { task: EncodeTask; chunk?: number }[] {
-  const { mode, ladder, ready, chunks, durationSec } = standing;
+interface EncodeStep {
+  task: EncodeTask;
+  chunk?: number;
+}
+
+function encodeSteps(standing: Standing): EncodeStep[] {
+  const { ladder, ready } = standing;
+  const pictures = ladder.rungs.every((rung) => ready.has(rung.name)) ? [] : pictureSteps(standing);
+  // What is heard by default comes with the first pictures.
+  const isWhole = ladder.audio.slice(1).every(({ name }) => ready.has(name));
+  return isWhole ? pictures : [...pictures, { task: 'AUDIO' }];
+}
+
+function pictureSteps({ mode, ladder, ready, chunks, durationSec }: Standing): EncodeStep[] {
   const isPlayable = ladder.rungs.some((rung) => ready.has(rung.name));
   // The chunks have no sound: it is made with the first rung.
   if (!isPlayable && (mode !== 'WHOLE' || isLong(ladder, durationSec))) return [{ task: 'FIRST' }];

@@ -1,0 +1,123 @@
+import { canonicalLanguage, languageName } from '../../kernel/languages.ts';
+import type { AudioPlan, SourceAudio } from '../contract/index.ts';
+import { isReadSound } from '../ffmpeg/codecs.ts';
+import { hasSound, type ProbedStream, type TrackInput } from './ffprobe.ts';
+import type { Tools } from './run.ts';
+
+/** Sound that begins so near to the pictures can be copied; what an encoder puts first is not played. */
+const LATE_SEC = 0.03;
+const EARLY_SEC = 0.06;
+/** Channels of 5.1, for which there is a common layout. */
+const SURROUND = 6;
+
+/** Bits per second of AAC by its channels. */
+const BITRATES = [80_000, 128_000, 384_000] as const;
+
+const MAX_TITLE = 100;
+/** Words of programs that write files, not of people. */
+const NO_TITLE = /^(?:(?:sound|audio|stereo|surround) ?(?:handler|track)?|.*media handler|und)$/i;
+/** ISO 639-2 and BCP 47 for: not said, not one, none. */
+const NO_LANGUAGE = ['und', 'mul', 'mis', 'zxx'];
+
+export function isReadableAudio({ codec_type, codec_name, channels, sample_rate }: ProbedStream): boolean {
+  return (
+    codec_type === 'audio' && isReadSound(codec_name ?? '') && (channels ?? 0) > 0 && Number(sample_rate) > 0
+  );
+}
+
+/** The tracks that can be decoded: the default one, or else the first, before the others. */
+export async function heardTracks(
+  tools: Tools,
+  streams: readonly ProbedStream[],
+  input: Omit<TrackInput, 'streamIndex'>,
+): Promise<ProbedStream[]> {
+  const heard: ProbedStream[] = [];
+  for (const stream of streams) {
+    if (await hasSound(tools, { ...input, streamIndex: stream.index })) heard.push(stream);
+  }
+  return heard.toSorted((a, b) => defaultRank(a) - defaultRank(b));
+}
+
+function defaultRank({ disposition }: ProbedStream): number {
+  return disposition?.default === 1 ? 0 : 1;
+}
+
+/** @param offsetSec how much later than the pictures its first packet is; null when there is none. */
+export function describeAudio(track: ProbedStream, offsetSec: number | null): SourceAudio {
+  const channels = track.channels ?? 0;
+  const isAacLc = track.codec_name === 'aac' && track.profile === 'LC';
+  const isCommon = channels <= 2 || (channels === SURROUND && track.channel_layout === '5.1');
+  const isInStep = offsetSec !== null && offsetSec <= LATE_SEC && offsetSec >= -EARLY_SEC;
+  const { descriptions, visual_impaired: forBlind } = track.disposition ?? {};
+  return {
+    streamIndex: track.index,
+    codec: track.codec_name ?? '',
+    profile: track.profile ?? null,
+    channels,
+    sampleRate: Number(track.sample_rate),
+    bitrate: Number(track.bit_rate) || null,
+    canCopy: isAacLc && isCommon && isInStep,
+    language: languageOf(track),
+    title: titleOf(track),
+    isDescription: descriptions === 1 || forBlind === 1,
+  };
+}
+
+/** BCP 47, out of the tags of a track; null where they do not say. */
+export function languageOf({ tags }: ProbedStream): string | null {
+  const language = canonicalLanguage(tags?.language ?? '');
+  return language === null || NO_LANGUAGE.includes(language) ? null : language;
+}
+
+/** What people have called a track; null when nobody has. */
+export function titleOf({ tags }: ProbedStream): string | null {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to go.
+  const title = (tags?.title ?? '').replace(/[\s\x00-\x1f\x7f"]+/g, ' ').trim();
+  return title === '' || NO_TITLE.test(title) ? null : title.slice(0, MAX_TITLE);
+}
+
+/** Every track in stereo, and as 5.1 beside it where it has so many channels. */
+export function planAudio(tracks: readonly SourceAudio[]): AudioPlan[] {
+  const labels = labelsOf(tracks);
+  return tracks.flatMap((source, track) => {
+    const { streamIndex, language, isDescription, channels, canCopy, bitrate } = source;
+    const shared = { track, streamIndex, language, label: labels[track] ?? '', isDescription };
+    const name = track === 0 ? 'audio' : `audio-${track}`;
+    const rendition = (at: string, wanted: number): AudioPlan => {
+      const isCopy = canCopy && channels === wanted;
+      const target = targetBitrate(wanted);
+      return {
+        name: at,
+        ...shared,
+        isCopy,
+        channels: wanted,
+        bitrate: isCopy ? (bitrate ?? target) : target,
+      };
+    };
+    const stereo = rendition(name, Math.min(channels, 2));
+    return channels < SURROUND ? [stereo] : [stereo, rendition(`${name}-surround`, SURROUND)];
+  });
+}
+
+function targetBitrate(channels: number): number {
+  return BITRATES[channels === SURROUND ? 2 : channels === 2 ? 1 : 0];
+}
+
+/** What viewers choose by; in one video no two are the same. */
+function labelsOf(tracks: readonly SourceAudio[]): string[] {
+  const taken = new Set<string>();
+  return tracks.map(({ title, language, isDescription }, index) => {
+    const name = language === null ? null : languageName(language);
+    const plain = title ?? name ?? (index === 0 ? 'Main' : `Audio ${index + 1}`);
+    const label = isDescription && title === null ? `${plain} (audio description)` : plain;
+    return unique(label, taken);
+  });
+}
+
+/** The same, with a number where somebody has it already. */
+export function unique(label: string, taken: Set<string>): string {
+  let name = label;
+  for (let count = 2; taken.has(name); count += 1) name = `${label} ${count}`;
+  taken.add(name);
+  return name;
+}
