@@ -31,6 +31,11 @@ export function shapeOnce<R extends object, C, T extends object>(
   };
 }
 
+/** Was it made by `shapeOnce`, to last? */
+export function isLasting(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && texts.has(value);
+}
+
 /** The value as `write` writes it, which is remembered where the value lasts. */
 export function writeOnce<T extends object>(value: T, write: (value: T) => string): string {
   const known = texts.get(value);

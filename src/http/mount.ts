@@ -5,7 +5,7 @@ import { AppError } from '../kernel/errors.ts';
 import type { RequestContext, SessionKeeper, UploadedFile } from './context.ts';
 import { isCsvRows, sendCsv } from './csv.ts';
 import type { EventStreams, Tail } from './event-stream.ts';
-import { writeOnce } from './lasting.ts';
+import { isLasting, writeOnce } from './lasting.ts';
 import { named } from './named.ts';
 import { answerOnce, idempotencyKeyOf, JSON_TYPE } from './plugins/idempotency.ts';
 import { readUpload } from './plugins/upload.ts';
@@ -49,9 +49,10 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
         const result = isThere ? given.value : given;
         // With the first answer: to compile those of all routes takes as long as the rest of a start.
         write ??= reply.compileSerializationSchema(envelopeSchema(route));
+        writeRow ??= reply.compileSerializationSchema({ ...route.reply.schema });
+        if (isLasting(result)) return `{"success":true,"data":${writeOnce(result, writeRow)}}`;
         const answer = envelope(route, request, reply, result);
         if (route.reply.list !== true || !isPage(result) || result.beside !== undefined) return write(answer);
-        writeRow ??= reply.compileSerializationSchema({ ...route.reply.schema });
         return writeList(answer, result.items, { write, writeRow });
       };
       if (context.acceptsEvents) return openTail({ request, reply, route, ports, tail: await run(context) });

@@ -4,7 +4,7 @@ import { IdOf, Instant, Nullable, NullableObject } from '../../http/schema.ts';
 import type { HealthPointRow } from './health.repository.ts';
 import { POINT_MS } from './health.service.ts';
 import { HEALTH_WORDS } from './health-words.ts';
-import type { StreamRow } from './repository.ts';
+import type { ShownStream } from './lists.repository.ts';
 import { shownHealth } from './rules.ts';
 
 export const HEALTH_EXAMPLE = {
@@ -99,7 +99,7 @@ export function toHealthHour({
   stream,
   points,
 }: {
-  stream: StreamRow;
+  stream: ShownStream;
   points: readonly HealthPointRow[];
 }): Static<typeof StreamHealthHour> {
   const current = shownHealth(stream);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
-import type { Head } from '../../platform/db/versions.ts';
+import { type Head, server } from '../../platform/db/versions.ts';
 import type { StreamRow } from './repository.ts';
 
 export interface StreamFilter {
@@ -15,6 +15,7 @@ export interface StreamFilter {
 /** What partners are shown. Lists read no more: the driver's work grows with rows times columns. */
 const SHOWN = [
   'id',
+  'workspace_id',
   'title',
   'description',
   'visibility',
@@ -52,10 +53,14 @@ const SHOWN = [
 ] as const satisfies readonly (keyof StreamRow)[];
 
 export type ShownStream = Pick<StreamRow, (typeof SHOWN)[number]>;
-/** With the transaction that wrote the row: until another one does, it is the same. */
-export type ListedStream = ShownStream & Head;
+/** What is needed to show its key. */
+const KEYS = ['key_hash', 'key_encrypted'] as const satisfies readonly (keyof StreamRow)[];
 
-const version = sql<string>`xmin::text`.as('version');
+export type KeyedRow = Pick<StreamRow, (typeof KEYS)[number]>;
+/** With the transaction that wrote the row: until another one does, it is the same. */
+export type ListedStream = ShownStream & KeyedRow & Head;
+
+const version = sql<string>`xmin::text || ${server}`.as('version');
 
 export function listStreams(
   db: Db,
@@ -63,7 +68,7 @@ export function listStreams(
   filter: StreamFilter,
   page: PageRequest,
 ): Promise<ListedStream[]> {
-  return selectPage(db, workspaceId, filter, page).select(SHOWN).select(version).execute();
+  return selectPage(db, workspaceId, filter, page).select(SHOWN).select(KEYS).select(version).execute();
 }
 
 /** Which rows `listStreams` gives, and in which state. */
@@ -76,14 +81,21 @@ export function listStreamHeads(
   return selectPage(db, workspaceId, filter, page).select(['id', version]).execute();
 }
 
-/** Of any workspace: for ids that were listed in one. */
+/** Of any workspace: the caller compares. */
 export function findListedStreams(db: Db, ids: readonly string[]): Promise<ListedStream[]> {
+  return selectThese(db, ids).select(SHOWN).select(KEYS).select(version).execute();
+}
+
+/** In which state these rows are. */
+export function findStreamHeads(db: Db, ids: readonly string[]): Promise<Head[]> {
+  return selectThese(db, ids).select(['id', version]).execute();
+}
+
+function selectThese(db: Db, ids: readonly string[]) {
   return db
     .selectFrom('stream')
-    .select(SHOWN)
-    .select(version)
     .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
-    .execute();
+    .where('deleted_at', 'is', null);
 }
 
 function selectPage(db: Db, workspaceId: string, filter: StreamFilter, page: PageRequest) {

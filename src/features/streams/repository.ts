@@ -24,16 +24,6 @@ export function insertStream(tx: Tx, workspaceId: string, stream: Omit<NewStream
     .executeTakeFirstOrThrow();
 }
 
-/** Of any workspace: the caller compares. */
-export function findStreams(db: Db, ids: readonly string[]): Promise<StreamRow[]> {
-  return db
-    .selectFrom('stream')
-    .selectAll()
-    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
-    .where('deleted_at', 'is', null)
-    .execute();
-}
-
 export function lockStream(tx: Tx, workspaceId: string, id: string): Promise<StreamRow | undefined> {
   return tx
     .selectFrom('stream')

@@ -9,7 +9,7 @@ import type { CursorCodec } from '../../kernel/cursor.ts';
 import { isOpen, VISIBILITIES } from '../../kernel/visibility.ts';
 import { StreamHealthHour, toHealthHour } from './health.schemas.ts';
 import type { HealthSeries } from './health.service.ts';
-import type { ShownStream } from './lists.repository.ts';
+import type { ListedStream, ShownStream } from './lists.repository.ts';
 import {
   SimulateSignalIn,
   Stream,
@@ -49,7 +49,12 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
   const out = (caller: Caller, row: ShownStream, streamKey: string | null = null) =>
     toStream(row, { mode: caller.mode, links, streamKey });
   const lasts = (row: ShownStream) => !(row.has_signal || row.is_live) && isOpen(row.visibility);
-  const listed = shapeOnce(lasts, out, links.whipUrl);
+  const plain = shapeOnce(lasts, out, links.whipUrl);
+  const keyed = shapeOnce(
+    lasts,
+    (caller: Caller, row: ListedStream) => out(caller, row, streams.keyOf(row)),
+    links.whipUrl,
+  );
   const action = (
     name: 'start' | 'stop' | 'end',
     { summary, description }: { summary: string; description: string },
@@ -102,7 +107,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
         const list = new ListReader(cursors, `streams:${caller.workspaceId}`, query);
         const visibility = parseList('visibility', VISIBILITIES, query.visibility);
         const rows = await streams.list(caller.workspaceId, { ...query, visibility }, list.request);
-        return list.page(rows, (row) => listed(caller, row));
+        return list.page(rows, (row) => plain(caller, row));
       },
     }),
     defineRoute({
@@ -117,7 +122,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       reply: { status: 200, schema: Stream },
       async handler({ caller }, { params }) {
         const row = await streams.get(caller.workspaceId, params.id);
-        return out(caller, row, mayWrite(caller, 'streams:write') ? streams.keyOf(row) : null);
+        return mayWrite(caller, 'streams:write') ? keyed(caller, row) : plain(caller, row);
       },
     }),
     defineRoute({

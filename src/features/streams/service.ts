@@ -5,7 +5,6 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
-import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { createVersionedReader } from '../../platform/db/versions.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
@@ -79,8 +78,9 @@ export interface Streams {
   countLive(workspaceId: string): Promise<number>;
   /** As the plan counts: encoders that are connected, and bridges. */
   countEncoders(workspaceId: string): Promise<number>;
-  get(workspaceId: string, id: string): Promise<StreamRow>;
-  keyOf(row: StreamRow): string;
+  /** The same object for the same state of a row: it is not to be changed. */
+  get(workspaceId: string, id: string): Promise<lists.ListedStream>;
+  keyOf(row: lists.KeyedRow): string;
   update(workspaceId: string, id: string, input: StreamSettings): Promise<StreamRow>;
   /** Cuts the encoder off. @throws {AppError} CONFLICT while the stream is live. */
   remove(workspaceId: string, id: string): Promise<void>;
@@ -102,7 +102,7 @@ function mintKey(secrets: Secrets): { streamKey: string; key_hash: Buffer; key_e
 const KEY_CACHE = 2000;
 
 /** Stream keys in clear, by their hash: opening a cipher costs more than the rest of a read. */
-function createKeyCache(secrets: Secrets): (row: StreamRow) => string {
+function createKeyCache(secrets: Secrets): (row: lists.KeyedRow) => string {
   const known = new Map<string, string>();
   return (row) => {
     const hash = Buffer.from(row.key_hash).toString('latin1');
@@ -170,11 +170,13 @@ export function createStreams(deps: StreamDeps): Streams {
     bus.publish(STREAM_TOPIC, id);
     return result;
   };
-  const readStream = createBatchReader((ids) => repository.findStreams(db, ids));
-  const readListed = createVersionedReader((ids) => lists.findListedStreams(db, ids));
+  const reader = createVersionedReader({
+    heads: (ids) => lists.findStreamHeads(db, ids),
+    load: (ids) => lists.findListedStreams(db, ids),
+  });
   const keys = createKeyCache(secrets);
   const get = async (workspaceId: string, id: string) => {
-    const row = await readStream(id);
+    const row = await reader.row(id);
     if (row === undefined || row.workspace_id !== workspaceId) throw notFound();
     return row;
   };
@@ -196,7 +198,7 @@ export function createStreams(deps: StreamDeps): Streams {
     },
     async list(workspaceId, filter, page) {
       const heads = await lists.listStreamHeads(db, workspaceId, filter, page);
-      return (await readListed(heads)) ?? lists.listStreams(db, workspaceId, filter, page);
+      return (await reader.rows(heads)) ?? lists.listStreams(db, workspaceId, filter, page);
     },
     countLive: (workspaceId) => repository.countLive(db, workspaceId),
     countEncoders: (workspaceId) => countEncoders(db, workspaceId),

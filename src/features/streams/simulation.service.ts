@@ -5,7 +5,7 @@ import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { StreamRow } from './repository.ts';
+import type { ShownStream } from './lists.repository.ts';
 import { STREAM_TOPIC, type Streams } from './service.ts';
 import * as repository from './simulation.repository.ts';
 
@@ -15,7 +15,7 @@ export interface SignalSimulations {
    *
    * @throws {AppError} NOT_FOUND; CONFLICT for a disabled stream; QUOTA_EXCEEDED over two at once.
    */
-  set(workspaceId: string, streamId: string, wish: { on: boolean; seconds: number }): Promise<StreamRow>;
+  set(workspaceId: string, streamId: string, wish: { on: boolean; seconds: number }): Promise<ShownStream>;
   /** For the media plane. */
   readonly port: SimulationPort;
 }

@@ -6,7 +6,7 @@ import { IdParams } from '../../http/schema.ts';
 import { type Caller, holds } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { FollowOptions, StreamStates, StreamTails } from '../stream-tails/index.ts';
-import type { StreamRow } from './repository.ts';
+import type { ShownStream } from './lists.repository.ts';
 import { StreamStatus, StreamViewers } from './schemas.ts';
 import type { Streams } from './service.ts';
 import { statusOf } from './status.ts';
@@ -112,7 +112,7 @@ export function streamTailRoutes(deps: Deps): Route[] {
   ];
 }
 
-function tailOf(deps: Deps, row: StreamRow, show: Show): Tail {
+function tailOf(deps: Deps, row: ShownStream, show: Show): Tail {
   const { id, workspace_id: workspaceId, created_at: createdAt } = row;
   const snapshot = async () => {
     // Read again: it must not be older than what the tail begins with.
@@ -124,11 +124,11 @@ function tailOf(deps: Deps, row: StreamRow, show: Show): Tail {
   return (out) => deps.tails.follow(show.logs.includes('STATUS') ? { ...options, snapshot } : options, out);
 }
 
-function statusNow({ clock }: Pick<Deps, 'clock'>, row: StreamRow) {
+function statusNow({ clock }: Pick<Deps, 'clock'>, row: ShownStream) {
   return { ...statusOf(row), changed: [], at: clock.now().toISOString() };
 }
 
-async function viewersNow({ states, clock }: Pick<Deps, 'states' | 'clock'>, { id }: StreamRow) {
+async function viewersNow({ states, clock }: Pick<Deps, 'states' | 'clock'>, { id }: ShownStream) {
   const { viewers = { current: 0, peak: 0, unique: 0 } } = (await states([id])).get(id) ?? {};
   return { streamId: id, ...viewers, at: clock.now().toISOString() };
 }

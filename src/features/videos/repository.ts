@@ -12,7 +12,7 @@ import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
 import type { VideoRenditionTable, VideoTable } from '../../platform/db/tables.generated.ts';
-import type { Head } from '../../platform/db/versions.ts';
+import { type Head, server } from '../../platform/db/versions.ts';
 
 export type VideoRow = Selectable<VideoTable>;
 export type RenditionRow = Selectable<VideoRenditionTable>;
@@ -115,7 +115,7 @@ const SHOWN = [
  */
 const version = sql<string>`concat(video.xmin::text,
   (select string_agg('.' || r.xmin::text, '') from video_rendition r where r.video_id = video.id), '/',
-  (select string_agg('.' || c.xmin::text, '') from video_caption c where c.video_id = video.id))`.as(
+  (select string_agg('.' || c.xmin::text, '') from video_caption c where c.video_id = video.id), ${server})`.as(
   'version',
 );
 
@@ -154,23 +154,21 @@ function selectShown(db: Db) {
 
 /** Of any workspace: the caller compares. */
 export function findVideos(db: Db, ids: readonly string[]) {
-  return selectShown(db)
-    .where((eb) => eb('video.id', '=', eb.fn.any(eb.val(ids))))
-    .where('video.deleted_at', 'is', null)
-    .execute();
+  return selectShown(db).select(version).where(areThese(ids)).execute();
 }
 
-/** The same with their versions, for ids that were listed in a workspace. */
-export function findListedVideos(db: Db, ids: readonly string[]): Promise<ListedVideo[]> {
-  return selectShown(db)
-    .select(version)
-    .where((eb) => eb('video.id', '=', eb.fn.any(eb.val(ids))))
-    .execute();
+/** In which state these rows are, with what is shown of them. */
+export function findVideoHeads(db: Db, ids: readonly string[]): Promise<Head[]> {
+  return db.selectFrom('video').select(['video.id', version]).where(areThese(ids)).execute();
 }
 
+function areThese(ids: readonly string[]): RawBuilder<SqlBool> {
+  return sql`video.id = any(${ids}) and video.deleted_at is null`;
+}
+
+type ListedVideo = Awaited<ReturnType<typeof findVideos>>[number];
 /** A video with its rungs, highest first, whether they can be played yet or not, and its captions. */
-export type ShownVideo = Awaited<ReturnType<typeof findVideos>>[number];
-type ListedVideo = ShownVideo & Head;
+export type ShownVideo = Omit<ListedVideo, keyof Head> & Pick<VideoRow, 'id'>;
 
 /** The row as partners are shown it, inside the transaction that has changed it. */
 export async function showVideo(tx: Tx, id: string): Promise<ShownVideo> {

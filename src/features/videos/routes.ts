@@ -29,7 +29,7 @@ interface Deps {
 /** `/videos` and what is done with one (docs/api/videos.md). */
 export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
   const out = (caller: Caller, row: ShownVideo) => toVideo(row, { mode: caller.mode, links });
-  const listed = shapeOnce(({ visibility }) => isOpen(visibility), out);
+  const shown = shapeOnce(({ visibility }) => isOpen(visibility), out);
   const NewVideo = named(
     'NewVideo',
     Type.Object({
@@ -77,7 +77,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
         const status = parseList('status', VALUES.video.status, query.status);
         const visibility = parseList('visibility', VISIBILITIES, query.visibility);
         const rows = await videos.list(caller.workspaceId, { ...query, status, visibility }, list.request);
-        return list.page(rows, (row) => listed(caller, row));
+        return list.page(rows, (row) => shown(caller, row));
       },
     }),
     defineRoute({
@@ -89,7 +89,8 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       summary: 'Get a video',
       description:
         'With its state, its renditions, captions and chapters. `playbackUrl` is there as soon as one rendition can be played.',
-      handler: async ({ caller }, { params }) => out(caller, await videos.get(caller.workspaceId, params.id)),
+      handler: async ({ caller }, { params }) =>
+        shown(caller, await videos.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
       ...writes('videos:write'),

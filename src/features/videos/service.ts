@@ -4,7 +4,6 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
-import { createBatchReader } from '../../platform/db/batch.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Chapter } from '../../platform/db/json-columns.ts';
 import { createVersionedReader } from '../../platform/db/versions.ts';
@@ -83,6 +82,7 @@ export interface Videos {
   create(workspaceId: string, input: NewVideoInput): Promise<{ video: ShownVideo; upload: object }>;
   /** The same object for the same state of a row: it is not to be changed. */
   list(workspaceId: string, filter: VideoFilter, page: PageRequest): Promise<ShownVideo[]>;
+  /** The same object for the same state of a row: it is not to be changed. */
   get(workspaceId: string, id: string): Promise<ShownVideo>;
   update(workspaceId: string, id: string, input: VideoSettings): Promise<ShownVideo>;
   /** It answers NOT_FOUND from here on; its files go after 30 days. */
@@ -98,11 +98,13 @@ export interface Videos {
 
 export function createVideos(deps: VideoDeps): Videos {
   const { db, events, bus, clock } = deps;
-  const readVideo = createBatchReader((ids) => repository.findVideos(db, ids));
-  const readListed = createVersionedReader((ids) => repository.findListedVideos(db, ids));
+  const reader = createVersionedReader({
+    heads: (ids) => repository.findVideoHeads(db, ids),
+    load: (ids) => repository.findVideos(db, ids),
+  });
   const locked = showing(createLockVideo(deps));
   const get = async (workspaceId: string, id: string) => {
-    const row = await readVideo(id);
+    const row = await reader.row(id);
     if (row === undefined || row.workspace_id !== workspaceId) throw notFound();
     return row;
   };
@@ -111,7 +113,7 @@ export function createVideos(deps: VideoDeps): Videos {
     create: (workspaceId, input) => create(deps, workspaceId, input),
     async list(workspaceId, filter, page) {
       const heads = await repository.listVideoHeads(db, workspaceId, filter, page);
-      return (await readListed(heads)) ?? repository.listVideos(db, workspaceId, filter, page);
+      return (await reader.rows(heads)) ?? repository.listVideos(db, workspaceId, filter, page);
     },
     update: (workspaceId, id, input) =>
       locked(workspaceId, id, async (tx, row, append) => {

@@ -63,40 +63,91 @@ async function apply({ of, statements, isKept }: { of: number; statements: strin
 const withoutKey = (row: unknown) =>
   JSON.stringify(row, (name, value) => (name === 'streamKey' ? null : value));
 
-/** Each row of the list is what its own endpoint answers, which reads it anew, and no other row is there. */
-async function assertFresh(path: string, ids: readonly string[]): Promise<void> {
-  const listed = (await app.request('GET', `${path}?limit=3`, { key })).assertOk(200);
-  const rows: string[] = [];
-  for (const id of ids.toReversed()) {
-    const answer = await app.request('GET', `${path}/${id}`, { key });
-    if (answer.status !== 404) rows.push(withoutKey(answer.assertOk(200).at('data')));
-  }
-  assert.deepEqual(listed.list('data').map(withoutKey), rows);
+interface Shown {
+  id: string;
+  /** Null: 404. */
+  text: string | null;
 }
 
-test('a list shows each row as it is, whatever was changed since the list before', async () => {
+async function readAll(path: string, ids: readonly string[]): Promise<Shown[]> {
+  const rows: Shown[] = [];
+  for (const id of ids.toReversed()) {
+    const answer = await app.request('GET', `${path}/${id}`, { key });
+    rows.push({ id, text: answer.status === 404 ? null : JSON.stringify(answer.assertOk(200).at('data')) });
+  }
+  return rows;
+}
+
+/** Each row, by itself and in the list, is what it is when it is read anew: after it was written without a change. */
+async function assertFresh(table: 'video' | 'stream', ids: readonly string[]): Promise<void> {
+  const path = `/${table}s`;
+  const listed = (await app.request('GET', `${path}?limit=3`, { key })).assertOk(200);
+  const single = await readAll(path, ids);
+  await app.container.sql`update ${app.container.sql(table)} set title = title`;
+  const fresh = await readAll(path, ids);
+  assert.deepEqual(single, fresh);
+  const there = fresh.flatMap(({ text }) => (text === null ? [] : [withoutKey(JSON.parse(text))]));
+  assert.deepEqual(listed.list('data').map(withoutKey), there);
+}
+
+test('a row is shown as it is, by itself and in lists, whatever was changed since it was read before', async () => {
   const property = fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 8 }), async (changes) => {
     for (const one of changes) {
       await apply(one);
-      await assertFresh('/videos', videos);
-      await assertFresh('/streams', streams);
+      await assertFresh('video', videos);
+      await assertFresh('stream', streams);
     }
   });
   await fc.assert(property, { numRuns: 15 });
 });
 
-test('a row that changes between the two reads is not shown in a state of neither', async () => {
+/** Rows that say how they were read. */
+function tableOf(states: Map<string, string>) {
+  const asked: string[] = [];
+  const rowsOf = (ids: readonly string[]) =>
+    ids.flatMap((id) => {
+      const version = states.get(id);
+      return version === undefined ? [] : [{ id, version }];
+    });
+  const read = (how: string) => (ids: string[]) => {
+    asked.push(`${how} ${ids.join(' ')}`);
+    return Promise.resolve(rowsOf(ids));
+  };
+  return { asked, reader: createVersionedReader({ heads: read('heads'), load: read('rows') }) };
+}
+
+test('a row that changes between the two reads of a list is not shown in a state of neither', async () => {
   const states = new Map([['a', '1']]);
-  const read = createVersionedReader((ids) =>
-    Promise.resolve(
-      ids.map((id) => ({ id, version: states.get(id) ?? '' })).filter((row) => row.version !== ''),
-    ),
-  );
-  const first = await read([{ id: 'a', version: '1' }]);
+  const { reader } = tableOf(states);
+  const first = await reader.rows([{ id: 'a', version: '1' }]);
   assert.deepEqual(first, [{ id: 'a', version: '1' }]);
-  assert.equal((await read([{ id: 'a', version: '1' }]))?.[0], first?.[0]);
+  assert.equal((await reader.rows([{ id: 'a', version: '1' }]))?.[0], first?.[0]);
   states.set('a', '3');
-  assert.equal(await read([{ id: 'a', version: '2' }]), null);
+  assert.equal(await reader.rows([{ id: 'a', version: '2' }]), null);
   states.delete('a');
-  assert.equal(await read([{ id: 'a', version: '4' }]), null);
+  assert.equal(await reader.rows([{ id: 'a', version: '4' }]), null);
+});
+
+test('one row is read whole when it is not known or has changed, and only asked for its state when it has not', async () => {
+  const states = new Map([
+    ['a', '1'],
+    ['b', '1'],
+  ]);
+  const { reader, asked } = tableOf(states);
+  const all = () => Promise.all(['a', 'b', 'c'].map((id) => reader.row(id)));
+  const [first] = await all();
+  assert.deepEqual(asked.splice(0), ['rows a b c']);
+  assert.equal((await all())[0], first);
+  assert.deepEqual(asked.splice(0), ['heads a b', 'rows c']);
+  states.set('b', '2').set('c', '1');
+  assert.deepEqual(await all(), [
+    { id: 'a', version: '1' },
+    { id: 'b', version: '2' },
+    { id: 'c', version: '1' },
+  ]);
+  assert.deepEqual(asked.splice(0), ['heads a b', 'rows c', 'rows b']);
+  states.delete('a');
+  assert.equal((await all())[0], undefined);
+  assert.equal((await all())[0], undefined);
+  assert.deepEqual(asked.splice(0), ['heads a b c', 'rows a', 'heads b c', 'rows a']);
 });
