@@ -126,8 +126,21 @@ const choose = (page: Page, menu: string, item: string) =>
     })()`,
   );
 
-test('a viewer plays, seeks, sees the storyboard and captions, changes the quality, and is counted', async () => {
-  const id = await addVideo(app.container, account, files, { chapters: JSON.stringify(CHAPTERS) });
+/** The same with a second language, and surround of the first. */
+function withLanguages({ renditions, ...rest }: VideoFixture): VideoFixture {
+  const english = { track: 0, label: 'English', language: 'en' };
+  const stereo = renditions.filter(({ kind }) => kind === 'AUDIO');
+  const sounds = stereo.flatMap((one) => [
+    { ...one, sound: { ...english, channels: 2 } },
+    { ...one, name: 'audio-surround', bitrate: 384_000, sound: { ...english, channels: 6 } },
+    { ...one, name: 'audio-1', sound: { track: 1, label: 'Ton: Deutsch', language: 'de', channels: 2 } },
+  ]);
+  return { ...rest, renditions: [...renditions.filter(({ kind }) => kind === 'VIDEO'), ...sounds] };
+}
+
+test('a viewer plays, seeks, sees the storyboard and captions, changes quality and language, and is counted', async () => {
+  const chapters = JSON.stringify(CHAPTERS);
+  const id = await addVideo(app.container, account, withLanguages(files), { chapters });
   await addCaption(app.container, account, id);
   await withPage(
     `${app.url}/watch/${id}`,
@@ -159,6 +172,22 @@ test('a viewer plays, seeks, sees the storyboard and captions, changes the quali
         { timeoutMs: 8000, message: 'the caption' },
       );
 
+      const german = page.waitForRequest((request) => request.url().includes('/audio-1/s_'));
+      await choose(page, 'media-audio-track-menu', 'Ton: Deutsch');
+      await german;
+      assert.deepEqual(
+        await page.evaluate(
+          '[...document.querySelector("video").audioTracks].map((one) => [one.language, one.enabled])',
+        ),
+        [
+          ['en', false],
+          ['de', true],
+        ],
+      );
+      await plays(page);
+
+      const qualities = page.locator('media-rendition-menu media-chrome-menu-item');
+      assert.equal(await qualities.count(), 3, 'surround is no quality, and there is Auto');
       await choose(page, 'media-rendition-menu', '180p');
       await page.evaluate('document.querySelector("marquee-player").seek(1)');
       await until(async () => (await heightOf(page)) === 180, { timeoutMs: 10_000, message: '180 lines' });

@@ -21,6 +21,8 @@ export interface RenditionFixture {
   codecs: string;
   bitrate: number;
   files: ReadonlyMap<string, Buffer>;
+  /** Of audio; the only one, in stereo, unless given. */
+  sound?: { track: number; label: string; channels: number; language?: string };
 }
 
 export interface VideoFixture {
@@ -53,13 +55,13 @@ export async function addVideo(
     ...columns,
   });
   const base = `w/${account.live}/v/${id}`;
-  for (const { name, kind, width, height, codecs, bitrate, files } of renditions) {
+  for (const { name, kind, width, height, codecs, bitrate, files, sound } of renditions) {
     const row = { video_id: id, revision: 0, name, kind, width, height, codecs, folder: FOLDER };
-    const sound = kind === 'AUDIO' ? { track: 0, label: 'Main', channels: 2 } : {};
+    const heard = kind === 'AUDIO' ? { track: 0, label: 'Main', channels: 2, ...sound } : {};
     const rates = { frame_rate: 10, average_bitrate: bitrate, peak_bitrate: bitrate * 1.2 };
     await db
       .insertInto('video_rendition')
-      .values({ ...row, ...sound, ...rates, status: 'READY' })
+      .values({ ...row, ...heard, ...rates, status: 'READY' })
       .execute();
     for (const [file, bytes] of files) {
       await store.put(`${base}/${FOLDER}/${name}/${file}`, bytes, 'application/octet-stream');

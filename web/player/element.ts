@@ -1,4 +1,5 @@
 import './player.css';
+import { AudioTrackList } from './audio-tracks.ts';
 import { type Beacons, createBeacons } from './beacons.ts';
 import { listenToKeys } from './keys.ts';
 import { followLive } from './live-bar.ts';
@@ -62,6 +63,7 @@ export class MarqueePlayer extends HTMLElement {
   #leavePlan: (() => void) | null = null;
   #withdrawRecording: (() => void) | null = null;
   readonly #renditions = new RenditionList();
+  readonly #audioTracks = new AudioTrackList();
 
   get phase(): Phase {
     return this.#phase;
@@ -136,6 +138,10 @@ export class MarqueePlayer extends HTMLElement {
     const facts = () => this.#engine?.facts() ?? null;
     // media-chrome looks for it there, and before the controls are defined.
     Object.defineProperty(video, 'videoRenditions', { value: this.#renditions });
+    // A browser that plays HLS by itself has its own.
+    if ('MediaSource' in window || 'ManagedMediaSource' in window) {
+      Object.defineProperty(video, 'audioTracks', { value: this.#audioTracks });
+    }
     const hasPicture = () => this.#phase === 'live' || this.#phase === 'interrupted';
     this.#reach = createReach({ view, isBroadcast, hasPicture, facts, open: openPanel });
     openByMenu(this.#reach);
@@ -193,7 +199,8 @@ export class MarqueePlayer extends HTMLElement {
     if (hls.canUseHls()) {
       this.#tell(view.video, true);
       const options = { startSec, isEager: this.#wantsPlay };
-      const listener = { report: told, renditions: this.#renditions, onViewers: this.#onViewers };
+      const choices = { renditions: this.#renditions, audioTracks: this.#audioTracks };
+      const listener = { report: told, ...choices, onViewers: this.#onViewers };
       return this.#use(hls.attachHls(view.video, this.#src, listener, isVideo ? options : null));
     }
     const native = await import('./native-engine.ts');

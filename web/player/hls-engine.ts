@@ -1,4 +1,5 @@
-import Hls, { type ErrorData, ErrorDetails, ErrorTypes, Events, type HlsConfig } from 'hls.js';
+import Hls, { type ErrorData, ErrorDetails, ErrorTypes, Events, type HlsConfig, type Level } from 'hls.js';
+import { type AudioTrackList, writeLabel } from './audio-tracks.ts';
 import type { Engine, EngineEvent, EngineFacts } from './playback.ts';
 import { watchProgress } from './progress.ts';
 import type { RenditionList } from './renditions.ts';
@@ -29,6 +30,8 @@ export interface Told {
   report(event: EngineEvent): void;
   /** The choice of quality. */
   renditions: RenditionList;
+  /** The choice of sound. */
+  audioTracks: AudioTrackList;
   onViewers(count: number): void;
 }
 
@@ -62,7 +65,7 @@ export function canUseHls(): boolean {
 export function attachHls(
   video: HTMLVideoElement,
   src: string,
-  { report, renditions, onViewers }: Told,
+  { report, renditions, audioTracks, onViewers }: Told,
   options: VideoOptions | null,
 ): Engine {
   const hls = new Hls(options === null ? broadcastConfig : videoConfig(options));
@@ -97,6 +100,7 @@ export function attachHls(
   const unwatch = watchProgress(video, report);
   const undo = [
     offerQualities(hls, renditions),
+    offerSounds(hls, audioTracks),
     options === null ? followBroadcast(hls, video, onViewers) : waitForViewer(hls, video, options, tell),
   ];
   hls.loadSource(src);
@@ -164,16 +168,54 @@ function videoConfig({ startSec, isEager }: VideoOptions): Partial<HlsConfig> {
 
 /** @returns what ends it. */
 function offerQualities(hls: Hls, renditions: RenditionList): () => void {
-  hls.on(Events.MANIFEST_PARSED, (_event, { levels }) => {
+  hls.on(Events.MANIFEST_PARSED, () => {
+    leaveSurroundOut(hls);
     renditions.onSelect = (index) => {
       hls.nextLevel = index;
     };
     renditions.replace(
-      levels.map(({ width, height, bitrate }, index) => ({ id: String(index), width, height, bitrate })),
+      hls.levels.map(({ width, height, bitrate }, index) => ({ id: String(index), width, height, bitrate })),
     );
   });
   return () => {
     renditions.onSelect = () => {};
+  };
+}
+
+/** What a master calls the group of audio that needs more than two speakers. */
+const SURROUND = 'surround';
+
+/**
+ * The same pictures with more sound would be qualities of their own, between which the bandwidth decides: a browser mixes
+ * it down to two speakers mostly, so it takes the stereo.
+ */
+function leaveSurroundOut(hls: Hls): void {
+  const isSurround = ({ audioGroups }: Level) => audioGroups?.every((group) => group === SURROUND) === true;
+  if (hls.levels.every(isSurround)) return;
+  const first = hls.levels[hls.firstLevel];
+  for (let index = hls.levels.length - 1; index >= 0; index -= 1) {
+    const level = hls.levels[index];
+    if (level !== undefined && isSurround(level)) hls.removeLevel(index);
+  }
+  // It is kept as a place in the list.
+  if (first !== undefined) hls.firstLevel = Math.max(0, hls.levels.indexOf(first));
+}
+
+/** @returns what ends it. */
+function offerSounds(hls: Hls, audioTracks: AudioTrackList): () => void {
+  audioTracks.onSelect = (index) => {
+    hls.audioTrack = index;
+  };
+  hls.on(Events.AUDIO_TRACKS_UPDATED, (_event, { audioTracks: tracks }) => {
+    const items = tracks.map(({ name, lang = '', characteristics = '' }) => {
+      const kind = characteristics.includes('describes-video') ? 'main-desc' : 'main';
+      return { kind, label: writeLabel(name), language: lang };
+    });
+    audioTracks.replace(items, hls.audioTrack);
+  });
+  hls.on(Events.AUDIO_TRACK_SWITCHING, () => audioTracks.show(hls.audioTrack));
+  return () => {
+    audioTracks.onSelect = () => {};
   };
 }
 

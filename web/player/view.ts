@@ -24,6 +24,7 @@ const SUBMENU = (name: string, menu: string) => `
 const SETTINGS = (speed: string) => `
   <media-settings-menu hidden anchor="auto">${speed}
     ${SUBMENU('Quality', 'media-rendition-menu')}
+    ${SUBMENU('Audio', 'media-audio-track-menu')}
     ${SUBMENU('Captions', 'media-captions-menu')}
     <media-settings-menu-item data-opens="stats">Statistics<span slot="suffix"></span></media-settings-menu-item>
     <media-settings-menu-item data-opens="keys">Keys<span slot="suffix"></span></media-settings-menu-item>
