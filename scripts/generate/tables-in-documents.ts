@@ -30,6 +30,7 @@ const inBytes = (bytes: number) => (bytes < 1024 * GB ? `${bytes / GB} GB` : `${
 
 /** Every limit has its row: a new one does not compile without. */
 const LIMITS: Readonly<Record<keyof PlanLimits, [label: string, show: (plan: PlanLimits) => string]>> = {
+  furtherCodecs: ['HEVC and AV1 beside H.264', ({ furtherCodecs }) => (furtherCodecs ? 'yes' : 'no')],
   maxUploadHeight: ['Top rendition of a video', (plan) => `${plan.maxUploadHeight}p`],
   maxLiveHeight: ['Live resolution', (plan) => `${plan.maxLiveHeight}p`],
   maxLiveKbps: ['Live bitrate', (plan) => `${plan.maxLiveKbps / 1000} Mbit/s`],

@@ -8,6 +8,8 @@ export interface PlanLimits {
   maxLiveKbps: number;
   /** The top rung of an uploaded video; a higher one is scaled down. */
   maxUploadHeight: number;
+  /** Renditions in HEVC and AV1 as well, where the operator wants them (`VIDEO_CODECS`). */
+  furtherCodecs: boolean;
   concurrentStreams: number;
   /** Encoders that are connected at once, on air or not: each is a packager. */
   encoders: number;
@@ -39,6 +41,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     maxLiveHeight: 720,
     maxLiveKbps: 15_000,
     maxUploadHeight: 720,
+    furtherCodecs: false,
     concurrentStreams: 1,
     encoders: 2,
     storageBytes: 10 * GB,
@@ -57,6 +60,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     maxLiveHeight: 1080,
     maxLiveKbps: 30_000,
     maxUploadHeight: 1080,
+    furtherCodecs: true,
     concurrentStreams: 2,
     encoders: 4,
     storageBytes: 200 * GB,
@@ -75,6 +79,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     maxLiveHeight: 1440,
     maxLiveKbps: 60_000,
     maxUploadHeight: 2160,
+    furtherCodecs: true,
     concurrentStreams: 5,
     encoders: 10,
     storageBytes: 2 * 1024 * GB,
@@ -93,6 +98,7 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
     maxLiveHeight: 2160,
     maxLiveKbps: 120_000,
     maxUploadHeight: 4320,
+    furtherCodecs: true,
     concurrentStreams: 20,
     encoders: 40,
     storageBytes: 20 * 1024 * GB,

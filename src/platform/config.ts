@@ -32,6 +32,7 @@ import {
 import { MONEY_KEYS, type MoneyConfig, type MoneyKeys, readMoney } from './config-money.ts';
 import { PEOPLE_KEYS, type PeopleConfig, type PeopleKeys, readPeople } from './config-people.ts';
 import { ROOM_KEYS, type RoomConfig, type RoomKeys, readRooms } from './config-rooms.ts';
+import { readVideo, VIDEO_KEYS } from './config-video.ts';
 import { readWebhooks, WEBHOOK_KEYS } from './config-webhooks.ts';
 import type { DiskReserve } from './disk.ts';
 
@@ -151,6 +152,7 @@ export const KEYS = {
     'Refuse to start where ffmpeg cannot be shut into a sandbox. See `docs/guides/operating.md`.',
     false,
   ),
+  ...VIDEO_KEYS,
   TRANSCODE_CONCURRENCY: {
     ...integer(
       'Videos that a worker encodes at once; 0 leaves all processing to other workers. Default: half of the cores.',
@@ -327,6 +329,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     TRANSCODE_CONCURRENCY:
       read(environment, 'TRANSCODE_CONCURRENCY', KEYS.TRANSCODE_CONCURRENCY) ??
       Math.max(1, Math.floor(availableParallelism() / 2)),
+    ...readVideo(find),
     VIDEO_CHUNK_MIN_SEC: get('VIDEO_CHUNK_MIN_SEC', KEYS.VIDEO_CHUNK_MIN_SEC),
     ACCEL_REDIRECT_PREFIX: read(environment, 'ACCEL_REDIRECT_PREFIX', KEYS.ACCEL_REDIRECT_PREFIX),
     ...readRooms(find, { dataDir, publicUrl }),

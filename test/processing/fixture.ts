@@ -17,6 +17,7 @@ import * as transitions from '../../src/features/videos/transitions.ts';
 import { type JobWorkers, startJobWorkers } from '../../src/jobs/worker.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { Plan } from '../../src/kernel/plans.ts';
+import type { VideoCodec } from '../../src/kernel/video-codecs.ts';
 import type {
   AudioPlan,
   RenditionFiles,
@@ -40,6 +41,8 @@ export interface FakeTranscoder extends Transcoder {
   source: SourceInfo;
   /** The functions in the order of their calls, with the rungs where there are some: `encode 720p 360p`. */
   calls: string[];
+  /** Codecs that this machine makes beside H.264. */
+  further: VideoCodec[];
   /** What `plan` says of the sound: one in stereo. */
   audio: AudioPlan[];
   /** The heights that `plan` was asked for. */
@@ -67,7 +70,7 @@ function fakeSource(): SourceInfo {
       rotation: 0,
       frameRate: 30,
       isVariableFrameRate: false,
-      isHdr: false,
+      range: 'SDR',
       isInterlaced: false,
       bitrate: 800,
     },
@@ -90,6 +93,7 @@ async function rendition(outDir: string, plan: RungPlan | AudioPlan): Promise<Re
     height: rung?.height ?? null,
     frameRate: rung?.frameRate ?? null,
     codecs: rung === null ? 'mp4a.40.2' : 'avc1.640028',
+    videoRange: 'SDR',
     averageBitrate: 1000,
     peakBitrate: 1200,
     sizeBytes: 30,
@@ -125,24 +129,29 @@ function fakeTranscoder(): FakeTranscoder {
     source,
     audio: [audioPlan({})],
     calls,
+    further: [],
     tops,
     before: {},
     async probe(_input, signal) {
       await call('probe', signal);
       return source;
     },
-    plan(_source, maxHeight) {
+    plan(_source, maxHeight, codecs = []) {
       tops.push(maxHeight);
       const { height, frameRate } = source.video;
       const rungs = HEIGHTS.filter((lines) => lines <= Math.min(height, maxHeight)).map((lines, i) => ({
         name: `${lines}p`,
+        codec: 'H264' as const,
         width: Math.round((lines * 8) / 9) * 2,
         height: lines,
         frameRate,
         bitrate: lines * 2000,
         isCopy: i === 0 && lines === height && source.copyRefusal === null,
       }));
-      return { rungs, audio: fake.audio };
+      const further = codecs.flatMap((codec) =>
+        rungs.map((rung) => ({ ...rung, codec, name: `${rung.name}-${codec.toLowerCase()}`, isCopy: false })),
+      );
+      return { rungs, further, audio: fake.audio };
     },
     async copyTop(run) {
       await call('copyTop', run.signal, [run.rung]);
@@ -240,6 +249,7 @@ export async function openProcessing(options: Options = {}) {
     },
     scratchDir,
     chunkMinSec: options.chunkMinSec ?? 600,
+    furtherCodecs: async () => transcoder.further,
     checkTools: async () => {},
     onPlayable: [async (_tx, _append, video) => void playable.push(video.id)],
   });

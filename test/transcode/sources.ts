@@ -34,6 +34,19 @@ export function testGuard(): Promise<Guard> {
   return guard;
 }
 
+/** The same, but that its programs do not make way for what else the machine does. */
+export async function promptGuard(): Promise<Guard> {
+  const known = await testGuard();
+  return {
+    weakness: known.weakness,
+    async start(...asked) {
+      const launch = await known.start(...asked);
+      const { command } = launch;
+      return { ...launch, command: command[0] === 'nice' ? command.slice(3) : command };
+    },
+  };
+}
+
 export function testTranscoder(options: Partial<Parameters<typeof createTranscoder>[0]> = {}): Transcoder {
   const log = createLogger('silent');
   const tools = { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', guard: testGuard, threads: 1, log };
@@ -81,7 +94,7 @@ export function sourceInfo(
       rotation: 0,
       frameRate: 30,
       isVariableFrameRate: false,
-      isHdr: false,
+      range: 'SDR',
       isInterlaced: false,
       bitrate: 5_000_000,
       ...video,

@@ -25,6 +25,7 @@ export function playableSnapshot(changes: Partial<VideoSnapshot> = {}): VideoSna
         width: 640,
         height: 360,
         frameRate: 25,
+        videoRange: 'SDR',
       },
     ],
     audio: [],

@@ -219,8 +219,8 @@ describe('GET, PATCH and DELETE /videos/{id}', () => {
     assert.equal(video.at('data.playbackUrl'), `http://marquee.test/v/${id}/master.m3u8`);
     assert.equal(video.at('data.thumbnailUrl'), `http://marquee.test/v/${id}/r0a1/img/poster.jpg`);
     assert.deepEqual(video.at('data.renditions'), [
-      { name: '1080p', width: 1920, height: 1080, bitrate: 3_240_000, frameRate: 30 },
-      { name: '360p', width: 640, height: 360, bitrate: 1_080_000, frameRate: 30 },
+      { name: '1080p', codec: 'H264', width: 1920, height: 1080, bitrate: 3_240_000, frameRate: 30 },
+      { name: '360p', codec: 'H264', width: 640, height: 360, bitrate: 1_080_000, frameRate: 30 },
     ]);
   });
 

@@ -56,3 +56,15 @@ export async function emitUpdated(tx: Tx, append: AppendEvent, before: VideoRow,
   const data = { videoId: after.id, ...described(after), changes, sequence };
   await append(videoUpdated, after.workspace_id, data);
 }
+
+/** Other codecs have come to a video that is READY. */
+export async function emitRenditions(
+  tx: Tx,
+  append: AppendEvent,
+  row: VideoRow,
+  renditions: { from: readonly string[]; to: readonly string[] },
+): Promise<void> {
+  const sequence = await nextSequence(tx, 'video', row.id);
+  const data = { videoId: row.id, ...described(row), changes: { renditions }, sequence };
+  await append(videoUpdated, row.workspace_id, data);
+}

@@ -129,6 +129,7 @@ function selectShown(db: Db) {
           .selectFrom('video_rendition as r')
           .select([
             'r.name',
+            'r.codec',
             'r.width',
             'r.height',
             'r.average_bitrate',

@@ -118,12 +118,13 @@ const Rendition = named(
   'Rendition',
   Type.Object({
     name: Type.String({ examples: ['1080p'] }),
+    codec: OneOf(VALUES.video_rendition.codec),
     width: Type.Integer(),
     height: Type.Integer(),
     bitrate: Type.Integer({ description: 'Bits per second, on average.' }),
     frameRate: Type.Number(),
   }),
-  { name: '1080p', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 },
+  { name: '1080p', codec: 'H264', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 },
 );
 
 const PendingRendition = named(
@@ -185,7 +186,10 @@ export const Video = named(
       Type.String({ description: 'The HLS master playlist, as soon as one rendition can be played.' }),
     ),
     embedUrl: Nullable(Type.String()),
-    renditions: Type.Array(Rendition, { description: 'Those that can be played, highest first.' }),
+    renditions: Type.Array(Rendition, {
+      description:
+        'Those that can be played, highest first; those in other codecs than H264 come after READY.',
+    }),
     pendingRenditions: Type.Array(PendingRendition, { description: 'Those being made, highest first.' }),
     captions: Type.Array(Caption),
     chapters: Type.Array(Chapter),
@@ -226,7 +230,9 @@ export const Video = named(
     storyboardUrl: null,
     playbackUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',
     embedUrl: 'https://video.example.com/embed/vid_01kafe3n4pfx2v9yq6m8d7t5zr',
-    renditions: [{ name: '1080p', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 }],
+    renditions: [
+      { name: '1080p', codec: 'H264', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 },
+    ],
     pendingRenditions: [],
     captions: [],
     chapters: [],
@@ -263,8 +269,11 @@ function sizeOf({ name, width, height }: Rung) {
   return { name, width: width ?? 0, height: height ?? 0 };
 }
 
+const codecOf = ({ codec }: Rung) => codec ?? 'H264';
+
 function toPending(rung: Rung): Static<typeof PendingRendition>[] {
-  if (rung.status === 'READY') return [];
+  // Those in other codecs come when the video is READY.
+  if (rung.status === 'READY' || codecOf(rung) !== 'H264') return [];
   return [{ ...sizeOf(rung), progressPercent: Math.floor(rung.progress_percent) }];
 }
 
@@ -303,6 +312,7 @@ export function toVideo(row: ShownVideo, view: { mode: Mode; links: VideoLinks }
     embedUrl: links.embedUrl(linked),
     renditions: playable.map((rendition) => ({
       ...sizeOf(rendition),
+      codec: codecOf(rendition),
       bitrate: rendition.average_bitrate ?? 0,
       frameRate: rendition.frame_rate ?? 0,
     })),

@@ -32,10 +32,10 @@ function toSnapshot(row: repository.SnapshotRow): VideoSnapshot {
     width: row.width,
     height: row.height,
     rungs: row.renditions.flatMap((rendition) => {
-      const { kind, width, height, frame_rate: frameRate } = rendition;
+      const { kind, width, height, frame_rate: frameRate, video_range: videoRange } = rendition;
       const files = toPlayable(rendition);
       if (kind !== 'VIDEO' || files === null || width === null || height === null) return [];
-      return [{ ...files, width, height, frameRate }];
+      return [{ ...files, width, height, frameRate, videoRange }];
     }),
     audio: row.renditions.flatMap(toPlayableAudio).toSorted((a, b) => a.track - b.track),
     captions: row.captions,

@@ -92,6 +92,7 @@ export type {
   TranscodeRun,
   Transcoder,
   VideoErrorCode,
+  VideoRange,
 } from './transcode.ts';
 export { MediaFileError } from './transcode.ts';
 export type { WhipOffer, WhipPort } from './whip.ts';

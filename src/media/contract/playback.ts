@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { VideoRange } from './transcode.ts';
 
 /** What a reader of media files needs to know of a request. */
 export interface FileRequest {
@@ -107,6 +108,7 @@ export interface PlayableRung extends PlayableRendition {
   width: number;
   height: number;
   frameRate: number | null;
+  videoRange: VideoRange;
 }
 
 /** A sound that all rungs share. */

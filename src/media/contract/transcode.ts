@@ -1,3 +1,5 @@
+import type { VideoCodec } from '../../kernel/video-codecs.ts';
+
 /**
  * Why a file cannot become a video; all but the last are the file's own fault and final
  * (docs/api/videos.md#failures).
@@ -12,6 +14,9 @@ export type VideoErrorCode =
   | 'UPLOAD_EXPIRED'
   | 'CHECKSUM_MISMATCH'
   | 'INTERNAL';
+
+/** RFC 8216bis 4.4.6.2: what the brightness means. PQ and HLG are HDR. */
+export type VideoRange = 'SDR' | 'PQ' | 'HLG';
 
 /** What the probe found; sizes and rates are as shown, with the rotation applied. */
 export interface SourceInfo {
@@ -34,7 +39,7 @@ export interface SourceInfo {
     rotation: number;
     frameRate: number;
     isVariableFrameRate: boolean;
-    isHdr: boolean;
+    range: VideoRange;
     isInterlaced: boolean;
     bitrate: number | null;
   };
@@ -84,8 +89,9 @@ export interface AudioPlan {
 
 /** One video rung to make. */
 export interface RungPlan {
-  /** `1080p`: the lines of the shorter side. */
+  /** `1080p`: the lines of the shorter side; `1080p-hevc`. */
   name: string;
+  codec: VideoCodec;
   width: number;
   height: number;
   frameRate: number;
@@ -97,7 +103,10 @@ export interface RungPlan {
 
 /** What is made of one source: highest rung first, and what is heard by default first. */
 export interface LadderPlan {
+  /** H.264: with these the video is READY. */
   rungs: RungPlan[];
+  /** The same in other codecs, made afterwards. */
+  further: RungPlan[];
   audio: AudioPlan[];
 }
 
@@ -109,6 +118,7 @@ export interface RenditionFiles {
   height: number | null;
   frameRate: number | null;
   codecs: string;
+  videoRange: VideoRange;
   averageBitrate: number;
   peakBitrate: number;
   sizeBytes: number;
@@ -142,11 +152,19 @@ export interface SourceChunk {
  */
 export interface Transcoder {
   probe(input: string, signal: AbortSignal): Promise<SourceInfo>;
-  /** Pure. Never upscales. @param maxHeight of the plan: lines of the shorter side. */
-  plan(source: SourceInfo, maxHeight: number): LadderPlan;
+  /**
+   * Pure. Never upscales.
+   *
+   * @param maxHeight of the plan: lines of the shorter side.
+   * @param further codecs beside H.264.
+   */
+  plan(source: SourceInfo, maxHeight: number, further?: readonly VideoCodec[]): LadderPlan;
   /** The copied top rung and the given sounds: fractions of a second of work where they are copied too. */
   copyTop(run: TranscodeRun & { rung: RungPlan; audio: AudioPlan[] }): Promise<RenditionFiles[]>;
-  /** All given rungs and sounds in one process. `alignToSource` when a copied rung exists. */
+  /**
+   * All given rungs and sounds in one process. `alignToSource` when a copied rung exists. H.264 is always SDR with 8
+   * bits; the other codecs keep 10 bits and HDR.
+   */
   encode(
     run: TranscodeRun & { rungs: RungPlan[]; audio: AudioPlan[]; alignToSource: boolean },
   ): Promise<RenditionFiles[]>;

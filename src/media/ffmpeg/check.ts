@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { VIDEO_CODECS, type VideoCodec } from '../../kernel/video-codecs.ts';
+import { ENCODERS } from './codecs.ts';
 
 const run = promisify(execFile);
 
@@ -17,6 +19,8 @@ export interface FfmpegAbilities {
   /** Makes ordinary pictures of HDR ones. */
   canToneMap: boolean;
   canWriteWebp: boolean;
+  /** That it encodes in software. */
+  videoCodecs: readonly VideoCodec[];
   /** The word for `-enc_time_base` that keeps the times of the source: 6.1 has a new one, later ones only that. */
   sourceTimeBase: '-1' | 'demux';
 }
@@ -54,6 +58,7 @@ export async function checkFfmpeg(bin: string, known?: FfmpegInfo | null): Promi
     enhancedFlv2: atLeast(version, ENHANCED_FLV2_SINCE),
     canToneMap: lists(filters, 'zscale') && lists(filters, 'tonemap'),
     canWriteWebp: lists(encoders, 'libwebp_anim'),
+    videoCodecs: VIDEO_CODECS.filter((codec) => lists(encoders, ENCODERS[codec])),
     sourceTimeBase: atLeast(version, DEMUX_TIME_BASE_SINCE) ? 'demux' : '-1',
   };
 }

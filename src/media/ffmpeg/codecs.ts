@@ -1,3 +1,5 @@
+import type { VideoCodec } from '../../kernel/video-codecs.ts';
+
 /**
  * What may be decoded (docs/decisions/hostile-files.md#decoders). A codec is called as ffprobe calls it; behind it are the
  * decoders that one build of ffmpeg or another has for it.
@@ -72,6 +74,13 @@ const SOUND: Readonly<Record<string, readonly string[]>> = {
       ...['f32le', 'f32be', 'f64le', 'f64be', 'bluray', 'dvd'],
     ].map((kind) => [`pcm_${kind}`, [`pcm_${kind}`]]),
   ),
+};
+
+/** That encode in software. */
+export const ENCODERS: Readonly<Record<VideoCodec, string>> = {
+  H264: 'libx264',
+  HEVC: 'libx265',
+  AV1: 'libsvtav1',
 };
 
 /** Of an uploaded or imported file. */

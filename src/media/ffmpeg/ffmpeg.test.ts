@@ -66,7 +66,7 @@ for (const [version, expected] of versions) {
     const bin = await program(`v-${version}`, fake(version, ENCODERS, MUXERS));
     if (expected instanceof RegExp) await assert.rejects(checkFfmpeg(bin), expected);
     else {
-      const poor = { canToneMap: false, canWriteWebp: false };
+      const poor = { canToneMap: false, canWriteWebp: false, videoCodecs: ['H264'] };
       assert.deepEqual(await checkFfmpeg(bin), { version, ...expected, ...poor });
     }
   });
@@ -74,9 +74,9 @@ for (const [version, expected] of versions) {
 
 test('ffmpeg check: what this one lacks has a word', () => {
   const able = { enhancedFlv: true, enhancedFlv2: true, canToneMap: true, canWriteWebp: true };
-  assert.deepEqual(lacksOf({ ...able, sourceTimeBase: 'demux' }), []);
+  assert.deepEqual(lacksOf({ ...able, videoCodecs: [], sourceTimeBase: 'demux' }), []);
   const old = { enhancedFlv: false, enhancedFlv2: false, canToneMap: false, canWriteWebp: false };
-  assert.deepEqual(lacksOf({ ...old, sourceTimeBase: '-1' }), [
+  assert.deepEqual(lacksOf({ ...old, videoCodecs: [], sourceTimeBase: '-1' }), [
     'ENHANCED_RTMP',
     'OPUS_OVER_RTMP',
     'HDR_TONE_MAPPING',

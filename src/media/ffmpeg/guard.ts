@@ -16,6 +16,8 @@ export interface ProgramLimits {
   fileBytes: number;
   /** Somebody waits for it: it goes before the long runs, which make way for everything. */
   isUrgent?: boolean;
+  /** Nobody waits for it at all. */
+  isIdle?: boolean;
   /** It reads a feed and must keep up with it: it keeps its priority. */
   isLive?: boolean;
 }
@@ -47,6 +49,7 @@ const MAX_PIXELS = 35_389_440;
 const OPEN_FILES = 256;
 const NICE = '10';
 const NICE_URGENT = '3';
+const NICE_IDLE = '19';
 const TRY_TIMEOUT_MS = 5000;
 
 /** Codecs pad the picture to whole blocks. */
@@ -133,7 +136,7 @@ export async function createGuard(
   ]);
   const network = noNetwork ?? noNetworkAsUser ?? [];
   const bounds = (limits: ProgramLimits) => [
-    ...(nice && !limits.isLive ? ['nice', '-n', limits.isUrgent ? NICE_URGENT : NICE] : []),
+    ...(nice && !limits.isLive ? ['nice', '-n', niceness(limits)] : []),
     ...(limit ? [...limit, ...limitArgs(limits)] : []),
   ];
   if (typeof sandbox === 'string') {
@@ -155,6 +158,11 @@ export async function createGuard(
       return { command: [...bounds(limits), ...inside], isSandboxed: true, isNested: sandbox.hasOwnUser };
     },
   };
+}
+
+function niceness({ isUrgent, isIdle }: ProgramLimits): string {
+  if (isIdle) return NICE_IDLE;
+  return isUrgent ? NICE_URGENT : NICE;
 }
 
 const MEANS = [

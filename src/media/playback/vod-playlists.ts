@@ -2,6 +2,9 @@ import type { ChapterMark, PlayableRung, PlayableVideo } from '../contract/index
 import { startFirst } from '../live/master.ts';
 import { type AudioGroup, audioGroups, quotable, renderAudioGroup } from './vod-audio.ts';
 
+/** What not everybody plays, in the order of the playlist. */
+const FURTHER = ['hvc1', 'av01'];
+
 /**
  * The master playlist of a video (RFC 8216 4.3.4): the pictures with stereo, the same with surround where there is
  * some, and the sound alone for networks that carry no more.
@@ -28,7 +31,7 @@ export function renderVodMaster({ rungs, audio, captions }: PlayableVideo, uriSu
     ];
     lines.push(`#EXT-X-STREAM-INF:${attributes.join(',')}`, `${path}/index.m3u8${uriSuffix}`);
   };
-  const ordered = startFirst(rungs);
+  const ordered = plainFirst(rungs);
   for (const sound of groups.length === 0 ? [null] : groups) {
     for (const rung of ordered) add({ path: rung.path, rung, sound });
   }
@@ -36,6 +39,13 @@ export function renderVodMaster({ rungs, audio, captions }: PlayableVideo, uriSu
   const main = stereo?.members[0];
   if (main !== undefined) add({ path: main.path, rung: null, sound: stereo });
   return `${lines.join('\n')}\n`;
+}
+
+/** H.264, and behind it the other codecs: a player that knows none of them finds what it would find without. */
+function plainFirst(rungs: readonly PlayableRung[]): PlayableRung[] {
+  const isOf = ({ codecs }: PlayableRung, family: string) => codecs.startsWith(family);
+  const plain = rungs.filter((rung) => !FURTHER.some((family) => isOf(rung, family)));
+  return [plain, ...FURTHER.map((family) => rungs.filter((rung) => isOf(rung, family)))].flatMap(startFirst);
 }
 
 interface Variant {
@@ -54,6 +64,7 @@ function variantAttributes({ rung, sound }: Omit<Variant, 'path'>): string[] {
     `CODECS="${[...(rung === null ? [] : [rung.codecs]), ...(sound?.codecs ?? [])].join(',')}"`,
     ...(rung === null ? [] : [`RESOLUTION=${rung.width}x${rung.height}`]),
     ...(rung === null || rung.frameRate === null ? [] : [`FRAME-RATE=${rung.frameRate.toFixed(3)}`]),
+    ...(rung === null ? [] : [`VIDEO-RANGE=${rung.videoRange}`]),
     ...(sound === null ? [] : [`AUDIO="${sound.id}"`]),
   ];
 }

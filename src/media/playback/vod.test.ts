@@ -61,7 +61,7 @@ test('a master has a group of stereo, one of surround with the same members, and
   };
   const rung = { path: 'r/720p', codecs: 'avc1.64001f', averageBitrate: 1000, peakBitrate: 1500 };
   const master = {
-    rungs: [{ ...rung, width: 1280, height: 720, frameRate: 25 }],
+    rungs: [{ ...rung, width: 1280, height: 720, frameRate: 25, videoRange: 'SDR' as const }],
     audio: [
       sound('r/audio', 0, 'de', 'Deutsch', 2),
       { ...sound('r/audio-1-surround', 1, 'en', 'A "film"', 6), peakBitrate: 500, averageBitrate: 400 },
@@ -79,7 +79,7 @@ test('a master has a group of stereo, one of surround with the same members, and
     `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${group}",NAME="Comments",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=NO,CHANNELS="1",URI="r/audio-2/index.m3u8?t"`,
     `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${group}",NAME="Described",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=YES,CHARACTERISTICS="public.accessibility.describes-video",CHANNELS="2",URI="r/audio-3/index.m3u8?t"`,
   ];
-  const picture = 'CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=1280x720,FRAME-RATE=25.000';
+  const picture = 'CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=1280x720,FRAME-RATE=25.000,VIDEO-RANGE=SDR';
   assert.deepEqual(String(body).trim().split('\n').slice(3), [
     ...members('audio', 'CHANNELS="2",URI="r/audio-1/index.m3u8?t"'),
     ...members('surround', 'CHANNELS="6",URI="r/audio-1-surround/index.m3u8?t"'),

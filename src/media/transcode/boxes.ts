@@ -1,5 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { parseAudioSpecificConfig } from '../ingest/codec/aac.ts';
+import { parseAv1Codec } from '../ingest/codec/av1-vp9.ts';
+import { parseHevcConfig } from '../ingest/codec/hevc.ts';
+import { codecOfInitSegment } from '../live/h264.ts';
 
 const HEADER_BYTES = 16;
 const ES_DESCRIPTOR = 3;
@@ -35,6 +38,19 @@ export async function segmentDuration(file: FileHandle): Promise<number | null> 
   const durationAt = at + (buffer[at + 4] === 0 ? 24 : 32) + 8;
   if (durationAt + 4 > bytesRead || buffer.readUInt32BE(timescaleAt) === 0) return null;
   return buffer.readUInt32BE(durationAt) / buffer.readUInt32BE(timescaleAt);
+}
+
+/** RFC 6381, with the true profile, tier and level: from the configuration record; null when there is none. */
+export function videoCodecOfInitSegment(init: Buffer): string | null {
+  const hevc = configRecord(init, 'hvcC');
+  if (hevc !== null) return parseHevcConfig(hevc).codec;
+  const av1 = configRecord(init, 'av1C');
+  return av1 === null ? codecOfInitSegment(init) : parseAv1Codec(av1);
+}
+
+function configRecord(init: Buffer, box: string): Buffer | null {
+  const at = init.indexOf(box, 0, 'latin1');
+  return at < 4 ? null : init.subarray(at + 4, at - 4 + init.readUInt32BE(at - 4));
 }
 
 /** `mp4a.40.2` and its like, from the `esds` box (ISO/IEC 14496-1 7.2.6); null when there is none. */

@@ -53,7 +53,7 @@ async function rejoin(
 }
 
 function rung(frameRate: number): RungPlan {
-  return { name: '90p', width: 160, height: 90, frameRate, bitrate: 300_000, isCopy: false };
+  return { name: '90p', codec: 'H264', width: 160, height: 90, frameRate, bitrate: 300_000, isCopy: false };
 }
 
 const BFRAMES = ['-c:v', 'libx264', '-preset', 'veryfast', '-bf', '3', '-pix_fmt', 'yuv420p'];

@@ -100,5 +100,5 @@ export async function stitch(
     signal,
     onProgress: (sec) => onProgress?.(Math.min(1, sec / source.durationSec)),
   });
-  return readRendition(outDir, rung);
+  return readRendition(outDir, rung, source);
 }

@@ -3,6 +3,7 @@ import type { AudioPlan, RungPlan, SourceInfo } from '../contract/index.ts';
 import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { OWN_DECODERS } from '../ffmpeg/codecs.ts';
 import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
+import { encoderArgs } from './encoders.ts';
 import { type FilterInput, videoGraph } from './filters.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
 
@@ -86,7 +87,7 @@ export function encodedRungs(input: EncodeInput): string[] {
   return [
     ...graph(input, alignToSource ? 'source' : 'constant'),
     ...rungs.flatMap((rung, index) => [
-      ...x264(rung, index, threads),
+      ...picture(rung, index, threads),
       ...(alignToSource ? sourceKeyframes(input) : fixedKeyframes(group.framesOf(rung))),
       ...hls(rung.name, segmentSec),
     ]),
@@ -98,7 +99,7 @@ export function encodedChunk(input: Omit<EncodeInput, 'alignToSource'>): string[
   return [
     ...graph({ ...input, alignToSource: true }, 'source'),
     ...input.rungs.flatMap((rung, index) => [
-      ...[...x264(rung, index, input.threads), ...sourceKeyframes(input), ...PLAIN],
+      ...[...picture(rung, index, input.threads), ...sourceKeyframes(input), ...PLAIN],
       ...['-f', 'matroska', `${rung.name}.mkv`],
     ]),
   ];
@@ -109,13 +110,8 @@ function graph(input: EncodeInput, pace: FilterInput['pace']): string[] {
   return ['-filter_complex_threads', String(input.threads), '-filter_complex', filters];
 }
 
-/** Constant quality below a ceiling: joints of chunks do not show, and easy pictures cost little. */
-function x264(rung: RungPlan, index: number, threads: number): string[] {
-  return [
-    ...['-map', `[v${index}]`, '-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high'],
-    ...['-crf', '23', '-maxrate', String(rung.bitrate), '-bufsize', String(rung.bitrate * 2)],
-    ...['-fps_mode', 'passthrough', '-threads', String(threads), '-sc_threshold', '0'],
-  ];
+function picture(rung: RungPlan, index: number, threads: number): string[] {
+  return ['-map', `[v${index}]`, ...encoderArgs(rung, threads), '-fps_mode', 'passthrough'];
 }
 
 function sourceKeyframes({ sourceTimeBase }: Pick<FfmpegAbilities, 'sourceTimeBase'>): string[] {

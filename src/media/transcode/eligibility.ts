@@ -38,7 +38,7 @@ export function topRefusal(facts: SourceFacts): string | null {
     [video.codec !== 'h264', 'codec'],
     [video.pixelFormat !== 'yuv420p', 'pixel format'],
     [!COPYABLE_PROFILES.includes(video.profile ?? ''), 'profile'],
-    [video.isInterlaced || video.isHdr, 'interlaced or HDR'],
+    [video.isInterlaced || video.range !== 'SDR', 'interlaced or HDR'],
     [video.rotation !== 0, 'rotation'],
     [aspectRatio(stream.sample_aspect_ratio) !== 1, 'pixels are not square'],
     [UNDECLARED_SETTINGS.includes(container), 'container'],

@@ -1,4 +1,5 @@
 import type { RungPlan, SourceInfo } from '../contract/index.ts';
+import { pixelFormat } from './encoders.ts';
 import { rateText } from './frame-rate.ts';
 
 /**
@@ -9,8 +10,8 @@ export type Pace = 'source' | 'constant';
 
 export interface FilterInput {
   source: SourceInfo;
-  /** At least one, largest first. */
-  rungs: readonly Pick<RungPlan, 'width' | 'height' | 'frameRate'>[];
+  /** At least one, largest first; H.264 and other codecs are never mixed. */
+  rungs: readonly Pick<RungPlan, 'width' | 'height' | 'frameRate' | 'codec'>[];
   pace: Pace;
   /** This ffmpeg has zscale. */
   canToneMap: boolean;
@@ -19,7 +20,8 @@ export interface FilterInput {
 /** One filter graph that makes `[v0]`, `[v1]`… of the source's pictures, which are decoded once. */
 export function videoGraph(input: FilterInput): string {
   const { source, rungs } = input;
-  const common = [...deinterlace(source), ...pace(input), ...toneMap(input)];
+  const isForAll = rungs.some(({ codec }) => codec === 'H264');
+  const common = [...deinterlace(source), ...pace(input), ...(isForAll ? toneMap(input) : [])];
   const outputs = rungs.map((_, index) => `[i${index}]`).join('');
   const first = [...common, `split=${rungs.length}`].join(',');
   const branches = rungs.map((rung, index) => `[i${index}]${branch(input, rung).join(',')}[v${index}]`);
@@ -43,7 +45,7 @@ function pace({ source, pace }: FilterInput): string[] {
 
 /** PQ and HLG to what an ordinary screen shows. */
 function toneMap({ source, canToneMap }: Pick<FilterInput, 'source' | 'canToneMap'>): string[] {
-  if (!source.video.isHdr || !canToneMap) return [];
+  if (source.video.range === 'SDR' || !canToneMap) return [];
   return [
     'zscale=t=linear:npl=100,format=gbrpf32le',
     'zscale=p=bt709,tonemap=hable:desat=0',
@@ -52,11 +54,8 @@ function toneMap({ source, canToneMap }: Pick<FilterInput, 'source' | 'canToneMa
 }
 
 function branch(input: FilterInput, rung: FilterInput['rungs'][number]): string[] {
-  return [
-    ...thinOut(input, rung.frameRate),
-    `scale=${rung.width}:${rung.height}:flags=bicubic`,
-    'format=yuv420p,setsar=1',
-  ];
+  const scale = `scale=${rung.width}:${rung.height}:flags=bicubic`;
+  return [...thinOut(input, rung.frameRate), scale, `format=${pixelFormat(input.source, rung)},setsar=1`];
 }
 
 function thinOut({ source, pace }: FilterInput, frameRate: number): string[] {

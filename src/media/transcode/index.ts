@@ -68,8 +68,10 @@ async function encode(
   abilities: FfmpegAbilities,
   run: Parameters<Transcoder['encode']>[0],
 ): Promise<RenditionFiles[]> {
-  const { rungs, audio, source, alignToSource } = run;
+  const { rungs, audio, source } = run;
   const { threads } = tools;
+  // SVT-AV1 takes no keyframe from outside (docs/decisions/transcoding.md#hevc-and-av1).
+  const alignToSource = run.alignToSource && rungs.every(({ codec }) => codec !== 'AV1');
   return render(tools, run, {
     rungs,
     audio,
@@ -77,7 +79,7 @@ async function encode(
       ...encodedRungs({ source, rungs, alignToSource, threads, ...abilities }),
       ...audioRenditions(audio),
     ],
-    limits: encodeLimits(source, rungs),
+    limits: { ...encodeLimits(source, rungs), isIdle: rungs.some(({ codec }) => codec !== 'H264') },
   });
 }
 
@@ -109,7 +111,7 @@ async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<Re
   });
   try {
     const made: RenditionFiles[] = [];
-    for (const plan of plans) made.push(await readRendition(outDir, plan));
+    for (const plan of plans) made.push(await readRendition(outDir, plan, source));
     return made;
   } catch (error) {
     if (doneSec > 0 || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;

@@ -148,7 +148,7 @@ const CASES: Case[] = [
       ...['-pix_fmt', 'yuv420p10le', '-tag:v', 'hvc1', 'hdr.mp4'],
     ],
     rungs: ['90p 160x90 @50'],
-    source: { isHdr: true },
+    source: { range: 'PQ' },
     channels: null,
   },
   {

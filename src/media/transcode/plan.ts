@@ -1,6 +1,8 @@
 import { MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
+import type { VideoCodec } from '../../kernel/video-codecs.ts';
 import type { LadderPlan, RungPlan, SourceInfo } from '../contract/index.ts';
 import { planAudio } from './audio.ts';
+import { affordable } from './cost.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
 
 /** Lines of the shorter side (docs/decisions/transcoding.md#the-ladder). */
@@ -24,19 +26,30 @@ const TARGETS = [
 const RATE_EXPONENT = 0.6;
 const PLAIN_RATE = 30;
 
+/** Of the ceiling of H.264, for about the same picture. */
+const SHARES: Readonly<Record<VideoCodec, number>> = { H264: 1, HEVC: 0.7, AV1: 0.6 };
+/** Lines below which another codec saves next to nothing. */
+const LEAST_FURTHER = 240;
+
 /**
  * The rungs of a source: never larger than it, nor than `maxHeight` lines of the shorter side.
  * The top one is the source's own size when that is below, or a copy of the source when it can be.
  */
-export function planLadder(source: SourceInfo, maxHeight: number): LadderPlan {
+export function planLadder(
+  source: SourceInfo,
+  maxHeight: number,
+  further: readonly VideoCodec[] = [],
+): LadderPlan {
   const { video } = source;
   const shorter = Math.min(video.width, video.height);
   const top = Math.min(Math.max(2, Math.floor(shorter / 2) * 2), maxHeight);
   const lower = HEIGHTS.filter((lines) => lines < top);
   const lines = [top, ...lower.filter((height) => height / top < TOO_NEAR)];
   const isCopy = source.copyRefusal === null && shorter <= maxHeight;
+  const rungs = lines.map((height, index) => rung(video, height, index, isCopy && index === 0));
   return {
-    rungs: lines.map((height, index) => rung(video, height, index, isCopy && index === 0)),
+    rungs,
+    further: further.flatMap((codec) => affordable(furtherRungs(video, lines, codec), source.durationSec)),
     audio: planAudio(source.audio),
   };
 }
@@ -50,7 +63,17 @@ function rung(video: SourceInfo['video'], lines: number, index: number, isCopy: 
     ? video.frameRate
     : video.frameRate / rateDivisor(video.frameRate, rateCeiling(lines, index));
   const bitrate = isCopy ? (video.bitrate ?? 0) : targetBitrate(size, frameRate);
-  return { name: `${lines}p`, ...size, frameRate, bitrate, isCopy };
+  return { name: `${lines}p`, codec: 'H264', ...size, frameRate, bitrate, isCopy };
+}
+
+/** The same pictures once more: a player stays with the codec that it has begun with. */
+function furtherRungs(video: SourceInfo['video'], lines: readonly number[], codec: VideoCodec): RungPlan[] {
+  return lines.flatMap((height, index) => {
+    const plain = rung(video, height, index, false);
+    if (Math.min(plain.width, plain.height) < LEAST_FURTHER) return [];
+    const bitrate = Math.round(plain.bitrate * SHARES[codec]);
+    return [{ ...plain, name: `${plain.name}-${codec.toLowerCase()}`, codec, bitrate }];
+  });
 }
 
 /** The two best rungs keep the source's rate; the others are for those who have not much to spare. */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
-import { MediaFileError, type SourceInfo } from '../contract/index.ts';
+import { MediaFileError, type SourceInfo, type VideoRange } from '../contract/index.ts';
 import { isReadVideo } from '../ffmpeg/codecs.ts';
 import { describeAudio, heardTracks, isReadableAudio } from './audio.ts';
 import { checkComplete } from './completeness.ts';
@@ -28,6 +28,9 @@ const DURATION_TOLERANCE_SEC = 1;
 const LEAD_KEPT_SEC = 0.2;
 /** Headers round, and count empty ends. */
 const CUT_SHORT_SEC = 1;
+
+/** ITU-T H.273, table 3, as ffprobe calls them. */
+const RANGES: Readonly<Record<string, VideoRange>> = { smpte2084: 'PQ', 'arib-std-b67': 'HLG' };
 
 interface ProbeInput {
   path: string;
@@ -165,7 +168,7 @@ function describe(found: Findings): SourceInfo {
       ...size,
       frameRate,
       isVariableFrameRate: isVariable,
-      isHdr: ['smpte2084', 'arib-std-b67'].includes(video.color_transfer ?? ''),
+      range: RANGES[video.color_transfer ?? ''] ?? 'SDR',
       isInterlaced: ['tt', 'bb', 'tb', 'bt'].includes(video.field_order ?? ''),
       bitrate: Math.round((track.bytes * 8) / Math.max(track.endSec - track.startSec, 0.001)),
     },

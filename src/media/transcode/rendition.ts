@@ -1,8 +1,13 @@
 import { type FileHandle, statfs } from 'node:fs/promises';
-import type { AudioPlan, RenditionFiles, RungPlan } from '../contract/index.ts';
+import type { AudioPlan, RenditionFiles, RungPlan, SourceInfo } from '../contract/index.ts';
 import { openOutput, readOutput, UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
-import { codecOfInitSegment } from '../live/h264.ts';
-import { audioCodecOfInitSegment, isWholeBoxFile, segmentDuration } from './boxes.ts';
+import {
+  audioCodecOfInitSegment,
+  isWholeBoxFile,
+  segmentDuration,
+  videoCodecOfInitSegment,
+} from './boxes.ts';
+import { rangeOf } from './encoders.ts';
 import { parsePrivatePlaylist } from './hls-playlist.ts';
 import { storageFull } from './run.ts';
 
@@ -18,16 +23,21 @@ const INIT_MAX_BYTES = 2 ** 20;
  *
  * @throws {Error} when files are missing or cut short; with the code `ENOSPC` when that is why.
  */
-export async function readRendition(outDir: string, plan: RungPlan | AudioPlan): Promise<RenditionFiles> {
+export async function readRendition(
+  outDir: string,
+  plan: RungPlan | AudioPlan,
+  source: SourceInfo,
+): Promise<RenditionFiles> {
   try {
-    return await read(outDir, plan);
+    const videoRange = 'width' in plan ? rangeOf(source, plan) : 'SDR';
+    return { ...(await read(outDir, plan)), videoRange };
   } catch (error) {
     const { bavail, bsize } = await statfs(outDir);
     throw bavail * bsize < FULL_BYTES ? storageFull() : error;
   }
 }
 
-async function read(outDir: string, plan: RungPlan | AudioPlan): Promise<RenditionFiles> {
+async function read(outDir: string, plan: RungPlan | AudioPlan): Promise<Omit<RenditionFiles, 'videoRange'>> {
   const { name } = plan;
   const rung = 'width' in plan ? plan : null;
   const path = (file: string) => `${name}/${file}`;
@@ -41,7 +51,7 @@ async function read(outDir: string, plan: RungPlan | AudioPlan): Promise<Renditi
   for (const { file } of segments) sizes.push(await wholeSize(outDir, path(file)));
   const exact = await exactPlaylist((file) => openOutput(outDir, path(file)), playlist, segments);
   if (exact !== playlist) await writeOutput(outDir, path('index.m3u8'), exact);
-  const codecs = rung ? codecOfInitSegment(init) : audioCodecOfInitSegment(init);
+  const codecs = rung ? videoCodecOfInitSegment(init) : audioCodecOfInitSegment(init);
   if (codecs === null) throw new Error(`${name} has no codec`);
   const totalSec = segments.reduce((sum, { durationSec }) => sum + durationSec, 0);
   const mediaBytes = sizes.reduce((sum, size) => sum + size, 0);

@@ -23,6 +23,7 @@ const RUNG: RungPlan = {
   height: 90,
   frameRate: 25,
   bitrate: 200_000,
+  codec: 'H264' as const,
   isCopy: false,
 };
 const SOURCE = sourceInfo({ width: 160, height: 90, frameRate: 25 });

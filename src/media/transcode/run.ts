@@ -39,6 +39,8 @@ export interface ToolRun {
 }
 
 const STALL_CHECKS = 4;
+/** What makes way for everything stands still where everything is busy. */
+const IDLE_PATIENCE = 10;
 const FILE = 'file:';
 
 /**
@@ -53,7 +55,7 @@ const FILE = 'file:';
 export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
   run.signal.throwIfAborted();
   const guard = await tools.guard();
-  const watch = createWatch(run, tools.stallMs);
+  const watch = createWatch(run, tools.stallMs * (run.limits.isIdle ? IDLE_PATIENCE : 1));
   const { onOutput } = run;
   const view = { reads: [...inputsOf(run.args), ...(run.reads ?? [])], writes: run.cwd };
   const program = await guard.start(tools[run.program], run.limits, view);

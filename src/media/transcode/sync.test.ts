@@ -83,7 +83,15 @@ test('sync: the cuts of all rungs are the same ones, to the last of two minutes 
   assert.equal(source.video.frameRate, rate);
   const rungs = [1, 2, 3].map((divisor) => {
     const name = `${divisor}p`;
-    return { name, width: 64, height: 36, frameRate: rate / divisor, bitrate: 100_000, isCopy: false };
+    return {
+      name,
+      codec: 'H264' as const,
+      width: 64,
+      height: 36,
+      frameRate: rate / divisor,
+      bitrate: 100_000,
+      isCopy: false,
+    };
   });
   const run = { input, source, outDir, signal };
   await transcoder.encode({ ...run, rungs, audio: [], alignToSource: false });
@@ -108,7 +116,15 @@ test('sync: rungs of 144 frames a second are cut alike, also by different runs',
   const names = ['1p', '2p', '3p'];
   const rungs = [2, 3, 5].map((divisor, index) => {
     const name = names[index] ?? '';
-    return { name, width: 64, height: 36, frameRate: 144 / divisor, bitrate: 100_000, isCopy: false };
+    return {
+      name,
+      codec: 'H264' as const,
+      width: 64,
+      height: 36,
+      frameRate: 144 / divisor,
+      bitrate: 100_000,
+      isCopy: false,
+    };
   });
   const outDir = await mkdtemp(join(dir, 'out-'));
   const run = { input, source, outDir, signal, audio: [], alignToSource: false };

@@ -2352,10 +2352,14 @@ create table video_rendition (
   label text,
   channels integer,
   is_description boolean not null default false,
+  codec text,
+  video_range text not null default 'SDR'::text,
+  constraint video_rendition_codec_check CHECK ((codec = ANY (ARRAY['H264'::text, 'HEVC'::text, 'AV1'::text]))),
   constraint video_rendition_kind_check CHECK ((kind = ANY (ARRAY['VIDEO'::text, 'AUDIO'::text]))),
   constraint video_rendition_pkey PRIMARY KEY (video_id, revision, name),
   constraint video_rendition_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'PROCESSING'::text, 'READY'::text]))),
-  constraint video_rendition_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
+  constraint video_rendition_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE,
+  constraint video_rendition_video_range_check CHECK ((video_range = ANY (ARRAY['SDR'::text, 'PQ'::text, 'HLG'::text])))
 );
 
 create table video_view (

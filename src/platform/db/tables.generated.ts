@@ -272,6 +272,8 @@ export const VALUES = {
   video_rendition: {
     kind: ['VIDEO', 'AUDIO'],
     status: ['PENDING', 'PROCESSING', 'READY'],
+    codec: ['H264', 'HEVC', 'AV1'],
+    video_range: ['SDR', 'PQ', 'HLG'],
   },
   waitlist_entry: {
     status: ['WAITING', 'OFFERED', 'CONVERTED', 'EXPIRED', 'REMOVED'],
@@ -392,6 +394,8 @@ export type VideoSource = (typeof VALUES.video.source)[number];
 export type VideoProcessingMode = (typeof VALUES.video_processing.mode)[number];
 export type VideoRenditionKind = (typeof VALUES.video_rendition.kind)[number];
 export type VideoRenditionStatus = (typeof VALUES.video_rendition.status)[number];
+export type VideoRenditionCodec = (typeof VALUES.video_rendition.codec)[number];
+export type VideoRenditionVideoRange = (typeof VALUES.video_rendition.video_range)[number];
 export type WaitlistEntryStatus = (typeof VALUES.waitlist_entry.status)[number];
 export type WhipSessionState = (typeof VALUES.whip_session.state)[number];
 export type WorkspaceMode = (typeof VALUES.workspace.mode)[number];
@@ -1987,6 +1991,8 @@ export interface VideoRenditionTable {
   label: string | null;
   channels: number | null;
   is_description: Generated<boolean>;
+  codec: VideoRenditionCodec | null;
+  video_range: Generated<VideoRenditionVideoRange>;
 }
 
 export interface VideoViewTable {

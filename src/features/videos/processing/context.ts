@@ -1,6 +1,7 @@
 import type { AppendEvent, Events } from '../../../events/index.ts';
 import type { JobQueue } from '../../../jobs/job.ts';
 import type { Clock } from '../../../kernel/clock.ts';
+import type { VideoCodec } from '../../../kernel/video-codecs.ts';
 import type { BlobStore, Transcoder } from '../../../media/contract/index.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
@@ -34,6 +35,8 @@ export interface ProcessingDeps {
    * (docs/decisions/transcoding.md#long-sources-in-chunks).
    */
   chunkMinSec: number;
+  /** Codecs beside H.264 that are wanted and that this machine can make. */
+  furtherCodecs(): Promise<readonly VideoCodec[]>;
   /** Throws while this machine has no usable ffmpeg: the jobs wait. */
   checkTools(): Promise<unknown>;
   onPlayable: readonly PlayableHook[];

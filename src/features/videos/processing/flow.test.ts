@@ -16,6 +16,7 @@ beforeEach(() => {
   rig.transcoder.audio = [audioPlan({})];
   rig.transcoder.source.durationSec = 10;
   rig.transcoder.source.copyRefusal = 'the keyframes are too far apart';
+  rig.transcoder.further = [];
 });
 afterEach(() => rig.stop());
 after(() => rig.close());

@@ -7,7 +7,7 @@ import { VIDEO_TOPIC } from '../locked.ts';
 import { lockAnyVideo, type VideoRow } from '../repository.ts';
 import * as transitions from '../transitions.ts';
 import type { ProcessingDeps } from './context.ts';
-import { cleanUpJob, encodeJob, imagesJob, prepareJob } from './jobs.ts';
+import { cleanUpJob, encodeJob, furtherJob, imagesJob, prepareJob } from './jobs.ts';
 import * as repository from './repository.ts';
 import { ENCODE_TASKS, type EncodeTask, type NextStep, nextSteps, priorityOf } from './rules.ts';
 
@@ -29,19 +29,21 @@ export type Run<P extends Target = Target> = Pick<JobRun<P>, 'id' | 'payload' | 
  * Runs `work` under the lock of the video while the job is ours and the video is still being processed.
  * What a run has made becomes visible here and nowhere else.
  *
+ * @param during the state of the video in which the job has a meaning.
  * @returns false when the video was deleted, finished or begun anew meanwhile: what was made is for nobody.
  */
 export async function commitRun(
   deps: ProcessingDeps,
   run: Run,
   work: (tx: Tx, append: AppendEvent, video: VideoRow) => Promise<void>,
+  during: VideoRow['status'] = 'PROCESSING',
 ): Promise<boolean> {
   const { videoId, revision } = run.payload;
   const write = async (tx: Tx, append: AppendEvent) => {
     // The video before the job: a deletion takes them in this order.
     const video = await lockAnyVideo(tx, videoId);
     await run.confirm(tx);
-    if (!isCurrent(video, revision) || video.status !== 'PROCESSING') return false;
+    if (!isCurrent(video, revision) || video.status !== during) return false;
     await work(tx, append, video);
     return true;
   };
@@ -119,12 +121,33 @@ async function stepsOf(tx: Tx, video: VideoRow): Promise<NextStep[]> {
 }
 
 async function complete(deps: ProcessingDeps, tx: Tx, append: AppendEvent, row: VideoRow): Promise<void> {
-  const { clock, links, queue } = deps;
+  const { clock, links } = deps;
   const now = clock.now();
   const ready = await transitions.complete({ tx, append, row, now }, links);
-  if (ready !== null) await countEncoded(deps, tx, ready, now);
+  if (ready !== null) {
+    await countEncoded(deps, tx, ready, now);
+    await goFurther(deps, tx, ready);
+  }
   await repository.forgetFormer(tx, row.id, row.revision);
-  await queue.enqueue(tx, cleanUpJob, { videoId: row.id }, CLEAN_UP);
+  await enqueueCleanUp(deps, tx, row);
+}
+
+/** What is left for later, if anything is. */
+async function goFurther({ queue }: ProcessingDeps, tx: Tx, video: VideoRow): Promise<void> {
+  const { id: videoId, revision } = video;
+  const processing = await repository.findProcessing(tx, videoId, revision);
+  if (processing === undefined || processing.ladder.further.length === 0) return;
+  const { plan, accountId } = await ownerOf(tx, video.workspace_id);
+  const target = { videoId, revision };
+  await queue.enqueue(tx, furtherJob, target, {
+    priority: priorityOf(plan),
+    group: accountId,
+    key: keyOf(target),
+  });
+}
+
+export function enqueueCleanUp({ queue }: ProcessingDeps, tx: Tx, { id }: VideoRow): Promise<void> {
+  return queue.enqueue(tx, cleanUpJob, { videoId: id }, CLEAN_UP);
 }
 
 /** The time that the video lasts, once: however many renditions it has, and runs it took (docs/api/usage.md#what-is-counted). */
@@ -149,7 +172,7 @@ export async function failVideo(
   await transitions.fail({ tx, append, row: video, now: deps.clock.now() }, failure);
   // The run that has failed is among them: it ends by itself.
   await cancelJobs(deps, tx, video);
-  await deps.queue.enqueue(tx, cleanUpJob, { videoId: video.id }, CLEAN_UP);
+  await enqueueCleanUp(deps, tx, video);
 }
 
 /** The first job of a revision. */
@@ -183,6 +206,7 @@ export async function cancelJobs({ queue }: ProcessingDeps, tx: Tx, video: Video
   const target = { videoId: video.id, revision: video.revision };
   await queue.cancel(tx, prepareJob, keyOf(target));
   await queue.cancel(tx, imagesJob, keyOf(target));
+  await queue.cancel(tx, furtherJob, keyOf(target));
   for (const task of ENCODE_TASKS) {
     if (task !== 'CHUNK') await queue.cancel(tx, encodeJob, encodeKeyOf(target, task, null));
   }

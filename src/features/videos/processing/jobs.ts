@@ -29,6 +29,13 @@ export const encodeJob = defineJob({
   retrySec: RETRY_SEC,
 });
 
+/** The renditions in other codecs than H.264, once the video is READY: nobody waits for them. */
+export const furtherJob = defineJob({
+  name: 'video.further',
+  payload: Type.Object(target),
+  retrySec: TWO_TRIES_SEC,
+});
+
 /** Poster, preview and storyboard. */
 export const imagesJob = defineJob({
   name: 'video.images',

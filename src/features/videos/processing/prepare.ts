@@ -14,7 +14,7 @@ import { advance, begin, commitRun, type Run } from './flow.ts';
 import { aliveSlots } from './nodes.ts';
 import { missing, publishRenditions, useOriginal } from './output.ts';
 import * as repository from './repository.ts';
-import { topHeight } from './rules.ts';
+import { furtherCodecs, topHeight } from './rules.ts';
 
 /** Probes the source, decides what is made of it, and copies the top rung where it can be shown as it is. */
 export async function prepare(deps: ProcessingContext, run: Run): Promise<void> {
@@ -38,7 +38,8 @@ async function probe(deps: ProcessingDeps, run: Run, video: VideoRow, input: str
   const { db, transcoder, clock, chunkMinSec } = deps;
   const source = await transcoder.probe(input, run.signal);
   const { plan, mode } = await ownerOf(db, video.workspace_id);
-  const ladder = transcoder.plan(source, topHeight(plan, mode));
+  const further = furtherCodecs(plan, await deps.furtherCodecs());
+  const ladder = transcoder.plan(source, topHeight(plan, mode), further);
   const isCut = source.canSplit && source.durationSec > chunkMinSec && (await aliveSlots(deps)) > 1;
   const isGoingOn = await commitRun(deps, run, async (tx) => {
     const { video: picture, durationSec } = source;

@@ -11,8 +11,9 @@ import { encode } from './encode.ts';
 import { guarded } from './failures.ts';
 import { clearScratch } from './files.ts';
 import { advance, cancelJobs, enqueuePrepare } from './flow.ts';
+import { encodeFurther, giveUpFurther } from './further.ts';
 import { doWithoutImages, makeImages, makeThumbnail } from './images.ts';
-import { cleanUpJob, encodeJob, imagesJob, prepareJob, thumbnailJob } from './jobs.ts';
+import { cleanUpJob, encodeJob, furtherJob, imagesJob, prepareJob, thumbnailJob } from './jobs.ts';
 import { createOriginals } from './originals.ts';
 import { prepare } from './prepare.ts';
 import * as repository from './repository.ts';
@@ -91,6 +92,13 @@ function createWorkers(deps: ProcessingContext, slots: number): JobWorker[] {
       }),
     } satisfies JobWorker<typeof imagesJob.payload>,
     {
+      job: furtherJob,
+      concurrency: 1,
+      run: guarded(deps, (run) => encodeFurther(deps, run), {
+        onGivenUp: (run) => giveUpFurther(deps, run),
+      }),
+    } satisfies JobWorker<typeof furtherJob.payload>,
+    {
       job: thumbnailJob,
       concurrency: 1,
       run: (run) => makeThumbnail(deps, run),
@@ -104,4 +112,4 @@ function createWorkers(deps: ProcessingContext, slots: number): JobWorker[] {
 }
 
 /** Every kind of job of the processing, for the registry. */
-export const processingJobs = [prepareJob, encodeJob, imagesJob, thumbnailJob, cleanUpJob];
+export const processingJobs = [prepareJob, encodeJob, imagesJob, furtherJob, thumbnailJob, cleanUpJob];

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely';
+import type { VideoCodec } from '../../../kernel/video-codecs.ts';
 import type { LadderPlan, RenditionFiles, SourceChunk, SourceInfo } from '../../../media/contract/index.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import type {
@@ -69,11 +70,12 @@ export async function insertProcessing(tx: Tx, made: NewProcessing): Promise<voi
   await tx
     .insertInto('video_rendition')
     .values([
-      ...ladder.rungs.map(({ name, width, height, frameRate }) => ({
+      ...[...ladder.rungs, ...ladder.further].map(({ name, codec, width, height, frameRate }) => ({
         video_id: videoId,
         revision,
         name,
         kind: 'VIDEO' as const,
+        codec,
         status: 'PENDING' as const,
         width,
         height,
@@ -113,7 +115,7 @@ export async function updateProcessing(
 export function renditionsOf(db: Db, videoId: string, revision: number) {
   return db
     .selectFrom('video_rendition')
-    .select(['name', 'kind', 'status', 'folder', 'width', 'height'])
+    .select(['name', 'kind', 'codec', 'status', 'folder', 'width', 'height'])
     .where('video_id', '=', videoId)
     .where('revision', '=', revision)
     .execute();
@@ -127,27 +129,41 @@ export async function finishRenditions(
   folder: string,
   made: readonly RenditionFiles[],
 ): Promise<void> {
-  for (const rendition of made) {
-    await tx
-      .updateTable('video_rendition')
-      .set({
-        status: 'READY',
-        folder,
-        width: rendition.width,
-        height: rendition.height,
-        frame_rate: rendition.frameRate,
-        codecs: rendition.codecs,
-        average_bitrate: rendition.averageBitrate,
-        peak_bitrate: rendition.peakBitrate,
-        size_bytes: rendition.sizeBytes,
-        progress_percent: 100,
-      })
-      .where('video_id', '=', videoId)
-      .where('revision', '=', revision)
-      .where('name', '=', rendition.name)
-      .execute();
-  }
+  for (const one of made) await finishOne(tx, videoId, revision, { folder, made: one, status: 'READY' });
   await sumProgress(tx, videoId, revision);
+}
+
+interface Finished {
+  folder: string;
+  made: RenditionFiles;
+  status: 'READY' | 'PROCESSING';
+}
+
+async function finishOne(
+  tx: Tx,
+  videoId: string,
+  revision: number,
+  { folder, made, status }: Finished,
+): Promise<void> {
+  await tx
+    .updateTable('video_rendition')
+    .set({
+      status,
+      folder,
+      width: made.width,
+      height: made.height,
+      frame_rate: made.frameRate,
+      codecs: made.codecs,
+      video_range: made.videoRange,
+      average_bitrate: made.averageBitrate,
+      peak_bitrate: made.peakBitrate,
+      size_bytes: made.sizeBytes,
+      progress_percent: 100,
+    })
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .where('name', '=', made.name)
+    .execute();
 }
 
 /** @param percent of the work on these rungs; never falls, however often it is begun again. */
@@ -201,7 +217,7 @@ async function sumProgress(db: Db, videoId: string, revision: number): Promise<v
     from (
       select coalesce(floor(sum(progress_percent * weight) / nullif(sum(weight), 0)), 0) as percent
       from (select progress_percent, width::float8 * height * frame_rate as weight from video_rendition
-        where video_id = ${videoId} and revision = ${revision} and kind = 'VIDEO') rung
+        where video_id = ${videoId} and revision = ${revision} and codec = 'H264') rung
     ) total
     where id = ${videoId} and revision = ${revision} and status = 'PROCESSING'`.execute(db);
 }
@@ -266,12 +282,51 @@ export async function claimFolder(db: Db, videoId: string, revision: number): Pr
   return number === undefined ? claimFolder(db, videoId, revision) : `r${revision}a${number}`;
 }
 
+/** Adds up nothing: the progress of a video that is READY is 100. */
+export async function keepFurther(
+  tx: Tx,
+  videoId: string,
+  revision: number,
+  { folder, made }: { folder: string; made: RenditionFiles },
+): Promise<void> {
+  await finishOne(tx, videoId, revision, { folder, made, status: 'PROCESSING' });
+}
+
+/** All renditions of a codec can be played. */
+export async function showFurther(
+  tx: Tx,
+  videoId: string,
+  revision: number,
+  codec: VideoCodec,
+): Promise<void> {
+  await tx
+    .updateTable('video_rendition')
+    .set({ status: 'READY' })
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .where('codec', '=', codec)
+    .execute();
+}
+
+/** Those that are not shown will not be made. */
+export async function dropFurther(tx: Tx, videoId: string, revision: number): Promise<void> {
+  await tx
+    .deleteFrom('video_rendition')
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .where('codec', '<>', 'H264')
+    .where('status', '<>', 'READY')
+    .execute();
+}
+
 /** Folders of a processed video that nothing points to; none while something is being made of it. */
 export async function unusedFolders(db: Db, videoId: string): Promise<{ number: number; name: string }[]> {
   const { rows } = await sql<{ number: number; name: string }>`
     select folder.number, 'r' || folder.revision || 'a' || folder.number as name
     from video_folder folder join video on video.id = folder.video_id
     where video.id = ${videoId} and video.status in ('READY', 'FAILED') and video.deleted_at is null
+      and not (video.status = 'READY' and exists (select from video_rendition open
+        where open.video_id = video.id and open.revision = video.revision and open.status <> 'READY'))
       and 'r' || folder.revision || 'a' || folder.number is distinct from video.image_folder
       and not exists (select from video_rendition rendition
         where rendition.video_id = video.id and rendition.revision = video.revision

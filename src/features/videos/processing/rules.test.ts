@@ -12,8 +12,10 @@ function ladder(names: readonly number[], copied = false, sounds = 1): LadderPla
       height: lines,
       frameRate: 30,
       bitrate: 1,
+      codec: 'H264' as const,
       isCopy: copied && i === 0,
     })),
+    further: [],
     audio: ['audio', 'audio-1'].slice(0, sounds).map((name, track) => audioPlan({ name, track })),
   };
 }

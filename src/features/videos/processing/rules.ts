@@ -1,5 +1,6 @@
 import type { Mode } from '../../../kernel/access.ts';
 import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../../kernel/plans.ts';
+import type { VideoCodec } from '../../../kernel/video-codecs.ts';
 import type { LadderPlan } from '../../../media/contract/index.ts';
 
 /**
@@ -9,6 +10,11 @@ import type { LadderPlan } from '../../../media/contract/index.ts';
 export function topHeight(plan: Plan, mode: Mode): number {
   const { maxUploadHeight } = PLANS[plan];
   return mode === 'test' ? Math.min(maxUploadHeight, TEST_MODE_HEIGHT) : maxUploadHeight;
+}
+
+/** Codecs beside H.264 that the plan pays for, of those that the machine can make. */
+export function furtherCodecs(plan: Plan, able: readonly VideoCodec[]): VideoCodec[] {
+  return PLANS[plan].furtherCodecs ? able.filter((codec) => codec !== 'H264') : [];
 }
 
 /** What takes a transcode slot. */

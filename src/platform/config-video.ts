@@ -1,0 +1,26 @@
+import { VIDEO_CODECS, type VideoCodec } from '../kernel/video-codecs.ts';
+import type { Key } from './config-kinds.ts';
+
+const codecs: Key<VideoCodec[]> = {
+  description:
+    'Codecs of videos, for plans that have more than one: `h264`, with `hevc`, `av1` or both behind a comma. Those are made when the video is READY, and cost processor time. See `docs/guides/processing.md`.',
+  fallback: 'h264',
+  parse: (value) => {
+    const names = value.split(',').map((name) => name.trim().toUpperCase());
+    const known = VIDEO_CODECS.filter((codec) => names.includes(codec));
+    const isKnown = names.every((name) => VIDEO_CODECS.some((codec) => codec === name));
+    if (!isKnown || !known.includes('H264')) {
+      throw new Error('must be a list of h264, hevc and av1, with h264 in it');
+    }
+    return known;
+  },
+};
+
+/** The variables of how videos are encoded, for the table of all. */
+export const VIDEO_KEYS = { VIDEO_CODECS: codecs } satisfies Record<string, Key<unknown>>;
+
+type Read = <T>(name: string, key: Key<T>) => T | undefined;
+
+export function readVideo(read: Read) {
+  return { VIDEO_CODECS: read('VIDEO_CODECS', codecs) ?? ['H264' as const] };
+}
