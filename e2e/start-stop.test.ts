@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,4 +95,39 @@ test('SIGTERM drains: the request under way is answered and every process is gon
   assert.equal(await stopped, 0, platform.output());
   assert.throws(() => process.kill(media, 0), 'the media process is gone');
   assert.deepEqual(childrenOf(1, platform.dataDir), [], 'no database is left behind');
+});
+
+test('it drains when its parent is killed, and leaves no process behind', async () => {
+  const dataDir = join(folder, 'data');
+  const command = [process.execPath, '--disable-warning=ExperimentalWarning', serverProgram('start')];
+  // The shell stays, as the program is not the last thing that it runs.
+  const shell = spawn('sh', ['-c', `${command.join(' ')}; true`], {
+    cwd: join(import.meta.dirname, '..'),
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: {
+      ...process.env,
+      DATA_DIR: dataDir,
+      PORT: String(platform.port),
+      RTMP_PORT: String(platform.rtmpPort),
+      METRICS_PORT: '0',
+    },
+  });
+  let output = '';
+  shell.stdout.on('data', (chunk) => {
+    output += String(chunk);
+  });
+  await until(() => output.includes('Marquee is running.'), { timeoutMs: 30_000 });
+  const program = only(childrenOf(shell.pid ?? -1, 'start.'));
+  const tree = [program, ...childrenOf(program, '')];
+  assert.ok(tree.length > 2, 'the media process and PostgreSQL are there');
+  shell.kill('SIGKILL');
+  const isGone = (pid: number) => {
+    try {
+      return !process.kill(pid, 0);
+    } catch {
+      return true;
+    }
+  };
+  await until(() => tree.every(isGone), { timeoutMs: 30_000, message: 'all of it to end' });
+  await assert.rejects(readFile(join(dataDir, 'postgres/postmaster.pid')), 'PostgreSQL was stopped cleanly');
 });

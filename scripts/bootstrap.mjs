@@ -3,7 +3,8 @@
  * without dependencies. It installs what is missing and hands over to Node 26 from node_modules. When there is
  * nothing to do it only compares stamps.
  *
- *   node scripts/bootstrap.mjs start|test|check|demo|bench|generate [arguments]
+ *   node scripts/bootstrap.mjs test|check|demo|bench|generate [arguments]
+ *   node scripts/bootstrap.mjs start      prints what is to be run: scripts/start.sh does it
  */
 
 import { handOver } from './bootstrap/hand-over.mjs';
@@ -60,11 +61,9 @@ function main([name = '', ...args]) {
   if (needs('web')) buildWeb();
   const bundle = needs('server') ? serverBundle({ build: true }) : null;
   // The platforms of tests and benches are what an operator runs.
-  if (bundle !== null && name !== 'start') env.MARQUEE_BUNDLE = bundle;
-  const script = name === 'start' ? serverProgram(bundle, command.script) : command.script;
-  handOver(nodePath(), ['--disable-warning=ExperimentalWarning', script, ...args], env, {
-    supervise: name === 'start',
-  });
+  if (bundle !== null) env.MARQUEE_BUNDLE = bundle;
+  if (name === 'start') process.stdout.write(`${serverProgram(bundle, command.script)}\n`);
+  else handOver(nodePath(), ['--disable-warning=ExperimentalWarning', command.script, ...args], env);
 }
 
 try {

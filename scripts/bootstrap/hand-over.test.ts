@@ -17,13 +17,12 @@ before(async () => {
      const drain = () => setTimeout(() => { writeFileSync('${folder}/drained', 'yes'); process.exit(7); }, 50);
      process.on('SIGTERM', drain); process.on('disconnect', drain);
      setInterval(() => {}, 1000);
-     if (process.env.NEVER_READY === undefined) process.send({ type: 'ready' });
      console.log(process.pid);`,
   );
   await writeFile(
     join(folder, 'bootstrap.mjs'),
     `import { handOver } from ${JSON.stringify(join(import.meta.dirname, 'hand-over.mjs'))};
-     handOver(process.execPath, [process.argv[2]], process.env, { supervise: process.argv[3] === 'supervise' });`,
+     handOver(process.execPath, [process.argv[2]], process.env);`,
   );
   await writeFile(
     join(folder, 'package.json'),
@@ -87,42 +86,5 @@ test('a program killed by a signal ends the bootstrap with 128 and its number', 
   const chain = await run(process.execPath, [bootstrap(), program()]);
   process.kill(chain.pid, 'SIGKILL');
   const [code] = await once(chain.parent, 'exit');
-  assert.equal(code, 137);
-});
-
-/** Runs under the supervisor, with its standard error; `pids` come one by one. */
-function supervised(environment: Record<string, string> = {}) {
-  const parent = spawn(process.execPath, [bootstrap(), program(), 'supervise'], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...environment },
-  });
-  let errors = '';
-  parent.stderr.on('data', (text) => {
-    errors += String(text);
-  });
-  const pids: number[] = [];
-  createInterface({ input: parent.stdout }).on('line', (line) => pids.push(Number(line)));
-  return { parent, pids, errors: () => errors };
-}
-
-test('the supervisor starts a killed program again, says why it died, and ends with it when asked to', async () => {
-  await rm(join(folder, 'drained'), { force: true });
-  const { parent, pids, errors } = supervised();
-  const first = await until(() => pids[0], { message: 'the first start' });
-  process.kill(first, 'SIGKILL');
-  const second = await until(() => pids[1], { timeoutMs: 10_000, message: 'the second start' });
-  assert.match(errors(), /the platform died: killed by SIGKILL/);
-  parent.kill('SIGTERM');
-  const [code] = await once(parent, 'exit');
-  assert.equal(code, 7);
-  await drained({ parent, pid: second });
-});
-
-test('a program that never was ready is not started again', async () => {
-  const { parent, pids } = supervised({ NEVER_READY: '1' });
-  const pid = await until(() => pids[0]);
-  process.kill(pid, 'SIGKILL');
-  const [code] = await once(parent, 'exit');
   assert.equal(code, 137);
 });

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import type { FfmpegInfo } from '../media/ffmpeg/check.ts';
 import type { RoomEngineChoice } from '../media/rooms/choice.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { MediaGauges } from '../platform/metrics.ts';
@@ -10,6 +11,8 @@ export interface MediaInit {
   databaseUrl: string;
   secretKey: string;
   rooms: RoomEngineChoice;
+  /** What the first process knows of it already. */
+  ffmpeg: FfmpegInfo | null;
 }
 
 /** What the media process says. `fatal` is a reason that a restart would not mend, such as a port in use. */
@@ -18,7 +21,10 @@ export type MediaMessage =
   | { type: 'fatal'; message: string }
   | ({ type: 'gauges' } & MediaGauges);
 
-export interface MediaProcess {
+/** The media process, from its start on: it loads its code while there is no database yet. */
+export interface MediaLaunch {
+  /** Tells it to take publishes, now and whenever it is started again. Resolves when it listens. */
+  begin(init: MediaInit, onGauges: (gauges: MediaGauges) => void): Promise<void>;
   running(): boolean;
   /** Drains and ends it. */
   stop(): Promise<void>;
@@ -31,38 +37,39 @@ const STOP_MS = 12_000;
 const MEDIA_FLAGS = ['--max-semi-space-size=1'];
 
 interface Options {
-  init: MediaInit;
   log: Logger;
-  onGauges(gauges: MediaGauges): void;
   /** The first start failed for a reason that stays. */
   onFatal(message: string): void;
 }
 
-/** Runs the media role in a process of its own and starts it again when it dies. Resolves when it listens. */
-export function startMediaProcess(options: Options): Promise<MediaProcess> {
-  const { log } = options;
+/** Runs the media role in a process of its own and starts it again when it dies. */
+export function launchMedia({ log, onFatal }: Options): MediaLaunch {
+  const listens = Promise.withResolvers<void>();
   let child: ChildProcess | null = null;
+  let begun: MediaInit | null = null;
+  let tellGauges: (gauges: MediaGauges) => void = () => {};
   let stopping = false;
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const launch = (onReady: () => void) => {
+  const hear = (message: MediaMessage) => {
+    if (message.type === 'ready') {
+      failures = 0;
+      listens.resolve();
+    } else if (message.type === 'fatal') {
+      stopping = true;
+      onFatal(message.message);
+    } else {
+      tellGauges(message);
+    }
+  };
+  const launch = () => {
     const started = fork(ENTRY, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       execArgv: [...process.execArgv, ...MEDIA_FLAGS],
     });
     child = started;
-    started.on('message', (message: MediaMessage) => {
-      if (message.type === 'ready') {
-        failures = 0;
-        onReady();
-      } else if (message.type === 'fatal') {
-        stopping = true;
-        options.onFatal(message.message);
-      } else {
-        options.onGauges(message);
-      }
-    });
+    started.on('message', hear);
     started.on('error', (error) => log.error({ err: error }, 'the media process could not be reached'));
     started.on('exit', (code, signal) => {
       child = null;
@@ -70,12 +77,18 @@ export function startMediaProcess(options: Options): Promise<MediaProcess> {
       const delay = BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] ?? 5000;
       failures += 1;
       log.error({ code, signal, restartInMs: delay }, 'the media process ended');
-      timer = setTimeout(() => launch(onReady), delay);
+      timer = setTimeout(launch, delay);
     });
-    started.send(options.init, () => {});
+    if (begun !== null) started.send(begun, () => {});
   };
-
-  const handle: MediaProcess = {
+  launch();
+  return {
+    begin(init, onGauges) {
+      begun = init;
+      tellGauges = onGauges;
+      child?.send(init, () => {});
+      return listens.promise;
+    },
     running: () => child !== null,
     async stop() {
       stopping = true;
@@ -89,5 +102,4 @@ export function startMediaProcess(options: Options): Promise<MediaProcess> {
       clearTimeout(kill);
     },
   };
-  return new Promise((resolve) => launch(() => resolve(handle)));
 }

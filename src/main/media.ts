@@ -8,6 +8,7 @@ import { newId } from '../kernel/ids.ts';
 import { createBridgeManager } from '../media/bridges/bridge-manager.ts';
 import { createDemuxer } from '../media/bridges/demuxer.ts';
 import { createHistoryKeeper } from '../media/dvr/history-keeper.ts';
+import type { FfmpegInfo } from '../media/ffmpeg/check.ts';
 import { openFfmpeg } from '../media/ffmpeg/program.ts';
 import { createBitrateCeiling } from '../media/ingest/bitrate-ceiling.ts';
 import {
@@ -48,9 +49,9 @@ async function nodeIdOf(dataDir: string): Promise<string> {
 }
 
 /** Packagers and recorders of what the engine takes, as the configuration says. */
-async function createMediaPlane(container: Container) {
+async function createMediaPlane(container: Container, known: FfmpegInfo | null) {
   const { config, signals, healthSeries, simulations, store, log, clock, guard } = container;
-  const ffmpeg = await openFfmpeg(config.FFMPEG_PATH, guard());
+  const ffmpeg = await openFfmpeg(config.FFMPEG_PATH, guard(), known);
   const nodeId = await nodeIdOf(config.DATA_DIR);
   const certificate = await readCertificate(config);
   const engine = createEmbeddedRtmp({
@@ -141,7 +142,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     name: 'media',
   });
   const { signals, healthSeries, log } = container;
-  const plane = await createMediaPlane(container);
+  const plane = await createMediaPlane(container, init.ffmpeg);
   const { nodeId, engine, live, history, recorder, simulator, ceiling, certificate, restreams, bridges } =
     plane;
   await signals.nodeStarted(nodeId);

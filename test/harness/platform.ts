@@ -67,7 +67,7 @@ export interface RunningPlatform {
   stop(): Promise<number | null>;
 }
 
-/** Starts the program and waits for its first answer. @throws {Error} with its output when it ends instead. */
+/** Starts the program and waits until all of it runs. @throws {Error} with its output when it ends instead. */
 export async function startPlatform(options: PlatformOptions = {}): Promise<RunningPlatform> {
   const fresh = options.dataDir === undefined ? await mkdtemp(join(tmpdir(), 'marquee-')) : null;
   const dataDir = options.dataDir ?? join(fresh ?? '', 'data');
@@ -96,8 +96,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
   }
   const url = `http://127.0.0.1:${port}`;
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const answers = () => fetch(`${url}/api/v1/health`).then((response) => response.ok);
-  await until(async () => child.exitCode !== null || (await answers()), {
+  await until(() => child.exitCode !== null || output.includes('Marquee is running.'), {
     timeoutMs: 30_000,
     intervalMs: 100,
   });

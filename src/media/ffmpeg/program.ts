@@ -11,9 +11,14 @@ export interface FfmpegProgram {
 
 /**
  * @param guard default: one of its own.
+ * @param known what was found before: the same version is not asked again what it can do.
  * @throws {Error} whose message is one line that says what is missing and what to do.
  */
-export async function openFfmpeg(bin: string, guard?: Promise<Guard>): Promise<FfmpegProgram> {
-  const [info, found] = await Promise.all([checkFfmpeg(bin), guard ?? createGuard([bin])]);
+export async function openFfmpeg(
+  bin: string,
+  guard?: Promise<Guard>,
+  known: FfmpegInfo | null = null,
+): Promise<FfmpegProgram> {
+  const [info, found] = await Promise.all([checkFfmpeg(bin, known), guard ?? createGuard([bin])]);
   return { bin, info, guard: found };
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import boss from 'pg-boss/package.json' with { type: 'json' };
-import type { Sql } from 'postgres';
+import postgres, { type Sql } from 'postgres';
 import { ROOT } from '../root.ts';
 
 const FOLDER = join(ROOT, 'migrations');
@@ -25,6 +25,7 @@ export async function knownMigrations(): Promise<string[]> {
  */
 export async function migrate(sql: Sql, only?: readonly string[]): Promise<string[]> {
   const files = only ?? (await knownMigrations());
+  if (only === undefined && (await isCurrent(sql, files))) return [];
   const session = await sql.reserve();
   try {
     await session`select pg_advisory_lock(${LOCK})`;
@@ -49,6 +50,22 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
     await session`select pg_advisory_unlock(${LOCK})`.catch(() => {});
     session.release();
   }
+}
+
+const UNDEFINED_TABLE = '42P01';
+
+/** By one statement, as it is at most starts. */
+async function isCurrent(sql: Sql, files: readonly string[]): Promise<boolean> {
+  const rows = await sql<{ names: string[]; jobs: number; isHalf: boolean }[]>`
+    select array(select name from migration) as names, (select version from pgboss.version) as jobs,
+      to_regnamespace(${RESTORE_MARK}) is not null as "isHalf"`.catch((error: unknown) => {
+    if (error instanceof postgres.PostgresError && error.code === UNDEFINED_TABLE) return [];
+    throw error;
+  });
+  return rows.some(({ names, jobs, isHalf }) => {
+    const seen = new Set(names);
+    return !isHalf && jobs === boss.pgboss.schema && files.every((file) => seen.has(file));
+  });
 }
 
 async function refuseHalfRestore(session: Sql): Promise<void> {

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { childrenOf } from '../../test/harness/processes.ts';
+import { until } from '../../test/harness/wait.ts';
+
+const SUPERVISOR = join(import.meta.dirname, 'supervise.sh');
+const PARENTS = join(import.meta.dirname, '../../src/main/parents.ts');
+
+let folder: string;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'marquee-supervise-'));
+  await writeFile(
+    join(folder, 'program.mjs'),
+    `import { writeFileSync } from 'node:fs';
+     import { parentsOf, tellReady, watchParents } from ${JSON.stringify(PARENTS)};
+     const drain = () => setTimeout(() => { writeFileSync('${folder}/drained', 'yes'); process.exit(7); }, 50);
+     process.on('SIGTERM', drain);
+     const args = process.argv.slice(2);
+     watchParents(parentsOf(args), drain);
+     setInterval(() => {}, 1000);
+     if (process.env.NEVER_READY === undefined) tellReady(parentsOf(args), args);
+     console.log(process.pid);`,
+  );
+  const command = `exec sh ${SUPERVISOR} ${process.execPath} ${join(folder, 'program.mjs')}`;
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ scripts: { start: command } }));
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+interface Run {
+  /** The first process. */
+  parent: ChildProcess;
+  /** Of the programs at the end of the chain, one after the other. */
+  pids: number[];
+  errors(): string;
+}
+
+async function run(command: string, args: string[], environment: Record<string, string> = {}): Promise<Run> {
+  await rm(join(folder, 'drained'), { force: true });
+  const env: NodeJS.ProcessEnv = { ...process.env, ...environment };
+  // Of the npm that runs these tests.
+  delete env.npm_lifecycle_event;
+  const parent = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], env });
+  let errors = '';
+  parent.stderr.on('data', (text) => {
+    errors += String(text);
+  });
+  const pids: number[] = [];
+  createInterface({ input: parent.stdout }).on('line', (line) => {
+    if (/^\d+$/.test(line)) pids.push(Number(line));
+  });
+  await until(() => pids[0], { message: 'the first start' });
+  return { parent, pids, errors: () => errors };
+}
+
+const supervise = (environment: Record<string, string> = {}) =>
+  run('sh', [SUPERVISOR, process.execPath, join(folder, 'program.mjs')], environment);
+
+async function drained(pid = -1): Promise<void> {
+  await until(() => readFile(join(folder, 'drained'), 'utf8'), { message: 'the program to drain' });
+  const ended = async () => (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')).includes(') Z');
+  await until(ended, { message: 'the program to end' });
+}
+
+test('a killed program is started again, with the reason, and the supervisor ends with it when asked to', async () => {
+  const { parent, pids, errors } = await supervise();
+  process.kill(pids[0] ?? -1, 'SIGKILL');
+  const second = await until(() => pids[1], { timeoutMs: 10_000, message: 'the second start' });
+  assert.match(errors(), /the platform died: killed by SIGKILL/);
+  parent.kill('SIGTERM');
+  const [code] = await once(parent, 'exit');
+  assert.equal(code, 7);
+  await drained(second);
+});
+
+test('a signal while the supervisor waits to start again ends it', async () => {
+  const { parent, pids, errors } = await supervise();
+  process.kill(pids[0] ?? -1, 'SIGKILL');
+  await until(() => errors().includes('starting it again'));
+  parent.kill('SIGTERM');
+  const [code] = await once(parent, 'exit');
+  assert.equal(code, 143);
+  assert.equal(pids.length, 1);
+});
+
+test('a program that never was ready is not started again', async () => {
+  const { parent, pids } = await supervise({ NEVER_READY: '1' });
+  process.kill(pids[0] ?? -1, 'SIGKILL');
+  const [code] = await once(parent, 'exit');
+  assert.equal(code, 137);
+});
+
+test('the program drains when the supervisor is killed', async () => {
+  const { parent, pids } = await supervise();
+  parent.kill('SIGKILL');
+  await drained(pids[0]);
+});
+
+for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+  test(`the program drains and the supervisor ends when npm start gets ${signal}`, async () => {
+    const { parent, pids } = await run('npm', ['start']);
+    const [supervisor = -1] = childrenOf(parent.pid ?? -1, 'supervise.sh');
+    parent.kill(signal);
+    await drained(pids[0]);
+    await until(() =>
+      readFile(`/proc/${supervisor}/stat`, 'utf8').then(
+        (stat) => stat.includes(') Z'),
+        () => true,
+      ),
+    );
+  });
+}

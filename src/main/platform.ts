@@ -1,0 +1,117 @@
+import { maintainPartitions } from '../events/partitions.ts';
+import { migrate } from '../platform/db/migrate.ts';
+import { serveMetrics } from '../platform/metrics.ts';
+import { startApi } from './api.ts';
+import { type Container, createContainer } from './container.ts';
+import type { MediaLaunch } from './media-process.ts';
+import { banner, createOwner, type Notice } from './owner.ts';
+import type { Settings } from './ports.ts';
+import { recover, tellMigrated } from './services.ts';
+import { startWorker } from './worker.ts';
+
+type RunSettings = Required<Pick<Settings, 'config' | 'databaseUrl' | 'secretKey' | 'rooms'>> & {
+  /** Has been started already; null where this node has no media role. */
+  media: MediaLaunch | null;
+  /** Is given what has to be closed, the last first. */
+  closers: (() => Promise<void> | void)[];
+};
+
+/** Runs the roles of this node on a database that is there. Resolves when all of them do, and has said so. */
+export async function runPlatform({ media, closers, ...settings }: RunSettings): Promise<void> {
+  const container = await createContainer({ ...settings, name: 'main' });
+  const { config, sql, clock, parts } = container;
+  closers.push(() => container.close());
+  // It takes half a second and is asked for soon; who needs it hears of a failure.
+  container.checkTools().catch(() => {});
+  await migrate(sql);
+  // Before anything is appended: attaching today's partition races with inserts into the default one.
+  await maintainPartitions(sql, clock, config);
+  await tellMigrated(parts);
+  const owner = await createOwner(container);
+  warnOfPrivateAddresses(container);
+  const mediaListens = beginMedia(container, settings, { media, closers });
+  await Promise.all([mediaListens, openMetrics(container, closers), startRoles(container, media, closers)]);
+  const notices = [await findWeakness(container), findRoomsLack(container)];
+  process.stdout.write(
+    banner(
+      config,
+      owner,
+      notices.filter((notice) => notice !== null),
+    ),
+  );
+}
+
+async function openMetrics(
+  { config, metrics, log }: Container,
+  closers: RunSettings['closers'],
+): Promise<void> {
+  const port = config.METRICS_PORT ?? DEFAULT_METRICS_PORT;
+  const server = await serveMetrics(metrics.registry, port).catch((error: unknown) => {
+    if (config.METRICS_PORT !== undefined) throw error;
+    return serveMetrics(metrics.registry, 0);
+  });
+  log.info({ address: server.address() }, 'metrics are served');
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+}
+
+const DEFAULT_METRICS_PORT = 9464;
+
+function warnOfPrivateAddresses({ config, log }: Container): void {
+  const { WEBHOOK_ALLOW_PRIVATE: webhooks, FETCH_ALLOW_PRIVATE: fetches } = config;
+  if (webhooks.length === 0 && fetches.length === 0) return;
+  log.warn({ webhooks, fetches }, 'private addresses may be reached for users: for development only');
+}
+
+/** Of the guard around ffmpeg, where this process tree runs any; its walls are the operator's to raise. */
+async function findWeakness({ config, guard, log }: Container): Promise<Notice | null> {
+  if (!config.ROLES.some((role) => role !== 'api')) return null;
+  const { weakness } = await guard();
+  if (weakness === null) return null;
+  log.warn({ reason: weakness }, 'ffmpeg runs without a sandbox');
+  return { name: 'No sandbox', text: `${weakness} (docs/guides/operating.md#sandbox)` };
+}
+
+/** Why rooms are carried by nothing but the browsers themselves, where nobody has asked for that. */
+function findRoomsLack({ roomChoice: { lack }, log }: Container): Notice | null {
+  if (lack === null) return null;
+  log.warn({ reason: lack }, 'rooms have no media server: browsers send to each other, four at most');
+  const text = `four people at most: ${lack} (docs/guides/rooms-operator.md)`;
+  return { name: 'Small rooms', text };
+}
+
+/** Resolves when encoders can connect. */
+async function beginMedia(
+  { metrics, checkTools }: Container,
+  { databaseUrl, secretKey, rooms }: Pick<RunSettings, 'databaseUrl' | 'secretKey' | 'rooms'>,
+  { media, closers }: Pick<RunSettings, 'media' | 'closers'>,
+): Promise<void> {
+  if (media === null) return;
+  // Before the database is closed, and again at the end, where the start fails earlier.
+  closers.push(() => media.stop());
+  const ffmpeg = await checkTools().catch(() => null);
+  const key = secretKey.toString('hex');
+  await media.begin({ type: 'init', databaseUrl, secretKey: key, rooms, ffmpeg }, metrics.media);
+}
+
+async function startRoles(
+  container: Container,
+  media: MediaLaunch | null,
+  closers: RunSettings['closers'],
+): Promise<void> {
+  const { config, parts } = container;
+  // Behind the lock of DATA_DIR, the embedded database has no other process of these roles.
+  const isAlone = config.DATABASE_URL === undefined;
+  if (config.ROLES.includes('worker') && isAlone) await recover(parts, 'worker');
+  if (config.ROLES.includes('api')) {
+    if (isAlone) await recover(parts, 'api');
+    const { drain } = await startApi(container, () => media?.running() ?? true);
+    closers.push(drain);
+  }
+  if (config.ROLES.includes('worker')) {
+    const worker = startWorker(container);
+    closers.push(() => worker.stop());
+  }
+}
