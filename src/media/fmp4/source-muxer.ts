@@ -8,6 +8,17 @@ import { PartMaker } from './part-maker.ts';
 import { Timeline } from './timeline.ts';
 import { aacFrame, mpegTrack, opusDuration, opusTrack, type TrackHead, videoTrack } from './track.ts';
 
+/** A message of the publish, at its place on the line of time that the file has. */
+export interface PlacedTag {
+  /** As in FLV. */
+  type: number;
+  kind: 'header' | 'frame';
+  /** Whole milliseconds. */
+  atMs: number;
+  payload: Buffer;
+  keyframe: boolean;
+}
+
 export interface SourceMuxerOptions {
   /** The picture that was announced; null for sound alone. */
   picture: { width: number; height: number } | null;
@@ -19,6 +30,8 @@ export interface SourceMuxerOptions {
   now: () => number;
   /** Takes the header once, then each fragment. */
   onBytes: (bytes: Buffer) => void;
+  /** Takes what the file is made of; silence is AAC. The payload is good during the call only. */
+  onTag?: (tag: PlacedTag) => void;
   /** From here on the publish is coded otherwise: nothing more comes. */
   onChanged: () => void;
 }
@@ -34,6 +47,10 @@ const SILENT_SAMPLES = 1024;
 /** AAC-LC, 48 kHz, two channels; and a packet without any sound. */
 const SILENT_CONFIG = Buffer.of(0x11, 0x90);
 const SILENT_PACKET = Buffer.of(0x21, 0x10, 0x04, 0x60, 0x8c, 0x1c);
+/** The same as FLV has them. */
+const SILENT_HEADER_TAG = Buffer.of(0xaf, 0, ...SILENT_CONFIG);
+const SILENT_TAG = Buffer.of(0xaf, 1, ...SILENT_PACKET);
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Makes fragmented MP4 of a publish as the ingest hands it over, FLV with enhanced RTMP, without looking into its pictures and
@@ -48,6 +65,9 @@ export class SourceMuxer {
   readonly #timeline = new Timeline();
   #videoHeader: VideoPacket | null = null;
   #audioHeader: AudioPacket | null = null;
+  /** What the headers came in. */
+  #videoTag = NOTHING;
+  #audioTag = NOTHING;
   #sound: SoundHead | null = null;
   #maker: PartMaker | null = null;
   #silence = 0;
@@ -77,16 +97,17 @@ export class SourceMuxer {
   #tag({ type, timestamp, payload }: FlvTag): void {
     if (this.#isOver) return;
     if (type === FlvTagType.video && this.#options.picture !== null)
-      this.#picture(readVideoPacket(payload), timestamp);
+      this.#picture(readVideoPacket(payload), timestamp, payload);
     if (type === FlvTagType.audio && this.#options.hasSound)
-      this.#packet(readAudioPacket(payload), timestamp);
+      this.#packet(readAudioPacket(payload), timestamp, payload);
   }
 
-  #picture(packet: VideoPacket, timestamp: number): void {
+  #picture(packet: VideoPacket, timestamp: number, payload: Buffer): void {
     const { kind, keyframe, data, compositionMs = 0 } = packet;
     if (kind === 'header') {
       if (this.#videoHeader !== null && !isSame(this.#videoHeader, packet)) this.#change();
       this.#videoHeader = kept(packet);
+      this.#videoTag = Buffer.from(payload);
     }
     if (kind !== 'frame' || data === undefined || data.length === 0) return;
     if (this.#maker === null && keyframe) this.#begin();
@@ -95,13 +116,15 @@ export class SourceMuxer {
     const atMs = this.#timeline.place('video', timestamp, this.#options.now());
     if (!this.#options.hasSound) this.#beSilent(maker, atMs);
     maker.frame(atMs, compositionMs, keyframe, withoutDelimiter(packet.codec, data));
+    this.#tell(FlvTagType.video, { kind, atMs, payload, keyframe });
   }
 
-  #packet(packet: AudioPacket, timestamp: number): void {
+  #packet(packet: AudioPacket, timestamp: number, payload: Buffer): void {
     const { kind, data } = packet;
     if (kind === 'header') {
       if (this.#audioHeader !== null && !isSame(this.#audioHeader, packet)) this.#change();
       this.#audioHeader = kept(packet);
+      this.#audioTag = Buffer.from(payload);
     }
     if (kind !== 'frame' || data === undefined || data.length === 0) return;
     if (this.#audioHeader === null && packet.codec === 'Opus') this.#audioHeader = kept(packet);
@@ -109,7 +132,13 @@ export class SourceMuxer {
     if (this.#maker === null || this.#sound === null) return;
     const atMs = this.#timeline.place('audio', timestamp, this.#options.now());
     // What belongs before the first picture is left out.
-    if (atMs >= 0) this.#maker.sound(atMs, this.#sound.samplesOf(data), data);
+    if (atMs < 0) return;
+    this.#maker.sound(atMs, this.#sound.samplesOf(data), data);
+    this.#tell(FlvTagType.audio, { kind, atMs, payload, keyframe: false });
+  }
+
+  #tell(type: number, tag: Omit<PlacedTag, 'type'>): void {
+    this.#options.onTag?.({ type, ...tag });
   }
 
   #change(): void {
@@ -130,6 +159,10 @@ export class SourceMuxer {
     const tracks = video === null ? [audio] : [video, audio];
     onBytes(writeInit(tracks));
     this.#maker = new PartMaker({ video, audio, partMs, onPart: onBytes });
+    const header = { kind: 'header' as const, atMs: 0, keyframe: false };
+    if (video !== null) this.#tell(FlvTagType.video, { ...header, payload: this.#videoTag });
+    const soundTag = hasSound ? this.#audioTag : SILENT_HEADER_TAG;
+    if (soundTag.length > 0) this.#tell(FlvTagType.audio, { ...header, payload: soundTag });
   }
 
   /** Silence up to the picture that comes. */
@@ -140,6 +173,8 @@ export class SourceMuxer {
     for (; this.#silence < last; this.#silence += 1) {
       const atMs = (this.#silence * SILENT_SAMPLES * 1000) / SILENT_RATE;
       maker.sound(atMs, SILENT_SAMPLES, SILENT_PACKET);
+      const tag = { kind: 'frame' as const, atMs: Math.round(atMs), payload: SILENT_TAG, keyframe: false };
+      this.#tell(FlvTagType.audio, tag);
     }
   }
 }

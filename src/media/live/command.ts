@@ -34,11 +34,34 @@ export function packagerArgs(input: PackagerCommandInput): string[] {
   ];
 }
 
+/**
+ * Arguments of the run that makes the rungs below a source that is put into fragments without an ffmpeg
+ * (docs/decisions/live-packaging.md#without-an-ffmpeg). Times stay as they come, so that the rungs fit the source.
+ */
+export function scaledArgs(input: PackagerCommandInput): string[] {
+  const { plan, firstFd } = input;
+  const below = { ...input, plan: { ...plan, audio: 'copy' as const } };
+  return [
+    ...['-copyts', ...inputArgs(below)],
+    ...filterArgs(plan),
+    ...plan.rungs
+      .slice(1)
+      .flatMap((rung, index) => [
+        ...mapArgs(rung, index + 1, below.plan, true),
+        ...videoArgs(rung, below),
+        ...audioArgs(below.plan),
+        ...['-avoid_negative_ts', 'disabled', '-use_editlist', '0'],
+        ...fragmentArgs(input, '+frag_discont'),
+        `pipe:${firstFd + index}`,
+      ]),
+  ];
+}
+
 /** Fragments are handed over as soon as they are whole; each keyframe begins one. */
-function fragmentArgs({ partSeconds }: PackagerCommandInput): string[] {
+function fragmentArgs({ partSeconds }: PackagerCommandInput, flags = ''): string[] {
   return [
     ...['-max_muxing_queue_size', '1024', '-f', 'mp4', '-flush_packets', '1'],
-    ...['-movflags', '+frag_keyframe+delay_moov+default_base_moof'],
+    ...['-movflags', `+frag_keyframe+delay_moov+default_base_moof${flags}`],
     ...['-frag_duration', String(Math.round(partSeconds * 1_000_000))],
   ];
 }

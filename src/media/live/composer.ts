@@ -1,18 +1,10 @@
-import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { KeptNumbers } from '../contract/index.ts';
-import {
-  BadFragments,
-  createFragmentReader,
-  type Fragment,
-  type FragmentReader,
-  type Init,
-} from './fragments.ts';
-import { renderMaster } from './master.ts';
-import { type MediaPlaylist, parseMediaPlaylist, renderMediaPlaylist } from './playlist.ts';
-import { createSegmentWriter, type SegmentWriter, UNFINISHED } from './segment-writer.ts';
+import { BadFragments } from './fragments.ts';
+import { type Packaged, Run } from './run.ts';
 import {
   emptyState,
   type LiveEpochRung,
@@ -20,9 +12,9 @@ import {
   type LiveState,
   type LowLatency,
   loadState,
-  replaceFile,
 } from './state.ts';
-import { continueAfter, mediaPlaylistOf, slideWindow, variantsOf } from './window.ts';
+import { endOpenSegments, newEpochName, prune, publish } from './stream-folder.ts';
+import { continueAfter, slideWindow } from './window.ts';
 
 export interface EpochInput {
   rungs: LiveEpochRung[];
@@ -31,6 +23,10 @@ export interface EpochInput {
   fps: number;
   segmentSeconds: number;
   lowLatency: LowLatency;
+  /** The rungs below the first are made beside it: they take its segments, or are left out. */
+  follows?: boolean;
+  /** Called each time that rungs which follow the first have fallen too far behind it. */
+  onLate?: () => void;
   /** Called once, when what a packager writes is no media, or cannot be kept; nothing more of the run is shown. */
   onUnfit?: () => void;
 }
@@ -74,14 +70,16 @@ export type RungSink = (bytes: Buffer) => void;
 export interface Composer {
   /** Ends the run before, then opens a new folder. @returns where each rung's media goes, in the order of the rungs. */
   beginEpoch(input: EpochInput): Promise<RungSink[]>;
+  /** What makes the rungs that follow the first begins anew. @returns where their media goes from now on. */
+  restartFollowers(): Promise<RungSink[]>;
   /** The frame rate has become known. */
   setFps(fps: number): Promise<void>;
   /** Resolves when all that has come is in the playlists. */
   poll(): Promise<void>;
   /** The run has ended: what there is of its last segments is all of them. */
   endEpoch(): Promise<void>;
-  /** Media of this run, by its slowest rung, and the longest pieces in which it comes, in milliseconds. */
-  packaged(): { ms: number; longestMs: number };
+  /** Of the run that is on. */
+  packaged(): Packaged;
   /** The newest finished segment, of the smallest rung; null before there is one. */
   latest(): LatestSegment | null;
   finished(): FinishedSegments;
@@ -102,21 +100,12 @@ export async function openComposer(options: ComposerOptions): Promise<Composer> 
   return new StreamComposer(options, state);
 }
 
-/** A rung of the run that is on. */
-interface Line {
-  reader: FragmentReader;
-  writer: SegmentWriter;
-  waiting: (Init | Fragment)[];
-  /** Of what was taken. */
-  ms: number;
-}
-
-interface Run {
-  name: string;
-  lines: Line[];
-  longestMs: number;
-  isUnfit: boolean;
-  onUnfit: () => void;
+/** The run that is on. */
+interface Present {
+  run: Run;
+  input: EpochInput;
+  /** Of the sinks of the rungs that follow: what those before say is no longer taken. */
+  turn: number;
 }
 
 class StreamComposer implements Composer {
@@ -126,8 +115,7 @@ class StreamComposer implements Composer {
   readonly #written = new Map<string, string>();
   #queue: Promise<unknown> = Promise.resolve();
   #queuedPoll: Promise<void> | null = null;
-  #run: Run | null = null;
-  #waitingBytes = 0;
+  #present: Present | null = null;
 
   constructor(options: ComposerOptions, state: LiveState) {
     this.#options = options;
@@ -144,16 +132,23 @@ class StreamComposer implements Composer {
       const folders = input.rungs.map((rung) => join(dir, name, rung.name));
       await Promise.all(folders.map((folder) => mkdir(folder, { recursive: true })));
       const epoch = startEpoch(this.#state, name, input);
-      const lines = epoch.rungs.map((rung): Line => {
-        const { segmentSeconds } = input;
-        const folder = join(dir, name);
-        const writer = createSegmentWriter({ folder, state: this.#state, epoch, rung, segmentSeconds });
-        return { reader: createFragmentReader(), writer, waiting: [], ms: 0 };
-      });
-      const run = { name, lines, longestMs: 0, isUnfit: false, onUnfit: input.onUnfit ?? (() => {}) };
-      this.#run = run;
+      const { segmentSeconds, follows = false } = input;
+      const run = new Run({ folder: join(dir, name), state: this.#state, epoch, segmentSeconds, follows });
+      const present = { run, input, turn: 0 };
+      this.#present = present;
       await this.#publish(true);
-      return lines.map((line) => (bytes) => this.#push(run, line, bytes));
+      return input.rungs.map((_, index) => this.#sink(present, index));
+    });
+  }
+
+  restartFollowers(): Promise<RungSink[]> {
+    return this.#inTurn(async () => {
+      const present = this.#present;
+      if (present === null) return [];
+      present.turn += 1;
+      const indexes = await present.run.restartFollowers();
+      await this.#publish(true);
+      return indexes.map((index) => this.#sink(present, index));
     });
   }
 
@@ -177,10 +172,8 @@ class StreamComposer implements Composer {
     return this.#inTurn(() => this.#endRun());
   }
 
-  packaged(): { ms: number; longestMs: number } {
-    if (this.#run === null) return { ms: 0, longestMs: 0 };
-    const { lines, longestMs } = this.#run;
-    return { ms: Math.min(...lines.map(({ ms }) => ms)), longestMs };
+  packaged(): Packaged {
+    return this.#present?.run.packaged() ?? { ms: 0, longestMs: 0, isLate: false };
   }
 
   latest(): LatestSegment | null {
@@ -196,10 +189,12 @@ class StreamComposer implements Composer {
 
   finished(): FinishedSegments {
     const { slots, epoch } = this.#state;
-    const names = this.#run === null ? [] : (epoch?.rungs.map(({ name }) => name) ?? []);
+    const names = this.#present === null ? [] : (epoch?.rungs.map(({ name }) => name) ?? []);
     const isFinished = (slot: LiveSlot) =>
       Object.values(slot.rungs).every(({ isOpen }) => !isOpen) &&
-      (slot.leftAtMs !== null || slot.epoch !== epoch?.name || names.every((name) => slot.rungs[name]));
+      (slot.leftAtMs !== null ||
+        slot.epoch !== epoch?.name ||
+        names.every((name) => slot.rungs[name] || slot.without?.includes(name)));
     return { dir: this.#options.dir, slots: slots.filter(isFinished) };
   }
 
@@ -219,57 +214,55 @@ class StreamComposer implements Composer {
     return result;
   }
 
-  #push(run: Run, line: Line, bytes: Buffer): void {
-    if (run.isUnfit || run !== this.#run) return;
-    try {
-      const pieces = line.reader.push(bytes);
-      if (pieces.length === 0) return;
-      line.waiting.push(...pieces);
-      for (const piece of pieces) this.#waitingBytes += piece.bytes.length;
-    } catch (error) {
-      if (!(error instanceof BadFragments)) throw error;
-      this.#giveUp(run, error);
-      return;
-    }
-    if (this.#waitingBytes > WAITING_MAX_BYTES) this.#giveUp(run, new Error('the disk is too slow'));
-    else this.poll().catch((error: unknown) => this.#giveUp(run, error));
+  #sink(present: Present, index: number): RungSink {
+    const { turn } = present;
+    const isFollower = index > 0 && present.input.follows;
+    return (bytes) => {
+      if (!isFollower || turn === present.turn) this.#push(present, index, bytes);
+    };
   }
 
-  #giveUp(run: Run, error: unknown): void {
+  #push(present: Present, index: number, bytes: Buffer): void {
+    const { run } = present;
+    if (run.isUnfit || present !== this.#present) return;
+    try {
+      if (!run.push(index, bytes)) return;
+    } catch (error) {
+      if (!(error instanceof BadFragments)) throw error;
+      this.#giveUp(present, error);
+      return;
+    }
+    if (run.waitingBytes > WAITING_MAX_BYTES) this.#giveUp(present, new Error('the disk is too slow'));
+    else this.poll().catch((error: unknown) => this.#giveUp(present, error));
+  }
+
+  #giveUp({ run, input }: Present, error: unknown): void {
     if (run.isUnfit) return;
     run.isUnfit = true;
     this.#options.log.error({ err: error, dir: this.#options.dir }, 'a packager run cannot be shown');
-    run.onUnfit();
+    input.onUnfit?.();
   }
 
   async #takeWaiting(): Promise<void> {
-    const run = this.#run;
-    if (run === null) return;
-    const { clock } = this.#options;
-    let isNew = false;
-    let isChanged = false;
-    for (const line of run.lines) {
-      const { waiting } = line;
-      line.waiting = [];
-      for (const piece of waiting) {
-        this.#waitingBytes -= piece.bytes.length;
-        isChanged = true;
-        isNew = (await line.writer.take(piece, clock.ms())) || isNew;
-        const ms = piece.type === 'init' ? 0 : piece.durationSec * 1000;
-        line.ms += ms;
-        run.longestMs = Math.max(run.longestMs, ms);
-      }
-    }
-    if (isChanged) await this.#publish(isNew);
+    const present = this.#present;
+    if (present === null) return;
+    const nowMs = this.#options.clock.ms();
+    const { isChanged, isNew } = await present.run.takeWaiting(nowMs);
+    if (!isChanged) return;
+    const isLate = await present.run.leaveLate(nowMs);
+    await this.#publish(isNew || isLate);
+    if (isLate) present.input.onLate?.();
   }
 
   async #endRun(): Promise<void> {
-    const run = this.#run;
-    if (run === null) return;
-    await this.#takeWaiting().catch((error: unknown) => this.#giveUp(run, error));
-    this.#run = null;
-    this.#waitingBytes = 0;
-    for (const { writer } of run.lines) await writer.end();
+    const present = this.#present;
+    if (present === null) return;
+    const isOver = true;
+    await present.run
+      .takeWaiting(this.#options.clock.ms(), isOver)
+      .catch((error: unknown) => this.#giveUp(present, error));
+    this.#present = null;
+    await present.run.end();
     await this.#publish(true);
   }
 
@@ -299,83 +292,4 @@ function startEpoch(state: LiveState, name: string, input: EpochInput): NonNulla
     if (!state.playlists.includes(rung.name)) state.playlists.push(rung.name);
   }
   return epoch;
-}
-
-/** Names are unique for ever, because segments are cached by their address. */
-async function newEpochName(dir: string, nowMs: number): Promise<string> {
-  for (let at = nowMs; ; at += 1) {
-    const name = at.toString(36);
-    const taken = await access(join(dir, name)).then(
-      () => true,
-      () => false,
-    );
-    if (!taken) return name;
-  }
-}
-
-/** A process that was killed has left parts of segments: they are all that there will be of these. */
-async function endOpenSegments(dir: string, state: LiveState): Promise<void> {
-  const open = state.slots.filter((slot) => Object.values(slot.rungs).some(({ isOpen }) => isOpen));
-  for (const slot of open) {
-    for (const [rung, held] of Object.entries(slot.rungs)) {
-      if (!held.isOpen) continue;
-      // The playlist is newer than the state.
-      const shown = (await readPlaylist(dir, rung))?.open;
-      if (shown?.epoch === slot.epoch && shown.file === slot.file && shown.rung === rung) {
-        held.durationSec = shown.durationSec;
-        held.parts = (shown.parts ?? []).map(({ offset: _, ...part }) => part);
-        held.bytes = held.parts.reduce((sum, { bytes }) => sum + bytes, 0);
-      }
-      const path = join(dir, slot.epoch, rung, slot.file);
-      await rename(path + UNFINISHED, path).catch(() => {});
-      const isThere = await stat(path).then(
-        () => true,
-        () => false,
-      );
-      delete held.isOpen;
-      if (!isThere) delete slot.rungs[rung];
-    }
-  }
-}
-
-async function readPlaylist(dir: string, rung: string): Promise<MediaPlaylist | null> {
-  const text = await readFile(join(dir, `${rung}.m3u8`), 'utf8').catch(() => '');
-  return parseMediaPlaylist(text);
-}
-
-/** The state first: a process that dies in between writes the same playlists again from it. */
-async function publish(
-  dir: string,
-  state: LiveState,
-  { isNew, written }: { isNew: boolean; written: Map<string, string> },
-): Promise<void> {
-  if (isNew) await replaceFile(join(dir, 'state.json'), JSON.stringify(state));
-  const files = state.playlists.map((rung) => [
-    `${rung}.m3u8`,
-    renderMediaPlaylist(mediaPlaylistOf(state, rung), { hasOffsets: true }),
-  ]);
-  if (isNew) files.push(['master.m3u8', renderMaster(variantsOf(state))]);
-  await Promise.all(
-    files.map(async ([name = '', text = '']) => {
-      if (written.get(name) === text) return;
-      await replaceFile(join(dir, name), text);
-      written.set(name, text);
-    }),
-  );
-}
-
-async function prune(dir: string, state: LiveState, leftBeforeMs: number): Promise<void> {
-  const due = state.slots.filter((slot) => slot.leftAtMs !== null && slot.leftAtMs <= leftBeforeMs);
-  for (const slot of due) {
-    for (const rung of Object.keys(slot.rungs))
-      await rm(join(dir, slot.epoch, rung, slot.file), { force: true });
-  }
-  state.slots = state.slots.filter((slot) => !due.includes(slot));
-  if (due.length > 0) await replaceFile(join(dir, 'state.json'), JSON.stringify(state));
-  // Folders that nothing refers to: finished runs, and runs that never made a segment.
-  const used = new Set([...state.slots.map((slot) => slot.epoch), state.epoch?.name]);
-  for (const entry of await readdir(dir, { withFileTypes: true })) {
-    if (entry.isDirectory() && !used.has(entry.name))
-      await rm(join(dir, entry.name), { recursive: true, force: true });
-  }
 }

@@ -1,7 +1,9 @@
 import { Writable } from 'node:stream';
 import type { Logger } from '../../platform/logger.ts';
-import { SourceMuxer } from '../fmp4/source-muxer.ts';
+import { type PlacedTag, SourceMuxer } from '../fmp4/source-muxer.ts';
 import type { Composer, EpochInput, RungSink } from './composer.ts';
+import type { ScaledRungs } from './scaled-rungs.ts';
+import { endsWithin } from './supervisor.ts';
 
 export interface DirectPackagerOptions {
   /** Gives one run the publish, from its last keyframe on. */
@@ -14,17 +16,22 @@ export interface DirectPackagerOptions {
   fps: number;
   composer: Pick<Composer, 'beginEpoch' | 'endEpoch' | 'setFps'>;
   log: Logger;
+  /** Makes the rungs below the first. */
+  scaled?: ScaledRungs;
   /** Called once when what is published has no place in a file. */
   onGiveUp?: () => void;
 }
 
 type RunEnd = 'over' | 'changed' | 'failed';
 
+const EOF_WAIT_MS = 1000;
+
 /** Puts a publish into fragments as it comes, without an ffmpeg. A publish that is coded otherwise begins a new epoch. */
 export class DirectPackager {
   readonly #options: DirectPackagerOptions;
   readonly #stopped = Promise.withResolvers<void>();
   #isStopped = false;
+  #eofWaitMs = EOF_WAIT_MS;
   #fps: number;
   #finished: Promise<void> | null = null;
 
@@ -33,9 +40,9 @@ export class DirectPackager {
     this.#fps = options.fps;
   }
 
-  /** There is no process. */
+  /** Of what makes the rungs below the source; 0 where there are none. */
   pid(): number {
-    return 0;
+    return this.#options.scaled?.pid() ?? 0;
   }
 
   /** It is given up at its first failure. */
@@ -52,10 +59,13 @@ export class DirectPackager {
     return this.#options.composer.setFps(fps);
   }
 
-  async stop(): Promise<void> {
+  async stop(eofWaitMs = EOF_WAIT_MS): Promise<void> {
     this.#isStopped = true;
+    this.#eofWaitMs = eofWaitMs;
+    const finished = this.#finished ?? Promise.resolve();
+    if (eofWaitMs > 0 && (await endsWithin(finished, eofWaitMs))) return;
     this.#stopped.resolve();
-    await this.#finished;
+    await finished;
   }
 
   async #supervise(): Promise<void> {
@@ -74,23 +84,32 @@ export class DirectPackager {
 
   async #runOnce(): Promise<RunEnd> {
     const ended = Promise.withResolvers<RunEnd>();
-    const epoch = { ...this.#options.epoch(this.#fps), onUnfit: () => ended.resolve('failed') };
-    const [sink] = await this.#options.composer.beginEpoch(epoch);
+    const { composer, feed, scaled } = this.#options;
+    const [sink, ...below] = await composer.beginEpoch({
+      ...this.#options.epoch(this.#fps),
+      follows: true,
+      onLate: () => scaled?.restart(),
+      onUnfit: () => ended.resolve('failed'),
+    });
     if (sink === undefined || this.#isStopped) return 'over';
     const { reader, muxer } = this.#reader(sink, ended.resolve);
-    this.#options.feed(reader);
+    scaled?.start(below);
+    feed(reader);
     const end = await Promise.race([ended.promise, this.#stopped.promise.then((): RunEnd => 'over')]);
     muxer.end();
     reader.destroy();
+    // What is published goes on after a change, and is waited for by nobody.
+    await scaled?.stop(end === 'over' ? this.#eofWaitMs : 0);
     return end;
   }
 
   /** Where the ingest writes to: all is taken at once, so nothing ever waits in it. */
   #reader(sink: RungSink, onEnd: (end: RunEnd) => void): { reader: Writable; muxer: SourceMuxer } {
-    const { picture, hasSound, partMs, log } = this.#options;
+    const { picture, hasSound, partMs, scaled, log } = this.#options;
     const now = () => performance.now();
     const onChanged = () => onEnd('changed');
-    const muxer = new SourceMuxer({ picture, hasSound, partMs, now, onBytes: sink, onChanged });
+    const onTag = (tag: PlacedTag) => scaled?.push(tag);
+    const muxer = new SourceMuxer({ picture, hasSound, partMs, now, onBytes: sink, onTag, onChanged });
     const reader = new Writable({
       write(chunk: Buffer, _encoding, done) {
         try {

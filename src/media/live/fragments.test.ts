@@ -42,6 +42,7 @@ test('fragments: header and fragments with the times of the picture, however the
           type: 'fragment',
           startSec,
           durationSec,
+          shownSec: startSec,
           isIndependent: isKey,
           bytes: fragmentBytes(FRAGMENTS[index] ?? { startSec, durationSec, isKey }),
         })),

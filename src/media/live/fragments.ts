@@ -15,6 +15,8 @@ export interface Fragment {
   bytes: Buffer;
   startSec: number;
   durationSec: number;
+  /** When its first frame is shown, which is later than it begins where frames are shown in another order. */
+  shownSec: number;
   /** It begins with a keyframe. */
   isIndependent: boolean;
 }
@@ -230,15 +232,18 @@ function trackFacts(bytes: Buffer, traf: Box, header: Box, track: Track): Omit<F
   const start = time === null ? 0 : numberAt(bytes, time, 4, isLong(bytes, time) ? 8 : 4);
   let total = 0;
   let firstFlags: number | null = null;
+  let composition: number | null = null;
   for (const run of boxesIn(bytes, traf)) {
     if (run.type !== 'trun') continue;
     const read = readRun(bytes, run, duration);
     total += read.duration;
     firstFlags ??= read.firstFlags ?? flags;
+    composition ??= read.firstComposition;
   }
   return {
     startSec: start / track.timescale,
     durationSec: total / track.timescale,
+    shownSec: (start + (composition ?? 0)) / track.timescale,
     isIndependent: ((firstFlags ?? flags) & NON_SYNC_SAMPLE) === 0,
   };
 }
@@ -261,7 +266,7 @@ function readRun(
   bytes: Buffer,
   run: Box,
   defaultDuration: number,
-): { duration: number; firstFlags: number | null } {
+): { duration: number; firstFlags: number | null; firstComposition: number } {
   const has = numberAt(bytes, run, 1, 3);
   const count = numberAt(bytes, run, 4);
   let at = 8 + (has & 0x1 ? 4 : 0);
@@ -271,8 +276,11 @@ function readRun(
   if (size * count > run.end - run.body) throw new BadFragments('trun is too short');
   const flagsAt = (has & 0x100 ? 4 : 0) + (has & 0x200 ? 4 : 0);
   if (has & 0x400 && count > 0) firstFlags ??= numberAt(bytes, run, at + flagsAt);
-  if (!(has & 0x100)) return { duration: count * defaultDuration, firstFlags };
+  // Signed in version 1, and small enough in version 0.
+  const compositionAt = at + size - 4;
+  const firstComposition = has & 0x800 && count > 0 ? numberAt(bytes, run, compositionAt) | 0 : 0;
+  if (!(has & 0x100)) return { duration: count * defaultDuration, firstFlags, firstComposition };
   let duration = 0;
   for (let i = 0; i < count; i += 1) duration += numberAt(bytes, run, at + i * size);
-  return { duration, firstFlags };
+  return { duration, firstFlags, firstComposition };
 }

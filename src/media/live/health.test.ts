@@ -38,7 +38,7 @@ function watched({
         stats: ingestStats({ bitrateKbps: 3000, mediaMs: atSec * 1000, ...stats }),
         plan,
         failure: null,
-        packaged: { ms: packagedSec * 1000, longestMs: 2000 },
+        packaged: { ms: packagedSec * 1000, longestMs: 2000, isLate: false },
       },
       atSec * 1000,
     ).issues;

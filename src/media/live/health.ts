@@ -1,5 +1,6 @@
 import type { IngestSession, IngestStats, LiveIssue, StreamHealth, VideoInfo } from '../contract/index.ts';
 import type { LadderPlan } from './ladder.ts';
+import type { Packaged } from './run.ts';
 
 /** Beyond, segments are long and viewers far behind. */
 export const LONG_KEYFRAME_MS = 4250;
@@ -20,7 +21,7 @@ interface Facts {
   plan: LadderPlan | null;
   failure: LiveIssue | null;
   /** Of this run. */
-  packaged: { ms: number; longestMs: number } | null;
+  packaged: Packaged | null;
 }
 
 /** What is wrong with a signal for some time. Times are milliseconds of a clock that never goes back. */
@@ -71,6 +72,7 @@ export class SignalWatch {
       this.#lead = null;
       return false;
     }
+    if (packaged.isLate) return true;
     const leadMs = stats.mediaMs - packaged.ms;
     const before = this.#lead?.run === plan ? this.#lead.ms : leadMs;
     this.#lead = { run: plan, ms: Math.min(before, leadMs) };

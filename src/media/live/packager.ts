@@ -2,14 +2,17 @@ import type { Writable } from 'node:stream';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { LatencyMode } from '../contract/index.ts';
+import type { Launch } from '../ffmpeg/guard.ts';
 import { liveLimits } from '../ffmpeg/limits.ts';
-import { type FfmpegExit, type FfmpegProcess, OUTPUT_FD, spawnFfmpeg } from '../ffmpeg/process.ts';
+import { type FfmpegProcess, OUTPUT_FD, spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { packagerArgs } from './command.ts';
+import { type PackagerCommandInput, packagerArgs, scaledArgs } from './command.ts';
 import type { Composer, EpochInput } from './composer.ts';
 import { DirectPackager } from './direct-packager.ts';
 import type { LadderPlan } from './ladder.ts';
+import { ScaledRungs } from './scaled-rungs.ts';
 import type { LowLatency } from './state.ts';
+import { Supervisor } from './supervisor.ts';
 
 export interface PackagerOptions {
   ffmpeg: FfmpegProgram;
@@ -46,11 +49,7 @@ export interface Packager {
   stop(eofWaitMs?: number): Promise<void>;
 }
 
-const BACKOFF_MS = [200, 500, 1000, 2000, 5000] as const;
 const GIVE_UP_FAILURES = 10;
-const GIVE_UP_WINDOW_MS = 120_000;
-const FAILING_AFTER = 3;
-const FAILING_WINDOW_MS = 15_000;
 const EOF_WAIT_MS = 1000;
 /** It writes to pipes alone. */
 const FILE_MAX_BYTES = 0;
@@ -65,51 +64,49 @@ const PARTS: Readonly<Record<LatencyMode, { seconds: number; holdBackSec: number
 /** A part has whole frames: at 24 a second, of 0.2 s, it has 0.208. All but the last are at least 85 % of the target. */
 const PART_TARGET = 1.17;
 const AAC_LC = 'mp4a.40.2';
-const NOT_STARTED: FfmpegExit = { code: 0, signal: null, stderr: '' };
 
-/** One supervised ffmpeg for one publish (docs/decisions/live-packaging.md): every run is a new epoch. */
+/**
+ * Puts one publish into fragments, without an ffmpeg where it needs none (docs/decisions/live-packaging.md). Every run is a new
+ * epoch.
+ */
 export function createPackager(options: PackagerOptions): Packager {
-  if (!options.plan.isDirect) return new SupervisedPackager(options);
-  const { composer, log, onGiveUp, source, feed } = options;
-  return new DirectPackager({
-    feed,
-    picture: source,
-    hasSound: options.plan.audio === 'copy',
-    partMs: PARTS[options.latencyMode].seconds * 1000,
-    epoch: (fps) => epochInput(options, fps),
-    fps: options.plan.fps,
-    composer,
-    log,
-    ...(onGiveUp === undefined ? {} : { onGiveUp }),
-  });
+  const { plan, onGiveUp } = options;
+  if (plan.isDirect) return directPackager(options, onGiveUp);
+  const isCopied = plan.rungs[0]?.mode === 'copy' && plan.audio !== 'encode';
+  return isCopied ? new DirectOrFfmpegPackager(options) : new FfmpegPackager(options);
 }
 
-class SupervisedPackager implements Packager {
+/** One ffmpeg for all rungs. */
+class FfmpegPackager implements Packager {
   readonly #options: PackagerOptions;
-  /** When the failures of the last two minutes were, in milliseconds since the Unix epoch. */
-  readonly #failures: number[] = [];
-  #child: FfmpegProcess | null = null;
-  #stopped = false;
+  readonly #supervisor: Supervisor;
   #fps: number;
-  #wake: (() => void) | null = null;
-  #finished: Promise<void> | null = null;
 
   constructor(options: PackagerOptions) {
+    const { log, clock, backoffMs, onGiveUp, composer } = options;
     this.#options = options;
     this.#fps = options.plan.fps;
+    this.#supervisor = new Supervisor({
+      begin: () => this.#begin(),
+      onEnd: () => composer.endEpoch(),
+      ...(onGiveUp === undefined ? {} : { onGiveUp }),
+      giveUpAfter: GIVE_UP_FAILURES,
+      log,
+      clock,
+      backoffMs,
+    });
   }
 
   pid(): number {
-    return this.#child?.pid ?? 0;
+    return this.#supervisor.pid();
   }
 
   failing(): boolean {
-    const since = this.#options.clock.ms() - FAILING_WINDOW_MS;
-    return this.#failures.filter((at) => at > since).length >= FAILING_AFTER;
+    return this.#supervisor.failing();
   }
 
   start(): void {
-    this.#finished ??= this.#supervise();
+    this.#supervisor.start();
   }
 
   setFps(fps: number): Promise<void> {
@@ -117,73 +114,91 @@ class SupervisedPackager implements Packager {
     return this.#options.composer.setFps(fps);
   }
 
-  async stop(eofWaitMs = EOF_WAIT_MS): Promise<void> {
-    this.#stopped = true;
-    this.#wake?.();
-    const child = this.#child;
-    if (child && !(await endsWithin(child.exited, eofWaitMs))) await child.stop();
-    await this.#finished;
+  stop(eofWaitMs = EOF_WAIT_MS): Promise<void> {
+    return this.#supervisor.stop(eofWaitMs);
   }
 
-  async #supervise(): Promise<void> {
-    const { log, onGiveUp } = this.#options;
-    for (;;) {
-      const exit = await this.#runOnce();
-      if (this.#stopped) return;
-      if (!this.#mayRetry(exit)) {
-        log.error({ failures: this.#failures.length }, 'packager given up');
-        onGiveUp?.();
-        return;
-      }
-      await this.#pauseBeforeRetry();
-      if (this.#stopped) return;
-    }
+  async #begin(): Promise<FfmpegProcess> {
+    const { composer, ffmpeg, log, feed } = this.#options;
+    const onUnfit = () => this.#supervisor.kill();
+    const outputs = await composer.beginEpoch({ ...epochInput(this.#options, this.#fps), onUnfit });
+    const args = packagerArgs(commandInput(this.#options));
+    const program = await livePackager(ffmpeg);
+    return spawnFfmpeg({ program, args, log, input: feed, outputs });
   }
+}
 
-  /** One ffmpeg from its folder to its last segment. Never rejects: a full disk is a failure like others. */
-  async #runOnce(): Promise<FfmpegExit> {
-    const { composer, ffmpeg, log } = this.#options;
-    try {
-      const onUnfit = () => this.#child?.kill('SIGKILL');
-      const outputs = await composer.beginEpoch({ ...epochInput(this.#options, this.#fps), onUnfit });
-      if (this.#stopped) return NOT_STARTED;
-      const { sourceTimeBase } = ffmpeg.info;
-      const partSeconds = PARTS[this.#options.latencyMode].seconds;
-      const args = packagerArgs({ ...this.#options, partSeconds, firstFd: OUTPUT_FD, sourceTimeBase });
-      const view = { reads: [], writes: null };
-      const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(FILE_MAX_BYTES), view);
-      if (this.#stopped) return NOT_STARTED;
-      this.#child = spawnFfmpeg({ program, args, log, input: this.#options.feed, outputs });
-      const exit = await this.#child.exited;
-      this.#child = null;
-      await composer.endEpoch();
-      return exit;
-    } catch (error) {
-      return { code: null, signal: null, stderr: '', spawnError: String(error) };
-    }
-  }
+/** The source without an ffmpeg, and by one if it has no place in a file as it comes. */
+class DirectOrFfmpegPackager implements Packager {
+  #packager: Packager;
+  #isStopped = false;
 
-  #mayRetry(exit: FfmpegExit): boolean {
-    const now = this.#options.clock.ms();
-    this.#failures.push(now);
-    while ((this.#failures[0] ?? now) < now - GIVE_UP_WINDOW_MS) this.#failures.shift();
-    const reason = exit.spawnError ?? lastLine(exit.stderr);
-    const { code, signal } = exit;
-    this.#options.log.warn({ code, signal, reason, failures: this.#failures.length }, 'packager ended');
-    return this.#failures.length < GIVE_UP_FAILURES;
-  }
-
-  #pauseBeforeRetry(): Promise<void> {
-    const backoffMs = this.#options.backoffMs ?? BACKOFF_MS;
-    const ms = backoffMs[Math.min(this.#failures.length, backoffMs.length) - 1] ?? 0;
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
+  constructor(options: PackagerOptions) {
+    this.#packager = directPackager(options, () => {
+      if (this.#isStopped) return;
+      this.#packager = new FfmpegPackager(options);
+      this.#packager.start();
     });
   }
+
+  pid(): number {
+    return this.#packager.pid();
+  }
+
+  failing(): boolean {
+    return this.#packager.failing();
+  }
+
+  start(): void {
+    this.#packager.start();
+  }
+
+  setFps(fps: number): Promise<void> {
+    return this.#packager.setFps(fps);
+  }
+
+  stop(eofWaitMs?: number): Promise<void> {
+    this.#isStopped = true;
+    return this.#packager.stop(eofWaitMs);
+  }
+}
+
+function directPackager(options: PackagerOptions, onGiveUp?: () => void): DirectPackager {
+  const { composer, log, clock, plan, source, feed, ffmpeg, backoffMs } = options;
+  const isScaled = plan.rungs.length > 1;
+  const scaled = new ScaledRungs({
+    begin: async (outputs, input) => {
+      const args = scaledArgs(commandInput(options));
+      const program = await livePackager(ffmpeg);
+      return spawnFfmpeg({ program, args, log, input, outputs });
+    },
+    composer,
+    log,
+    clock,
+    backoffMs,
+  });
+  return new DirectPackager({
+    feed,
+    picture: source,
+    hasSound: plan.audio === 'copy',
+    partMs: PARTS[options.latencyMode].seconds * 1000,
+    epoch: (fps) => epochInput(options, fps),
+    fps: plan.fps,
+    composer,
+    log,
+    ...(isScaled ? { scaled } : {}),
+    ...(onGiveUp === undefined ? {} : { onGiveUp }),
+  });
+}
+
+function livePackager({ guard, bin }: FfmpegProgram): Promise<Launch> {
+  return guard.start(bin, liveLimits(FILE_MAX_BYTES), { reads: [], writes: null });
+}
+
+function commandInput(options: PackagerOptions): PackagerCommandInput {
+  const { sourceTimeBase } = options.ffmpeg.info;
+  const partSeconds = PARTS[options.latencyMode].seconds;
+  return { ...options, partSeconds, firstFd: OUTPUT_FD, sourceTimeBase };
 }
 
 function epochInput(options: PackagerOptions, fps: number): EpochInput {
@@ -206,20 +221,4 @@ function epochInput(options: PackagerOptions, fps: number): EpochInput {
 function lowLatencyOf(mode: LatencyMode): LowLatency {
   const { seconds, holdBackSec } = PARTS[mode];
   return { partTargetSec: Math.round(seconds * PART_TARGET * 1000) / 1000, holdBackSec };
-}
-
-async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
 }

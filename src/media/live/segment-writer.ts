@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Fragment, Init } from './fragments.ts';
+import { BadFragments, type Fragment, type Init } from './fragments.ts';
 import { codecOfInitSegment } from './h264.ts';
 import type { LiveEpoch, LiveEpochRung, LiveState } from './state.ts';
-import { addPart, endSegment, segmentFile } from './window.ts';
+import { addPart, endSegment, isAwaited, joinRung, leaveRung, leaveSegments, segmentFile } from './window.ts';
 
 /** Writes the segments of one rung of a run, and says in the state what is there. */
 export interface SegmentWriter {
@@ -15,23 +15,34 @@ export interface SegmentWriter {
   end(): Promise<void>;
 }
 
+/** Says where its segments begin. */
+export interface LeadingWriter extends SegmentWriter {
+  /** Where the last piece ended, in seconds of the run. */
+  readonly endSec: number;
+  /** The segment that what is shown at that time belongs to; null for what is before all that are known. */
+  segmentAt(shownSec: number): SegmentStart | null;
+}
+
+interface SegmentStart {
+  index: number;
+  /** When what it begins with is shown. */
+  shownSec: number;
+}
+
+/** Takes the segments of another rung, of which it may miss some. */
+export interface FollowingWriter extends SegmentWriter {
+  /** How far it is behind; null while it is left out. */
+  behindSec(): number | null;
+  /** It does not come any more, until it comes again. */
+  leave(): Promise<void>;
+}
+
 interface Options {
   /** The run's. */
   folder: string;
   state: LiveState;
   epoch: LiveEpoch;
   rung: LiveEpochRung;
-  segmentSeconds: number;
-}
-
-interface Current {
-  index: number;
-  startSec: number;
-  file: FileHandle;
-  /** It ends at the next keyframe, however soon that comes. */
-  isDependent: boolean;
-  /** Nobody sees it: its place has left the window. */
-  isLate: boolean;
 }
 
 /** Behind the name of a segment that is still being written. */
@@ -46,96 +57,214 @@ const CUT_TOLERANCE_SECONDS = 0.05;
 const FIRST_SEGMENT_SECONDS = 0.75;
 /** A gap between two fragments is no part of the segment. */
 const GAP_SECONDS = 1;
+/** A rung this far behind is no use any more; and it may come in so far behind. */
+const JOIN_SECONDS = 3;
+/** Of the leading rung: more than a rung may be behind. */
+const KNOWN_STARTS = 64;
 const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
-export function createSegmentWriter(options: Options): SegmentWriter {
+/** @param segmentSeconds the least that a segment has, but for the first. */
+export function createSegmentWriter(options: Options & { segmentSeconds: number }): LeadingWriter {
   return new RungWriter(options);
 }
 
-class RungWriter implements SegmentWriter {
-  readonly rung: string;
-  readonly #options: Options;
-  #current: Current | null = null;
-  #nextIndex = 0;
-  /** Where the last fragment ended. */
-  #endSec = 0;
+export function createFollowingWriter(options: Options & { leader: LeadingWriter }): FollowingWriter {
+  return new FollowingRungWriter(options);
+}
 
-  constructor(options: Options) {
+/** The segment of a rung that is being written. */
+class OpenSegment {
+  readonly index: number;
+  readonly startSec: number;
+  /** It begins without a keyframe, and ends at the next one, however soon that comes. */
+  readonly isDependent: boolean;
+  readonly #options: Options;
+  readonly #file: FileHandle;
+  /** Nobody sees it: its place has left the window. */
+  #isLate = false;
+
+  static async begin(options: Options, index: number, piece: Fragment): Promise<OpenSegment> {
+    const path = pathOf(options, index);
+    return new OpenSegment(options, index, piece, await open(path + UNFINISHED, NEW));
+  }
+
+  private constructor(options: Options, index: number, piece: Fragment, file: FileHandle) {
+    this.#options = options;
+    this.index = index;
+    this.startSec = piece.startSec;
+    this.isDependent = !piece.isIndependent;
+    this.#file = file;
+  }
+
+  async append({ bytes, durationSec, isIndependent }: Fragment, nowMs: number): Promise<void> {
+    const { state, epoch, rung } = this.#options;
+    await this.#file.appendFile(bytes);
+    const part = { durationSec, bytes: bytes.length, isIndependent };
+    this.#isLate = addPart(state, epoch, { rung: rung.name, index: this.index }, part, nowMs) === null;
+  }
+
+  lasts(endSec: number, leastSec: number): boolean {
+    return endSec - this.startSec >= leastSec - CUT_TOLERANCE_SECONDS;
+  }
+
+  /** @param nextSec where the next one begins: the end of this one. */
+  async finish(nextSec?: number): Promise<void> {
+    const { state, epoch, rung } = this.#options;
+    await this.#file.close();
+    const path = pathOf(this.#options, this.index);
+    if (this.#isLate) return rm(path + UNFINISHED, { force: true });
+    await rename(path + UNFINISHED, path);
+    const durationSec = nextSec === undefined ? undefined : nextSec - this.startSec;
+    endSegment(state, epoch, { rung: rung.name, index: this.index }, durationSec);
+  }
+}
+
+function pathOf({ folder, rung }: Options, index: number): string {
+  return join(folder, rung.name, segmentFile(index));
+}
+
+async function takeInit({ folder, rung }: Options, { bytes }: Init): Promise<void> {
+  await writeFile(join(folder, rung.name, 'init.mp4'), bytes);
+  const codec = codecOfInitSegment(bytes);
+  if (codec !== null && rung.videoCodec !== null) rung.videoCodec = codec;
+}
+
+class RungWriter implements LeadingWriter {
+  readonly rung: string;
+  /** Where the last fragment ended. */
+  endSec = 0;
+  readonly #options: Options & { segmentSeconds: number };
+  #current: OpenSegment | null = null;
+  #nextIndex = 0;
+  /** Of the last segments. */
+  readonly #starts: SegmentStart[] = [];
+
+  constructor(options: Options & { segmentSeconds: number }) {
     this.#options = options;
     this.rung = options.rung.name;
   }
 
   async take(piece: Init | Fragment, nowMs: number): Promise<boolean> {
-    if (piece.type === 'init') return this.#takeInit(piece);
+    if (piece.type === 'init') {
+      await takeInit(this.#options, piece);
+      return true;
+    }
     const begins = this.#current === null || this.#isCut(this.#current, piece);
     if (begins) await this.#next(piece);
     const current = this.#current;
     if (current === null) return begins;
-    const { state, epoch } = this.#options;
-    await current.file.appendFile(piece.bytes);
-    this.#endSec = piece.startSec + piece.durationSec;
-    const part = {
-      durationSec: piece.durationSec,
-      bytes: piece.bytes.length,
-      isIndependent: piece.isIndependent,
-    };
-    current.isLate = addPart(state, epoch, { rung: this.rung, index: current.index }, part, nowMs) === null;
-    const isFirst = current.index === 0 && lasts(current, this.#endSec, FIRST_SEGMENT_SECONDS);
-    if (isFirst) await this.#finish(this.#endSec);
+    await current.append(piece, nowMs);
+    this.endSec = piece.startSec + piece.durationSec;
+    const isFirst = current.index === 0 && current.lasts(this.endSec, FIRST_SEGMENT_SECONDS);
+    if (isFirst) await this.#finish(this.endSec);
     return begins || isFirst;
+  }
+
+  segmentAt(shownSec: number): SegmentStart | null {
+    return this.#starts.findLast((start) => start.shownSec <= shownSec + CUT_TOLERANCE_SECONDS) ?? null;
   }
 
   async end(): Promise<void> {
     await this.#finish();
   }
 
-  async #takeInit({ bytes }: Init): Promise<boolean> {
-    const { folder, rung } = this.#options;
-    await writeFile(join(folder, this.rung, 'init.mp4'), bytes);
-    const codec = codecOfInitSegment(bytes);
-    if (codec !== null && rung.videoCodec !== null) rung.videoCodec = codec;
-    return true;
-  }
-
-  #isCut(current: Current, { startSec, isIndependent }: Fragment): boolean {
+  #isCut(current: OpenSegment, { startSec, isIndependent }: Fragment): boolean {
     const leastSec = current.isDependent ? 0 : this.#options.segmentSeconds;
-    return isIndependent && lasts(current, startSec, leastSec);
+    return isIndependent && current.lasts(startSec, leastSec);
   }
 
-  async #next({ startSec, isIndependent }: Fragment): Promise<void> {
-    const isGap = Math.abs(startSec - this.#endSec) > GAP_SECONDS;
+  async #next(piece: Fragment): Promise<void> {
+    const { startSec, shownSec } = piece;
+    const isGap = Math.abs(startSec - this.endSec) > GAP_SECONDS;
     await this.#finish(isGap ? undefined : startSec);
     const index = this.#nextIndex;
     this.#nextIndex += 1;
-    const path = this.#pathOf(index);
-    this.#current = {
-      index,
-      startSec,
-      isDependent: !isIndependent,
-      file: await open(path + UNFINISHED, NEW),
-      isLate: false,
-    };
+    this.#starts.push({ index, shownSec });
+    if (this.#starts.length > KNOWN_STARTS) this.#starts.shift();
+    this.#current = await OpenSegment.begin(this.#options, index, piece);
   }
 
-  /** @param nextSec where the next one begins: the end of this one. */
   async #finish(nextSec?: number): Promise<void> {
     const current = this.#current;
-    if (current === null) return;
     this.#current = null;
-    await current.file.close();
-    const path = this.#pathOf(current.index);
-    if (current.isLate) return rm(path + UNFINISHED, { force: true });
-    await rename(path + UNFINISHED, path);
-    const { state, epoch } = this.#options;
-    const durationSec = nextSec === undefined ? undefined : nextSec - current.startSec;
-    endSegment(state, epoch, { rung: this.rung, index: current.index }, durationSec);
-  }
-
-  #pathOf(index: number): string {
-    return join(this.#options.folder, this.rung, segmentFile(index));
+    await current?.finish(nextSec);
   }
 }
 
-function lasts(current: Current, endSec: number, leastSec: number): boolean {
-  return endSec - current.startSec >= leastSec - CUT_TOLERANCE_SECONDS;
+class FollowingRungWriter implements FollowingWriter {
+  readonly rung: string;
+  readonly #options: Options & { leader: LeadingWriter };
+  #endSec = 0;
+  #init: Buffer | null = null;
+  #current: OpenSegment | null = null;
+  /** It has, or will have, the segments that begin from here on. */
+  #isIn = true;
+
+  constructor(options: Options & { leader: LeadingWriter }) {
+    this.#options = options;
+    this.rung = options.rung.name;
+  }
+
+  /** @throws {BadFragments} for another header than that of the run. */
+  async take(piece: Init | Fragment, nowMs: number): Promise<boolean> {
+    if (piece.type === 'init') return this.#takeInit(piece);
+    const { epoch, leader } = this.#options;
+    this.#endSec = piece.startSec + piece.durationSec;
+    if (!this.#isIn && leader.endSec - this.#endSec > JOIN_SECONDS) return false;
+    const hasJoined = !this.#isIn;
+    this.#isIn = true;
+    if (hasJoined) joinRung(epoch, this.rung);
+    const start = leader.segmentAt(piece.shownSec);
+    if (start === null) return hasJoined;
+    const begins = start.index !== this.#current?.index;
+    if (begins && !(await this.#next(start, piece))) return hasJoined;
+    await this.#current?.append(piece, nowMs);
+    return hasJoined || begins;
+  }
+
+  behindSec(): number | null {
+    return this.#isIn ? this.#options.leader.endSec - this.#endSec : null;
+  }
+
+  async leave(): Promise<void> {
+    this.#isIn = false;
+    await this.end();
+    leaveRung(this.#options.state, this.#options.epoch, this.rung);
+  }
+
+  async end(): Promise<void> {
+    const current = this.#current;
+    this.#current = null;
+    await current?.finish();
+  }
+
+  /** @returns whether the rung has the segment. */
+  async #next({ index, shownSec }: SegmentStart, piece: Fragment): Promise<boolean> {
+    const { state, epoch } = this.#options;
+    const { rung } = this;
+    const last = this.#current;
+    const follows = last !== null && index === last.index + 1;
+    if (last !== null) {
+      this.#current = null;
+      await last.finish(follows ? piece.startSec : undefined);
+      leaveSegments(state, epoch, rung, { from: last.index + 1, to: index - 1 });
+    }
+    const isAtStart = piece.isIndependent && piece.shownSec - shownSec <= CUT_TOLERANCE_SECONDS;
+    if (!isAwaited(state, epoch, { rung, index }) || !(follows || isAtStart)) {
+      // What begins in the middle of a segment cannot be shown before the next one.
+      leaveSegments(state, epoch, rung, { from: index, to: index });
+      return false;
+    }
+    this.#current = await OpenSegment.begin(this.#options, index, piece);
+    return true;
+  }
+
+  async #takeInit(piece: Init): Promise<boolean> {
+    // Players have it already, by an address that never changes what it holds.
+    if (this.#init !== null && !this.#init.equals(piece.bytes)) throw new BadFragments('another header');
+    if (this.#init !== null) return false;
+    this.#init = piece.bytes;
+    await takeInit(this.#options, piece);
+    return true;
+  }
 }

@@ -33,6 +33,8 @@ const Slot = Type.Object({
   file: Type.String(),
   startMs: Type.Number(),
   rungs: Type.Record(Type.String(), SlotRung),
+  /** Rungs of its epoch that never have it: their playlists have another one's here. */
+  without: Type.Optional(Type.Array(Type.String())),
   /** When it left the window; its files are deleted some time after that. */
   leftAtMs: Type.Union([Type.Number(), Type.Null()]),
 });
@@ -53,6 +55,9 @@ const Epoch = Type.Object({
   fps: Type.Number(),
   /** How many segments have been begun. */
   nextIndex: Type.Integer(),
+  /** Rungs that do not come at present, and of these the ones that should. */
+  absent: Type.Optional(Type.Array(Type.String())),
+  late: Type.Optional(Type.Array(Type.String())),
 });
 
 const LowLatency = Type.Object({

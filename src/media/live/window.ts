@@ -31,8 +31,9 @@ export function addPart(
   nowMs: number,
 ): LiveSlot | null {
   const observedMs = nowMs - part.durationSec * 1000;
-  const slot = slotOf(state, epoch, place.index) ?? beginSlot(state, epoch, place.index, observedMs);
+  const slot = slotOf(state, epoch, place.index) ?? beginSlot(state, epoch, place.index, part, observedMs);
   if (slot === null) return null;
+  if (slot.without?.includes(place.rung)) return null;
   const held = slot.rungs[place.rung] ?? beginRung(part);
   held.durationSec += part.durationSec;
   held.bytes += part.bytes;
@@ -81,8 +82,17 @@ function slotOf({ slots }: LiveState, epoch: LiveEpoch, index: number): LiveSlot
 }
 
 /** Gives a segment its place after the last slot. */
-function beginSlot(state: LiveState, epoch: LiveEpoch, index: number, observedMs: number): LiveSlot | null {
+function beginSlot(
+  state: LiveState,
+  epoch: LiveEpoch,
+  index: number,
+  { isIndependent }: LivePart,
+  observedMs: number,
+): LiveSlot | null {
   if (index < epoch.nextIndex) return null;
+  const { absent = [] } = epoch;
+  // A rung that has come meanwhile begins with a keyframe.
+  const without = isIndependent ? absent : [...absent, ...(state.slots.at(-1)?.without ?? [])];
   if (state.lastSlotEpoch !== null && state.lastSlotEpoch !== epoch.name) state.disc += 1;
   const slot: LiveSlot = {
     seq: state.nextSeq,
@@ -91,6 +101,7 @@ function beginSlot(state: LiveState, epoch: LiveEpoch, index: number, observedMs
     file: segmentFile(index),
     startMs: startOf(state.slots.at(-1), state.lastSlotEpoch === epoch.name, observedMs),
     rungs: {},
+    ...(without.length === 0 ? {} : { without: [...new Set(without)] }),
     leftAtMs: null,
   };
   state.slots.push(slot);
@@ -98,6 +109,46 @@ function beginSlot(state: LiveState, epoch: LiveEpoch, index: number, observedMs
   state.lastSlotEpoch = epoch.name;
   epoch.nextIndex = index + 1;
   return slot;
+}
+
+/** The rung comes from the next segment on that begins with a keyframe. */
+export function joinRung(epoch: LiveEpoch, rung: string): void {
+  epoch.absent = epoch.absent?.filter((name) => name !== rung) ?? [];
+  epoch.late = epoch.late?.filter((name) => name !== rung) ?? [];
+}
+
+/** The rung does not come any more: what it has of the segment that it is in is all of it. */
+export function leaveRung(state: LiveState, epoch: LiveEpoch, rung: string): void {
+  for (const slot of state.slots) {
+    if (slot.epoch !== epoch.name) continue;
+    const held = slot.rungs[rung];
+    if (held === undefined) leaveSlot(slot, rung);
+    else delete held.isOpen;
+  }
+  epoch.absent = [...new Set([...(epoch.absent ?? []), rung])];
+}
+
+/** The rung has nothing of these segments, and never will. */
+export function leaveSegments(
+  state: LiveState,
+  epoch: LiveEpoch,
+  rung: string,
+  { from, to }: { from: number; to: number },
+): void {
+  for (let index = from; index <= to; index += 1) {
+    const slot = slotOf(state, epoch, index);
+    if (slot !== null && slot.rungs[rung] === undefined) leaveSlot(slot, rung);
+  }
+}
+
+/** The segment is there, and nothing of it by this rung. */
+export function isAwaited(state: LiveState, epoch: LiveEpoch, { rung, index }: PartPlace): boolean {
+  const slot = slotOf(state, epoch, index);
+  return slot !== null && slot.rungs[rung] === undefined && !slot.without?.includes(rung);
+}
+
+function leaveSlot(slot: LiveSlot, rung: string): void {
+  slot.without = [...new Set([...(slot.without ?? []), rung])];
 }
 
 function isFirstOf({ slots }: LiveState, slot: LiveSlot): boolean {
@@ -201,7 +252,8 @@ function publicSegment(slot: LiveSlot, rung: string, held: LiveSlot['rungs'][str
  * the next lower one, or the best there is below none.
  */
 function rungInSlot({ epoch }: LiveState, slot: LiveSlot, rung: string): string {
-  const isToCome = epoch?.name === slot.epoch && epoch.rungs.some(({ name }) => name === rung);
+  const isOfEpoch = epoch?.name === slot.epoch && epoch.rungs.some(({ name }) => name === rung);
+  const isToCome = isOfEpoch && !slot.without?.includes(rung);
   if (slot.rungs[rung] || isToCome) return rung;
   const lines = Number(rung);
   const lower = Object.keys(slot.rungs)
@@ -215,7 +267,8 @@ export function variantsOf(state: LiveState): MasterVariant[] {
   const { epoch } = state;
   if (!epoch) return [];
   const slots = state.slots.filter((slot) => slot.epoch === epoch.name);
-  const variants = epoch.rungs.map((rung) => ({
+  const shown = epoch.rungs.filter(({ name }) => !epoch.late?.includes(name));
+  const variants = shown.map((rung) => ({
     name: rung.name,
     codecs: [...(rung.videoCodec === null ? [] : [rung.videoCodec]), epoch.audioCodec],
     ...bandwidthOf(rung, slots),
