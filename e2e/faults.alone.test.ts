@@ -43,11 +43,12 @@ async function start(more: Record<string, string>): Promise<void> {
   partner = createPartner(platform);
 }
 
-function publish(streamKey: string): Publisher {
+/** @param lines high: above 360 there is a lower quality. */
+function publish(streamKey: string, lines = 180): Publisher {
   const publisher = startPublisher({
     url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`,
-    width: 320,
-    height: 180,
+    width: (lines * 16) / 9,
+    height: lines,
     fps: 15,
   });
   publishers.push(publisher);
@@ -68,9 +69,9 @@ async function untilTold(streamId: string, type: string): Promise<void> {
   await until(() => toldOf(streamId).includes(type), { timeoutMs: 15_000, message });
 }
 
-/** The source rendition's playlist, as viewers get it. */
-async function playlistOf(streamId: string): Promise<string> {
-  const response = await fetch(`${platform.url}/live/${streamId}/src/index.m3u8`);
+/** A rendition's playlist, as viewers get it. */
+async function playlistOf(streamId: string, rung = 'src'): Promise<string> {
+  const response = await fetch(`${platform.url}/live/${streamId}/${rung}/index.m3u8`);
   return response.ok ? response.text() : '';
 }
 
@@ -86,9 +87,9 @@ async function untilNewEpoch(streamId: string): Promise<string> {
   return playlistOf(streamId);
 }
 
-async function liveStream() {
+async function liveStream(lines?: number) {
   const stream = await partner.createStream();
-  const encoder = publish(stream.streamKey);
+  const encoder = publish(stream.streamKey, lines);
   await until(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
   await partner.start(stream.id);
   await until(async () => count(await playlistOf(stream.id), /#EXTINF/g) >= 2, { timeoutMs: 15_000 });
@@ -96,13 +97,17 @@ async function liveStream() {
   return { stream, encoder };
 }
 
-test('kill -9 of ffmpeg: the packager goes on in a new epoch and viewers stay', async () => {
-  const { stream, encoder } = await liveStream();
+test('kill -9 of ffmpeg: the source goes on, and the lower quality comes back', async () => {
+  const { stream, encoder } = await liveStream(540);
+  const scaled = /\/360\/s_\d+\.m4s$/m;
+  await until(async () => scaled.test(await playlistOf(stream.id, '360')), { timeoutMs: 15_000 });
   const media = only(childrenOf(platform.process.pid ?? -1, '/media.'));
-  // The packager; another one may be taking a picture of the broadcast.
+  // What scales; another one may be taking a picture of the broadcast.
   process.kill(only(childrenOf(media, 'pipe:4')), 'SIGKILL');
-  const playlist = await untilNewEpoch(stream.id);
-  assert.equal(count(playlist, /#EXT-X-DISCONTINUITY$/gm), 1, `${playlist}\n${platform.output()}`);
+  const comesBack = async () =>
+    /\/src\/s_\d+\.m4s$[\s\S]*\/360\/s_\d+\.m4s$/m.test(await playlistOf(stream.id, '360'));
+  await until(comesBack, { timeoutMs: 15_000, message: 'the source in its place, and then itself again' });
+  assert.equal(count(await playlistOf(stream.id), /#EXT-X-DISCONTINUITY$/gm), 0, platform.output());
   assert.equal((await partner.stream(stream.id)).hasSignal, true);
   assert.deepEqual(toldOf(stream.id), ['stream.live', 'stream.broadcast_started']);
   await partner.stop(stream.id);

@@ -63,8 +63,8 @@ async function keepPublishing(): Promise<void> {
   while (!isOver) {
     encoder = startPublisher({
       url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`,
-      width: 320,
-      height: 180,
+      width: 640,
+      height: 480,
       fps: 15,
     });
     await encoder.exited;

@@ -15,7 +15,7 @@ export interface PackagerCommandInput {
 }
 
 /**
- * Arguments of one packager run (docs/decisions/live-packaging.md#one-ffmpeg-for-each-stream), without the
+ * Arguments of one packager run (docs/decisions/live-packaging.md#all-in-one-ffmpeg), without the
  * program's name.
  */
 export function packagerArgs(input: PackagerCommandInput): string[] {
@@ -36,7 +36,7 @@ export function packagerArgs(input: PackagerCommandInput): string[] {
 
 /**
  * Arguments of the run that makes the rungs below a source that is put into fragments without an ffmpeg
- * (docs/decisions/live-packaging.md#without-an-ffmpeg). Times stay as they come, so that the rungs fit the source.
+ * (docs/decisions/live-packaging.md#lower-qualities). Times stay as they come, so that the rungs fit the source.
  */
 export function scaledArgs(input: PackagerCommandInput): string[] {
   const { plan, firstFd } = input;
@@ -70,7 +70,8 @@ function inputArgs(input: PackagerCommandInput): string[] {
   const silent = input.plan.audio === 'silent';
   return [
     ...['-v', 'warning', '-nostdin', '-fflags', '+genpts'],
-    ...['-analyzeduration', '1500000', '-probesize', '1000000'],
+    // Frames keep their own times: to wait until their rate is certain costs a second.
+    ...['-analyzeduration', '500000', '-probesize', '1000000', '-fpsprobesize', '0'],
     ...liveGuard(input.source),
     ...(silent ? ['-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=stereo'] : []),
   ];

@@ -65,7 +65,7 @@ const FPS_TOLERANCE = 1;
 const UNKNOWN_FPS = 60;
 
 /**
- * Chooses the rungs of a publish (docs/decisions/live-packaging.md#one-ffmpeg-for-each-stream). The source is
+ * Chooses the rungs of a publish (docs/decisions/live-packaging.md#the-source). The source is
  * copied when it is browser-playable H.264 within the plan's ceiling; otherwise the top rung is a transcode, or
  * the publish is refused when the node cannot do that.
  */
@@ -279,7 +279,7 @@ function even(value: number): number {
 }
 
 /**
- * Fitted to the measured costs of docs/decisions/live-packaging.md#one-ffmpeg-for-each-stream: 0.09 cores
+ * Fitted to the measured costs of docs/decisions/live-packaging.md#all-in-one-ffmpeg: 0.09 cores
  * decode 1080p30.
  */
 function decodeCores(video: VideoInfo): number {
