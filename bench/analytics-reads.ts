@@ -1,6 +1,7 @@
 import { createSums } from '../src/features/analytics/index.ts';
 import { startTestApp } from '../test/harness/app.ts';
 import { insertReadyVideo } from '../test/harness/videos.ts';
+import { blocksOf } from './support/blocks.ts';
 import { median, report } from './support/report.ts';
 
 /**
@@ -19,7 +20,6 @@ const UNLIMITED = 2_000_000_000;
 const DAYS = 400;
 /** From here on there are quarter-hours. */
 const QUARTERS_FROM = (Math.floor(Date.now() / DAY_MS) - 29) * DAY_MS;
-const LOOKS = 5;
 
 const app = await startTestApp();
 const { sql, db } = app.container;
@@ -142,22 +142,6 @@ async function timed(path: string, key: string): Promise<number> {
   return performance.now() - begun;
 }
 
-/** Blocks that the database has looked at since it began, by all connections of the pool. */
-async function blocks(): Promise<number> {
-  const flush = () => sql`select pg_stat_force_next_flush(), pg_sleep(0.02)`;
-  await Promise.all(Array.from({ length: 20 }, flush));
-  const [row] =
-    await sql`select blks_hit + blks_read as blocks from pg_stat_database where datname = current_database()`;
-  return Number(row?.blocks);
-}
-
-/** Of one read; what looking costs is taken off. */
-async function blocksOf(path: string, key: string): Promise<number> {
-  const [begun, idle] = [await blocks(), await blocks()];
-  for (let n = 0; n < LOOKS; n++) await timed(path, key);
-  return ((await blocks()) - idle - (idle - begun)) / LOOKS;
-}
-
 const ofSmall = paths(small.video);
 for (const [name, path] of Object.entries(paths(large.video))) {
   const other = ofSmall[name] ?? '';
@@ -173,7 +157,10 @@ for (const [name, path] of Object.entries(paths(large.video))) {
     unit: 'x',
     target: '<= 1.5',
   });
-  const looked = { large: await blocksOf(path, large.key), small: await blocksOf(other, small.key) };
+  const looked = {
+    large: await blocksOf(sql, () => timed(path, large.key)),
+    small: await blocksOf(sql, () => timed(other, small.key)),
+  };
   report({ name: `${name}, of ${LARGE} views`, value: looked.large, unit: 'blocks', target: '<= 2000' });
   report({
     name: `${name}, blocks of ${LARGE} views against ${SMALL}`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from './clock.ts';
-import { isUuidV4, newId, newUuid } from './ids.ts';
+import { type Clock, dateFromMs, systemClock } from './clock.ts';
+import { idAt, isUuidV4, newId, newUuid } from './ids.ts';
 
 test('an id is a prefix and 26 characters that read as a UUIDv7', () => {
   const before = systemClock.ms();
@@ -19,6 +19,23 @@ test('ids sort by their making, however many a millisecond sees', () => {
   const ids = Array.from({ length: 5000 }, () => newId('ses'));
   assert.deepEqual(ids.toSorted(), ids);
   assert.equal(new Set(ids).size, ids.length);
+});
+
+test('an id has the time of its clock, also where that is set back', () => {
+  let ms = Date.parse('2026-01-01T00:00:00Z');
+  const clock: Clock = { ms: () => ms, now: () => dateFromMs(ms) };
+  const made = () => {
+    const ids = Array.from({ length: 100 }, () => newId('vid', clock));
+    assert.deepEqual(ids.toSorted(), ids);
+    for (const id of ids) assert.ok(idAt('vid', ms) <= id && id < idAt('vid', ms + 1), id);
+    return ids;
+  };
+  const before = made();
+  ms += 1;
+  assert.ok(String(before.at(-1)) < String(made()[0]));
+  ms -= 3_600_000;
+  assert.ok(String(made().at(-1)) < String(before[0]));
+  assert.ok(idAt('vid', -1) < idAt('vid', 1) && idAt('vid', 1) < idAt('vid', Infinity));
 });
 
 test('a UUIDv4 is told from other versions, other variants and other texts', () => {

@@ -1,4 +1,5 @@
 import { randomInt, randomUUID, randomUUIDv7 } from 'node:crypto';
+import { type Clock, systemClock } from './clock.ts';
 
 /**
  * Every resource prefix there is; the rest of an id is a UUIDv7 (TypeID form,
@@ -79,19 +80,41 @@ function encodeUuid(uuid: bigint): string {
   return text;
 }
 
-let last = 0n;
+/** Below the time of a UUIDv7. */
+const RANDOM_BITS = 80n;
+const RANDOM = 2n ** RANDOM_BITS - 1n;
 const MAX_STEP = 2 ** 32;
+/** A clock that was set back by more than this is followed, so that ids stay near the times of their rows. */
+const MAX_AHEAD = 10_000n << RANDOM_BITS;
+/** 48 bits. */
+const MAX_MS = 2 ** 48 - 1;
 
-/** Larger than any before in this process: within a millisecond a UUIDv7 by itself is in no order. */
-function nextUuid(): bigint {
-  const uuid = BigInt(`0x${randomUUIDv7().replaceAll('-', '')}`);
-  last = uuid > last ? uuid : last + BigInt(randomInt(1, MAX_STEP));
-  return last;
+const lastOf = new WeakMap<Clock, bigint>();
+
+/** Larger than any before of this clock: within a millisecond a UUIDv7 by itself is in no order. */
+function nextUuid(clock: Clock): bigint {
+  const random = BigInt(`0x${randomUUIDv7().replaceAll('-', '')}`) & RANDOM;
+  const uuid = (BigInt(Math.floor(clock.ms())) << RANDOM_BITS) | random;
+  const last = lastOf.get(clock) ?? 0n;
+  const isBehind = uuid <= last && last - uuid < MAX_AHEAD;
+  const next = isBehind ? last + BigInt(randomInt(1, MAX_STEP)) : uuid;
+  lastOf.set(clock, next);
+  return next;
 }
 
-/** A new id such as `str_01kd3v…`; ids sort by creation time, so lists page on the primary key. */
-export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${encodeUuid(nextUuid())}`;
+/**
+ * A new id such as `str_01kd3v…`; ids sort by creation time, so lists page on the primary key.
+ *
+ * @param clock that of the row's `created_at`, where a list turns times into ids (`idAt`).
+ */
+export function newId(prefix: IdPrefix, clock: Clock = systemClock): string {
+  return `${prefix}_${encodeUuid(nextUuid(clock))}`;
+}
+
+/** What is before every id of this time and of later ones. @param ms epoch milliseconds, of any size. */
+export function idAt(prefix: IdPrefix, ms: number): string {
+  const within = Math.floor(Math.min(Math.max(ms, 0), MAX_MS));
+  return `${prefix}_${encodeUuid(BigInt(within) << RANDOM_BITS)}`;
 }
 
 /** Event ids and request ids are UUIDv4 on the wire (docs/api/conventions.md#ids). */

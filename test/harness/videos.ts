@@ -3,6 +3,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { Db } from '../../src/platform/db/index.ts';
 import type { VideoTable } from '../../src/platform/db/tables.generated.ts';
+import { TestClock } from './clock.ts';
 
 type Columns = Partial<Omit<Insertable<VideoTable>, 'id' | 'workspace_id'>>;
 
@@ -33,7 +34,8 @@ export async function insertReadyVideo(db: Db, workspaceId: string, columns: Col
 
 /** A video that waits for its file, unless told. @returns its id. */
 export async function insertVideo(db: Db, workspaceId: string, columns: Columns = {}): Promise<string> {
-  const id = newId('vid');
+  const { created_at: at } = columns;
+  const id = newId('vid', at === undefined ? systemClock : new TestClock(new Date(at).getTime()));
   const row = { title: 'A video', status: 'UPLOADING', visibility: 'PUBLIC', source: 'UPLOAD' } as const;
   await db
     .insertInto('video')

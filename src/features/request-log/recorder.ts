@@ -50,7 +50,7 @@ export function createRecorder(deps: Deps): Recorder {
     note(request) {
       const group = request.keyId ?? request.workspaceId;
       if (!sampler.admits(group, request.status >= 400, clock.ms())) return;
-      buffer.add({ ...request, id: newId('req'), at: clock.now() });
+      buffer.add({ ...request, id: newId('req', clock), at: clock.now() });
     },
     close: () => buffer.close(),
   };

@@ -15,12 +15,10 @@ before(async () => {
   app = await startTestApp({ clock });
   ({ key } = await app.createKey());
   for (const [index, visibility] of VISIBILITIES.entries()) {
+    clock.set(`2026-11-20T09:0${index}:00Z`);
     const body = { title: `Stream ${index}`, visibility };
     const created = await app.request('POST', '/streams', { key, body });
-    const id = created.assertOk(201).string('data.id');
-    const at = `2026-11-20T09:0${index}:00Z`;
-    await app.container.sql`update stream set created_at = ${at} where id = ${id}`;
-    ids.push(id);
+    ids.push(created.assertOk(201).string('data.id'));
   }
   (await app.request('POST', `/streams/${ids[1]}/start`, { key })).assertOk(200);
   await app.container.signals.publishStarted(ingestSession(ids[2] ?? ''));

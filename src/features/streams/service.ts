@@ -185,13 +185,15 @@ export function createStreams(deps: StreamDeps): Streams {
     get,
     async create(workspaceId, input) {
       const { streamKey, ...key } = mintKey(secrets);
-      const id = newId('str');
+      const id = newId('str', clock);
       const { title, visibility } = { visibility: 'PUBLIC' as const, ...input };
       const row = await events.transaction(async (tx, append) => {
         await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
-        const settings = { ...columns(input), ...key, id, title, visibility, event_sequence: 1 };
+        const now = clock.now();
+        const at = { created_at: now, updated_at: now };
+        const settings = { ...columns(input), ...key, ...at, id, title, visibility, event_sequence: 1 };
         const made = await repository.insertStream(tx, workspaceId, settings);
-        await emitCreated(tx, append, made, clock.now());
+        await emitCreated(tx, append, made, now);
         return made;
       });
       return { row, streamKey };

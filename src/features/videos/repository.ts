@@ -10,9 +10,10 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import { isWhole, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
 import type { VideoRenditionTable, VideoTable } from '../../platform/db/tables.generated.ts';
 import { type Head, server } from '../../platform/db/versions.ts';
+import { pageOfVideos, type VideoFilter } from './lists.repository.ts';
 
 export type VideoRow = Selectable<VideoTable>;
 export type RenditionRow = Selectable<VideoRenditionTable>;
@@ -176,18 +177,6 @@ export async function showVideo(tx: Tx, id: string): Promise<ShownVideo> {
   return selectShown(tx).where('video.id', '=', id).executeTakeFirstOrThrow();
 }
 
-export interface VideoFilter {
-  status?: readonly VideoRow['status'][] | undefined;
-  visibility?: readonly VideoRow['visibility'][] | undefined;
-  tag?: string | undefined;
-  externalId?: string | undefined;
-  streamId?: string | undefined;
-  /** Part of the title, in any case. */
-  q?: string | undefined;
-  /** Not those that the operator has taken down. */
-  isShown?: true | undefined;
-}
-
 export function listVideos(
   db: Db,
   workspaceId: string,
@@ -196,10 +185,9 @@ export function listVideos(
 ): Promise<ListedVideo[]> {
   return selectShown(db)
     .select(version)
-    .where(onPage(workspaceId, filter, page))
+    .where(sql<boolean>`video.id in (${pageOfVideos(workspaceId, filter, page)})`)
     .modifyFront(plannedWithValues)
     .orderBy('video.id', page.order)
-    .limit(page.take)
     .execute();
 }
 
@@ -210,36 +198,26 @@ export function listVideoHeads(
   filter: VideoFilter,
   page: PageRequest,
 ): Promise<Head[]> {
-  const heads = db
+  const { status, visibility, tag, externalId, streamId, q, isShown } = filter;
+  if (isWhole(page, [status, visibility, tag, externalId, streamId, q, isShown])) {
+    // There is one index for every workspace.
+    return db
+      .selectFrom('video')
+      .select(['video.id', version])
+      .where('workspace_id', '=', workspaceId)
+      .where('deleted_at', 'is', null)
+      .where(pageCondition(page, 'video.id'))
+      .orderBy('video.id', page.order)
+      .limit(page.take)
+      .execute();
+  }
+  return db
     .selectFrom('video')
     .select(['video.id', version])
-    .where(onPage(workspaceId, filter, page))
+    .where(sql<boolean>`video.id in (${pageOfVideos(workspaceId, filter, page)})`)
+    .modifyFront(plannedWithValues)
     .orderBy('video.id', page.order)
-    .limit(page.take);
-  // Without a filter there is one index for every workspace.
-  const { status, visibility, tag, externalId, streamId, q, isShown } = filter;
-  const { createdAfter, createdBefore } = page;
-  const parts = [status, visibility, tag, externalId, streamId, q, isShown, createdAfter, createdBefore];
-  const isWhole = parts.every((part) => part === undefined || part === null);
-  return (isWhole ? heads : heads.modifyFront(plannedWithValues)).execute();
-}
-
-function onPage(workspaceId: string, filter: VideoFilter, page: PageRequest): RawBuilder<SqlBool> {
-  const { status, visibility, tag, externalId, streamId, q, isShown } = filter;
-  const parts = [
-    sql`video.workspace_id = ${workspaceId}`,
-    sql`video.deleted_at is null`,
-    pageCondition(page, 'video.id', 'video.created_at'),
-  ];
-  // One value by equality: then the index that has it gives the rows in order.
-  if (status !== undefined) parts.push(oneOf('video.status', status));
-  if (visibility !== undefined) parts.push(oneOf('video.visibility', visibility));
-  if (tag !== undefined) parts.push(sql`video.tags @> array[${tag}]::text[]`);
-  if (externalId !== undefined) parts.push(sql`video.external_id = ${externalId}`);
-  if (streamId !== undefined) parts.push(sql`video.stream_id = ${streamId}`);
-  if (q !== undefined) parts.push(sql`video.title ilike ${`%${q.replace(/[\\%_]/g, '\\$&')}%`}`);
-  if (isShown === true) parts.push(sql`video.taken_down_at is null`);
-  return sql`${sql.join(parts, sql` and `)}`;
+    .execute();
 }
 
 /** How many everybody may watch; an index has exactly these. */
@@ -254,12 +232,6 @@ export async function countPublicVideos(db: Db, workspaceId: string): Promise<nu
     .where('taken_down_at', 'is', null)
     .executeTakeFirstOrThrow();
   return count;
-}
-
-function oneOf(column: string, values: readonly string[]): RawBuilder<SqlBool> {
-  return values.length === 1
-    ? sql`${sql.ref(column)} = ${values[0]}`
-    : sql`${sql.ref(column)} in (${sql.join(values)})`;
 }
 
 /** Where the original of a video is. */

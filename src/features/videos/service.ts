@@ -11,8 +11,9 @@ import type { AssertOwnTiers } from '../tiers/index.ts';
 import { differs, emitUpdated } from './emit.ts';
 import { videoDeleted, videoPublished, videoUnpublished } from './events.ts';
 import { createVideo, type VideoIntake, type VideoProcessing } from './intake/service.ts';
+import type { VideoFilter } from './lists.repository.ts';
 import { createLockVideo, showing, VIDEO_TOPIC } from './locked.ts';
-import type { ShownVideo, VideoFilter, VideoRow } from './repository.ts';
+import type { ShownVideo, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import * as settingsRules from './settings.rules.ts';
@@ -192,14 +193,13 @@ async function create(deps: VideoDeps, workspaceId: string, input: NewVideoInput
   return intake.hold.makingRoom(workspaceId, () =>
     events.transaction(async (tx, append) => {
       await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
-      const { id } = await createVideo(tx, append, workspaceId, {
+      const { id } = await createVideo({ tx, append, clock }, workspaceId, {
         ...columns(input),
         title: input.title,
         visibility,
         publish_at: publishAt,
         chapters: JSON.stringify(chapters),
         source: 'UPLOAD',
-        created_at: now,
       });
       const file = { filename, sizeBytes, mimeType, corsOrigin };
       const upload = await uploads.open(tx, workspaceId, id, file);

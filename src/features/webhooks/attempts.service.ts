@@ -193,7 +193,7 @@ function singleAttempts(deps: Deps) {
       const result = await attempt({ webhookId, url, secret, eventId, eventType, body });
       const { success, timedOut: _, ...answer } = result;
       const { status, retrySec } = afterAttempt(success, 1, 'REPLAY', []);
-      const id = newId('dlv');
+      const id = newId('dlv', clock);
       const at = dateFromMs(clock.ms()).toISOString();
       const log = { id, eventType, status, at, ...answer };
       const [done] = await finishCounted(deps, [{ job: job.id, lease: job.lease, retrySec, log }]);

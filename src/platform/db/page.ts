@@ -1,25 +1,60 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { dateFromText } from '../../kernel/clock.ts';
+import { type IdPrefix, idAt } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { NOT_PREPARED } from './dialect.ts';
 
 /**
+ * An id is made before its row, by the same clock: it may have waited for a lock since, and a clock may be set.
+ */
+const SLACK_MS = 60_000;
+
+/**
  * The condition of one page: rows behind `after`, within the creation times asked for. Ids sort by creation,
  * so the primary key is the position: order the query by it and limit it to `page.take`.
+ *
+ * @param prefix of the ids, where they have the time of their rows: then times are bounds of the index, too, and what
+ * lies outside is not read (docs/decisions/lists-and-ids.md#times).
  */
-export function pageCondition(page: PageRequest, id = 'id', createdAt = 'created_at'): RawBuilder<SqlBool> {
+export function pageCondition(
+  page: PageRequest,
+  id = 'id',
+  createdAt = 'created_at',
+  prefix?: IdPrefix,
+): RawBuilder<SqlBool> {
+  const { after, createdAfter, createdBefore } = page;
   const parts: RawBuilder<unknown>[] = [];
-  if (page.after !== null) {
-    parts.push(
-      page.order === 'desc' ? sql`${sql.ref(id)} < ${page.after}` : sql`${sql.ref(id)} > ${page.after}`,
-    );
+  if (after !== null) {
+    parts.push(page.order === 'desc' ? sql`${sql.ref(id)} < ${after}` : sql`${sql.ref(id)} > ${after}`);
   }
-  if (page.createdAfter !== null) {
-    parts.push(sql`${sql.ref(createdAt)} > ${page.createdAfter}::timestamptz`);
-  }
-  if (page.createdBefore !== null) {
-    parts.push(sql`${sql.ref(createdAt)} < ${page.createdBefore}::timestamptz`);
-  }
+  if (createdAfter !== null) parts.push(sql`${sql.ref(createdAt)} > ${createdAfter}::timestamptz`);
+  if (createdBefore !== null) parts.push(sql`${sql.ref(createdAt)} < ${createdBefore}::timestamptz`);
+  if (prefix !== undefined) parts.push(idsWithin(prefix, id, { from: createdAfter, to: createdBefore }));
   return parts.length === 0 ? sql`true` : sql`${sql.join(parts, sql` and `)}`;
+}
+
+/** Ids that rows of these times can have, and some more: beside the condition of the times themselves. */
+export function idsWithin(
+  prefix: IdPrefix,
+  id: string,
+  { from, to }: { from?: Date | string | null | undefined; to?: Date | string | null | undefined },
+): RawBuilder<SqlBool> {
+  const [low, high] = [msOf(from), msOf(to)];
+  const parts = [
+    ...(low === null ? [] : [sql`${sql.ref(id)} >= ${idAt(prefix, low - SLACK_MS)}`]),
+    ...(high === null ? [] : [sql`${sql.ref(id)} < ${idAt(prefix, high + SLACK_MS)}`]),
+  ];
+  return parts.length === 0 ? sql`true` : sql`${sql.join(parts, sql` and `)}`;
+}
+
+function msOf(time: Date | string | null | undefined): number | null {
+  if (time === null || time === undefined) return null;
+  return (typeof time === 'string' ? dateFromText(time) : time).getTime();
+}
+
+/** Is nothing asked for but a page? Then a prepared statement has the right plan for every workspace. */
+export function isWhole({ createdAfter, createdBefore }: PageRequest, filters: readonly unknown[]): boolean {
+  return [createdAfter, createdBefore, ...filters].every((one) => one === undefined || one === null);
 }
 
 /**

@@ -112,7 +112,7 @@ export function createVideoIntake({ clock, processing, trash, facts }: VideoInta
     { uploadId, importId, streamId, sessionId, tierIds = [], ...input }: IntakeVideo,
     settings: Partial<ReturnType<typeof settingsOf>> = {},
   ) =>
-    createVideo(tx, append, workspaceId, {
+    createVideo({ tx, append, clock }, workspaceId, {
       ...input,
       tier_ids: tierIds,
       ...settings,
@@ -120,7 +120,6 @@ export function createVideoIntake({ clock, processing, trash, facts }: VideoInta
       import_id: importId ?? null,
       stream_id: streamId ?? null,
       session_id: sessionId ?? null,
-      created_at: clock.now(),
     });
   return {
     hold,
@@ -177,19 +176,19 @@ function settingsOf(row: VideoRow) {
 
 /** A new video with its event, under an id of its own. */
 export async function createVideo(
-  tx: Tx,
-  append: AppendEvent,
+  { tx, append, clock }: { tx: Tx; append: AppendEvent; clock: Clock },
   workspaceId: string,
-  columns: Omit<NewVideo, 'id' | 'workspace_id' | 'status' | 'visibility'> & {
+  columns: Omit<NewVideo, 'id' | 'workspace_id' | 'status' | 'visibility' | 'created_at' | 'updated_at'> & {
     visibility?: VideoRow['visibility'];
-    created_at: Date;
   },
 ): Promise<VideoRow> {
+  const now = clock.now();
   const row = await repository.insertVideo(tx, {
     ...columns,
     visibility: columns.visibility ?? 'PUBLIC',
-    updated_at: columns.created_at,
-    id: newId('vid'),
+    id: newId('vid', clock),
+    created_at: now,
+    updated_at: now,
     workspace_id: workspaceId,
     status: 'UPLOADING',
     event_sequence: 1,

@@ -276,7 +276,11 @@ class Dispatcher implements DeliveryWorker {
   }
 
   #row({ eventType }: Delivery) {
-    return { id: newId('dlv'), eventType, at: dateFromMs(this.#options.clock.ms()).toISOString() };
+    return {
+      id: newId('dlv', this.#options.clock),
+      eventType,
+      at: dateFromMs(this.#options.clock.ms()).toISOString(),
+    };
   }
 
   #onFinished(batch: readonly Finish[], lost: number): void {

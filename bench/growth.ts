@@ -1,0 +1,110 @@
+import type { Sql } from 'postgres';
+import { maintainPartitions } from '../src/events/partitions.ts';
+import { startTestApp, type TestApp } from '../test/harness/app.ts';
+import { blocksOf } from './support/blocks.ts';
+import { CASES } from './support/growth-cases.ts';
+import { insertRows, prepareRows, ROWS } from './support/growth-rows.ts';
+import { isQuick, median, report } from './support/report.ts';
+
+/**
+ * Lists do not slow down with what a workspace holds: each list under each filter, in a workspace with very many rows
+ * against one with 1,000, as HTTP requests through the whole chain; and how many blocks of 8 kB the database looks at
+ * for one, which a busy machine does not change. The requests take turns; the median counts.
+ *
+ * Argument: rows of the large workspace, 100,000 unless told; `node bench/growth.ts 1000000` takes some ten minutes.
+ * A second one is a part of the names of the cases that are measured.
+ */
+const [count, only = ''] = process.argv.slice(2).filter((one) => !one.startsWith('--'));
+const MANY = Number(count ?? 100_000);
+const FEW = 1000;
+const ROUNDS = isQuick ? 10 : 25;
+const DEEP_ROW = 25_000;
+const UNLIMITED = 2_000_000_000;
+const DAYS = 30;
+
+const app = await startTestApp({ env: { DATABASE_POOL: '2' } });
+const { sql } = app.container;
+try {
+  await preparePartitions(sql);
+  await prepareRows(sql);
+  const large = await createWorkspace(app, 'a', MANY);
+  const small = await createWorkspace(app, 'b', FEW);
+  const cases = CASES.filter(({ name }) => name.includes(only));
+  for (const rows of ROWS) {
+    if (cases.some(({ name }) => name.startsWith(rows.list))) await insertRows(sql, rows, [large, small]);
+  }
+  for (const one of cases) await measure(one, { large: large.key, small: small.key });
+} finally {
+  await app.close();
+}
+
+interface Both<T> {
+  large: T;
+  small: T;
+}
+
+async function measure(one: (typeof CASES)[number], keys: Both<string>): Promise<void> {
+  const paths = await pathsOf(one, keys);
+  const times: Both<number>[] = [];
+  for (let n = 0; n < ROUNDS; n++) {
+    times.push({ small: await timed(paths.small, keys.small), large: await timed(paths.large, keys.large) });
+  }
+  const ms = { large: median(times.map((t) => t.large)), small: median(times.map((t) => t.small)) };
+  const looked = {
+    large: await blocksOf(sql, () => timed(paths.large, keys.large)),
+    small: await blocksOf(sql, () => timed(paths.small, keys.small)),
+  };
+  const target = '<= 1.5';
+  report({ name: `${one.name}, time`, value: ms.large / ms.small, unit: `x (${both(ms)} ms)`, target });
+  const value = looked.large / Math.max(looked.small, 1);
+  report({ name: `${one.name}, blocks`, value, unit: `x (${both(looked)})`, target });
+}
+
+/** Where the small workspace has less than a page, no more is asked of the large one. */
+async function pathsOf({ query, isDeep }: (typeof CASES)[number], keys: Both<string>): Promise<Both<string>> {
+  const whole = { large: query('a', MANY), small: query('b', FEW) };
+  const from = isDeep === true ? await walk(keys.large, whole.large) : '';
+  const rows = (await app.request('GET', whole.small, { key: keys.small })).assertOk(200).list('data').length;
+  const shorter = (path: string) => (rows === 0 ? path : path.replace('limit=25', `limit=${rows}`));
+  return { large: shorter(whole.large + from), small: shorter(whole.small) };
+}
+
+const both = ({ large, small }: Both<number>) => `${round(large)} to ${round(small)}`;
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+async function createWorkspace(app: TestApp, letter: string, count: number) {
+  const { account, key } = await app.createKey({ rateLimitPerMinute: UNLIMITED });
+  await sql`insert into webhook (id, workspace_id, url, secret, created_at, updated_at)
+    values (${`wh_${letter}`}, ${account.live}, 'https://example.com/', '', now(), now())`;
+  return { id: account.live, letter, count, key };
+}
+
+async function timed(path: string, key: string): Promise<number> {
+  const begun = performance.now();
+  (await app.request('GET', path, { key })).assertOk(200);
+  return performance.now() - begun;
+}
+
+/** The cursor of the page that begins so many rows on. */
+async function walk(key: string, path: string): Promise<string> {
+  let cursor = '';
+  for (let row = 0; row < DEEP_ROW; row += 100) {
+    const page = (
+      await app.request('GET', `${path.replace('limit=25', 'limit=100')}${cursor}`, { key })
+    ).assertOk(200);
+    cursor = `&cursor=${page.string('pagination.nextCursor')}`;
+  }
+  return cursor;
+}
+
+/** Those of the days that lie behind, as a platform has them that ran then. */
+async function preparePartitions(sql: Sql): Promise<void> {
+  for (let day = DAYS; day >= 0; day -= 4) {
+    const ms = Date.now() - day * 86_400_000;
+    // Nothing is dropped: a table is kept as long as the longest here.
+    await maintainPartitions(sql, { ms: () => ms, now: () => new Date(ms) }, { ANALYTICS_RAW_DAYS: DAYS });
+  }
+}
