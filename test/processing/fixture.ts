@@ -107,6 +107,13 @@ export function audioPlan(plan: Partial<AudioPlan>): AudioPlan {
   return { name: 'audio', isCopy: true, channels: 2, bitrate: 128_000, ...facts, ...plan };
 }
 
+const IMAGES = ['poster.jpg', 'preview.webp', 'storyboard.vtt', 'sb_001.jpg'];
+
+async function writeImages(dir: string, names: string[]): Promise<string[]> {
+  for (const name of names) await writeFile(join(dir, name), name);
+  return names;
+}
+
 /** Writes small files where the real one runs ffmpeg. */
 function fakeTranscoder(): FakeTranscoder {
   const calls: string[] = [];
@@ -161,6 +168,17 @@ function fakeTranscoder(): FakeTranscoder {
       await call('encode', run.signal, run.rungs);
       return make(run, run.rungs, run.audio);
     },
+    async encodeWithImages(run) {
+      const renditions = await fake.encode(run);
+      const outDir = join(run.outDir, 'img');
+      await mkdir(outDir);
+      const made = fake.before.images?.(run.signal) ?? Promise.resolve();
+      const images = await made.then(
+        () => writeImages(outDir, IMAGES),
+        () => null,
+      );
+      return { renditions, images };
+    },
     async split({ outDir, signal }) {
       await call('split', signal);
       return Promise.all(
@@ -182,11 +200,7 @@ function fakeTranscoder(): FakeTranscoder {
     },
     async images({ outDir, signal, storyboard }) {
       await call('images', signal);
-      const names = storyboard
-        ? ['poster.jpg', 'preview.webp', 'storyboard.vtt', 'sb_001.jpg']
-        : ['poster.jpg'];
-      for (const name of names) await writeFile(join(outDir, name), name);
-      return names;
+      return writeImages(outDir, storyboard ? IMAGES : IMAGES.slice(0, 1));
     },
   };
   return fake;

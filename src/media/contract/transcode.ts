@@ -168,6 +168,13 @@ export interface Transcoder {
   encode(
     run: TranscodeRun & { rungs: RungPlan[]; audio: AudioPlan[]; alignToSource: boolean },
   ): Promise<RenditionFiles[]>;
+  /**
+   * The same, at least one rung, with the images of `images` made on the way of the pictures that are decoded anyway:
+   * their names in `<outDir>/img`, or null when that failed.
+   */
+  encodeWithImages(
+    run: Parameters<Transcoder['encode']>[0],
+  ): Promise<{ renditions: RenditionFiles[]; images: string[] | null }>;
   /** null when the source cannot be cut exactly: encode the whole. */
   split(run: TranscodeRun & { chunkSec: number }): Promise<SourceChunk[] | null>;
   /**

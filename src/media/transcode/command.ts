@@ -6,6 +6,7 @@ import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
 import { encoderArgs } from './encoders.ts';
 import { type FilterInput, videoGraph } from './filters.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
+import type { SideImages } from './side-images.ts';
 
 /** What the muxer waits for before it cuts; the keyframes decide where it does. */
 const SEGMENT_SEC = 6;
@@ -76,6 +77,8 @@ export interface EncodeInput extends Omit<FilterInput, 'rungs' | 'pace'> {
   alignToSource: boolean;
   threads: number;
   sourceTimeBase: FfmpegAbilities['sourceTimeBase'];
+  /** Made on the way. */
+  images?: SideImages | null;
 }
 
 /** The pictures of all rungs, decoded once, each into its own HLS. */
@@ -91,6 +94,7 @@ export function encodedRungs(input: EncodeInput): string[] {
       ...(alignToSource ? sourceKeyframes(input) : fixedKeyframes(group.framesOf(rung))),
       ...hls(rung.name, segmentSec),
     ]),
+    ...(input.images?.outputs ?? []),
   ];
 }
 
@@ -106,7 +110,7 @@ export function encodedChunk(input: Omit<EncodeInput, 'alignToSource'>): string[
 }
 
 function graph(input: EncodeInput, pace: FilterInput['pace']): string[] {
-  const filters = videoGraph({ ...input, pace });
+  const filters = videoGraph({ ...input, pace }, input.images?.pictures);
   return ['-filter_complex_threads', String(input.threads), '-filter_complex', filters];
 }
 

@@ -17,15 +17,70 @@ export interface FilterInput {
   canToneMap: boolean;
 }
 
-/** One filter graph that makes `[v0]`, `[v1]`… of the source's pictures, which are decoded once. */
-export function videoGraph(input: FilterInput): string {
+/** Pictures beside the rungs, into the pad `[name]`. */
+export interface SidePictures {
+  name: string;
+  /** What they are made of: `SOURCE`, `v0` and so on, or the name of others before them. */
+  of: string;
+  filters: string[];
+}
+
+/** The pictures of the source at the rungs' pace, in the colours of the rungs. */
+export const SOURCE = 'source';
+
+/**
+ * One filter graph that makes `[v0]`, `[v1]`… of the source's pictures, which are decoded once. A small rung is scaled
+ * from a larger one (docs/decisions/transcoding.md#the-ladder).
+ */
+export function videoGraph(input: FilterInput, side: readonly SidePictures[] = []): string {
   const { source, rungs } = input;
   const isForAll = rungs.some(({ codec }) => codec === 'H264');
-  const common = [...deinterlace(source), ...pace(input), ...(isForAll ? toneMap(input) : [])];
-  const outputs = rungs.map((_, index) => `[i${index}]`).join('');
-  const first = [...common, `split=${rungs.length}`].join(',');
-  const branches = rungs.map((rung, index) => `[i${index}]${branch(input, rung).join(',')}[v${index}]`);
-  return [`[0:${source.video.streamIndex}]${first}${outputs}`, ...branches].join(';');
+  const root: Chain = {
+    pad: `0:${source.video.streamIndex}`,
+    filters: [...deinterlace(source), ...pace(input), ...(isForAll ? toneMap(input) : [])],
+    outputs: [],
+  };
+  const chains = new Map([[SOURCE, root]]);
+  const add = ({ name, of, filters }: SidePictures) => {
+    const pad = `${name}i`;
+    (chains.get(of) ?? root).outputs.push(pad);
+    chains.set(name, { pad, filters, outputs: [name] });
+  };
+  for (const [index, rung] of rungs.entries()) {
+    const parent = parentOf(rungs, index);
+    const { frameRate } = rungs[parent] ?? source.video;
+    const of = parent < 0 ? SOURCE : `v${parent}`;
+    add({ name: `v${index}`, of, filters: branch(input, rung, frameRate) });
+  }
+  for (const pictures of side) add(pictures);
+  return [...chains.values()].map(renderChain).join(';');
+}
+
+interface Chain {
+  pad: string;
+  filters: string[];
+  /** Pads that get its pictures. */
+  outputs: string[];
+}
+
+function renderChain({ pad, filters, outputs }: Chain): string {
+  const spread = outputs.length > 1 ? [`split=${outputs.length}`] : [];
+  const all = [...filters, ...spread];
+  return `[${pad}]${all.length === 0 ? 'null' : all.join(',')}${outputs.map((name) => `[${name}]`).join('')}`;
+}
+
+/** Scaled from so much more, pictures are as good as from the source. */
+const PARENT_RATIO = 1.4;
+
+/** The smallest rung that this one can be scaled and thinned out from; -1 for the source. */
+function parentOf(rungs: FilterInput['rungs'], index: number): number {
+  const own = rungs[index];
+  if (own === undefined) return -1;
+  return rungs.findLastIndex(({ codec, width, frameRate }, at) => {
+    const every = frameRate / own.frameRate;
+    const isLarge = at < index && codec === own.codec && width >= own.width * PARENT_RATIO;
+    return isLarge && Math.abs(every - Math.round(every)) < 0.001;
+  });
 }
 
 /** Pictures that are made of one frame, in the colours that everybody sees. */
@@ -53,16 +108,21 @@ function toneMap({ source, canToneMap }: Pick<FilterInput, 'source' | 'canToneMa
   ];
 }
 
-function branch(input: FilterInput, rung: FilterInput['rungs'][number]): string[] {
+/** @param fromRate frames per second of what it is made of. */
+function branch(input: FilterInput, rung: FilterInput['rungs'][number], fromRate: number): string[] {
   const scale = `scale=${rung.width}:${rung.height}:flags=bicubic`;
-  return [...thinOut(input, rung.frameRate), scale, `format=${pixelFormat(input.source, rung)},setsar=1`];
+  return [
+    ...thinOut(input, rung.frameRate, fromRate),
+    scale,
+    `format=${pixelFormat(input.source, rung)},setsar=1`,
+  ];
 }
 
-function thinOut({ source, pace }: FilterInput, frameRate: number): string[] {
-  const every = Math.round(source.video.frameRate / frameRate);
+function thinOut({ pace }: FilterInput, frameRate: number, fromRate: number): string[] {
+  const every = Math.round(fromRate / frameRate);
   if (every <= 1) return [];
   if (pace === 'constant') return [`fps=${rateText(frameRate)}`];
   // Not counted but timed: the count begins anew with every keyframe.
-  const distance = (every - 0.5) / source.video.frameRate;
+  const distance = (every - 0.5) / fromRate;
   return [`select=key+isnan(prev_selected_t)+gte(t-prev_selected_t\\,${distance.toFixed(6)})`];
 }

@@ -25,6 +25,23 @@ async function images(input: string, posterAtSec: number | null, storyboard = fa
   return { outDir, files };
 }
 
+/** The images that a ladder of 90 lines makes on the way. */
+async function onTheWay(input: string, alignToSource = false) {
+  const signal = AbortSignal.timeout(120_000);
+  const source = await transcoder.probe(input, signal);
+  const outDir = await mkdtemp(join(dir, 'out-'));
+  const rungs = transcoder.plan(source, 90).rungs.map((rung) => ({ ...rung, isCopy: false }));
+  const run = { input, source, outDir, signal, rungs, audio: [], alignToSource };
+  const { images, renditions } = await transcoder.encodeWithImages(run);
+  assert.deepEqual(
+    renditions.map(({ name }) => name),
+    rungs.map(({ name }) => name),
+  );
+  const folder = join(outDir, 'img');
+  assert.deepEqual((await readdir(folder)).toSorted(), images?.toSorted());
+  return { outDir: folder, files: images ?? [] };
+}
+
 async function size(path: string): Promise<[number, number]> {
   const { width, height } = imageSize(await readFile(path));
   return [width, height];
@@ -44,7 +61,12 @@ const BRIGHTENING = "geq=lum='16+10*floor(T)':cb=128:cr=128";
 test('images: poster, storyboard with its times, preview', async () => {
   const source = ['-f', 'lavfi', '-i', `color=black:s=320x180:r=10:d=20,${BRIGHTENING}`];
   const input = await make(dir, ...source, ...H264, '-g', '10', '-keyint_min', '10', 'bright.mp4');
-  const { outDir, files } = await images(input, null, true);
+  await assertImages(await images(input, null, true));
+  await assertImages(await onTheWay(input));
+  await assertImages(await onTheWay(input, true));
+});
+
+async function assertImages({ outDir, files }: { outDir: string; files: string[] }): Promise<void> {
   assert.deepEqual(files, ['poster.jpg', 'storyboard.vtt', 'sb_001.jpg', 'preview.webp']);
   assert.deepEqual(await size(join(outDir, 'poster.jpg')), [320, 180]);
   assert.deepEqual(await size(join(outDir, 'sb_001.jpg')), [1600, 900]);
@@ -65,7 +87,7 @@ test('images: poster, storyboard with its times, preview', async () => {
   );
   const steps = grey.slice(1).map((value, index) => value - (grey[index] ?? 0));
   for (const step of steps) assert.ok(step > 17 && step < 30, grey.join(' '));
-});
+}
 
 test('images: the poster is not black when the video has something to show', async () => {
   const source = [
@@ -80,10 +102,13 @@ test('images: the poster is not black when the video has something to show', asy
   assert.ok((await brightness(join(chosen.outDir, 'poster.jpg'))) > 200);
   const asked = await images(input, 2);
   assert.ok((await brightness(join(asked.outDir, 'poster.jpg'))) < 20);
+  const made = await onTheWay(input);
+  assert.ok((await brightness(join(made.outDir, 'poster.jpg'))) > 200);
   const beyond = await images(input, 999);
   assert.ok((await brightness(join(beyond.outDir, 'poster.jpg'))) > 200);
   const black = await make(dir, '-f', 'lavfi', '-i', 'color=black:s=64x64:r=5:d=2', ...H264, 'black.mp4');
   assert.deepEqual((await images(black, null)).files, ['poster.jpg']);
+  assert.ok((await onTheWay(black)).files.includes('poster.jpg'));
 });
 
 test('images: the asked second of a file that cannot be entered in the middle', async () => {
@@ -106,6 +131,11 @@ test('images: few keyframes, many keyframes, one picture, no index', async () =>
     await cues(await sheets(...pictures('64x36', 10, 1), '-frames:v', '1', ...H264, 'one.mp4')),
     1,
   );
+  assert.deepEqual((await onTheWay(join(dir, 'one.mp4'))).files, [
+    'poster.jpg',
+    'storyboard.vtt',
+    'sb_001.jpg',
+  ]);
   const flv = await sheets(...pictures('64x36', 10, 8), ...H264, '-g', '10', 'x.flv');
   assert.ok((await readdir(flv)).includes('preview.webp'));
 });

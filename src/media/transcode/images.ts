@@ -7,42 +7,42 @@ import { inputGuard } from '../ffmpeg/guard.ts';
 import { UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
 import { lineReader } from '../ffmpeg/text.ts';
 import { stillFilters } from './filters.ts';
+import {
+  BRIGHT,
+  dueTiles,
+  LAST_PICTURE_SEC,
+  POSTER,
+  POSTER_OUTPUT,
+  PREVIEW,
+  PREVIEW_MAX_BYTES,
+  PREVIEW_MIN_SEC,
+  PREVIEW_SEC,
+  PREVIEW_TRIES,
+  type PreviewTry,
+  posterPlaces,
+  posterSize,
+  previewOutput,
+  previewSize,
+  previewStart,
+  SEARCH_SEC,
+  SHEET,
+  SHEET_QUALITY,
+  TILE_MIN_SEC,
+  TILES_ENOUGH,
+  tileScale,
+} from './image-filters.ts';
 import { encodeLimits } from './limits.ts';
 import { runTool, type Tools } from './run.ts';
-import { renderStoryboard, SHEET_TILES, sheetName, tileSize } from './storyboard.ts';
+import { renderStoryboard, sheetName, tileSize } from './storyboard.ts';
 
-const POSTER = 'poster.jpg';
-const POSTER_SIDE = 1280;
-/** Where a poster is looked for, in shares of the duration. */
-const POSTER_PLACES = [0.1, 0.3, 0.6];
-/** Mean brightness of a picture that shows something; black is 16. */
-const NOT_BLACK = 24;
-const SEARCH_SEC = 5;
-/** Behind the last picture there is none. */
-const LAST_PICTURE_SEC = 0.5;
 const TIMEOUT_MS = 120_000;
 
-const TILES_MAX = 900;
-const TILE_MIN_SEC = 2;
 /** Keyframes far apart make a poor storyboard of a short video, of which all can be decoded. */
 const SHORT_SEC = 600;
-const TILES_ENOUGH = 10;
-
-const PREVIEW = 'preview.webp';
-const PREVIEW_SEC = 4;
-const PREVIEW_MIN_SEC = 1;
-const PREVIEW_SIDE = 320;
-const PREVIEW_MAX_BYTES = 500_000;
-/** Frames per second and quality: the first that is small enough is taken. */
-const PREVIEW_TRIES = [
-  { rate: 10, quality: 50 },
-  { rate: 6, quality: 30 },
-  { rate: 4, quality: 10 },
-] as const;
 
 type ImageRun = Parameters<Transcoder['images']>[0];
 
-interface Task {
+export interface ImageTask {
   tools: Tools;
   abilities: FfmpegAbilities;
   run: ImageRun;
@@ -74,7 +74,7 @@ interface Place {
 }
 
 /** The asked picture, or one that shows something; else any. */
-async function makePoster(task: Task): Promise<void> {
+export async function makePoster(task: ImageTask): Promise<void> {
   const { posterAtSec, source } = task.run;
   const places = posterAtSec === null ? goodPlaces(source) : askedPlaces(source, posterAtSec);
   for (const place of [...places, { sec: 0, filters: [] }]) {
@@ -83,11 +83,10 @@ async function makePoster(task: Task): Promise<void> {
   throw new MediaFileError('CORRUPT_INPUT', 'No picture for the poster can be decoded.');
 }
 
-function goodPlaces({ durationSec }: SourceInfo): Place[] {
-  const bright = `signalstats,metadata=select:key=lavfi.signalstats.YAVG:value=${NOT_BLACK}:function=greater`;
-  const places = POSTER_PLACES.map((share) => share * durationSec);
+function goodPlaces(source: SourceInfo): Place[] {
+  const places = posterPlaces(source);
   return [
-    ...places.map((sec) => ({ sec, filters: [bright], lengthSec: SEARCH_SEC })),
+    ...places.map((sec) => ({ sec, filters: [BRIGHT], lengthSec: SEARCH_SEC })),
     { sec: places[0] ?? 0, filters: [] },
   ];
 }
@@ -101,69 +100,83 @@ function askedPlaces({ durationSec }: SourceInfo, atSec: number): Place[] {
   ];
 }
 
-async function poster(task: Task, { sec, filters, lengthSec }: Place): Promise<boolean> {
+async function poster(task: ImageTask, { sec, filters, lengthSec }: Place): Promise<boolean> {
   const { source } = task.run;
-  const chain = [...filters, ...stills(task), scaleTo(source, POSTER_SIDE)];
+  const chain = [...filters, ...stills(task), posterSize(source)];
   await ffmpeg(task, {
     input: seek(source, sec, lengthSec ?? null),
-    output: ['-vf', chain.join(','), '-frames:v', '1', '-q:v', '3', '-f', 'mjpeg', POSTER],
+    output: ['-vf', chain.join(','), ...POSTER_OUTPUT, POSTER],
   });
   return (await sizeOf(task, POSTER)) > 0;
 }
 
 /** Sheets of small pictures, one every few seconds, and where and when each is. */
-async function makeStoryboard(task: Task): Promise<string[]> {
+async function makeStoryboard(task: ImageTask): Promise<string[]> {
   const { source, outDir } = task.run;
   const byKeyframes = await tiles(task, ['-skip_frame', 'nokey']);
   const wanted = Math.min(TILES_ENOUGH, source.durationSec / TILE_MIN_SEC);
   const isPoor = byKeyframes.length < wanted && source.durationSec <= SHORT_SEC;
   const times = isPoor ? await tiles(task, []) : byKeyframes;
   if (times.length === 0) return [];
-  const vtt = renderStoryboard(times, source.durationSec, tileSize(source.video));
-  await writeOutput(outDir, 'storyboard.vtt', vtt);
+  return writeStoryboard(outDir, times, source);
+}
+
+/** Names what is in the sheets, which are there. @returns the names of all files of the storyboard. */
+export async function writeStoryboard(
+  outDir: string,
+  times: readonly number[],
+  { durationSec, video }: SourceInfo,
+): Promise<string[]> {
+  await writeOutput(outDir, 'storyboard.vtt', renderStoryboard(times, durationSec, tileSize(video)));
   const sheets = (await readdir(outDir)).filter((name) => /^sb_\d+\.jpg$/.test(name)).toSorted();
   return ['storyboard.vtt', ...sheets];
 }
 
 /** @returns when each tile is shown, in seconds; none when it failed. */
-async function tiles(task: Task, decoderOptions: string[]): Promise<number[]> {
+async function tiles(task: ImageTask, decoderOptions: string[]): Promise<number[]> {
   const { source } = task.run;
-  const { durationSec } = source;
-  const everySec = Math.max(Math.min(TILE_MIN_SEC, durationSec / TILES_ENOUGH), durationSec / TILES_MAX);
-  const { width, height } = tileSize(source.video);
-  // A keyframe that comes a little early is as good.
-  const due = `isnan(prev_selected_t)+gte(t-prev_selected_t\\,${(everySec * 0.98).toFixed(3)})`;
-  const small = [`select=${due}`, ...stills(task), `scale=${width}:${height},format=yuvj420p,setsar=1`];
-  const sheet = `tile=${SHEET_TILES.columns}x${SHEET_TILES.rows}`;
-  const times: number[] = [];
-  let tickSec = 0;
+  const small = [dueTiles(source), ...stills(task), tileScale(source)];
+  const times = createTimes();
   const isDone = await ffmpeg(task, {
     input: [...decoderOptions, ...fromZero(source)],
-    filters: `[0:${source.video.streamIndex}]${small.join(',')},split[a][b];[a]${sheet}[sheet]`,
+    filters: `[0:${source.video.streamIndex}]${small.join(',')},split[a][b];[a]${SHEET}[sheet]`,
     output: [
-      ...['-map', '[sheet]', '-fps_mode', 'passthrough', '-q:v', '5', sheetName('%03d')],
+      ...['-map', '[sheet]', '-fps_mode', 'passthrough', ...SHEET_QUALITY, sheetName('%03d')],
       ...['-map', '[b]', '-fps_mode', 'passthrough', '-f', 'framecrc'],
       ...['-enc_time_base', task.abilities.sourceTimeBase, '-'],
     ],
-    onLine: (line) => {
+    onLine: times.add,
+  });
+  return isDone ? times.seconds : [];
+}
+
+/** Reads what ffmpeg's framecrc muxer writes of one track: when each picture is shown. */
+export function createTimes(): { seconds: number[]; add(line: string): void } {
+  const seconds: number[] = [];
+  let tickSec = 0;
+  return {
+    seconds,
+    add(line) {
       const base = /^#tb 0: (\d+)\/(\d+)/.exec(line);
       if (base) tickSec = Number(base[1]) / Number(base[2]);
-      else if (!line.startsWith('#')) times.push(Number(line.split(',')[2]) * tickSec);
+      else if (line !== '' && !line.startsWith('#')) seconds.push(Number(line.split(',')[2]) * tickSec);
     },
-  });
-  return isDone ? times : [];
+  };
 }
 
 /** A few moving seconds for lists of videos. */
-async function makePreview(task: Task): Promise<string[]> {
-  const { durationSec } = task.run.source;
-  if (durationSec < PREVIEW_MIN_SEC) return [];
-  let startSec = Math.max(0, Math.min(durationSec * 0.2, durationSec - PREVIEW_SEC));
-  for (const { rate, quality } of PREVIEW_TRIES) {
-    let bytes = await preview(task, startSec, rate, quality);
+export async function makePreview(
+  task: ImageTask,
+  tries: readonly PreviewTry[] = PREVIEW_TRIES,
+): Promise<string[]> {
+  const { source } = task.run;
+  if (source.durationSec < PREVIEW_MIN_SEC) return [];
+  let startSec = previewStart(source);
+  for (const one of tries) {
+    let bytes = await preview(task, startSec, one);
     if (bytes === 0 && startSec > 0) {
       startSec = 0;
-      bytes = await preview(task, startSec, rate, quality);
+      bytes = await preview(task, startSec, one);
     }
     if (bytes > 0 && bytes <= PREVIEW_MAX_BYTES) return [PREVIEW];
     await rm(join(task.run.outDir, PREVIEW), { force: true });
@@ -172,15 +185,12 @@ async function makePreview(task: Task): Promise<string[]> {
 }
 
 /** @returns its size; 0 when it could not be made. */
-async function preview(task: Task, startSec: number, rate: number, quality: number): Promise<number> {
+async function preview(task: ImageTask, startSec: number, { rate, quality }: PreviewTry): Promise<number> {
   const { source } = task.run;
-  const filters = [`fps=${rate}`, ...stills(task), scaleTo(source, PREVIEW_SIDE)];
+  const filters = [`fps=${rate}`, ...stills(task), previewSize(source)];
   const isDone = await ffmpeg(task, {
     input: [...seek(source, startSec, PREVIEW_SEC)],
-    output: [
-      ...['-vf', filters.join(','), '-c:v', 'libwebp_anim', '-quality', String(quality)],
-      ...['-loop', '0', '-f', 'webp', PREVIEW],
-    ],
+    output: ['-vf', filters.join(','), ...previewOutput(quality), PREVIEW],
   });
   return isDone ? sizeOf(task, PREVIEW) : 0;
 }
@@ -197,7 +207,7 @@ interface ImageCommand {
  * @returns false when it failed on the file.
  * @throws when the disk is full, the run was aborted or the program was taken over.
  */
-async function ffmpeg(task: Task, command: ImageCommand): Promise<boolean> {
+async function ffmpeg(task: ImageTask, command: ImageCommand): Promise<boolean> {
   const { tools, run } = task;
   const { filters, onLine } = command;
   const source =
@@ -224,14 +234,15 @@ async function ffmpeg(task: Task, command: ImageCommand): Promise<boolean> {
   }
 }
 
-async function sizeOf({ run }: Task, name: string): Promise<number> {
+/** 0 when it is not there. */
+export async function sizeOf({ run }: Pick<ImageTask, 'run'>, name: string): Promise<number> {
   return lstat(join(run.outDir, name)).then(
     ({ size }) => size,
     () => 0,
   );
 }
 
-function stills({ run, abilities }: Task): string[] {
+function stills({ run, abilities }: ImageTask): string[] {
   return stillFilters(run.source, abilities.canToneMap);
 }
 
@@ -244,11 +255,4 @@ function seek({ zeroSec }: SourceInfo, atSec: number, lengthSec: number | null):
     ...(atSec > 0 ? ['-ss', (atSec + zeroSec).toFixed(3)] : []),
     ...(lengthSec === null ? [] : ['-t', String(lengthSec)]),
   ];
-}
-
-/** At most so many pixels on the longer side, and never more than there are. */
-function scaleTo({ video }: SourceInfo, side: number): string {
-  const scale = Math.min(1, side / Math.max(video.width, video.height));
-  const size = [video.width, video.height].map((value) => Math.max(2, Math.round((value * scale) / 2) * 2));
-  return `scale=${size.join(':')}:flags=bicubic,setsar=1`;
 }

@@ -22,6 +22,7 @@ import { planLadder } from './plan.ts';
 import { probeFile } from './probe.ts';
 import { readRendition } from './rendition.ts';
 import { runTool, type Tools } from './run.ts';
+import { collectImages, makeImageFolder, type SideImages, sideImages } from './side-images.ts';
 
 export interface TranscoderOptions extends Omit<Tools, 'stallMs'> {
   /**
@@ -46,6 +47,7 @@ export function createTranscoder(options: TranscoderOptions): Transcoder {
     plan: planLadder,
     copyTop: (run) => copyTop(tools, run),
     encode: async (run) => encode(tools, await abilities(), run),
+    encodeWithImages: async (run) => encodeWithImages(tools, await abilities(), run),
     split: (run) => split(tools, run),
     encodeChunk: async (run) => encodeChunk(tools, await abilities(), run),
     stitch: (run) => stitch(tools, run),
@@ -67,6 +69,7 @@ async function encode(
   tools: Tools,
   abilities: FfmpegAbilities,
   run: Parameters<Transcoder['encode']>[0],
+  images: SideImages | null = null,
 ): Promise<RenditionFiles[]> {
   const { rungs, audio, source } = run;
   const { threads } = tools;
@@ -76,11 +79,36 @@ async function encode(
     rungs,
     audio,
     outputs: [
-      ...encodedRungs({ source, rungs, alignToSource, threads, ...abilities }),
+      ...encodedRungs({ source, rungs, alignToSource, threads, images, ...abilities }),
       ...audioRenditions(audio),
     ],
     limits: { ...encodeLimits(source, rungs), isIdle: rungs.some(({ codec }) => codec !== 'H264') },
   });
+}
+
+async function encodeWithImages(
+  tools: Tools,
+  abilities: FfmpegAbilities,
+  run: Parameters<Transcoder['encode']>[0],
+): Promise<{ renditions: RenditionFiles[]; images: string[] | null }> {
+  const { rungs, source, outDir, signal } = run;
+  await makeImageFolder(outDir);
+  const side = sideImages(source, rungs.length - 1, abilities);
+  let renditions: RenditionFiles[];
+  try {
+    renditions = await encode(tools, abilities, run, side);
+  } catch (error) {
+    if (!(error instanceof MediaFileError) || error instanceof UnsafeOutput) throw error;
+    // It may be the images that cannot be made of the file.
+    return { renditions: await encode(tools, abilities, run), images: null };
+  }
+  try {
+    return { renditions, images: await collectImages(tools, abilities, run) };
+  } catch (error) {
+    if (signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
+    tools.log.warn({ err: error }, 'the images of a video were not made on the way');
+    return { renditions, images: null };
+  }
 }
 
 interface Render {

@@ -1,7 +1,10 @@
+import { join } from 'node:path';
+import type { RenditionFiles } from '../../../media/contract/index.ts';
 import { encodeChunk, split, stitch } from './chunks.ts';
 import type { ProcessingContext } from './context.ts';
 import { makeDir, withScratch } from './files.ts';
 import { begin } from './flow.ts';
+import { storeSideImages } from './images.ts';
 import { missing, publishRenditions, useOriginal } from './output.ts';
 import { createProgressWriter } from './progress.ts';
 import * as repository from './repository.ts';
@@ -46,12 +49,23 @@ async function encodeRungs(deps: ProcessingContext, step: EncodeStep): Promise<v
     (percent) => repository.writeProgress(deps.db, video.id, video.revision, names, percent),
     deps.log,
   );
+  // A file whose images make a run fail is still a video.
+  const isPlain = rungs.length === 0 || processing.images_done || run.isLast;
   const outDir = await makeDir(dir, 'out');
-  const made = await useOriginal(deps, video, signal, (input) => {
+  const { renditions, images } = await useOriginal(deps, video, signal, async (input) => {
     const onProgress = progress.report;
-    return deps.transcoder
-      .encode({ input, source, outDir, signal, onProgress, rungs, audio, alignToSource })
-      .finally(progress.end);
+    const ladder = { input, source, outDir, signal, onProgress, rungs, audio, alignToSource };
+    return (
+      isPlain ? deps.transcoder.encode(ladder).then(withoutImages) : deps.transcoder.encodeWithImages(ladder)
+    ).finally(progress.end);
   });
-  await publishRenditions(deps, run, video, outDir, made);
+  const showImages =
+    images === null
+      ? undefined
+      : await storeSideImages(deps, video, { dir: join(outDir, 'img'), names: images, signal });
+  await publishRenditions(deps, run, video, outDir, renditions, showImages);
+}
+
+function withoutImages(renditions: RenditionFiles[]): { renditions: RenditionFiles[]; images: null } {
+  return { renditions, images: null };
 }

@@ -65,7 +65,7 @@ test('a short source is encoded in one go; the events come in order', async () =
     const key = `w/${video.workspace_id}/v/${id}/${folder}/${name}/index.m3u8`;
     assert.equal(String(await rig.store.read(key)), `${name} index.m3u8`);
   }
-  assert.deepEqual(await rig.scratch(), []);
+  await until(async () => (await rig.scratch()).length === 0, { message: 'an empty scratch folder' });
 });
 
 test('a long source can be played when its lowest rung is made; READY comes with the rest', async () => {
@@ -83,7 +83,7 @@ test('a long source can be played when its lowest rung is made; READY comes with
   assert.equal(video.status, 'PROCESSING');
   assert.ok(video.progress_percent > 0 && video.progress_percent < 100, `${video.progress_percent}`);
   assert.deepEqual(await types(id), ['video.created', 'video.processing.started']);
-  await until(async () => (await rig.find(id)).has_storyboard, { message: 'images beside the encode' });
+  assert.ok(video.has_storyboard, 'its images came with the first rung');
   rest.open();
   assert.equal((await rig.ended(id)).status, 'READY');
   assert.deepEqual(
@@ -295,7 +295,6 @@ test('what was encoded outlives the connection that was to write it down', async
   rig.start();
   const id = await rig.addVideo();
   await held.reached();
-  await until(async () => (await rig.find(id)).has_storyboard);
   await sql`create function cut() returns trigger language plpgsql as $$
     begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$`.execute(rig.db);
   await sql`create trigger cut before update on video_rendition for each row when (new.status = 'READY')
@@ -306,6 +305,25 @@ test('what was encoded outlives the connection that was to write it down', async
   await sql`drop function cut cascade`.execute(rig.db);
   assert.equal((await rig.ended(id)).status, 'READY');
   assert.equal(rig.transcoder.calls.filter((call) => call.startsWith('encode')).length, 1);
+});
+
+test('the poster of a video that can be seen at once does not wait for the encode, and keeps its address', async () => {
+  rig.transcoder.source.copyRefusal = null;
+  const rest = gate();
+  rig.transcoder.before.encode = rest.wait;
+  rig.start();
+  const id = await rig.addVideo();
+  await rest.reached();
+  const { image_folder: folder } = await until(async () => {
+    const row = await rig.find(id);
+    return row.image_folder !== null && row;
+  });
+  assert.equal((await rig.find(id)).has_storyboard, false);
+  rest.open();
+  const video = await rig.ended(id);
+  assert.deepEqual([video.image_folder, video.has_storyboard, video.has_preview], [folder, true, true]);
+  const key = `w/${video.workspace_id}/v/${id}/${folder}/img/storyboard.vtt`;
+  assert.equal(String(await rig.store.read(key)), 'storyboard.vtt');
 });
 
 test('a video whose images fail is READY without them', async () => {

@@ -9,7 +9,16 @@ import * as transitions from '../transitions.ts';
 import type { ProcessingDeps } from './context.ts';
 import { cleanUpJob, encodeJob, furtherJob, imagesJob, prepareJob } from './jobs.ts';
 import * as repository from './repository.ts';
-import { ENCODE_TASKS, type EncodeTask, type NextStep, nextSteps, priorityOf } from './rules.ts';
+import {
+  ENCODE_TASKS,
+  type EncodeTask,
+  hasPosterOf,
+  IMAGES_TASKS,
+  type ImagesTask,
+  type NextStep,
+  nextSteps,
+  priorityOf,
+} from './rules.ts';
 
 export interface Target {
   videoId: string;
@@ -23,7 +32,10 @@ const WRITE_TRIES = 5;
 const WRITE_PAUSE_MS = 500;
 
 /** What a run needs of its job. */
-export type Run<P extends Target = Target> = Pick<JobRun<P>, 'id' | 'payload' | 'signal' | 'confirm'>;
+export type Run<P extends Target = Target> = Pick<
+  JobRun<P>,
+  'id' | 'payload' | 'isLast' | 'signal' | 'confirm'
+>;
 
 /**
  * Runs `work` under the lock of the video while the job is ours and the video is still being processed.
@@ -114,6 +126,7 @@ async function stepsOf(tx: Tx, video: VideoRow): Promise<NextStep[]> {
     mode: processing.mode,
     ladder: processing.ladder,
     durationSec: processing.source.durationSec,
+    hasPoster: hasPosterOf(video),
     imagesDone: processing.images_done,
     ready: new Set(renditions.filter(({ status }) => status === 'READY').map(({ name }) => name)),
     chunks: chunks.map((chunk) => ({ number: chunk.number, isDone: chunk.folder !== null })),
@@ -191,7 +204,10 @@ async function enqueue(
   const target = { videoId: video.id, revision: video.revision };
   const options: EnqueueOptions = { priority: priorityOf(plan), group: accountId, key: keyOf(target) };
   if (step.kind === 'PREPARE') return queue.enqueue(tx, prepareJob, target, options);
-  if (step.kind === 'IMAGES') return queue.enqueue(tx, imagesJob, target, options);
+  if (step.kind === 'IMAGES') {
+    const { task } = step;
+    return queue.enqueue(tx, imagesJob, { ...target, task }, { ...options, key: imagesKeyOf(target, task) });
+  }
   const { task, chunk } = step;
   return queue.enqueue(
     tx,
@@ -205,7 +221,7 @@ async function enqueue(
 export async function cancelJobs({ queue }: ProcessingDeps, tx: Tx, video: VideoRow): Promise<void> {
   const target = { videoId: video.id, revision: video.revision };
   await queue.cancel(tx, prepareJob, keyOf(target));
-  await queue.cancel(tx, imagesJob, keyOf(target));
+  for (const task of IMAGES_TASKS) await queue.cancel(tx, imagesJob, imagesKeyOf(target, task));
   await queue.cancel(tx, furtherJob, keyOf(target));
   for (const task of ENCODE_TASKS) {
     if (task !== 'CHUNK') await queue.cancel(tx, encodeJob, encodeKeyOf(target, task, null));
@@ -218,6 +234,11 @@ export async function cancelJobs({ queue }: ProcessingDeps, tx: Tx, video: Video
 /** With the revision, so that a retry is not taken for the run that has just failed. */
 function keyOf({ videoId, revision }: Target): string {
   return `${videoId}/${revision}`;
+}
+
+/** That of all images is the one that older versions use. */
+function imagesKeyOf(target: Target, task: ImagesTask): string {
+  return task === 'ALL' ? keyOf(target) : `${keyOf(target)}/${task}`;
 }
 
 function encodeKeyOf(target: Target, task: EncodeTask, chunk: number | null): string {

@@ -3,42 +3,82 @@ import type { JobRun } from '../../../jobs/job.ts';
 import { newUuid } from '../../../kernel/ids.ts';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { SourceInfo } from '../../../media/contract/index.ts';
+import type { Tx } from '../../../platform/db/index.ts';
 import { VIDEO_TOPIC } from '../locked.ts';
 import { lockAnyVideo, updateVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { makeDir, storeFiles, withScratch } from './files.ts';
 import { begin, commitRun, completeIfLast, type Run } from './flow.ts';
-import type { thumbnailJob } from './jobs.ts';
+import type { imagesJob, thumbnailJob } from './jobs.ts';
 import { useOriginal } from './output.ts';
 import * as repository from './repository.ts';
+import { hasPosterOf } from './rules.ts';
 
-/** The poster first, which a page shows as soon as the video can be played; then preview and storyboard. */
-export async function makeImages(deps: ProcessingContext, run: Run): Promise<void> {
+type ImagesRun = Run<Static<typeof imagesJob.payload>>;
+
+/** The poster first, which a page shows as soon as the video can be played; then, where no encode makes them, the others. */
+export async function makeImages(deps: ProcessingContext, run: ImagesRun): Promise<void> {
   const { db, scratchDir } = deps;
   const video = await begin(deps, run);
   if (video === undefined) return;
   const processing = await repository.findProcessing(db, video.id, video.revision);
   if (processing === undefined || processing.images_done) return;
-  const folder = await repository.claimFolder(db, video.id, video.revision);
+  const isPosterAlone = run.payload.task === 'POSTER';
+  if (isPosterAlone && hasPosterOf(video)) return;
+  const folder = await folderFor(deps, video);
   const { source } = processing;
   await withScratch(scratchDir, run.id, (dir) =>
     useOriginal(deps, video, run.signal, async (input) => {
       const poster = await makeSome(deps, run, { video, folder, dir, input, source, storyboard: false });
-      await commitRun(deps, run, async (tx) => {
-        const change = { image_folder: folder, has_storyboard: false, has_preview: false };
-        await updateVideo(tx, video.id, change);
+      await commitRun(deps, run, async (tx, _append, row) => {
+        if (hasPosterOf(row)) return;
+        await updateVideo(tx, row.id, { image_folder: folder, has_storyboard: false, has_preview: false });
       });
+      if (isPosterAlone) return;
       const all = await makeSome(deps, run, { video, folder, dir, input, source, storyboard: true, poster });
       await commitRun(deps, run, async (tx, append, row) => {
-        const after = await updateVideo(tx, row.id, {
-          has_storyboard: all.includes('storyboard.vtt'),
-          has_preview: all.includes('preview.webp'),
-        });
-        await repository.updateProcessing(tx, row.id, row.revision, { images_done: true });
+        const after = await finishImages(tx, row, folder, all);
         await completeIfLast(deps, tx, append, after);
       });
     }),
   );
+}
+
+/** The folder of the poster, if there is one, so that its address stays; or a new one. */
+async function folderFor({ db }: Pick<ProcessingDeps, 'db'>, { id, revision }: VideoRow): Promise<string> {
+  const row = await repository.findVideo(db, id);
+  if (row !== undefined && row.image_folder !== null && hasPosterOf(row)) return row.image_folder;
+  return repository.claimFolder(db, id, revision);
+}
+
+async function finishImages(
+  tx: Tx,
+  { id, revision }: VideoRow,
+  folder: string,
+  names: readonly string[],
+): Promise<VideoRow> {
+  await repository.updateProcessing(tx, id, revision, { images_done: true });
+  return updateVideo(tx, id, {
+    image_folder: folder,
+    has_storyboard: names.includes('storyboard.vtt'),
+    has_preview: names.includes('preview.webp'),
+  });
+}
+
+/**
+ * Stores the images that an encode has made on the way.
+ *
+ * @returns what shows them, in the transaction that shows the renditions.
+ */
+export async function storeSideImages(
+  deps: ProcessingDeps,
+  video: VideoRow,
+  made: { dir: string; names: readonly string[]; signal: AbortSignal },
+): Promise<(tx: Tx, row: VideoRow) => Promise<VideoRow>> {
+  const { dir, names, signal } = made;
+  const folder = await folderFor(deps, video);
+  await storeFiles(deps.store, `${videoPrefix(video)}/${folder}/img`, dir, names, signal);
+  return (tx, row) => finishImages(tx, row, folder, names);
 }
 
 interface ImageRun {
@@ -65,8 +105,9 @@ async function makeSome(
   return names;
 }
 
-/** A video is played without images as well: its processing goes on. */
-export async function doWithoutImages(deps: ProcessingDeps, run: Run): Promise<void> {
+/** A video is played without images as well: its processing goes on. A poster comes with the others. */
+export async function doWithoutImages(deps: ProcessingDeps, run: ImagesRun): Promise<void> {
+  if (run.payload.task === 'POSTER') return;
   await commitRun(deps, run, async (tx, append, row) => {
     await repository.updateProcessing(tx, row.id, row.revision, { images_done: true });
     await completeIfLast(deps, tx, append, row);

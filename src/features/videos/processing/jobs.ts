@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { defineJob } from '../../../jobs/job.ts';
-import { ENCODE_TASKS, type EncodeTask } from './rules.ts';
+import { ENCODE_TASKS, type EncodeTask, IMAGES_TASKS, type ImagesTask } from './rules.ts';
 
 /** Three tries (docs/api/videos.md#failures). */
 const RETRY_SEC = [15, 120];
@@ -36,10 +36,13 @@ export const furtherJob = defineJob({
   retrySec: TWO_TRIES_SEC,
 });
 
-/** Poster, preview and storyboard. */
+/** Poster, preview and storyboard, where no encode makes them on the way. Without a task it is of an older version: all. */
 export const imagesJob = defineJob({
   name: 'video.images',
-  payload: Type.Object(target),
+  payload: Type.Object({
+    ...target,
+    task: Type.Optional(Type.Unsafe<ImagesTask>({ type: 'string', enum: [...IMAGES_TASKS] })),
+  }),
   retrySec: TWO_TRIES_SEC,
 });
 

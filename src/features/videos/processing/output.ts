@@ -6,6 +6,7 @@ import {
   type RenditionFiles,
   type RungPlan,
 } from '../../../media/contract/index.ts';
+import type { Tx } from '../../../platform/db/index.ts';
 import type { VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { storeRenditions } from './files.ts';
@@ -29,6 +30,8 @@ export async function useOriginal<T>(
 /**
  * Puts renditions into a folder of the store that no other run has, then lets players see them, in one
  * transaction: a run that was killed or overtaken leaves only files that nothing points to.
+ *
+ * @param showImages what else becomes visible then.
  */
 export async function publishRenditions(
   deps: ProcessingDeps,
@@ -36,6 +39,7 @@ export async function publishRenditions(
   video: VideoRow,
   outDir: string,
   made: readonly RenditionFiles[],
+  showImages?: (tx: Tx, row: VideoRow) => Promise<VideoRow>,
 ): Promise<void> {
   const { db, store, onPlayable } = deps;
   const folder = await repository.claimFolder(db, video.id, video.revision);
@@ -47,7 +51,7 @@ export async function publishRenditions(
     if (!wasPlayable && made.some(({ kind }) => kind === 'VIDEO')) {
       for (const hook of onPlayable) await hook(tx, append, row);
     }
-    await advance(deps, tx, append, row);
+    await advance(deps, tx, append, showImages === undefined ? row : await showImages(tx, row));
   });
 }
 

@@ -21,12 +21,16 @@ function ladder(names: readonly number[], copied = false, sounds = 1): LadderPla
 }
 
 const named = (steps: readonly NextStep[]) =>
-  steps.map((step) => (step.kind === 'ENCODE' ? [step.task, step.chunk ?? []].flat().join(' ') : step.kind));
+  steps.map((step) => {
+    if (step.kind === 'PREPARE') return step.kind;
+    return step.kind === 'ENCODE' ? [step.task, step.chunk ?? []].flat().join(' ') : `IMAGES ${step.task}`;
+  });
 
 const base: Standing = {
   mode: 'WHOLE',
   ladder: ladder([1080, 720, 360]),
   durationSec: 10,
+  hasPoster: false,
   imagesDone: false,
   ready: new Set(),
   chunks: [],
@@ -35,15 +39,20 @@ const all = new Set(['1080p', '720p', '360p']);
 const chunks = (...done: boolean[]) => done.map((isDone, number) => ({ number, isDone }));
 
 const CASES: [string, Partial<Standing>, string[]][] = [
-  ['a short one', {}, ['IMAGES', 'REST']],
-  ['its images came first', { imagesDone: true }, ['REST']],
-  ['its rungs came first', { ready: all }, ['IMAGES']],
+  ['a short one: its images are made on the way', {}, ['REST']],
+  ['again, with its images', { imagesDone: true }, ['REST']],
+  ['its rungs came without images', { ready: all, hasPoster: true }, ['IMAGES ALL']],
   ['all is there', { ready: all, imagesDone: true }, []],
   ['the copy comes before everything', { ladder: ladder([1080, 720], true) }, ['PREPARE']],
   [
     'then the rest, however long',
     { ladder: ladder([1080, 720], true), ready: new Set(['1080p']), durationSec: 9000 },
-    ['IMAGES', 'REST'],
+    ['IMAGES POSTER', 'REST'],
+  ],
+  [
+    'only a copy: nothing is decoded',
+    { ladder: ladder([240], true), ready: new Set(['240p']) },
+    ['IMAGES ALL'],
   ],
   ['only a copy', { ladder: ladder([240], true), ready: new Set(['240p']), imagesDone: true }, []],
   [
@@ -56,14 +65,16 @@ const CASES: [string, Partial<Standing>, string[]][] = [
     { ladder: ladder([1080], false, 2), imagesDone: true, ready: new Set(['1080p', 'audio']) },
     ['AUDIO'],
   ],
-  ['a long one', { durationSec: 3600 }, ['IMAGES', 'FIRST']],
-  ['a long one of one rung', { durationSec: 36_000, ladder: ladder([240]) }, ['IMAGES', 'REST']],
+  ['a long one', { durationSec: 3600 }, ['IMAGES POSTER', 'FIRST']],
+  ['a long one with its poster', { durationSec: 3600, hasPoster: true }, ['FIRST']],
+  ['a long one of one rung', { durationSec: 36_000, ladder: ladder([240]) }, ['REST']],
   [
     'a long one that can be seen',
     { durationSec: 3600, ready: new Set(['360p']), imagesDone: true },
     ['REST'],
   ],
   ['to be cut: the sound first', { mode: 'SPLIT', imagesDone: true }, ['FIRST']],
+  ['to be cut, with a copy', { mode: 'SPLIT', ready: new Set(['1080p']) }, ['IMAGES ALL', 'SPLIT']],
   ['to be cut', { mode: 'SPLIT', imagesDone: true, ready: new Set(['360p']) }, ['SPLIT']],
   [
     'cut',

@@ -56,15 +56,25 @@ export interface Standing {
   mode: 'WHOLE' | 'SPLIT' | 'CHUNKS';
   ladder: LadderPlan;
   durationSec: number;
+  hasPoster: boolean;
   imagesDone: boolean;
   /** Names of the renditions that are READY. */
   ready: ReadonlySet<string>;
   chunks: readonly { number: number; isDone: boolean }[];
 }
 
+/** Folders have the revision in their names: that of a former one shows the former file. */
+export function hasPosterOf(video: { image_folder: string | null; revision: number }): boolean {
+  return video.image_folder?.startsWith(`r${video.revision}a`) ?? false;
+}
+
+/** The poster alone, or all images. */
+export const IMAGES_TASKS = ['POSTER', 'ALL'] as const;
+export type ImagesTask = (typeof IMAGES_TASKS)[number];
+
 export type NextStep =
   | { kind: 'PREPARE' }
-  | { kind: 'IMAGES' }
+  | { kind: 'IMAGES'; task: ImagesTask }
   | { kind: 'ENCODE'; task: EncodeTask; chunk: number | null };
 
 /**
@@ -72,13 +82,24 @@ export type NextStep =
  * Nothing is left to do when it is empty: the video is READY.
  */
 export function nextSteps(standing: Standing): NextStep[] {
-  const { ladder, ready, imagesDone } = standing;
+  const { ladder, ready } = standing;
   if (ladder.rungs.some((rung) => rung.isCopy && !ready.has(rung.name))) return [{ kind: 'PREPARE' }];
-  const steps: NextStep[] = imagesDone ? [] : [{ kind: 'IMAGES' }];
+  const steps = imageSteps(standing);
   return [
     ...steps,
     ...encodeSteps(standing).map((step) => ({ kind: 'ENCODE' as const, chunk: null, ...step })),
   ];
+}
+
+/** They come with the first run that decodes the whole; what can be seen before that, or takes long, has a poster at once. */
+function imageSteps(standing: Standing): NextStep[] {
+  const { mode, ladder, ready, durationSec, hasPoster, imagesDone } = standing;
+  if (imagesDone) return [];
+  const isPlayable = ladder.rungs.some((rung) => ready.has(rung.name));
+  const isWhole = ladder.rungs.every((rung) => ready.has(rung.name));
+  if (isWhole || (isPlayable && mode !== 'WHOLE')) return [{ kind: 'IMAGES', task: 'ALL' }];
+  if (hasPoster) return [];
+  return isPlayable || isLong(ladder, durationSec) ? [{ kind: 'IMAGES', task: 'POSTER' }] : [];
 }
 
 interface EncodeStep {

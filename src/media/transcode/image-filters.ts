@@ -1,0 +1,79 @@
+import type { SourceInfo } from '../contract/index.ts';
+import { SHEET_TILES, tileSize } from './storyboard.ts';
+
+export const POSTER = 'poster.jpg';
+const POSTER_SIDE = 1280;
+/** Where a poster is looked for, in shares of the duration. */
+const POSTER_PLACES = [0.1, 0.3, 0.6];
+/** For so long behind each place. */
+export const SEARCH_SEC = 5;
+/** Behind the last picture there is none. */
+export const LAST_PICTURE_SEC = 0.5;
+/** Mean brightness of a picture that shows something; black is 16. */
+const NOT_BLACK = 24;
+/** Lets pictures pass that are not black. */
+export const BRIGHT = `signalstats,metadata=select:key=lavfi.signalstats.YAVG:value=${NOT_BLACK}:function=greater`;
+
+const TILES_MAX = 900;
+export const TILE_MIN_SEC = 2;
+export const TILES_ENOUGH = 10;
+export const SHEET = `tile=${SHEET_TILES.columns}x${SHEET_TILES.rows}`;
+export const SHEET_QUALITY = ['-q:v', '5'];
+export const POSTER_OUTPUT = ['-frames:v', '1', '-q:v', '3', '-f', 'mjpeg'];
+
+export const PREVIEW = 'preview.webp';
+export const PREVIEW_SEC = 4;
+export const PREVIEW_MIN_SEC = 1;
+export const PREVIEW_MAX_BYTES = 500_000;
+const PREVIEW_SIDE = 320;
+export interface PreviewTry {
+  /** Frames per second. */
+  rate: number;
+  quality: number;
+}
+/** The first that is small enough is taken. */
+export const PREVIEW_TRIES: readonly [PreviewTry, ...PreviewTry[]] = [
+  { rate: 10, quality: 50 },
+  { rate: 6, quality: 30 },
+  { rate: 4, quality: 10 },
+];
+
+/** Seconds. */
+export function posterPlaces({ durationSec }: SourceInfo): number[] {
+  return POSTER_PLACES.map((share) => share * durationSec);
+}
+
+export function posterSize(source: SourceInfo): string {
+  return scaleTo(source, POSTER_SIDE);
+}
+
+/** A picture every few seconds. */
+export function dueTiles({ durationSec }: SourceInfo): string {
+  const everySec = Math.max(Math.min(TILE_MIN_SEC, durationSec / TILES_ENOUGH), durationSec / TILES_MAX);
+  // A keyframe that comes a little early is as good.
+  return `select=isnan(prev_selected_t)+gte(t-prev_selected_t\\,${(everySec * 0.98).toFixed(3)})`;
+}
+
+export function tileScale({ video }: SourceInfo): string {
+  const { width, height } = tileSize(video);
+  return `scale=${width}:${height},format=yuvj420p,setsar=1`;
+}
+
+export function previewStart({ durationSec }: SourceInfo): number {
+  return Math.max(0, Math.min(durationSec * 0.2, durationSec - PREVIEW_SEC));
+}
+
+export function previewSize(source: SourceInfo): string {
+  return scaleTo(source, PREVIEW_SIDE);
+}
+
+export function previewOutput(quality: number): string[] {
+  return ['-c:v', 'libwebp_anim', '-quality', String(quality), '-loop', '0', '-f', 'webp'];
+}
+
+/** At most so many pixels on the longer side, and never more than there are. */
+function scaleTo({ video }: SourceInfo, side: number): string {
+  const scale = Math.min(1, side / Math.max(video.width, video.height));
+  const size = [video.width, video.height].map((value) => Math.max(2, Math.round((value * scale) / 2) * 2));
+  return `scale=${size.join(':')}:flags=bicubic,setsar=1`;
+}

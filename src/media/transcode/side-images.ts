@@ -1,0 +1,142 @@
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SourceInfo, TranscodeRun } from '../contract/index.ts';
+import type { FfmpegAbilities } from '../ffmpeg/check.ts';
+import { readOutput } from '../ffmpeg/output.ts';
+import { type SidePictures, SOURCE } from './filters.ts';
+import {
+  BRIGHT,
+  dueTiles,
+  LAST_PICTURE_SEC,
+  POSTER,
+  POSTER_OUTPUT,
+  PREVIEW,
+  PREVIEW_MAX_BYTES,
+  PREVIEW_MIN_SEC,
+  PREVIEW_SEC,
+  PREVIEW_TRIES,
+  posterPlaces,
+  posterSize,
+  previewOutput,
+  previewSize,
+  previewStart,
+  SEARCH_SEC,
+  SHEET,
+  SHEET_QUALITY,
+  tileScale,
+} from './image-filters.ts';
+import { createTimes, type ImageTask, makePoster, makePreview, sizeOf, writeStoryboard } from './images.ts';
+import type { Tools } from './run.ts';
+import { sheetName } from './storyboard.ts';
+
+/** The folder of the images in that of the run. */
+export const IMAGES = 'img';
+/** A poster for the case that all are black. */
+const ANY = 'any.jpg';
+const TIMES = 'tiles.txt';
+const TIMES_MAX_BYTES = 2 ** 20;
+/** Pictures of a second are alike. */
+const CANDIDATE_SEC = 1;
+
+/** The images as a part of the ffmpeg that makes the rungs (docs/decisions/transcoding.md#images): nothing is decoded for them. */
+export interface SideImages {
+  pictures: SidePictures[];
+  outputs: string[];
+}
+
+/** @param smallest index of the smallest rung: storyboards are scaled from it. */
+export function sideImages(source: SourceInfo, smallest: number, abilities: FfmpegAbilities): SideImages {
+  const { canWriteWebp, sourceTimeBase } = abilities;
+  const [{ rate, quality }] = PREVIEW_TRIES;
+  const hasPreview = canWriteWebp && source.durationSec >= PREVIEW_MIN_SEC;
+  const fromSec = previewStart(source);
+  const cut = `trim=start=${fromSec.toFixed(3)}:end=${(fromSec + PREVIEW_SEC).toFixed(3)}`;
+  return {
+    pictures: [
+      { name: 'tiles', of: `v${smallest}`, filters: [dueTiles(source), tileScale(source)] },
+      { name: 'sheet', of: 'tiles', filters: [SHEET] },
+      { name: 'any', of: SOURCE, filters: [candidates(source), posterSize(source)] },
+      { name: 'poster', of: 'any', filters: [BRIGHT] },
+      ...(hasPreview
+        ? [
+            {
+              name: 'moving',
+              of: SOURCE,
+              filters: [cut, 'setpts=PTS-STARTPTS', `fps=${rate}`, previewSize(source)],
+            },
+          ]
+        : []),
+    ],
+    outputs: [
+      ...output('sheet', ['-fps_mode', 'passthrough', ...SHEET_QUALITY, `${IMAGES}/${sheetName('%03d')}`]),
+      ...output('tiles', ['-fps_mode', 'passthrough', '-enc_time_base', sourceTimeBase]),
+      ...['-f', 'framecrc', `${IMAGES}/${TIMES}`],
+      ...output('any', [...POSTER_OUTPUT, `${IMAGES}/${ANY}`]),
+      ...output('poster', [...POSTER_OUTPUT, `${IMAGES}/${POSTER}`]),
+      ...(hasPreview ? output('moving', [...previewOutput(quality), `${IMAGES}/${PREVIEW}`]) : []),
+    ],
+  };
+}
+
+function output(pad: string, options: string[]): string[] {
+  return ['-map', `[${pad}]`, '-map_metadata', '-1', '-threads', '1', ...options];
+}
+
+/** A picture each second behind the places where a poster is looked for. */
+function candidates(source: SourceInfo): string {
+  const last = Math.max(0, source.durationSec - LAST_PICTURE_SEC);
+  const spans = posterPlaces(source).map((place) => {
+    const sec = Math.min(place, last);
+    return `between(t\\,${sec.toFixed(3)}\\,${(sec + SEARCH_SEC).toFixed(3)})`;
+  });
+  const isDue = `(isnan(prev_selected_t)+gte(t-prev_selected_t\\,${CANDIDATE_SEC}))`;
+  return `select=${isDue}*(${spans.join('+')})`;
+}
+
+/** Before the run. */
+export async function makeImageFolder(outDir: string): Promise<void> {
+  await mkdir(join(outDir, IMAGES));
+}
+
+/**
+ * Makes files for viewers of what the run has left; what it left out is made by itself.
+ *
+ * @returns the names of the files in `<outDir>/img`.
+ * @throws {MediaFileError} when not one picture can be decoded.
+ */
+export async function collectImages(
+  tools: Tools,
+  abilities: FfmpegAbilities,
+  run: TranscodeRun,
+): Promise<string[]> {
+  const outDir = join(run.outDir, IMAGES);
+  const { input, source, signal } = run;
+  const task: ImageTask = {
+    tools,
+    abilities,
+    run: { input, source, signal, outDir, posterAtSec: null, storyboard: true },
+  };
+  await choosePoster(task);
+  const times = createTimes();
+  const written = await readOutput(outDir, TIMES, TIMES_MAX_BYTES);
+  for (const line of written.toString('utf8').split('\n')) times.add(line);
+  const storyboard = times.seconds.length === 0 ? [] : await writeStoryboard(outDir, times.seconds, source);
+  const moving = abilities.canWriteWebp ? await choosePreview(task) : [];
+  await rm(join(outDir, TIMES));
+  await rm(join(outDir, ANY), { force: true });
+  return [POSTER, ...storyboard, ...moving];
+}
+
+async function choosePoster(task: ImageTask): Promise<void> {
+  if ((await sizeOf(task, POSTER)) > 0) return;
+  const { outDir } = task.run;
+  if ((await sizeOf(task, ANY)) > 0) await rename(join(outDir, ANY), join(outDir, POSTER));
+  else await makePoster(task);
+}
+
+async function choosePreview(task: ImageTask): Promise<string[]> {
+  const bytes = await sizeOf(task, PREVIEW);
+  if (bytes > 0 && bytes <= PREVIEW_MAX_BYTES) return [PREVIEW];
+  await rm(join(task.run.outDir, PREVIEW), { force: true });
+  return makePreview(task, bytes === 0 ? PREVIEW_TRIES : PREVIEW_TRIES.slice(1));
+}
