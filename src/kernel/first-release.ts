@@ -100,6 +100,7 @@ export const FIRST_RELEASE: Release = {
       'Streams with an encoder’s signal and a broadcast that the creator starts and stops, with tails.',
       `GET POST /streams, GET PATCH DELETE /streams/{id}, POST /streams/{id}/start, POST /streams/{id}/stop,
       POST /streams/{id}/end, POST /streams/{id}/rotate-key, POST /streams/{id}/simulate-signal,
+      POST /streams/{id}/clips,
       GET /streams/{id}/health, GET /streams/{id}/sessions, GET /streams/{id}/status,
       GET /streams/{id}/status/tail, GET /streams/{id}/viewers, GET /streams/{id}/viewers/tail,
       GET /streams/{id}/tail, POST /streams/{id}/playback-tokens`,
@@ -134,8 +135,8 @@ export const FIRST_RELEASE: Release = {
       `GET POST /videos, GET PATCH DELETE /videos/{id}, POST /videos/{id}/publish,
       POST /videos/{id}/unpublish, POST /videos/{id}/retry, GET POST /videos/{id}/captions,
       DELETE /videos/{id}/captions/{language}, PUT DELETE /videos/{id}/thumbnail, GET /videos/{id}/related,
-      POST /videos/{id}/views, POST /videos/{id}/playback-tokens, GET /videos/{id}/download, GET POST /upload,
-      GET DELETE /upload/{id}, POST /upload/{id}/complete, GET POST /imports, GET /imports/{id},
+      POST /videos/{id}/views, POST /videos/{id}/playback-tokens, GET /videos/{id}/download, POST /videos/{id}/clips,
+      GET POST /upload, GET DELETE /upload/{id}, POST /upload/{id}/complete, GET POST /imports, GET /imports/{id},
       POST /imports/{id}/cancel, POST /imports/{id}/retry`,
     ),
     added(

@@ -2,6 +2,7 @@
 export { analytics } from './parts/analytics.ts';
 export { calendars } from './parts/calendars.ts';
 export { channels } from './parts/channels.ts';
+export { clips } from './parts/clips.ts';
 export { imports } from './parts/imports.ts';
 export { notifications } from './parts/notifications.ts';
 export { playlists } from './parts/playlists.ts';

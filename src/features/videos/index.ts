@@ -10,6 +10,10 @@ export { createAudience } from './audience/service.ts';
 export { captionRoutes } from './captions/routes.ts';
 export type { Captions } from './captions/service.ts';
 export { createCaptions } from './captions/service.ts';
+export { createClipCutting } from './clips/cutting.service.ts';
+export { clipJob } from './clips/jobs.ts';
+export { clipRoutes } from './clips/routes.ts';
+export { type ClippedStreams, createClips } from './clips/service.ts';
 export {
   videoDeleted,
   videoEvents,

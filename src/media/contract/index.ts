@@ -24,6 +24,12 @@ export { BadSignal, WebhookRefused } from '../rooms/engine.ts';
 export type { BridgeEnd, BridgePort, BridgeReport, RoomSeat, RoomView, WantedBridge } from './bridge.ts';
 export { BRIDGE_LEASE_MS } from './bridge.ts';
 export type {
+  BroadcastSegments,
+  BroadcastSpan,
+  CollectedBroadcast,
+  VideoCutter,
+} from './clips.ts';
+export type {
   DvrPort,
   HistorySegment,
   KeptBroadcast,

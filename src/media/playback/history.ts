@@ -78,7 +78,8 @@ function chain(
   return segments.reverse();
 }
 
-function publicSegment({ rungs, ...segment }: HistorySegment, rung: string): PublicSegment {
+/** A kept segment as a playlist of a rung lists it. */
+export function publicSegment({ rungs, ...segment }: HistorySegment, rung: string): PublicSegment {
   const { seq, disc, epoch, file, startMs } = segment;
   const source = rungIn(Object.keys(rungs), rung);
   const held = rungs[source];

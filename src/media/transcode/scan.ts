@@ -118,10 +118,11 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndexes'>):
   let videoEndSec = 0;
 
   const addVideo = (pts: number, size: number, flags: string) => {
-    packets += 1;
-    bytes += size;
+    const isHidden = flags.includes('D');
+    packets += isHidden ? 0 : 1;
+    bytes += isHidden ? 0 : size;
     if (!Number.isFinite(pts)) return;
-    if (flags.includes('D')) isEdited = true;
+    if (isHidden) isEdited = true;
     if (flags.includes('K')) {
       if (keyframe !== null) maxGap = Math.max(maxGap, pts - keyframe);
       keyframe = pts;
@@ -132,18 +133,20 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndexes'>):
   return {
     add(line) {
       const [stream = '', shown = '', decoded = '', lasts = '', size, flags = ''] = line.split('|');
-      const isShown = shown !== 'N/A';
-      const pts = Number.parseFloat(isShown ? shown : decoded);
-      const end = pts + (Number.parseFloat(lasts) || 0);
+      const hasTime = shown !== 'N/A';
+      const pts = Number.parseFloat(hasTime ? shown : decoded);
+      // What an edit list hides has a time as well, before the start or after the end.
+      const isPlayed = !flags.includes('D');
+      const end = isPlayed ? pts + (Number.parseFloat(lasts) || 0) : Number.NEGATIVE_INFINITY;
       if (end > endSec) endSec = end;
       if (stream === String(input.videoIndex)) {
-        if (isShown) shownTimes.add(pts);
-        else hasAllTimestamps = false;
-        decodedTimes.add(Number.parseFloat(decoded));
+        if (!hasTime) hasAllTimestamps = false;
+        else if (isPlayed) shownTimes.add(pts);
+        if (isPlayed) decodedTimes.add(Number.parseFloat(decoded));
         if (end > videoEndSec) videoEndSec = end;
         addVideo(pts, Number(size) || 0, flags);
         if (line.includes('New Extradata') || line.includes('Param Change')) isEdited = true;
-      } else audio.add(stream, pts);
+      } else audio.add(stream, pts, isPlayed);
       if (pts > reached) reached = pts;
       return reached;
     },
@@ -172,11 +175,12 @@ function createSpans(indexes: readonly number[]) {
   const spans = new Map<number, AudioSpan>();
   return {
     spans,
-    add(stream: string, pts: number) {
+    add(stream: string, pts: number, isPlayed: boolean) {
       const index = streams.get(stream);
       if (index === undefined || !Number.isFinite(pts)) return;
       const { startSec = pts, endSec = pts } = spans.get(index) ?? {};
-      spans.set(index, { startSec: Math.min(startSec, pts), endSec: Math.max(endSec, pts) });
+      const lastSec = isPlayed ? Math.max(endSec, pts) : endSec;
+      spans.set(index, { startSec: Math.min(startSec, pts), endSec: lastSec });
     },
   };
 }

@@ -1,0 +1,164 @@
+import { extname } from 'node:path';
+import type { Static } from 'typebox';
+import type { Events } from '../../../events/index.ts';
+import { JobPostponed, type JobRun, type JobWorker } from '../../../jobs/job.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { AppError } from '../../../kernel/errors.ts';
+import { originalKey } from '../../../kernel/media-keys.ts';
+import { MAX_DURATION_SEC } from '../../../kernel/plans.ts';
+import {
+  type BlobStore,
+  type BroadcastSegments,
+  MediaFileError,
+  type RecordingJoiner,
+  type VideoCutter,
+} from '../../../media/contract/index.ts';
+import type { Db } from '../../../platform/db/index.ts';
+import { isDiskTrouble } from '../../../platform/disk.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { VideoIntake } from '../intake/service.ts';
+import { withScratch } from '../processing/files.ts';
+import { createOriginals, type Originals } from '../processing/originals.ts';
+import * as processing from '../processing/repository.ts';
+import * as repository from '../repository.ts';
+import type { VideoFailure } from '../transitions.ts';
+import { clipJob } from './jobs.ts';
+import type { ClippedStreams } from './service.ts';
+
+export interface ClipCuttingDeps {
+  db: Db;
+  events: Events;
+  store: BlobStore;
+  clock: Clock;
+  log: Logger;
+  intake: Pick<VideoIntake, 'fail' | 'hold' | 'lock' | 'received'>;
+  streams: Pick<ClippedStreams, 'recordingOf'>;
+  segments: Pick<BroadcastSegments, 'collect'>;
+  joiner: RecordingJoiner;
+  cutter: VideoCutter;
+  /** Clips are made below it before they go to the store. On the store's disk. */
+  scratchDir: string;
+}
+
+interface Cutting extends ClipCuttingDeps {
+  originals: Originals;
+}
+
+type Run = JobRun<Static<typeof clipJob.payload>>;
+type Original = { key: string; sizeBytes: number };
+type Taken = { input: string; startSec: number; durationSec: number };
+
+const CONCURRENCY = 2;
+/** The newest segment of a broadcast is whole, and kept, so long after its last picture at most. */
+const SEGMENT_MS = 20_000;
+const AGAIN_SEC = 1;
+const FULL_DISK_PAUSE_SEC = 30;
+const GONE = 'What the clip is of is not kept any more.';
+
+/** Makes the originals of clips. */
+export function createClipCutting(deps: ClipCuttingDeps): JobWorker<typeof clipJob.payload> {
+  const cutting = { ...deps, originals: createOriginals(deps.store, deps.scratchDir) };
+  return { job: clipJob, concurrency: CONCURRENCY, run: (run) => make(cutting, run) };
+}
+
+async function make(deps: Cutting, run: Run): Promise<void> {
+  const { workspaceId, videoId } = run.payload;
+  const row = await repository.findOriginal(deps.db, workspaceId, videoId);
+  if (row === undefined || row.original_key !== null) return;
+  await withScratch(deps.scratchDir, run.id, async (dir) => {
+    const outcome = await originalOf(deps, run, dir);
+    if ('code' in outcome) await fail(deps, run, outcome);
+    else await handOver(deps, run, outcome);
+  });
+}
+
+async function originalOf(deps: Cutting, run: Run, dir: string): Promise<Original | VideoFailure> {
+  try {
+    const { from } = run.payload;
+    return await ('videoId' in from
+      ? ofVideo(deps, run, dir, from.videoId)
+      : ofBroadcast(deps, run, dir, from));
+  } catch (error) {
+    if (run.signal.aborted || error instanceof JobPostponed) throw error;
+    if (error instanceof MediaFileError) return { code: error.code, message: error.message };
+    if (isDiskTrouble(error)) throw new JobPostponed('no space is left for a clip', FULL_DISK_PAUSE_SEC);
+    if (!run.isLast) throw error;
+    deps.log.error({ err: error, videoId: run.payload.videoId }, 'a clip could not be cut');
+    return { code: 'INTERNAL', message: 'The clip could not be cut.' };
+  }
+}
+
+async function ofVideo(deps: Cutting, run: Run, dir: string, sourceId: string): Promise<Original> {
+  const { signal } = run;
+  const { startSec, endSec } = run.payload;
+  const video = await processing.findVideo(deps.db, sourceId);
+  const key = video?.original_key ?? null;
+  if (video === undefined || key === null || (await deps.store.head(key)) === null)
+    throw new MediaFileError('SOURCE_UNREACHABLE', GONE);
+  const known = await processing.findProcessing(deps.db, sourceId, video.revision);
+  const atSec = startSec + (known?.source.zeroSec ?? 0);
+  return deps.originals.use(key, signal, (input) =>
+    cutOut(deps, run, dir, { input, startSec: atSec, durationSec: endSec - startSec }),
+  );
+}
+
+/** Out of what is kept, or else out of the recording. */
+async function ofBroadcast(
+  deps: Cutting,
+  run: Run,
+  dir: string,
+  { streamId, sessionId, sinceMs }: { streamId: string; sessionId: string | null; sinceMs: number },
+): Promise<Original> {
+  const { startSec, endSec } = run.payload;
+  const [fromMs, untilMs] = [sinceMs + startSec * 1000, sinceMs + endSec * 1000];
+  const found = await deps.segments.collect({ streamId, fromMs, untilMs, dir });
+  if (found !== null) {
+    if (!found.isWhole && deps.clock.ms() < untilMs + SEGMENT_MS)
+      throw new JobPostponed('the end of a clip is still being written', AGAIN_SEC);
+    const [first = '', ...more] = found.parts;
+    const join = { parts: found.parts, dir, maxSec: MAX_DURATION_SEC, signal: run.signal };
+    const input = more.length === 0 ? first : await deps.joiner.join(join);
+    return cutOut(deps, run, dir, { input, ...found });
+  }
+  const recording = sessionId === null ? null : await deps.streams.recordingOf(sessionId);
+  if (recording?.isComing) throw new JobPostponed('the recording is still being made', AGAIN_SEC);
+  if (recording?.videoId === undefined) throw new MediaFileError('SOURCE_UNREACHABLE', GONE);
+  return ofVideo(deps, run, dir, recording.videoId);
+}
+
+async function cutOut({ cutter, store }: Cutting, run: Run, dir: string, taken: Taken): Promise<Original> {
+  const { input, startSec, durationSec } = taken;
+  const path = await cutter.cut({ input, startSec, durationSec, dir, signal: run.signal });
+  const { workspaceId, videoId } = run.payload;
+  const isQuickTime = extname(path) === '.mov';
+  const key = originalKey({ workspace_id: workspaceId, id: videoId }, run.id);
+  return store.putFile(key, path, isQuickTime ? 'video/quicktime' : 'video/mp4');
+}
+
+/** The video has its file, if the plan has room for it. */
+async function handOver(deps: Cutting, run: Run, original: Original): Promise<void> {
+  const { events, intake, store } = deps;
+  const video = run.payload;
+  const give = () =>
+    events.transaction(async (tx, append) => {
+      await intake.lock(tx, video);
+      await run.confirm(tx);
+      await intake.hold.reserve(tx, video, original.sizeBytes);
+      return intake.received(tx, append, video, original);
+    });
+  try {
+    if (!(await intake.hold.makingRoom(video.workspaceId, give))) await store.delete(original.key);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'QUOTA_EXCEEDED') throw error;
+    await store.delete(original.key);
+    await fail(deps, run, { code: 'SIZE_EXCEEDED', message: error.message });
+  }
+}
+
+function fail({ events, intake }: Cutting, run: Run, failure: VideoFailure): Promise<unknown> {
+  return events.transaction(async (tx, append) => {
+    await intake.lock(tx, run.payload);
+    await run.confirm(tx);
+    return intake.fail(tx, append, run.payload, failure);
+  });
+}

@@ -1,0 +1,67 @@
+import Type from 'typebox';
+import { writes } from '../../../http/access.ts';
+import { named } from '../../../http/named.ts';
+import { defineRoute, type Route } from '../../../http/route.ts';
+import { IdParams, Title, Visibility } from '../../../http/schema.ts';
+import type { Caller } from '../../../kernel/access.ts';
+import type { VideoLinks } from '../../playback/index.ts';
+import type { ShownVideo } from '../repository.ts';
+import { toVideo, Video } from '../schemas.ts';
+import type { Clips } from './service.ts';
+
+const Second = Type.Number({ minimum: 0, maximum: 86_400 });
+
+const ClipIn = named(
+  'ClipCreate',
+  Type.Object({
+    startSec: { ...Second, description: 'From the beginning of the video or the broadcast.' },
+    endSec: { ...Second, description: 'Likewise; 1 to 14,400 seconds later.' },
+    title: Title,
+    visibility: Type.Optional({ ...Visibility, description: 'That of the source unless given.' }),
+  }),
+  { startSec: 754.2, endSec: 784.2, title: 'The encore', visibility: 'PUBLIC' },
+);
+
+const create = {
+  method: 'POST',
+  idempotent: true,
+  body: ClipIn,
+  reply: { status: 201, schema: Video },
+  errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
+} as const;
+
+interface Deps {
+  clips: Clips;
+  links: VideoLinks;
+}
+
+/** Clips of videos and streams (docs/api/clips.md). */
+export function clipRoutes({ clips, links }: Deps): Route[] {
+  const out = ({ mode }: Caller, row: ShownVideo) => toVideo(row, { mode, links });
+  return [
+    defineRoute({
+      ...writes('videos:write'),
+      ...create,
+      operationId: 'videos.clip',
+      path: '/videos/{id}/clips',
+      summary: 'Cut a clip out of a video',
+      description:
+        'Makes a video of its own, with `source` CLIP, exact to the frame. 409 unless the video is READY.',
+      params: IdParams('vid', 'video'),
+      handler: async ({ caller }, { params, body }) =>
+        out(caller, await clips.ofVideo(caller.workspaceId, params.id, body)),
+    }),
+    defineRoute({
+      ...writes('streams:write'),
+      ...create,
+      operationId: 'streams.clip',
+      path: '/streams/{id}/clips',
+      summary: 'Cut a clip out of a broadcast',
+      description:
+        'While it is on, out of what viewers can go back to (`dvrWindowSec`); after the stop, out of the recording. Makes a video with `source` CLIP. 409 when nothing is kept.',
+      params: IdParams('str', 'stream'),
+      handler: async ({ caller }, { params, body }) =>
+        out(caller, await clips.ofStream(caller.workspaceId, params.id, body)),
+    }),
+  ];
+}

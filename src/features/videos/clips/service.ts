@@ -1,0 +1,142 @@
+import type { Static } from 'typebox';
+import type { Events } from '../../../events/index.ts';
+import type { JobQueue } from '../../../jobs/job.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { AppError, badRequest } from '../../../kernel/errors.ts';
+import { PLANS } from '../../../kernel/plans.ts';
+import type { Visibility } from '../../../kernel/visibility.ts';
+import type { BroadcastSegments } from '../../../media/contract/index.ts';
+import type { VideoIntake } from '../intake/service.ts';
+import type { ShownVideo } from '../repository.ts';
+import * as repository from '../repository.ts';
+import { clipJob } from './jobs.ts';
+import * as rules from './rules.ts';
+
+/** The broadcast that is on, or the last one. */
+export interface ClippedBroadcast {
+  title: string;
+  visibility: Visibility;
+  tierIds: readonly string[];
+  sessionId: string | null;
+  sinceMs: number;
+  /** Null while it is on. */
+  untilMs: number | null;
+}
+
+/** What clips need to know of streams; filled by the composition root. */
+export interface ClippedStreams {
+  /** Null when it was never on, or is not shown. @throws {AppError} NOT_FOUND. */
+  broadcastOf(workspaceId: string, streamId: string): Promise<ClippedBroadcast | null>;
+  /** The video of a session's broadcast, and whether one will be made. */
+  recordingOf(sessionId: string): Promise<{ videoId: string | undefined; isComing: boolean }>;
+}
+
+export interface NewClip extends rules.Piece {
+  title: string;
+  /** That of what it is cut out of unless given. */
+  visibility?: Visibility;
+}
+
+/** Pieces of videos and broadcasts, which are videos of their own (docs/api/clips.md). */
+export interface Clips {
+  /** @throws {AppError} NOT_FOUND; CONFLICT unless it is READY; BAD_REQUEST; QUOTA_EXCEEDED. */
+  ofVideo(workspaceId: string, videoId: string, input: NewClip): Promise<ShownVideo>;
+  /** @throws {AppError} NOT_FOUND; CONFLICT where nothing is kept of its broadcast; BAD_REQUEST; QUOTA_EXCEEDED. */
+  ofStream(workspaceId: string, streamId: string, input: NewClip): Promise<ShownVideo>;
+}
+
+export interface ClipDeps {
+  events: Events;
+  jobs: Pick<JobQueue, 'enqueue'>;
+  clock: Clock;
+  intake: Pick<VideoIntake, 'create' | 'hold' | 'lock'>;
+  videos: { get(workspaceId: string, id: string): Promise<ShownVideo> };
+  streams: ClippedStreams;
+  segments: Pick<BroadcastSegments, 'span'>;
+}
+
+/** So that a full storage refuses a clip at once; its length is known only later. */
+const FIRST_BYTES = 1;
+
+export function createClips(deps: ClipDeps): Clips {
+  return {
+    async ofVideo(workspaceId, videoId, input) {
+      const video = await deps.videos.get(workspaceId, videoId);
+      assertClip(input);
+      if (video.status !== 'READY' || video.taken_down_at !== null) {
+        const message = 'Clips are made of videos that are READY and not taken down.';
+        throw new AppError('CONFLICT', { field: 'status', message });
+      }
+      const whole = { fromSec: 0, untilSec: video.duration_sec ?? 0 };
+      const from = { videoId };
+      const source = { ...video, streamId: video.stream_id, tierIds: video.tier_ids };
+      return begin(deps, workspaceId, { ...input, ...rules.within(input, whole, 'The video'), from, source });
+    },
+    async ofStream(workspaceId, streamId, input) {
+      const broadcast = await deps.streams.broadcastOf(workspaceId, streamId);
+      assertClip(input);
+      if (broadcast === null) throw nothingKept('The stream has no broadcast that is shown.');
+      const piece = rules.within(input, await availableOf(deps, streamId, broadcast), 'The broadcast');
+      const { sessionId, sinceMs } = broadcast;
+      const from = { streamId, sessionId, sinceMs };
+      return begin(deps, workspaceId, { ...input, ...piece, from, source: { ...broadcast, streamId } });
+    },
+  };
+}
+
+function assertClip(input: NewClip): void {
+  rules.assertLength(input);
+  if (input.visibility === 'PURCHASE')
+    throw badRequest('visibility', 'A video for sale has a price: make it PRIVATE and give it one then.');
+}
+
+function nothingKept(message: string): AppError {
+  return new AppError('CONFLICT', { message });
+}
+
+/** What is kept; where that is less than asked for, the recording may have it. */
+async function availableOf(
+  { streams, segments, clock }: ClipDeps,
+  streamId: string,
+  { sessionId, sinceMs, untilMs }: ClippedBroadcast,
+): Promise<rules.Available> {
+  const untilSec = ((untilMs ?? clock.ms()) - sinceMs) / 1000;
+  if (untilMs !== null && sessionId !== null) {
+    const { videoId, isComing } = await streams.recordingOf(sessionId);
+    if (videoId !== undefined || isComing) return { fromSec: 0, untilSec };
+  }
+  const span = await segments.span(streamId, sinceMs);
+  if (span === null)
+    throw nothingKept('Nothing is kept of the broadcast: set dvrWindowSec, or record, before the next one.');
+  return { fromSec: (span.fromMs - sinceMs) / 1000, untilSec };
+}
+
+interface Beginning extends NewClip {
+  from: Static<typeof clipJob.payload>['from'];
+  source: { visibility: Visibility; tierIds: readonly string[]; streamId: string | null };
+}
+
+/** A video that waits for its file, and the job that cuts it. */
+function begin(
+  { events, jobs, intake }: ClipDeps,
+  workspaceId: string,
+  { title, visibility, startSec, endSec, from, source }: Beginning,
+): Promise<ShownVideo> {
+  const inherited = source.visibility === 'PURCHASE' ? 'PRIVATE' : source.visibility;
+  return intake.hold.makingRoom(workspaceId, () =>
+    events.transaction(async (tx, append) => {
+      const { accountId, plan } = await intake.lock(tx, { workspaceId, videoId: null });
+      const { id: videoId } = await intake.create(tx, append, workspaceId, {
+        title,
+        visibility: visibility ?? inherited,
+        tierIds: [...source.tierIds],
+        source: 'CLIP',
+        ...(source.streamId !== null && { streamId: source.streamId }),
+      });
+      await intake.hold.reserve(tx, { workspaceId, videoId }, FIRST_BYTES);
+      const options = { key: videoId, group: accountId, priority: PLANS[plan].priority };
+      await jobs.enqueue(tx, clipJob, { workspaceId, videoId, startSec, endSec, from }, options);
+      return repository.showVideo(tx, videoId);
+    }),
+  );
+}

@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { createLiveHistory } from '../../features/dvr/index.ts';
+import { createStreamSnapshots } from '../../features/streams/index.ts';
+import {
+  type ClippedStreams,
+  clipJob,
+  clipRoutes,
+  createClipCutting,
+  createClips,
+} from '../../features/videos/index.ts';
+import { createBroadcastSegments } from '../../media/dvr/broadcast-segments.ts';
+import { createRecordingJoiner } from '../../media/recording/join.ts';
+import { createVideoCutter } from '../../media/transcode/cut.ts';
+import type { Core, Noun } from '../core.ts';
+
+/** Pieces of videos and broadcasts. */
+export const clips: Noun = {
+  jobs: [clipJob],
+  build(core) {
+    const { config, store, videoLinks: links } = core;
+    const streams = clippedStreams(core);
+    const segments = createBroadcastSegments({
+      liveDir: join(config.DATA_DIR, 'live'),
+      history: createLiveHistory(core.db),
+      store,
+    });
+    const tools = {
+      ffmpeg: config.FFMPEG_PATH,
+      ffprobe: config.FFPROBE_PATH,
+      guard: core.guard,
+      threads: core.encoderThreads,
+      log: core.log,
+    };
+    return {
+      routes: () => clipRoutes({ clips: createClips({ ...core, streams, segments }), links }),
+      jobs: () => [
+        createClipCutting({
+          ...{ ...core, streams, segments },
+          joiner: createRecordingJoiner(tools),
+          cutter: createVideoCutter(tools),
+        }),
+      ],
+    };
+  },
+};
+
+function clippedStreams(core: Core): ClippedStreams {
+  const { streams, recordings } = core;
+  const shown = createStreamSnapshots(core);
+  return {
+    async broadcastOf(workspaceId, streamId) {
+      await streams.get(workspaceId, streamId);
+      const stream = await shown.find(streamId);
+      if (stream === undefined) return null;
+      const { isLive, liveSince, ended, currentSessionId: sessionId } = stream;
+      const since = isLive ? liveSince : (ended?.since ?? null);
+      if (since === null) return null;
+      const untilMs = isLive ? null : (ended?.until.getTime() ?? null);
+      return { ...stream, sessionId, sinceMs: since.getTime(), untilMs };
+    },
+    async recordingOf(sessionId) {
+      const videoId = await recordings.videoOf(sessionId);
+      return { videoId, isComing: await recordings.isComing(sessionId) };
+    },
+  };
+}

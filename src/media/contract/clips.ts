@@ -1,0 +1,47 @@
+/** What of a broadcast is kept, in milliseconds since the Unix epoch. */
+export interface BroadcastSpan {
+  fromMs: number;
+  untilMs: number;
+}
+
+/** Files with a span of a broadcast in them, and where in them it is. */
+export interface CollectedBroadcast {
+  /** Fragmented MP4, each of one run of the encoder without a gap, in their order. */
+  parts: string[];
+  /** After the beginning of the first part. */
+  startSec: number;
+  durationSec: number;
+  /** All of the span is there, or nothing more of it will come after what is. */
+  isWhole: boolean;
+}
+
+/** The segments of live streams, for those who cut something out of a broadcast (docs/decisions/clips.md). */
+export interface BroadcastSegments {
+  /** What there is since a moment; null when nothing. */
+  span(streamId: string, sinceMs: number): Promise<BroadcastSpan | null>;
+  /**
+   * Writes what there is of a span into `dir`, which exists and belongs to the caller alone.
+   *
+   * @returns null when its beginning is not there.
+   */
+  collect(request: BroadcastSpan & { streamId: string; dir: string }): Promise<CollectedBroadcast | null>;
+}
+
+/** Cuts a piece out of a video file. */
+export interface VideoCutter {
+  /**
+   * Copies its tracks from the keyframe before the start, with an edit list that begins and ends the piece at the very
+   * frame. What MP4 cannot hold, or cannot be begun in that way, is encoded.
+   *
+   * @param run.dir for files on the way; it exists and belongs to this run alone.
+   * @returns the path of an MP4 or QuickTime file in `dir`.
+   * @throws {MediaFileError} when the file cannot be read.
+   */
+  cut(run: {
+    input: string;
+    startSec: number;
+    durationSec: number;
+    dir: string;
+    signal: AbortSignal;
+  }): Promise<string>;
+}

@@ -1,0 +1,97 @@
+import { constants } from 'node:fs';
+import { join } from 'node:path';
+import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
+import { isDiskTrouble } from '../../platform/disk.ts';
+import type { VideoCutter } from '../contract/index.ts';
+import { inputGuard } from '../ffmpeg/guard.ts';
+import { openOutput, UnsafeOutput } from '../ffmpeg/output.ts';
+import { endEdits } from './edits.ts';
+import { runTool, type Tools } from './run.ts';
+
+export type VideoCutterOptions = Omit<Tools, 'stallMs'>;
+
+const STALL_MS = 120_000;
+const GB = 2 ** 30;
+const LIMITS = { memoryBytes: 8 * GB, cpuSec: 20 * MAX_DURATION_SEC, fileBytes: 1024 * GB, isUrgent: true };
+/** Pictures are stored in the order of decoding: what is shown before the end may come after it. */
+const MORE_SEC = 1;
+/** The copy began later than it should: at the next keyframe, where a container has no index. */
+const LATE_SEC = 0.1;
+/** A container without an index is read from so much before, and what is too early is decoded and dropped. */
+const BEFORE_SEC = 15;
+/** What MP4 cannot hold (ProRes, PCM), QuickTime can. */
+const COPIES = ['mp4', 'mov'] as const;
+
+type Cut = Parameters<VideoCutter['cut']>[0];
+
+/** Pieces of videos, exact to the frame (docs/decisions/clips.md). */
+export function createVideoCutter(options: VideoCutterOptions): VideoCutter {
+  const tools: Tools = { ...options, stallMs: STALL_MS };
+  return {
+    async cut(run) {
+      for (const format of COPIES) {
+        const path = await copied(tools, run, format);
+        if (path !== null) return path;
+      }
+      return encoded(tools, run);
+    },
+  };
+}
+
+/** @returns null when the container cannot hold the tracks, or they do not begin where they should. */
+async function copied(tools: Tools, run: Cut, format: (typeof COPIES)[number]): Promise<string | null> {
+  const { input, startSec, durationSec, dir } = run;
+  const name = `cut.${format}`;
+  const args = [
+    ...['-ss', seconds(startSec), ...inputGuard(input), '-t', seconds(durationSec + MORE_SEC)],
+    ...['-c', 'copy', '-f', format, `file:${join(dir, name)}`],
+  ];
+  try {
+    await runFfmpeg(tools, run, args);
+  } catch (error) {
+    if (run.signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
+    return null;
+  }
+  const file = await openOutput(dir, name, constants.O_RDWR);
+  try {
+    const lateSec = await endEdits(file, durationSec);
+    return lateSec === null || lateSec > LATE_SEC ? null : join(dir, name);
+  } finally {
+    await file.close();
+  }
+}
+
+async function encoded(tools: Tools, run: Cut): Promise<string> {
+  const { input, startSec, durationSec, dir } = run;
+  const path = join(dir, 'encoded.mp4');
+  const beforeSec = Math.min(startSec, BEFORE_SEC);
+  await runFfmpeg(tools, run, [
+    ...['-ss', seconds(startSec - beforeSec), ...inputGuard(input)],
+    ...['-ss', seconds(beforeSec), '-t', seconds(durationSec)],
+    // Close to the source: the renditions are encoded from this once more.
+    ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '16', '-threads', String(tools.threads)],
+    ...['-c:a', 'aac', '-b:a', '256k', '-f', 'mp4', `file:${path}`],
+  ]);
+  return path;
+}
+
+/** The pictures, and every track of sound; no cover art, no data. */
+const TRACKS = ['-map', '0:V:0', '-map', '0:a?', '-map_chapters', '-1'];
+
+async function runFfmpeg(tools: Tools, { dir, signal }: Cut, args: readonly string[]): Promise<void> {
+  const output = args.slice(args.indexOf('-i') + 2);
+  const input = args.slice(0, args.indexOf('-i') + 2);
+  await runTool(tools, {
+    program: 'ffmpeg',
+    cwd: dir,
+    args: ['-v', 'error', '-nostdin', '-y', ...input, ...TRACKS, ...output],
+    limits: LIMITS,
+    signal,
+    // Told of its progress, it is killed when it stands still.
+    onProgress: () => {},
+  });
+}
+
+function seconds(value: number): string {
+  return Math.max(0, value).toFixed(6);
+}
