@@ -6,8 +6,8 @@ import type { ScaledRungs } from './scaled-rungs.ts';
 import { endsWithin } from './supervisor.ts';
 
 export interface DirectPackagerOptions {
-  /** Gives one run the publish, from its last keyframe on. */
-  feed: (reader: Writable) => void;
+  /** Gives one run the publish, from its last keyframe on. Frames may be gathered for so long. */
+  feed: (reader: Writable, gatherMs?: number) => void;
   /** The picture that was announced; null without one. */
   picture: { width: number; height: number } | null;
   hasSound: boolean;
@@ -94,7 +94,8 @@ export class DirectPackager {
     if (sink === undefined || this.#isStopped) return 'over';
     const { reader, muxer } = this.#reader(sink, ended.resolve);
     scaled?.start(below);
-    feed(reader);
+    // It is no other process that each frame would wake.
+    feed(reader, 0);
     const end = await Promise.race([ended.promise, this.#stopped.promise.then((): RunEnd => 'over')]);
     muxer.end();
     reader.destroy();

@@ -346,7 +346,7 @@ async function newPackager(
   const { streamId } = entry;
   return createPackager({
     ffmpeg: options.ffmpeg,
-    feed: (stdin) => options.engine.feed(session, stdin),
+    feed: (reader, gatherMs) => options.engine.feed(session, reader, gatherMs),
     plan,
     source: session.video ?? null,
     audioCodec: session.audio?.codec ?? '',

@@ -16,8 +16,8 @@ import { Supervisor } from './supervisor.ts';
 
 export interface PackagerOptions {
   ffmpeg: FfmpegProgram;
-  /** Gives one run the publish, from its last keyframe on. */
-  feed: (stdin: Writable) => void;
+  /** Gives one run the publish, from its last keyframe on. Frames may be gathered for so long. */
+  feed: (reader: Writable, gatherMs?: number) => void;
   plan: LadderPlan;
   /** The picture that was announced; null without one. */
   source: { width: number; height: number } | null;

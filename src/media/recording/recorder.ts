@@ -6,7 +6,9 @@ import type { AudioInfo, VideoInfo } from '../contract/index.ts';
 import { liveLimits } from '../ffmpeg/limits.ts';
 import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import type { FfmpegProgress } from '../ffmpeg/progress.ts';
 import { recorderArgs } from './command.ts';
+import { startDirectRun } from './direct-run.ts';
 import type { PartFiles } from './part-files.ts';
 
 export interface RecorderOptions {
@@ -15,6 +17,8 @@ export interface RecorderOptions {
   feed: (stdin: Writable) => void;
   video: VideoInfo;
   audio: AudioInfo | undefined;
+  /** The ffmpeg here cannot read it: it is written as it comes. */
+  isDirect: boolean;
   recordingId: string;
   files: Pick<PartFiles, 'create' | 'announce' | 'close'>;
   log: Logger;
@@ -39,16 +43,18 @@ const GOOD_RUN_MS = 10_000;
 const PART_MAX_BYTES = 2 ** 40;
 const STOP_GRACE_MS = 2000;
 
-/** One supervised ffmpeg for one publish; each run writes a part of its own (docs/decisions/recordings.md). */
+/** One supervised ffmpeg for one publish, or none where it could not read it; each run writes a part of its own (docs/decisions/recordings.md). */
 export function startRecorder(options: RecorderOptions): Recorder {
   return new SupervisedRecorder(options);
 }
+
+type RecorderRun = Pick<FfmpegProcess, 'exited' | 'stop'>;
 
 class SupervisedRecorder implements Recorder {
   readonly #options: RecorderOptions;
   readonly #finished: Promise<void>;
   readonly #stopped = new AbortController();
-  #child: FfmpegProcess | null = null;
+  #child: RecorderRun | null = null;
   #failures = 0;
   #recording = false;
 
@@ -83,31 +89,24 @@ class SupervisedRecorder implements Recorder {
     }
   }
 
-  /** One ffmpeg and its file. Never rejects: a full disk is a failure like others. */
+  /** One file. Never rejects: a full disk is a failure like others. */
   async #runOnce(): Promise<FfmpegExit> {
-    const { ffmpeg, log, files, recordingId } = this.#options;
+    const { files, recordingId, isDirect } = this.#options;
     try {
       const { part, path } = await files.create(recordingId);
-      // The file alone: parts of other accounts' broadcasts lie around it.
-      const view = { reads: [], writes: path };
-      const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(PART_MAX_BYTES), view);
-      if (this.#stopped.signal.aborted) {
+      const onMedia = () => {
+        if (this.#recording) return;
+        this.#recording = true;
+        files.announce(part, true);
+      };
+      const run = isDirect ? this.#startDirect(path, onMedia) : await this.#startFfmpeg(path, onMedia);
+      if (run === null) {
         files.close(part);
         return { code: 0, signal: null, stderr: '' };
       }
-      files.announce(part, false);
-      this.#child = spawnFfmpeg({
-        program,
-        args: recorderArgs({ ...this.#options, file: path }),
-        log,
-        input: this.#options.feed,
-        onProgress: ({ frame }) => {
-          if (this.#recording || !frame) return;
-          this.#recording = true;
-          files.announce(part, true);
-        },
-      });
-      const exit = await this.#child.exited;
+      files.announce(part, this.#recording);
+      this.#child = run;
+      const exit = await run.exited;
       this.#child = null;
       this.#recording = false;
       files.close(part);
@@ -115,6 +114,25 @@ class SupervisedRecorder implements Recorder {
     } catch (error) {
       return { code: null, signal: null, stderr: '', spawnError: String(error) };
     }
+  }
+
+  #startDirect(path: string, onMedia: () => void): RecorderRun | null {
+    if (this.#stopped.signal.aborted) return null;
+    return startDirectRun({ ...this.#options, path, onMedia });
+  }
+
+  /** @returns null when it has been stopped meanwhile. */
+  async #startFfmpeg(file: string, onMedia: () => void): Promise<RecorderRun | null> {
+    const { ffmpeg, log, feed } = this.#options;
+    // The file alone: parts of other accounts' broadcasts lie around it.
+    const view = { reads: [], writes: file };
+    const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(PART_MAX_BYTES), view);
+    if (this.#stopped.signal.aborted) return null;
+    const args = recorderArgs({ ...this.#options, file });
+    const onProgress = ({ frame }: FfmpegProgress) => {
+      if (frame) onMedia();
+    };
+    return spawnFfmpeg({ program, args, log, input: feed, onProgress });
   }
 
   #count({ code, signal, stderr, spawnError }: FfmpegExit, lastedMs: number): void {

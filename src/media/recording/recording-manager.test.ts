@@ -197,6 +197,22 @@ test('other media, another recording and the end of a publish each end a file', 
   assert.deepEqual(stdout.match(/(?<=codec_name=)\w+/g), ['h264', 'aac'], 'what MP4 players know');
 });
 
+test('what the ffmpeg here cannot read is recorded as it comes', async (t) => {
+  const { want, stored, hasMedia, written, live, manager } = await setUp(t);
+  live[0] = {
+    ...PUBLISH,
+    video: { codec: 'avc1.42c00b', width: 160, height: 90, fps: 15, isEnhanced: true },
+  };
+  await want('ses_a');
+  await hasMedia();
+  await until(async () => (await written()) > 60_000, { timeoutMs: 8000 });
+  assert.equal(manager.issue('str_a'), null);
+  await want(null);
+  const [path = ''] = await stored(1);
+  const { frames, width } = await decode(path);
+  assert.ok(frames >= 10 && width === 160, `${frames} of ${width}`);
+});
+
 test('sound alone is not recorded', async (t) => {
   const { want, live, port } = await setUp(t);
   const { video: _, ...soundOnly } = PUBLISH;

@@ -118,10 +118,6 @@ class WantedRecordings implements RecordingManager {
     const wanted = this.#wantedOf(streamId);
     if (this.#isFull() && wanted.length > 0) return 'DISK_FULL';
     if (wanted.some((one) => one.isRefused === true)) return 'RECORDING_FAILED';
-    // It is shown as it comes, and the ffmpeg here cannot read it.
-    const isUnread = (session: IngestSession) =>
-      session.streamId === streamId && !isReadable(session, this.#options.ffmpeg.info);
-    if (wanted.length > 0 && this.#options.engine.list().some(isUnread)) return 'RECORDING_FAILED';
     const runs = [...this.#runs.values()];
     const isFailing = runs.some((run) => run.streamId === streamId && run.recorder.failing());
     return isFailing ? 'RECORDING_FAILED' : null;
@@ -160,7 +156,7 @@ class WantedRecordings implements RecordingManager {
   #begin(session: IngestSession, recordingId: string): void {
     const { video, audio, streamId, sessionId } = session;
     // A video needs pictures: an encoder that sends sound alone is not recorded.
-    if (video === undefined || !isReadable(session, this.#options.ffmpeg.info)) return;
+    if (video === undefined) return;
     if (audio === undefined && this.#ageMs(session) < AUDIO_WAIT_MS) return;
     const recorder = startRecorder(this.#recorderOptions(session, video, recordingId));
     this.#runs.set(sessionId, { recorder, streamId, key: keyOf(session, recordingId) });
@@ -174,6 +170,7 @@ class WantedRecordings implements RecordingManager {
       feed: (stdin) => engine.feed(session, stdin),
       video,
       audio,
+      isDirect: !isReadable(session, ffmpeg.info),
       recordingId,
       files: this.#files,
       log: log.child({ streamId, sessionId, recordingId }),
