@@ -1,5 +1,4 @@
 import './augment.ts';
-import cors from '@fastify/cors';
 import { type FastifyInstance, fastify } from 'fastify';
 import { AllowTable } from './allow-table.ts';
 import { EventStreams } from './event-stream.ts';
@@ -8,7 +7,9 @@ import { accessLog } from './plugins/access-log.ts';
 import { answerHeaders } from './plugins/answer-headers.ts';
 import { authenticate, userToken } from './plugins/authenticate.ts';
 import { BODY_LIMIT_BYTES, bodyDeadline, jsonBody } from './plugins/body.ts';
+import { cors } from './plugins/cors.ts';
 import { assertNotice, deprecation } from './plugins/deprecation.ts';
+import { endpoint } from './plugins/endpoint.ts';
 import { answerBrokenRequest, errorHandler } from './plugins/errors.ts';
 import { limits } from './plugins/limits.ts';
 import { originLock } from './plugins/origin-lock.ts';
@@ -46,6 +47,7 @@ const EXPOSED = [
   'Deprecation',
   'Sunset',
 ];
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const ACCEPTED = [
   'Authorization',
   'X-API-Key',
@@ -105,19 +107,13 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   // Without this, Node refuses other expectations than 100-continue with a bare 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
+  endpoint(app);
   requestId(app);
   bodyDeadline(app);
   versionHeader(app);
   answerHeaders(app, BASE_PATH);
   noteAnswers(app, ports);
-  await app.register(cors, {
-    origin: '*',
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    allowedHeaders: ACCEPTED,
-    exposedHeaders: EXPOSED,
-    maxAge: 86_400,
-    strictPreflight: false,
-  });
+  cors(app, { methods: METHODS, accepted: ACCEPTED, exposed: EXPOSED, maxAgeSec: 86_400 });
   version(app);
   deprecation(app, { ...ports, basePath: BASE_PATH });
   authenticate(app, ports);

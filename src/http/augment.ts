@@ -6,6 +6,8 @@ import type { Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** What the matched path and method declare; null on pages, files and what does not exist. */
+    endpoint: Route | null;
     /** Set by the authenticate plugin; null where no valid key came. */
     caller: Caller | null;
     /**
@@ -35,6 +37,8 @@ declare module 'fastify' {
     route?: Route;
     /** The path is declared, this method of it is not. */
     unroutable?: true;
+    /** Its own handlers say which pages may send and read. */
+    cors?: false;
     /** The handler reads the body itself, for as long as bytes come: no limit of length or time. */
     streams?: true;
   }

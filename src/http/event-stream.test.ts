@@ -72,7 +72,7 @@ async function open() {
       conflict: () => null,
       clock: systemClock,
       log,
-      accessLog: log,
+      accessLog: { note: () => {} },
       requestLog: { note: () => {}, count: () => {} },
       quotas: { changed: () => {}, refused: () => {} },
       deprecatedUses: { note: () => {} },

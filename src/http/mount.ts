@@ -43,7 +43,7 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
       const run = route.prepare({ params: request.params, query: request.query, body });
       const context = contextOf(request, reply, route, ports, upload?.file);
       const handle = async (operationId: string | null = null) => {
-        const given = await run({ ...context, operationId });
+        const given = await run(operationId === null ? context : { ...context, operationId });
         const isThere = given instanceof Existing;
         reply.status(isThere ? 200 : route.reply.status);
         const result = isThere ? given.value : given;
@@ -84,7 +84,7 @@ function writeList(
 
 /** @param text of JSON. */
 function sendJson(reply: FastifyReply, text: string): FastifyReply {
-  return reply.header('Content-Type', JSON_TYPE).send(text);
+  return reply.header('content-type', JSON_TYPE).send(text);
 }
 
 function contextOf(
@@ -103,11 +103,13 @@ function contextOf(
     route.reply.envelope === 'events' ||
     (tail !== undefined && prefers('text/event-stream', request.headers.accept));
   const acceptsCsv = csv !== undefined && prefers('text/csv', request.headers.accept);
-  const file = upload === undefined ? {} : { upload };
   const session = sessionKeeper(ports, reply);
   const visit = () => visitOf(request);
-  const asked = { requestId, caller, userTokenId, ip, userAgent, visit, acceptsEvents, acceptsCsv };
-  return { ...asked, log: ports.log, session, operationId: null, ...file };
+  const { log } = ports;
+  const asked = { requestId, caller, userTokenId, ip, userAgent, visit, acceptsEvents, acceptsCsv, log };
+  return upload === undefined
+    ? { ...asked, session, operationId: null }
+    : { ...asked, session, operationId: null, upload };
 }
 
 function sessionKeeper({ sessions }: Pick<HttpPorts, 'sessions'>, reply: FastifyReply): SessionKeeper {

@@ -5,7 +5,7 @@ import type { Plan, QuotaRefusal } from '../kernel/plans.ts';
 import type { Counter, WindowCount } from '../platform/counters.ts';
 import type { Idempotency } from '../platform/db/idempotency.ts';
 import type { Leases } from '../platform/leases.ts';
-import type { Logger } from '../platform/logger.ts';
+import type { AccessLine, Logger } from '../platform/logger.ts';
 import type { OwnOrigin } from './own-origin.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
@@ -25,8 +25,8 @@ export interface HttpPorts {
   conflict(error: unknown): AppError | null;
   clock: Clock;
   log: Logger;
-  /** One line for each answered request. */
-  accessLog: Pick<Logger, 'info'>;
+  /** One line for each answered request; neither waits nor throws. */
+  accessLog: { note(line: AccessLine): void };
   requestLog: RequestRecorder;
   quotas: QuotaHints;
   /** Told of calls of deprecated endpoints by keys; neither waits nor throws. */
@@ -102,11 +102,11 @@ export interface OriginLock {
 
 export interface RequestCounters {
   /** Counts one request in the 60-second window of a key or session (docs/api/conventions.md#rate-limits). */
-  perMinute(actorId: string): Promise<WindowCount>;
+  perMinute(actorId: string): WindowCount | Promise<WindowCount>;
   /** Counts one request in its current UTC day. */
-  perDay(actorId: string): Promise<WindowCount>;
+  perDay(actorId: string): WindowCount | Promise<WindowCount>;
   /** The count of its current UTC day as it stands. */
-  dayCount(actorId: string): Promise<WindowCount>;
+  dayCount(actorId: string): WindowCount | Promise<WindowCount>;
   /** The counter of the endpoints' own caps, one for each length of window. */
   window(windowSec: number | 'day'): Counter;
 }

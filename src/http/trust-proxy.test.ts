@@ -50,7 +50,7 @@ async function seen(setting: string, forwarded: string | undefined, peer = '10.0
       conflict: () => null,
       clock: systemClock,
       log,
-      accessLog: log,
+      accessLog: { note: () => {} },
       requestLog: { note: () => {}, count: () => {} },
       quotas: { changed: () => {}, refused: () => {} },
       deprecatedUses: { note: () => {} },

@@ -14,7 +14,7 @@ import { createSessionCookie } from '../http/session-cookie.ts';
 import { staticAnswer } from '../http/static-answer.ts';
 import { AppError } from '../kernel/errors.ts';
 import { brokenConstraint, sqlState } from '../platform/db/index.ts';
-import { createAccessLogger } from '../platform/logger.ts';
+import { createAccessLog } from '../platform/logger.ts';
 import { ROOT } from '../platform/root.ts';
 import type { Container } from './container.ts';
 import { mediaOriginsOf } from './media-origins.ts';
@@ -76,7 +76,7 @@ function httpPorts(container: Container): HttpPorts {
     conflict,
     clock,
     log,
-    accessLog: createAccessLogger(config.LOG_LEVEL, { process: 'api' }),
+    accessLog: createAccessLog(config.LOG_LEVEL, 'api'),
     requestLog: container.requestLog,
     quotas: createQuotaHints(container.bus),
     deprecatedUses: { note: container.changelog.noteUse },

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { DAY_MS } from '../kernel/durations.ts';
 import type { RedisStore } from './redis.ts';
-import { type Counter, memoryWindows } from './windows.ts';
+import { type Counter, memoryWindows, type WindowCount } from './windows.ts';
 
 export type { Counter, WindowCount } from './windows.ts';
 
@@ -64,6 +64,9 @@ function createCounter(
 /** Whoever asks compares with a limit of its own. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
+/** A counter in the store. */
+type StoredCounter = Record<keyof Counter, (key: string) => Promise<WindowCount>>;
+
 type Limiter = Pick<RateLimiterRedis, 'consume' | 'get'>;
 
 /**
@@ -80,7 +83,7 @@ function memoryDayCounter(nowMs: () => number): Counter {
   return memoryWindows(() => DAY_MS - (nowMs() % DAY_MS), { nowMs });
 }
 
-function windowCounter(limiter: Limiter, windowSec: number): Counter {
+function windowCounter(limiter: Limiter, windowSec: number): StoredCounter {
   const toCount = (result: RateLimiterRes | null) => ({
     count: result?.consumedPoints ?? 0,
     resetInMs: result?.msBeforeNext ?? windowSec * 1000,
@@ -91,7 +94,7 @@ function windowCounter(limiter: Limiter, windowSec: number): Counter {
   };
 }
 
-function dayCounter(limiter: Limiter, nowMs: () => number): Counter {
+function dayCounter(limiter: Limiter, nowMs: () => number): StoredCounter {
   const today = (key: string) => {
     const now = nowMs();
     const day = Math.floor(now / DAY_MS);

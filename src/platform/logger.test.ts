@@ -9,15 +9,17 @@ import { pathToFileURL } from 'node:url';
 const folder = mkdtempSync(join(tmpdir(), 'marquee-log-'));
 after(() => rmSync(folder, { recursive: true }));
 
+const logger = pathToFileURL(join(import.meta.dirname, 'logger.ts')).href;
+
 /** Logs so many lines of a kilobyte, lets the first writes begin, and ends. */
 const program = (lines: number) => `
-  const { createLogger } = await import('${pathToFileURL(join(import.meta.dirname, 'logger.ts')).href}');
+  const { createLogger } = await import('${logger}');
   const log = createLogger('info');
   for (let n = 0; n < ${lines}; n++) log.info({ n }, 'x'.repeat(960));
   setTimeout(() => process.exit(7), 100);`;
 
-function run(stdout: 'pipe' | number, lines: number) {
-  const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program(lines)];
+function run(stdout: 'pipe' | number, code: string) {
+  const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', code];
   const child = spawn(process.execPath, args, { stdio: ['ignore', stdout, 'ignore'] });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   return { child, ended };
@@ -28,19 +30,46 @@ test('a process ends although nobody reads its log', async () => {
   execFileSync('mkfifo', [path]);
   const pipe = openSync(path, constants.O_RDWR);
   // More than any pipe holds.
-  const ends = [run('pipe', 3000), run(pipe, 3000)].map(({ ended }) => ended);
+  const ends = [run('pipe', program(3000)), run(pipe, program(3000))].map(({ ended }) => ended);
   assert.deepEqual(await Promise.all(ends), [7, 7]);
   closeSync(pipe);
 });
 
-test('the last lines reach who reads them', async () => {
-  const { child, ended } = run('pipe', 100);
-  let lines = 0;
-  child.stdout?.on('data', (chunk: Buffer) => {
-    lines += chunk.toString().split('\n').length - 1;
+async function outputOf(code: string): Promise<string> {
+  const { child, ended } = run('pipe', code);
+  let output = '';
+  child.stdout?.on('data', (chunk) => {
+    output += String(chunk);
   });
   const closed = new Promise((resolve) => child.once('close', resolve));
   assert.equal(await ended, 7);
   await closed;
-  assert.equal(lines, 100);
+  return output;
+}
+
+test('the last lines reach who reads them', async () => {
+  assert.equal((await outputOf(program(100))).split('\n').length - 1, 100);
+});
+
+test('the access log has a line of JSON for each request, and none is lost at the end', async () => {
+  const line = { requestId: 'r', operation: 'streams.get', method: 'GET', path: '/a', status: 200, ms: 1.5 };
+  const odd = '/"\\\u00e9\n\u2028';
+  const lines = [
+    { ...line, actor: { kind: 'key', id: 'key_1' } },
+    { ...line, path: odd, actor: { kind: 'session', id: 'uss_1' } },
+    { ...line, actor: null },
+  ];
+  const output = await outputOf(`
+    const { createAccessLog } = await import('${logger}');
+    createAccessLog('warn', 'api').note(${JSON.stringify(lines[0])});
+    const log = createAccessLog('info', 'api');
+    for (let n = 0; n < 400; n++) for (const line of ${JSON.stringify(lines)}) log.note(line);
+    process.exit(7);`);
+  const read = output.trimEnd().split('\n');
+  assert.equal(read.length, 1200);
+  const fixed = { level: 30, process: 'api', msg: 'request' };
+  const [first, second, third] = read.map((text) => ({ ...JSON.parse(text), time: 0 }));
+  assert.deepEqual(first, { ...fixed, time: 0, ...line, keyId: 'key_1' });
+  assert.deepEqual(second, { ...fixed, time: 0, ...line, path: odd, sessionId: 'uss_1' });
+  assert.deepEqual(third, { ...fixed, time: 0, ...line });
 });

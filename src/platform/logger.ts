@@ -1,5 +1,6 @@
 import { constants, fstatSync, openSync } from 'node:fs';
 import { type DestinationStream, pino } from 'pino';
+import { systemClock } from '../kernel/clock.ts';
 
 /** What the program logs with; pino behind it. */
 export type Logger = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'child'>;
@@ -97,10 +98,55 @@ export function createLogger(
   return pino({ level, base, redact: { paths: redactPaths, censor: '[redacted]' } }, to);
 }
 
-/**
- * The same without the search for secrets, which costs more than the rest of the line: for the access log,
- * which writes a fixed set of fields and no header, query or body.
- */
-export function createAccessLogger(level: string, base: Record<string, string> = {}): Pick<Logger, 'info'> {
-  return pino({ level, base }, destination());
+/** What the access log says of one request: no header, query or body, so there is no secret to look for. */
+export interface AccessLine {
+  requestId: string;
+  operation: string;
+  method: string;
+  /** Without secrets. */
+  path: string;
+  status: number;
+  /** Until it was answered. */
+  ms: number;
+  actor: { kind: 'key' | 'session'; id: string } | null;
+}
+
+/** pino's number of `info`. */
+const INFO = 30;
+/** Lines are handed on together: the stream measures all that it holds with each piece that it is given. */
+const GATHERED_CHARACTERS = 16_384;
+const GATHER_MS = 100;
+
+/** The access log: the lines that pino would write, on standard output, for a fifth of what they cost by it. */
+export function createAccessLog(level: string, name: string): { note(line: AccessLine): void } {
+  if (!pino({ level }).isLevelEnabled('info')) return { note() {} };
+  const to = destination();
+  let lines = '';
+  let timer: NodeJS.Timeout | undefined;
+  const handOn = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const gathered = lines;
+    lines = '';
+    if (gathered !== '') to.write(gathered);
+  };
+  // Before what the stream does then.
+  process.prependListener('exit', handOn);
+  return {
+    note({ requestId, operation, method, path, status, ms, actor }) {
+      const who = actor === null ? '' : `"${actor.kind}Id":${quoted(actor.id)},`;
+      lines +=
+        `{"level":${INFO},"time":${systemClock.ms()},"process":"${name}","requestId":"${requestId}","operation":"${operation}",` +
+        `"method":"${method}","path":${quoted(path)},"status":${status},"ms":${ms},${who}"msg":"request"}\n`;
+      if (lines.length >= GATHERED_CHARACTERS) handOn();
+      else timer ??= setTimeout(handOn, GATHER_MS).unref();
+    },
+  };
+}
+
+/** What needs no escape in JSON. */
+const PLAIN = /^[\w\-./~%:@!$&'()*+,;=]*$/;
+
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }

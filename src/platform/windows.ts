@@ -6,11 +6,11 @@ export interface WindowCount {
   resetInMs: number;
 }
 
-/** Counts hits of a key in fixed windows; refused hits count too. */
+/** Counts hits of a key in fixed windows; refused hits count too. At once where they are counted in this process. */
 export interface Counter {
-  hit(key: string): Promise<WindowCount>;
+  hit(key: string): WindowCount | Promise<WindowCount>;
   /** The count as it stands, without a hit. */
-  peek(key: string): Promise<WindowCount>;
+  peek(key: string): WindowCount | Promise<WindowCount>;
 }
 
 /** Keys that one counter remembers at most: some 20 MB. */
@@ -52,7 +52,7 @@ export function memoryWindows(
     resetInMs: endsAtMs - now,
   });
   return {
-    async hit(key) {
+    hit(key) {
       const now = nowMs();
       const known = open(key, now);
       if (known !== undefined) {
@@ -65,7 +65,7 @@ export function memoryWindows(
       windows.set(key, window);
       return countOf(window, now);
     },
-    async peek(key) {
+    peek(key) {
       const now = nowMs();
       const known = open(key, now);
       return known === undefined ? { count: 0, resetInMs: windowMs() } : countOf(known, now);

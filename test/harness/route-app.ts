@@ -38,7 +38,7 @@ export async function createRouteApp(container: Container, routes: readonly Rout
     conflict: () => null,
     clock,
     log,
-    accessLog: log,
+    accessLog: { note: () => {} },
     requestLog: { note: () => {}, count: () => {} },
     quotas: { changed: () => {}, refused: () => {} },
     deprecatedUses: { note: container.changelog.noteUse },

@@ -198,7 +198,7 @@ export async function startTestNode({ databaseUrl, clock, env }: NodeOptions): P
       conflict: (error) => (brokenConstraint(error) === undefined ? null : new AppError('CONFLICT')),
       clock: container.clock,
       log,
-      accessLog: log,
+      accessLog: { note: () => {} },
       requestLog: { note: () => {}, count: () => {} },
       quotas: { changed: () => {}, refused: () => {} },
       deprecatedUses: { note: () => {} },

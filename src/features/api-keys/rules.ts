@@ -22,6 +22,11 @@ export function hashKey(key: string): Buffer {
   return Buffer.from(hash('sha256', key, 'hex'), 'hex');
 }
 
+/** `hashKey` in base64, by which keys are remembered. */
+export function hashedName(key: string): string {
+  return hash('sha256', key, 'base64');
+}
+
 export interface Grant {
   scope: Scope;
   expiresAt: Date | null;

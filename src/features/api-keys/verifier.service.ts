@@ -59,7 +59,7 @@ export function createKeyVerifier({ db, clock, bus, usage, guesses }: Deps): Key
 
   const load = async (key: string, from: From) => {
     const hash = rules.hashKey(key);
-    const name = hash.toString('base64');
+    const name = rules.hashedName(key);
     const spent = await guesses.refusal(from.ip, name);
     if (spent !== null) throw tooMany('RATE_LIMITED', spent.resetInMs);
     const seen = changes;
@@ -82,7 +82,7 @@ export function createKeyVerifier({ db, clock, bus, usage, guesses }: Deps): Key
 
   return {
     verify(key, from) {
-      const known = cache.get(rules.hashKey(key).toString('base64'));
+      const known = cache.get(rules.hashedName(key));
       return known !== undefined && known.until > clock.ms() ? use(known, from) : load(key, from);
     },
     forget: () => bus.publish(CHANGED_TOPIC),

@@ -83,13 +83,13 @@ export function listStreamHeads(
 }
 
 /** Of any workspace: the caller compares. */
-export function findListedStreams(db: Db, ids: readonly string[]): Promise<ListedStream[]> {
-  return selectThese(db, ids).select(SHOWN).select(KEYS).select(version).execute();
+export function selectListedStreams(db: Db, ids: readonly string[]) {
+  return selectThese(db, ids).select(SHOWN).select(KEYS).select(version);
 }
 
 /** In which state these rows are. */
-export function findStreamHeads(db: Db, ids: readonly string[]): Promise<Head[]> {
-  return selectThese(db, ids).select(['id', version]).execute();
+export function selectStreamHeads(db: Db, ids: readonly string[]) {
+  return selectThese(db, ids).select(['id', version]);
 }
 
 function selectThese(db: Db, ids: readonly string[]) {

@@ -5,6 +5,7 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
+import { readByIds } from '../../platform/db/by-ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { createVersionedReader } from '../../platform/db/versions.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
@@ -171,8 +172,8 @@ export function createStreams(deps: StreamDeps): Streams {
     return result;
   };
   const reader = createVersionedReader({
-    heads: (ids) => lists.findStreamHeads(db, ids),
-    load: (ids) => lists.findListedStreams(db, ids),
+    heads: readByIds(db, lists.selectStreamHeads),
+    load: readByIds(db, lists.selectListedStreams),
   });
   const keys = createKeyCache(secrets);
   const get = async (workspaceId: string, id: string) => {

@@ -44,7 +44,7 @@ export function createTally({ clock, facts }: Deps): Tally {
       // What is added up by the quarter-hour is gathered within one.
       const quarter = Math.floor(nowMs / QUARTER_MS);
       const { kind, workspaceId, subjectId = '', keyId = '', status = '' } = count;
-      const name = [kind, workspaceId, subjectId, keyId, status, quarter].join('/');
+      const name = `${kind}/${workspaceId}/${subjectId}/${keyId}/${status}/${quarter}`;
       const known = gathered.get(name);
       if (known === undefined) gathered.set(name, { ...count, at: dateFromMs(nowMs) });
       else known.amount += count.amount;

@@ -1,4 +1,5 @@
 import {
+  type InferResult,
   type Insertable,
   type RawBuilder,
   type Selectable,
@@ -155,20 +156,20 @@ function selectShown(db: Db) {
 }
 
 /** Of any workspace: the caller compares. */
-export function findVideos(db: Db, ids: readonly string[]) {
-  return selectShown(db).select(version).where(areThese(ids)).execute();
+export function selectVideos(db: Db, ids: readonly string[]) {
+  return selectShown(db).select(version).where(areThese(ids));
 }
 
 /** In which state these rows are, with what is shown of them. */
-export function findVideoHeads(db: Db, ids: readonly string[]): Promise<Head[]> {
-  return db.selectFrom('video').select(['video.id', version]).where(areThese(ids)).execute();
+export function selectVideoHeads(db: Db, ids: readonly string[]) {
+  return db.selectFrom('video').select(['video.id', version]).where(areThese(ids));
 }
 
 function areThese(ids: readonly string[]): RawBuilder<SqlBool> {
   return sql`video.id = any(${ids}) and video.deleted_at is null`;
 }
 
-type ListedVideo = Awaited<ReturnType<typeof findVideos>>[number];
+type ListedVideo = InferResult<ReturnType<typeof selectVideos>>[number];
 /** A video with its rungs, highest first, whether they can be played yet or not, and its captions. */
 export type ShownVideo = Omit<ListedVideo, keyof Head> & Pick<VideoRow, 'id'>;
 

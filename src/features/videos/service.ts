@@ -4,6 +4,7 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
+import { readByIds } from '../../platform/db/by-ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Chapter } from '../../platform/db/json-columns.ts';
 import { createVersionedReader } from '../../platform/db/versions.ts';
@@ -100,8 +101,8 @@ export interface Videos {
 export function createVideos(deps: VideoDeps): Videos {
   const { db, events, bus, clock } = deps;
   const reader = createVersionedReader({
-    heads: (ids) => repository.findVideoHeads(db, ids),
-    load: (ids) => repository.findVideos(db, ids),
+    heads: readByIds(db, repository.selectVideoHeads),
+    load: readByIds(db, repository.selectVideos),
   });
   const locked = showing(createLockVideo(deps));
   const get = async (workspaceId: string, id: string) => {

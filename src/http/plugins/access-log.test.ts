@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Fastify from 'fastify';
 import { accessLog } from './access-log.ts';
+import { endpoint } from './endpoint.ts';
 
 test('no line holds a secret, whether its address exists or is almost right', async () => {
   const paths: unknown[] = [];
   const app = Fastify();
   app.decorateRequest('caller', null);
+  endpoint(app);
   accessLog(app, {
-    accessLog: { info: (line: object) => void paths.push('path' in line && line.path) },
+    accessLog: { note: ({ path }) => void paths.push(path) },
     metrics: { observe: () => {} },
   });
   app.get('/uploads/:token', async () => 'ok');

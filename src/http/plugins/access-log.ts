@@ -1,37 +1,23 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Caller } from '../../kernel/access.ts';
 import type { HttpPorts } from '../ports.ts';
 
 /** One line and one observation for each answered request. */
 export function accessLog(app: FastifyInstance, ports: Pick<HttpPorts, 'accessLog' | 'metrics'>): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const operation = request.routeOptions.config.route?.operationId ?? 'other';
-    const ms = reply.elapsedTime;
-    ports.metrics.observe(operation, request.method, reply.statusCode, ms / 1000);
-    ports.accessLog.info(
-      {
-        requestId: request.id,
-        operation,
-        method: request.method,
-        path: openPath(request),
-        status: reply.statusCode,
-        ms: roundedMs(ms),
-        ...actorOf(request.caller),
-      },
-      'request',
-    );
+    const operation = request.endpoint?.operationId ?? 'other';
+    const { method, id: requestId, caller } = request;
+    const { statusCode: status, elapsedTime: ms } = reply;
+    ports.metrics.observe(operation, method, status, ms / 1000);
+    const path = openPath(request);
+    const actor = caller?.actor ?? null;
+    ports.accessLog.note({ requestId, operation, method, path, status, ms: roundedMs(ms), actor });
     done();
   });
 }
 
-function actorOf(caller: Caller | null): { keyId?: string; sessionId?: string } {
-  if (caller === null) return {};
-  const { kind, id } = caller.actor;
-  return kind === 'key' ? { keyId: id } : { sessionId: id };
-}
-
 /** Longer than every id: a key or a token at an address that is almost right. */
 const SECRET = /[\w-]{40,}/g;
+const SECRET_LENGTH = 40;
 const MOST_LOGGED = 500;
 
 /**
@@ -40,9 +26,21 @@ const MOST_LOGGED = 500;
  */
 export function openPath({ originalUrl, routeOptions }: FastifyRequest): string {
   const pattern = routeOptions.url ?? '';
-  if (/:token\b/.test(pattern)) return pattern;
-  const [path = ''] = originalUrl.split('?', 1);
-  return path.replace(SECRET, '*').slice(0, MOST_LOGGED);
+  if (pattern.includes(':token') && /:token\b/.test(pattern)) return pattern;
+  const end = originalUrl.indexOf('?');
+  const path = end === -1 ? originalUrl : originalUrl.slice(0, end);
+  return hasLongPart(path) ? path.replace(SECRET, '*').slice(0, MOST_LOGGED) : path;
+}
+
+/** Only in such a path can a secret be: to look for it costs more than the rest of a line. */
+function hasLongPart(path: string): boolean {
+  if (path.length > MOST_LOGGED) return true;
+  for (let start = 0, end = 0; start < path.length; start = end + 1) {
+    end = path.indexOf('/', start);
+    if (end === -1) end = path.length;
+    if (end - start >= SECRET_LENGTH) return true;
+  }
+  return false;
 }
 
 /** To tenths. */

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 export function isBelow(basePath: string, url: string): boolean {
-  return url.startsWith(basePath) && /^(?:[/?#]|$)/.test(url.slice(basePath.length));
+  const next = url.charAt(basePath.length);
+  return url.startsWith(basePath) && (next === '' || next === '/' || next === '?' || next === '#');
 }
 
 /**
@@ -10,8 +11,8 @@ export function isBelow(basePath: string, url: string): boolean {
  */
 export function answerHeaders(app: FastifyInstance, basePath: string): void {
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('X-Content-Type-Options', 'nosniff');
-    if (isBelow(basePath, request.originalUrl)) reply.header('Cache-Control', 'no-store');
+    reply.header('x-content-type-options', 'nosniff');
+    if (isBelow(basePath, request.originalUrl)) reply.header('cache-control', 'no-store');
     done();
   });
 }

@@ -64,15 +64,15 @@ export function authenticate(app: FastifyInstance, ports: Ports): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('userTokenId', null);
   const run = (request: FastifyRequest): Promise<void> | undefined => {
-    const { route } = request.routeOptions.config;
-    const auth = isUnroutable(request) ? 'public' : (route?.auth ?? 'none');
+    const { endpoint } = request;
+    const auth = isUnroutable(request) ? 'public' : (endpoint?.auth ?? 'none');
     if (auth === 'public') return attribute(ports, request);
-    if (route?.ownOrigin === true) assertOwnOrigin(ports, request);
+    if (endpoint?.ownOrigin === true) assertOwnOrigin(ports, request);
     if (auth === 'none') return undefined;
     const caller =
       auth === 'session'
         ? verifySession(ports, request, ports.sessions.cookie.read(request.headers), PERSON)
-        : identify(ports, request, route?.gate === 'user');
+        : identify(ports, request, endpoint?.gate === 'user');
     if (caller instanceof Promise) return admit(request, caller);
     // Seen a moment ago: nothing to wait for.
     request.caller = caller;
@@ -100,9 +100,9 @@ async function admit(request: FastifyRequest, verified: Promise<Caller>): Promis
  */
 export function userToken(app: FastifyInstance, ports: Ports): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    const { caller, headers, routeOptions } = request;
+    const { caller, headers, endpoint } = request;
     const token = headers['x-user-token'];
-    if (caller === null || routeOptions.config.route?.auth !== 'key' || !token) return done();
+    if (caller === null || endpoint?.auth !== 'key' || !token) return done();
     verifyUser(ports, request, caller, String(token)).then(() => done(), done);
   });
 }

@@ -39,7 +39,7 @@ export function deprecation(app: FastifyInstance, options: Options): void {
   const { clock, basePath, deprecatedUses } = options;
   app.decorateRequest('gone', null);
   app.addHook('onRequest', (request, reply, done) => {
-    const { deprecated } = request.routeOptions.config.route ?? {};
+    const deprecated = request.endpoint?.deprecated;
     if (deprecated === undefined) return done();
     const sunset = midnight(deprecated.sunset);
     reply.header('Deprecation', `@${midnight(deprecated.since) / 1000}`);
@@ -49,8 +49,7 @@ export function deprecation(app: FastifyInstance, options: Options): void {
     done();
   });
   app.addHook('onResponse', (request, _reply, done) => {
-    const { route } = request.routeOptions.config;
-    const { caller } = request;
+    const { caller, endpoint: route } = request;
     if (route?.deprecated !== undefined && caller !== null && keyIdOf(caller) !== null) {
       const endpoint = `${route.method} ${route.path}`;
       deprecatedUses.note({ workspaceId: caller.workspaceId, endpoint });

@@ -5,6 +5,7 @@ import { addressBlock } from '../../kernel/address.ts';
 import { type Counter, memoryCounter } from '../../platform/counters.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { defineRoute, type Limit, NoBody, NoParams, NoQuery } from '../route.ts';
+import { endpoint } from './endpoint.ts';
 import { errorHandler } from './errors.ts';
 import { limits } from './limits.ts';
 
@@ -14,6 +15,7 @@ function app(routes: Record<string, readonly Limit[]>, counter?: Counter): Fasti
   const windows = new Map<number | 'day', Counter>();
   const instance = fastify({ trustProxy: true });
   instance.decorateRequest('caller', null);
+  endpoint(instance);
   instance.setErrorHandler(errorHandler(createLogger('silent'), () => null));
   limits(instance, {
     counters: {

@@ -12,12 +12,19 @@ type Ports = { counters: Pick<HttpPorts['counters'], 'window'> };
  * body is read.
  */
 export function limits(app: FastifyInstance, ports: Ports): void {
-  app.addHook('onRequest', async (request) => {
-    for (const limit of request.routeOptions.config.route?.limits ?? []) {
-      const subject = subjectOf(limit, request);
-      if (subject !== null) await count(ports, limit, subject);
-    }
+  // Not async: the endpoints without a cap shall not pay for a promise.
+  app.addHook('onRequest', (request, _reply, done) => {
+    const limits = request.endpoint?.limits;
+    if (limits === undefined) return done();
+    countAll(ports, limits, request).then(() => done(), done);
   });
+}
+
+async function countAll(ports: Ports, limits: readonly Limit[], request: FastifyRequest): Promise<void> {
+  for (const limit of limits) {
+    const subject = subjectOf(limit, request);
+    if (subject !== null) await count(ports, limit, subject);
+  }
 }
 
 /**

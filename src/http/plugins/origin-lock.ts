@@ -16,8 +16,8 @@ export function originOf({ origin, referer }: FastifyRequest['headers']): URL | 
 export function originLock(app: FastifyInstance, ports: Pick<HttpPorts, 'originLock'>): void {
   // Not async: the endpoints without a lock shall not pay for a promise.
   app.addHook('onRequest', (request, _reply, done) => {
-    const { caller, headers, routeOptions } = request;
-    if (routeOptions.config.route?.originLock !== true || caller === null) return done();
+    const { caller, headers, endpoint } = request;
+    if (endpoint?.originLock !== true || caller === null) return done();
     ports.originLock.refusal(caller, originOf(headers)).then(
       (refusal) => done(refusal === null ? undefined : new AppError(refusal)),
       (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),

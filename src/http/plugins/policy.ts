@@ -88,8 +88,8 @@ function assertFresh({ freshPassword }: Route, { actor }: Caller, nowMs: number)
 export function policy(app: FastifyInstance, { clock }: Pick<HttpPorts, 'clock'>): void {
   app.decorateRequest('heldRefusal', null);
   app.addHook('onRequest', (request, _reply, done) => {
-    const { route } = request.routeOptions.config;
-    if (route === undefined || request.caller === null) return done();
+    const { endpoint: route } = request;
+    if (route === null || request.caller === null) return done();
     try {
       assertAllowed(route, request.method, request.caller, request.userTokenId !== null);
       assertFresh(route, request.caller, clock.ms());
@@ -103,10 +103,9 @@ export function policy(app: FastifyInstance, { clock }: Pick<HttpPorts, 'clock'>
     }
   });
   app.addHook('preHandler', (request, _reply, done) => {
-    const { heldRefusal, routeOptions, caller } = request;
-    const { route } = routeOptions.config;
-    if (heldRefusal === null || route?.ownKey === undefined) return done();
-    done(namesOnly(caller && keyIdOf(caller), request, route.ownKey) ? undefined : heldRefusal);
+    const { heldRefusal, endpoint, caller } = request;
+    if (heldRefusal === null || endpoint?.ownKey === undefined) return done();
+    done(namesOnly(caller && keyIdOf(caller), request, endpoint.ownKey) ? undefined : heldRefusal);
   });
 }
 

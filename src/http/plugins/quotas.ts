@@ -12,8 +12,7 @@ export function quotas(app: FastifyInstance, { quotas: told }: Pick<HttpPorts, '
   });
 }
 
-function uses({ method, routeOptions }: FastifyRequest): boolean {
+function uses({ method, endpoint }: FastifyRequest): boolean {
   if (method === 'DELETE') return true;
-  const { route } = routeOptions.config;
-  return method !== 'GET' && method !== 'HEAD' && route?.errors?.includes('QUOTA_EXCEEDED') === true;
+  return method !== 'GET' && method !== 'HEAD' && endpoint?.errors.includes('QUOTA_EXCEEDED') === true;
 }

@@ -11,18 +11,40 @@ type Ports = Pick<HttpPorts, 'counters' | 'clock'>;
  * docs/api/conventions.md#rate-limits.
  */
 export function rateLimit(app: FastifyInstance, ports: Ports): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { caller } = request;
-    if (caller === null) return;
-    reply.header('Svc-Key-Mode', caller.mode);
+    if (caller === null) return done();
+    reply.header('svc-key-mode', caller.mode);
     // The time before the count: the end of a window never seems later than it is.
     const now = ports.clock.ms();
-    const window = await ports.counters.perMinute(caller.actor.id);
-    announce(reply, 'X-RateLimit', caller.rateLimitPerMinute, window, now);
-    const overMinute = window.count > caller.rateLimitPerMinute;
-    await countDay(reply, ports, caller, !overMinute);
-    if (overMinute) throw tooMany('RATE_LIMITED', window.resetInMs);
+    const counted = ports.counters.perMinute(caller.actor.id);
+    if (counted instanceof Promise || caller.dailyQuota !== null) {
+      countBoth(reply, ports, caller, { counted, now }).then(() => done(), done);
+      return;
+    }
+    // Counted in this process, by the minute alone: nothing to wait for.
+    announce(reply, MINUTE, caller.rateLimitPerMinute, counted, now);
+    done(counted.count > caller.rateLimitPerMinute ? tooMany('RATE_LIMITED', counted.resetInMs) : undefined);
   });
+}
+
+interface CountedMinute {
+  counted: WindowCount | Promise<WindowCount>;
+  /** Epoch milliseconds. */
+  now: number;
+}
+
+async function countBoth(
+  reply: FastifyReply,
+  ports: Ports,
+  caller: Caller,
+  { counted, now }: CountedMinute,
+): Promise<void> {
+  const window = await counted;
+  announce(reply, MINUTE, caller.rateLimitPerMinute, window, now);
+  const overMinute = window.count > caller.rateLimitPerMinute;
+  await countDay(reply, ports, caller, !overMinute);
+  if (overMinute) throw tooMany('RATE_LIMITED', window.resetInMs);
 }
 
 /** @param counts false for a request that is refused already: it shows the quota and uses none of it. */
@@ -31,19 +53,23 @@ async function countDay(reply: FastifyReply, ports: Ports, caller: Caller, count
   if (dailyQuota === null) return;
   const now = ports.clock.ms();
   const day = await (counts ? ports.counters.perDay(actor.id) : ports.counters.dayCount(actor.id));
-  announce(reply, 'X-RateLimit-Daily', dailyQuota, day, now);
+  announce(reply, DAY, dailyQuota, day, now);
   if (counts && day.count > dailyQuota) throw tooMany('DAILY_QUOTA_EXCEEDED', day.resetInMs);
 }
 
+/** The headers of a count, as Fastify keeps them: it would make others so for each answer. */
+const MINUTE = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'] as const;
+const DAY = ['x-ratelimit-daily-limit', 'x-ratelimit-daily-remaining', 'x-ratelimit-daily-reset'] as const;
+
 function announce(
   reply: FastifyReply,
-  prefix: string,
+  names: typeof MINUTE | typeof DAY,
   limit: number,
   window: WindowCount,
   now: number,
 ): void {
   const remaining = window.count < 0 ? -1 : Math.max(0, limit - window.count);
-  reply.header(`${prefix}-Limit`, limit);
-  reply.header(`${prefix}-Remaining`, remaining);
-  reply.header(`${prefix}-Reset`, Math.ceil((now + window.resetInMs) / 1000));
+  reply.header(names[0], limit);
+  reply.header(names[1], remaining);
+  reply.header(names[2], Math.ceil((now + window.resetInMs) / 1000));
 }

@@ -13,7 +13,7 @@ export function requestIdOf(request: IncomingMessage): string {
 /** Every response carries the request id. */
 export function requestId(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header(REQUEST_ID_HEADER, request.id);
+    reply.header('x-svc-request-id', request.id);
     done();
   });
 }

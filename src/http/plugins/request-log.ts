@@ -28,9 +28,8 @@ export function requestLog(
 }
 
 /** An event stream was noted when it was opened. */
-function isNoted({ routeOptions }: FastifyRequest, status: number): boolean {
-  const { route } = routeOptions.config;
-  return status >= 400 || (route?.isPolled !== true && route?.reply.envelope !== 'events');
+function isNoted({ endpoint }: FastifyRequest, status: number): boolean {
+  return status >= 400 || (endpoint?.isPolled !== true && endpoint?.reply.envelope !== 'events');
 }
 
 interface Answer {

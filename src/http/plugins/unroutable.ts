@@ -19,9 +19,9 @@ export function routableUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): string
 
 /** No endpoint, page or file answers this request. */
 export function isUnroutable(request: FastifyRequest): boolean {
-  const { route, unroutable } = request.routeOptions.config;
-  if (request.is404 || unroutable === true || request.gone !== null) return true;
-  return route !== undefined && lacksParameter(request.params);
+  const { endpoint, gone } = request;
+  if (endpoint !== null) return gone !== null || lacksParameter(request.params);
+  return request.is404 || request.routeOptions.config.unroutable === true;
 }
 
 interface Paths {

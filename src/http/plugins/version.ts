@@ -42,8 +42,8 @@ function isCalendarDate(text: string): boolean {
 /** Every response, errors and preflights included, says which release answered. */
 export function versionHeader(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
-    reply.header(VERSION_HEADER, LATEST_VERSION);
-    reply.header('Vary', VERSION_HEADER);
+    reply.header('svc-api-version', LATEST_VERSION);
+    reply.header('vary', VERSION_HEADER);
     done();
   });
 }

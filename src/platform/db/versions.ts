@@ -19,8 +19,8 @@ const HELD_CHARACTERS = 4_000_000;
 
 /** How rows are read, outside any transaction; a row that is missing is left out. */
 interface Statements<R extends Head> {
-  heads(ids: string[]): Promise<Head[]>;
-  load(ids: string[]): Promise<R[]>;
+  heads(ids: readonly string[]): Promise<Head[]>;
+  load(ids: readonly string[]): Promise<R[]>;
 }
 
 /** The same row in the same state is the same object, which nobody may change. */
