@@ -25,6 +25,7 @@ import {
   createVideoIntake,
   createVideoPurge,
   processingJobs,
+  transcribeJob,
   type Videos,
   videoEvents,
 } from '../features/videos/index.ts';
@@ -102,7 +103,14 @@ export const coreDeclarations: Declarations = {
     ...followerEvents,
     ...changelogEvents,
   ],
-  jobs: [...processingJobs, recordingJob, roomRecordingJob, cohortMovedJob, forgetCustomersJob],
+  jobs: [
+    ...processingJobs,
+    transcribeJob,
+    recordingJob,
+    roomRecordingJob,
+    cohortMovedJob,
+    forgetCustomersJob,
+  ],
 };
 
 /** Keeps the part, and hands on what it gives. */

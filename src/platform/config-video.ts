@@ -1,5 +1,5 @@
 import { VIDEO_CODECS, type VideoCodec } from '../kernel/video-codecs.ts';
-import type { Key } from './config-kinds.ts';
+import { type Key, text } from './config-kinds.ts';
 
 const codecs: Key<VideoCodec[]> = {
   description:
@@ -16,11 +16,22 @@ const codecs: Key<VideoCodec[]> = {
   },
 };
 
-/** The variables of how videos are encoded, for the table of all. */
-export const VIDEO_KEYS = { VIDEO_CODECS: codecs } satisfies Record<string, Key<unknown>>;
+const transcribe = text(
+  'A speech engine for automatic captions, such as `whisper-cli -m /opt/models/ggml-base.bin -l {language} -oj -of {output} {input}`. Empty: there are none. See `docs/guides/captions.md`.',
+  '',
+);
+
+/** The variables of what is made of videos, for the table of all. */
+export const VIDEO_KEYS = { VIDEO_CODECS: codecs, TRANSCRIBE_COMMAND: transcribe } satisfies Record<
+  string,
+  Key<unknown>
+>;
 
 type Read = <T>(name: string, key: Key<T>) => T | undefined;
 
 export function readVideo(read: Read) {
-  return { VIDEO_CODECS: read('VIDEO_CODECS', codecs) ?? ['H264' as const] };
+  return {
+    VIDEO_CODECS: read('VIDEO_CODECS', codecs) ?? ['H264' as const],
+    TRANSCRIBE_COMMAND: read('TRANSCRIBE_COMMAND', transcribe) ?? '',
+  };
 }

@@ -7,9 +7,13 @@
 export { audienceRoutes } from './audience/routes.ts';
 export type { Audience } from './audience/service.ts';
 export { createAudience } from './audience/service.ts';
+export { transcribeJob } from './captions/auto.jobs.ts';
+export { autoCaptionRoutes } from './captions/auto.routes.ts';
+export { createAutoCaptions } from './captions/auto.service.ts';
 export { captionRoutes } from './captions/routes.ts';
 export type { Captions } from './captions/service.ts';
 export { createCaptions } from './captions/service.ts';
+export { createTranscribeWorker } from './captions/transcribe.ts';
 export { createClipCutting } from './clips/cutting.service.ts';
 export { clipJob } from './clips/jobs.ts';
 export { clipRoutes } from './clips/routes.ts';

@@ -4,30 +4,39 @@ import { Upload, type Uploads } from '../../features/uploads/index.ts';
 import {
   type Audience,
   audienceRoutes,
+  autoCaptionRoutes,
   captionRoutes,
   createAudience,
+  createAutoCaptions,
   createCaptions,
   createLockVideo,
   createRetention,
   createThumbnails,
+  createTranscribeWorker,
   createVideos,
   createVideoTakedowns,
   thumbnailRoutes,
   type UploadSessions,
   type VideoIntake,
-  type VideoProcessing,
+  type VideoProcessor,
   type VideoPurge,
   type Videos,
   type VideoTakedowns,
   videoRoutes,
 } from '../../features/videos/index.ts';
+import { wordsOf } from '../../media/transcribe/command.ts';
+import { createTranscriber } from '../../media/transcribe/index.ts';
+import { ConfigError } from '../../platform/config.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
 import type { Arriving } from './arrivals.ts';
 
+/** The sound is read faster than it is heard. */
+const STALL_MS = 120_000;
+
 interface Needs extends Base, Arriving, Pick<Addresses, 'videoLinks' | 'access'> {
-  processing: VideoProcessing;
+  processing: VideoProcessor;
   intake: VideoIntake;
   uploads: Uploads;
   uploadSessions: UploadSessions;
@@ -52,6 +61,11 @@ export function videosPart(needs: Needs): Built<Gives> {
   const retention = createRetention({ ...needs, remove: videos.remove, paidVideos });
   const locked = createLockVideo(needs);
   const captions = createCaptions({ ...needs, videos, locked });
+  const command = transcribeCommand(needs.config.TRANSCRIBE_COMMAND);
+  const autoCaptions = createAutoCaptions({
+    ...needs,
+    ...{ queue: needs.jobs, videos, locked, isThere: command !== null },
+  });
   const thumbnails = createThumbnails({ ...needs, videos, locked });
   const audience = createAudience({
     ...needs,
@@ -62,10 +76,12 @@ export function videosPart(needs: Needs): Built<Gives> {
     part: {
       routes: () => [
         ...videoRoutes({ videos, links, cursors, Upload }),
+        ...autoCaptionRoutes({ autoCaptions }),
         ...captionRoutes({ captions, links, cursors }),
         ...thumbnailRoutes({ thumbnails, links }),
         ...audienceRoutes({ audience, links }),
       ],
+      jobs: () => (command === null ? [] : [transcribeWorker(needs, command)]),
       tasks: () => [
         { name: 'planned publications', everyMs: EVERY.second, run: () => videos.publishDue() },
         { name: 'old recordings', everyMs: EVERY.hour, run: () => retention.run() },
@@ -74,4 +90,22 @@ export function videosPart(needs: Needs): Built<Gives> {
       ],
     },
   };
+}
+
+/** The words of the speech engine's command; null where there is no engine. */
+function transcribeCommand(command: string): string[] | null {
+  if (command === '') return null;
+  try {
+    return wordsOf(command);
+  } catch (error) {
+    throw new ConfigError(`TRANSCRIBE_COMMAND ${error instanceof Error ? error.message : 'is no command'}`);
+  }
+}
+
+function transcribeWorker(needs: Needs, command: readonly string[]) {
+  const { config, guard, encoderThreads: threads, log, processing } = needs;
+  const { FFMPEG_PATH: ffmpeg, FFPROBE_PATH: ffprobe } = config;
+  const tools = { ffmpeg, ffprobe, guard, threads, log, stallMs: STALL_MS };
+  const transcriber = createTranscriber({ ...tools, command });
+  return createTranscribeWorker({ ...needs, transcriber, scratchDir: processing.scratchDir });
 }

@@ -101,4 +101,6 @@ export type {
   VideoRange,
 } from './transcode.ts';
 export { MediaFileError } from './transcode.ts';
+export type { TranscribeRun, Transcriber, Transcript } from './transcribe.ts';
+export { TranscriptError } from './transcribe.ts';
 export type { WhipOffer, WhipPort } from './whip.ts';

@@ -2363,6 +2363,18 @@ create table video_rendition (
   constraint video_rendition_video_range_check CHECK ((video_range = ANY (ARRAY['SDR'::text, 'PQ'::text, 'HLG'::text])))
 );
 
+create table video_transcription (
+  video_id text not null,
+  status text not null,
+  language text,
+  error text,
+  requested_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint video_transcription_pkey PRIMARY KEY (video_id),
+  constraint video_transcription_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'PROCESSING'::text, 'READY'::text, 'FAILED'::text]))),
+  constraint video_transcription_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
+);
+
 create table video_view (
   video_id text not null,
   viewer bytea not null,

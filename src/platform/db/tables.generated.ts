@@ -275,6 +275,9 @@ export const VALUES = {
     codec: ['H264', 'HEVC', 'AV1'],
     video_range: ['SDR', 'PQ', 'HLG'],
   },
+  video_transcription: {
+    status: ['QUEUED', 'PROCESSING', 'READY', 'FAILED'],
+  },
   waitlist_entry: {
     status: ['WAITING', 'OFFERED', 'CONVERTED', 'EXPIRED', 'REMOVED'],
   },
@@ -396,6 +399,7 @@ export type VideoRenditionKind = (typeof VALUES.video_rendition.kind)[number];
 export type VideoRenditionStatus = (typeof VALUES.video_rendition.status)[number];
 export type VideoRenditionCodec = (typeof VALUES.video_rendition.codec)[number];
 export type VideoRenditionVideoRange = (typeof VALUES.video_rendition.video_range)[number];
+export type VideoTranscriptionStatus = (typeof VALUES.video_transcription.status)[number];
 export type WaitlistEntryStatus = (typeof VALUES.waitlist_entry.status)[number];
 export type WhipSessionState = (typeof VALUES.whip_session.state)[number];
 export type WorkspaceMode = (typeof VALUES.workspace.mode)[number];
@@ -1995,6 +1999,15 @@ export interface VideoRenditionTable {
   video_range: Generated<VideoRenditionVideoRange>;
 }
 
+export interface VideoTranscriptionTable {
+  video_id: string;
+  status: VideoTranscriptionStatus;
+  language: string | null;
+  error: string | null;
+  requested_at: Date;
+  ended_at: Date | null;
+}
+
 export interface VideoViewTable {
   video_id: string;
   viewer: Uint8Array;
@@ -2199,6 +2212,7 @@ export interface Database {
   video_folder: VideoFolderTable;
   video_processing: VideoProcessingTable;
   video_rendition: VideoRenditionTable;
+  video_transcription: VideoTranscriptionTable;
   video_view: VideoViewTable;
   viewer_salt: ViewerSaltTable;
   waitlist_entry: WaitlistEntryTable;

@@ -40,3 +40,12 @@ export async function deleteCaption(tx: Tx, videoId: string, language: string): 
     .executeTakeFirst();
   return row?.file;
 }
+
+export function findCaption(db: Db, videoId: string, language: string): Promise<CaptionRow | undefined> {
+  return db
+    .selectFrom('video_caption')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .where('language', '=', language)
+    .executeTakeFirst();
+}

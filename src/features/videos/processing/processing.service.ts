@@ -27,6 +27,8 @@ const PREPARE_SLOTS = 2;
 export interface VideoProcessor extends VideoProcessing {
   /** What this process does of the jobs. @param slots encodes at once; 0 leaves all of it to other nodes. */
   workers(slots: number): JobWorker[];
+  /** Of this process, for what it writes on the way; gone with the next start. */
+  readonly scratchDir: string;
   /** Removes what runs of a former life of this node left on its disk. */
   clearScratch(): Promise<void>;
   /** Enqueues again what should be there; the queue knows what is. */
@@ -43,6 +45,7 @@ export function createVideoProcessing(parts: ProcessingDeps): VideoProcessor {
   const scratchDir = join(parts.scratchDir, life);
   const deps = { ...parts, scratchDir, originals: createOriginals(parts.store, scratchDir) };
   return {
+    scratchDir,
     start: (tx, video) => enqueuePrepare(deps, tx, video),
     async cancel(tx, videoId) {
       const video = await lockAnyVideo(tx, videoId);

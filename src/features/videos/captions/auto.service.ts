@@ -1,0 +1,82 @@
+import type { JobQueue } from '../../../jobs/job.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../../kernel/errors.ts';
+import { canonicalLanguage } from '../../../kernel/languages.ts';
+import type { Db } from '../../../platform/db/index.ts';
+import { ownerOf } from '../../../platform/db/workspace.ts';
+import type { LockVideo } from '../locked.ts';
+import { priorityOf } from '../processing/rules.ts';
+import type { ShownVideo } from '../repository.ts';
+import { transcribeJob } from './auto.jobs.ts';
+import type { TranscriptionRow } from './auto.repository.ts';
+import * as repository from './auto.repository.ts';
+import { findCaption } from './repository.ts';
+
+/** Captions that a speech engine makes (docs/api/videos.md#automatic-captions). NOT_FOUND for a missing video. */
+export interface AutoCaptions {
+  /**
+   * Asks for them; while they are being made, nothing more happens.
+   *
+   * @param language BCP 47 of what is spoken; undefined: the engine finds out.
+   * @throws {AppError} SERVICE_UNAVAILABLE where the platform has no engine; BAD_REQUEST, field `language`; CONFLICT
+   * unless the video is READY and has sound, or where it has captions of its owner's in that language.
+   */
+  request(workspaceId: string, videoId: string, language: string | undefined): Promise<TranscriptionRow>;
+  /** @throws {AppError} NOT_FOUND also where they were never asked for. */
+  get(workspaceId: string, videoId: string): Promise<TranscriptionRow>;
+}
+
+interface Deps {
+  db: Db;
+  queue: JobQueue;
+  clock: Clock;
+  videos: { get(workspaceId: string, id: string): Promise<ShownVideo> };
+  locked: LockVideo;
+  /** The platform has a speech engine. */
+  isThere: boolean;
+}
+
+const NO_ENGINE = 'This platform has no speech engine: its operator sets TRANSCRIBE_COMMAND.';
+
+export function createAutoCaptions({ db, queue, clock, videos, locked, isThere }: Deps): AutoCaptions {
+  return {
+    async request(workspaceId, videoId, tag) {
+      await videos.get(workspaceId, videoId);
+      if (!isThere) throw new AppError('SERVICE_UNAVAILABLE', { message: NO_ENGINE });
+      const language = tag === undefined ? null : canonicalLanguage(tag);
+      if (tag !== undefined && language === null)
+        throw badRequest('language', 'language is a BCP 47 tag such as en or pt-BR.');
+      return locked(workspaceId, videoId, async (tx, row) => {
+        const known = await repository.findTranscription(tx, videoId);
+        if (known !== undefined && known.ended_at === null) return known;
+        if (row.status !== 'READY') {
+          throw new AppError('CONFLICT', { field: 'status', message: 'The video is not READY.' });
+        }
+        if ((await repository.findSound(tx, videoId)) === undefined) {
+          throw new AppError('CONFLICT', { message: 'The video has no sound.' });
+        }
+        const own = language === null ? undefined : await findCaption(tx, videoId, language);
+        if (own !== undefined && !own.is_auto) {
+          throw new AppError('CONFLICT', { field: 'language', message: ownInstead(own.language) });
+        }
+        const asked = { video_id: videoId, language, requested_at: clock.now() };
+        const made = await repository.putTranscription(tx, asked);
+        const { plan, accountId } = await ownerOf(tx, workspaceId);
+        const options = { priority: priorityOf(plan), group: accountId, key: videoId };
+        await queue.enqueue(tx, transcribeJob, { videoId }, options);
+        return made;
+      });
+    },
+    async get(workspaceId, videoId) {
+      await videos.get(workspaceId, videoId);
+      const row = await repository.findTranscription(db, videoId);
+      if (row === undefined) throw notFound();
+      return row;
+    },
+  };
+}
+
+/** Why nothing was made. */
+export function ownInstead(language: string): string {
+  return `The video has captions of yours in ${language}: remove them first.`;
+}

@@ -1,0 +1,38 @@
+/** What stands in a command for the sound, the language that is spoken and the file to write. */
+export const INPUT = '{input}';
+const LANGUAGE = '{language}';
+const OUTPUT = '{output}';
+/** The engine finds out by itself. */
+const ANY_LANGUAGE = 'auto';
+
+/**
+ * The words of a command, cut as a shell cuts them by spaces and quotes, and nothing else of a shell.
+ *
+ * @throws {Error} whose message says what is wrong.
+ */
+export function wordsOf(command: string): string[] {
+  const words: string[] = [];
+  const pattern = /\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))(?=\s|$)|\s*$/gy;
+  while (pattern.lastIndex < command.length) {
+    const match = pattern.exec(command);
+    if (match === null) throw new Error('has a quote without its other half');
+    const word = match[1] ?? match[2] ?? match[3];
+    if (word !== undefined) words.push(word);
+  }
+  if (!words.some((word) => word.includes(INPUT))) throw new Error(`must name the sound by ${INPUT}`);
+  return words;
+}
+
+/** @returns the program and its arguments. */
+export function filled(
+  words: readonly string[],
+  values: { input: string; output: string; language: string | null },
+): [program: string, ...args: string[]] {
+  const [program = '', ...args] = words.map((word) =>
+    word
+      .replaceAll(INPUT, values.input)
+      .replaceAll(OUTPUT, values.output)
+      .replaceAll(LANGUAGE, values.language ?? ANY_LANGUAGE),
+  );
+  return [program, ...args];
+}
