@@ -25,14 +25,22 @@ export interface DatabaseHandle {
 
 const INT8 = 20;
 
+/**
+ * The driver uses its connections in turn, so none of them is ever idle: what a busy minute has opened ends by its age
+ * (docs/decisions/start-and-rest.md#connections).
+ */
+function lifetimeSec(): number {
+  return 240 + Math.random() * 240;
+}
+
 /** Opens a pool; connections are made when they are first needed. */
 export function openDatabase(options: DatabaseOptions): DatabaseHandle {
-  const sql: Sql = postgres(options.url, {
+  const settings = {
     max: options.pool,
     idle_timeout: 60,
     connect_timeout: 10,
     // The driver's own pause grows to 20 s and outlives the failure.
-    backoff: (attempts) => Math.min(attempts * 0.1, 1),
+    backoff: (attempts: number) => Math.min(attempts * 0.1, 1),
     onnotice: () => {},
     types: {
       // Counts and byte sizes stay far below 2^53.
@@ -44,7 +52,10 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
       // A vanished client must not hold row locks (docs/decisions/database.md#our-own-kysely-dialect).
       idle_in_transaction_session_timeout: 15_000,
     },
-  });
+  };
+  // The driver's own default is a function too, which its types do not know.
+  Object.assign(settings, { max_lifetime: lifetimeSec });
+  const sql: Sql = postgres(options.url, settings);
   const db = new Kysely<Database>({ dialect: postgresDialect(sql) });
   return { db, sql, close: () => sql.end({ timeout: 5 }) };
 }
