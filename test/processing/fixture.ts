@@ -96,6 +96,7 @@ async function rendition(outDir: string, plan: RungPlan | AudioPlan): Promise<Re
     videoRange: 'SDR',
     averageBitrate: 1000,
     peakBitrate: 1200,
+    iframeBitrate: null,
     sizeBytes: 30,
     files,
   };

@@ -58,7 +58,8 @@ export async function addVideo(
   for (const { name, kind, width, height, codecs, bitrate, files, sound } of renditions) {
     const row = { video_id: id, revision: 0, name, kind, width, height, codecs, folder: FOLDER };
     const heard = kind === 'AUDIO' ? { track: 0, label: 'Main', channels: 2, ...sound } : {};
-    const rates = { frame_rate: 10, average_bitrate: bitrate, peak_bitrate: bitrate * 1.2 };
+    const keyframes = files.has('iframes.m3u8') ? { iframe_bitrate: bitrate / 10 } : {};
+    const rates = { frame_rate: 10, average_bitrate: bitrate, peak_bitrate: bitrate * 1.2, ...keyframes };
     await db
       .insertInto('video_rendition')
       .values({ ...row, ...heard, ...rates, status: 'READY' })
@@ -106,6 +107,7 @@ export function madeUpFiles(): VideoFixture {
   const files = (size: number) =>
     new Map([
       ['index.m3u8', Buffer.from(playlist)],
+      ['iframes.m3u8', Buffer.from(playlist.replace(/^s_/gm, '#EXT-X-BYTERANGE:9@0\ns_'))],
       ['init.mp4', Buffer.from('init')],
       ['s_00000.m4s', Buffer.alloc(size, 7)],
       ['s_00001.m4s', Buffer.from(Array.from({ length: 1000 }, (_, i) => i % 251))],
@@ -123,7 +125,7 @@ export function madeUpFiles(): VideoFixture {
         height: null,
         codecs: 'mp4a.40.2',
         bitrate: 128_000,
-        files: files(500),
+        files: new Map([...files(500)].filter(([name]) => name !== 'iframes.m3u8')),
       },
     ],
     images: new Map([

@@ -26,6 +26,7 @@ export function playableSnapshot(changes: Partial<VideoSnapshot> = {}): VideoSna
         height: 360,
         frameRate: 25,
         videoRange: 'SDR',
+        iframeBitrate: null,
       },
     ],
     audio: [],

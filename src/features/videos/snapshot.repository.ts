@@ -40,7 +40,7 @@ export function findSnapshot(db: Db, id: string) {
         eb
           .selectFrom('video_rendition as r')
           .select(['r.name', 'r.kind', 'r.folder', 'r.codecs', 'r.width', 'r.height', 'r.frame_rate'])
-          .select(['r.video_range', 'r.average_bitrate', 'r.peak_bitrate'])
+          .select(['r.video_range', 'r.average_bitrate', 'r.peak_bitrate', 'r.iframe_bitrate'])
           .select(['r.track', 'r.language', 'r.label', 'r.channels', 'r.is_description'])
           .whereRef('r.video_id', '=', 'video.id')
           .whereRef('r.revision', '=', 'video.revision')

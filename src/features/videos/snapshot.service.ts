@@ -33,9 +33,10 @@ function toSnapshot(row: repository.SnapshotRow): VideoSnapshot {
     height: row.height,
     rungs: row.renditions.flatMap((rendition) => {
       const { kind, width, height, frame_rate: frameRate, video_range: videoRange } = rendition;
+      const { iframe_bitrate: iframeBitrate } = rendition;
       const files = toPlayable(rendition);
       if (kind !== 'VIDEO' || files === null || width === null || height === null) return [];
-      return [{ ...files, width, height, frameRate, videoRange }];
+      return [{ ...files, width, height, frameRate, videoRange, iframeBitrate }];
     }),
     audio: row.renditions.flatMap(toPlayableAudio).toSorted((a, b) => a.track - b.track),
     captions: row.captions,

@@ -109,6 +109,8 @@ export interface PlayableRung extends PlayableRendition {
   height: number;
   frameRate: number | null;
   videoRange: VideoRange;
+  /** Peak of `iframes.m3u8`, bits per second; null without one. */
+  iframeBitrate: number | null;
 }
 
 /** A sound that all rungs share. */

@@ -121,8 +121,10 @@ export interface RenditionFiles {
   videoRange: VideoRange;
   averageBitrate: number;
   peakBitrate: number;
+  /** Peak of the playlist of its keyframes, bits per second; null without one. */
+  iframeBitrate: number | null;
   sizeBytes: number;
-  /** `init.mp4`, `index.m3u8` and the segments. */
+  /** `init.mp4`, `index.m3u8`, `iframes.m3u8` with pictures, and the segments. */
   files: string[];
 }
 

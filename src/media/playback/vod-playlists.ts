@@ -38,6 +38,7 @@ export function renderVodMaster({ rungs, audio, captions }: PlayableVideo, uriSu
   const [stereo = null] = groups;
   const main = stereo?.members[0];
   if (main !== undefined) add({ path: main.path, rung: null, sound: stereo });
+  lines.push(...ordered.flatMap((rung) => renderIFrameVariant(rung, uriSuffix)));
   return `${lines.join('\n')}\n`;
 }
 
@@ -67,6 +68,17 @@ function variantAttributes({ rung, sound }: Omit<Variant, 'path'>): string[] {
     ...(rung === null ? [] : [`VIDEO-RANGE=${rung.videoRange}`]),
     ...(sound === null ? [] : [`AUDIO="${sound.id}"`]),
   ];
+}
+
+/** Keyframes alone, for seeking by pictures and playing fast (draft-pantos-hls-rfc8216bis 4.4.6.3). */
+function renderIFrameVariant(rung: PlayableRung, uriSuffix: string): string[] {
+  const { path, codecs, width, height, videoRange, iframeBitrate } = rung;
+  if (iframeBitrate === null) return [];
+  const attributes = [
+    ...[`BANDWIDTH=${iframeBitrate}`, `CODECS="${codecs}"`, `RESOLUTION=${width}x${height}`],
+    ...[`VIDEO-RANGE=${videoRange}`, `URI="${path}/iframes.m3u8${uriSuffix}"`],
+  ];
+  return [`#EXT-X-I-FRAME-STREAM-INF:${attributes.join(',')}`];
 }
 
 /** The whole caption file as the one segment of a media playlist. */

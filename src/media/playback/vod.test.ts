@@ -61,7 +61,9 @@ test('a master has a group of stereo, one of surround with the same members, and
   };
   const rung = { path: 'r/720p', codecs: 'avc1.64001f', averageBitrate: 1000, peakBitrate: 1500 };
   const master = {
-    rungs: [{ ...rung, width: 1280, height: 720, frameRate: 25, videoRange: 'SDR' as const }],
+    rungs: [
+      { ...rung, width: 1280, height: 720, frameRate: 25, videoRange: 'SDR' as const, iframeBitrate: 90 },
+    ],
     audio: [
       sound('r/audio', 0, 'de', 'Deutsch', 2),
       { ...sound('r/audio-1-surround', 1, 'en', 'A "film"', 6), peakBitrate: 500, averageBitrate: 400 },
@@ -89,6 +91,7 @@ test('a master has a group of stereo, one of surround with the same members, and
     'r/720p/index.m3u8?t',
     '#EXT-X-STREAM-INF:BANDWIDTH=120,AVERAGE-BANDWIDTH=100,CODECS="mp4a.40.2",AUDIO="audio",CLOSED-CAPTIONS=NONE',
     'r/audio/index.m3u8?t',
+    '#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=90,CODECS="avc1.64001f",RESOLUTION=1280x720,VIDEO-RANGE=SDR,URI="r/720p/iframes.m3u8?t"',
   ]);
 });
 

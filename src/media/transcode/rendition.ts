@@ -8,7 +8,8 @@ import {
   videoCodecOfInitSegment,
 } from './boxes.ts';
 import { rangeOf } from './encoders.ts';
-import { parsePrivatePlaylist } from './hls-playlist.ts';
+import { type PrivateSegment, parsePrivatePlaylist } from './hls-playlist.ts';
+import { type IFrame, peakIFrameBitrate, readSegmentHead, renderIFrames } from './iframes.ts';
 import { storageFull } from './run.ts';
 
 /** Less than a segment: it is on the way that the disk is full. */
@@ -16,6 +17,9 @@ const FULL_BYTES = 16 * 2 ** 20;
 /** Twelve hours of short segments take half a megabyte. */
 const PLAYLIST_MAX_BYTES = 16 * 2 ** 20;
 const INIT_MAX_BYTES = 2 ** 20;
+const IFRAMES = 'iframes.m3u8';
+/** 30 frames of 29.97 may fall into a second. */
+const CLEARLY_FASTER = 1.1;
 
 /**
  * Reads back what a run wrote, so that nothing half-written and nothing wrong is ever shown. ffmpeg's HLS muxer
@@ -51,6 +55,8 @@ async function read(outDir: string, plan: RungPlan | AudioPlan): Promise<Omit<Re
   for (const { file } of segments) sizes.push(await wholeSize(outDir, path(file)));
   const exact = await exactPlaylist((file) => openOutput(outDir, path(file)), playlist, segments);
   if (exact !== playlist) await writeOutput(outDir, path('index.m3u8'), exact);
+  const pictures = rung && (await writeIFrames((file) => openOutput(outDir, path(file)), segments, initFile));
+  if (pictures) await writeOutput(outDir, path(IFRAMES), pictures.playlist);
   const codecs = rung ? videoCodecOfInitSegment(init) : audioCodecOfInitSegment(init);
   if (codecs === null) throw new Error(`${name} has no codec`);
   const totalSec = segments.reduce((sum, { durationSec }) => sum + durationSec, 0);
@@ -61,13 +67,44 @@ async function read(outDir: string, plan: RungPlan | AudioPlan): Promise<Omit<Re
     kind: rung ? 'VIDEO' : 'AUDIO',
     width: rung?.width ?? null,
     height: rung?.height ?? null,
-    frameRate: rung?.frameRate ?? null,
+    frameRate: rung && fastest(rung.frameRate, pictures?.peakRate ?? 0),
     codecs,
     averageBitrate: average,
     peakBitrate: peakBitrate(segments, sizes, average),
+    iframeBitrate: pictures?.bitrate ?? null,
     sizeBytes: mediaBytes + init.length + Buffer.byteLength(exact),
-    files: ['index.m3u8', initFile, ...segments.map(({ file }) => file)],
+    files: [...['index.m3u8', initFile, ...(pictures ? [IFRAMES] : [])], ...segments.map(({ file }) => file)],
   };
+}
+
+interface Pictures {
+  playlist: string;
+  bitrate: number;
+  /** Frames of the fastest second; 0 where nothing tells. */
+  peakRate: number;
+}
+
+/** Null when a segment does not say where its first picture is. */
+async function writeIFrames(
+  openSegment: (file: string) => Promise<FileHandle>,
+  segments: readonly PrivateSegment[],
+  initFile: string,
+): Promise<Pictures | null> {
+  const frames: IFrame[] = [];
+  let peakRate = 0;
+  for (const { file: name, durationSec } of segments) {
+    const file = await openSegment(name);
+    const head = await readSegmentHead(file).finally(() => file.close());
+    if (head === null) return null;
+    frames.push({ file: name, picture: head.picture, durationSec });
+    peakRate = Math.max(peakRate, head.peakRate ?? 0);
+  }
+  return { playlist: renderIFrames(initFile, frames), bitrate: peakIFrameBitrate(frames), peakRate };
+}
+
+/** FRAME-RATE is that of the fastest moment, which the plan for a source without a beat may not know. */
+function fastest(planned: number, peakRate: number): number {
+  return peakRate > planned * CLEARLY_FASTER ? peakRate : planned;
 }
 
 /**

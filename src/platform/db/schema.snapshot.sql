@@ -2353,6 +2353,7 @@ create table video_rendition (
   label text,
   channels integer,
   is_description boolean not null default false,
+  iframe_bitrate integer,
   codec text,
   video_range text not null default 'SDR'::text,
   constraint video_rendition_codec_check CHECK ((codec = ANY (ARRAY['H264'::text, 'HEVC'::text, 'AV1'::text]))),

@@ -1995,6 +1995,7 @@ export interface VideoRenditionTable {
   label: string | null;
   channels: number | null;
   is_description: Generated<boolean>;
+  iframe_bitrate: number | null;
   codec: VideoRenditionCodec | null;
   video_range: Generated<VideoRenditionVideoRange>;
 }

@@ -61,6 +61,8 @@ describe('playlists', () => {
       `${FOLDER}/1080p/index.m3u8`,
       '#EXT-X-STREAM-INF:BANDWIDTH=153600,AVERAGE-BANDWIDTH=128000,CODECS="mp4a.40.2",AUDIO="audio",SUBTITLES="captions",CLOSED-CAPTIONS=NONE',
       `${FOLDER}/audio/index.m3u8`,
+      `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=70000,CODECS="avc1.64001e",RESOLUTION=640x360,VIDEO-RANGE=SDR,URI="${FOLDER}/360p/iframes.m3u8"`,
+      `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=500000,CODECS="avc1.64001e",RESOLUTION=1920x1080,VIDEO-RANGE=SDR,URI="${FOLDER}/1080p/iframes.m3u8"`,
     ]);
     const playlist = await textOf(get(id, `captions/${caption}.m3u8`));
     assert.match(playlist, new RegExp(`#EXTINF:10.000000,\n${caption}\n#EXT-X-ENDLIST`));
@@ -261,6 +263,8 @@ describe('who may see it', () => {
       assert.deepEqual(await statuses(id, FILES, query), [200]);
       const master = await textOf(get(id, MASTER + query));
       assert.equal(master.split('.m3u8').length, master.split(`.m3u8${query}`).length);
+      const keyframes = await textOf(get(id, PLAYLIST.replace('index', 'iframes') + query));
+      assert.ok(keyframes.includes(`#EXT-X-BYTERANGE:9@0\ns_00000.m4s${query}\n`));
       const playlist = await textOf(get(id, PLAYLIST + query));
       assert.ok(playlist.includes(`#EXT-X-MAP:URI="init.mp4${query}"`));
       assert.ok(playlist.includes(`\ns_00000.m4s${query}\n#EXTINF`));

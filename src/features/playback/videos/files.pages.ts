@@ -19,6 +19,8 @@ type Read = (
   params: Params,
 ) => FileReply | Promise<FileReply> | null;
 
+/** Of a rendition: all of it, and its keyframes. */
+const PLAYLISTS = ['index.m3u8', 'iframes.m3u8'];
 const SEGMENT = /^[a-z0-9][a-z0-9_-]{0,63}\.(?:m4s|mp4)$/;
 const PICTURE = /^(?:poster\.jpg|preview\.webp)$/;
 const SPRITE = /^sb_\d{1,6}\.jpg$/;
@@ -60,7 +62,7 @@ export function videoFilePages(deps: Deps): (app: FastifyInstance) => void {
       const { rungs, audio } = admission.video;
       const path = `${folder}/${rung}`;
       if (![...rungs, ...audio].some((one) => one.path === path)) return null;
-      if (file === 'index.m3u8') return index(request, admission, `${path}/${file}`);
+      if (PLAYLISTS.includes(file)) return index(request, admission, `${path}/${file}`);
       return SEGMENT.test(file) ? stored(request, admission, `${path}/${file}`) : null;
     });
     route('/v/:videoId/:folder/img/:file', (request, admission, { folder, file }) => {

@@ -157,6 +157,7 @@ async function finishOne(
       video_range: made.videoRange,
       average_bitrate: made.averageBitrate,
       peak_bitrate: made.peakBitrate,
+      iframe_bitrate: made.iframeBitrate,
       size_bytes: made.sizeBytes,
       progress_percent: 100,
     })
