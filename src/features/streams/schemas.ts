@@ -99,7 +99,9 @@ export const Stream = named(
         }),
       ),
     }),
-    playbackUrl: Type.String({ description: 'The HLS master playlist; 404 while isLive is false.' }),
+    playbackUrl: Type.String({
+      description: 'The HLS master playlist; while isLive is false 404, or 302 to the recording.',
+    }),
     previewUrl: Nullable(
       Type.String({ description: 'A signed playlist for the owner while hasSignal is true.' }),
     ),

@@ -128,7 +128,7 @@ async function playbackPages(
   const mediaOrigins = await mediaOriginsOf(store);
   return [
     liveFilePages({
-      ...{ streams, access, viewers, arrivals, sentBytes, clock },
+      ...{ streams, recordings, videos, access, viewers, arrivals, sentBytes, clock },
       files: liveFiles,
       watching: createWatching({ clock }),
     }),

@@ -3,6 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../../test/harness/factories.ts';
+import { insertReadyVideo } from '../../../../test/harness/videos.ts';
+import { until } from '../../../../test/harness/wait.ts';
 import { createPackagedStream } from '../../../../test/streams/packaged-stream.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
 
@@ -41,6 +43,38 @@ test('every address is 404 but between start and stop, without a body and readab
   await all(200);
   await stream.act('stop');
   await all(404, 'Somebody new');
+});
+
+test('after the stop the same address leads to the recording, for whoever may see it', async () => {
+  const stream = await packaged();
+  await stream.act('start');
+  await stream.act('stop');
+  const { db } = app.container;
+  const sessionId = (await stream.sessions()).string('data.0.id');
+  const video_id = await insertReadyVideo(db, account.live, { source: 'RECORDING' });
+  const ids = { id: sessionId, session_id: sessionId, stream_id: stream.id, workspace_id: account.live };
+  const at = clock.now();
+  const where = async (path: string, method = 'GET') => {
+    const answer = await stream.get(path, { method, redirect: 'manual', headers: { 'user-agent': 'New' } });
+    assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+    return answer.headers.get('location') ?? answer.status;
+  };
+  assert.equal(await where('master.m3u8'), 404, 'there is none');
+  await db
+    .insertInto('recording')
+    .values({ ...ids, number: 1, video_id, created_at: at, settled_at: at })
+    .execute();
+  const address = `/v/${video_id}/master.m3u8`;
+  await until(async () => (await where('master.m3u8')) === address);
+  assert.equal(await where('master.m3u8?token=none', 'HEAD'), address);
+  assert.deepEqual([await where('src/index.m3u8'), await where('thumbnail.jpg')], [404, 404]);
+  for (const visibility of ['PRIVATE', 'UNLISTED']) {
+    (await app.request('PATCH', `/videos/${video_id}`, { key, body: { visibility } })).assertOk(200);
+    await until(async () => (await where('master.m3u8')) === 404, { message: visibility });
+  }
+  await stream.act('start');
+  assert.equal((await stream.get('master.m3u8')).status, 200);
 });
 
 test('of what was before the start one segment is shown, and the others cannot be guessed', async () => {

@@ -15,11 +15,16 @@ import { tokenMark } from '../playback-sessions.ts';
 import { fileRequestOf, sendFile, viewerOf } from '../reply.ts';
 import { countSent, type SentBytes } from '../sent-bytes.ts';
 import type { Snapshots } from '../snapshots.ts';
+import type { VideoSnapshot } from '../videos/snapshot.ts';
+import { lastRecording } from './recorded.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 import type { WatchedBy, Watcher, Watching } from './watching.ts';
 
 interface Deps {
   streams: Snapshots<StreamSnapshot>;
+  /** The ids of the videos of broadcasts, by the id of the session. */
+  recordings: Snapshots<string>;
+  videos: Snapshots<VideoSnapshot>;
   access: Access;
   files: LiveFiles;
   viewers: WatchedBy;
@@ -50,6 +55,8 @@ const SETTLED_MS = { withSignal: 6000, withoutSignal: 2000 };
 const KEPT_STEP_MS = 10_000;
 /** A shorter history would be less than the live window. */
 const KEPT_LEAST_SEC = 60;
+
+const MASTER = /\/master\.m3u8(?:\?|$)/;
 
 /** What is wrong with the signal, for its owner: the preview page shows it. */
 const ISSUES_HEADER = 'x-signal-issues';
@@ -130,7 +137,7 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     if (edge !== null && !(await awaitEdge({ files, admit }, request, reply, edge)))
       return sendFile(reply, badRequest(files.notFound()));
     const view = await admit(request, reply);
-    if (view === null) return sendFile(reply, files.notFound());
+    if (view === null) return sendFile(reply, (await elsewhere(deps, request)) ?? files.notFound());
     const isPrivate = view.suffix !== '' || !isOpen(view.stream.visibility);
     const isDelta = request.query._HLS_skip !== undefined;
     const file = { ...fileRequestOf(request, isPrivate), streamId: view.stream.id, isDelta };
@@ -188,6 +195,22 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
         }),
     );
   };
+}
+
+/**
+ * Where the recording is, for whoever asks for the master playlist of a broadcast that is over: nothing of it is kept,
+ * because the next broadcast is at the same address.
+ */
+async function elsewhere(deps: Deps, request: FileOfStream): Promise<FileReply | null> {
+  const { streamId, rung } = request.params;
+  const isMaster = rung === undefined && MASTER.test(request.url);
+  const stream = isMaster ? await deps.streams.get(streamId) : undefined;
+  const viewer = viewerOf(request);
+  if (stream === undefined || (await deps.access.passFor(stream, viewer)) === null) return null;
+  const recording = await lastRecording(deps, stream, viewer);
+  if (recording === null) return null;
+  const { headers } = deps.files.notFound();
+  return { status: 302, headers: { ...headers, location: `/v/${recording.id}/master.m3u8` }, body: null };
 }
 
 /** Since when what has left the live window is shown, in milliseconds since the Unix epoch; undefined where none is. */

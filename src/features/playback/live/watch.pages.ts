@@ -13,6 +13,7 @@ import type { Reception } from '../reception.ts';
 import { viewerOf } from '../reply.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
+import { lastRecording } from './recorded.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 import { embedBody, type Showing, streamBody, streamHead, type WatchView } from './watch.views.ts';
 
@@ -94,6 +95,7 @@ async function viewOf(
   const pass = stream === undefined ? null : await deps.access.passFor(stream, viewerOf(request));
   if (stream === undefined || pass === null) return null;
   const { grant, suffix } = pass;
+  const recording = await lastRecording(deps, stream, viewerOf(request));
   const { publicUrl, assets } = deps;
   const card = assets.url(CARD);
   const watchUrl = `${publicUrl}/watch/${streamId}`;
@@ -105,7 +107,7 @@ async function viewOf(
     stream,
     showing: showingOf(stream, grant, deps.clock),
     isPreview: grant === 'preview',
-    recordingUrl: await recordingUrl(deps, stream),
+    recordingUrl: recording && `${publicUrl}/watch/${recording.id}`,
     playlist: `/live/${streamId}/master.m3u8${suffix}`,
     session: grant === 'preview' ? null : await deps.reception.receive(request, { ...stream, ...pass }),
     chat: withChat ? ((await deps.chat?.(streamId, suffix, request)) ?? null) : null,
@@ -139,23 +141,6 @@ function showingOf(stream: StreamSnapshot, grant: Grant | null, clock: Clock): S
   if (grant === 'preview' && stream.hasSignal) return 'preview';
   if (stream.scheduledStartAt !== null && stream.scheduledStartAt > clock.now()) return 'scheduled';
   return stream.ended === null ? 'offline' : 'ended';
-}
-
-/**
- * The page of the last broadcast's recording, once it plays, for whoever sees the stream: it must be open to all, and
- * one that only those who have its address may see is not told of by a page that everybody finds.
- */
-async function recordingUrl(
-  { recordings, videos, publicUrl }: Pick<Deps, 'recordings' | 'videos' | 'publicUrl'>,
-  { isLive, ended, currentSessionId, visibility }: StreamSnapshot,
-): Promise<string | null> {
-  if (isLive || ended === null || currentSessionId === null) return null;
-  const id = await recordings.get(currentSessionId);
-  const video = id === undefined ? undefined : await videos.get(id);
-  if (video === undefined || video.rungs.length === 0) return null;
-  const isTold =
-    video.visibility === 'PUBLIC' || (video.visibility === 'UNLISTED' && visibility !== 'PUBLIC');
-  return isTold ? `${publicUrl}/watch/${video.id}` : null;
 }
 
 function watchPage(view: WatchView): Page {
