@@ -17,8 +17,8 @@ export function hasNginx(): boolean {
   return spawnSync('nginx', ['-v'], { stdio: 'ignore' }).status === 0;
 }
 
-/** Starts nginx with these directives in its one server, and around it, without a trace outside of its folder. */
-export async function startNginx(server: string, http = ''): Promise<RunningNginx> {
+/** Starts nginx with these directives in its one server, around it, and before all; without a trace outside of its folder. */
+export async function startNginx(server: string, http = '', top = ''): Promise<RunningNginx> {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-nginx-'));
   const port = await freePort();
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -27,7 +27,7 @@ export async function startNginx(server: string, http = ''): Promise<RunningNgin
   // As root it would give up the right to read the folders of the tests.
   const user = process.getuid?.() === 0 ? 'user root; ' : '';
   const config =
-    `${user}daemon off; worker_processes 1; pid ${join(dir, 'pid')}; error_log ${join(dir, 'error.log')};
+    `${top}${user}daemon off; worker_processes 1; pid ${join(dir, 'pid')}; error_log ${join(dir, 'error.log')};
 events { worker_connections 8192; }
 http {
   access_log off; keepalive_requests 10000000; sendfile on; tcp_nopush on; ${temporary.join(' ')}
