@@ -5,6 +5,7 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
+import { createTurnReader } from '../../platform/db/batch.ts';
 import { readByIds } from '../../platform/db/by-ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { createVersionedReader } from '../../platform/db/versions.ts';
@@ -62,6 +63,12 @@ export interface StreamDeps {
   follower: StreamFollower;
   facts: Pick<Facts, 'append'>;
   assertOwnTiers: AssertOwnTiers;
+}
+
+interface AskedList {
+  workspaceId: string;
+  filter: lists.StreamFilter;
+  page: PageRequest;
 }
 
 /** A row and its stream key in clear. */
@@ -175,6 +182,10 @@ export function createStreams(deps: StreamDeps): Streams {
     heads: readByIds(db, lists.selectStreamHeads),
     load: readByIds(db, lists.selectListedStreams),
   });
+  const readList = createTurnReader(async ({ workspaceId, filter, page }: AskedList) => {
+    const heads = await lists.listStreamHeads(db, workspaceId, filter, page);
+    return (await reader.rows(heads)) ?? lists.listStreams(db, workspaceId, filter, page);
+  });
   const keys = createKeyCache(secrets);
   const get = async (workspaceId: string, id: string) => {
     const row = await reader.row(id);
@@ -199,10 +210,7 @@ export function createStreams(deps: StreamDeps): Streams {
       });
       return { row, streamKey };
     },
-    async list(workspaceId, filter, page) {
-      const heads = await lists.listStreamHeads(db, workspaceId, filter, page);
-      return (await reader.rows(heads)) ?? lists.listStreams(db, workspaceId, filter, page);
-    },
+    list: (workspaceId, filter, page) => readList({ workspaceId, filter, page }),
     countLive: (workspaceId) => repository.countLive(db, workspaceId),
     countEncoders: (workspaceId) => countEncoders(db, workspaceId),
     keyOf: keys,

@@ -4,6 +4,7 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
+import { createTurnReader } from '../../platform/db/batch.ts';
 import { readByIds } from '../../platform/db/by-ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Chapter } from '../../platform/db/json-columns.ts';
@@ -44,6 +45,12 @@ export interface AnnouncedFile {
 export interface NewVideoInput extends VideoSettings, AnnouncedFile {
   title: string;
   publishAt?: string | null;
+}
+
+interface AskedList {
+  workspaceId: string;
+  filter: VideoFilter;
+  page: PageRequest;
 }
 
 /** How the file of a video comes; filled by the composition root. */
@@ -104,6 +111,10 @@ export function createVideos(deps: VideoDeps): Videos {
     heads: readByIds(db, repository.selectVideoHeads),
     load: readByIds(db, repository.selectVideos),
   });
+  const readList = createTurnReader(async ({ workspaceId, filter, page }: AskedList) => {
+    const heads = await repository.listVideoHeads(db, workspaceId, filter, page);
+    return (await reader.rows(heads)) ?? repository.listVideos(db, workspaceId, filter, page);
+  });
   const locked = showing(createLockVideo(deps));
   const get = async (workspaceId: string, id: string) => {
     const row = await reader.row(id);
@@ -113,10 +124,7 @@ export function createVideos(deps: VideoDeps): Videos {
   return {
     get,
     create: (workspaceId, input) => create(deps, workspaceId, input),
-    async list(workspaceId, filter, page) {
-      const heads = await repository.listVideoHeads(db, workspaceId, filter, page);
-      return (await reader.rows(heads)) ?? repository.listVideos(db, workspaceId, filter, page);
-    },
+    list: (workspaceId, filter, page) => readList({ workspaceId, filter, page }),
     update: (workspaceId, id, input) =>
       locked(workspaceId, id, async (tx, row, append) => {
         await deps.assertOwnTiers(tx, workspaceId, input.tierIds);

@@ -29,3 +29,35 @@ export function createBatchReader<R extends { id: string }>(
     return rows.get(id);
   };
 }
+
+/**
+ * Equal reads that are asked for in one turn of the event loop become one, and are given the same answer, which nobody
+ * may change. As above each begins after its call.
+ *
+ * @param load runs outside any transaction.
+ */
+export function createTurnReader<Q extends object, R>(
+  load: (asked: Q) => Promise<R>,
+): (asked: Q) => Promise<R> {
+  const outside = AsyncLocalStorage.snapshot();
+  let turn: Map<string, Promise<R>> | null = null;
+
+  const begin = () => {
+    // Set before those of the reads, so nobody joins one that has begun.
+    setImmediate(() => {
+      turn = null;
+    });
+    return new Map<string, Promise<R>>();
+  };
+  return (asked) => {
+    turn ??= begin();
+    const name = JSON.stringify(asked);
+    const known = turn.get(name);
+    if (known !== undefined) return known;
+    const answer = new Promise<R>((resolve, reject) => {
+      setImmediate(() => outside(load, asked).then(resolve, reject));
+    });
+    turn.set(name, answer);
+    return answer;
+  };
+}
