@@ -69,7 +69,9 @@ async function pathsOf({ query, isDeep }: (typeof CASES)[number], keys: Both<str
   return { large: shorter(whole.large + from), small: shorter(whole.small) };
 }
 
-const both = ({ large, small }: Both<number>) => `${round(large)} to ${round(small)}`;
+function both({ large, small }: Both<number>): string {
+  return `${round(large)} to ${round(small)}`;
+}
 
 function round(value: number): number {
   return Math.round(value * 10) / 10;

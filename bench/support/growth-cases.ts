@@ -76,9 +76,9 @@ const STREAMS = [
 ];
 
 const EVENTS = [
-  'type=video.ready',
+  'type=video.created',
   'type=video.*',
-  'type=video.failed',
+  'type=video.processing.failed',
   'type=webhook.failing',
   'type=stream.*',
   'type=booking.*',
@@ -87,7 +87,7 @@ const EVENTS = [
 
 const DELIVERIES = [
   'status=SUCCESS',
-  'eventType=video.ready',
+  'eventType=video.created',
   'status=FAILED',
   'status=EXHAUSTED',
   'status=CANCELED',
@@ -95,7 +95,7 @@ const DELIVERIES = [
   'eventType=webhook.failing',
   'eventType=stream.created',
   'eventType=stream.live',
-  'eventType=video.ready&status=CANCELED',
+  'eventType=video.created&status=CANCELED',
   'trigger=REPLAY',
   'trigger=TEST',
   'eventId=00000000-0000-4000-8000-000000000000',

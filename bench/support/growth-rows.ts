@@ -62,7 +62,7 @@ const EVENTS: Rows = {
       'created', extract(epoch from at)::integer, 'livemode', true, 'data', json_build_object('videoId',
       bench_id('vid', at, $3, n), 'title', 'Lesson number ' || n, 'status', 'READY', 'sequence', 1))
     from bench_rows($2, 29), lateral (select case when n = 1 then 'webhook.failing' when is_old then 'stream.created'
-      when n % 50 = 0 then 'video.failed' when n % 2 = 0 then 'video.ready' else 'video.updated' end) of (type)`,
+      when n % 50 = 0 then 'video.processing.failed' when n % 2 = 0 then 'video.created' else 'video.updated' end) of (type)`,
 };
 
 const DELIVERIES: Rows = {
@@ -72,7 +72,7 @@ const DELIVERIES: Rows = {
   insert: `insert into delivery_log (id, workspace_id, webhook_id, event_id, event_type, trigger, attempt, status,
       response_status, response_body, latency_ms, created_at)
     select bench_id('dlv', at, $3, n), $1, 'wh_' || $3, bench_uuid($3, n),
-      case when n = 1 then 'webhook.failing' when is_old then 'stream.created' when n % 2 = 0 then 'video.ready'
+      case when n = 1 then 'webhook.failing' when is_old then 'stream.created' when n % 2 = 0 then 'video.created'
         else 'video.updated' end,
       case when n = 4 then 'REPLAY' else 'EVENT' end, 1,
       case when n = 1 then 'EXHAUSTED' when is_old then 'CANCELED' when n % 50 = 0 then 'FAILED' else 'SUCCESS' end,

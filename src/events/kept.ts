@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { PageRequest } from '../kernel/page.ts';
 import { type Db, sqlState } from '../platform/db/index.ts';
+import { plannedWithValues } from '../platform/db/page.ts';
 
 /** An event as it is kept: for 30 days. */
 export interface KeptEvent {
@@ -31,38 +32,47 @@ export interface PlacedEvent extends KeptEvent {
   place: string;
 }
 
-/** One page by time; `page.after` is the place of the last row of the page before. */
+/** So many of the newest are looked through before events of a type are looked for by its index. */
+const NEAR = 300;
+
+/**
+ * One page by time; `page.after` is the place of the last row of the page before.
+ *
+ * @param types of the events; every one when it is null.
+ */
 export async function listEvents(
   db: Db,
   workspaceId: string,
-  patterns: readonly string[],
+  types: readonly string[] | null,
   page: PageRequest,
 ): Promise<PlacedEvent[]> {
-  let query = db
-    .selectFrom('event')
-    .select(COLUMNS)
-    .where('workspace_id', '=', workspaceId)
-    .where(subscribed(patterns))
-    .orderBy('created_at', page.order)
-    .orderBy('id', page.order)
-    .limit(page.take);
-  if (page.after !== null) {
-    const [time, id] = page.after.split(' ');
-    const behind = sql.raw(page.order === 'desc' ? '<' : '>');
-    query = query.where(sql<boolean>`(created_at, id) ${behind} (${time}::timestamptz, ${id}::uuid)`);
-  }
-  if (page.createdAfter !== null)
-    query = query.where(sql<boolean>`created_at > ${page.createdAfter}::timestamptz`);
-  if (page.createdBefore !== null)
-    query = query.where(sql<boolean>`created_at < ${page.createdBefore}::timestamptz`);
-  const rows = await query.execute();
+  const direction = sql.raw(page.order);
+  const ordered = (take: number) => sql`order by created_at ${direction}, id ${direction} limit ${take}`;
+  const from = sql`select id, type, created_at, body from event`;
+  const range = inRange(workspaceId, page);
+  // Of each type there is a page in its index, which has the page of all (docs/decisions/lists-and-ids.md#logs).
+  const ofTypes = () => sql`${plannedWithValues}
+    with newest as (${from} where ${range} ${ordered(NEAR)}),
+      near as materialized (select * from newest where type = any(${types}::text[]) ${ordered(page.take)}),
+      found as (select one.* from unnest(${types}::text[]) of_type, lateral (
+        ${from} where (select count(*) from near) < ${page.take} and ${range} and type = of_type ${ordered(page.take)}
+      ) one ${ordered(page.take)})
+    select * from near where (select count(*) from near) = ${page.take} union all select * from found ${ordered(page.take)}`;
+  const query = types === null ? sql`${from} where ${range} ${ordered(page.take)}` : ofTypes();
+  const { rows } = await sql<KeptEvent>`${query}`.execute(db);
   return rows.map((row) => ({ ...row, place: `${row.created_at.toISOString()} ${row.id}` }));
 }
 
-/** Types and `prefix.*`; nothing at all is every type. */
-function subscribed(patterns: readonly string[]) {
-  return sql<boolean>`(${patterns}::text[] = '{}' or type = any (${patterns}::text[])
-    or exists (select from unnest(${patterns}::text[]) p where p like '%.*' and starts_with(type, left(p, -1))))`;
+function inRange(workspaceId: string, page: PageRequest): RawBuilder<unknown> {
+  const parts = [sql`workspace_id = ${workspaceId}`];
+  if (page.after !== null) {
+    const [time, id] = page.after.split(' ');
+    const behind = sql.raw(page.order === 'desc' ? '<' : '>');
+    parts.push(sql`(created_at, id) ${behind} (${time}::timestamptz, ${id}::uuid)`);
+  }
+  if (page.createdAfter !== null) parts.push(sql`created_at > ${page.createdAfter}::timestamptz`);
+  if (page.createdBefore !== null) parts.push(sql`created_at < ${page.createdBefore}::timestamptz`);
+  return sql.join(parts, sql` and `);
 }
 
 /**

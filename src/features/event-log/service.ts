@@ -66,7 +66,10 @@ export function createEventLog(deps: Deps): EventLog {
   const { db, catalogue, bus, clock, livemode } = deps;
   const reader = new LogReader(deps);
   return {
-    list: (workspaceId, patterns, page) => kept.listEvents(db, workspaceId, patterns, page),
+    list(workspaceId, patterns, page) {
+      const types = catalogue.types().filter((type) => catalogue.matches(patterns, type));
+      return kept.listEvents(db, workspaceId, patterns.length === 0 ? null : types, page);
+    },
     async get(workspaceId, id) {
       const event = await kept.findEvent(db, workspaceId, id);
       if (event === undefined) throw notFound();

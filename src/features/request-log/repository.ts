@@ -1,8 +1,8 @@
-import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
-import type { Database, RequestLogTable } from '../../platform/db/tables.generated.ts';
+import { idsWithin, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import type { RequestLogTable } from '../../platform/db/tables.generated.ts';
 import type { RecordedRequest } from './recorder.ts';
 import type { PathFilter, StatusRange } from './rules.ts';
 
@@ -28,38 +28,43 @@ export interface RequestFilter {
   to: Date | undefined;
 }
 
-export function listRequests(
+/** So many of the newest are looked through before requests are looked for by the indexes of the filters. */
+const NEAR = 300;
+
+export async function listRequests(
   db: Db,
   workspaceId: string,
   filter: RequestFilter,
   page: PageRequest,
 ): Promise<RequestRow[]> {
-  const rows = db
-    .selectFrom('request_log')
-    .modifyFront(plannedWithValues)
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .where('created_at', '>=', filter.from)
-    .where(pageCondition(page))
-    .orderBy('id', page.order)
-    .limit(page.take);
-  return filtered(rows, filter).execute();
+  const { from, to } = filter;
+  const range = sql`workspace_id = ${workspaceId} and created_at >= ${from} and ${pageCondition(page, 'id', 'created_at', 'req')}
+    and ${idsWithin('req', 'id', { from, to })}${to === undefined ? sql`` : sql` and created_at < ${to}`}`;
+  const rows = sql`select * from request_log where ${range}`;
+  const ordered = (take: number) => sql`order by id ${sql.raw(page.order)} limit ${take}`;
+  const { rows: found } = await sql<RequestRow>`${plannedWithValues}
+    with newest as (${rows} ${ordered(NEAR)}),
+      near as materialized (select * from newest where ${matching(filter)} ${ordered(page.take)}),
+      found as (${rows} and (select count(*) from near) < ${page.take} and ${matching(filter)} ${ordered(page.take)})
+    select * from near where (select count(*) from near) = ${page.take}
+    union all select * from found ${ordered(page.take)}`.execute(db);
+  return found;
 }
 
-type Rows = SelectQueryBuilder<Database, 'request_log', RequestRow>;
-
-function filtered(rows: Rows, { requestId, statuses, path, keyId, to }: RequestFilter): Rows {
-  let query = rows;
-  if (requestId !== undefined) query = query.where('request_id', '=', requestId);
-  if (keyId !== undefined) query = query.where('key_id', '=', keyId);
-  if (to !== undefined) query = query.where('created_at', '<', to);
+/** What one index has the rows of in order: of few rows in a row nothing else is read. */
+function matching({ requestId, statuses, path, keyId }: RequestFilter): RawBuilder<unknown> {
+  const parts = [sql`true`];
+  if (requestId !== undefined) parts.push(sql`request_id = ${requestId}`);
+  if (keyId !== undefined) parts.push(sql`key_id = ${keyId}`);
   if (path !== undefined) {
-    query = path.isPrefix
-      ? query.where(sql<boolean>`starts_with(path, ${path.text})`)
-      : query.where('path', '=', path.text);
+    const text = path.text.replace(/[\\%_]/g, '\\$&');
+    parts.push(path.isPrefix ? sql`path like ${`${text}%`}` : sql`path = ${path.text}`);
   }
-  if (statuses === undefined) return query;
-  return query.where(({ or, between }) =>
-    or(statuses.map((range) => between('status', range.from, range.to))),
-  );
+  if (statuses !== undefined) {
+    const ranges = statuses.map(({ from, to }) =>
+      from === to ? sql`status = ${from}` : sql`status between ${from} and ${to}`,
+    );
+    parts.push(sql`(${sql.join(ranges, sql` or `)})`);
+  }
+  return sql.join(parts, sql` and `);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { newId, newUuid } from '../../kernel/ids.ts';
@@ -229,8 +230,7 @@ describe('GET /me/webhooks/{id}/deliveries', () => {
 
   before(async () => {
     id = await createId();
-    // Ids of one millisecond have no order among themselves.
-    const sorted = Array.from({ length: 30 }, () => newId('dlv')).sort();
+    const sorted = Array.from({ length: 30 }, (_, n) => newId('dlv', new TestClock(start + n * 1000)));
     ids.push(...sorted.toReversed());
     for (const [n, dlv] of sorted.entries()) {
       await app.container.db

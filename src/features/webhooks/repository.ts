@@ -1,11 +1,13 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely';
+import { isUuidV4 } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition } from '../../platform/db/page.ts';
-import type {
-  DeliveryLogTable,
-  DeliveryLogTrigger as DeliveryTrigger,
-  WebhookTable,
+import { isWhole, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import {
+  type DeliveryLogTable,
+  type DeliveryLogTrigger as DeliveryTrigger,
+  VALUES,
+  type WebhookTable,
 } from '../../platform/db/tables.generated.ts';
 import type { WaitingJob } from './delivery/repository.ts';
 
@@ -191,30 +193,54 @@ export interface DeliveryFilter {
   trigger?: readonly DeliveryTrigger[] | undefined;
 }
 
-export function listDeliveries(
+/** So many of the newest are looked through before deliveries are looked for by the indexes of the filters. */
+const NEAR = 300;
+
+export async function listDeliveries(
   db: Db,
   workspaceId: string,
   webhookId: string,
   filter: DeliveryFilter,
   page: PageRequest,
 ): Promise<DeliveryRow[]> {
-  let query = db
-    .selectFrom('delivery_log')
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .where('webhook_id', '=', webhookId)
-    .where(pageCondition(page));
-  const equals = [
-    ['status', filter.status],
-    ['event_type', filter.eventType],
-    ['event_id', filter.eventId],
-    ['trigger', filter.trigger],
-  ] as const;
-  for (const [column, values] of equals) {
-    if (values !== undefined)
-      query = query.where(sql<boolean>`${sql.ref(column)}::text = any(${values}::text[])`);
-  }
-  return query.orderBy('id', page.order).limit(page.take).execute();
+  const range = sql`workspace_id = ${workspaceId} and webhook_id = ${webhookId}
+    and ${pageCondition(page, 'id', 'created_at', 'dlv')}`;
+  const ordered = (take: number) => sql`order by id ${sql.raw(page.order)} limit ${take}`;
+  const from = sql`select * from delivery_log where ${range}`;
+  const matching = matchingDeliveries(filter);
+  // Of each type and status there is a page in its index, which has the page of all
+  // (docs/decisions/lists-and-ids.md#logs).
+  const { status, eventType } = filter;
+  const pairs = sql`unnest(${status ?? VALUES.delivery_log.status}::text[]) of_status,
+    unnest(${eventType ?? [null]}::text[]) of_type`;
+  const ofPair =
+    eventType === undefined ? sql`status = of_status` : sql`status = of_status and event_type = of_type`;
+  const isByPair = filter.eventId === undefined && filter.trigger === undefined;
+  const found = (isNeeded: RawBuilder<unknown>) =>
+    isByPair
+      ? sql`select one.* from ${pairs}, lateral (
+          ${from} and ${isNeeded} and ${ofPair} ${ordered(page.take)}) one ${ordered(page.take)}`
+      : sql`select * from (${from} and ${isNeeded} and ${matching} offset 0) one ${ordered(page.take)}`;
+  const isUnfiltered = isWhole(page, [status, eventType, filter.eventId, filter.trigger]);
+  const query = isUnfiltered
+    ? sql`${from} ${ordered(page.take)}`
+    : sql`${plannedWithValues} with newest as (${from} ${ordered(NEAR)}),
+        near as materialized (select * from newest where ${matching} ${ordered(page.take)}),
+        found as (${found(sql`(select count(*) from near) < ${page.take}`)})
+      select * from near where (select count(*) from near) = ${page.take}
+      union all select * from found ${ordered(page.take)}`;
+  const { rows } = await sql<DeliveryRow>`${query}`.execute(db);
+  return rows;
+}
+
+function matchingDeliveries({ status, eventType, eventId, trigger }: DeliveryFilter): RawBuilder<unknown> {
+  const parts = [sql`true`];
+  if (status !== undefined) parts.push(sql`status = any(${status}::text[])`);
+  if (eventType !== undefined) parts.push(sql`event_type = any(${eventType}::text[])`);
+  if (eventId !== undefined) parts.push(sql`event_id = any(${eventId.filter(isUuidV4)}::uuid[])`);
+  if (trigger !== undefined) parts.push(sql`trigger = any(${trigger}::text[])`);
+  if (trigger !== undefined && !trigger.includes('EVENT')) parts.push(sql`trigger <> 'EVENT'`);
+  return sql.join(parts, sql` and `);
 }
 
 /** What waits for its next attempt. Ids count up in the order in which they were planned. */

@@ -667,6 +667,10 @@ create table delivery_log (
   constraint delivery_log_status_check CHECK ((status = ANY (ARRAY['SUCCESS'::text, 'FAILED'::text, 'EXHAUSTED'::text, 'CANCELED'::text]))),
   constraint delivery_log_trigger_check CHECK ((trigger = ANY (ARRAY['EVENT'::text, 'TEST'::text, 'REPLAY'::text, 'RECOVER'::text])))
 ) partition by RANGE (created_at);
+CREATE INDEX delivery_log_event ON ONLY public.delivery_log USING btree (event_id);
+CREATE INDEX delivery_log_status ON ONLY public.delivery_log USING btree (webhook_id, status, id DESC);
+CREATE INDEX delivery_log_trigger ON ONLY public.delivery_log USING btree (webhook_id, id DESC) WHERE (trigger <> 'EVENT'::text);
+CREATE INDEX delivery_log_type ON ONLY public.delivery_log USING btree (webhook_id, event_type, status, id DESC);
 CREATE INDEX delivery_log_webhook ON ONLY public.delivery_log USING btree (webhook_id, id DESC);
 
 create table delivery_log_default (
@@ -689,7 +693,11 @@ create table delivery_log_default (
   constraint delivery_log_status_check CHECK ((status = ANY (ARRAY['SUCCESS'::text, 'FAILED'::text, 'EXHAUSTED'::text, 'CANCELED'::text]))),
   constraint delivery_log_trigger_check CHECK ((trigger = ANY (ARRAY['EVENT'::text, 'TEST'::text, 'REPLAY'::text, 'RECOVER'::text])))
 ) partition of delivery_log DEFAULT;
+CREATE INDEX delivery_log_default_event_id_idx ON public.delivery_log_default USING btree (event_id);
+CREATE INDEX delivery_log_default_webhook_id_event_type_status_id_idx ON public.delivery_log_default USING btree (webhook_id, event_type, status, id DESC);
 CREATE INDEX delivery_log_default_webhook_id_id_idx ON public.delivery_log_default USING btree (webhook_id, id DESC);
+CREATE INDEX delivery_log_default_webhook_id_id_idx1 ON public.delivery_log_default USING btree (webhook_id, id DESC) WHERE (trigger <> 'EVENT'::text);
+CREATE INDEX delivery_log_default_webhook_id_status_id_idx ON public.delivery_log_default USING btree (webhook_id, status, id DESC);
 
 create table deprecated_use (
   workspace_id text not null,
@@ -775,6 +783,7 @@ create table event (
   constraint event_pkey PRIMARY KEY (id, created_at)
 ) partition by RANGE (created_at);
 CREATE INDEX event_tail ON ONLY public.event USING btree (workspace_id, xid, seq);
+CREATE INDEX event_type ON ONLY public.event USING btree (workspace_id, type, created_at DESC, id DESC);
 CREATE INDEX event_workspace ON ONLY public.event USING btree (workspace_id, created_at DESC, id DESC);
 
 create table event_default (
@@ -788,6 +797,7 @@ create table event_default (
   constraint event_default_pkey PRIMARY KEY (id, created_at)
 ) partition of event DEFAULT;
 CREATE INDEX event_default_workspace_id_created_at_id_idx ON public.event_default USING btree (workspace_id, created_at DESC, id DESC);
+CREATE INDEX event_default_workspace_id_type_created_at_id_idx ON public.event_default USING btree (workspace_id, type, created_at DESC, id DESC);
 CREATE INDEX event_default_workspace_id_xid_seq_idx ON public.event_default USING btree (workspace_id, xid, seq);
 
 create table external_busy (
@@ -1443,7 +1453,11 @@ create table request_log (
   constraint request_log_pkey PRIMARY KEY (workspace_id, id, created_at)
 ) partition by RANGE (created_at);
 CREATE INDEX request_log_errors ON ONLY public.request_log USING btree (workspace_id, id) WHERE (status >= 400);
+CREATE INDEX request_log_failures ON ONLY public.request_log USING btree (workspace_id, id) WHERE (status >= 500);
+CREATE INDEX request_log_key ON ONLY public.request_log USING btree (workspace_id, key_id, id);
+CREATE INDEX request_log_path ON ONLY public.request_log USING btree (workspace_id, path text_pattern_ops, id);
 CREATE INDEX request_log_request ON ONLY public.request_log USING btree (request_id);
+CREATE INDEX request_log_status ON ONLY public.request_log USING btree (workspace_id, status, id);
 
 create table request_log_default (
   id text not null,
@@ -1460,6 +1474,10 @@ create table request_log_default (
 ) partition of request_log DEFAULT;
 CREATE INDEX request_log_default_request_id_idx ON public.request_log_default USING btree (request_id);
 CREATE INDEX request_log_default_workspace_id_id_idx ON public.request_log_default USING btree (workspace_id, id) WHERE (status >= 400);
+CREATE INDEX request_log_default_workspace_id_id_idx1 ON public.request_log_default USING btree (workspace_id, id) WHERE (status >= 500);
+CREATE INDEX request_log_default_workspace_id_key_id_id_idx ON public.request_log_default USING btree (workspace_id, key_id, id);
+CREATE INDEX request_log_default_workspace_id_path_id_idx ON public.request_log_default USING btree (workspace_id, path text_pattern_ops, id);
+CREATE INDEX request_log_default_workspace_id_status_id_idx ON public.request_log_default USING btree (workspace_id, status, id);
 
 create table restream (
   id text not null,
