@@ -1,7 +1,7 @@
 /** What each word of `health.issues` means to a creator, and what to do; docs/guides/streams.md#health has them, too. */
 export const HEALTH_WORDS: Readonly<Record<string, { meaning: string; remedy: string }>> = {
   KEYFRAME_INTERVAL: {
-    meaning: 'More than 4 s between keyframes: viewers are further behind.',
+    meaning: 'More than 4 s between keyframes: who has just come is further behind.',
     remedy: 'Set the keyframe interval of the encoder to 2 s.',
   },
   NO_KEYFRAMES: {

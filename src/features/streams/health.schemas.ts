@@ -76,7 +76,7 @@ export const StreamHealthHour = named(
     issues: [
       {
         code: 'KEYFRAME_INTERVAL',
-        meaning: 'More than 4 s between keyframes: viewers are further behind.',
+        meaning: 'More than 4 s between keyframes: who has just come is further behind.',
         remedy: 'Set the keyframe interval of the encoder to 2 s.',
       },
     ],

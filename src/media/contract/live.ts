@@ -2,7 +2,7 @@
  * What is wrong or was changed on the way, for the dashboard and `stream.health.issues`:
  * - `RESOLUTION_CAPPED`, `FRAME_RATE_CAPPED`: above the plan's ceiling, so the top rung is a transcode.
  * - `CODEC_TRANSCODED`: not 8-bit 4:2:0 H.264, so the top rung is a transcode.
- * - `KEYFRAME_INTERVAL`: more than 4 s between keyframes; viewers are further behind.
+ * - `KEYFRAME_INTERVAL`: more than 4 s between keyframes; who has just come is further behind.
  * - `NO_KEYFRAMES`: pictures are refreshed bit by bit, which players cannot begin with, so the top is a transcode.
  * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`, `RESOLUTION_CHANGED`: the publish was ended, it cannot be shown.
  * - `BITRATE_OVER_PLAN`: more bits a second than the plan allows, for 10 s; after 10 s more the publish is ended.

@@ -43,6 +43,7 @@ export function ConnectPanel({ stream }: { stream: Shape<'Stream'> }) {
             />
           </>
         )}
+        {ingest.whipUrl !== null && <CopyField label={t('connect.whip')} value={ingest.whipUrl} />}
         <RotateKey stream={stream} />
       </Stack>
     </Panel>
