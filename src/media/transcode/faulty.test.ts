@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { H264, make, pictures, testTranscoder, tone } from '../../../test/transcode/sources.ts';
 import { MediaFileError } from '../contract/index.ts';
+import { checkComplete } from './completeness.ts';
 
 const transcoder = testTranscoder();
 let dir = '';
@@ -99,7 +100,12 @@ for (const [name, code, source] of REFUSED) {
 
 const cutTo = async (container: string, share: number, ...args: string[]) => {
   const full = await make(dir, '-i', whole, '-c', 'copy', ...args, `full.${container}`);
-  return transcoder.probe(await cut(full, share, `cut.${container}`), AbortSignal.timeout(20_000));
+  return transcoder.probe(await cut(full, share, `cut.${container}`), AbortSignal.timeout(100_000));
+};
+/** A scan that was ended before it began. */
+const NOT_READ = {
+  ...{ video: null, audio: new Map(), endSec: 0, maxKeyframeGapSec: 0, beginsWithKeyframe: true },
+  ...{ hasOpenGop: false, isEdited: false, hasAllTimestamps: true },
 };
 const FASTSTART = ['-movflags', '+faststart'];
 const FRAGMENTED = ['-movflags', '+frag_keyframe+empty_moov'];
@@ -141,6 +147,24 @@ test('cut short: what declares no length is taken as far as it goes', async () =
   }
 });
 
+test('cut short: a file too long to be read to its end is judged by its bytes', async () => {
+  for (const [container, format_name] of [
+    ['mp4', 'mov,mp4'],
+    ['mkv', 'matroska,webm'],
+  ] as const) {
+    const full = await make(dir, '-i', whole, '-c', 'copy', ...FASTSTART, `long.${container}`);
+    const scan = { ...NOT_READ, isComplete: false };
+    const judge = (path: string) =>
+      checkComplete({ path, report: { streams: [], format: { format_name } }, video: { index: 0 }, scan });
+    await judge(full);
+    await judge(await cut(full, 0.97, `most.${container}`));
+    await assert.rejects(judge(await cut(full, 0.7, `some.${container}`)), {
+      code: 'CORRUPT_INPUT',
+      message: /(69|70) % of its bytes are there/,
+    });
+  }
+});
+
 test('a picture that stands for the rest of the file is no missing one', async () => {
   const path = await make(dir, ...pictures('64x64', '1/4', 8), ...H264, ...FASTSTART, 'slides.mp4');
   assert.equal((await transcoder.probe(path, AbortSignal.timeout(20_000))).durationSec, 8);
@@ -149,7 +173,7 @@ test('a picture that stands for the rest of the file is no missing one', async (
 test('a GIF is a silent video', async () => {
   const path = await make(dir, ...pictures('63x41', 10, 2), 'moving.gif');
   const source = await transcoder.probe(path, AbortSignal.timeout(20_000));
-  assert.deepEqual([source.durationSec, source.video.frameRate, source.audio], [2, 10, null]);
+  assert.deepEqual([source.durationSec, source.video.frameRate, source.audio], [2, 10, []]);
   const outDir = join(dir, 'gif-out');
   await mkdir(outDir);
   const { rungs, audio } = transcoder.plan(source, 720);
