@@ -142,13 +142,15 @@ async function fill(dataDir: string, { keys, streams }: { keys: number; streams:
       insert into api_key
       select (jsonb_populate_record(key, jsonb_build_object('id', 'key_' || lpad(n::text, 26, '0'), 'hash',
         sha256(convert_to('pk_' || lpad(to_hex(n), 40, '0'), 'UTF8')), 'rate_limit_per_minute', 1000000))).*
-      from (select * from api_key order by created_at limit 1) key, generate_series(0, ${keys - 1}::integer) n
+      from api_key key, generate_series(0, ${keys - 1}::integer) n
+      where key.id = (select id from api_key order by created_at limit 1)
       on conflict do nothing`;
     await sql`
       insert into stream
       select (jsonb_populate_record(one, jsonb_build_object('id', 'str_' || lpad(n::text, 26, '0'), 'key_hash',
         sha256(convert_to(n::text, 'UTF8'))))).*
-      from (select * from stream order by created_at limit 1) one, generate_series(1, ${streams}::integer) n
+      from stream one, generate_series(1, ${streams}::integer) n
+      where one.id = (select id from stream order by created_at limit 1)
       on conflict do nothing`;
     await sql.unsafe('vacuum analyze api_key, stream');
     await sql.end();

@@ -60,6 +60,7 @@ function main([name = '', ...args]) {
   if (needs('load')) ensureLoadGenerator();
   if (needs('web')) buildWeb();
   const bundle = needs('server') ? serverBundle({ build: true }) : null;
+  if (bundle === null && name === 'test') throw new Stop('the server could not be bundled');
   // The platforms of tests and benches are what an operator runs.
   if (bundle !== null) env.MARQUEE_BUNDLE = bundle;
   if (name === 'start') process.stdout.write(`${serverProgram(bundle, command.script)}\n`);

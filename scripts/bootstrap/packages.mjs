@@ -62,7 +62,7 @@ function finishInstall() {
   for (const build of existsSync(builds) ? readdirSync(builds) : []) {
     const script = 'scripts/hydrate-symlinks.js';
     const cwd = join(builds, build);
-    if (existsSync(join(cwd, script))) spawnSync(nodePath(), [script], { cwd, stdio: 'inherit' });
+    if (existsSync(join(cwd, script))) spawnSync(nodePath(), [script], { cwd, stdio: ['ignore', 2, 2] });
   }
 }
 

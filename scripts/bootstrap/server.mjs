@@ -31,7 +31,7 @@ function buildServer(folder) {
   process.stderr.write('marquee: bundling the server\n');
   const made = `${folder}.${process.pid}`;
   const vite = join(ROOT, 'node_modules/vite/bin/vite.js');
-  const config = join(import.meta.dirname, 'server.config.mjs');
+  const config = join(ROOT, 'scripts/bootstrap/server.config.mjs');
   const { status } = spawnSync(
     nodePath(),
     [vite, 'build', ROOT, '--config', config, '--outDir', made, '--logLevel', 'warn'],

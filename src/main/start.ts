@@ -1,4 +1,3 @@
-import { chooseRoomEngine } from '../media/rooms/choice.ts';
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/db/embedded.ts';
 import { acquireInstanceLock } from '../platform/instance-lock.ts';
@@ -50,7 +49,6 @@ async function start(): Promise<void> {
   const lock = acquireInstanceLock(config.DATA_DIR);
   closers.push(() => lock.release());
   await requireFreePorts(config);
-  const loading = import('./platform.ts');
   const server = openDatabaseServer(config);
   const log = createLogger(config.LOG_LEVEL, { process: 'main' });
   const media = config.ROLES.includes('media')
@@ -58,10 +56,10 @@ async function start(): Promise<void> {
     : null;
   if (media !== null) closers.push(() => media.stop());
   const [{ runPlatform }, databaseUrl, secretKey, rooms] = await Promise.all([
-    loading,
+    import('./platform.ts'),
     server,
     loadSecretKey(config),
-    chooseRoomEngine(config),
+    import('../media/rooms/choice.ts').then(({ chooseRoomEngine }) => chooseRoomEngine(config)),
   ]);
   await runPlatform({ config, databaseUrl, secretKey, rooms, media, closers });
 }
