@@ -19,3 +19,22 @@ export function languageName(language: string): string {
 export function plainLanguage(language: string): string {
   return new Intl.Locale(language).baseName;
 }
+
+/** Why there is more than one file of captions in a language. */
+export type CaptionPurpose = 'SDH' | 'FORCED';
+
+const PURPOSES: Readonly<Record<string, CaptionPurpose>> = { sdh: 'SDH', forced: 'FORCED' };
+
+/** By the private part of the tag (docs/api/videos.md#captions): `en-x-sdh`, `en-x-forced`; null without. */
+export function captionPurpose(language: string): CaptionPurpose | null {
+  const [, purpose = ''] = /-x-([a-z]+)(?:-|$)/i.exec(language) ?? [];
+  return PURPOSES[purpose.toLowerCase()] ?? null;
+}
+
+/** The label, with a number where somebody has it already. */
+export function uniqueLabel(label: string, taken: Set<string>): string {
+  let name = label;
+  for (let count = 2; taken.has(name); count += 1) name = `${label} ${count}`;
+  taken.add(name);
+  return name;
+}

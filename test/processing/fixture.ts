@@ -75,6 +75,7 @@ function fakeSource(): SourceInfo {
       bitrate: 800,
     },
     audio: [],
+    ...{ captions: [], chapters: [], notes: [] },
     canSplit: true,
     copyRefusal: 'the keyframes are too far apart',
   };
@@ -179,6 +180,11 @@ function fakeTranscoder(): FakeTranscoder {
         () => null,
       );
       return { renditions, images };
+    },
+    async captions({ source: { captions }, signal }) {
+      await call('captions', signal);
+      const cue = 'WEBVTT\n\n00:01.000 --> 00:03.000\n';
+      return captions.map(({ title }) => title && cue + title);
     },
     async split({ outDir, signal }) {
       await call('split', signal);

@@ -76,6 +76,7 @@ describe('POST /videos', () => {
       pendingRenditions: [],
       captions: [],
       chapters: [],
+      processing: { notes: [] },
       viewCount: 0,
       publishedAt: null,
       publishAt: null,

@@ -49,7 +49,13 @@ describe('POST /videos/{id}/captions', () => {
     const id = await ready();
     const made = (await send(id, { language: 'pt-br', content: VTT })).assertOk(201);
     const url = made.string('data.url');
-    assert.deepEqual(made.at('data'), { language: 'pt-BR', label: 'português (Brasil)', url, isAuto: false });
+    assert.deepEqual(made.at('data'), {
+      language: 'pt-BR',
+      label: 'português (Brasil)',
+      url,
+      isAuto: false,
+      isDefault: false,
+    });
     assert.match(url, new RegExp(`^http://marquee\\.test/v/${id}/captions/cap_[0-9a-z]{26}\\.vtt$`));
     assert.deepEqual((await list(id)).assertOk(200).list('data'), [made.at('data')]);
     const video = await app.request('GET', `/videos/${id}`, { key });

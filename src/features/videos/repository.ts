@@ -102,6 +102,7 @@ const SHOWN = [
   'video.has_storyboard',
   'video.thumbnail_file',
   'video.chapters',
+  'video.processing_notes',
   'video.view_count',
   'video.published_at',
   'video.publish_at',
@@ -148,8 +149,9 @@ function selectShown(db: Db) {
       jsonArrayFrom(
         eb
           .selectFrom('video_caption as c')
-          .select(['c.language', 'c.label', 'c.file', 'c.is_auto'])
+          .select(['c.language', 'c.label', 'c.file', 'c.is_auto', 'c.is_default'])
           .whereRef('c.video_id', '=', 'video.id')
+          .orderBy('c.position')
           .orderBy('c.language'),
       ).as('captions'),
     ]);
@@ -306,7 +308,15 @@ export async function markPurged(db: Db, id: string, now: Date): Promise<void> {
   await db.deleteFrom('video_caption').where('video_id', '=', id).execute();
   await db
     .updateTable('video')
-    .set({ title: '', description: null, metadata: {}, tags: [], chapters: '[]', purged_at: now })
+    .set({
+      title: '',
+      description: null,
+      metadata: {},
+      tags: [],
+      chapters: '[]',
+      processing_notes: '[]',
+      purged_at: now,
+    })
     .where('id', '=', id)
     .execute();
 }

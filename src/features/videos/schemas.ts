@@ -14,6 +14,7 @@ import {
 } from '../../http/schema.ts';
 import { Takedown, toTakedown } from '../../http/takedown.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
+import { NOTE_CODES } from '../../media/contract/index.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { LinkedVideo, VideoLinks } from '../playback/index.ts';
 import type { ShownVideo } from './repository.ts';
@@ -143,12 +144,24 @@ const captionFields = {
   label: Type.String(),
   url: Type.String(),
   isAuto: Type.Boolean(),
+  isDefault: Type.Boolean({ description: 'Shown unless the viewer has chosen otherwise.' }),
 };
 export const Caption = named('Caption', Type.Object(captionFields), {
   language: 'en',
   label: 'English',
   url: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/captions/en.vtt',
   isAuto: false,
+  isDefault: false,
+});
+
+const Processing = Type.Object({
+  notes: Type.Array(
+    named('ProcessingNote', Type.Object({ code: OneOf(NOTE_CODES), message: Type.String() }), {
+      code: 'CAPTIONS_LEFT_OUT',
+      message: 'Track 4 (German) was left out: its subtitles are pictures (PGS) and not text.',
+    }),
+    { description: 'What of the file is left out, and why.' },
+  ),
 });
 
 export const Video = named(
@@ -193,6 +206,7 @@ export const Video = named(
     pendingRenditions: Type.Array(PendingRendition, { description: 'Those being made, highest first.' }),
     captions: Type.Array(Caption),
     chapters: Type.Array(Chapter),
+    processing: Processing,
     viewCount: Type.Integer(),
     publishedAt: Nullable(Instant),
     publishAt: Nullable(Instant),
@@ -236,6 +250,7 @@ export const Video = named(
     pendingRenditions: [],
     captions: [],
     chapters: [],
+    processing: { notes: [] },
     viewCount: 1024,
     publishedAt: '2026-11-20T09:00:00.000Z',
     publishAt: null,
@@ -319,6 +334,7 @@ export function toVideo(row: ShownVideo, view: { mode: Mode; links: VideoLinks }
     pendingRenditions: row.status === 'PROCESSING' ? row.rungs.flatMap(toPending) : [],
     captions: row.captions.map((caption) => toCaption(caption, linked, links)),
     chapters: row.chapters,
+    processing: { notes: row.processing_notes },
     viewCount: row.view_count,
     publishedAt: iso(row.published_at),
     publishAt: iso(row.publish_at),
@@ -330,10 +346,10 @@ export function toVideo(row: ShownVideo, view: { mode: Mode; links: VideoLinks }
 }
 
 export function toCaption(
-  caption: { language: string; label: string; file: string; is_auto: boolean },
+  caption: { language: string; label: string; file: string; is_auto: boolean; is_default: boolean },
   linked: LinkedVideo,
   links: VideoLinks,
 ): Static<typeof Caption> {
-  const { language, label, file, is_auto: isAuto } = caption;
-  return { language, label, url: links.captionUrl(linked, file), isAuto };
+  const { language, label, file, is_auto: isAuto, is_default: isDefault } = caption;
+  return { language, label, url: links.captionUrl(linked, file), isAuto, isDefault };
 }

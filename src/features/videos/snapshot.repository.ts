@@ -50,8 +50,9 @@ export function findSnapshot(db: Db, id: string) {
       jsonArrayFrom(
         eb
           .selectFrom('video_caption as c')
-          .select(['c.language', 'c.label', 'c.file'])
+          .select(['c.language', 'c.label', 'c.file', 'c.is_default as isDefault'])
           .whereRef('c.video_id', '=', 'video.id')
+          .orderBy('c.position')
           .orderBy('c.language'),
       ).as('captions'),
     ])

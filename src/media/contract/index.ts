@@ -90,9 +90,11 @@ export { DigestMismatch } from './storage.ts';
 export type {
   AudioPlan,
   LadderPlan,
+  ProcessingNote,
   RenditionFiles,
   RungPlan,
   SourceAudio,
+  SourceCaptions,
   SourceChunk,
   SourceInfo,
   TranscodeRun,
@@ -100,7 +102,7 @@ export type {
   VideoErrorCode,
   VideoRange,
 } from './transcode.ts';
-export { MediaFileError } from './transcode.ts';
+export { MediaFileError, NOTE_CODES } from './transcode.ts';
 export type { TranscribeRun, Transcriber, Transcript } from './transcribe.ts';
 export { TranscriptError } from './transcribe.ts';
 export type { WhipOffer, WhipPort } from './whip.ts';

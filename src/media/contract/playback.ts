@@ -131,6 +131,8 @@ export interface CaptionFile {
   /** BCP 47. */
   language: string;
   label: string;
+  /** Shown unless the viewer has chosen otherwise. */
+  isDefault: boolean;
 }
 
 export interface ChapterMark {

@@ -45,6 +45,11 @@ export interface SourceInfo {
   };
   /** The sounds that can be heard: the one that plays by default, then the others in the order of the file. */
   audio: SourceAudio[];
+  /** Tracks of text, in the order of the file. */
+  captions: SourceCaptions[];
+  chapters: { startSec: number; title: string }[];
+  /** What is left out of the file. */
+  notes: ProcessingNote[];
   /**
    * Why the top rung cannot be copied, or null when it can
    * (docs/decisions/transcoding.md#copying-the-top-rendition).
@@ -68,6 +73,34 @@ export interface SourceAudio {
   title: string | null;
   /** It tells those who cannot see what happens. */
   isDescription: boolean;
+}
+
+export interface SourceCaptions {
+  streamIndex: number;
+  /** BCP 47; null where the file does not say. */
+  language: string | null;
+  title: string | null;
+  /** Shown unless the viewer has chosen otherwise. */
+  isDefault: boolean;
+  /** What only those need who do not know another language of the film, such as signs. */
+  isForced: boolean;
+  /** For those who do not hear: with sounds and speakers. */
+  isSdh: boolean;
+}
+
+/** Why a video lacks something of its file (docs/api/videos.md#notes). */
+export const NOTE_CODES = [
+  'CAPTIONS_LEFT_OUT',
+  'AUDIO_LEFT_OUT',
+  'VIDEO_LEFT_OUT',
+  'CHAPTERS_LEFT_OUT',
+] as const;
+
+/** Something of a file that its video lacks. */
+export interface ProcessingNote {
+  code: (typeof NOTE_CODES)[number];
+  /** For its owner. */
+  message: string;
 }
 
 /** One rendition of a sound to make. */
@@ -177,6 +210,8 @@ export interface Transcoder {
   encodeWithImages(
     run: Parameters<Transcoder['encode']>[0],
   ): Promise<{ renditions: RenditionFiles[]; images: string[] | null }>;
+  /** The captions of the source as WebVTT on the clock of the file; null for a track that cannot be read. */
+  captions(run: TranscodeRun): Promise<(string | null)[]>;
   /** null when the source cannot be cut exactly: encode the whole. */
   split(run: TranscodeRun & { chunkSec: number }): Promise<SourceChunk[] | null>;
   /**

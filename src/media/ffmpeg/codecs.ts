@@ -86,6 +86,26 @@ export const ENCODERS: Readonly<Record<VideoCodec, string>> = {
 /** Of an uploaded or imported file. */
 export const FILE_DECODERS = [...Object.values(VIDEO), ...Object.values(SOUND)].flat().join(',');
 
+/** What is text already, so that it can be captions. */
+const CAPTIONS: Readonly<Record<string, readonly string[]>> = {
+  subrip: ['subrip', 'srt'],
+  ass: ['ass', 'ssa'],
+  mov_text: ['mov_text'],
+  webvtt: ['webvtt'],
+  text: ['text'],
+};
+
+/** Of captions, where they alone are wanted. */
+export const CAPTION_DECODERS = Object.values(CAPTIONS).flat().join(',');
+
+/** Subtitles that are pictures, and how people call them. */
+export const PICTURE_CAPTIONS: Readonly<Record<string, string>> = {
+  hdmv_pgs_subtitle: 'PGS',
+  dvd_subtitle: 'VobSub',
+  dvb_subtitle: 'DVB',
+  xsub: 'XSUB',
+};
+
 /** Of what an encoder may publish, and of what is recorded of it. */
 export const LIVE_DECODERS = ['h264', 'hevc', 'av1', 'vp9', 'aac', 'opus', 'mp3']
   .flatMap((codec) => VIDEO[codec] ?? SOUND[codec] ?? [])
@@ -113,4 +133,9 @@ export function isReadVideo(codec: string): boolean {
 /** @param codec as ffprobe calls it. */
 export function isReadSound(codec: string): boolean {
   return Object.hasOwn(SOUND, codec);
+}
+
+/** @param codec as ffprobe calls it. */
+export function isTextCaption(codec: string): boolean {
+  return Object.hasOwn(CAPTIONS, codec);
 }

@@ -1,6 +1,7 @@
 import type { ChapterMark, PlayableRung, PlayableVideo } from '../contract/index.ts';
 import { startFirst } from '../live/master.ts';
-import { type AudioGroup, audioGroups, quotable, renderAudioGroup } from './vod-audio.ts';
+import { type AudioGroup, audioGroups, renderAudioGroup } from './vod-audio.ts';
+import { renderCaptionGroup } from './vod-captions.ts';
 
 /** What not everybody plays, in the order of the playlist. */
 const FURTHER = ['hvc1', 'av01'];
@@ -15,14 +16,7 @@ export function renderVodMaster({ rungs, audio, captions }: PlayableVideo, uriSu
   const lines = ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-INDEPENDENT-SEGMENTS'];
   const groups = audioGroups(audio);
   for (const group of groups) lines.push(...renderAudioGroup(group, uriSuffix));
-  const names = new Set<string>();
-  for (const { file, language, label } of captions) {
-    const name = uniqueName(quotable(label), language, names);
-    lines.push(
-      `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="captions",NAME="${name}",LANGUAGE="${quotable(language)}",` +
-        `DEFAULT=NO,AUTOSELECT=YES,FORCED=NO,URI="captions/${file}.m3u8${uriSuffix}"`,
-    );
-  }
+  lines.push(...renderCaptionGroup(captions, uriSuffix));
   const add = ({ path, ...variant }: Variant) => {
     const attributes = [
       ...variantAttributes(variant),
@@ -115,12 +109,6 @@ export function suffixPlaylist(text: string, uriSuffix: string): string {
 /** The same for the pictures that a storyboard names. */
 export function suffixStoryboard(text: string, uriSuffix: string): string {
   return text.replace(/^([\w.-]+\.jpg)(?=#|\r?$)/gm, (uri) => uri + uriSuffix);
-}
-
-function uniqueName(label: string, language: string, taken: Set<string>): string {
-  const name = taken.has(label) ? `${label} (${language})` : label;
-  taken.add(name);
-  return name;
 }
 
 /** `hh:mm:ss.mmm` */

@@ -54,7 +54,7 @@ test('a store that clients cannot reach is read for them, in parts as well', asy
   assert.equal((await vod.openFile({ method: 'GET', key: `${KEY}x` })).status, 404);
 });
 
-test('a master has a group of stereo, one of surround with the same members, and the sound alone', () => {
+test('a master has stereo, surround with the same members, captions by what they are for, and the sound alone', () => {
   const rates = { averageBitrate: 100, peakBitrate: 120, codecs: 'mp4a.40.2', isDescription: false };
   const sound = (path: string, track: number, language: string | null, label: string, channels: number) => {
     return { path, track, language, label, channels, ...rates };
@@ -71,7 +71,12 @@ test('a master has a group of stereo, one of surround with the same members, and
       sound('r/audio-2', 2, 'en', 'Comments', 1),
       { ...sound('r/audio-3', 3, 'en', 'Described', 2), isDescription: true },
     ],
-    captions: [],
+    captions: [
+      { file: 'a.vtt', language: 'en-x-sdh', label: 'English', isDefault: true },
+      { file: 'b.vtt', language: 'en', label: 'English', isDefault: false },
+      { file: 'c.vtt', language: 'en-x-forced', label: 'Signs', isDefault: true },
+      { file: 'd.vtt', language: 'en-x-2', label: 'Jokes', isDefault: false },
+    ],
   };
   const vod = createVideoFiles({ store: createDiskStore(root) });
   const { body } = vod.readMaster({ method: 'GET', master, uriSuffix: '?t' });
@@ -81,15 +86,23 @@ test('a master has a group of stereo, one of surround with the same members, and
     `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${group}",NAME="Comments",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=NO,CHANNELS="1",URI="r/audio-2/index.m3u8?t"`,
     `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${group}",NAME="Described",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=YES,CHARACTERISTICS="public.accessibility.describes-video",CHANNELS="2",URI="r/audio-3/index.m3u8?t"`,
   ];
+  const sdh =
+    'CHARACTERISTICS="public.accessibility.transcribes-spoken-dialog,public.accessibility.describes-music-and-sound"';
+  const caption = (name: string, flags: string, file: string) =>
+    `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="captions",NAME="${name}",LANGUAGE="en",${flags},URI="captions/${file}.vtt.m3u8?t"`;
   const picture = 'CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=1280x720,FRAME-RATE=25.000,VIDEO-RANGE=SDR';
   assert.deepEqual(String(body).trim().split('\n').slice(3), [
     ...members('audio', 'CHANNELS="2",URI="r/audio-1/index.m3u8?t"'),
     ...members('surround', 'CHANNELS="6",URI="r/audio-1-surround/index.m3u8?t"'),
-    `#EXT-X-STREAM-INF:BANDWIDTH=1620,AVERAGE-BANDWIDTH=1100,${picture},AUDIO="audio",CLOSED-CAPTIONS=NONE`,
+    caption('English', `DEFAULT=YES,AUTOSELECT=YES,FORCED=NO,${sdh}`, 'a'),
+    caption('English 2', 'DEFAULT=NO,AUTOSELECT=YES,FORCED=NO', 'b'),
+    caption('Signs', 'DEFAULT=NO,AUTOSELECT=YES,FORCED=YES', 'c'),
+    caption('Jokes', 'DEFAULT=NO,AUTOSELECT=NO,FORCED=NO', 'd'),
+    `#EXT-X-STREAM-INF:BANDWIDTH=1620,AVERAGE-BANDWIDTH=1100,${picture},AUDIO="audio",SUBTITLES="captions",CLOSED-CAPTIONS=NONE`,
     'r/720p/index.m3u8?t',
-    `#EXT-X-STREAM-INF:BANDWIDTH=2000,AVERAGE-BANDWIDTH=1400,${picture},AUDIO="surround",CLOSED-CAPTIONS=NONE`,
+    `#EXT-X-STREAM-INF:BANDWIDTH=2000,AVERAGE-BANDWIDTH=1400,${picture},AUDIO="surround",SUBTITLES="captions",CLOSED-CAPTIONS=NONE`,
     'r/720p/index.m3u8?t',
-    '#EXT-X-STREAM-INF:BANDWIDTH=120,AVERAGE-BANDWIDTH=100,CODECS="mp4a.40.2",AUDIO="audio",CLOSED-CAPTIONS=NONE',
+    '#EXT-X-STREAM-INF:BANDWIDTH=120,AVERAGE-BANDWIDTH=100,CODECS="mp4a.40.2",AUDIO="audio",SUBTITLES="captions",CLOSED-CAPTIONS=NONE',
     'r/audio/index.m3u8?t',
     '#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=90,CODECS="avc1.64001f",RESOLUTION=1280x720,VIDEO-RANGE=SDR,URI="r/720p/iframes.m3u8?t"',
   ]);

@@ -1,4 +1,4 @@
-import { canonicalLanguage, languageName } from '../../kernel/languages.ts';
+import { canonicalLanguage, languageName, uniqueLabel } from '../../kernel/languages.ts';
 import type { AudioPlan, SourceAudio } from '../contract/index.ts';
 import { isReadSound } from '../ffmpeg/codecs.ts';
 import { hasSound, type ProbedStream, type TrackInput } from './ffprobe.ts';
@@ -110,14 +110,6 @@ function labelsOf(tracks: readonly SourceAudio[]): string[] {
     const name = language === null ? null : languageName(language);
     const plain = title ?? name ?? (index === 0 ? 'Main' : `Audio ${index + 1}`);
     const label = isDescription && title === null ? `${plain} (audio description)` : plain;
-    return unique(label, taken);
+    return uniqueLabel(label, taken);
   });
-}
-
-/** The same, with a number where somebody has it already. */
-export function unique(label: string, taken: Set<string>): string {
-  let name = label;
-  for (let count = 2; taken.has(name); count += 1) name = `${label} ${count}`;
-  taken.add(name);
-  return name;
 }

@@ -50,6 +50,14 @@ const Stream = Type.Object({
 
 const Report = Type.Object({
   streams: Type.Array(Stream),
+  chapters: Type.Optional(
+    Type.Array(
+      Type.Object({
+        start_time: Text,
+        tags: Type.Optional(Type.Object({ title: Type.Optional(Type.String()) })),
+      }),
+    ),
+  ),
   format: Type.Object({ format_name: Type.String(), start_time: Text, duration: Text, nb_streams: Count }),
 });
 const reports = shapeOf(Report);
@@ -65,6 +73,7 @@ const ENTRIES = [
     .join(',')}`,
   `stream_disposition=default,forced,hearing_impaired,visual_impaired,captions,descriptions,${STILLS}`,
   'stream_tags=language,title',
+  'chapter=start_time:chapter_tags=title',
   'stream_side_data=rotation',
 ].join(':');
 

@@ -14,6 +14,7 @@ import {
 import { checkFfmpeg, type FfmpegAbilities } from '../ffmpeg/check.ts';
 import type { ProgramLimits } from '../ffmpeg/guard.ts';
 import { UnsafeOutput } from '../ffmpeg/output.ts';
+import { extractCaptions } from './captions.ts';
 import { encodeChunk, split, stitch } from './chunks.ts';
 import { audioRenditions, copiedRung, encodedRungs, sourceInput } from './command.ts';
 import { makeImages } from './images.ts';
@@ -48,6 +49,7 @@ export function createTranscoder(options: TranscoderOptions): Transcoder {
     copyTop: (run) => copyTop(tools, run),
     encode: async (run) => encode(tools, await abilities(), run),
     encodeWithImages: async (run) => encodeWithImages(tools, await abilities(), run),
+    captions: (run) => extractCaptions(tools, run),
     split: (run) => split(tools, run),
     encodeChunk: async (run) => encodeChunk(tools, await abilities(), run),
     stitch: (run) => stitch(tools, run),

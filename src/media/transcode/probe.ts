@@ -17,6 +17,7 @@ import { frameRateOf } from './frame-rate.ts';
 import { fileFault, notRead, type Tools } from './run.ts';
 import { type PacketScan, type ScanInput, scanPackets, type TrackScan } from './scan.ts';
 import { sniff, stillPicture } from './sniff.ts';
+import { describeTracks } from './tracks.ts';
 
 /** docs/api/plans.md: 8K, standing or lying. */
 const MAX_LONG_SIDE = 7680;
@@ -176,6 +177,7 @@ function describe(found: Findings): SourceInfo {
       const startSec = scan.audio.get(one.index)?.startSec;
       return describeAudio(one, startSec === undefined ? null : startSec - fileStartSec - zeroSec);
     }),
+    ...describeTracks({ report, video, audio, isStill, zeroSec: fileStartSec + zeroSec, durationSec }),
     copyRefusal: null,
     canSplit: false,
   };

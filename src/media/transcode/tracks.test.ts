@@ -1,24 +1,66 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { assertNear, type Made, transcode } from '../../../test/transcode/result.ts';
-import { H264, make, packetTimes, pictures, streamOf, tone } from '../../../test/transcode/sources.ts';
+import {
+  H264,
+  make,
+  packetTimes,
+  pictures,
+  streamOf,
+  testTranscoder,
+  tone,
+} from '../../../test/transcode/sources.ts';
 
 const run = promisify(execFile);
 const SEC = 2;
+const CHAPTERS = `;FFMETADATA1
+[CHAPTER]
+TIMEBASE=1/1000
+START=0
+END=1000
+title=Opening
+[CHAPTER]
+TIMEBASE=1/1000
+START=1000
+END=2000
+`;
+
+/** A track of pictures that shows none: one composition without objects, and its end. */
+function emptyPgs(): Buffer {
+  const segment = (type: number, payload: number[]) => {
+    const head = Buffer.alloc(13);
+    head.write('PG');
+    head.writeUInt8(type, 10);
+    head.writeUInt16BE(payload.length, 11);
+    return Buffer.concat([head, Buffer.from(payload)]);
+  };
+  return Buffer.concat([segment(0x16, [0, 160, 0, 90, 16, 0, 0, 0x80, 0, 0, 0]), segment(0x80, [])]);
+}
 
 let dir = '';
+let input = '';
 let made: Made;
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'tracks-'));
-  const input = await make(
+  await writeFile(join(dir, 'a.srt'), '1\n00:00:00,500 --> 00:00:01,500\nHello <i>there</i>\n');
+  await writeFile(join(dir, 'a.sup'), emptyPgs());
+  await writeFile(join(dir, 'a.ini'), CHAPTERS);
+  const text = ['-i', join(dir, 'a.srt')];
+  input = await make(
     dir,
     ...[...pictures('160x90', 25, SEC), ...[400, 800, 1600].flatMap((hertz) => tone(SEC, hertz))],
-    ...['-map', '0', '-map', '1', '-map', '2', '-map', '3', ...H264],
+    ...[...text, '-i', join(dir, 'a.sup'), '-i', join(dir, 'a.ini')],
+    ...['-map', '0', '-map', '1', '-map', '2', '-map', '3', ...H264, '-map_chapters', '6'],
+    ...['-map', '4', '-map', '4', '-map', '4', '-map', '5', '-map', '0'],
+    ...['-c:s:0', 'srt', '-metadata:s:s:0', 'language=eng', '-disposition:s:0', 'default'],
+    ...['-c:s:1', 'ass', '-metadata:s:s:1', 'language=eng', '-disposition:s:1', 'hearing_impaired'],
+    ...['-c:s:2', 'webvtt', '-metadata:s:s:2', 'language=fre', '-metadata:s:s:2', 'title=Forced'],
+    ...['-c:s:3', 'copy', '-metadata:s:s:3', 'language=ger', '-disposition:s:3', '0'],
     ...['-c:a:0', 'ac3', '-ac:a:0', '6', '-metadata:s:a:0', 'language=eng'],
     ...[
       '-c:a:1',
@@ -76,4 +118,46 @@ test('every sound of a file is kept, what plays by default first, and surround b
     assertNear(times[0] ?? 1, 0, 0.022, `${name} begins`);
     assertNear(times.at(-1) ?? 0, SEC, 0.05, `${name} ends`);
   }
+});
+
+test('captions, their purpose and chapters come out of the file, and what cannot be kept is named', async () => {
+  const { captions, chapters, notes } = made.source;
+  assert.deepEqual(
+    captions.map(({ language, isDefault, isForced, isSdh }) => [language, isDefault, isForced, isSdh]),
+    [
+      ['en', true, false, false],
+      ['en', false, false, true],
+      ['fr', false, true, false],
+    ],
+  );
+  assert.deepEqual(
+    chapters.map(({ title }) => title),
+    ['Opening', 'Chapter 2'],
+  );
+  assert.equal(chapters[0]?.startSec, 0);
+  // The file begins a packet of sound before its pictures.
+  assertNear(chapters[1]?.startSec ?? 0, 1, 0.025, 'the second chapter');
+  assert.deepEqual(
+    notes.map(({ code, message }) => [code, message.split(' ').slice(0, 3).join(' ')]),
+    [
+      ['CAPTIONS_LEFT_OUT', 'Track 8 (German)'],
+      ['VIDEO_LEFT_OUT', 'Track 9 was'],
+    ],
+  );
+  assert.match(notes[0]?.message ?? '', /pictures \(PGS\)/);
+  const outDir = await mkdtemp(join(dir, 'captions-'));
+  const run = { source: made.source, outDir, signal: AbortSignal.timeout(60_000) };
+  const texts = await testTranscoder().captions({ ...run, input });
+  for (const text of texts) {
+    const [, from, to] =
+      /^WEBVTT\n\n00:([\d.]+) --> 00:([\d.]+)\nHello <i>there<\/i>\n/.exec(text ?? '') ?? [];
+    assertNear(Number(from) - made.source.zeroSec, 0.5, 0.002, 'it begins');
+    assertNear(Number(to) - made.source.zeroSec, 1.5, 0.002, 'it ends');
+  }
+  // A track that is not there fails alone.
+  const [first] = captions;
+  assert.ok(first);
+  const source = { ...made.source, captions: [first, { ...first, streamIndex: 30 }] };
+  const some = await testTranscoder().captions({ ...run, source, input });
+  assert.deepEqual([some[0], some[1]], [texts[0], null]);
 });

@@ -43,6 +43,12 @@ export interface ChannelLink {
   url: string;
 }
 
+/** Something of its file that a video lacks. */
+interface ProcessingNote {
+  code: 'CAPTIONS_LEFT_OUT' | 'AUDIO_LEFT_OUT' | 'VIDEO_LEFT_OUT' | 'CHAPTERS_LEFT_OUT';
+  message: string;
+}
+
 export interface Chapter {
   startSec: number;
   title: string;
@@ -121,5 +127,9 @@ export interface JsonColumns {
   room: { metadata: Record<string, string> };
   stream: { metadata: Record<string, string>; health: StreamHealth };
   upload: { storage_state: object };
-  video: { metadata: Record<string, string>; chapters: JsonList<Chapter> };
+  video: {
+    metadata: Record<string, string>;
+    chapters: JsonList<Chapter>;
+    processing_notes: JsonList<ProcessingNote>;
+  };
 }

@@ -2279,6 +2279,7 @@ create table video (
   retention_said_for timestamp with time zone,
   taken_down_at timestamp with time zone,
   takedown_reason text,
+  processing_notes jsonb not null default '[]'::jsonb,
   constraint video_pkey PRIMARY KEY (id),
   constraint video_source_check CHECK ((source = ANY (ARRAY['UPLOAD'::text, 'IMPORT'::text, 'RECORDING'::text, 'CLIP'::text]))),
   constraint video_status_check CHECK ((status = ANY (ARRAY['UPLOADING'::text, 'QUEUED'::text, 'PROCESSING'::text, 'READY'::text, 'FAILED'::text]))),
@@ -2309,6 +2310,9 @@ create table video_caption (
   is_auto boolean not null default false,
   file text not null,
   created_at timestamp with time zone not null default now(),
+  from_source boolean not null default false,
+  position integer not null default 0,
+  is_default boolean not null default false,
   constraint video_caption_pkey PRIMARY KEY (id),
   constraint video_caption_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE,
   constraint video_caption_video_id_language_key UNIQUE (video_id, language)
@@ -2346,6 +2350,7 @@ create table video_processing (
   images_done boolean not null default false,
   revivals integer not null default 0,
   touched_at timestamp with time zone not null,
+  captions_done boolean not null,
   constraint video_processing_mode_check CHECK ((mode = ANY (ARRAY['WHOLE'::text, 'SPLIT'::text, 'CHUNKS'::text]))),
   constraint video_processing_pkey PRIMARY KEY (video_id),
   constraint video_processing_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE

@@ -1934,6 +1934,7 @@ export interface VideoTable {
   retention_said_for: Date | null;
   taken_down_at: Date | null;
   takedown_reason: string | null;
+  processing_notes: Generated<JsonColumns['video']['processing_notes']>;
 }
 
 export interface VideoCaptionTable {
@@ -1944,6 +1945,9 @@ export interface VideoCaptionTable {
   is_auto: Generated<boolean>;
   file: string;
   created_at: Generated<Date>;
+  from_source: Generated<boolean>;
+  position: Generated<number>;
+  is_default: Generated<boolean>;
 }
 
 export interface VideoChunkTable {
@@ -1973,6 +1977,7 @@ export interface VideoProcessingTable {
   images_done: Generated<boolean>;
   revivals: Generated<number>;
   touched_at: Date;
+  captions_done: boolean;
 }
 
 export interface VideoRenditionTable {

@@ -30,6 +30,26 @@ export function insertCaption(tx: Tx, caption: Insertable<VideoCaptionTable>): P
   return tx.insertInto('video_caption').values(caption).returningAll().executeTakeFirstOrThrow();
 }
 
+/** Those that came with the file of the video. @returns their files, which are not needed any more. */
+export async function deleteSourceCaptions(tx: Tx, videoId: string): Promise<string[]> {
+  const rows = await tx
+    .deleteFrom('video_caption')
+    .where('video_id', '=', videoId)
+    .where('from_source', '=', true)
+    .returning('file')
+    .execute();
+  return rows.map(({ file }) => file);
+}
+
+export async function captionLanguages(tx: Tx, videoId: string): Promise<ReadonlySet<string>> {
+  const rows = await tx
+    .selectFrom('video_caption')
+    .select('language')
+    .where('video_id', '=', videoId)
+    .execute();
+  return new Set(rows.map(({ language }) => language));
+}
+
 /** @returns the file that is not needed any more; undefined when there were no captions in this language. */
 export async function deleteCaption(tx: Tx, videoId: string, language: string): Promise<string | undefined> {
   const row = await tx

@@ -1,4 +1,4 @@
-import { badRequest } from '../../../kernel/errors.ts';
+import { AppError, badRequest } from '../../../kernel/errors.ts';
 
 interface Cue {
   startMs: number;
@@ -23,6 +23,36 @@ interface Block {
  * @throws {AppError} BAD_REQUEST with the line that is neither.
  */
 export function toWebVtt(text: string, field: string): string {
+  const cues = readCues(text, field);
+  if (cues.length === 0)
+    throw badRequest(field, 'There is no cue in it: send WebVTT or SubRip (SRT) captions.');
+  return write(cues);
+}
+
+/**
+ * The same of what a program has written; null when it has no cue.
+ *
+ * @param startSec where the video begins on the clock of the text.
+ */
+export function readWebVtt(text: string, startSec: number): string | null {
+  const shiftMs = Math.round(startSec * 1000);
+  try {
+    const cues = readCues(text, 'file')
+      .map((cue) => ({ ...cue, startMs: Math.max(0, cue.startMs - shiftMs), endMs: cue.endMs - shiftMs }))
+      .filter(({ endMs }) => endMs > 0);
+    return cues.length === 0 ? null : write(cues);
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+}
+
+function write(cues: readonly Cue[]): string {
+  return `WEBVTT\n\n${cues.map(writeCue).join('\n')}`;
+}
+
+/** In the order of their starts. */
+function readCues(text: string, field: string): Cue[] {
   const lines = text
     .replace(/^\uFEFF/, '')
     .replace(/\r\n?/g, '\n')
@@ -30,14 +60,11 @@ export function toWebVtt(text: string, field: string): string {
   const isVtt = /^WEBVTT(?:[ \t]|$)/.test(lines[0] ?? '');
   const blocks = blocksOf(lines);
   const refuse = (line: number, reason: string) => badRequest(field, `Line ${line}: ${reason}.`);
-  const cues = (isVtt ? blocks.slice(1) : blocks)
+  return (isVtt ? blocks.slice(1) : blocks)
     .filter((block) => !isVtt || !isAside(block))
     .map((block) => readCue(block, isVtt ? VTT_TIME : SRT_TIME, refuse))
     .filter((cue) => cue.text.replace(/<[^<>]*>/g, '').trim() !== '')
     .sort((a, b) => a.startMs - b.startMs);
-  if (cues.length === 0)
-    throw badRequest(field, 'There is no cue in it: send WebVTT or SubRip (SRT) captions.');
-  return `WEBVTT\n\n${cues.map(writeCue).join('\n')}`;
 }
 
 function blocksOf(lines: readonly string[]): Block[] {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { until } from '../../../../test/harness/wait.ts';
-import { audioPlan, gate, openProcessing, type ProcessingRig } from '../../../../test/processing/fixture.ts';
+import { gate, openProcessing, type ProcessingRig } from '../../../../test/processing/fixture.ts';
 import { MediaFileError } from '../../../media/contract/index.ts';
 
 let rig: ProcessingRig;
@@ -13,7 +13,6 @@ before(async () => {
 beforeEach(() => {
   rig.transcoder.calls.length = 0;
   rig.transcoder.before = {};
-  rig.transcoder.audio = [audioPlan({})];
   rig.transcoder.source.durationSec = 10;
   rig.transcoder.source.copyRefusal = 'the keyframes are too far apart';
   rig.transcoder.further = [];
@@ -91,27 +90,6 @@ test('a long source can be played when its lowest rung is made; READY comes with
     ['encode 360p', 'encode 1080p 720p'],
   );
   assert.equal(rig.playable.filter((one) => one === id).length, 1);
-});
-
-test('the other sounds of a source are made beside its pictures, and are no video by themselves', async () => {
-  const pictures = gate();
-  rig.transcoder.audio.push(audioPlan({ name: 'audio-1', track: 1, language: 'de', label: 'Deutsch' }));
-  rig.transcoder.before.encode = async (signal) => {
-    if (rig.transcoder.calls.at(-1) !== 'encode') await pictures.wait(signal);
-  };
-  rig.start(2);
-  const id = await rig.addVideo();
-  await until(async () => (await ready(id)).length === 1, { message: 'the second sound' });
-  assert.deepEqual([await ready(id), rig.playable.includes(id)], [['audio-1'], false]);
-  pictures.open();
-  assert.equal((await rig.ended(id)).status, 'READY');
-  assert.deepEqual((await ready(id)).sort(), ['1080p', '360p', '720p', 'audio', 'audio-1']);
-  const rows = (await rig.renditions(id)).filter(({ kind }) => kind === 'AUDIO');
-  const facts = rows.map(({ track, language, label, channels }) => [track, language, label, channels]);
-  assert.deepEqual(facts.sort(), [
-    [0, null, 'Main', 2],
-    [1, 'de', 'Deutsch', 2],
-  ]);
 });
 
 test('a top rung that can be shown as it is is playable while every encode slot is taken', async () => {

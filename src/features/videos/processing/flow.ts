@@ -7,7 +7,7 @@ import { VIDEO_TOPIC } from '../locked.ts';
 import { lockAnyVideo, type VideoRow } from '../repository.ts';
 import * as transitions from '../transitions.ts';
 import type { ProcessingDeps } from './context.ts';
-import { cleanUpJob, encodeJob, furtherJob, imagesJob, prepareJob } from './jobs.ts';
+import { captionsJob, cleanUpJob, encodeJob, furtherJob, imagesJob, prepareJob } from './jobs.ts';
 import * as repository from './repository.ts';
 import {
   ENCODE_TASKS,
@@ -128,6 +128,7 @@ async function stepsOf(tx: Tx, video: VideoRow): Promise<NextStep[]> {
     durationSec: processing.source.durationSec,
     hasPoster: hasPosterOf(video),
     imagesDone: processing.images_done,
+    captionsDone: processing.captions_done,
     ready: new Set(renditions.filter(({ status }) => status === 'READY').map(({ name }) => name)),
     chunks: chunks.map((chunk) => ({ number: chunk.number, isDone: chunk.folder !== null })),
   });
@@ -208,6 +209,7 @@ async function enqueue(
     const { task } = step;
     return queue.enqueue(tx, imagesJob, { ...target, task }, { ...options, key: imagesKeyOf(target, task) });
   }
+  if (step.kind === 'CAPTIONS') return queue.enqueue(tx, captionsJob, target, options);
   const { task, chunk } = step;
   return queue.enqueue(
     tx,
@@ -222,6 +224,7 @@ export async function cancelJobs({ queue }: ProcessingDeps, tx: Tx, video: Video
   const target = { videoId: video.id, revision: video.revision };
   await queue.cancel(tx, prepareJob, keyOf(target));
   for (const task of IMAGES_TASKS) await queue.cancel(tx, imagesJob, imagesKeyOf(target, task));
+  await queue.cancel(tx, captionsJob, keyOf(target));
   await queue.cancel(tx, furtherJob, keyOf(target));
   for (const task of ENCODE_TASKS) {
     if (task !== 'CHUNK') await queue.cancel(tx, encodeJob, encodeKeyOf(target, task, null));

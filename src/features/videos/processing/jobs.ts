@@ -46,6 +46,13 @@ export const imagesJob = defineJob({
   retrySec: TWO_TRIES_SEC,
 });
 
+/** The captions that come with the file. */
+export const captionsJob = defineJob({
+  name: 'video.captions',
+  payload: Type.Object(target),
+  retrySec: TWO_TRIES_SEC,
+});
+
 /** A moment of the video becomes its thumbnail. */
 export const thumbnailJob = defineJob({
   name: 'video.thumbnail',

@@ -41,9 +41,12 @@ async function probe(deps: ProcessingDeps, run: Run, video: VideoRow, input: str
   const further = furtherCodecs(plan, await deps.furtherCodecs());
   const ladder = transcoder.plan(source, topHeight(plan, mode), further);
   const isCut = source.canSplit && source.durationSec > chunkMinSec && (await aliveSlots(deps)) > 1;
-  const isGoingOn = await commitRun(deps, run, async (tx) => {
-    const { video: picture, durationSec } = source;
+  const isGoingOn = await commitRun(deps, run, async (tx, _append, row) => {
+    const { video: picture, durationSec, chapters, notes } = source;
     await updateVideo(tx, video.id, {
+      // Those that somebody has made stay.
+      ...(row.chapters.length === 0 ? { chapters: JSON.stringify(chapters) } : {}),
+      processing_notes: JSON.stringify(notes),
       duration_sec: durationSec,
       width: picture.width,
       height: picture.height,

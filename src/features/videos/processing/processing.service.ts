@@ -5,6 +5,7 @@ import { newUuid } from '../../../kernel/ids.ts';
 import { ownerOf } from '../../../platform/db/workspace.ts';
 import type { VideoProcessing } from '../intake/service.ts';
 import { lockAnyVideo } from '../repository.ts';
+import { doWithoutCaptions, makeCaptions } from './captions.ts';
 import { cleanUp } from './clean-up.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { encode } from './encode.ts';
@@ -13,7 +14,15 @@ import { clearScratch } from './files.ts';
 import { advance, cancelJobs, enqueuePrepare } from './flow.ts';
 import { encodeFurther, giveUpFurther } from './further.ts';
 import { doWithoutImages, makeImages, makeThumbnail } from './images.ts';
-import { cleanUpJob, encodeJob, furtherJob, imagesJob, prepareJob, thumbnailJob } from './jobs.ts';
+import {
+  captionsJob,
+  cleanUpJob,
+  encodeJob,
+  furtherJob,
+  imagesJob,
+  prepareJob,
+  thumbnailJob,
+} from './jobs.ts';
 import { createOriginals } from './originals.ts';
 import { prepare } from './prepare.ts';
 import * as repository from './repository.ts';
@@ -102,6 +111,13 @@ function createWorkers(deps: ProcessingContext, slots: number): JobWorker[] {
       }),
     } satisfies JobWorker<typeof furtherJob.payload>,
     {
+      job: captionsJob,
+      concurrency: 1,
+      run: guarded(deps, (run) => makeCaptions(deps, run), {
+        onGivenUp: (run) => doWithoutCaptions(deps, run),
+      }),
+    } satisfies JobWorker<typeof captionsJob.payload>,
+    {
       job: thumbnailJob,
       concurrency: 1,
       run: (run) => makeThumbnail(deps, run),
@@ -115,4 +131,12 @@ function createWorkers(deps: ProcessingContext, slots: number): JobWorker[] {
 }
 
 /** Every kind of job of the processing, for the registry. */
-export const processingJobs = [prepareJob, encodeJob, imagesJob, furtherJob, thumbnailJob, cleanUpJob];
+export const processingJobs = [
+  prepareJob,
+  encodeJob,
+  imagesJob,
+  captionsJob,
+  furtherJob,
+  thumbnailJob,
+  cleanUpJob,
+];

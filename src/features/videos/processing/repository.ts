@@ -64,6 +64,7 @@ export async function insertProcessing(tx: Tx, made: NewProcessing): Promise<voi
       ladder: JSON.stringify(ladder),
       mode,
       align_to_source: alignToSource,
+      captions_done: source.captions.length === 0,
       touched_at: now,
     })
     .execute();
@@ -95,7 +96,11 @@ export async function insertProcessing(tx: Tx, made: NewProcessing): Promise<voi
 }
 
 type ProcessingChange = Partial<
-  Pick<VideoProcessingTable, 'mode' | 'ladder' | 'touched_at'> & { images_done: boolean; revivals: number }
+  Pick<VideoProcessingTable, 'mode' | 'ladder' | 'touched_at'> & {
+    images_done: boolean;
+    captions_done: boolean;
+    revivals: number;
+  }
 >;
 
 export async function updateProcessing(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { audioPlan } from '../../../../test/processing/fixture.ts';
 import type { LadderPlan } from '../../../media/contract/index.ts';
+import { nameCaptions } from './captions.ts';
 import { isLong, type NextStep, nextSteps, priorityOf, type Standing, topHeight } from './rules.ts';
 
 function ladder(names: readonly number[], copied = false, sounds = 1): LadderPlan {
@@ -22,8 +23,8 @@ function ladder(names: readonly number[], copied = false, sounds = 1): LadderPla
 
 const named = (steps: readonly NextStep[]) =>
   steps.map((step) => {
-    if (step.kind === 'PREPARE') return step.kind;
-    return step.kind === 'ENCODE' ? [step.task, step.chunk ?? []].flat().join(' ') : `IMAGES ${step.task}`;
+    if (step.kind === 'ENCODE') return [step.task, step.chunk ?? []].flat().join(' ');
+    return step.kind === 'IMAGES' ? `IMAGES ${step.task}` : step.kind;
   });
 
 const base: Standing = {
@@ -32,6 +33,7 @@ const base: Standing = {
   durationSec: 10,
   hasPoster: false,
   imagesDone: false,
+  captionsDone: true,
   ready: new Set(),
   chunks: [],
 };
@@ -41,6 +43,7 @@ const chunks = (...done: boolean[]) => done.map((isDone, number) => ({ number, i
 const CASES: [string, Partial<Standing>, string[]][] = [
   ['a short one: its images are made on the way', {}, ['REST']],
   ['again, with its images', { imagesDone: true }, ['REST']],
+  ['it has captions', { captionsDone: false, imagesDone: true, ready: all }, ['CAPTIONS']],
   ['its rungs came without images', { ready: all, hasPoster: true }, ['IMAGES ALL']],
   ['all is there', { ready: all, imagesDone: true }, []],
   ['the copy comes before everything', { ladder: ladder([1080, 720], true) }, ['PREPARE']],
@@ -92,6 +95,29 @@ for (const [name, standing, expected] of CASES) {
     assert.deepEqual(named(nextSteps({ ...base, ...standing })), expected);
   });
 }
+
+test('captions have a tag of their own each, by what they are for', () => {
+  const track = {
+    streamIndex: 2,
+    language: 'en',
+    title: null,
+    isDefault: false,
+    isForced: false,
+    isSdh: false,
+  };
+  const [sdh, forced] = [
+    { ...track, isSdh: true },
+    { ...track, isForced: true },
+  ];
+  const named = nameCaptions([track, sdh, forced, track, sdh, { ...track, language: null }]);
+  assert.deepEqual(
+    named.map(({ language, label }) => `${language}: ${label}`),
+    [
+      ...['en: English', 'en-x-sdh: English (SDH)', 'en-x-forced: English (forced)'],
+      ...['en-x-2: English 2', 'en-x-sdh-2: English (SDH) 2', 'und: Captions'],
+    ],
+  );
+});
 
 test('the plan gives the top; a test workspace has 720 lines', () => {
   assert.deepEqual(

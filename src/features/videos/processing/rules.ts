@@ -58,6 +58,7 @@ export interface Standing {
   durationSec: number;
   hasPoster: boolean;
   imagesDone: boolean;
+  captionsDone: boolean;
   /** Names of the renditions that are READY. */
   ready: ReadonlySet<string>;
   chunks: readonly { number: number; isDone: boolean }[];
@@ -75,6 +76,7 @@ export type ImagesTask = (typeof IMAGES_TASKS)[number];
 export type NextStep =
   | { kind: 'PREPARE' }
   | { kind: 'IMAGES'; task: ImagesTask }
+  | { kind: 'CAPTIONS' }
   | { kind: 'ENCODE'; task: EncodeTask; chunk: number | null };
 
 /**
@@ -82,11 +84,11 @@ export type NextStep =
  * Nothing is left to do when it is empty: the video is READY.
  */
 export function nextSteps(standing: Standing): NextStep[] {
-  const { ladder, ready } = standing;
+  const { ladder, ready, captionsDone } = standing;
   if (ladder.rungs.some((rung) => rung.isCopy && !ready.has(rung.name))) return [{ kind: 'PREPARE' }];
-  const steps = imageSteps(standing);
   return [
-    ...steps,
+    ...imageSteps(standing),
+    ...(captionsDone ? [] : [{ kind: 'CAPTIONS' as const }]),
     ...encodeSteps(standing).map((step) => ({ kind: 'ENCODE' as const, chunk: null, ...step })),
   ];
 }

@@ -1,0 +1,34 @@
+import { captionPurpose, plainLanguage, uniqueLabel } from '../../kernel/languages.ts';
+import type { CaptionFile } from '../contract/index.ts';
+import { quotable } from './vod-audio.ts';
+
+/** Apple's words for captions that tell of sounds and speakers too; hls.js knows them. */
+const SDH =
+  'CHARACTERISTICS="public.accessibility.transcribes-spoken-dialog,public.accessibility.describes-music-and-sound"';
+
+/** The `EXT-X-MEDIA` of captions (RFC 8216 4.3.4.1): one of a kind is chosen by the viewer's settings. */
+export function renderCaptionGroup(captions: readonly CaptionFile[], uriSuffix: string): string[] {
+  const names = new Set<string>();
+  const kinds = new Set<string>();
+  const chosen = captions.findIndex(({ isDefault }) => isDefault);
+  return captions.map(({ file, language, label }, index) => {
+    const purpose = captionPurpose(language);
+    const plain = plainLanguage(language);
+    const kind = `${plain} ${purpose}`;
+    const isDefault = index === chosen;
+    const isFirst = !kinds.has(kind) || isDefault;
+    kinds.add(kind);
+    const attributes = [
+      ...['TYPE=SUBTITLES', 'GROUP-ID="captions"', `NAME="${uniqueLabel(quotable(label), names)}"`],
+      ...(plain === 'und' ? [] : [`LANGUAGE="${plain}"`]),
+      ...[`DEFAULT=${yes(isDefault)}`, `AUTOSELECT=${yes(isFirst)}`, `FORCED=${yes(purpose === 'FORCED')}`],
+      ...(purpose === 'SDH' ? [SDH] : []),
+      `URI="captions/${file}.m3u8${uriSuffix}"`,
+    ];
+    return `#EXT-X-MEDIA:${attributes.join(',')}`;
+  });
+}
+
+function yes(value: boolean): 'YES' | 'NO' {
+  return value ? 'YES' : 'NO';
+}

@@ -1,0 +1,105 @@
+import type { ChapterMark, ProcessingNote, SourceCaptions, SourceInfo } from '../contract/index.ts';
+import { isTextCaption, PICTURE_CAPTIONS } from '../ffmpeg/codecs.ts';
+import { languageOf, titleOf } from './audio.ts';
+import type { ProbedStream, ProbeReport } from './ffprobe.ts';
+
+/** docs/api/videos.md: more are not kept. */
+const MAX_CHAPTERS = 200;
+const MAX_TITLE = 200;
+
+interface Kept {
+  report: ProbeReport;
+  video: ProbedStream;
+  audio: readonly ProbedStream[];
+  /** Cover art and the like: nobody misses it. */
+  isStill(stream: ProbedStream): boolean;
+  /** What counts as 0, on the clock of the file. */
+  zeroSec: number;
+  durationSec: number;
+}
+
+/** What comes with the pictures and the sound, and what of the file is left out. */
+export function describeTracks(kept: Kept): Pick<SourceInfo, 'captions' | 'chapters' | 'notes'> {
+  const { streams } = kept.report;
+  const chapters = chaptersOf(kept);
+  const tooMany: ProcessingNote = {
+    code: 'CHAPTERS_LEFT_OUT',
+    message: `The file has ${chapters.length} chapters: the first ${MAX_CHAPTERS} were kept.`,
+  };
+  return {
+    captions: streams.filter(isText).map(describeCaptions),
+    chapters: chapters.slice(0, MAX_CHAPTERS),
+    notes: [
+      ...streams.flatMap((stream) => noteOf(stream, kept)),
+      ...(chapters.length > MAX_CHAPTERS ? [tooMany] : []),
+    ],
+  };
+}
+
+function isText({ codec_type, codec_name = '' }: ProbedStream): boolean {
+  return codec_type === 'subtitle' && isTextCaption(codec_name);
+}
+
+/** Many files tell by the title alone what captions are for. */
+const SDH = /\b(?:sdh|cc|hearing[ -]impaired)\b/i;
+const FORCED = /\bforced\b/i;
+
+function describeCaptions(stream: ProbedStream): SourceCaptions {
+  const { index, disposition } = stream;
+  const title = titleOf(stream);
+  return {
+    streamIndex: index,
+    language: languageOf(stream),
+    title,
+    isDefault: disposition?.default === 1,
+    isForced: disposition?.forced === 1 || FORCED.test(title ?? ''),
+    isSdh: disposition?.hearing_impaired === 1 || disposition?.captions === 1 || SDH.test(title ?? ''),
+  };
+}
+
+function chaptersOf({ report, zeroSec, durationSec }: Kept): ChapterMark[] {
+  const byStart = new Map<number, ChapterMark>();
+  for (const [index, { start_time: start, tags }] of (report.chapters ?? []).entries()) {
+    const startSec = Math.max(0, Math.round((Number(start) - zeroSec) * 1000) / 1000);
+    const title = (tags?.title ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_TITLE);
+    if (startSec >= durationSec || Number.isNaN(startSec) || byStart.has(startSec)) continue;
+    byStart.set(startSec, { startSec, title: title || `Chapter ${index + 1}` });
+  }
+  return [...byStart.values()].toSorted((a, b) => a.startSec - b.startSec);
+}
+
+function noteOf(stream: ProbedStream, { video, audio, isStill }: Kept): ProcessingNote[] {
+  const { codec_type: type, codec_name: codec = 'an unknown format' } = stream;
+  const what = nameOf(stream);
+  if (type === 'subtitle' && !isText(stream)) {
+    const pictures = PICTURE_CAPTIONS[codec];
+    return [pictures === undefined ? notRead(what, codec) : inPictures(what, pictures)];
+  }
+  if (type === 'audio' && !audio.includes(stream)) {
+    const message = `${what} was left out: its sound (${codec}) cannot be decoded.`;
+    return [{ code: 'AUDIO_LEFT_OUT', message }];
+  }
+  if (type === 'video' && stream !== video && !isStill(stream)) {
+    const message = `${what} was left out: a video has one picture, and the file has another one before it.`;
+    return [{ code: 'VIDEO_LEFT_OUT', message }];
+  }
+  return [];
+}
+
+function inPictures(what: string, format: string): ProcessingNote {
+  const message = `${what} was left out: its subtitles are pictures (${format}) and not text. Add them as WebVTT or SubRip.`;
+  return { code: 'CAPTIONS_LEFT_OUT', message };
+}
+
+function notRead(what: string, codec: string): ProcessingNote {
+  const message = `${what} was left out: subtitles in ${codec} are not read. Add them as WebVTT or SubRip.`;
+  return { code: 'CAPTIONS_LEFT_OUT', message };
+}
+
+/** `Track 3 (German)`, as those who made the file find it. */
+function nameOf(stream: ProbedStream): string {
+  const language = languageOf(stream);
+  const name =
+    titleOf(stream) ?? (language && new Intl.DisplayNames(['en'], { type: 'language' }).of(language));
+  return `Track ${stream.index + 1}${name ? ` (${name})` : ''}`;
+}
