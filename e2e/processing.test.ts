@@ -68,7 +68,7 @@ async function programs(words = ''): Promise<number[]> {
 async function frameCounts(playbackUrl: string): Promise<Record<string, number>> {
   const master = await (await fetch(playbackUrl)).text();
   const found: Record<string, number> = {};
-  for (const line of master.split('\n').filter((one) => one !== '' && !one.startsWith('#'))) {
+  for (const [, line = ''] of master.matchAll(/^#EXT-X-STREAM-INF:.*RESOLUTION.*\n(.*)$/gm)) {
     const url = new URL(line, playbackUrl).href;
     const { stdout } = await run('ffprobe', [
       ...['-v', 'error', '-select_streams', 'v', '-count_packets'],
