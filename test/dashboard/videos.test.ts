@@ -100,6 +100,13 @@ test('an upload goes on after a reload, is described, published, and watched', a
     await page.getByText('It can be watched by the link below.').waitFor(SLOW);
     await assertGoodLooks(page, 'the page of a video');
 
+    const clips = page.getByRole('region', { name: 'Clip' });
+    await clips.getByLabel('From second').fill('1.5');
+    await clips.getByLabel('To second').fill('3');
+    await clips.getByLabel('Name of the clip').fill('The overture');
+    await clips.getByRole('button', { name: 'Make clip' }).click();
+    await clips.getByRole('link', { name: 'Open it' }).waitFor(SLOW);
+
     const viewer = await media.watch(
       await page.getByRole('textbox', { name: 'Link to share' }).inputValue().then(pathOf),
     );

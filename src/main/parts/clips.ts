@@ -49,11 +49,12 @@ function clippedStreams(core: Core): ClippedStreams {
   const shown = createStreamSnapshots(core);
   return {
     async broadcastOf(workspaceId, streamId) {
-      await streams.get(workspaceId, streamId);
+      const row = await streams.get(workspaceId, streamId);
       const stream = await shown.find(streamId);
       if (stream === undefined) return null;
       const { isLive, liveSince, ended, currentSessionId: sessionId } = stream;
-      const since = isLive ? liveSince : (ended?.since ?? null);
+      // As `startedAt` tells partners: of a broadcast that waited for its signal, since that has come.
+      const since = isLive ? (row.started_at ?? liveSince) : (ended?.since ?? null);
       if (since === null) return null;
       const untilMs = isLive ? null : (ended?.until.getTime() ?? null);
       return { ...stream, sessionId, sinceMs: since.getTime(), untilMs };

@@ -3,6 +3,8 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
+import { Changes } from '../../components/change-button.tsx';
+import { ClipOfStream } from '../../components/clip-panel.tsx';
 import { IdLine } from '../../components/id-line.tsx';
 import { TextLink } from '../../components/links.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -63,6 +65,11 @@ function Studio({ stream }: { stream: Shape<'Stream'> }) {
         <Stack>
           <PreviewPanel stream={stream} />
           <BroadcastControl stream={stream} />
+          {stream.isLive && stream.startedAt !== null && (
+            <Changes>
+              <ClipOfStream stream={stream} />
+            </Changes>
+          )}
           <SignalPanel stream={stream} />
         </Stack>
         <Stack>

@@ -5,6 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { ownPath } from '../../components/addresses.ts';
+import { Changes } from '../../components/change-button.tsx';
+import { ClipOfVideo } from '../../components/clip-panel.tsx';
 import { IdLine } from '../../components/id-line.tsx';
 import { TextLink } from '../../components/links.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -65,6 +67,11 @@ function VideoView({ video }: { video: Shape<'Video'> }) {
         <Stack>
           <PlayerPanel video={video} />
           <ProcessingPanel video={video} />
+          {video.status === 'READY' && (
+            <Changes>
+              <ClipOfVideo video={video} />
+            </Changes>
+          )}
         </Stack>
         <Stack>
           <PublishPanel video={video} />
