@@ -153,6 +153,20 @@ test('one row is read whole when it is not known or has changed, and only asked 
   assert.deepEqual(asked.splice(0), ['heads a b c', 'rows a', 'heads b c', 'rows a']);
 });
 
+test('rows that are not asked for give way to those that are, when all are too many', async () => {
+  const loaded: string[] = [];
+  const text = 'x'.repeat(1_500_000);
+  const reader = createVersionedReader({
+    heads: async (ids) => ids.map((id) => ({ id, version: '1' })),
+    async load(ids) {
+      loaded.push(...ids);
+      return ids.map((id) => ({ id, version: '1', text }));
+    },
+  });
+  for (const id of ['a', 'b', 'a', 'c', 'd', 'a', 'b']) await reader.row(id);
+  assert.deepEqual(loaded, ['a', 'b', 'c', 'd', 'b']);
+});
+
 test('equal reads of one turn are one, and none is given what was read before it was asked for', async () => {
   const begun: number[] = [];
   let during: Promise<object> | null = null;

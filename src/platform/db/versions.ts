@@ -82,8 +82,8 @@ export function createVersionedReader<R extends Head>(statements: Statements<R>)
 }
 
 function createHeldRows<R extends Head>() {
-  /** In the order of their last use. */
-  const held = new Map<string, { row: R; size: number }>();
+  /** In the order in which they came, or were spared. */
+  const held = new Map<string, { row: R; size: number; isUsed: boolean }>();
   let characters = 0;
 
   const forget = (id: string) => {
@@ -96,18 +96,20 @@ function createHeldRows<R extends Head>() {
     find({ id, version }: Head): R | undefined {
       const known = held.get(id);
       if (known?.row.version !== version) return undefined;
-      held.delete(id);
-      held.set(id, known);
+      known.isUsed = true;
       return known.row;
     },
     keep(row: R) {
       forget(row.id);
       const size = JSON.stringify(row).length;
-      held.set(row.id, { row, size });
+      held.set(row.id, { row, size, isUsed: false });
       characters += size;
-      for (const id of held.keys()) {
+      for (const [id, one] of held) {
         if (characters <= HELD_CHARACTERS) return;
-        forget(id);
+        held.delete(id);
+        // Spared once for each time that it was used: to move it with each use costs more than to find it.
+        if (one.isUsed) held.set(id, { ...one, isUsed: false });
+        else characters -= one.size;
       }
     },
   };
