@@ -17,6 +17,7 @@ import { ShareFields } from '../../components/share-fields.tsx';
 import { TakenDown } from '../../components/taken-down.tsx';
 import { DeleteVideo } from './delete-video.tsx';
 import { DetailsForm } from './details-form.tsx';
+import { DownloadPanel } from './download-panel.tsx';
 import { ProcessingPanel } from './processing-panel.tsx';
 import { PublishPanel } from './publish-panel.tsx';
 import { isMoving, StatusBadge } from './status-badge.tsx';
@@ -76,6 +77,7 @@ function VideoView({ video }: { video: Shape<'Video'> }) {
         <Stack>
           <PublishPanel video={video} />
           <ShareVideo video={video} />
+          <DownloadPanel video={video} />
         </Stack>
       </SimpleGrid>
       <DetailsForm video={video} />
