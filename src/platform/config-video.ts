@@ -1,5 +1,5 @@
 import { VIDEO_CODECS, type VideoCodec } from '../kernel/video-codecs.ts';
-import { type Key, text } from './config-kinds.ts';
+import { flag, type Key, text } from './config-kinds.ts';
 
 const codecs: Key<VideoCodec[]> = {
   description:
@@ -21,17 +21,24 @@ const transcribe = text(
   '',
 );
 
+const perTitle = flag(
+  'Look at some seconds of each video before it is encoded: easy pictures get fewer renditions and fewer keyframes, and take fewer bytes.',
+  true,
+);
+
 /** The variables of what is made of videos, for the table of all. */
-export const VIDEO_KEYS = { VIDEO_CODECS: codecs, TRANSCRIBE_COMMAND: transcribe } satisfies Record<
-  string,
-  Key<unknown>
->;
+export const VIDEO_KEYS = {
+  VIDEO_CODECS: codecs,
+  VIDEO_PER_TITLE: perTitle,
+  TRANSCRIBE_COMMAND: transcribe,
+} satisfies Record<string, Key<unknown>>;
 
 type Read = <T>(name: string, key: Key<T>) => T | undefined;
 
 export function readVideo(read: Read) {
   return {
     VIDEO_CODECS: read('VIDEO_CODECS', codecs) ?? ['H264' as const],
+    VIDEO_PER_TITLE: read('VIDEO_PER_TITLE', perTitle) ?? true,
     TRANSCRIBE_COMMAND: read('TRANSCRIBE_COMMAND', transcribe) ?? '',
   };
 }

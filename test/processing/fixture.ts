@@ -32,6 +32,7 @@ import { insertAccount } from '../harness/factories.ts';
 import { eventWatcher } from '../harness/seen.ts';
 import { until } from '../harness/wait.ts';
 import { openQueue } from '../jobs/fixture.ts';
+import { fakeSource } from './fake-source.ts';
 
 type Method = keyof Transcoder;
 type Behaviour = (signal: AbortSignal) => Promise<void>;
@@ -45,6 +46,8 @@ export interface FakeTranscoder extends Transcoder {
   further: VideoCodec[];
   /** What `plan` says of the sound: one in stereo. */
   audio: AudioPlan[];
+  /** What a look at the pictures leaves out; null for nothing. */
+  droppedHeight: number | null;
   /** The heights that `plan` was asked for. */
   tops: number[];
   /** Instead of nothing, before the function writes its files. */
@@ -52,34 +55,6 @@ export interface FakeTranscoder extends Transcoder {
 }
 
 const HEIGHTS = [1080, 720, 360];
-
-function fakeSource(): SourceInfo {
-  return {
-    durationSec: 10,
-    zeroSec: 0,
-    sizeBytes: 1000,
-    bitrate: 800,
-    video: {
-      streamIndex: 0,
-      codec: 'h264',
-      codecs: 'avc1.640028',
-      profile: 'High',
-      pixelFormat: 'yuv420p',
-      width: 1920,
-      height: 1080,
-      rotation: 0,
-      frameRate: 30,
-      isVariableFrameRate: false,
-      range: 'SDR',
-      isInterlaced: false,
-      bitrate: 800,
-    },
-    audio: [],
-    ...{ captions: [], chapters: [], notes: [] },
-    canSplit: true,
-    copyRefusal: 'the keyframes are too far apart',
-  };
-}
 
 async function rendition(outDir: string, plan: RungPlan | AudioPlan): Promise<RenditionFiles> {
   const { name } = plan;
@@ -139,6 +114,7 @@ function fakeTranscoder(): FakeTranscoder {
     audio: [audioPlan({})],
     calls,
     further: [],
+    droppedHeight: null,
     tops,
     before: {},
     async probe(_input, signal) {
@@ -161,6 +137,15 @@ function fakeTranscoder(): FakeTranscoder {
         rungs.map((rung) => ({ ...rung, codec, name: `${rung.name}-${codec.toLowerCase()}`, isCopy: false })),
       );
       return { rungs, further, audio: fake.audio };
+    },
+    async refine(run) {
+      const { ladder } = run;
+      await call('refine', run.signal, ladder.rungs);
+      return {
+        ...ladder,
+        keyframeSec: 6,
+        rungs: ladder.rungs.filter(({ height }) => height !== fake.droppedHeight),
+      };
     },
     async copyTop(run) {
       await call('copyTop', run.signal, [run.rung]);
@@ -270,6 +255,7 @@ export async function openProcessing(options: Options = {}) {
     },
     scratchDir,
     chunkMinSec: options.chunkMinSec ?? 600,
+    isPerTitle: true,
     furtherCodecs: async () => transcoder.further,
     checkTools: async () => {},
     onPlayable: [async (_tx, _append, video) => void playable.push(video.id)],

@@ -32,6 +32,7 @@ export function processingPart(needs: Needs): Built<{ processing: VideoProcessor
     }),
     links: needs.bareVideoLinks,
     chunkMinSec: config.VIDEO_CHUNK_MIN_SEC,
+    isPerTitle: config.VIDEO_PER_TITLE,
     async furtherCodecs() {
       const { videoCodecs } = await checkTools(TOOLS_FRESH_MS);
       return config.VIDEO_CODECS.filter((codec) => codec !== 'H264' && videoCodecs.includes(codec));

@@ -140,6 +140,8 @@ export interface LadderPlan {
   rungs: RungPlan[];
   /** The same in other codecs, made afterwards. */
   further: RungPlan[];
+  /** Seconds between keyframes that are ours, by what the pictures need; 2 where nobody has looked. */
+  keyframeSec?: number;
   audio: AudioPlan[];
 }
 
@@ -201,8 +203,21 @@ export interface Transcoder {
    * bits; the other codecs keep 10 bits and HDR.
    */
   encode(
-    run: TranscodeRun & { rungs: RungPlan[]; audio: AudioPlan[]; alignToSource: boolean },
+    run: TranscodeRun & {
+      rungs: RungPlan[];
+      audio: AudioPlan[];
+      alignToSource: boolean;
+      /** 2 when absent. */
+      keyframeSec?: number | undefined;
+    },
   ): Promise<RenditionFiles[]>;
+  /**
+   * Looks at a few seconds of the pictures: fewer rungs where the lower ones are for nobody, and keyframes further apart
+   * where that saves much.
+   *
+   * @param run `keep`: names of rungs that are made already.
+   */
+  refine(run: TranscodeRun & { ladder: LadderPlan; keep: readonly string[] }): Promise<LadderPlan>;
   /**
    * The same, at least one rung, with the images of `images` made on the way of the pictures that are decoded anyway:
    * their names in `<outDir>/img`, or null when that failed.

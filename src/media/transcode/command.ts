@@ -75,6 +75,8 @@ export interface EncodeInput extends Omit<FilterInput, 'rungs' | 'pace'> {
   rungs: readonly RungPlan[];
   /** Keyframes where the source has them; otherwise at a beat of their own, equal in all rungs. */
   alignToSource: boolean;
+  /** More than 2: one keyframe for each segment. */
+  keyframeSec?: number | undefined;
   threads: number;
   sourceTimeBase: FfmpegAbilities['sourceTimeBase'];
   /** Made on the way. */
@@ -85,7 +87,7 @@ export interface EncodeInput extends Omit<FilterInput, 'rungs' | 'pace'> {
 export function encodedRungs(input: EncodeInput): string[] {
   const { rungs, alignToSource, threads } = input;
   if (rungs.length === 0) return [];
-  const group = groupOfPictures(input.source.video.frameRate);
+  const group = groupOfPictures(input.source.video.frameRate, input.keyframeSec);
   const segmentSec = alignToSource ? SEGMENT_SEC - CUT_TOLERANCE_SEC : group.segmentSec;
   return [
     ...graph(input, alignToSource ? 'source' : 'constant'),
@@ -135,7 +137,7 @@ interface GroupOfPictures {
  * About two seconds, and a whole number of frames at every rate that a rung may have: the cuts are equal to the
  * last one, also where the rungs are made by different runs.
  */
-function groupOfPictures(sourceRate: number): GroupOfPictures {
+function groupOfPictures(sourceRate: number, keyframeSec = GOP_SEC): GroupOfPictures {
   const ceilings = [MAX_UPLOAD_FPS, REDUCED_RATES.medium, REDUCED_RATES.small];
   const divisors = ceilings.map((ceiling) => rateDivisor(sourceRate, ceiling));
   const step = divisors.reduce(leastCommonMultiple, 1);
@@ -144,7 +146,10 @@ function groupOfPictures(sourceRate: number): GroupOfPictures {
   return {
     // A little less, or rounding would skip a keyframe that is exactly due.
     segmentSec: segmentSec - 0.000002,
-    framesOf: (rung) => Math.max(1, Math.round(sourceFrames / Math.round(sourceRate / rung.frameRate))),
+    framesOf(rung) {
+      const frames = Math.max(1, Math.round(sourceFrames / Math.round(sourceRate / rung.frameRate)));
+      return keyframeSec > GOP_SEC ? frames * GOPS_PER_SEGMENT : frames;
+    },
   };
 }
 

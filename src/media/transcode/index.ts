@@ -19,6 +19,7 @@ import { encodeChunk, split, stitch } from './chunks.ts';
 import { audioRenditions, copiedRung, encodedRungs, sourceInput } from './command.ts';
 import { makeImages } from './images.ts';
 import { encodeLimits } from './limits.ts';
+import { refine } from './per-title.ts';
 import { planLadder } from './plan.ts';
 import { probeFile } from './probe.ts';
 import { readRendition } from './rendition.ts';
@@ -50,6 +51,7 @@ export function createTranscoder(options: TranscoderOptions): Transcoder {
     encode: async (run) => encode(tools, await abilities(), run),
     encodeWithImages: async (run) => encodeWithImages(tools, await abilities(), run),
     captions: (run) => extractCaptions(tools, run),
+    refine: (run) => refine(tools, run),
     split: (run) => split(tools, run),
     encodeChunk: async (run) => encodeChunk(tools, await abilities(), run),
     stitch: (run) => stitch(tools, run),
@@ -73,7 +75,7 @@ async function encode(
   run: Parameters<Transcoder['encode']>[0],
   images: SideImages | null = null,
 ): Promise<RenditionFiles[]> {
-  const { rungs, audio, source } = run;
+  const { rungs, audio, source, keyframeSec } = run;
   const { threads } = tools;
   // SVT-AV1 takes no keyframe from outside (docs/decisions/transcoding.md#hevc-and-av1).
   const alignToSource = run.alignToSource && rungs.every(({ codec }) => codec !== 'AV1');
@@ -81,7 +83,7 @@ async function encode(
     rungs,
     audio,
     outputs: [
-      ...encodedRungs({ source, rungs, alignToSource, threads, images, ...abilities }),
+      ...encodedRungs({ source, rungs, alignToSource, keyframeSec, threads, images, ...abilities }),
       ...audioRenditions(audio),
     ],
     limits: { ...encodeLimits(source, rungs), isIdle: rungs.some(({ codec }) => codec !== 'H264') },

@@ -35,6 +35,8 @@ export interface ProcessingDeps {
    * (docs/decisions/transcoding.md#long-sources-in-chunks).
    */
   chunkMinSec: number;
+  /** Look at what the pictures of a video need before the bulk of its encoding. */
+  isPerTitle: boolean;
   /** Codecs beside H.264 that are wanted and that this machine can make. */
   furtherCodecs(): Promise<readonly VideoCodec[]>;
   /** Throws while this machine has no usable ffmpeg: the jobs wait. */

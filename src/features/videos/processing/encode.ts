@@ -6,6 +6,7 @@ import { makeDir, withScratch } from './files.ts';
 import { begin } from './flow.ts';
 import { storeSideImages } from './images.ts';
 import { missing, publishRenditions, useOriginal } from './output.ts';
+import { refineLadder } from './per-title.ts';
 import { createProgressWriter } from './progress.ts';
 import * as repository from './repository.ts';
 import type { EncodeRun, EncodeStep } from './step.ts';
@@ -37,9 +38,11 @@ export async function encode(deps: ProcessingContext, run: EncodeRun): Promise<v
  */
 async function encodeRungs(deps: ProcessingContext, step: EncodeStep): Promise<void> {
   const { run, video, processing, dir } = step;
-  const { source, ladder, align_to_source: alignToSource } = processing;
+  const { source, align_to_source: alignToSource } = processing;
   const { signal } = run;
-  const open = await missing(deps, video, ladder);
+  const refined = await refineLadder(deps, step);
+  const { keyframeSec } = refined;
+  const open = await missing(deps, video, refined);
   const isAudio = run.payload.task === 'AUDIO';
   const rungs = isAudio ? [] : run.payload.task === 'FIRST' ? open.rungs.slice(-1) : open.rungs;
   const audio = isAudio ? open.otherAudio : rungs.length === 0 ? [] : open.audio;
@@ -54,7 +57,7 @@ async function encodeRungs(deps: ProcessingContext, step: EncodeStep): Promise<v
   const outDir = await makeDir(dir, 'out');
   const { renditions, images } = await useOriginal(deps, video, signal, async (input) => {
     const onProgress = progress.report;
-    const ladder = { input, source, outDir, signal, onProgress, rungs, audio, alignToSource };
+    const ladder = { input, source, outDir, signal, onProgress, rungs, audio, alignToSource, keyframeSec };
     return (
       isPlain ? deps.transcoder.encode(ladder).then(withoutImages) : deps.transcoder.encodeWithImages(ladder)
     ).finally(progress.end);

@@ -12,6 +12,8 @@ beforeEach(() => {
   rig.transcoder.calls.length = 0;
   rig.transcoder.before = {};
   rig.transcoder.further = ['HEVC', 'AV1'];
+  rig.transcoder.droppedHeight = null;
+  rig.transcoder.source.durationSec = 10;
   rig.transcoder.source.copyRefusal = 'the keyframes are too far apart';
 });
 afterEach(() => rig.stop());
@@ -39,7 +41,7 @@ test('READY waits for H.264 alone; each codec is shown when it is whole, and sai
   assert.equal((await rig.find(id)).progress_percent, 100);
   await rig.hurry();
   held.open();
-  await until(() => isSettled(id), { message: 'both codecs' });
+  await until(() => isSettled(id), { message: 'both codecs', timeoutMs: 15_000 });
   assert.deepEqual((await shown(id)).sort(), [...H264, ...HEVC, ...AV1].sort());
   const encodes = rig.transcoder.calls.filter((call) => call.startsWith('encode'));
   assert.deepEqual(encodes, [
@@ -76,7 +78,7 @@ test('what a run has made the next one does not make again', async () => {
       await rig.hurry();
       return isSettled(id);
     },
-    { message: 'the second try' },
+    { message: 'the second try', timeoutMs: 15_000, intervalMs: 100 },
   );
   const count = (call: string) => rig.transcoder.calls.filter((one) => one === call).length;
   assert.deepEqual([count('encode 1080p-hevc'), count('encode 360p-hevc')], [1, 2]);
@@ -94,7 +96,7 @@ test('a codec that cannot be made is left out, and the video stays READY', async
       await rig.hurry();
       return isSettled(id);
     },
-    { message: 'the end of it' },
+    { message: 'the end of it', timeoutMs: 15_000, intervalMs: 100 },
   );
   assert.deepEqual((await shown(id)).sort(), [...H264, ...HEVC].sort());
   assert.equal((await rig.find(id)).status, 'READY');
@@ -121,4 +123,29 @@ test('a deleted video is not encoded any further, and a plan without other codec
     ['encode 720p 360p'],
   );
   assert.ok(!(await rig.openJobs()).includes('video.further'));
+});
+
+test('a look at the pictures of a longer video leaves renditions out, once', async () => {
+  rig.transcoder.further = [];
+  rig.transcoder.source.durationSec = 60;
+  rig.transcoder.droppedHeight = 720;
+  let failures = 1;
+  rig.transcoder.before.encode = async () => {
+    if (failures-- > 0) throw new Error('killed');
+  };
+  rig.start();
+  const id = await rig.addVideo();
+  const isReady = async () => {
+    await rig.hurry();
+    return (await rig.find(id)).status === 'READY';
+  };
+  await until(isReady, { timeoutMs: 15_000, intervalMs: 100 });
+  assert.deepEqual((await shown(id)).sort(), ['1080p', '360p', 'audio']);
+  assert.equal((await rig.renditions(id)).length, 3);
+  assert.equal(rig.transcoder.calls.filter((call) => call.startsWith('refine')).length, 1);
+  rig.transcoder.before.refine = () => Promise.reject(new Error('no such filter'));
+  rig.transcoder.calls.length = 0;
+  const blind = await rig.addVideo();
+  assert.equal((await rig.ended(blind)).status, 'READY');
+  assert.equal((await rig.renditions(blind)).length, 4, 'without a look it is made as planned');
 });

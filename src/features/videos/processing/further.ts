@@ -5,6 +5,7 @@ import { playableRungs, updateVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { makeDir, storeRenditions, withScratch } from './files.ts';
 import { commitRun, enqueueCleanUp, type Run } from './flow.ts';
+import { dropFurther, keepFurther, showFurther } from './further.repository.ts';
 import { useOriginal } from './output.ts';
 import * as repository from './repository.ts';
 
@@ -47,6 +48,7 @@ async function encodeOne(deps: ProcessingContext, run: Run, one: One): Promise<b
     deps.transcoder.encode({
       ...{ input, source, outDir, signal, rungs: [rung], audio: [] },
       alignToSource: isAligned,
+      keyframeSec: processing.ladder.keyframeSec,
     }),
   );
   if (made === undefined) throw new Error(`nothing was made of ${rung.name}`);
@@ -56,11 +58,11 @@ async function encodeOne(deps: ProcessingContext, run: Run, one: One): Promise<b
     deps,
     run,
     async (tx, append, row) => {
-      await repository.keepFurther(tx, row.id, row.revision, { folder, made });
+      await keepFurther(tx, row.id, row.revision, { folder, made });
       const all = await repository.renditionsOf(tx, row.id, row.revision);
       if (all.some(({ codec, folder }) => codec === rung.codec && folder === null)) return;
       const before = await playableRungs(tx, row.id, row.revision);
-      await repository.showFurther(tx, row.id, row.revision, rung.codec);
+      await showFurther(tx, row.id, row.revision, rung.codec);
       const after = await updateVideo(tx, row.id, { updated_at: deps.clock.now() });
       await emitRenditions(tx, append, after, {
         from: before.map(({ name }) => name),
@@ -78,7 +80,7 @@ export async function giveUpFurther(deps: ProcessingDeps, run: Run): Promise<voi
     deps,
     run,
     async (tx, _append, row) => {
-      await repository.dropFurther(tx, row.id, row.revision);
+      await dropFurther(tx, row.id, row.revision);
       await enqueueCleanUp(deps, tx, row);
     },
     'READY',

@@ -1,5 +1,4 @@
 import { type Selectable, sql } from 'kysely';
-import type { VideoCodec } from '../../../kernel/video-codecs.ts';
 import type { LadderPlan, RenditionFiles, SourceChunk, SourceInfo } from '../../../media/contract/index.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import type {
@@ -144,7 +143,8 @@ interface Finished {
   status: 'READY' | 'PROCESSING';
 }
 
-async function finishOne(
+/** The figures and the files of one rendition. */
+export async function finishOne(
   tx: Tx,
   videoId: string,
   revision: number,
@@ -286,43 +286,6 @@ export async function claimFolder(db: Db, videoId: string, revision: number): Pr
   const number = rows[0]?.number;
   // Another run of this video took the number at the same moment.
   return number === undefined ? claimFolder(db, videoId, revision) : `r${revision}a${number}`;
-}
-
-/** Adds up nothing: the progress of a video that is READY is 100. */
-export async function keepFurther(
-  tx: Tx,
-  videoId: string,
-  revision: number,
-  { folder, made }: { folder: string; made: RenditionFiles },
-): Promise<void> {
-  await finishOne(tx, videoId, revision, { folder, made, status: 'PROCESSING' });
-}
-
-/** All renditions of a codec can be played. */
-export async function showFurther(
-  tx: Tx,
-  videoId: string,
-  revision: number,
-  codec: VideoCodec,
-): Promise<void> {
-  await tx
-    .updateTable('video_rendition')
-    .set({ status: 'READY' })
-    .where('video_id', '=', videoId)
-    .where('revision', '=', revision)
-    .where('codec', '=', codec)
-    .execute();
-}
-
-/** Those that are not shown will not be made. */
-export async function dropFurther(tx: Tx, videoId: string, revision: number): Promise<void> {
-  await tx
-    .deleteFrom('video_rendition')
-    .where('video_id', '=', videoId)
-    .where('revision', '=', revision)
-    .where('codec', '<>', 'H264')
-    .where('status', '<>', 'READY')
-    .execute();
 }
 
 /** Folders of a processed video that nothing points to; none while something is being made of it. */

@@ -51,6 +51,14 @@ export function isLong(ladder: LadderPlan, durationSec: number): boolean {
   return ladder.rungs.length > 1 && (rate * durationSec) / PIXELS_PER_SEC > LONG_SEC;
 }
 
+/** A look costs some seconds of the processor: the whole of a short video does not take many more. */
+const LOOK_MIN_SEC = 60;
+
+/** Is it time to find out what the pictures need, and has nobody done so? */
+export function isWorthALook(task: EncodeTask, ladder: LadderPlan, durationSec: number): boolean {
+  return task === 'REST' && ladder.keyframeSec === undefined && durationSec >= LOOK_MIN_SEC;
+}
+
 /** Where a processing stands, as far as the choice of what comes next needs it. */
 export interface Standing {
   mode: 'WHOLE' | 'SPLIT' | 'CHUNKS';

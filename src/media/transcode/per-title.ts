@@ -1,0 +1,150 @@
+import type { LadderPlan, RungPlan, SourceInfo, Transcoder } from '../contract/index.ts';
+import { inputGuard } from '../ffmpeg/guard.ts';
+import { openOutput } from '../ffmpeg/output.ts';
+import { encoderArgs } from './encoders.ts';
+import { rateText } from './frame-rate.ts';
+import { encodeLimits } from './limits.ts';
+import { runTool, type Tools } from './run.ts';
+
+/** Where the source is looked at, as shares of its length, and for how long each time. */
+const PLACES = [0.15, 0.5, 0.85];
+const WINDOW_SEC = 6;
+/** Lines of what is tried: bytes grow with size by a law that the second one tells. */
+const TRIED_LINES = 480;
+const LEAST_LINES = 240;
+const MOST_RATE = 30;
+/** Keyframes that are so far apart are worth it where they save so much; seeking is quicker without. */
+const FAR_SEC = 6;
+const NEAR_SEC = 2;
+const WORTH_SHARE = 0.9;
+/** What the lowest rung of an ordinary ladder may take: who can watch that can watch this. */
+const FLOOR_BITRATE = 400_000;
+/** Of an average, for moments that were not looked at. */
+const PEAK_SHARE = 1.5;
+
+/** What a few seconds of a source, spread over it, took in bytes. */
+export interface Sample {
+  /** Of the size that was tried. */
+  pixels: number;
+  frameRate: number;
+  sec: number;
+  /** With keyframes far apart, and near. */
+  far: number;
+  near: number;
+  /** Far apart, at half the lines. */
+  small: number;
+}
+
+/**
+ * Encodes a few seconds spread over the source, small, and makes of a ladder what its pictures need
+ * (docs/decisions/transcoding.md#by-title).
+ *
+ * @returns the ladder with `keyframeSec`; as it was where the pictures are too small for a judgement.
+ */
+export async function refine(tools: Tools, run: Parameters<Transcoder['refine']>[0]): Promise<LadderPlan> {
+  const { ladder, source, outDir, keep } = run;
+  const [top] = ladder.rungs;
+  const lines = Math.min(TRIED_LINES, source.video.height, source.video.width);
+  if (top === undefined || lines < LEAST_LINES) return { ...ladder, keyframeSec: NEAR_SEC };
+  const sizes = [scaled(source, lines), scaled(source, lines / 2)] as const;
+  const frameRate = Math.min(MOST_RATE, source.video.frameRate);
+  await runTool(tools, {
+    program: 'ffmpeg',
+    cwd: outDir,
+    args: sampleArgs(tools, run, { top, sizes, frameRate }),
+    limits: encodeLimits({ ...source, durationSec: PLACES.length * WINDOW_SEC }, ladder.rungs.slice(0, 1)),
+    signal: run.signal,
+    onProgress: () => {},
+  });
+  const [far = 0, near = 0, small = 0] = await Promise.all(OUTPUTS.map(({ file }) => bytesOf(outDir, file)));
+  const [{ width, height }] = sizes;
+  const sample = { pixels: width * height, frameRate, sec: PLACES.length * WINDOW_SEC, far, near, small };
+  return byTitle(ladder, sample, keep);
+}
+
+const OUTPUTS = [
+  { file: 'far.h264', size: 0, keyframeSec: FAR_SEC },
+  { file: 'near.h264', size: 0, keyframeSec: NEAR_SEC },
+  { file: 'small.h264', size: 1, keyframeSec: FAR_SEC },
+] as const;
+
+interface Tried {
+  top: RungPlan;
+  sizes: readonly [Size, Size];
+  frameRate: number;
+}
+
+interface Size {
+  width: number;
+  height: number;
+}
+
+function sampleArgs(
+  { threads }: Tools,
+  { input, source }: { input: string; source: SourceInfo },
+  tried: Tried,
+) {
+  const { top, sizes, frameRate } = tried;
+  const rate = rateText(frameRate);
+  const spans = PLACES.map((share) => Math.max(0, source.durationSec * share - WINDOW_SEC / 2).toFixed(3));
+  const pieces = spans.map(
+    (_, index) => `[${index}:${source.video.streamIndex}]fps=${rate},setpts=PTS-STARTPTS[p${index}]`,
+  );
+  const joined = `${spans.map((_, index) => `[p${index}]`).join('')}concat=n=${spans.length},split=3[a][b][c]`;
+  const outputs = OUTPUTS.map(({ size }, index) => {
+    const { width, height } = sizes[size];
+    return `[${'abc'[index]}]scale=${width}:${height}:flags=bicubic,format=yuv420p,setsar=1[v${index}]`;
+  });
+  return [
+    ...['-nostdin', '-v', 'error', '-stats_period', '1'],
+    ...spans.flatMap((at) => [
+      ...['-threads', String(threads), '-ss', at, '-t', String(WINDOW_SEC), ...inputGuard(input)],
+    ]),
+    ...['-filter_complex', [...pieces, joined, ...outputs].join(';')],
+    ...OUTPUTS.flatMap(({ file, keyframeSec }, index) => [
+      ...['-map', `[v${index}]`, ...encoderArgs({ ...top, codec: 'H264' }, threads)],
+      ...['-g', String(Math.round(keyframeSec * frameRate)), '-f', 'h264', file],
+    ]),
+  ];
+}
+
+/** Pure. @param keep names of what is made already. */
+export function byTitle(ladder: LadderPlan, sample: Sample, keep: readonly string[]): LadderPlan {
+  const keyframeSec = sample.far <= sample.near * WORTH_SHARE ? FAR_SEC : NEAR_SEC;
+  const isEasy = (rung: RungPlan) => peakOf(rung, sample, keyframeSec) <= FLOOR_BITRATE;
+  // Everybody who can watch anything can watch this one: what is below it is for nobody. Two are left for slow decoders.
+  const lowest = Math.max(1, ladder.rungs.findIndex(isEasy));
+  const dropped = ladder.rungs
+    .filter(({ name }, index) => index > lowest && ladder.rungs.some(isEasy) && !keep.includes(name))
+    .map(({ name }) => name);
+  const isDropped = ({ name }: RungPlan) => dropped.some((one) => name === one || name.startsWith(`${one}-`));
+  return {
+    ...ladder,
+    keyframeSec,
+    rungs: ladder.rungs.filter((rung) => !isDropped(rung)),
+    further: ladder.further.filter((rung) => !isDropped(rung)),
+  };
+}
+
+/** Bits per second that a rung will hardly be above. */
+function peakOf(rung: RungPlan, sample: Sample, keyframeSec: number): number {
+  const bits = ((keyframeSec === FAR_SEC ? sample.far : sample.near) * 8) / sample.sec;
+  const law = Math.log(sample.far / Math.max(1, sample.small)) / Math.log(4);
+  const size = ((rung.width * rung.height) / sample.pixels) ** Math.min(1, Math.max(0.3, law));
+  return bits * size * Math.max(1, rung.frameRate / sample.frameRate) * PEAK_SHARE;
+}
+
+function scaled({ video }: SourceInfo, lines: number): Size {
+  const scale = lines / Math.min(video.width, video.height);
+  const even = (value: number) => Math.max(2, Math.round(value / 2) * 2);
+  return { width: even(video.width * scale), height: even(video.height * scale) };
+}
+
+async function bytesOf(outDir: string, name: string): Promise<number> {
+  const file = await openOutput(outDir, name);
+  try {
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
+}
