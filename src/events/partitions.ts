@@ -34,40 +34,49 @@ export async function maintainPartitions(
   kept: KeptDays,
 ): Promise<{ made: string[]; dropped: string[] }> {
   const today = Math.floor(clock.ms() / DAY_MS);
+  const made: string[] = [];
+  const dropped: string[] = [];
+  for (const { table, keptDays } of tablesOf(kept)) {
+    const existing = await partitionsOf(sql, table);
+    for (let day = today; day <= today + DAYS_AHEAD; day++) {
+      const name = `${table}_${dayName(day)}`;
+      if (!existing.includes(name) && (await alone(sql, (tx) => makePartition(tx, table, name, day)))) {
+        made.push(name);
+      }
+    }
+    const oldest = `${table}_${dayName(today - keptDays)}`;
+    for (const name of existing.filter((one) => /_\d{8}$/.test(one) && one < oldest)) {
+      if (await alone(sql, (tx) => dropPartition(tx, table, name))) dropped.push(name);
+    }
+    const limit = dateFromMs((today - keptDays) * DAY_MS);
+    const isCounted = table === 'fact' ? sql`and xid < ${nextUncounted(sql)}` : sql``;
+    await sql`delete from ${sql(`${table}_default`)} where created_at < ${limit} ${isCounted}`;
+  }
+  return { made, dropped };
+}
+
+/** One change in a transaction of its own: whoever writes waits for one partition, and not for all. */
+function alone<T>(sql: Sql, change: (tx: TransactionSql) => Promise<T>) {
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${LOCK})`;
     // Rather later than in the way: a partition change waits for every open transaction on its table.
     await tx`select set_config('lock_timeout', '2s', true)`;
-    const made: string[] = [];
-    const dropped: string[] = [];
-    for (const { table, keptDays } of tablesOf(kept)) {
-      const existing = await partitionsOf(tx, table);
-      for (let day = today; day <= today + DAYS_AHEAD; day++) {
-        const name = `${table}_${dayName(day)}`;
-        if (existing.includes(name)) continue;
-        await makePartition(tx, table, name, day);
-        made.push(name);
-      }
-      const oldest = `${table}_${dayName(today - keptDays)}`;
-      const isCounted = table === 'fact' ? tx`and xid < ${nextUncounted(tx)}` : tx``;
-      for (const name of existing.filter((one) => /_\d{8}$/.test(one) && one < oldest)) {
-        if (table === 'fact' && (await hasUncounted(tx, name))) continue;
-        await tx`drop table ${tx(name)}`;
-        dropped.push(name);
-      }
-      const limit = dateFromMs((today - keptDays) * DAY_MS);
-      await tx`delete from ${tx(`${table}_default`)} where created_at < ${limit} ${isCounted}`;
-    }
-    return { made, dropped };
+    return change(tx);
   });
 }
 
 /** Where the sums of facts are: what they have not counted stays, however old it is. */
-const nextUncounted = (tx: TransactionSql) => tx`coalesce((select next_xid from fact_sum_state), '0')`;
+const nextUncounted = (tx: Sql | TransactionSql) => tx`coalesce((select next_xid from fact_sum_state), '0')`;
 
-async function hasUncounted(tx: TransactionSql, partition: string): Promise<boolean> {
-  const rows = await tx`select 1 from ${tx(partition)} where xid >= ${nextUncounted(tx)} limit 1`;
-  return rows.length > 0;
+/** @returns whether it was dropped: another process may have, and facts stay until they are counted. */
+async function dropPartition(tx: TransactionSql, table: string, name: string): Promise<boolean> {
+  if (!(await partitionsOf(tx, table)).includes(name)) return false;
+  if (table === 'fact') {
+    const rows = await tx`select 1 from ${tx(name)} where xid >= ${nextUncounted(tx)} limit 1`;
+    if (rows.length > 0) return false;
+  }
+  await tx`drop table ${tx(name)}`;
+  return true;
 }
 
 function dayName(day: number): string {
@@ -77,7 +86,7 @@ function dayName(day: number): string {
     .replaceAll('-', '');
 }
 
-async function partitionsOf(tx: TransactionSql, table: string): Promise<string[]> {
+async function partitionsOf(tx: Sql | TransactionSql, table: string): Promise<string[]> {
   const rows = await tx<{ name: string }[]>`
     select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where i.inhparent = ${table}::regclass`;
@@ -87,8 +96,11 @@ async function partitionsOf(tx: TransactionSql, table: string): Promise<string[]
 /**
  * Fills the partition from the default one and attaches it: attaching locks less than creating in place, and
  * fails on rows of that day in the default partition.
+ *
+ * @returns whether it was made: another process may have.
  */
-async function makePartition(tx: TransactionSql, table: string, name: string, day: number): Promise<void> {
+async function makePartition(tx: TransactionSql, table: string, name: string, day: number): Promise<boolean> {
+  if ((await partitionsOf(tx, table)).includes(name)) return false;
   const from = dateFromMs(day * DAY_MS);
   const to = dateFromMs((day + 1) * DAY_MS);
   const fallback = `${table}_default`;
@@ -100,4 +112,5 @@ async function makePartition(tx: TransactionSql, table: string, name: string, da
     insert into ${tx(name)} select * from moved`;
   const bounds = `from ('${from.toISOString()}') to ('${to.toISOString()}')`;
   await tx`alter table ${tx(table)} attach partition ${tx(name)} for values ${tx.unsafe(bounds)}`;
+  return true;
 }
