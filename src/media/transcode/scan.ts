@@ -62,7 +62,16 @@ export interface ScanInput {
 export async function scanPackets(tools: Tools, input: ScanInput): Promise<PacketScan> {
   const collector = createCollector(input);
   const enough = new AbortController();
-  const timer = setTimeout(() => enough.abort(), input.toTheEnd ? LONG_BUDGET_MS : BUDGET_MS);
+  const end = () => enough.abort();
+  let timer = setTimeout(end, LONG_BUDGET_MS);
+  // On a busy machine it may take long to begin: that says nothing of the file.
+  let hasBegun = input.toTheEnd;
+  const begin = () => {
+    if (hasBegun) return;
+    hasBegun = true;
+    clearTimeout(timer);
+    timer = setTimeout(end, BUDGET_MS);
+  };
   try {
     await runTool(tools, {
       program: 'ffprobe',
@@ -77,7 +86,8 @@ export async function scanPackets(tools: Tools, input: ScanInput): Promise<Packe
       signal: input.signal,
       enough: enough.signal,
       onOutput: lineReader((line) => {
-        if (collector.add(line) > input.maxSec) enough.abort();
+        begin();
+        if (collector.add(line) > input.maxSec) end();
       }),
     });
   } finally {
