@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { type CursorCodec, createCursorCodec } from '../kernel/cursor.ts';
+import { newUuid } from '../kernel/ids.ts';
 import type { Release } from '../kernel/release.ts';
 import { RELEASES } from '../kernel/releases.ts';
 import type { BlobStore } from '../media/contract/index.ts';
@@ -79,7 +80,7 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   guard(): Promise<Guard>;
   /** For one encode of those that run at once. */
   encoderThreads: number;
-  /** Jobs work here, each in a folder of its own; on the store's disk. */
+  /** Jobs of this process work here, each in a folder of its own; on the store's disk. */
   scratchDir: string;
   /** The platform's own host names. */
   platformHosts: readonly string[];
@@ -141,7 +142,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     checkTools: createToolCheck(config.FFMPEG_PATH, clock),
     guard: createGuardCheck(config),
     encoderThreads: encoderThreads(config),
-    scratchDir: join(config.DATA_DIR, 'tmp'),
+    scratchDir: join(config.DATA_DIR, 'tmp', newUuid()),
     platformHosts: [new URL(config.PUBLIC_URL).hostname, ...config.PLATFORM_HOSTS],
   };
   return {

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { createCatalogue } from '../../src/events/catalogue.ts';
 import { createEvents } from '../../src/events/index.ts';
@@ -209,7 +209,7 @@ export async function openProcessing(options: Options = {}) {
   const queue = await openQueue(database.url, processingJobs);
   const { db, bus, jobs } = queue;
   const dataDir = await mkdtemp(join(tmpdir(), 'marquee-processing-'));
-  const scratchDir = join(dataDir, 'tmp');
+  const scratchDir = join(dataDir, 'tmp', 'own');
   const store = createDiskStore(join(dataDir, 'media'));
   const transcoder = fakeTranscoder();
   const log = queue.workersOf([]).log;
@@ -345,8 +345,9 @@ export async function openProcessing(options: Options = {}) {
     },
     /** What runs have left behind. */
     scratch: async () => {
-      const lives = await readdir(scratchDir).catch(() => []);
-      return (await Promise.all(lives.map((life) => readdir(join(scratchDir, life))))).flat();
+      const all = dirname(scratchDir);
+      const lives = await readdir(all).catch(() => []);
+      return (await Promise.all(lives.map((life) => readdir(join(all, life))))).flat();
     },
     /** Folders of the video in the store, such as `r0a1`. */
     async folders(id: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { contentTypeOf } from '../../../kernel/media-keys.ts';
 import type { BlobStore, RenditionFiles } from '../../../media/contract/index.ts';
 
@@ -26,11 +26,12 @@ export async function makeDir(dir: string, name: string): Promise<string> {
   return path;
 }
 
-/** Removes the folders of former processes: `scratchDir` belongs to one process at a time. */
-export async function clearScratch(scratchDir: string, own: string): Promise<void> {
+/** Removes what former processes have left beside `scratchDir`, which is that of this one: a node has one at a time. */
+export async function clearScratch(scratchDir: string): Promise<void> {
+  const all = dirname(scratchDir);
   await mkdir(scratchDir, { recursive: true });
-  for (const name of await readdir(scratchDir)) {
-    if (name !== own) await rm(join(scratchDir, name), { recursive: true, force: true });
+  for (const name of await readdir(all)) {
+    if (name !== basename(scratchDir)) await rm(join(all, name), { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import type { JobWorker } from '../../../jobs/job.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
-import { newUuid } from '../../../kernel/ids.ts';
 import { ownerOf } from '../../../platform/db/workspace.ts';
 import type { VideoProcessing } from '../intake/service.ts';
 import { lockAnyVideo } from '../repository.ts';
@@ -50,9 +48,8 @@ export interface VideoProcessor extends VideoProcessing {
  */
 export function createVideoProcessing(parts: ProcessingDeps): VideoProcessor {
   const { db, queue, events, clock } = parts;
-  const life = newUuid();
-  const scratchDir = join(parts.scratchDir, life);
-  const deps = { ...parts, scratchDir, originals: createOriginals(parts.store, scratchDir) };
+  const { scratchDir } = parts;
+  const deps = { ...parts, originals: createOriginals(parts.store, scratchDir) };
   return {
     scratchDir,
     start: (tx, video) => enqueuePrepare(deps, tx, video),
@@ -70,7 +67,7 @@ export function createVideoProcessing(parts: ProcessingDeps): VideoProcessor {
       await queue.enqueue(tx, thumbnailJob, { videoId: video.id, atSec }, options);
     },
     workers: (slots) => (slots === 0 ? [] : createWorkers(deps, slots)),
-    clearScratch: () => clearScratch(parts.scratchDir, life),
+    clearScratch: () => clearScratch(scratchDir),
     async sweep() {
       for (const { id } of await repository.findQuiet(db, dateFromMs(clock.ms() - QUIET_MS))) {
         await events.transaction(async (tx, append) => {
