@@ -67,15 +67,8 @@ const NOT_FILLED = new Set([
   ...['restream_target', 'room_ban', 'room_message', 'room_participant', 'room_recording', 'dvr_segment'],
   ...['sandbox_refund', 'sign_in_challenge', 'signal_simulation', 'stream_health_point', 'stream_log'],
   ...['stream_log_head', 'stream_viewer', 'usage_request', 'usage_total', 'video_chunk', 'video_folder'],
-  ...[
-    'video_processing',
-    'video_rendition',
-    'video_view',
-    'watched_stream',
-    'banner',
-    'channel',
-    'email_token',
-  ],
+  ...['video_processing', 'video_rendition', 'video_transcription', 'video_view', 'watched_stream'],
+  ...['banner', 'channel', 'email_token'],
 ]);
 
 async function workspacesOf(id: string): Promise<string[]> {
