@@ -22,6 +22,8 @@ const SUMS = ['grossCents', 'feeCents', 'refundCents', 'netCents'];
  */
 const ALLOWED: readonly [route: RegExp, fields: readonly string[]][] = [
   [/^\w+ \/(videos|upload|imports|tiers|channel|channels|booking\/products)(\/|$)(?!.*purchases)/, PRICE],
+  // A clip is a video.
+  [/^POST \/streams\/\{\w+\}\/clips$/, PRICE],
   // What has changed of a tier or a video.
   [/^GET \/me\/events(\/|$)/, PRICE],
   [/^GET \/videos\/\{\w+\}\/purchases$/, SALE],
