@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { isWhole, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import { ID_OF_STATE, isWhole, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
 import { type Head, server } from '../../platform/db/versions.ts';
 import type { StreamRow } from './repository.ts';
 
@@ -121,15 +121,17 @@ function selectPage(db: Db, workspaceId: string, filter: StreamFilter, page: Pag
 /** A query for the ids of one page, which reads few rows that it does not give (docs/decisions/lists-and-ids.md#filters). */
 function pageOfStreams(workspaceId: string, filter: StreamFilter, page: PageRequest): RawBuilder<unknown> {
   const { isLive, hasSignal, enabled, visibility } = filter;
+  const isOnAir = isLive === true || hasSignal === true;
+  const isByState = !isOnAir && (visibility !== undefined || enabled !== undefined);
+  const id = isByState ? ID_OF_STATE : sql`id`;
   const parts = [
     sql`workspace_id = ${workspaceId} and deleted_at is null`,
-    pageCondition(page, 'id', 'created_at', 'str'),
+    pageCondition(page, id, 'created_at', 'str'),
   ];
   if (isLive !== undefined) parts.push(sql`is_live = ${isLive}`);
   if (hasSignal !== undefined) parts.push(sql`has_signal = ${hasSignal}`);
-  const inOrder = sql`order by id ${sql.raw(page.order)} limit ${page.take}`;
-  const isOnAir = isLive === true || hasSignal === true;
-  if (isOnAir || (visibility === undefined && enabled === undefined)) {
+  const inOrder = sql`order by ${id} ${sql.raw(page.order)} limit ${page.take}`;
+  if (!isByState) {
     // Few are on the air at once.
     if (visibility !== undefined) parts.push(sql`visibility = any(${visibility}::text[])`);
     if (enabled !== undefined) parts.push(sql`enabled = ${enabled}`);

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import { VISIBILITIES, type Visibility } from '../../kernel/visibility.ts';
-import { pageCondition } from '../../platform/db/page.ts';
+import { ID_OF_STATE, pageCondition } from '../../platform/db/page.ts';
 import { VALUES, type VideoStatus } from '../../platform/db/tables.generated.ts';
 
 export interface VideoFilter {
@@ -33,11 +33,11 @@ export function pageOfVideos(
   }
   // Rows of one status and one visibility are in order in their index: a page of each pair has the page of all.
   const { isShown } = filter;
-  const one = sql`${inRange(workspaceId, page)} and status = of_status and visibility = of_visibility
+  const one = sql`${inRange(workspaceId, page, ID_OF_STATE)} and status = of_status and visibility = of_visibility
     and ${matching({ isShown })}`;
   return sql`select id from unnest(${status ?? VALUES.video.status}::text[]) of_status,
     unnest(${visibility ?? VISIBILITIES}::text[]) of_visibility,
-    lateral (${ordered(sql`video`, one, page)}) one
+    lateral (${ordered(sql`video`, one, page, ID_OF_STATE)}) one
     order by id ${direction(page)} limit ${page.take}`;
 }
 
@@ -58,13 +58,13 @@ function searched(workspaceId: string, filter: VideoFilter, page: PageRequest): 
 
 const direction = (page: PageRequest) => sql.raw(page.order);
 
-function ordered(from: RawBuilder<unknown>, where: RawBuilder<unknown>, page: PageRequest) {
-  return sql`select id from ${from} where ${where} order by id ${direction(page)} limit ${page.take}`;
+function ordered(from: RawBuilder<unknown>, where: RawBuilder<unknown>, page: PageRequest, id = sql`id`) {
+  return sql`select id from ${from} where ${where} order by ${id} ${direction(page)} limit ${page.take}`;
 }
 
-function inRange(workspaceId: string, page: PageRequest): RawBuilder<unknown> {
+function inRange(workspaceId: string, page: PageRequest, id = sql`id`): RawBuilder<unknown> {
   return sql`workspace_id = ${workspaceId} and deleted_at is null
-    and ${pageCondition(page, 'id', 'created_at', 'vid')}`;
+    and ${pageCondition(page, id, 'created_at', 'vid')}`;
 }
 
 function matching({ status, visibility, tag, externalId, streamId, q, isShown }: VideoFilter) {

@@ -9,6 +9,11 @@ import { NOT_PREPARED } from './dialect.ts';
  */
 const SLACK_MS = 60_000;
 
+/** The name of the column, or an expression that an index has. */
+type IdColumn = string | RawBuilder<unknown>;
+/** For an order that the indexes of states have, and the primary key has not. */
+export const ID_OF_STATE: RawBuilder<unknown> = sql`id collate "C"`;
+
 /**
  * The condition of one page: rows behind `after`, within the creation times asked for. Ids sort by creation,
  * so the primary key is the position: order the query by it and limit it to `page.take`.
@@ -18,14 +23,14 @@ const SLACK_MS = 60_000;
  */
 export function pageCondition(
   page: PageRequest,
-  id = 'id',
+  id: IdColumn = 'id',
   createdAt = 'created_at',
   prefix?: IdPrefix,
 ): RawBuilder<SqlBool> {
   const { after, createdAfter, createdBefore } = page;
   const parts: RawBuilder<unknown>[] = [];
   if (after !== null) {
-    parts.push(page.order === 'desc' ? sql`${sql.ref(id)} < ${after}` : sql`${sql.ref(id)} > ${after}`);
+    parts.push(page.order === 'desc' ? sql`${column(id)} < ${after}` : sql`${column(id)} > ${after}`);
   }
   if (createdAfter !== null) parts.push(sql`${sql.ref(createdAt)} > ${createdAfter}::timestamptz`);
   if (createdBefore !== null) parts.push(sql`${sql.ref(createdAt)} < ${createdBefore}::timestamptz`);
@@ -36,16 +41,18 @@ export function pageCondition(
 /** Ids that rows of these times can have, and some more: beside the condition of the times themselves. */
 export function idsWithin(
   prefix: IdPrefix,
-  id: string,
+  id: IdColumn,
   { from, to }: { from?: Date | string | null | undefined; to?: Date | string | null | undefined },
 ): RawBuilder<SqlBool> {
   const [low, high] = [msOf(from), msOf(to)];
   const parts = [
-    ...(low === null ? [] : [sql`${sql.ref(id)} >= ${idAt(prefix, low - SLACK_MS)}`]),
-    ...(high === null ? [] : [sql`${sql.ref(id)} < ${idAt(prefix, high + SLACK_MS)}`]),
+    ...(low === null ? [] : [sql`${column(id)} >= ${idAt(prefix, low - SLACK_MS)}`]),
+    ...(high === null ? [] : [sql`${column(id)} < ${idAt(prefix, high + SLACK_MS)}`]),
   ];
   return parts.length === 0 ? sql`true` : sql`${sql.join(parts, sql` and `)}`;
 }
+
+const column = (id: IdColumn) => (typeof id === 'string' ? sql.ref(id) : id);
 
 function msOf(time: Date | string | null | undefined): number | null {
   if (time === null || time === undefined) return null;

@@ -1837,7 +1837,7 @@ CREATE INDEX stream_live ON public.stream USING btree (workspace_id) WHERE is_li
 CREATE INDEX stream_on_air ON public.stream USING btree (id) WHERE (has_signal OR is_live);
 CREATE INDEX stream_scheduled ON public.stream USING btree (scheduled_start_at) WHERE (scheduled_start_at IS NOT NULL);
 CREATE INDEX stream_signal ON public.stream USING btree (workspace_id) WHERE has_signal;
-CREATE INDEX stream_state ON public.stream USING btree (workspace_id, visibility, enabled, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX stream_state ON public.stream USING btree (workspace_id, visibility, enabled, id COLLATE "C" DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX stream_workspace ON public.stream USING btree (workspace_id, id DESC) WHERE (deleted_at IS NULL);
 
 create table stream_health_point (
@@ -2294,7 +2294,7 @@ CREATE INDEX video_public_workspace ON public.video USING btree (workspace_id, i
 CREATE INDEX video_publish_at ON public.video USING btree (publish_at) WHERE ((publish_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX video_recording ON public.video USING btree (created_at) WHERE ((deleted_at IS NULL) AND (source = 'RECORDING'::text));
 CREATE INDEX video_session ON public.video USING btree (session_id) WHERE (session_id IS NOT NULL);
-CREATE INDEX video_state ON public.video USING btree (workspace_id, status, visibility, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX video_state ON public.video USING btree (workspace_id, status, visibility, id COLLATE "C" DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX video_stream ON public.video USING btree (stream_id, id DESC) WHERE (stream_id IS NOT NULL);
 CREATE INDEX video_tags ON public.video USING gin (tags) WHERE (deleted_at IS NULL);
 CREATE INDEX video_title ON public.video USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
