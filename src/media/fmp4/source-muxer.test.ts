@@ -132,6 +132,12 @@ test('mux: another header ends it, the same one again does not', () => {
   const other = Buffer.from(header);
   other[other.length - 1] = (other.at(-1) ?? 0) ^ 1;
   assert.equal(muxed(Buffer.concat([flv, flvTag(9, 4000, header)])).isChanged, false);
+  // The same picture parameters with a zero behind them, as ffmpeg says them after a break in its source.
+  const sizeAt = 5 + 6 + 2 + header.readUInt16BE(5 + 6) + 1;
+  const end = sizeAt + 2 + header.readUInt16BE(sizeAt);
+  const padded = Buffer.concat([header.subarray(0, end), Buffer.of(0), header.subarray(end)]);
+  padded.writeUInt16BE(end - sizeAt - 1, sizeAt);
+  assert.equal(muxed(Buffer.concat([flv, flvTag(9, 4000, padded)])).isChanged, false);
   assert.equal(muxed(Buffer.concat([flv, flvTag(9, 4000, other)])).isChanged, true);
 });
 

@@ -198,7 +198,31 @@ function kept<T extends VideoPacket | AudioPacket>(packet: T): T {
 }
 
 function isSame(a: VideoPacket | AudioPacket, b: VideoPacket | AudioPacket): boolean {
-  return a.codec === b.codec && a.config.equals(b.config);
+  return a.codec === b.codec && settingsOf(a).equals(settingsOf(b));
+}
+
+function settingsOf({ codec, config }: VideoPacket | AudioPacket): Buffer {
+  return codec === 'avc1' ? withoutPadding(config) : config;
+}
+
+/**
+ * The parameter sets of an avcC (ISO/IEC 14496-15 5.3.3.1) without the zeros at their ends: ffmpeg says the same ones now with
+ * them and now without.
+ */
+function withoutPadding(config: Buffer): Buffer {
+  const units: Buffer[] = [config.subarray(0, 5)];
+  let at = 5;
+  for (const mask of [0x1f, 0xff]) {
+    const count = (config[at] ?? 0) & mask;
+    at += 1;
+    for (let i = 0; i < count; i += 1) {
+      if (at + 2 > config.length) return config;
+      const unit = config.subarray(at + 2, at + 2 + config.readUInt16BE(at));
+      at += 2 + config.readUInt16BE(at);
+      units.push(Buffer.of(count), unit.subarray(0, unit.findLastIndex((byte) => byte !== 0) + 1));
+    }
+  }
+  return Buffer.concat([...units, config.subarray(at)]);
 }
 
 /** Frames of AV1 have no temporal delimiter in a file (AV1-ISOBMFF 2.4). */

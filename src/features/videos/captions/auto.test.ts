@@ -71,7 +71,7 @@ test('what is spoken becomes captions in the language that was heard', async () 
   assert.deepEqual([done.at('data.status'), done.at('data.language')], ['READY', 'de']);
   const [caption] = await captions(id);
   const { url, ...rest } = caption;
-  assert.deepEqual(rest, { language: 'de', label: 'Deutsch (auto)', isAuto: true });
+  assert.deepEqual(rest, { language: 'de', label: 'Deutsch (auto)', isAuto: true, isDefault: false });
   const served = await fetch(url.replace('http://marquee.test', app.url));
   assert.equal(await served.text(), 'WEBVTT\n\n00:00:00.000 --> 00:00:02.500\nGuten &lt;Abend&gt;\n');
   const told = (await videoEvents(app.container.db, id)).find(({ type }) => type === 'video.caption.ready');
