@@ -26,6 +26,8 @@ interface Look {
   scrollY: number;
   /** Seconds that can be gone back. */
   span: number;
+  /** Seconds since the earliest picture that can be shown. */
+  past: number;
 }
 
 const LOOK = `(() => {
@@ -33,7 +35,8 @@ const LOOK = `(() => {
   const { currentTime: time, paused, muted, volume, seekable } = video;
   const phase = document.querySelector('.player-stage').dataset.phase;
   const span = seekable.length === 0 ? 0 : seekable.end(0) - seekable.start(0);
-  return { phase, time, paused, muted, volume, scrollY, span };
+  const past = seekable.length === 0 ? 0 : time - seekable.start(0);
+  return { phase, time, paused, muted, volume, scrollY, span, past };
 })()`;
 
 const look = (page: Page) => page.evaluate<Look>(LOOK);
@@ -64,7 +67,7 @@ test('keys work before a click, not where somebody writes, and a pause outlasts 
   site.broadcast.viewers = 1234;
   const { page, close } = await watched();
   try {
-    await sees(page, ({ phase, time }) => phase === 'live' && time > 0, 'the picture');
+    await sees(page, ({ phase, time, past }) => phase === 'live' && time > 0 && past > 0.2, 'the picture');
     await page.locator('[data-viewers]', { hasText: '1,234 watching' }).waitFor();
     await page.evaluate(LONG_PAGE);
     await page.keyboard.press('m');

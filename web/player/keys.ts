@@ -187,15 +187,18 @@ function seekToSide(reach: Reach, key: string): string {
   return span.isLive ? 'Live' : 'End';
 }
 
-/** Within what has been loaded. */
 function stepFrame({ video, frameRate }: Reach, key: string): string {
   video.pause();
-  const { buffered, currentTime } = video;
+  const { buffered, seekable, currentTime } = video;
   const wanted = currentTime + (key === '.' ? 1 : -1) / frameRate();
-  for (let index = 0; index < buffered.length; index++) {
-    if (buffered.start(index) <= wanted && wanted < buffered.end(index)) video.currentTime = wanted;
-  }
+  // A player that has just begun has nothing before its first picture, but can load it.
+  if ([buffered, seekable].some((ranges) => isWithin(ranges, wanted))) video.currentTime = wanted;
   return key === '.' ? '1 picture forward' : '1 picture back';
+}
+
+function isWithin(ranges: TimeRanges, time: number): boolean {
+  const indexes = Array.from({ length: ranges.length }, (_, index) => index);
+  return indexes.some((index) => ranges.start(index) <= time && time < ranges.end(index));
 }
 
 function changeRate({ video }: Reach, key: string): string {
