@@ -25,6 +25,8 @@ export interface DirectPackagerOptions {
 type RunEnd = 'over' | 'changed' | 'failed';
 
 const EOF_WAIT_MS = 1000;
+/** A header that changes with each frame must not begin a run with each, and an ffmpeg for what is scaled. */
+const RUN_MIN_MS = 1000;
 
 /** Puts a publish into fragments as it comes, without an ffmpeg. A publish that is coded otherwise begins a new epoch. */
 export class DirectPackager {
@@ -72,8 +74,11 @@ export class DirectPackager {
     const { composer, log, onGiveUp } = this.#options;
     try {
       for (let end: RunEnd = 'changed'; end === 'changed' && !this.#isStopped; ) {
+        const begunMs = performance.now();
         end = await this.#runOnce();
         await composer.endEpoch();
+        const restMs = RUN_MIN_MS - (performance.now() - begunMs);
+        if (end === 'changed' && restMs > 0) await endsWithin(this.#stopped.promise, restMs);
         if (end === 'failed') onGiveUp?.();
       }
     } catch (error) {

@@ -3,14 +3,17 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { OLD_ABILITIES, testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { type FlvSource, type FlvSourceOptions, startFlvSource } from '../../../test/live/flv-source.ts';
 import { startPlaybackServer } from '../../../test/live/playback-server.ts';
 import { eventually } from '../../../test/live/poll.ts';
+import { AVC_360P30, videoFrame, videoHeader } from '../../../test/rtmp/media.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
+import { FlvTagType, flvHeader, flvTag } from '../ingest/flv.ts';
 import { createLiveFiles } from '../playback/index.ts';
 import { type Composer, openComposer } from './composer.ts';
 import { type LadderInput, planLadder } from './ladder.ts';
@@ -256,6 +259,33 @@ test('packager: the source goes on without its rungs, which come back in the sam
     assert.equal(startMs, same.startMs);
     assert.ok(durationSec <= same.durationSec + 0.05, `${seq}: ${durationSec} and ${same.durationSec}`);
   }
+});
+
+/** Each frame is a keyframe, and comes with another header than the one before. */
+function feedOfChanges(reader: Writable): void {
+  const startedMs = performance.now();
+  let frame = 0;
+  reader.write(flvHeader({ audio: false, video: true }));
+  const timer = setInterval(() => {
+    const atMs = performance.now() - startedMs;
+    const record = frame % 2 === 0 ? AVC_360P30 : AVC_360P30.replace('c01e', 'c01f');
+    frame += 1;
+    reader.write(flvTag(FlvTagType.video, atMs, videoHeader(record)));
+    reader.write(flvTag(FlvTagType.video, atMs, videoFrame(true)));
+  }, 20);
+  reader.once('close', () => clearInterval(timer));
+}
+
+test('packager: an encoder that is another one with each frame begins one run a second', async () => {
+  const begun = performance.now();
+  const { packager, playlist } = await fixture({ audio: 'none' }, {}, { feed: feedOfChanges });
+  packager.start();
+  const shown = await eventually('three runs', async () => {
+    const found = await playlist('src').catch(() => null);
+    return found !== null && found.nextSeq >= 3 ? found : null;
+  });
+  const seconds = (performance.now() - begun) / 1000;
+  assert.ok(seconds > shown.nextSeq - 1, `${shown.nextSeq} runs in ${seconds} s`);
 });
 
 test('packager: MP3 becomes AAC', async () => {
