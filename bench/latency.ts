@@ -2,20 +2,26 @@
  * How far behind the camera a viewer of the watch page is: the time is in the picture, as bits, and Chromium reads it.
  * `node bench/latency.ts [seconds [keyframes]]`: for each latency mode and distance of keyframes (`1,2,4` seconds) one
  * broadcast, of 30 seconds unless told (600 shows ten minutes without a stall). Prints JSON lines with the 95th percentile, the
- * time to the first picture and the stalls, and beside them what hls.js shows of the HLS that nginx-rtmp makes of the same camera.
+ * time to the first picture and the stalls, and beside them what hls.js shows of the HLS that nginx-rtmp makes of the same camera,
+ * and what a client of WHEP shows of the same camera by RTMP and by WHIP. `whep` as a third argument measures those two alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
+import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
-import { READER, startCamera } from './support/camera.ts';
+import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../test/live/current-ffmpeg.ts';
+import { WHEP_CLIENT } from '../test/live/whep-client.ts';
+import { NO_JANUS } from '../test/rooms/janus.ts';
+import { type CameraOutput, READER, startCamera } from './support/camera.ts';
 import { startNginxHls } from './support/nginx-hls.ts';
 import { median, report } from './support/report.ts';
 
 const SECONDS = Number(process.argv[2] ?? 30);
 const GOPS_SEC = (process.argv[3] ?? '1,2,4').split(',').map(Number);
 const TARGET_MS = { LOW: 2000, STANDARD: 5000 } as const;
+const WHEP_TARGET_MS = 500;
+const IS_WHEP_ALONE = process.argv[4] === 'whep';
 
 interface Setting {
   mode: keyof typeof TARGET_MS;
@@ -62,9 +68,9 @@ async function measure(
 async function watch(
   browser: TestBrowser,
   name: string,
-  { page, targetMs }: { page: string; targetMs: number },
+  { page, targetMs, script = READER }: { page: string; targetMs: number; script?: string },
 ): Promise<void> {
-  const opened = await browser.open(page, { initScript: READER });
+  const opened = await browser.open(page, { initScript: script });
   await sleep(SECONDS * 1000);
   const { delays, stalls, firstAt } = await opened.page.evaluate<{
     delays: [number, number][];
@@ -99,13 +105,56 @@ async function measureNginx(browser: TestBrowser, gopSec: number): Promise<void>
   }
 }
 
+/** What a plain client of WHEP shows, of an encoder by RTMP or by WHIP. */
+async function measureWhep(
+  { platform, browser, partner }: { platform: RunningPlatform; browser: TestBrowser; partner: Partner },
+  by: 'RTMP' | 'WHIP',
+  gopSec: number,
+): Promise<void> {
+  const lack = NO_JANUS || (by === 'WHIP' && NO_CURRENT_FFMPEG);
+  if (lack !== false) {
+    process.stdout.write(`skipped: ${by} in, WHEP out; ${lack}\n`);
+    return;
+  }
+  const stream = await partner.createStream({ autoStart: true });
+  const rtmp = `rtmp://127.0.0.1:${platform.rtmpPort}/live/${stream.streamKey}`;
+  const camera = startCamera(by === 'RTMP' ? rtmp : whipOutput(platform, stream.streamKey), gopSec);
+  try {
+    const isReady = async () => {
+      const found: Record<string, unknown> = { ...(await partner.stream(stream.id)) };
+      return found.isLive === true && found.whepUrl !== null;
+    };
+    await until(isReady, { timeoutMs: 30_000, intervalMs: 100 });
+    const begin = `addEventListener('DOMContentLoaded', () => whep('${platform.url}/whep/${stream.id}'));`;
+    await watch(browser, `${by} in, WHEP out, keyframes every ${gopSec} s`, {
+      page: `${platform.url}/api/v1/health`,
+      targetMs: WHEP_TARGET_MS,
+      script: [READER, WHEP_CLIENT, begin].join('\n'),
+    });
+  } finally {
+    camera.stop();
+    await partner.stop(stream.id);
+  }
+}
+
+function whipOutput(platform: RunningPlatform, streamKey: string): CameraOutput {
+  const sound = ['-bf', '0', '-c:a', 'libopus', '-ar', '48000', '-ac', '2'];
+  const target = ['-f', 'whip', '-authorization', streamKey, `${platform.url}/whip`];
+  return { program: CURRENT_FFMPEG, args: [...sound, ...target] };
+}
+
 const platform = await startPlatform();
-const browser = await launchBrowser();
+const browser = await launchBrowser(FAKE_DEVICES);
 try {
   const partner = createPartner(platform);
-  for (const mode of ['LOW', 'STANDARD'] as const)
-    for (const gopSec of GOPS_SEC) await measure({ platform, browser, partner }, { mode, gopSec });
-  await measureNginx(browser, GOPS_SEC[0] ?? 2);
+  const ready = { platform, browser, partner };
+  if (!IS_WHEP_ALONE) {
+    for (const mode of ['LOW', 'STANDARD'] as const)
+      for (const gopSec of GOPS_SEC) await measure(ready, { mode, gopSec });
+    await measureNginx(browser, GOPS_SEC[0] ?? 2);
+  }
+  for (const by of ['RTMP', 'WHIP'] as const)
+    for (const gopSec of GOPS_SEC) await measureWhep(ready, by, gopSec);
 } finally {
   await browser.close();
   await platform.stop();

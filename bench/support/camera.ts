@@ -6,8 +6,21 @@ const [WIDTH, HEIGHT, FPS] = [640, 360, 30];
 const BITS = 27;
 const SQUARE = 20;
 
-/** A camera: its picture is grey noise that moves, with the time in the first rows. */
-export function startCamera(url: string, gopSec: number): { pid: number; stop(): void } {
+/** Another encoder than the system's ffmpeg by RTMP. */
+export interface CameraOutput {
+  program: string;
+  /** After the options of the picture. */
+  args: readonly string[];
+}
+
+const AAC = ['-c:a', 'aac', '-b:a', '96k', '-shortest'];
+
+/**
+ * A camera: its picture is grey noise that moves, with the time in the first rows.
+ *
+ * @param to an address of RTMP, or something else.
+ */
+export function startCamera(to: string | CameraOutput, gopSec: number): { pid: number; stop(): void } {
   const size = WIDTH * HEIGHT;
   const input = [
     '-use_wallclock_as_timestamps',
@@ -27,25 +40,13 @@ export function startCamera(url: string, gopSec: number): { pid: number; stop():
   const codec = ['-c:v', 'libx264', '-preset', 'ultrafast', '-tune', 'zerolatency', '-pix_fmt', 'yuv420p'];
   const keyframes = ['-g', gop, '-keyint_min', gop, '-sc_threshold', '0', '-b:v', '1500k'];
   const tone = ['-f', 'lavfi', '-i', 'sine=frequency=440:sample_rate=48000'];
-  const sound = ['-c:a', 'aac', '-b:a', '96k', '-shortest'];
-  const child = spawn(
-    'ffmpeg',
-    [
-      '-v',
-      'error',
-      ...input,
-      ...tone,
-      ...codec,
-      ...keyframes,
-      ...sound,
-      '-flush_packets',
-      '1',
-      '-f',
-      'flv',
-      url,
-    ],
-    { stdio: ['pipe', 'ignore', 'inherit'] },
-  );
+  const { program, args } =
+    typeof to === 'string'
+      ? { program: 'ffmpeg', args: [...AAC, '-flush_packets', '1', '-f', 'flv', to] }
+      : to;
+  const child = spawn(program, ['-v', 'error', ...input, ...tone, ...codec, ...keyframes, ...args], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
   child.stdin.on('error', () => {});
   const startedMs = performance.now();
   let frame = 0;

@@ -13,7 +13,7 @@ const RESERVED =
   security settings sign-in sign-out sign-up signin signup smtp srt ssl sso staff static status stream streams
   subscribe subscriptions superuser support sysadmin system team terms tls trending trust undefined unsubscribe
   upload uploads user users verification verified verify video videos watch webhook webhooks webmaster well-known
-  whip www`
+  whep whip www`
     .split(/\s+/)
     .map(skeletonOf);
 

@@ -74,6 +74,7 @@ import { usersPart } from './parts/users.ts';
 import { videosPart } from './parts/videos.ts';
 import { waitlistPart } from './parts/waitlist.ts';
 import { webhooksPart } from './parts/webhooks.ts';
+import { whepPart } from './parts/whep.ts';
 import { whipPart } from './parts/whip.ts';
 import type { Base } from './wiring.ts';
 
@@ -246,6 +247,7 @@ function buildMedia(base: Base & Known & { tally: Tally }, take: Take) {
   const watching = take(playbackPart({ ...base, ...arriving, ...addresses, recordings, liveChat }));
   const sentOn = take(restreamsPart(base));
   const published = take(whipPart({ ...base, ...addresses, ...live }));
+  const shown = take(whepPart({ ...base, ...arriving, ...addresses, ...watching }));
   return {
     ...addresses,
     ...video,
@@ -253,6 +255,7 @@ function buildMedia(base: Base & Known & { tally: Tally }, take: Take) {
     ...live,
     ...sentOn,
     ...published,
+    ...shown,
     intake,
     uploads,
     recordings,

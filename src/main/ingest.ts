@@ -5,6 +5,7 @@ import type { Simulator } from '../media/ingest/simulator.ts';
 import type { LiveManager } from '../media/live/live-manager.ts';
 import type { RecordingManager } from '../media/recording/recording-manager.ts';
 import type { RestreamManager } from '../media/restream/restream-manager.ts';
+import type { FitnessNotes } from '../media/whep/fitness.ts';
 import type { Logger } from '../platform/logger.ts';
 
 interface Deps {
@@ -67,13 +68,19 @@ export function reportHealth({
   signals,
   recorder,
   ceiling,
+  fitness,
   healthSeries,
   log,
-}: Pick<Deps, 'signals' | 'recorder' | 'log'> & { ceiling: BitrateCeiling; healthSeries: HealthSeries }) {
+}: Pick<Deps, 'signals' | 'recorder' | 'log'> & {
+  ceiling: BitrateCeiling;
+  fitness: FitnessNotes;
+  healthSeries: HealthSeries;
+}) {
   return (streamId: string, measured: StreamHealth): void => {
     const issues = [...measured.issues];
-    const issue = recorder.issue(streamId);
-    if (issue !== null) issues.push(issue);
+    for (const issue of [recorder.issue(streamId), fitness.issue(streamId)]) {
+      if (issue !== null) issues.push(issue);
+    }
     if (ceiling.isOver(streamId)) issues.push('BITRATE_OVER_PLAN');
     const health = { ...measured, issues };
     healthSeries.add(streamId, health);

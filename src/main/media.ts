@@ -20,6 +20,7 @@ import { createSimulator } from '../media/ingest/simulator.ts';
 import { createLiveManager } from '../media/live/live-manager.ts';
 import { createRecordingManager } from '../media/recording/recording-manager.ts';
 import { createRestreamManager } from '../media/restream/restream-manager.ts';
+import { createFitnessNotes } from '../media/whep/fitness.ts';
 import { loadConfig } from '../platform/config.ts';
 import { readCertificate, watchCertificate } from './certificate.ts';
 import { type Container, createContainer } from './container.ts';
@@ -65,6 +66,7 @@ async function createMediaPlane(container: Container, known: FfmpegInfo | null) 
   });
   const sending = createReaders(container, { engine, nodeId, ffmpeg });
   const { recorder } = sending;
+  const fitness = createFitnessNotes(engine);
   const ceiling = createBitrateCeiling({ engine, onRefused: publishRefused({ signals, log }) });
   const live = createLiveManager({
     engine,
@@ -75,7 +77,7 @@ async function createMediaPlane(container: Container, known: FfmpegInfo | null) 
     clock,
     lastKept: container.dvr.port.lastKept,
     onRefused: publishRefused({ signals, log }),
-    onHealth: reportHealth({ signals, recorder, ceiling, healthSeries, log }),
+    onHealth: reportHealth({ signals, recorder, ceiling, fitness, healthSeries, log }),
   });
   const history = createHistoryKeeper({ live, port: container.dvr.port, store, nodeId, log });
   const simulator = createSimulator({
@@ -85,7 +87,7 @@ async function createMediaPlane(container: Container, known: FfmpegInfo | null) 
     rtmpPort: config.RTMP_PORT,
     log,
   });
-  return { nodeId, engine, live, history, simulator, ceiling, certificate, ffmpeg, ...sending };
+  return { nodeId, engine, live, history, simulator, ceiling, fitness, certificate, ffmpeg, ...sending };
 }
 
 interface Reading {

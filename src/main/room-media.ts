@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ROOM_RECORDER_TOPIC } from '../features/rooms/index.ts';
+import { WHEP_TOPIC } from '../features/whep/index.ts';
 import { WHIP_TOPIC } from '../features/whip/index.ts';
 import type { IngestEngine } from '../media/contract/index.ts';
 import type { FfmpegProgram } from '../media/ffmpeg/program.ts';
@@ -8,29 +9,32 @@ import { startJanus } from '../media/rooms/janus/process.ts';
 import { createJanusRecorder } from '../media/rooms/janus/recorder.ts';
 import type { MirrorOptions, RoomMirror } from '../media/rooms/livekit/mirror.ts';
 import { livekitOf } from '../media/rooms/open.ts';
+import type { FitnessNotes } from '../media/whep/fitness.ts';
+import { createWhepManager, type WhepManager } from '../media/whep/whep-manager.ts';
 import { createWhipManager } from '../media/whip/whip-manager.ts';
 import { createDiskRoom } from '../platform/disk.ts';
 import type { Container } from './container.ts';
 
 export interface RoomMedia {
-  /** Records what is wanted, and takes publishes by WHIP. Never rejects. */
+  /** Records what is wanted, takes publishes by WHIP, and shows them to viewers by WHEP. Never rejects. */
   sync(): Promise<void>;
   stop(): Promise<void>;
 }
 
 interface Plane {
   nodeId: string;
-  engine: Pick<IngestEngine, 'publish'>;
+  engine: Pick<IngestEngine, 'publish' | 'list' | 'feed'>;
   ffmpeg: FfmpegProgram;
+  fitness: FitnessNotes;
 }
 
 /**
- * Runs the Janus of this machine beside the ingest: it carries the rooms, or records those of LiveKit, and takes publishes
- * by WHIP. null where there is none, or nothing for it to do.
+ * Runs the Janus of this machine beside the ingest: it carries the rooms, or records those of LiveKit, takes publishes by
+ * WHIP and has viewers by WHEP. null where there is none, or nothing for it to do.
  */
 export async function startRoomMedia(
   container: Container,
-  { nodeId, engine, ffmpeg }: Plane,
+  { nodeId, engine, ffmpeg, fitness }: Plane,
 ): Promise<RoomMedia | null> {
   const { config, log, store, disk, bus, roomChoice, roomRecordings } = container;
   const isLivekit = roomChoice.name === 'livekit' && roomChoice.hasJanus === true;
@@ -55,17 +59,34 @@ export async function startRoomMedia(
   const whip = createWhipManager({ engine, port: container.whip.port, nodeId, ffmpeg, linkFile, log });
   await whip.recover();
   bus.subscribe(WHIP_TOPIC, () => void whip.sync());
+  const whep = createViewers(container, { nodeId, engine, ffmpeg, fitness });
+  await whep?.recover();
+  bus.subscribe(WHEP_TOPIC, () => void whep?.sync());
   return {
     async sync() {
       void whip.sync();
+      void whep?.sync();
       if (isLivekit && (await readLink(linkFile)) !== null) bus.publish(ROOM_RECORDER_TOPIC);
       await recorder.sync();
     },
     async stop() {
-      await Promise.all([recorder.stop(), whip.stop()]);
+      await Promise.all([recorder.stop(), whip.stop(), whep?.stop()]);
       await janus.stop();
     },
   };
+}
+
+/** null where nobody may watch in real time. */
+function createViewers(
+  { config, log, whep }: Container,
+  { nodeId, engine, ffmpeg, fitness: notes }: Plane,
+): WhepManager | null {
+  const { WHEP_MAX_VIEWERS: viewers, WHEP_MAX_VIEWERS_PER_STREAM: perStream, ROOMS_LINK_FILE } = config;
+  if (viewers === 0) return null;
+  const limits = { viewers, perStream };
+  return createWhepManager({
+    ...{ engine, port: whep.port, nodeId, ffmpeg, linkFile: ROOMS_LINK_FILE, limits, notes, log },
+  });
 }
 
 /** LiveKit's libraries are loaded only where it is in use. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { ConfigError, type Key, list, text, url } from './config-kinds.ts';
+import { ConfigError, integer, type Key, list, text, url } from './config-kinds.ts';
 
 const ENGINES = ['auto', 'janus', 'livekit', 'mesh'] as const;
 type EngineChoice = (typeof ENGINES)[number];
@@ -100,6 +100,13 @@ export const ROOM_KEYS = {
   TURN_SECRET: text(
     'The `static-auth-secret` of those servers; browsers are given credentials made with it that end after a while.',
   ),
+  WHEP_MAX_VIEWERS: integer(
+    'Viewers who watch in real time (WHEP) on one media node at once; each takes one of `ROOMS_UDP_PORTS` or two. 0 for none.',
+    50,
+    0,
+    1000,
+  ),
+  WHEP_MAX_VIEWERS_PER_STREAM: integer('The same of one stream.', 50, 1, 1000),
 } satisfies Record<string, Key<unknown>>;
 
 /** Those whose values are derived, or may be absent. */
@@ -117,6 +124,8 @@ export interface RoomConfig {
   readonly LIVEKIT_API_SECRET: string | undefined;
   readonly TURN_URLS: readonly string[];
   readonly TURN_SECRET: string | undefined;
+  readonly WHEP_MAX_VIEWERS: number;
+  readonly WHEP_MAX_VIEWERS_PER_STREAM: number;
 }
 
 type Read = <T>(name: string, key: Key<T>) => T | undefined;
@@ -142,6 +151,9 @@ export function readRooms(
     LIVEKIT_API_SECRET: get('LIVEKIT_API_SECRET', ROOM_KEYS.LIVEKIT_API_SECRET),
     TURN_URLS: get('TURN_URLS', ROOM_KEYS.TURN_URLS) ?? [],
     TURN_SECRET: get('TURN_SECRET', ROOM_KEYS.TURN_SECRET),
+    WHEP_MAX_VIEWERS: get('WHEP_MAX_VIEWERS', ROOM_KEYS.WHEP_MAX_VIEWERS) ?? 0,
+    WHEP_MAX_VIEWERS_PER_STREAM:
+      get('WHEP_MAX_VIEWERS_PER_STREAM', ROOM_KEYS.WHEP_MAX_VIEWERS_PER_STREAM) ?? 1,
   };
   const complaint = lackOf(config, publicUrl);
   if (complaint !== null) throw new ConfigError(complaint);

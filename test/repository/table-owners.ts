@@ -124,6 +124,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   waitlist_entry: 'features/waitlist',
   watched_stream: 'features/streams',
   webhook: 'features/webhooks',
+  whep_session: 'features/whep',
   whip_session: 'features/whip',
   workspace: 'platform/db',
 };

@@ -10,6 +10,7 @@ const ISSUES: Record<string, string> = {
   FRAMES_DROPPED: 'Many frames are missing: lower the resolution, frame rate or bitrate of the encoder.',
   TIMESTAMP_JUMP: 'The clock of the encoder jumped. Restart it if that happens again.',
   AV_DRIFT: 'Sound and picture come apart: use 48 kHz everywhere, and restart the encoder.',
+  B_FRAMES: 'Nobody can watch in real time: set B-frames to 0 in the encoder.',
   TRANSCODE_LAG: 'The platform encodes more slowly than the signal comes. Tell the operator.',
   ENCODERS_OVER_PLAN: 'The encoder was refused: as many are connected as your plan has.',
   DISK_FULL: 'The broadcast is not being recorded: the server has no room. Tell the operator.',

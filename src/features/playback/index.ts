@@ -11,6 +11,7 @@ export { beaconPage } from './beacon.pages.ts';
 export { createBeacons } from './beacon.service.ts';
 export type { LinkedVideo, StreamLinks, VideoLinks } from './links.ts';
 export { createStreamLinks, createVideoLinks } from './links.ts';
+export { type AdmitLive, createLiveAdmission, type LiveAdmission } from './live/admission.ts';
 export { liveFilePages } from './live/files.pages.ts';
 export type { StreamSnapshot } from './live/snapshot.ts';
 export { SESSION_ID, STREAM_ID } from './live/snapshot.ts';
@@ -21,7 +22,7 @@ export { type Offer, type Seller, type Sellers, type Sold, soldAt } from './lock
 export type { FollowBox } from './media.views.ts';
 export { oembedPage } from './oembed.pages.ts';
 export type { PlaybackSessions } from './playback-sessions.ts';
-export { createPlaybackSessions } from './playback-sessions.ts';
+export { createPlaybackSessions, tokenMark } from './playback-sessions.ts';
 export { createReception, type Reception } from './reception.ts';
 export { downloadRoutes, playbackTokenRoutes } from './routes.ts';
 export type { SentBytes } from './sent-bytes.ts';

@@ -37,6 +37,8 @@ export interface StreamLinks {
   /** Open like the playback while the stream is live, signed like the preview before. */
   thumbnailUrl(stream: { id: string; visibility: Visibility; isLive: boolean }): string;
   embedUrl(id: string): string;
+  /** Where a player asks for it by WebRTC; open or signed like the playback. */
+  whepUrl(stream: { id: string; visibility: Visibility }): string;
 }
 
 const PLAYBACK_SEC = 12 * HOUR_SEC;
@@ -61,6 +63,10 @@ export function createStreamLinks(
       return `${picture}?token=${isLive ? playback(id) : preview(id)}`;
     },
     embedUrl: (id) => `${publicUrl}/embed/${id}`,
+    whepUrl({ id, visibility }) {
+      const address = `${publicUrl}/whep/${id}`;
+      return isOpen(visibility) ? address : `${address}?token=${playback(id)}`;
+    },
   };
 }
 

@@ -55,7 +55,14 @@ const NOT_FILLED = new Set([
     'delivery_job',
     'external_busy',
   ],
-  ...['idempotency_record', 'member_link', 'member_link_request', 'member_session', 'whip_session'],
+  ...[
+    'idempotency_record',
+    'member_link',
+    'member_link_request',
+    'member_session',
+    'whep_session',
+    'whip_session',
+  ],
   ...[
     'notification_preference',
     'notification_reading',

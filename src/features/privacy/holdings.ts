@@ -151,6 +151,7 @@ export const HOLDINGS: Readonly<Record<keyof Database, Holding>> = {
   waitlist_entry: workspace,
   watched_stream: { ...stream, hidden: 'all' },
   webhook: workspace,
+  whep_session: { ...stream, hidden: 'all' },
   whip_session: { ...stream, hidden: 'all' },
   workspace: { of: 'account' },
 };

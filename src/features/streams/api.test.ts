@@ -46,6 +46,7 @@ describe('POST /streams', () => {
         streamKey,
         ingest: { rtmpUrl: 'rtmp://marquee.test:1935/live', rtmpsUrl: null, whipUrl: null },
         playbackUrl: `http://marquee.test/live/${id}/master.m3u8`,
+        whepUrl: null,
         previewUrl: null,
         embedUrl: `http://marquee.test/embed/${id}`,
         latencyMode: 'STANDARD',

@@ -35,6 +35,11 @@ export const HEALTH_WORDS: Readonly<Record<string, { meaning: string; remedy: st
     meaning: 'Sound and picture come apart.',
     remedy: 'Use one device for both or the same sample rate everywhere (48 kHz), then restart the encoder.',
   },
+  B_FRAMES: {
+    meaning: 'Somebody wanted to watch in real time and was refused: WebRTC has no place for B-frames.',
+    remedy:
+      'Set B-frames to 0 in the encoder (in OBS: "Max B-frames" 0, or Tune "zerolatency"). Nothing to do for HLS.',
+  },
   RESOLUTION_CAPPED: {
     meaning: 'Larger than the live resolution of the plan; it is scaled down.',
     remedy: 'Send what the plan has, or change the plan.',

@@ -49,11 +49,12 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
   const out = (caller: Caller, row: ShownStream, streamKey: string | null = null) =>
     toStream(row, { mode: caller.mode, links, streamKey });
   const lasts = (row: ShownStream) => !(row.has_signal || row.is_live) && isOpen(row.visibility);
-  const plain = shapeOnce(lasts, out, links.whipUrl);
+  const carried = () => `${links.whipUrl()} ${links.hasWhep()}`;
+  const plain = shapeOnce(lasts, out, carried);
   const keyed = shapeOnce(
     lasts,
     (caller: Caller, row: ListedStream) => out(caller, row, streams.keyOf(row)),
-    links.whipUrl,
+    carried,
   );
   const action = (
     name: 'start' | 'stop' | 'end',

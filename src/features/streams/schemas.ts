@@ -102,6 +102,12 @@ export const Stream = named(
     playbackUrl: Type.String({
       description: 'The HLS master playlist; while isLive is false 404, or 302 to the recording.',
     }),
+    whepUrl: Nullable(
+      Type.String({
+        description:
+          'A player watches here by WebRTC (WHEP) while isLive is true; null where nothing can carry it.',
+      }),
+    ),
     previewUrl: Nullable(
       Type.String({ description: 'A signed playlist for the owner while hasSignal is true.' }),
     ),
@@ -157,6 +163,7 @@ export const Stream = named(
       whipUrl: 'https://video.example.com/whip',
     },
     playbackUrl: 'https://video.example.com/live/str_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',
+    whepUrl: 'https://video.example.com/whep/str_01kafe3n4pfx2v9yq6m8d7t5zr',
     previewUrl: null,
     embedUrl: 'https://video.example.com/embed/str_01kafe3n4pfx2v9yq6m8d7t5zr',
     latencyMode: 'STANDARD',
@@ -283,11 +290,14 @@ export const SimulateSignalIn = named(
 );
 
 /** The addresses of a stream: where it is published, and where playback shows it. */
-export interface StreamLinks extends PlaybackLinks {
+export interface StreamLinks extends Omit<PlaybackLinks, 'whepUrl'> {
   rtmpUrl: string;
   rtmpsUrl: string | null;
   /** Null while nothing can carry it. */
   whipUrl(): string | null;
+  /** The same for watching. */
+  whepUrl(...stream: Parameters<PlaybackLinks['whepUrl']>): string | null;
+  hasWhep(): boolean;
 }
 
 export interface StreamView {
@@ -310,6 +320,7 @@ export function toStream(row: ShownStream, view: StreamView): Stream {
     streamKey: view.streamKey,
     ingest: { rtmpUrl: view.links.rtmpUrl, rtmpsUrl: view.links.rtmpsUrl, whipUrl: view.links.whipUrl() },
     playbackUrl: view.links.playbackUrl(row),
+    whepUrl: view.links.whepUrl(row),
     previewUrl: row.has_signal ? view.links.previewUrl(row.id) : null,
     embedUrl: view.links.embedUrl(row.id),
     restreamIds: row.restream_ids,

@@ -1,3 +1,4 @@
 /** Publishing by WebRTC (WHIP, RFC 9725). */
+export { iceLinks } from './ice-links.ts';
 export { createWhip, WHIP_TOPIC, type Whip, watchWhip } from './service.ts';
 export { whipPages } from './whip.pages.ts';

@@ -17,6 +17,7 @@ import {
 } from '../../features/playback/index.ts';
 import type { StreamLinks } from '../../features/streams/index.ts';
 import { createFollowerEntitlements, type Follows } from '../../features/users/index.ts';
+import { watchWhep } from '../../features/whep/index.ts';
 import { watchWhip } from '../../features/whip/index.ts';
 import type { Visitors } from '../../http/visitor.ts';
 import type { Base } from '../wiring.ts';
@@ -31,6 +32,8 @@ export interface Addresses {
   videoLinks: VideoLinks;
   /** Encoders can publish by WHIP, now. */
   takesWhip(): boolean;
+  /** Viewers can watch by WHEP, now. */
+  hasWhep(): boolean;
   /** Addresses that grant nothing, for events. */
   bareVideoLinks: VideoLinks;
 }
@@ -40,6 +43,8 @@ export function createAddresses(needs: Base & { follows: Follows; visitors: Visi
   const { PUBLIC_URL: publicUrl, RTMP_URL: rtmpUrl, RTMPS_URL } = config;
   const playbackTokens = createPlaybackTokens({ secrets, clock });
   const takesWhip = watchWhip(bus);
+  const hasWhep = watchWhep(bus);
+  const links = createStreamLinks(publicUrl, playbackTokens);
   const cookie = createMemberCookie(publicUrl);
   const entitlements = anyOf(
     createMemberEntitlements({ db, clock, cookie }),
@@ -51,12 +56,15 @@ export function createAddresses(needs: Base & { follows: Follows; visitors: Visi
     sellers: createSellers({ db }),
     access: createAccess({ tokens: playbackTokens, entitlements }),
     streamLinks: {
-      ...createStreamLinks(publicUrl, playbackTokens),
+      ...links,
       rtmpUrl,
       rtmpsUrl: RTMPS_URL ?? null,
       whipUrl: () => (takesWhip() ? `${publicUrl}/whip` : null),
+      whepUrl: (stream) => (hasWhep() ? links.whepUrl(stream) : null),
+      hasWhep,
     },
     takesWhip,
+    hasWhep,
     videoLinks: createVideoLinks(publicUrl, playbackTokens),
     bareVideoLinks: createVideoLinks(publicUrl, null),
   };

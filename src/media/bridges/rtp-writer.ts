@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 
 const HEADER_BYTES = 12;
-const MAX_PAYLOAD = 1150;
+/** Fits a packet of every network, with all that is put around it. */
+export const MAX_PAYLOAD = 1150;
 /** A VP8 frame begins in this packet (RFC 7741, section 4.2). */
 const STARTS_FRAME = 0x10;
 const OPUS_STEP = 960;
@@ -11,7 +12,7 @@ const VIDEO_RATE = 90;
 const JUMP_MS = 100;
 
 /** Numbers the packets of one track (RFC 3550, section 5.1). */
-class Sequence {
+export class RtpNumbers {
   readonly #payloadType: number;
   readonly #ssrc = randomInt(1, 2 ** 32);
   #next = randomInt(0, 2 ** 15);
@@ -20,7 +21,8 @@ class Sequence {
     this.#payloadType = payloadType;
   }
 
-  packet(timestamp: number, isLast: boolean, payload: readonly Buffer[]): Buffer {
+  /** Of the next packet; its payload follows. */
+  head(timestamp: number, isLast: boolean): Buffer {
     const head = Buffer.alloc(HEADER_BYTES);
     head.writeUInt8(0x80, 0);
     head.writeUInt8((isLast ? 0x80 : 0) | this.#payloadType, 1);
@@ -28,16 +30,20 @@ class Sequence {
     head.writeUInt32BE(timestamp >>> 0, 4);
     head.writeUInt32BE(this.#ssrc, 8);
     this.#next = (this.#next + 1) & 0xffff;
-    return Buffer.concat([head, ...payload]);
+    return head;
+  }
+
+  packet(timestamp: number, isLast: boolean, payload: readonly Buffer[]): Buffer {
+    return Buffer.concat([this.head(timestamp, isLast), ...payload]);
   }
 }
 
 /** VP8 frames in packets (RFC 7741). */
 export class Vp8Writer {
-  readonly #sequence: Sequence;
+  readonly #numbers: RtpNumbers;
 
   constructor(payloadType: number) {
-    this.#sequence = new Sequence(payloadType);
+    this.#numbers = new RtpNumbers(payloadType);
   }
 
   frame(ms: number, frame: Buffer): Buffer[] {
@@ -46,7 +52,7 @@ export class Vp8Writer {
       const descriptor = Buffer.of(at === 0 ? STARTS_FRAME : 0);
       const part = frame.subarray(at, at + MAX_PAYLOAD);
       const isLast = at + MAX_PAYLOAD >= frame.length;
-      packets.push(this.#sequence.packet(ms * VIDEO_RATE, isLast, [descriptor, part]));
+      packets.push(this.#numbers.packet(ms * VIDEO_RATE, isLast, [descriptor, part]));
     }
     return packets;
   }
@@ -54,11 +60,11 @@ export class Vp8Writer {
 
 /** Opus in packets of 20 milliseconds (RFC 7587), whose times go on without the rounding of the file's. */
 export class OpusWriter {
-  readonly #sequence: Sequence;
+  readonly #numbers: RtpNumbers;
   #next: number | null = null;
 
   constructor(payloadType: number) {
-    this.#sequence = new Sequence(payloadType);
+    this.#numbers = new RtpNumbers(payloadType);
   }
 
   packet(ms: number, data: Buffer): Buffer {
@@ -66,6 +72,6 @@ export class OpusWriter {
     const isOff = this.#next === null || Math.abs(told - this.#next) > JUMP_MS * OPUS_RATE;
     const timestamp = isOff ? told : (this.#next ?? told);
     this.#next = timestamp + OPUS_STEP;
-    return this.#sequence.packet(timestamp, isOff, [data]);
+    return this.#numbers.packet(timestamp, isOff, [data]);
   }
 }

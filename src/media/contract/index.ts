@@ -105,4 +105,5 @@ export type {
 export { MediaFileError, NOTE_CODES } from './transcode.ts';
 export type { TranscribeRun, Transcriber, Transcript } from './transcribe.ts';
 export { TranscriptError } from './transcribe.ts';
+export type { WhepOffer, WhepPort, WhepRefusal } from './whep.ts';
 export type { WhipOffer, WhipPort } from './whip.ts';

@@ -12,6 +12,7 @@
  * - `FRAMES_DROPPED`: more than 5 % of the frames are missing by their timestamps, in the last 30 s.
  * - `TIMESTAMP_JUMP`: timestamps went back, or ahead of time, in the last minute.
  * - `AV_DRIFT`: sound and picture of the same time come further apart than at the beginning, or a second apart.
+ * - `B_FRAMES`: somebody wanted to watch by WebRTC, which has no place for them, and was refused.
  * - `TRANSCODE_LAG`: the packager encodes more slowly than the signal comes.
  * - `PACKAGER_FAILED`: the packager was given up; the signal is kept, the preview is off.
  * - `RECORDING_FAILED`: the broadcast is to be recorded and is not; the recorder is tried again and again.
@@ -29,6 +30,7 @@ export type LiveIssue =
   | 'FRAMES_DROPPED'
   | 'TIMESTAMP_JUMP'
   | 'AV_DRIFT'
+  | 'B_FRAMES'
   | 'TRANSCODE_LAG'
   | 'PACKAGER_FAILED'
   | 'RECORDING_FAILED'

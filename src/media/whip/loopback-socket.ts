@@ -3,12 +3,12 @@ import { createSocket, type Socket } from 'node:dgram';
 export const LOOPBACK = '127.0.0.1';
 const RECEIVE_BYTES = 2 ** 21;
 
-/** A UDP socket that this machine alone reaches, at a port that was free. */
-export async function openLoopbackSocket(onError: (error: Error) => void): Promise<Socket> {
+/** A UDP socket that this machine alone reaches. @param port any that is free, unless told. */
+export async function openLoopbackSocket(onError: (error: Error) => void, port = 0): Promise<Socket> {
   const socket = createSocket('udp4');
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
-    socket.bind(0, LOOPBACK, () => {
+    socket.bind(port, LOOPBACK, () => {
       socket.off('error', reject);
       resolve();
     });

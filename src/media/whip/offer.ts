@@ -4,7 +4,7 @@ export class BadOffer extends Error {
 }
 
 /** One section of a session description (RFC 8866) that sends or receives sound or pictures. */
-interface OfferedMedia {
+export interface OfferedMedia {
   kind: 'audio' | 'video';
   mid: string;
   /** Those that stand in the first line, by preference. */
@@ -12,18 +12,21 @@ interface OfferedMedia {
   direction: 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive';
 }
 
-interface OfferedCodec {
+export interface OfferedCodec {
   payloadType: number;
   /** Upper case, such as `H264`. */
   name: string;
+  /** Its parameters as they stand in `a=fmtp`; empty where it has none. */
+  parameters: string;
 }
 
 const MAX_LINES = 2000;
 const MAX_CANDIDATES = 64;
+const MAX_PARAMETERS = 400;
 const DIRECTIONS = ['sendrecv', 'sendonly', 'recvonly', 'inactive'] as const;
 
 /**
- * Reads what a client of WHIP offers: sound and pictures, at most one of each, over one transport.
+ * Reads what a client of WHIP or WHEP offers: sound and pictures, at most one of each, over one transport.
  *
  * @throws {BadOffer}
  */
@@ -74,7 +77,8 @@ function mediaOf(lines: string[]): OfferedMedia {
     const payloadType = Number(text);
     const [, name] = /^([\w.-]{1,40})\//.exec(attributeOf(lines, `rtpmap:${text} `)) ?? [];
     if (text === '' || payloadType > 127 || name === undefined) return [];
-    return [{ payloadType, name: name.toUpperCase() }];
+    const parameters = attributeOf(lines, `fmtp:${text} `).slice(0, MAX_PARAMETERS);
+    return [{ payloadType, name: name.toUpperCase(), parameters }];
   });
   const direction = DIRECTIONS.find((one) => lines.includes(`a=${one}`)) ?? 'sendrecv';
   return { kind, mid, codecs, direction };

@@ -2488,6 +2488,23 @@ CREATE INDEX webhook_failing ON public.webhook USING btree (failing_since) WHERE
 CREATE INDEX webhook_inactive ON public.webhook USING btree (id) WHERE (NOT is_active);
 CREATE INDEX webhook_workspace ON public.webhook USING btree (workspace_id, id DESC);
 
+create table whep_session (
+  id text not null,
+  stream_id text not null,
+  node_id text,
+  state text not null,
+  offer text not null,
+  answer text,
+  refusal text,
+  sent_bytes bigint not null default 0,
+  admitted_until timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint whep_session_pkey PRIMARY KEY (id),
+  constraint whep_session_refusal_check CHECK ((refusal = ANY (ARRAY['OFFER'::text, 'SIGNAL'::text, 'FULL'::text]))),
+  constraint whep_session_state_check CHECK ((state = ANY (ARRAY['OFFERED'::text, 'ANSWERED'::text, 'REFUSED'::text, 'ENDING'::text])))
+);
+CREATE INDEX whep_session_node ON public.whep_session USING btree (node_id);
+
 create table whip_session (
   id text not null,
   stream_id text not null,

@@ -281,6 +281,10 @@ export const VALUES = {
   waitlist_entry: {
     status: ['WAITING', 'OFFERED', 'CONVERTED', 'EXPIRED', 'REMOVED'],
   },
+  whep_session: {
+    state: ['OFFERED', 'ANSWERED', 'REFUSED', 'ENDING'],
+    refusal: ['OFFER', 'SIGNAL', 'FULL'],
+  },
   whip_session: {
     state: ['OFFERED', 'ANSWERED', 'REFUSED', 'ENDING'],
   },
@@ -401,6 +405,8 @@ export type VideoRenditionCodec = (typeof VALUES.video_rendition.codec)[number];
 export type VideoRenditionVideoRange = (typeof VALUES.video_rendition.video_range)[number];
 export type VideoTranscriptionStatus = (typeof VALUES.video_transcription.status)[number];
 export type WaitlistEntryStatus = (typeof VALUES.waitlist_entry.status)[number];
+export type WhepSessionState = (typeof VALUES.whep_session.state)[number];
+export type WhepSessionRefusal = (typeof VALUES.whep_session.refusal)[number];
 export type WhipSessionState = (typeof VALUES.whip_session.state)[number];
 export type WorkspaceMode = (typeof VALUES.workspace.mode)[number];
 
@@ -2079,6 +2085,19 @@ export interface WebhookTable {
   failing_said_at: Date | null;
 }
 
+export interface WhepSessionTable {
+  id: string;
+  stream_id: string;
+  node_id: string | null;
+  state: WhepSessionState;
+  offer: string;
+  answer: string | null;
+  refusal: WhepSessionRefusal | null;
+  sent_bytes: Generated<number>;
+  admitted_until: Date;
+  created_at: Date;
+}
+
 export interface WhipSessionTable {
   id: string;
   stream_id: string;
@@ -2224,6 +2243,7 @@ export interface Database {
   waitlist_entry: WaitlistEntryTable;
   watched_stream: WatchedStreamTable;
   webhook: WebhookTable;
+  whep_session: WhepSessionTable;
   whip_session: WhipSessionTable;
   workspace: WorkspaceTable;
 }

@@ -16,6 +16,7 @@ import { fileRequestOf, sendFile, viewerOf } from '../reply.ts';
 import { countSent, type SentBytes } from '../sent-bytes.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
+import { createLiveAdmission } from './admission.ts';
 import { lastRecording } from './recorded.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 import type { WatchedBy, Watcher, Watching } from './watching.ts';
@@ -86,18 +87,15 @@ type Admit = (request: FileOfStream, reply: FastifyReply) => Promise<View | null
 
 /** Who may see what. */
 function createAdmission(deps: Deps): Admit {
-  const { streams, access } = deps;
+  const admitted = createLiveAdmission(deps);
   return async (request, reply) => {
-    const { params } = request;
-    const stream = await streams.get(params.streamId);
-    const pass = stream === undefined ? null : await access.passFor(stream, viewerOf(request));
-    if (stream === undefined || pass === null) return null;
-    const { grant, suffix } = pass;
+    const admission = await admitted(request.params.streamId, viewerOf(request));
+    if (admission === null) return null;
+    const { stream, grant, suffix, shows } = admission;
     // Also when there is nothing to see: then most of all.
     if (grant === 'preview') reply.header(ISSUES_HEADER, stream.issues.join(' '));
-    if (grant === 'preview' && stream.hasSignal)
-      return { stream, isPreview: true, sinceMs: undefined, suffix };
-    if (!stream.isLive) return endingView(deps, stream, watcherOf(request, suffix));
+    if (shows === 'preview') return { stream, isPreview: true, sinceMs: undefined, suffix };
+    if (shows === null) return endingView(deps, stream, watcherOf(request, suffix));
     return { stream, isPreview: false, sinceMs: stream.liveSince?.getTime(), suffix };
   };
 }

@@ -27,7 +27,7 @@ export interface HandleEvents {
   onDetached(): void;
 }
 
-/** One place in the video room plugin. */
+/** One place in a plugin. */
 export interface JanusHandle {
   /** @throws {JanusError} with the plugin's code where it refuses. */
   send(body: Json, jsep?: Jsep): Promise<PluginEvent>;
@@ -47,7 +47,11 @@ export class JanusError extends Error {
   }
 }
 
-const PLUGINS = { room: 'janus.plugin.videoroom', feed: 'janus.plugin.streaming' } as const;
+const PLUGINS = {
+  room: 'janus.plugin.videoroom',
+  feed: 'janus.plugin.streaming',
+  viewer: 'janus.plugin.nosip',
+} as const;
 const ANSWER_MS = 5000;
 /** Janus gives up a session after 60 s of silence. */
 const KEEPALIVE_MS = 25_000;
@@ -120,7 +124,7 @@ export class JanusClient {
     await this.#request({ janus: 'ping' });
   }
 
-  /** @param plugin a place in a room, or a feed of media that comes by plain RTP. */
+  /** @param plugin a place in a room, a feed of media that comes by plain RTP, or a viewer of such media. */
   async attach(events: HandleEvents, plugin: keyof typeof PLUGINS = 'room'): Promise<JanusHandle> {
     const asked = { janus: 'attach', session_id: this.#session, plugin: PLUGINS[plugin] };
     const handle = idOf(await this.#request(asked));

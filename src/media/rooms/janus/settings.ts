@@ -21,11 +21,13 @@ export const RECORDINGS_FOLDER = 'recordings';
 
 const ONLY_OWNER = 0o700;
 const SESSION_TIMEOUT_SEC = 60;
+/** Outside of what the system gives out by itself; each viewer takes four. On the loopback alone. */
+const VIEWER_PORTS = '61000-65500';
 /** Errors alone. */
 const DEBUG_LEVEL = 2;
 
 const OTHER_PLUGINS = [
-  ...['audiobridge', 'duktape', 'echotest', 'lua', 'nosip', 'recordplay', 'sip', 'textroom'],
+  ...['audiobridge', 'duktape', 'echotest', 'lua', 'recordplay', 'sip', 'textroom'],
   ...['videocall', 'voicemail'],
 ];
 const OTHER_TRANSPORTS = ['http', 'mqtt', 'nanomsg', 'pfunix', 'rabbitmq'];
@@ -82,6 +84,12 @@ function filesOf({ wsPort, secret, adminKey, ports, publicIp, devices }: JanusSe
     'janus.plugin.streaming.jcfg': section('general', [
       `admin_key = "${adminKey}"`,
       'string_ids = true',
+      'events = false',
+    ]),
+    'janus.plugin.nosip.jcfg': section('general', [
+      'local_ip = "127.0.0.1"',
+      'sdp_ip = "127.0.0.1"',
+      `rtp_port_range = "${VIEWER_PORTS}"`,
       'events = false',
     ]),
     'janus.plugin.videoroom.jcfg': section('general', [

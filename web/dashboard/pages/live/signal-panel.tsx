@@ -27,6 +27,7 @@ const KNOWN_ISSUES = [
   'FRAMES_DROPPED',
   'TIMESTAMP_JUMP',
   'AV_DRIFT',
+  'B_FRAMES',
   'TRANSCODE_LAG',
   'NO_MEASUREMENT',
 ] as const;

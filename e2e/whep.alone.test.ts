@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
+import { createPartner, type Partner } from '../test/harness/partner.ts';
+import { freePort, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { until } from '../test/harness/wait.ts';
+import { type Received, WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
+import { NO_JANUS } from '../test/rooms/janus.ts';
+import { startPublisher } from '../test/rtmp/publisher.ts';
+
+const PATIENT = { timeoutMs: 20_000, intervalMs: 100 };
+/** Browsers say `disconnected` of the connection some seconds later. */
+const IS_OVER = "pc.getReceivers()[0].transport.state === 'closed'";
+const SDP = { 'content-type': 'application/sdp' };
+
+let platform: RunningPlatform;
+let browser: TestBrowser;
+let partner: Partner;
+before(async () => {
+  if (NO_JANUS !== false) return;
+  const port = await freePort();
+  const environment = {
+    ROOMS_ENGINE: 'janus',
+    ROOMS_UDP_PORTS: '21800-21899',
+    LIVE_MAX_RUNGS: '0',
+    PUBLIC_URL: `http://localhost:${port}`,
+  };
+  [platform, browser] = await Promise.all([
+    startPlatform({ environment, port }),
+    launchBrowser(FAKE_DEVICES),
+  ]);
+  partner = createPartner(platform);
+});
+after(async () => {
+  await browser?.close();
+  await platform?.stop();
+});
+
+const encode = (streamKey: string, extraArgs: string[] = []) =>
+  startPublisher({
+    ...{ url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`, width: 320, height: 180 },
+    ...{ fps: 15, extraArgs },
+  });
+
+/** A page of another site than that of the addresses. */
+async function player(): Promise<Page> {
+  const { page } = await browser.open(`${platform.url}/api/v1/health`, { initScript: WHEP_CLIENT });
+  return page;
+}
+
+const watch = (page: Page, url: string) => page.evaluate<WhepAnswer>(`whep(${JSON.stringify(url)})`);
+const received = (page: Page) => page.evaluate<Received>('received()');
+
+async function plays(page: Page): Promise<void> {
+  const before = (await received(page)).frames;
+  await until(
+    async () => {
+      const { frames, energy } = await received(page);
+      return frames > before + 10 && energy > 0;
+    },
+    { ...PATIENT, message: 'the picture and the sound' },
+  );
+}
+
+test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JANUS }, async () => {
+  const { id, streamKey } = await partner.createStream({ visibility: 'PRIVATE' });
+  const of = async () => Object(await partner.stream(id)) as Record<string, unknown>;
+  const encoder = encode(streamKey);
+  try {
+    const whepUrl = await until(async () => (await of()).whepUrl as string | null, PATIENT);
+    await until(async () => (await of()).hasSignal, PATIENT);
+    const page = await player();
+    assert.equal((await watch(page, whepUrl)).status, 404, 'nothing is shown before the start');
+    await partner.start(id);
+    const open = whepUrl.replace(/\?.*/, '');
+    assert.equal((await watch(page, open)).status, 404, 'nor to anybody without a token');
+    const bad = await fetch(whepUrl, { method: 'POST', headers: SDP, body: 'v=0\r\n' });
+    assert.deepEqual([bad.status, Object(await bad.json()).error.field], [400, 'body']);
+
+    const { status, session = '', viewers } = await watch(page, whepUrl);
+    assert.deepEqual([status, viewers], [201, '0']);
+    await plays(page);
+    await until(async () => (await of()).viewerCount === 1, { ...PATIENT, message: 'the viewer to count' });
+
+    const stoppedMs = performance.now();
+    await partner.stop(id);
+    await page.waitForFunction(IS_OVER);
+    assert.ok(performance.now() - stoppedMs < 2000, 'it goes on after the stop');
+    assert.equal((await fetch(session, { method: 'DELETE' })).status, 404);
+
+    await partner.start(id);
+    const again = await watch(page, whepUrl);
+    await plays(page);
+    const ended = await page.evaluate(
+      `fetch('${again.session}', { method: 'DELETE' }).then((one) => one.status)`,
+    );
+    assert.equal(ended, 200);
+    await page.waitForFunction(IS_OVER);
+    assert.equal((await fetch(String(again.session), { method: 'DELETE' })).status, 404);
+  } finally {
+    await encoder.stop();
+  }
+});
+
+test('B-frames are refused in words', { skip: NO_JANUS }, async () => {
+  const { id, streamKey } = await partner.createStream({ autoStart: true });
+  const encoder = encode(streamKey, ['-bf', '2']);
+  try {
+    await until(async () => (await partner.stream(id)).isLive, PATIENT);
+    const page = await player();
+    const { status, body = '' } = await watch(page, `${platform.url}/whep/${id}`);
+    assert.equal(status, 409);
+    assert.match(Object(JSON.parse(body)).error.message, /B-frames.*OBS/);
+    const isTold = async () => (await partner.stream(id)).health?.issues.includes('B_FRAMES') === true;
+    await until(isTold, { ...PATIENT, message: 'the creator to be told' });
+  } finally {
+    await encoder.stop();
+  }
+});

@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import type { Visit } from '../../kernel/visit.ts';
+import type { WhepPort } from '../../media/contract/index.ts';
+import type { Bus } from '../../platform/bus.ts';
+import type { Db } from '../../platform/db/index.ts';
+import { hashSecret, newSecret } from '../../platform/tokens.ts';
+import type { AdmitLive, LiveAdmission, Viewer } from '../playback/index.ts';
+import { type Audience, createAudience } from './audience.ts';
+import * as repository from './repository.ts';
+
+/** Something was offered, answered or ended. */
+export const WHEP_TOPIC = 'whep';
+/** A media node says that it has viewers by WHEP. */
+const NODE_TOPIC = 'whep node';
+
+const SILENT_MS = 10_000;
+const ANSWER_MS = 8000;
+const LOOK_MS = 250;
+/** Until the api role says so again, which it does every second. */
+const ADMITTED_MS = 10_000;
+const SPENT_MS = 60_000;
+const FULL_RETRY_SEC = 30;
+const NOWHERE = 'Watching in real time is not possible now. Play HLS, or try again in a moment.';
+
+interface Deps {
+  db: Db;
+  bus: Bus;
+  clock: Clock;
+  /** A media role that has viewers by WHEP was heard of lately. */
+  isThere(): boolean;
+  admit: AdmitLive;
+  /** Somebody watches a broadcast. */
+  seen(admission: LiveAdmission, visit: Visit): void;
+  /** Of a stream, so many bytes have left. */
+  sent(admission: LiveAdmission, bytes: number): void;
+  /** Something about a stream has changed. */
+  onChanged(listener: (streamId: string) => void): void;
+}
+
+interface Playing {
+  token: string;
+  answer: string;
+  viewerCount: number;
+}
+
+/** Viewers by WHEP (docs/api/whep.md): offers and answers between them and the media role, and who may watch on. */
+export interface Whep {
+  /**
+   * @returns the secret of the session's address, and the answer.
+   * @throws {AppError} NOT_FOUND for who may not see it, and while there is nothing to see; BAD_REQUEST for an offer that
+   * is refused; CONFLICT for what cannot be shown by WebRTC; SERVICE_UNAVAILABLE.
+   */
+  play(request: { streamId: string; viewer: Viewer; visit: Visit; offer: string }): Promise<Playing>;
+  /** The client's own end. @throws {AppError} NOT_FOUND. */
+  end(token: string): Promise<void>;
+  /** Looks who of those who came to this process may watch on. Every second, and when a stream has changed. */
+  look(): Promise<void>;
+  /** For the media plane. */
+  readonly port: WhepPort;
+  /** Forgets what nobody has answered or used. */
+  sweep(): Promise<void>;
+}
+
+/** @returns whether a media role that has viewers by WHEP was heard of lately. */
+export function watchWhep(bus: Bus): () => boolean {
+  let heardMs = Number.NEGATIVE_INFINITY;
+  bus.subscribe(NODE_TOPIC, () => {
+    heardMs = performance.now();
+  });
+  return () => performance.now() - heardMs < SILENT_MS;
+}
+
+export function createWhep(deps: Deps): Whep {
+  const { db, bus, clock, admit } = deps;
+  const told = () => bus.publish(WHEP_TOPIC);
+  const until = () => dateFromMs(clock.ms() + ADMITTED_MS);
+  const audience: Audience = createAudience({ ...deps, told, until });
+  deps.onChanged((streamId) => audience.changed(streamId));
+  return {
+    async play({ streamId, viewer, visit, offer }) {
+      if (!offer.startsWith('v=0') || offer.includes('\0'))
+        throw badRequest('body', 'The body is a session description (SDP), which begins with "v=0".');
+      const admission = await admit(streamId, viewer);
+      if (admission === null || admission.shows === null) throw notFound();
+      if (!deps.isThere() || !admission.stream.hasSignal)
+        throw new AppError('SERVICE_UNAVAILABLE', { message: NOWHERE });
+      const token = newSecret();
+      const id = idOf(token);
+      await repository.insertSession(db, {
+        ...{ id, stream_id: streamId, state: 'OFFERED', offer },
+        ...{ admitted_until: until(), created_at: clock.now() },
+      });
+      told();
+      const answer = await answerOf(deps, id);
+      audience.add(id, { streamId, viewer, visit });
+      return { token, answer, viewerCount: admission.stream.viewerCount };
+    },
+    async end(token) {
+      if ((await repository.endSessions(db, [idOf(token)])) === 0) throw notFound();
+      told();
+    },
+    look: () => audience.look(),
+    port: portOf(deps, told),
+    sweep: () =>
+      repository.deleteSpent(db, {
+        unused: dateFromMs(clock.ms() - 2 * ANSWER_MS),
+        over: dateFromMs(clock.ms() - SPENT_MS),
+      }),
+  };
+}
+
+function portOf({ db, bus, clock }: Deps, told: () => void): WhepPort {
+  return {
+    started: (nodeId) => repository.deleteOfNode(db, nodeId),
+    async take(nodeId, streamIds) {
+      const since = dateFromMs(clock.ms() - ANSWER_MS);
+      const rows = await repository.takeOffered(db, nodeId, streamIds, since);
+      return rows.map(({ id, stream_id: streamId, offer }) => ({ sessionId: id, streamId, offer }));
+    },
+    async answered(sessionId, sdp) {
+      await repository.answer(db, sessionId, { state: 'ANSWERED', text: sdp });
+      told();
+    },
+    async refused(sessionId, refusal, words) {
+      await repository.answer(db, sessionId, { state: 'REFUSED', text: words, refusal });
+      told();
+    },
+    carried: async (nodeId, sent) => new Set(await repository.carry(db, nodeId, sent, clock.now())),
+    ended: (sessionId) => repository.deleteSession(db, sessionId),
+    isThere: () => bus.publish(NODE_TOPIC),
+  };
+}
+
+/** Waits for the media role. */
+async function answerOf({ db, bus }: Deps, id: string): Promise<string> {
+  const deadline = performance.now() + ANSWER_MS;
+  let hinted = Promise.withResolvers<void>();
+  const unsubscribe = bus.subscribe(WHEP_TOPIC, () => hinted.resolve());
+  try {
+    while (performance.now() < deadline) {
+      const row = await repository.findSession(db, id);
+      if (row?.state === 'ANSWERED') return row.answer ?? '';
+      if (row?.state === 'REFUSED') throw refusalOf(row);
+      if (row?.state !== 'OFFERED') break;
+      await Promise.race([hinted.promise, sleep(LOOK_MS)]);
+      hinted = Promise.withResolvers<void>();
+    }
+  } finally {
+    unsubscribe();
+  }
+  await repository.endSessions(db, [id]);
+  bus.publish(WHEP_TOPIC);
+  throw new AppError('SERVICE_UNAVAILABLE', { message: NOWHERE });
+}
+
+function refusalOf(row: NonNullable<Awaited<ReturnType<typeof repository.findSession>>>): AppError {
+  const message = row.answer ?? '';
+  if (row.refusal === 'OFFER') return badRequest('body', message);
+  if (row.refusal === 'SIGNAL') return new AppError('CONFLICT', { message });
+  return new AppError('SERVICE_UNAVAILABLE', { message, headers: { 'Retry-After': String(FULL_RETRY_SEC) } });
+}
+
+function idOf(token: string): string {
+  return hashSecret(token).toString('hex');
+}

@@ -1,0 +1,60 @@
+import type { Arrivals } from '../../features/arrivals/index.ts';
+import {
+  createLiveAdmission,
+  type LiveAdmission,
+  type Snapshots,
+  type StreamSnapshot,
+  tokenMark,
+} from '../../features/playback/index.ts';
+import { STREAM_TOPIC, type Viewers } from '../../features/streams/index.ts';
+import type { Tally } from '../../features/usage/index.ts';
+import { createWhep, type Whep, whepPages } from '../../features/whep/index.ts';
+import { iceLinks } from '../../features/whip/index.ts';
+import { startSchedule } from '../../jobs/schedule.ts';
+import type { Visit } from '../../kernel/visit.ts';
+import { createIceServers } from '../../media/rooms/turn.ts';
+import { type Built, EVERY } from '../part.ts';
+import type { Base } from '../wiring.ts';
+import type { Addresses } from './addresses.ts';
+
+type Needs = Base &
+  Pick<Addresses, 'access' | 'hasWhep'> & {
+    snapshots: { streams: Snapshots<StreamSnapshot> };
+    viewers: Viewers;
+    arrivals: Arrivals;
+    tally: Tally;
+  };
+
+/** Watching by WebRTC; what is shown is the media role's. */
+export function whepPart(needs: Needs): Built<{ whep: Whep }> {
+  const { config, clock, bus, log, caps, access, snapshots, viewers, arrivals, tally } = needs;
+  const seen = ({ stream, suffix }: LiveAdmission, visit: Visit) => {
+    const { workspaceId } = stream;
+    const viewer = { ip: visit.ip, userAgent: visit.userAgent, token: tokenMark(suffix) };
+    viewers.seen(stream, viewer, () => arrivals.meet(visit, { workspaceId, isSelf: false }));
+  };
+  const whep = createWhep({
+    ...needs,
+    isThere: needs.hasWhep,
+    admit: createLiveAdmission({ streams: snapshots.streams, access }),
+    seen,
+    sent: ({ stream: { workspaceId, id: subjectId } }, amount) =>
+      tally.add({ kind: 'EGRESS', workspaceId, subjectId, amount }),
+    onChanged: (listener) => void bus.subscribe(STREAM_TOPIC, listener),
+  });
+  const iceServers = createIceServers({ urls: config.TURN_URLS, secret: config.TURN_SECRET, clock });
+  return {
+    gives: { whep },
+    part: {
+      pages: () => [whepPages({ whep, caps, iceLinks: () => iceLinks(iceServers()) })],
+      services: {
+        api: () => {
+          const task = { name: 'viewers by WHEP', everyMs: EVERY.second, run: () => whep.look() };
+          const schedule = startSchedule([task], log);
+          return { stop: () => schedule.stop() };
+        },
+      },
+      tasks: () => [{ name: 'offers by WHEP', everyMs: EVERY.minute, run: () => whep.sweep() }],
+    },
+  };
+}

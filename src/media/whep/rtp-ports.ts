@@ -1,0 +1,23 @@
+import type { Socket } from 'node:dgram';
+import { openLoopbackSocket } from '../whip/loopback-socket.ts';
+
+/** Two ports beside each other: packets leave from the first, and what viewers tell of them comes to the second. */
+export interface PortPair {
+  rtp: Socket;
+  rtcp: Socket;
+}
+
+const TRIES = 50;
+
+/** @throws {Error} when there are none. */
+export async function openPortPair(onError: (error: Error) => void): Promise<PortPair> {
+  for (let left = TRIES; ; left -= 1) {
+    const rtp = await openLoopbackSocket(onError);
+    try {
+      return { rtp, rtcp: await openLoopbackSocket(onError, rtp.address().port + 1) };
+    } catch (error) {
+      rtp.close();
+      if (left === 0) throw error;
+    }
+  }
+}

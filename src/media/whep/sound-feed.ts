@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../platform/logger.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { readAudioPacket } from '../ingest/codec/flv-audio.ts';
+import { type OpusCoder, startOpusCoder } from './opus-coder.ts';
+
+interface Options {
+  ffmpeg: FfmpegProgram;
+  log: Logger;
+  /** @param ticks at 48 kHz. */
+  onPacket(ticks: number, data: Buffer): void;
+}
+
+const TICKS_PER_MS = 48;
+const STEP_TICKS = 960;
+/** Sound that is so far off goes on at another time. */
+const JUMP_MS = 100;
+/** After a program that has died. */
+const AGAIN_MS = 2000;
+
+/** The sound of a publish as Opus: as it comes where it is that, else by one ffmpeg. */
+export class SoundFeed {
+  readonly #options: Options;
+  #coder: Promise<OpusCoder> | null = null;
+  #current: OpusCoder | null = null;
+  #header: Buffer | null = null;
+  #lastMs = -1;
+  #nextTicks: number | null = null;
+  #isStopped = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Another publish comes. */
+  begin(): void {
+    this.#header = null;
+    void this.#drop();
+  }
+
+  /**
+   * @param payload of a tag of FLV, in memory that may change.
+   * @param time on the line of the pictures, in milliseconds; asked for frames alone.
+   */
+  tag(payload: Buffer, time: () => number): void {
+    const packet = readAudioPacket(payload);
+    if (packet.kind === 'other' || this.#isStopped) return;
+    if (packet.codec === 'Opus') {
+      const { data, kind } = packet;
+      if (kind === 'frame' && data !== undefined && data.length > 0)
+        this.#options.onPacket(time() * TICKS_PER_MS, Buffer.from(data));
+      return;
+    }
+    if (packet.kind === 'header') {
+      if (this.#header?.equals(payload)) return;
+      this.#header = Buffer.from(payload);
+      void this.#drop();
+      return;
+    }
+    // Times go up, and the same one twice is none.
+    const ms = Math.max(time(), this.#lastMs + 1);
+    this.#lastMs = ms;
+    const copy = Buffer.from(payload);
+    this.#coder ??= this.#start(ms);
+    this.#coder.then(
+      (coder) => coder.sound(ms, copy),
+      () => {},
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#drop();
+  }
+
+  async #start(ms: number): Promise<OpusCoder> {
+    const header = this.#header;
+    const { ffmpeg, log } = this.#options;
+    const coder = await startOpusCoder({ ffmpeg, log }, (at, data) => this.#coded(at, data));
+    if (header !== null) coder.sound(ms, header);
+    void coder.gone.then(async () => {
+      await sleep(AGAIN_MS);
+      if (this.#current === coder) [this.#coder, this.#current] = [null, null];
+    });
+    this.#current = coder;
+    return coder;
+  }
+
+  async #drop(): Promise<void> {
+    const coder = this.#coder;
+    [this.#coder, this.#current] = [null, null];
+    this.#nextTicks = null;
+    await (await coder?.catch(() => null))?.stop();
+  }
+
+  /** Whose times go on without the rounding of the file's. */
+  #coded(ms: number, data: Buffer): void {
+    const told = ms * TICKS_PER_MS;
+    const next = this.#nextTicks;
+    const isOff = next === null || Math.abs(told - next) > JUMP_MS * TICKS_PER_MS;
+    const ticks = isOff ? told : next;
+    this.#nextTicks = ticks + STEP_TICKS;
+    this.#options.onPacket(ticks, data);
+  }
+}

@@ -1,0 +1,192 @@
+import { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../platform/logger.ts';
+import type { IngestEngine, IngestSession } from '../contract/index.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { readVideoPacket, type VideoPacket } from '../ingest/codec/flv-video.ts';
+import { lengthBytesOf } from '../ingest/codec/nal-units.ts';
+import { FlvTagType } from '../ingest/flv.ts';
+import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
+import { lackOf, UNFIT } from './fitness.ts';
+import { h264Payloads, parameterSetsOf } from './h264-packets.ts';
+import { SoundFeed } from './sound-feed.ts';
+import { TimeLine } from './time-line.ts';
+
+/** One picture, as the payloads of its packets. */
+export interface FeedPicture {
+  ms: number;
+  /** It needs none of those before. */
+  isKey: boolean;
+  payloads: readonly Buffer[];
+}
+
+/** Somebody who watches. */
+export interface FeedListener {
+  picture(picture: FeedPicture): void;
+  /** @param ticks at 48 kHz, on the line of the pictures. @param data a packet of Opus. */
+  sound(ticks: number, data: Buffer): void;
+}
+
+interface Options {
+  engine: Pick<IngestEngine, 'list' | 'feed'>;
+  streamId: string;
+  ffmpeg: FfmpegProgram;
+  log: Logger;
+  /** What is published now cannot be shown. */
+  onUnfit(): void;
+}
+
+const LOOK_MS = 250;
+/** As soon as frames come; those between keyframes are gathered no longer. */
+const AT_ONCE = 0;
+/** So many pictures tell whether they come in another order than they are shown. */
+const TELLING_PICTURES = 6;
+const TELLING_MS = 1000;
+/** More than that is not sent at once to who has just come: they begin at the next keyframe. */
+const GROUP = { pictures: 150, bytes: 2 ** 20 } as const;
+
+/** One stream for viewers by WebRTC: the pictures as the encoder sends them, and the sound as Opus. */
+export class StreamFeed {
+  readonly #options: Options;
+  readonly #listeners = new Set<FeedListener>();
+  readonly #ending = new AbortController();
+  readonly #line = new TimeLine();
+  readonly #sound: SoundFeed;
+  readonly #told = Promise.withResolvers<string | null>();
+  readonly #running: Promise<void>;
+  #sets: Buffer[] = [];
+  #lengthBytes = 4;
+  /** How much later than decoded a picture is shown: for all the same, where there are no B-frames. */
+  #compositionMs: number | null = null;
+  #pictures = 0;
+  /** Since the last keyframe; null before the first one, and when it is too much. */
+  #group: FeedPicture[] | null = null;
+  #groupBytes = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { ffmpeg, log } = options;
+    this.#sound = new SoundFeed({
+      ffmpeg,
+      log,
+      onPacket: (ticks, data) => {
+        for (const listener of this.#listeners) listener.sound(ticks, data);
+      },
+    });
+    this.#running = this.#run();
+  }
+
+  get hasPictures(): boolean {
+    return this.session()?.video !== undefined;
+  }
+
+  /** The publish that is shown; undefined while there is none. */
+  session(): IngestSession | undefined {
+    const { engine, streamId } = this.#options;
+    return engine.list().find((session) => session.streamId === streamId);
+  }
+
+  /** Why it cannot be shown, in words; null when it can. Resolves when that is known, or after a second. */
+  async lack(): Promise<string | null> {
+    const session = this.session();
+    const lack = session === undefined ? null : lackOf(session);
+    if (lack !== null || session?.video === undefined) return lack;
+    return Promise.race([this.#told.promise, sleep(TELLING_MS, null)]);
+  }
+
+  /** @returns what to begin with; empty where that is the next keyframe. */
+  join(listener: FeedListener): readonly FeedPicture[] {
+    this.#listeners.add(listener);
+    return this.#group ?? [];
+  }
+
+  leave(listener: FeedListener): void {
+    this.#listeners.delete(listener);
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    await this.#running;
+    await this.#sound.stop();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      const session = this.session();
+      if (session === undefined) await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
+      else await this.#follow(session);
+    }
+  }
+
+  /** Until the publish ends. */
+  async #follow(session: IngestSession): Promise<void> {
+    const { engine } = this.#options;
+    this.#line.begin();
+    this.#compositionMs = null;
+    this.#group = null;
+    this.#sound.begin();
+    const reader = new FlvReader(
+      () => {},
+      (tag) => this.#tag(tag),
+    );
+    // What is written may change later: all that is kept of it is copied at once.
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        reader.push(chunk);
+        done();
+      },
+    });
+    const end = () => sink.destroy();
+    this.#ending.signal.addEventListener('abort', end, { once: true });
+    if (this.#ending.signal.aborted) end();
+    engine.feed(session, sink, AT_ONCE);
+    await finished(sink).catch(() => {});
+    this.#ending.signal.removeEventListener('abort', end);
+  }
+
+  #tag(tag: FlvTag): void {
+    if (tag.type === FlvTagType.video) this.#video(tag);
+    else if (tag.type === FlvTagType.audio) this.#sound.tag(tag.payload, () => this.#line.at(tag.timestamp));
+  }
+
+  #video({ payload, timestamp }: FlvTag): void {
+    const packet = readVideoPacket(payload);
+    if (packet.kind === 'other') return;
+    if (packet.codec !== 'avc1') this.#unfit(UNFIT.codec);
+    else if (packet.kind === 'header') {
+      this.#sets = parameterSetsOf(packet.config);
+      this.#lengthBytes = lengthBytesOf(packet);
+    } else this.#frame(packet, timestamp);
+  }
+
+  #frame({ data, compositionMs = 0, keyframe: isKey }: VideoPacket, timestamp: number): void {
+    if (data === undefined) return;
+    this.#compositionMs ??= compositionMs;
+    if (compositionMs !== this.#compositionMs) {
+      this.#unfit(UNFIT.reordered);
+      return;
+    }
+    this.#pictures += 1;
+    if (this.#pictures >= TELLING_PICTURES) this.#told.resolve(null);
+    const payloads = h264Payloads(data, this.#lengthBytes, isKey ? this.#sets : []);
+    if (payloads.length === 0) return;
+    const picture = { ms: this.#line.at(timestamp), isKey, payloads };
+    this.#keep(picture);
+    for (const listener of this.#listeners) listener.picture(picture);
+  }
+
+  #keep(picture: FeedPicture): void {
+    if (picture.isKey) [this.#group, this.#groupBytes] = [[], 0];
+    if (this.#group === null) return;
+    this.#group.push(picture);
+    this.#groupBytes += picture.payloads.reduce((sum, { length }) => sum + length, 0);
+    if (this.#group.length > GROUP.pictures || this.#groupBytes > GROUP.bytes) this.#group = null;
+  }
+
+  #unfit(words: string): void {
+    this.#told.resolve(words);
+    this.#options.onUnfit();
+  }
+}

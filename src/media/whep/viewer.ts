@@ -1,0 +1,139 @@
+import type { JanusClient, JanusHandle } from '../rooms/janus/client.ts';
+import { JanusError } from '../rooms/janus/client.ts';
+import { LOOPBACK } from '../whip/loopback-socket.ts';
+import { readOffer } from '../whip/offer.ts';
+import { chooseMedia, plainAnswer, portsOf } from './answer.ts';
+import { PacketSender } from './packet-sender.ts';
+import type { PortPair } from './rtp-ports.ts';
+import type { StreamFeed } from './stream-feed.ts';
+
+export interface ViewerOptions {
+  client: JanusClient;
+  ports: PortPair;
+  feed: StreamFeed;
+  /** A session description, as it came. */
+  offer: string;
+}
+
+/** One viewer by WHEP, from its offer on (docs/decisions/whep.md#through-janus). */
+export interface Viewer {
+  /** What the client is answered. */
+  readonly answer: string;
+  /** Where Janus tells from what the viewer says about the packets. */
+  readonly feedbackPorts: readonly number[];
+  readonly sentBytes: number;
+  /** Resolves when it is over, whoever has ended it. */
+  readonly gone: Promise<void>;
+  /** The viewer was heard of. */
+  heard(): void;
+  close(): Promise<void>;
+}
+
+/** A client that has its answer connects within so long. */
+const CONNECT_MS = 15_000;
+/** Browsers tell of what they receive every second or two; Janus does not say that one has gone without a word. */
+const SILENT_MS = 15_000;
+const LOOK_MS = 3000;
+
+/**
+ * @throws {BadOffer} for what cannot be answered.
+ * @throws {JanusError} when Janus does not answer, or refuses.
+ */
+export async function openViewer(options: ViewerOptions): Promise<Viewer> {
+  const chosen = chooseMedia(readOffer(options.offer), options.feed.session()?.video?.codec ?? null);
+  const viewer = new JanusViewer(options);
+  try {
+    await viewer.open(chosen);
+    return viewer;
+  } catch (error) {
+    await viewer.close();
+    throw error;
+  }
+}
+
+class JanusViewer implements Viewer {
+  answer = '';
+  feedbackPorts: readonly number[] = [];
+  readonly gone: Promise<void>;
+  readonly #options: ViewerOptions;
+  readonly #end = Promise.withResolvers<void>();
+  #handle: JanusHandle | null = null;
+  #sender: PacketSender | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #heardMs = 0;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: ViewerOptions) {
+    this.#options = options;
+    this.gone = this.#end.promise;
+  }
+
+  get sentBytes(): number {
+    return this.#sender?.sentBytes ?? 0;
+  }
+
+  async open(chosen: ReturnType<typeof chooseMedia>): Promise<void> {
+    const { client, ports, offer } = this.#options;
+    const handle = await client.attach(
+      {
+        onEvent() {},
+        onTrickle() {},
+        onPeer: (state) => (state === 'up' ? this.#connected() : void this.close()),
+        onDetached: () => void this.close(),
+      },
+      'viewer',
+    );
+    this.#handle = handle;
+    const { data } = await handle.send({ request: 'generate' }, { type: 'offer', sdp: offer });
+    const taken = portsOf(descriptionIn(data));
+    const track = (kind: 'audio' | 'video') => {
+      const codec = chosen.find((one) => one.kind === kind)?.codec;
+      const port = taken[kind];
+      return codec === undefined || port === null ? null : { port, payloadType: codec.payloadType };
+    };
+    const [video, audio] = [track('video'), track('audio')];
+    this.#sender = new PacketSender({ socket: ports.rtp, video, audio });
+    this.feedbackPorts = [video, audio].flatMap((one) => (one === null ? [] : [one.port + 1]));
+    const sdp = plainAnswer(chosen, LOOPBACK, ports.rtp.address().port);
+    const { jsep } = await handle.send({ request: 'process', type: 'answer', sdp });
+    if (jsep === null) throw new JanusError(0, 'Janus has not answered');
+    this.answer = jsep.sdp;
+    this.#timer = setTimeout(() => void this.close(), CONNECT_MS);
+  }
+
+  heard(): void {
+    this.#heardMs = performance.now();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #connected(): void {
+    const { feed } = this.#options;
+    if (this.#closing !== null || this.#sender === null) return;
+    clearTimeout(this.#timer);
+    this.heard();
+    this.#timer = setInterval(() => {
+      if (performance.now() - this.#heardMs > SILENT_MS) void this.close();
+    }, LOOK_MS);
+    this.#sender.begin(feed.join(this.#sender), feed.hasPictures);
+  }
+
+  async #close(): Promise<void> {
+    clearTimeout(this.#timer);
+    if (this.#sender !== null) {
+      this.#options.feed.leave(this.#sender);
+      this.#sender.close();
+    }
+    // Its browser is told that it is over.
+    await this.#handle?.detach();
+    this.#end.resolve();
+  }
+}
+
+function descriptionIn({ result }: Record<string, unknown>): string {
+  if (typeof result !== 'object' || result === null || !('sdp' in result)) return '';
+  return typeof result.sdp === 'string' ? result.sdp : '';
+}

@@ -1,0 +1,236 @@
+import type { Logger } from '../../platform/logger.ts';
+import type { IngestEngine, WhepOffer, WhepPort, WhepRefusal } from '../contract/index.ts';
+import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { JanusClient } from '../rooms/janus/client.ts';
+import { readLink } from '../rooms/janus/link.ts';
+import { BadOffer } from '../whip/offer.ts';
+import { type FitnessNotes, lackOf } from './fitness.ts';
+import { openPortPair, type PortPair } from './rtp-ports.ts';
+import { StreamFeed } from './stream-feed.ts';
+import { openViewer, type Viewer } from './viewer.ts';
+
+export interface WhepManagerOptions {
+  engine: Pick<IngestEngine, 'list' | 'feed'>;
+  port: WhepPort;
+  nodeId: string;
+  ffmpeg: FfmpegProgram;
+  /** How Janus is reached. */
+  linkFile: string;
+  /** Of this node, and of one stream. */
+  limits: { viewers: number; perStream: number };
+  notes: Pick<FitnessNotes, 'note'>;
+  log: Logger;
+}
+
+/** Shows what is published to this process to viewers by WHEP (docs/decisions/whep.md). */
+export interface WhepManager {
+  /** Lets go of those whom an earlier process has served. */
+  recover(): Promise<void>;
+  /** Answers who wants to watch, and lets go of who may no more. Never rejects. */
+  sync(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Why somebody is not shown anything. */
+class Refused extends Error {
+  readonly why: WhepRefusal;
+
+  constructor(why: WhepRefusal, words: string) {
+    super(words);
+    this.why = why;
+  }
+}
+
+interface Watching {
+  sessionId: string;
+  streamId: string;
+  /** null until it is answered. */
+  viewer: Viewer | null;
+}
+
+const FULL = 'As many watch in real time as can. Play HLS, or try again later.';
+const NO_JANUS = 'Watching in real time is not possible now. Play HLS, or try again in a moment.';
+
+export function createWhepManager(options: WhepManagerOptions): WhepManager {
+  const manager = new Manager(options);
+  return {
+    recover: () => options.port.started(options.nodeId),
+    sync: () => manager.sync(),
+    stop: () => manager.stop(),
+  };
+}
+
+class Manager {
+  readonly #options: WhepManagerOptions;
+  readonly #watching = new Map<string, Watching>();
+  readonly #feeds = new Map<string, StreamFeed>();
+  readonly #byFeedback = new Map<number, Viewer>();
+  #janus: Promise<JanusClient> | null = null;
+  #ports: Promise<PortPair> | null = null;
+  #syncing: Promise<void> | null = null;
+  #isAgain = false;
+  #isStopping = false;
+
+  constructor(options: WhepManagerOptions) {
+    this.#options = options;
+  }
+
+  sync(): Promise<void> {
+    this.#isAgain = true;
+    this.#syncing ??= this.#run();
+    return this.#syncing;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#syncing;
+    await Promise.all([...this.#watching.values()].map(({ viewer }) => viewer?.close()));
+    await Promise.all([...this.#feeds.values()].map((feed) => feed.stop()));
+    (await this.#janus?.catch(() => null))?.close();
+    const ports = await this.#ports?.catch(() => null);
+    ports?.rtp.close();
+    ports?.rtcp.close();
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#options;
+    do {
+      this.#isAgain = false;
+      await this.#look().catch((error: unknown) =>
+        log.warn({ err: error }, 'who watches by WHEP is not known'),
+      );
+    } while (this.#isAgain && !this.#isStopping);
+    this.#syncing = null;
+  }
+
+  async #look(): Promise<void> {
+    const { port, nodeId, engine, linkFile, log } = this.#options;
+    if ((await readLink(linkFile)) === null) return;
+    port.isThere();
+    const streamIds = engine.list().map(({ streamId }) => streamId);
+    if (streamIds.length > 0) {
+      for (const offered of await port.take(nodeId, streamIds))
+        this.#answer(offered).catch((error: unknown) =>
+          log.error({ err: error }, 'an offer by WHEP could not be answered'),
+        );
+    }
+    for (const [streamId, feed] of this.#feeds) {
+      const session = feed.session();
+      if (session !== undefined && lackOf(session) !== null) this.#letGo(streamId);
+    }
+    const known = [...this.#watching.values()].filter(({ viewer }) => viewer !== null);
+    if (known.length === 0) return;
+    const sent = new Map(known.map(({ sessionId, viewer }) => [sessionId, viewer?.sentBytes ?? 0]));
+    const wanted = await port.carried(nodeId, sent);
+    for (const { sessionId, viewer } of known) if (!wanted.has(sessionId)) void viewer?.close();
+  }
+
+  async #answer({ sessionId, streamId, offer }: WhepOffer): Promise<void> {
+    const { port } = this.#options;
+    const watching: Watching = { sessionId, streamId, viewer: null };
+    this.#watching.set(sessionId, watching);
+    let viewer: Viewer;
+    try {
+      viewer = await this.#open(streamId, offer);
+    } catch (error) {
+      this.#forget(watching);
+      const { why, message } = this.#refusalOf(error, streamId);
+      return port.refused(sessionId, why, message);
+    }
+    watching.viewer = viewer;
+    for (const from of viewer.feedbackPorts) this.#byFeedback.set(from, viewer);
+    void viewer.gone.then(() => this.#forget(watching));
+    await port.answered(sessionId, viewer.answer);
+  }
+
+  /** @throws {Refused} */
+  async #open(streamId: string, offer: string): Promise<Viewer> {
+    const { limits, notes } = this.#options;
+    const all = [...this.#watching.values()];
+    const isFull =
+      all.length > limits.viewers || all.filter((one) => one.streamId === streamId).length > limits.perStream;
+    if (isFull || this.#isStopping) throw new Refused('FULL', FULL);
+    const feed = this.#feedOf(streamId);
+    const lack = await feed.lack();
+    if (lack !== null) {
+      notes.note(streamId, lack);
+      throw new Refused('SIGNAL', lack);
+    }
+    const [client, ports] = await Promise.all([this.#client(), this.#portPair()]);
+    return openViewer({ client, ports, feed, offer });
+  }
+
+  #refusalOf(error: unknown, streamId: string): Refused {
+    if (error instanceof Refused) return error;
+    if (error instanceof BadOffer) return new Refused('OFFER', error.message);
+    this.#options.log.warn({ err: error, streamId }, 'Janus has not taken a viewer by WHEP');
+    return new Refused('FULL', NO_JANUS);
+  }
+
+  #forget(watching: Watching): void {
+    const { port, log } = this.#options;
+    const { sessionId, streamId, viewer } = watching;
+    if (!this.#watching.delete(sessionId)) return;
+    for (const from of viewer?.feedbackPorts ?? []) this.#byFeedback.delete(from);
+    if ([...this.#watching.values()].every((one) => one.streamId !== streamId)) {
+      void this.#feeds.get(streamId)?.stop();
+      this.#feeds.delete(streamId);
+    }
+    if (viewer === null) return;
+    port.ended(sessionId).catch((error: unknown) => log.warn({ err: error }, 'the end of a WHEP'));
+  }
+
+  #feedOf(streamId: string): StreamFeed {
+    const known = this.#feeds.get(streamId);
+    if (known !== undefined) return known;
+    const { engine, ffmpeg, log } = this.#options;
+    const onUnfit = () => this.#letGo(streamId);
+    const feed = new StreamFeed({ engine, streamId, ffmpeg, log, onUnfit });
+    this.#feeds.set(streamId, feed);
+    return feed;
+  }
+
+  /** All who watch a stream. */
+  #letGo(streamId: string): void {
+    for (const one of this.#watching.values()) if (one.streamId === streamId) void one.viewer?.close();
+  }
+
+  /** One connection to Janus for all viewers. */
+  #client(): Promise<JanusClient> {
+    const open = async () => {
+      const link = await readLink(this.#options.linkFile);
+      if (link === null) throw new Error('Janus does not run');
+      const client = await JanusClient.connect(link);
+      client.onClose(() => {
+        this.#janus = null;
+        for (const { viewer } of this.#watching.values()) void viewer?.close();
+      });
+      return client;
+    };
+    if (this.#janus === null) {
+      const opening = open();
+      this.#janus = opening;
+      opening.catch(() => {
+        if (this.#janus === opening) this.#janus = null;
+      });
+    }
+    return this.#janus;
+  }
+
+  #portPair(): Promise<PortPair> {
+    const { log } = this.#options;
+    const open = async () => {
+      const pair = await openPortPair((error) => log.warn({ err: error }, 'viewers by WebRTC get nothing'));
+      pair.rtcp.on('message', (_packet, { port }) => this.#byFeedback.get(port)?.heard());
+      return pair;
+    };
+    if (this.#ports === null) {
+      const opening = open();
+      this.#ports = opening;
+      opening.catch(() => {
+        if (this.#ports === opening) this.#ports = null;
+      });
+    }
+    return this.#ports;
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * A plain client of WHEP (draft-ietf-wish-whep) in a page: `whep(url)` puts a `<video>` there and answers `{status, session, viewers}`,
+ * with the body of what is no 201. `window.pc` is its connection.
+ */
+export const WHEP_CLIENT = `
+window.whep = async (url) => {
+  const pc = new RTCPeerConnection();
+  window.pc = pc;
+  const stream = new MediaStream();
+  pc.ontrack = ({ track }) => stream.addTrack(track);
+  for (const kind of ['video', 'audio']) pc.addTransceiver(kind, { direction: 'recvonly' });
+  await pc.setLocalDescription();
+  const headers = { 'content-type': 'application/sdp' };
+  const made = await fetch(url, { method: 'POST', headers, body: pc.localDescription.sdp });
+  const text = await made.text();
+  if (made.status !== 201) return { status: made.status, body: text };
+  await pc.setRemoteDescription({ type: 'answer', sdp: text });
+  const video = document.createElement('video');
+  Object.assign(video, { autoplay: true, srcObject: stream });
+  document.body.append(video);
+  const session = new URL(made.headers.get('location'), url).href;
+  return { status: 201, session, viewers: made.headers.get('x-viewers') };
+};
+/** What has come so far: whole pictures, and how loud the sound was. */
+window.received = async () => {
+  const found = { frames: 0, energy: 0, state: window.pc.connectionState };
+  for (const one of (await window.pc.getStats()).values()) {
+    if (one.type !== 'inbound-rtp') continue;
+    if (one.kind === 'video') found.frames = one.framesDecoded ?? 0;
+    else found.energy = one.totalAudioEnergy ?? 0;
+  }
+  return found;
+};
+`;
+
+/** As the script above answers. */
+export interface WhepAnswer {
+  status: number;
+  session?: string;
+  viewers?: string;
+  body?: string;
+}
+
+export interface Received {
+  frames: number;
+  energy: number;
+  state: string;
+}
