@@ -1,8 +1,17 @@
+import { toAscii } from './ascii.mjs';
+
 /** How Vite makes the bundle of the server (`server.mjs`): our code and its packages, readable, in few files. */
 const source = (path) => new URL(`../../src/${path}.ts`, import.meta.url).pathname;
 
+function writeAscii(file) {
+  if (file.type === 'chunk') file.code = toAscii(file.code);
+}
+
 export default {
   publicDir: false,
+  plugins: [
+    { name: 'ascii', generateBundle: (_options, bundle) => Object.values(bundle).forEach(writeAscii) },
+  ],
   resolve: { conditions: ['node'], mainFields: [] },
   ssr: {
     noExternal: true,
@@ -23,7 +32,12 @@ export default {
         cli: source('main/cli'),
         'reading-worker': source('features/calendars/reading-worker'),
       },
-      output: { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
+      output: {
+        entryFileNames: '[name].mjs',
+        chunkFileNames: '[name]-[hash].mjs',
+        // But the names of files. Licences lie in node_modules.
+        comments: false,
+      },
     },
   },
 };
