@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { trimFolder } from './compiled.mjs';
 import { nodePath } from './packages.mjs';
 import { hashOf } from './sources.mjs';
 import { ROOT } from './stop.mjs';
@@ -8,6 +9,8 @@ import { ROOT } from './stop.mjs';
 const BUNDLES = join(ROOT, '.cache/server');
 /** The newest bundles are kept: an older program that still runs loads parts of its own later. */
 const KEPT = 3;
+/** Of compiled code: some ten times what a bundle and the sources of the tests have. */
+const COMPILED_BYTES = 256 * 2 ** 20;
 
 /**
  * The programs of the server in few files, which take a quarter of the time to load and half of the memory
@@ -45,6 +48,7 @@ function buildServer(folder) {
   rmSync(made, { recursive: true, force: true });
   if (!existsSync(folder)) return false;
   removeOld();
+  trimFolder(join(ROOT, '.cache/node'), COMPILED_BYTES);
   return true;
 }
 

@@ -1,0 +1,1 @@
+export declare function trimFolder(folder: string, bytes: number): void;
