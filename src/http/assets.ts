@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
@@ -52,25 +52,35 @@ export function loadAssets({ dir, log }: { dir: string; log: Logger }): WebAsset
       return chunk === undefined ? null : `/${chunk.file}`;
     },
     register: (app) => {
-      if (chunks === null) return;
-      app.register(fastifyStatic, {
-        root: join(dir, 'assets'),
-        prefix: '/assets/',
-        index: false,
-        decorateReply: false,
-        // A route for each file: anything else (`..`, `//`, NUL) never reaches the file system.
-        wildcard: false,
-        // The build wrote `.br` and `.gz` beside each text file.
-        preCompressed: true,
-        // A name holds a hash of its content.
-        maxAge: YEAR_MS,
-        immutable: true,
-        setHeaders: (reply) => {
-          reply.header('X-Content-Type-Options', 'nosniff');
-        },
-      });
+      if (chunks !== null) void app.register((scope) => serveFiles(scope, join(dir, 'assets')));
     },
   };
+}
+
+/** One route for all of them: a route for each took a twentieth of the start, and memory for as long as it runs. */
+async function serveFiles(app: FastifyInstance, root: string): Promise<void> {
+  // What the build has not written (`..`, `//`, NUL) never reaches the file system.
+  const names = new Set(readdirSync(root));
+  await app.register(fastifyStatic, {
+    root,
+    serve: false,
+    // The build wrote `.br` and `.gz` beside each text file.
+    preCompressed: true,
+    // A name holds a hash of its content.
+    maxAge: YEAR_MS,
+    immutable: true,
+    setHeaders: (reply) => {
+      reply.header('X-Content-Type-Options', 'nosniff');
+    },
+  });
+  app.route<{ Params: { name: string } }>({
+    method: ['GET', 'HEAD'],
+    url: '/assets/:name',
+    handler: (request, reply) => {
+      const { name } = request.params;
+      return names.has(name) ? reply.sendFile(name) : reply.callNotFound();
+    },
+  });
 }
 
 function pageAssets(chunks: Map<string, Chunk>, source: string): PageAssets {
