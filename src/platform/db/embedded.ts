@@ -245,6 +245,9 @@ function serverSettings(): Record<string, string> {
     shared_buffers: `${Math.max(16, Math.min(512, megabytes))}MB`,
     // The stock 16 MB are all touched within minutes, and no transaction of ours writes as much.
     wal_buffers: '4MB',
+    // Each of these is a process at rest, and nothing of ours subscribes to another server.
+    io_workers: '1',
+    max_logical_replication_workers: '0',
     // Queue tables turn over quickly; the stock minute lets them grow tenfold
     // (docs/decisions/database.md#postgresql-from-npm).
     autovacuum_naptime: '5s',

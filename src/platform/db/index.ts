@@ -25,12 +25,21 @@ export interface DatabaseHandle {
 
 const INT8 = 20;
 
+/** Of each pool, those that are opened first; the others were wanted by a busy moment, such as the start. */
+const KEPT = 2;
+
 /**
- * The driver uses its connections in turn, so none of them is ever idle: what a busy minute has opened ends by its age
+ * The driver uses its connections in turn, so none of them is ever idle: they end by their age instead
  * (docs/decisions/start-and-rest.md#connections).
+ *
+ * @returns the seconds of one connection after the other, as the driver asks for them.
  */
-function lifetimeSec(): number {
-  return 240 + Math.random() * 240;
+function lifetimes(): () => number {
+  let asked = 0;
+  return () => {
+    asked += 1;
+    return asked <= KEPT ? 240 + Math.random() * 240 : 30 + Math.random() * 25;
+  };
 }
 
 /** Opens a pool; connections are made when they are first needed. */
@@ -54,7 +63,7 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
     },
   };
   // The driver's own default is a function too, which its types do not know.
-  Object.assign(settings, { max_lifetime: lifetimeSec });
+  Object.assign(settings, { max_lifetime: lifetimes() });
   const sql: Sql = postgres(options.url, settings);
   const db = new Kysely<Database>({ dialect: postgresDialect(sql) });
   return { db, sql, close: () => sql.end({ timeout: 5 }) };

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { createTestDatabase } from '../../../test/harness/database.ts';
+import { until } from '../../../test/harness/wait.ts';
+import { reachDatabase } from './index.ts';
+
+const database = await createTestDatabase({ pool: 1 });
+after(() => database.close());
+
+test('connections that a busy moment has made end, also while statements come one after the other', async () => {
+  const { sql, close } = await reachDatabase({ url: database.url, pool: 8, name: 'busy moment' });
+  const open = async () => {
+    const [row] = await database.sql`
+      select count(*)::integer as count from pg_stat_activity where application_name = 'busy moment'`;
+    return Number(row?.count);
+  };
+  await Promise.all(Array.from({ length: 8 }, () => sql`select pg_sleep(0.2)`));
+  assert.equal(await open(), 8);
+  const left = async () => {
+    await sql`select 1`;
+    return (await open()) <= 2;
+  };
+  await until(left, { timeoutMs: 60_000, message: 'six of eight connections to end' });
+  await close();
+});
