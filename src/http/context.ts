@@ -33,6 +33,6 @@ export interface RequestContext<C extends Caller | null = Caller> {
   /** Of a leased idempotent request: the same for each of its repetitions. Null without an Idempotency-Key. */
   operationId: string | null;
   session: SessionKeeper;
-  /** Present where the endpoint takes a file and one came. */
-  upload?: UploadedFile;
+  /** Where the endpoint takes a file and one came. */
+  upload: UploadedFile | undefined;
 }

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { Caller } from '../kernel/access.ts';
 import { AppError } from '../kernel/errors.ts';
-import type { RequestContext, SessionKeeper, UploadedFile } from './context.ts';
+import { Asked } from './asked.ts';
 import { isCsvRows, sendCsv } from './csv.ts';
 import type { EventStreams, Tail } from './event-stream.ts';
 import { isLasting, writeOnce } from './lasting.ts';
@@ -12,7 +11,6 @@ import { readUpload } from './plugins/upload.ts';
 import type { HttpPorts } from './ports.ts';
 import { Existing, type Page, type Route } from './route.ts';
 import { Nullable } from './schema.ts';
-import { visitOf } from './visit.ts';
 
 /** `{name}` of a declaration becomes `:name` of the router. */
 export function routerPath(path: string): string {
@@ -29,35 +27,28 @@ interface MountPorts extends HttpPorts {
 
 /** Puts one declared endpoint on the wire: input check, handler, envelope. */
 export function mountRoute(app: FastifyInstance, base: string, route: Route, ports: MountPorts): void {
-  let write: Write | undefined;
-  let writeRow: Write | undefined;
+  const written = writer(route);
   app.route({
     method: route.method,
     url: base + routerPath(route.path),
     config: { route },
-    handler: async (request, reply) => {
+    async handler(request, reply) {
       const key = route.idempotent ? idempotencyKeyOf(request.headers) : null;
       const { caller } = request;
       const upload = route.upload === undefined ? null : await readUpload(request, route.upload);
       const body = upload === null ? request.body : upload.fields;
       const run = route.prepare({ params: request.params, query: request.query, body });
-      const context = contextOf(request, reply, route, ports, upload?.file);
-      const handle = async (operationId: string | null = null) => {
-        const given = await run(operationId === null ? context : { ...context, operationId });
-        const isThere = given instanceof Existing;
-        reply.status(isThere ? 200 : route.reply.status);
-        const result = isThere ? given.value : given;
-        // With the first answer: to compile those of all routes takes as long as the rest of a start.
-        write ??= reply.compileSerializationSchema(envelopeSchema(route));
-        writeRow ??= reply.compileSerializationSchema({ ...route.reply.schema });
-        if (isLasting(result)) return `{"success":true,"data":${writeOnce(result, writeRow)}}`;
-        const answer = envelope(route, request, reply, result);
-        if (route.reply.list !== true || !isPage(result) || result.beside !== undefined) return write(answer);
-        return writeList(answer, result.items, { write, writeRow });
-      };
+      const asked = { request, reply, sessions: ports.sessions, log: ports.log, upload: upload?.file };
+      const context = new Asked(asked, acceptedOf(route, request, reply));
       if (context.acceptsEvents) return openTail({ request, reply, route, ports, tail: await run(context) });
       if (context.acceptsCsv) return openTable(reply, route, await run(context));
-      if (key === null || caller === null) return sendJson(reply, await handle());
+      if (key === null || caller === null) {
+        const text = written(await run(context), request, reply);
+        reply.header('content-type', JSON_TYPE);
+        return text;
+      }
+      const handle = async (operationId: string | null) =>
+        written(await run(operationId === null ? context : context.as(operationId)), request, reply);
       const isLeased = route.idempotent === 'leased';
       return answerOnce(ports, { key, caller, isLeased, request, reply, handle });
     },
@@ -65,6 +56,24 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
 }
 
 type Write = (value: Record<string, unknown>) => string;
+
+/** Sets the status of what a handler has given, and writes its envelope. */
+function writer(route: Route) {
+  let write: Write | undefined;
+  let writeRow: Write | undefined;
+  return (given: unknown, request: FastifyRequest, reply: FastifyReply): string => {
+    const isThere = given instanceof Existing;
+    reply.status(isThere ? 200 : route.reply.status);
+    const result = isThere ? given.value : given;
+    // With the first answer: to compile those of all routes takes as long as the rest of a start.
+    write ??= reply.compileSerializationSchema(envelopeSchema(route));
+    writeRow ??= reply.compileSerializationSchema({ ...route.reply.schema });
+    if (isLasting(result)) return `{"success":true,"data":${writeOnce(result, writeRow)}}`;
+    const answer = envelope(route, request, reply, result);
+    if (route.reply.list !== true || !isPage(result) || result.beside !== undefined) return write(answer);
+    return writeList(answer, result.items, { write, writeRow });
+  };
+}
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
@@ -82,41 +91,13 @@ function writeList(
   return frame.slice(0, at) + written.join(',') + frame.slice(at);
 }
 
-/** @param text of JSON. */
-function sendJson(reply: FastifyReply, text: string): FastifyReply {
-  return reply.header('content-type', JSON_TYPE).send(text);
-}
-
-function contextOf(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  route: Route,
-  ports: MountPorts,
-  upload: UploadedFile | undefined,
-): RequestContext<Caller | null> {
-  const { caller, userTokenId, ip, id: requestId } = request;
-  const userAgent = request.headers['user-agent'] ?? '';
-  const { tail, csv } = route.reply;
-  if (tail !== undefined || csv !== undefined)
-    reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
-  const acceptsEvents =
-    route.reply.envelope === 'events' ||
-    (tail !== undefined && prefers('text/event-stream', request.headers.accept));
-  const acceptsCsv = csv !== undefined && prefers('text/csv', request.headers.accept);
-  const session = sessionKeeper(ports, reply);
-  const visit = () => visitOf(request);
-  const { log } = ports;
-  const asked = { requestId, caller, userTokenId, ip, userAgent, visit, acceptsEvents, acceptsCsv, log };
-  return upload === undefined
-    ? { ...asked, session, operationId: null }
-    : { ...asked, session, operationId: null, upload };
-}
-
-function sessionKeeper({ sessions }: Pick<HttpPorts, 'sessions'>, reply: FastifyReply): SessionKeeper {
-  return {
-    keep: (token) => void reply.header('Set-Cookie', sessions.cookie.keep(token)),
-    drop: () => void reply.header('Set-Cookie', sessions.cookie.drop()),
-  };
+/** What the client wants instead of JSON, where the endpoint has it. */
+function acceptedOf({ reply: { envelope, tail, csv } }: Route, request: FastifyRequest, reply: FastifyReply) {
+  if (tail === undefined && csv === undefined) return { events: envelope === 'events', csv: false };
+  reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
+  const { accept } = request.headers;
+  const events = tail !== undefined && prefers('text/event-stream', accept);
+  return { events, csv: csv !== undefined && prefers('text/csv', accept) };
 }
 
 /** Named, and not less wanted than JSON (RFC 9110, 12.5.1). */

@@ -247,22 +247,29 @@ function compileShapes(shapes: ReturnType<typeof withDefaults<AnySpec>>) {
 }
 
 /** Runs the handler for the caller that the declaration asks for. @throws {AppError} UNAUTHORIZED for others. */
-async function answer(
+function answer(
   spec: AnySpec,
   context: RequestContext<Caller | null>,
   input: Input<TObject, TObject, TSchema>,
 ): Promise<unknown> {
-  const { caller } = context;
   switch (spec.auth) {
     case 'key':
-      if (caller === null) throw new AppError('UNAUTHORIZED');
-      return spec.handler({ ...context, caller }, input);
+      if (!isOfCaller(context)) throw new AppError('UNAUTHORIZED');
+      return spec.handler(context, input);
     case 'session':
-      if (caller?.actor.kind !== 'session') throw new AppError('UNAUTHORIZED');
-      return spec.handler({ ...context, caller: { ...caller, actor: caller.actor } }, input);
+      if (!isOfSession(context)) throw new AppError('UNAUTHORIZED');
+      return spec.handler(context, input);
     default:
       return spec.handler(context, input);
   }
+}
+
+function isOfCaller(context: RequestContext<Caller | null>): context is RequestContext {
+  return context.caller !== null;
+}
+
+function isOfSession(context: RequestContext<Caller | null>): context is RequestContext<SessionCaller> {
+  return context.caller?.actor.kind === 'session';
 }
 
 /**

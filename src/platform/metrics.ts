@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { RequestDurations } from './request-durations.ts';
 
 /** What the program counts; read by Prometheus on the internal port. */
 export interface Metrics {
@@ -30,14 +31,7 @@ export interface MediaGauges {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry, prefix: 'marquee_' });
-  const requests = new Histogram({
-    name: 'marquee_http_request_duration_seconds',
-    help: 'Answered requests by operation.',
-    labelNames: ['operation', 'method', 'status'],
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
-    registers,
-  });
+  const requests = new RequestDurations(registers);
   const refused = new Counter({
     name: 'marquee_events_refused_total',
     help: 'Events whose data did not fit their schema.',
@@ -71,8 +65,7 @@ export function createMetrics(): Metrics {
   const resident = gauge('marquee_media_resident_bytes', 'Resident memory of the media process.');
   return {
     registry,
-    observeRequest: (operation, method, status, seconds) =>
-      requests.observe({ operation, method, status }, seconds),
+    observeRequest: (operation, method, status, seconds) => requests.note(operation, method, status, seconds),
     eventRefused: (type) => refused.inc({ type }),
     delivery: (outcome, seconds) => deliveries.observe({ outcome }, seconds),
     requestsUnrecorded: (count) => unrecorded.inc(count),
@@ -127,7 +120,10 @@ function lossCounters(registers: Registry[]) {
   return { lost, unrecorded, factsLost };
 }
 
-/** Serves the registry on loopback. Port 0 takes a free one. Rejects with the system's error. */
+/**
+ * Serves the registry on loopback, and with it from here on what Node and the system say of this process: to look after
+ * that is for those alone who are asked. Port 0 takes a free one. Rejects with the system's error.
+ */
 export function serveMetrics(registry: Registry, port: number): Promise<Server> {
   const server = createServer((_request, response) => {
     registry.metrics().then(
@@ -139,6 +135,7 @@ export function serveMetrics(registry: Registry, port: number): Promise<Server> 
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => {
       server.off('error', reject);
+      collectDefaultMetrics({ register: registry, prefix: 'marquee_' });
       resolve(server);
     });
   });

@@ -24,12 +24,21 @@ const MOST_LOGGED = 500;
  * The path without its query, and as its pattern where a parameter called `token` makes it a secret; elsewhere
  * nothing in it that could be one is left.
  */
-export function openPath({ originalUrl, routeOptions }: FastifyRequest): string {
-  const pattern = routeOptions.url ?? '';
-  if (pattern.includes(':token') && /:token\b/.test(pattern)) return pattern;
+export function openPath(request: FastifyRequest): string {
+  const pattern = secretPattern(request);
+  if (pattern !== null) return pattern;
+  const { originalUrl } = request;
   const end = originalUrl.indexOf('?');
   const path = end === -1 ? originalUrl : originalUrl.slice(0, end);
   return hasLongPart(path) ? path.replace(SECRET, '*').slice(0, MOST_LOGGED) : path;
+}
+
+/** Null where no parameter is called so. Fastify makes `routeOptions` anew each time they are read. */
+function secretPattern(request: FastifyRequest): string | null {
+  const { endpoint } = request;
+  if (endpoint !== null && !endpoint.path.includes('{token}')) return null;
+  const { url = '' } = request.routeOptions;
+  return /:token\b/.test(url) ? url : null;
 }
 
 /** Only in such a path can a secret be: to look for it costs more than the rest of a line. */

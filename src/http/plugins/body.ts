@@ -12,10 +12,11 @@ const BODY_MS = 60_000;
 
 /** Hangs up on bodies that do not come to their end in time, but for those of the routes that stream them. */
 export function bodyDeadline(app: FastifyInstance, limitMs = BODY_MS): void {
-  app.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { raw } = request;
     const hasBody =
       raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length']) > 0;
-    if (hasBody && routeOptions.config.streams !== true) {
+    if (hasBody && request.routeOptions.config.streams !== true) {
       const late = Object.assign(new Error('the body is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
       const refuse = () => {
         if (reply.raw.headersSent) raw.destroy();
