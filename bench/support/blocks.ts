@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import { median } from './report.ts';
 
-const LOOKS = 5;
+const LOOKS = 3;
 
 /** Blocks of 8 kB that the database has looked at since it began, by all connections of the pool. */
 async function blocks(sql: Sql): Promise<number> {

@@ -1,18 +1,20 @@
 /** One list under one filter. */
-interface Case {
+export interface Case {
   name: string;
-  /** @param letter of the workspace @param count its rows @returns path and query, which has a parameter already. */
-  query: (letter: string, count: number) => string;
-  /** The page that begins 25,000 rows on, against the first of the small workspace. */
+  /** @param letter of the workspace @returns path and query, which has a parameter already. */
+  query: (letter: string) => string;
+  /** The page that begins `DEEP_ROW` rows on, against the first of the small workspace. */
   isDeep?: true;
 }
 
+/** The 1000th page of 25. */
+export const DEEP_ROW = 25_000;
 const DAY_MS = 86_400_000;
 /** The instant by which this share of the rows of so many days was made. */
 const at = (share: number, days: number) =>
   encodeURIComponent(new Date(Date.now() - (1 - share) * days * DAY_MS).toISOString());
 const plain = (name: string, path: string, isDeep?: true): Case => ({
-  name: isDeep === true ? `${name}, 25,000 rows on` : name,
+  name: isDeep === true ? `${name}, ${DEEP_ROW} rows on` : name,
   query: () => path,
   ...(isDeep === true ? { isDeep } : {}),
 });
@@ -114,16 +116,177 @@ const REQUESTS = [
   'path=/nothing',
 ];
 
-export const CASES: Case[] = [
+/** Those of the lists below have ids that hang on the letter of the workspace, as `growth-sales-rows.ts` makes them. */
+const OF_LETTER = '<letter>';
+
+const MORE: readonly [path: string, days: number, queries: readonly string[]][] = [
+  [
+    '/purchases',
+    400,
+    [
+      ...[
+        'status=FAILED',
+        'kind=VIDEO',
+        'status=REFUNDED',
+        'status=DISPUTED',
+        'status=PENDING',
+        'kind=BOOKING',
+      ],
+      ...[
+        'kind=SUBSCRIPTION',
+        'kind=VIDEO&status=DISPUTED',
+        'videoId=vid_of_1',
+        'videoId=vid_one',
+        'videoId=none',
+      ],
+      ...['videoId=vid_of_1&status=REFUNDED', 'videoId=vid_of_1&kind=BOOKING', 'subscriptionId=sub_of_11'],
+      ...[`from=${at(0.9, 400)}`, `to=${at(0.1, 400)}`, `status=PAID&to=${at(0.1, 400)}`],
+    ],
+  ],
+  [
+    '/monetization/payments',
+    400,
+    [
+      ...[
+        'type=CHARGE',
+        'status=FAILED',
+        'type=REFUND',
+        'type=DISPUTE',
+        'type=FEE',
+        'status=PENDING',
+        'status=CANCELED',
+      ],
+      ...[
+        'type=REFUND&status=FAILED',
+        'purchaseId=pur_of_7',
+        `to=${at(0.1, 400)}`,
+        `from=${at(0.9, 400)}&order=asc`,
+      ],
+    ],
+  ],
+  [
+    '/me/subscriptions',
+    400,
+    [
+      ...['status=ACTIVE', 'status=CANCELED', 'status=EXPIRED', 'status=PAST_DUE', 'status=TRIALING'],
+      ...[
+        `tierId=tier_${OF_LETTER}1`,
+        `tierId=tier_${OF_LETTER}2`,
+        `tierId=tier_${OF_LETTER}1&status=EXPIRED`,
+      ],
+      `tierId=tier_${OF_LETTER}1&status=TRIALING`,
+    ],
+  ],
+  [
+    '/subscribers',
+    400,
+    [
+      ...['status=CONFIRMED', 'q=person', 'status=UNSUBSCRIBED', 'status=PENDING', 'q=zebra', 'q=xyzzy'],
+      'q=person&status=PENDING',
+    ],
+  ],
+  [
+    '/booking/bookings',
+    400,
+    [
+      ...[
+        'status=COMPLETED',
+        'status=CANCELED',
+        'status=EXPIRED',
+        'status=NO_SHOW',
+        'status=PENDING_PAYMENT',
+      ],
+      ...[
+        `productId=bkp_${OF_LETTER}1`,
+        `productId=bkp_${OF_LETTER}2`,
+        `productId=bkp_${OF_LETTER}1&status=EXPIRED`,
+      ],
+      ...['cohortId=coh_none', 'customerEmail=person7@example.com', `from=${at(0.9, 400)}`],
+      `from=${at(0.5, 400)}&to=${at(0.502, 400)}`,
+    ],
+  ],
+  [
+    '/booking/waitlist',
+    400,
+    [
+      ...['status=CONVERTED', 'status=EXPIRED', 'status=WAITING', `productId=bkp_${OF_LETTER}2`],
+      ...[`productId=bkp_${OF_LETTER}1&status=EXPIRED`, `cohortId=coh_${OF_LETTER}2`],
+      `cohortId=coh_${OF_LETTER}1&status=WAITING`,
+    ],
+  ],
+  ['/booking/discount-codes', 400, []],
+  [
+    '/imports',
+    400,
+    [
+      'status=FAILED',
+      'provider=VIMEO',
+      'provider=S3',
+      'status=CANCELED',
+      'status=PENDING',
+      'provider=S3&status=COMPLETED',
+    ],
+  ],
+  ['/playlists', 400, ['visibility=PUBLIC', 'visibility=PRIVATE', 'visibility=UNLISTED']],
+  ['/rooms', 400, ['status=ENDED', 'status=CREATED', 'status=ACTIVE']],
+  [
+    '/bridges',
+    400,
+    [
+      ...['status=STOPPED', 'status=FAILED', 'type=STREAM_TO_ROOM', 'status=ACTIVE'],
+      ...[
+        `targetId=str_${OF_LETTER}1`,
+        `targetId=str_${OF_LETTER}2`,
+        `targetId=str_${OF_LETTER}1&status=FAILED`,
+      ],
+    ],
+  ],
+  ['/restreams', 400, ['streamId=none']],
+  [
+    '/notifications',
+    80,
+    [
+      ...[
+        'unread=true',
+        'unread=false',
+        'type=webhook.failing',
+        'type=quota.exceeded',
+        'type=payment.succeeded',
+      ],
+      ...['unread=true&type=payment.succeeded', 'unread=false&type=quota.exceeded', 'type=payout.failed'],
+    ],
+  ],
+  [
+    '/support/tickets',
+    400,
+    [
+      'status=CLOSED',
+      'status=OPEN',
+      'status=PENDING',
+      'category=ABUSE',
+      'category=BILLING',
+      'category=ABUSE&status=CLOSED',
+    ],
+  ],
+  [
+    '/me/api-keys',
+    400,
+    ['isUsable=true', 'isUsable=false', 'mode=live', 'mode=test', 'mode=test&isUsable=true'],
+  ],
+];
+
+export const CASES: readonly Case[] = [
   ...list('/videos', 400, VIDEOS),
-  { name: '/videos streamId', query: (letter) => `/videos?limit=25&streamId=str_${letter}7` },
+  { name: '/videos streamId', query: (letter: string) => `/videos?limit=25&streamId=str_${letter}7` },
   ...list('/streams', 400, STREAMS),
   ...list('/me/events', 29, EVENTS),
-  ...['a', 'b'].slice(0, 1).flatMap(() =>
-    list('/me/webhooks/wh_/deliveries', 29, DELIVERIES).map((one) => ({
-      ...one,
-      query: (letter: string, count: number) => one.query(letter, count).replace('wh_', `wh_${letter}`),
-    })),
-  ),
+  ...list(`/me/webhooks/wh_${OF_LETTER}/deliveries`, 29, DELIVERIES),
   ...list('/me/requests', 6, REQUESTS),
-];
+  ...MORE.flatMap(([path, days, queries]) =>
+    list(path, days, queries).filter(({ isDeep }) => isDeep !== true),
+  ),
+].map(({ name, query, ...one }) => ({
+  ...one,
+  name: name.replaceAll(OF_LETTER, '').replaceAll(/(from|to)=[^&]*/g, '$1=<time>'),
+  query: (letter: string): string => query(letter).replaceAll(OF_LETTER, letter),
+}));

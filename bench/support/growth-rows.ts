@@ -5,7 +5,7 @@ import type { Sql } from 'postgres';
  * $2 how many rows, $3 a letter that tells the ids of the workspaces apart. Row 1 is the oldest. Some things one row
  * alone has, and it is among the oldest; some the oldest hundredth, which is where reading from the newest takes longest.
  */
-interface Rows {
+export interface Rows {
   table: string;
   /** The path that lists them. */
   list: string;
@@ -39,6 +39,15 @@ const RENDITIONS: Rows = {
   insert: `insert into video_rendition (video_id, revision, name, kind, status, folder, width, height, frame_rate)
     select bench_id('vid', at, $3, n), 0, '1080p', 'VIDEO', 'READY', 'r0a1', 1920, 1080, 30
     from bench_rows($2, 400) where $1::text is not null`,
+};
+
+const TAGS: Rows = {
+  table: 'video_tag',
+  list: '/videos',
+  days: 400,
+  insert: `insert into video_tag (workspace_id, tag, status, visibility, video_id)
+    select workspace_id, tag, status, visibility, id from video, unnest(tags) tag
+    where workspace_id = $1 and $2::bigint > 0 and $3::text is not null`,
 };
 
 const STREAMS: Rows = {
@@ -92,7 +101,31 @@ const REQUESTS: Rows = {
     from bench_rows($2, 6)`,
 };
 
-export const ROWS = [VIDEOS, RENDITIONS, STREAMS, EVENTS, DELIVERIES, REQUESTS];
+export interface Workspace {
+  id: string;
+  /** Tells its ids apart. */
+  letter: string;
+  /** Of how many rows. */
+  count: number;
+}
+
+export const CONTENT_ROWS: readonly Rows[] = [
+  ...[VIDEOS, RENDITIONS, TAGS, STREAMS],
+  ...[EVENTS, DELIVERIES, REQUESTS],
+];
+
+/** What rows above belong to, beside their workspace. */
+export async function insertParents(
+  sql: Sql,
+  { id, letter }: Pick<Workspace, 'id' | 'letter'>,
+): Promise<void> {
+  await sql`insert into webhook (id, workspace_id, url, secret, created_at, updated_at)
+    values (${`wh_${letter}`}, ${id}, 'https://example.com/', '', now(), now())`;
+  await sql`insert into customer (id, workspace_id, email, created_at, updated_at)
+    values (${`cus_${letter}`}, ${id}, 'ada@example.com', now(), now())`;
+  await sql`insert into tier (id, workspace_id, name, price_cents, interval, created_at, updated_at)
+    select 'tier_' || ${letter}::text || n, ${id}, 'Tier ' || n, 500, 'MONTH', now(), now() from generate_series(0, 2) n`;
+}
 
 /** Functions of the statements above: an id whose time is that of its row, and the rows with their times. */
 export async function prepareRows(sql: Sql): Promise<void> {
@@ -118,11 +151,7 @@ export async function prepareRows(sql: Sql): Promise<void> {
  *
  * @param workspaces by their letter: how many rows each has.
  */
-export async function insertRows(
-  sql: Sql,
-  rows: Rows,
-  workspaces: { id: string; letter: string; count: number }[],
-): Promise<void> {
+export async function insertRows(sql: Sql, rows: Rows, workspaces: readonly Workspace[]): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set local session_replication_role = replica`;
     await tx`set local maintenance_work_mem = '512MB'`;

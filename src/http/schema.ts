@@ -124,9 +124,11 @@ export function parseList<const V extends string>(
   values: readonly V[],
   text: string | undefined,
 ): V[] | undefined {
-  return text?.split(',').map((item) => {
+  const items = text?.split(',').map((item) => {
     const known = values.find((value) => value === item.trim());
     if (known === undefined) throw badRequest(field, `${field} is a list out of ${values.join(', ')}.`);
     return known;
   });
+  // A page is made of one of each value: what is said twice would be there twice.
+  return items === undefined ? undefined : [...new Set(items)];
 }

@@ -118,6 +118,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   video_folder: 'features/videos',
   video_processing: 'features/videos',
   video_rendition: 'features/videos',
+  video_tag: 'features/videos',
   video_transcription: 'features/videos',
   video_view: 'features/videos',
   viewer_salt: 'features/arrivals',

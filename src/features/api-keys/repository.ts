@@ -3,7 +3,7 @@ import type { Mode, Scope, TeamRole } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition } from '../../platform/db/page.ts';
+import { onPageOfAll } from '../../platform/db/listed.ts';
 
 export interface NewApiKey {
   id: string;
@@ -221,18 +221,37 @@ export interface KeyFilter {
   isUsable?: boolean | undefined;
 }
 
-export function listOwnKeys(
+export async function listOwnKeys(
   db: Db,
   owner: KeyOwner,
   { mode, isUsable, now }: KeyFilter & { now: Date },
   page: PageRequest,
 ): Promise<KeyRow[]> {
-  let query = ownedKeys(db, owner).where(pageCondition(page, 'api_key.id', 'api_key.created_at'));
-  if (mode !== undefined) query = query.where('workspace.mode', '=', mode);
-  if (isUsable === true) query = query.where(usableAt(now));
-  if (isUsable === false) query = query.where(sql<boolean>`not ${usableAt(now)}`);
-  return query.orderBy('api_key.id', page.order).limit(page.take).execute();
+  const workspaces = await workspacesOf(db, owner, mode);
+  // There is an index of those that may be unusable.
+  const isWanted = isUsable === false ? sql`${MAY_END} and not ${usableAt(now)}` : usableAt(now);
+  const where = isUsable === undefined ? undefined : isWanted;
+  const listed = { table: 'api_key', prefix: 'key', of: {}, where } as const;
+  return selectKeys(db)
+    .where(onPageOfAll(page, listed, { workspace_id: [workspaces, workspaces] }))
+    .orderBy('api_key.id', page.order)
+    .limit(page.take)
+    .execute();
 }
+
+async function workspacesOf(db: Db, owner: KeyOwner, mode: Mode | undefined): Promise<string[]> {
+  const { accountId, workspaceId } = owner;
+  const rows = await db
+    .selectFrom('workspace')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .$if(workspaceId !== null, (query) => query.where('id', '=', workspaceId ?? ''))
+    .$if(mode !== undefined, (query) => query.where('mode', '=', mode ?? 'live'))
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+const MAY_END = sql`(api_key.revoked_at is not null or api_key.expires_at is not null)`;
 
 const usableAt = (now: Date) =>
   sql<boolean>`(api_key.revoked_at is null and (api_key.expires_at is null or api_key.expires_at > ${now}))`;

@@ -212,7 +212,7 @@ async function createForOperator({ db, events, clock }: Deps, input: KeyInput) {
   if (workspace === undefined) throw notFound();
   const key = input.key ?? rules.newKey();
   const row: NewApiKey = {
-    id: newId('key'),
+    id: newId('key', clock),
     workspace_id: workspace.id,
     account_id: workspace.account_id,
     name: input.name ?? 'API key',
@@ -262,7 +262,7 @@ function parseMint(by: Acting, input: MintInput, nowMs: number): KeyGrant {
 async function mint({ db, events, clock, notices }: Deps, by: Acting, input: MintInput): Promise<MadeKey> {
   const wanted = parseMint(by, input, clock.ms());
   const key = rules.newKey();
-  const id = newId('key');
+  const id = newId('key', clock);
   await events.transaction(async (tx, append) => {
     const workspaceId = await workspaceOf(tx, by.accountId, wanted.mode);
     const { plan } = await lockWorkspace(tx, workspaceId);

@@ -1,11 +1,19 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import {
+  type Insertable,
+  type RawBuilder,
+  type Selectable,
+  type SqlBool,
+  sql,
+  type Updateable,
+} from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
-import type {
-  BookingProductTable,
-  BookingTable,
-  ClassOccurrenceTable,
+import { onPageOfAll, onPageOfEach, onPageOfFew } from '../../platform/db/listed.ts';
+import {
+  type BookingProductTable,
+  type BookingTable,
+  type ClassOccurrenceTable,
+  VALUES,
 } from '../../platform/db/tables.generated.ts';
 
 export type BookingRow = Selectable<BookingTable>;
@@ -84,24 +92,44 @@ export interface BookingFilter {
 export function listShown(
   db: Db,
   workspaceId: string,
-  { status, productId, cohortId, customerEmail, from, to }: BookingFilter,
+  filter: BookingFilter,
   page: PageRequest,
 ): Promise<ShownBooking[]> {
   return selectShown(db)
-    .modifyFront(plannedWithValues)
-    .where('booking.workspace_id', '=', workspaceId)
-    .$if(status !== undefined, (query) => query.where('booking.status', 'in', status ?? []))
-    .$if(productId !== undefined, (query) => query.where('booking.product_id', '=', productId ?? ''))
-    .$if(cohortId !== undefined, (query) => query.where('booking.cohort_id', '=', cohortId ?? ''))
-    .$if(customerEmail !== undefined, (query) =>
-      query.where('booking.customer_email', '=', customerEmail ?? ''),
-    )
-    .$if(from !== undefined, (query) => query.where(beginsAt, '>=', from ?? null))
-    .$if(to !== undefined, (query) => query.where(beginsAt, '<', to ?? null))
-    .where(pageCondition(page, 'booking.id', 'booking.created_at'))
+    .where(onPage(workspaceId, filter, page))
     .orderBy('booking.id', page.order)
     .limit(page.take)
     .execute();
+}
+
+function onPage(workspaceId: string, filter: BookingFilter, page: PageRequest): RawBuilder<SqlBool> {
+  const { status, productId, cohortId, customerEmail, from, to } = filter;
+  const place = { product_id: productId, cohort_id: cohortId };
+  const of = { workspace_id: workspaceId, ...place, customer_email: customerEmail };
+  const listed = { table: 'booking', prefix: 'bkg', of } as const;
+  if (from !== undefined || to !== undefined) {
+    const isOf = status === undefined ? sql`true` : sql`status = any(${status}::text[])`;
+    return onPageOfFew(page, listed, sql`${isOf} and ${beginsWithin(workspaceId, from, to)}`);
+  }
+  // The indexes of a product's and a cohort's bookings have them by status alone.
+  const isOfPlace = productId !== undefined || cohortId !== undefined;
+  const each = { status: [status, VALUES.booking.status] } as const;
+  return isOfPlace ? onPageOfAll(page, listed, each) : onPageOfEach(page, listed, each);
+}
+
+/** For the index of the times, and that of cohorts. */
+function beginsWithin(
+  workspaceId: string,
+  from: Date | undefined,
+  to: Date | undefined,
+): RawBuilder<unknown> {
+  const parts = [
+    ...(from === undefined ? [] : [sql`starts_at >= ${from}`]),
+    ...(to === undefined ? [] : [sql`starts_at < ${to}`]),
+  ];
+  const range = sql.join(parts, sql` and `);
+  return sql`((${range}) or cohort_id = any(array(
+    select id from cohort where workspace_id = ${workspaceId} and ${range})))`;
 }
 
 /**

@@ -156,7 +156,7 @@ async function make(deps: Deps, work: Work, found: BookingOffer, price: BookingP
   const slot = product.type === 'COHORT' ? null : await slotOf(deps, work, product, found);
   const expiresAt = payableUntil(product.type, now, begins);
   const row = await repository.insertBooking(tx, {
-    id: newId('bkg'),
+    id: newId('bkg', deps.clock),
     workspace_id: found.workspaceId,
     product_id: product.id,
     type: product.type,

@@ -1,12 +1,13 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition } from '../../platform/db/page.ts';
-import type {
-  BridgeEndReason,
-  BridgeStatus,
-  BridgeTable,
-  BridgeType,
+import { onPageOfAll, onPageOfEach } from '../../platform/db/listed.ts';
+import {
+  type BridgeEndReason,
+  type BridgeStatus,
+  type BridgeTable,
+  type BridgeType,
+  VALUES,
 } from '../../platform/db/tables.generated.ts';
 import { inGoodStanding } from '../../platform/db/workspace.ts';
 import { OPEN } from './rules.ts';
@@ -59,15 +60,19 @@ export function listBridges(
   filter: BridgeFilter,
   page: PageRequest,
 ): Promise<BridgeRow[]> {
-  let query = db
+  const { status, type, targetId } = filter;
+  const of = { workspace_id: workspaceId, target_id: targetId };
+  const listed = { table: 'bridge', prefix: 'brg', of } as const;
+  // The index of a target's bridges has them by type and status alone.
+  const onPage = targetId === undefined ? onPageOfEach : onPageOfAll;
+  const { bridge } = VALUES;
+  return db
     .selectFrom('bridge')
     .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .where(pageCondition(page));
-  if (filter.status !== undefined) query = query.where('status', 'in', filter.status);
-  if (filter.type !== undefined) query = query.where('type', 'in', filter.type);
-  if (filter.targetId !== undefined) query = query.where('target_id', '=', filter.targetId);
-  return query.orderBy('id', page.order).limit(page.take).execute();
+    .where(onPage(page, listed, { type: [type, bridge.type], status: [status, bridge.status] }))
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
 }
 
 export function updateBridge(tx: Tx, id: string, change: BridgeChange): Promise<BridgeRow> {

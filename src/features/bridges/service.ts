@@ -86,7 +86,7 @@ async function create(deps: BridgeDeps, workspaceId: string, input: BridgeIn): P
   const expiresAt = readExpiry(input.expiresAt, clock.ms());
   if (address !== null) await checkPlace(deps, address);
   else if (!deps.bridgesRooms()) throw noEngine();
-  const id = newId('brg');
+  const id = newId('brg', clock);
   const row = await events.transaction(async (tx) => {
     const { plan } = await lockWorkspace(tx, workspaceId);
     await admit(deps, tx, workspaceId, input);

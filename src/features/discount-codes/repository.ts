@@ -22,7 +22,7 @@ export function insertCode(tx: Tx, row: Insertable<DiscountCodeTable>): Promise<
 
 export function listCodes(db: Db, workspaceId: string, page: PageRequest): Promise<DiscountCodeRow[]> {
   return select(db, workspaceId)
-    .where(pageCondition(page))
+    .where(pageCondition(page, 'id', 'created_at', 'dsc'))
     .orderBy('id', page.order)
     .limit(page.take)
     .execute();

@@ -122,7 +122,7 @@ async function create(deps: Deps, tx: Tx, workspaceId: string, input: DiscountCo
   await assertProduct(deps, tx, workspaceId, productId);
   const now = deps.clock.now();
   const row = await repository.insertCode(tx, {
-    id: newId('dsc'),
+    id: newId('dsc', deps.clock),
     workspace_id: workspaceId,
     code,
     product_id: productId,

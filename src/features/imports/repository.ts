@@ -1,8 +1,13 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition } from '../../platform/db/page.ts';
-import type { ImportProvider, ImportStatus, ImportTable } from '../../platform/db/tables.generated.ts';
+import { onPageOfEach } from '../../platform/db/listed.ts';
+import {
+  type ImportProvider,
+  type ImportStatus,
+  type ImportTable,
+  VALUES,
+} from '../../platform/db/tables.generated.ts';
 
 export type ImportRow = Selectable<ImportTable>;
 export type ImportChange = Updateable<ImportTable>;
@@ -36,10 +41,18 @@ export function listImports(
   { status, provider }: ImportFilter,
   page: PageRequest,
 ): Promise<ImportRow[]> {
-  let query = db.selectFrom('import').selectAll().where('workspace_id', '=', workspaceId);
-  if (status !== undefined) query = query.where('status', 'in', status);
-  if (provider !== undefined) query = query.where('provider', 'in', provider);
-  return query.where(pageCondition(page)).orderBy('id', page.order).limit(page.take).execute();
+  const listed = { table: 'import', prefix: 'imp', of: { workspace_id: workspaceId } } as const;
+  const each = {
+    provider: [provider, VALUES.import.provider],
+    status: [status, VALUES.import.status],
+  } as const;
+  return db
+    .selectFrom('import')
+    .selectAll()
+    .where(onPageOfEach(page, listed, each))
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
 }
 
 /** By id alone: it was found in its workspace, or by its job, before. */

@@ -93,7 +93,7 @@ async function create(deps: ImportDeps, workspaceId: string, input: NewImport): 
   const make = () =>
     deps.events.transaction(async (tx, append) => {
       const wanted = {
-        id: newId('imp'),
+        id: newId('imp', deps.clock),
         workspace_id: workspaceId,
         title: input.title ?? rules.titleOf(url),
         visibility: input.visibility ?? ('PUBLIC' as const),

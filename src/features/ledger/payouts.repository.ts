@@ -1,8 +1,8 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition } from '../../platform/db/page.ts';
-import type { PayoutTable } from '../../platform/db/tables.generated.ts';
+import { onPageOfEach } from '../../platform/db/listed.ts';
+import { type PayoutTable, VALUES } from '../../platform/db/tables.generated.ts';
 import { inGoodStanding } from '../../platform/db/workspace.ts';
 import type { Provider } from './rules.ts';
 
@@ -48,12 +48,12 @@ export function listPayouts(
   statuses: readonly PayoutStatus[] | undefined,
   page: PageRequest,
 ): Promise<PayoutRow[]> {
+  // One that the provider made has its time, and an id from when we heard of it.
+  const listed = { table: 'payout', of: { workspace_id: workspaceId } };
   return db
     .selectFrom('payout')
     .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
-    .where(pageCondition(page))
+    .where(onPageOfEach(page, listed, { status: [statuses, VALUES.payout.status] }))
     .orderBy('id', page.order)
     .limit(page.take)
     .execute();

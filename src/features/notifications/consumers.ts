@@ -37,7 +37,7 @@ export function createNotifier({ mailbox, clock, config }: Deps): EventConsumer 
     const channels = channelsFor(type, notice.severity, toChoice(preference));
     if (channels.inApp) {
       await repository.insertNotification(tx, {
-        id: newId('ntf'),
+        id: newId('ntf', clock),
         account_id: accountId,
         type,
         title,

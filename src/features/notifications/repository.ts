@@ -3,7 +3,7 @@ import type { Mode } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { NotificationChannels } from '../../platform/db/json-columns.ts';
-import { pageCondition } from '../../platform/db/page.ts';
+import { onPageOfAll, onPageOfEach } from '../../platform/db/listed.ts';
 import type { NotificationPreferenceTable, NotificationTable } from '../../platform/db/tables.generated.ts';
 
 export type NotificationRow = Selectable<NotificationTable>;
@@ -94,21 +94,32 @@ function readAt({ memberId }: Reader) {
 export function listNotifications(
   db: Db,
   reader: Reader,
-  { unread, types }: NotificationFilter,
+  filter: NotificationFilter,
   page: PageRequest,
 ): Promise<NotificationRow[]> {
-  const read = readAt(reader);
   return db
     .selectFrom('notification')
     .select(COLUMNS)
-    .select(read.as('read_at'))
-    .where('account_id', '=', reader.accountId)
-    .$if(unread !== undefined, (query) => query.where(read, unread === true ? 'is' : 'is not', null))
-    .$if(types !== null, (query) => query.where('type', 'in', types ?? []))
-    .where(pageCondition(page))
+    .select(readAt(reader).as('read_at'))
+    .where(onPage(reader, filter, page))
     .orderBy('id', page.order)
     .limit(page.take)
     .execute();
+}
+
+function onPage(reader: Reader, { unread, types }: NotificationFilter, page: PageRequest) {
+  const isRead =
+    unread === undefined ? sql`true` : sql`${readAt(reader)} ${unread ? sql`is null` : sql`is not null`}`;
+  const listed = { table: 'notification', prefix: 'ntf', of: { account_id: reader.accountId } } as const;
+  // There are indexes of what the owner has read, and has not; what a member has read stands beside.
+  const isIndexed = reader.memberId === null && unread !== undefined;
+  if (types === null) {
+    return (isIndexed ? onPageOfAll : onPageOfEach)(page, { ...listed, where: isRead }, {});
+  }
+  if (isIndexed && unread) {
+    return onPageOfAll(page, { ...listed, where: sql`${isRead} and type = any(${types}::text[])` }, {});
+  }
+  return onPageOfAll(page, { ...listed, where: isRead }, { type: [types, types] });
 }
 
 export function findNotification(db: Db, reader: Reader, id: string): Promise<NotificationRow | undefined> {

@@ -111,7 +111,7 @@ async function purchaseFor(ports: PaymentPorts, tx: Tx, charge: NewCharge): Prom
     return row;
   }
   return repository.insertPurchase(tx, {
-    id: newId('pur'),
+    id: newId('pur', ports.clock),
     workspace_id: charge.workspaceId,
     customer_id: charge.customerId,
     kind: charge.kind,
@@ -143,7 +143,7 @@ async function insertCharge(
     ...(onSession === null ? {} : { ...onSession, card: cardOf(chosen, onSession), expiresAt }),
   };
   const row = await repository.insertPayment(tx, {
-    id: newId('pay'),
+    id: newId('pay', clock),
     workspace_id: charge.workspaceId,
     purchase_id: purchase.id,
     type: 'CHARGE',

@@ -106,7 +106,7 @@ async function open(
   if ((status !== 'PAID' && status !== 'PARTIALLY_REFUNDED') || amountCents < 1) return null;
   const now = ports.clock.now();
   const payment = await repository.insertPayment(tx, {
-    id: newId('pay'),
+    id: newId('pay', ports.clock),
     workspace_id: before.workspace_id,
     purchase_id: before.id,
     type: 'DISPUTE',

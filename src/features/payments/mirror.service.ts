@@ -43,7 +43,7 @@ function insertMirrored(
 ): Promise<PaymentRow | undefined> {
   const now = clock.now();
   return repository.insertPayment(tx, {
-    id: newId('pay'),
+    id: newId('pay', clock),
     workspace_id: charge.workspace_id,
     purchase_id: charge.purchase_id,
     type: 'REFUND',

@@ -1,7 +1,9 @@
 import type { Mode } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import { onPageOfAll, onPageOfEach } from '../../platform/db/listed.ts';
+import { pageCondition } from '../../platform/db/page.ts';
+import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { PaymentRow, PurchaseRow } from './repository.ts';
 
 /** Lists of purchases and payments. */
@@ -24,22 +26,18 @@ export function listSold(
   { status, kind, videoId, subscriptionId, from, to }: PurchaseFilter,
   page: PageRequest,
 ): Promise<SoldRow[]> {
+  const of = { workspace_id: workspaceId, video_id: videoId, subscription_id: subscriptionId };
+  const listed = { table: 'purchase', prefix: 'pur', of, made: { from, to } } as const;
+  const { purchase } = VALUES;
+  const each = { kind: [kind, purchase.kind], status: [status, purchase.status] } as const;
+  // The index of a video's purchases has them by kind and status alone.
+  const onPage = videoId === undefined ? onPageOfEach : onPageOfAll;
   return db
     .selectFrom('purchase')
     .innerJoin('customer', 'customer.id', 'purchase.customer_id')
     .selectAll('purchase')
     .select('customer.email as buyer_email')
-    .modifyFront(plannedWithValues)
-    .where('purchase.workspace_id', '=', workspaceId)
-    .$if(status !== undefined, (query) => query.where('purchase.status', 'in', status ?? []))
-    .$if(kind !== undefined, (query) => query.where('purchase.kind', 'in', kind ?? []))
-    .$if(videoId !== undefined, (query) => query.where('purchase.video_id', '=', videoId ?? ''))
-    .$if(subscriptionId !== undefined, (query) =>
-      query.where('purchase.subscription_id', '=', subscriptionId ?? ''),
-    )
-    .$if(from !== undefined, (query) => query.where('purchase.created_at', '>=', from ?? null))
-    .$if(to !== undefined, (query) => query.where('purchase.created_at', '<', to ?? null))
-    .where(pageCondition(page, 'purchase.id', 'purchase.created_at'))
+    .where(onPage(page, listed, each))
     .orderBy('purchase.id', page.order)
     .limit(page.take)
     .execute();
@@ -81,17 +79,13 @@ export function listPayments(
   { type, status, purchaseId, from, to }: PaymentFilter,
   page: PageRequest,
 ): Promise<PaymentRow[]> {
+  const of = { workspace_id: workspaceId, purchase_id: purchaseId };
+  const listed = { table: 'payment', prefix: 'pay', of, made: { from, to } } as const;
+  const { payment } = VALUES;
   return db
     .selectFrom('payment')
     .selectAll()
-    .modifyFront(plannedWithValues)
-    .where('workspace_id', '=', workspaceId)
-    .$if(type !== undefined, (query) => query.where('type', 'in', type ?? []))
-    .$if(status !== undefined, (query) => query.where('status', 'in', status ?? []))
-    .$if(purchaseId !== undefined, (query) => query.where('purchase_id', '=', purchaseId ?? ''))
-    .$if(from !== undefined, (query) => query.where('created_at', '>=', from ?? null))
-    .$if(to !== undefined, (query) => query.where('created_at', '<', to ?? null))
-    .where(pageCondition(page))
+    .where(onPageOfEach(page, listed, { type: [type, payment.type], status: [status, payment.status] }))
     .orderBy('id', page.order)
     .limit(page.take)
     .execute();

@@ -50,7 +50,7 @@ async function begin(ports: PaymentPorts, tx: Tx, refund: NewRefund): Promise<{ 
   if (charge === undefined) throw new AppError('CONFLICT', { message: 'This was never paid.' });
   const amountCents = await amountOf(tx, purchase, refund.amountCents);
   const now = ports.clock.now();
-  const id = newId('pay');
+  const id = newId('pay', ports.clock);
   await repository.insertPayment(tx, {
     id,
     workspace_id: purchase.workspace_id,
@@ -184,7 +184,7 @@ export async function makeUp(
   const { workspace_id: workspaceId, provider } = borne;
   if (amountCents === 0 || provider === 'NONE') return;
   const now = clock.now();
-  const id = newId('pay');
+  const id = newId('pay', clock);
   await repository.insertPayment(tx, {
     id,
     workspace_id: workspaceId,

@@ -216,7 +216,7 @@ async function succeed(
     paid_at: now,
     payment_id: payment.id,
     // Whoever hears of it makes the subscription under this id.
-    subscription_id: kind === 'SUBSCRIPTION' ? (subscriptionId ?? newId('sub')) : null,
+    subscription_id: kind === 'SUBSCRIPTION' ? (subscriptionId ?? newId('sub', ports.clock)) : null,
   });
   if (method !== null && payment.request.saveMethod === true) {
     await keepMethod(ports, tx, { customerId: purchase.customer_id, method, payment });

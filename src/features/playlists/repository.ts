@@ -8,8 +8,9 @@ import {
 } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { onPageOfEach } from '../../platform/db/listed.ts';
 import { pageCondition } from '../../platform/db/page.ts';
-import type { PlaylistItemTable, PlaylistTable } from '../../platform/db/tables.generated.ts';
+import { type PlaylistItemTable, type PlaylistTable, VALUES } from '../../platform/db/tables.generated.ts';
 import { MAX_ITEMS, parsePosition } from './rules.ts';
 
 export type PlaylistRow = Selectable<PlaylistTable>;
@@ -90,11 +91,11 @@ export function listPlaylists(
   filter: { visibility?: readonly PlaylistRow['visibility'][] | undefined },
   page: PageRequest,
 ): Promise<ShownPlaylist[]> {
-  let query = selectPlaylists(db, workspaceId).where(
-    pageCondition(page, 'playlist.id', 'playlist.created_at'),
-  );
-  if (filter.visibility !== undefined) query = query.where('visibility', 'in', filter.visibility);
-  return query.orderBy('playlist.id', page.order).limit(page.take).execute();
+  return selectPlaylists(db, workspaceId)
+    .where(onPage(workspaceId, filter.visibility, page))
+    .orderBy('playlist.id', page.order)
+    .limit(page.take)
+    .execute();
 }
 
 /** PUBLIC ones, as if they had their PUBLIC videos alone. */
@@ -104,11 +105,19 @@ export function listPublicPlaylists(
   page: PageRequest,
 ): Promise<ShownPlaylist[]> {
   return selectPlaylists(db, workspaceId, PUBLIC)
-    .where('playlist.visibility', '=', 'PUBLIC')
-    .where(pageCondition(page, 'playlist.id', 'playlist.created_at'))
+    .where(onPage(workspaceId, ['PUBLIC'], page))
     .orderBy('playlist.id', page.order)
     .limit(page.take)
     .execute();
+}
+
+function onPage(
+  workspaceId: string,
+  visibility: readonly PlaylistRow['visibility'][] | undefined,
+  page: PageRequest,
+): RawBuilder<SqlBool> {
+  const listed = { table: 'playlist', prefix: 'pls', of: { workspace_id: workspaceId } } as const;
+  return onPageOfEach(page, listed, { visibility: [visibility, VALUES.playlist.visibility] });
 }
 
 /** The row under a lock, which every change of the playlist and its items takes first. */

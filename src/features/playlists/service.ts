@@ -104,7 +104,7 @@ export function createPlaylists({ db, events, clock, videosOf, hasVideo }: Playl
       events.transaction(async (tx, append) => {
         const now = clock.now();
         const row = await repository.insertPlaylist(tx, workspaceId, {
-          id: newId('pls'),
+          id: newId('pls', clock),
           title: input.title,
           description: input.description ?? null,
           visibility: input.visibility ?? 'PUBLIC',

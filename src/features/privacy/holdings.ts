@@ -145,6 +145,7 @@ export const HOLDINGS: Readonly<Record<keyof Database, Holding>> = {
   video_folder: { ...video, hidden: 'all' },
   video_processing: { ...video, hidden: 'all' },
   video_rendition: video,
+  video_tag: { ...workspace, hidden: 'all' },
   video_transcription: video,
   video_view: { ...video, hidden: 'all' },
   viewer_salt: nobody,

@@ -1,11 +1,12 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition } from '../../platform/db/page.ts';
-import type {
-  BookingProductStatus,
-  BookingProductTable,
-  BookingProductType,
+import { onPageOfEach } from '../../platform/db/listed.ts';
+import {
+  type BookingProductStatus,
+  type BookingProductTable,
+  type BookingProductType,
+  VALUES,
 } from '../../platform/db/tables.generated.ts';
 
 export type ProductRow = Selectable<BookingProductTable>;
@@ -57,10 +58,10 @@ export function listProducts(
   { statuses, types }: ProductFilters,
   page: PageRequest,
 ): Promise<ProductRow[]> {
+  const listed = { table: 'booking_product', of: { workspace_id: workspaceId } };
+  const { booking_product: all } = VALUES;
   return select(db, workspaceId)
-    .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
-    .$if(types !== undefined, (query) => query.where('type', 'in', types ?? []))
-    .where(pageCondition(page))
+    .where(onPageOfEach(page, listed, { type: [types, all.type], status: [statuses, all.status] }))
     .orderBy('id', page.order)
     .limit(page.take)
     .execute();

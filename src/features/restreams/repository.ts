@@ -73,7 +73,7 @@ export function listRestreams(
     .selectFrom('restream')
     .selectAll()
     .where('workspace_id', '=', workspaceId)
-    .where(pageCondition(page));
+    .where(pageCondition(page, 'id', 'created_at', 'rst'));
   if (filter.streamId !== undefined) query = query.where('stream_id', '=', filter.streamId);
   return query.orderBy('id', page.order).limit(page.take).execute();
 }

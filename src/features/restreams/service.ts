@@ -106,7 +106,7 @@ export async function removeLocked(change: Change, row: RestreamRow): Promise<vo
 
 async function create(deps: RestreamDeps, workspaceId: string, input: RestreamIn): Promise<WholeRestream> {
   const { events, clock, streams } = deps;
-  const id = newId('rst');
+  const id = newId('rst', clock);
   const targets = await Promise.all(
     (input.targets ?? []).map((target, index) => checkedTarget(deps, target, `targets.${index}.`)),
   );

@@ -1,8 +1,12 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition } from '../../platform/db/page.ts';
-import type { RoomParticipantState, RoomParticipantTable } from '../../platform/db/tables.generated.ts';
+import { onPageOfEach } from '../../platform/db/listed.ts';
+import {
+  type RoomParticipantState,
+  type RoomParticipantTable,
+  VALUES,
+} from '../../platform/db/tables.generated.ts';
 
 export type ParticipantRow = Selectable<RoomParticipantTable>;
 export type ParticipantChange = Updateable<RoomParticipantTable>;
@@ -112,15 +116,15 @@ export function listParticipants(
   filter: ParticipantFilter,
   page: PageRequest,
 ): Promise<ParticipantRow[]> {
-  let query = db
+  const { state, identity } = filter;
+  const listed = { table: 'room_participant', of: { room_id: roomId, identity } };
+  return db
     .selectFrom('room_participant')
     .selectAll()
-    .where('room_id', '=', roomId)
-    .where(pageCondition(page));
-  const { state, identity } = filter;
-  if (state !== undefined) query = query.where((eb) => eb('state', '=', eb.fn.any(eb.val(state))));
-  if (identity !== undefined) query = query.where('identity', '=', identity);
-  return query.orderBy('id', page.order).limit(page.take).execute();
+    .where(onPageOfEach(page, listed, { state: [state, VALUES.room_participant.state] }))
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
 }
 
 /** How many are in each of the rooms; those who wait are not. */

@@ -1,8 +1,8 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition } from '../../platform/db/page.ts';
-import type { RoomStatus, RoomTable } from '../../platform/db/tables.generated.ts';
+import { onPageOfEach } from '../../platform/db/listed.ts';
+import { type RoomStatus, type RoomTable, VALUES } from '../../platform/db/tables.generated.ts';
 import { inGoodStanding } from '../../platform/db/workspace.ts';
 
 export type RoomRow = Selectable<RoomTable>;
@@ -83,14 +83,14 @@ export function listRooms(
   filter: RoomFilter,
   page: PageRequest,
 ): Promise<RoomRow[]> {
-  let query = db
+  const listed = { table: 'room', prefix: 'room', of: { workspace_id: workspaceId } } as const;
+  return db
     .selectFrom('room')
     .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .where(pageCondition(page));
-  const { status } = filter;
-  if (status !== undefined) query = query.where((eb) => eb('status', '=', eb.fn.any(eb.val(status))));
-  return query.orderBy('id', page.order).limit(page.take).execute();
+    .where(onPageOfEach(page, listed, { status: [filter.status, VALUES.room.status] }))
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
 }
 
 export function updateRoom(tx: Tx, id: string, change: RoomChange): Promise<RoomRow> {

@@ -153,7 +153,7 @@ async function create(deps: Deps, workspaceId: string, input: RoomIn): Promise<S
       max_participants: most,
       ...columnsOf(input),
       name: input.name,
-      id: newId('room'),
+      id: newId('room', clock),
       workspace_id: workspaceId,
       status: 'CREATED',
       created_at: now,

@@ -114,7 +114,7 @@ function selectPage(db: Db, workspaceId: string, filter: StreamFilter, page: Pag
   return db
     .selectFrom('stream')
     .modifyFront(plannedWithValues)
-    .where(sql<boolean>`id in (${pageOfStreams(workspaceId, filter, page)})`)
+    .where(sql<boolean>`id = any(array(${pageOfStreams(workspaceId, filter, page)}))`)
     .orderBy('id', page.order);
 }
 

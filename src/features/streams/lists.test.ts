@@ -97,6 +97,7 @@ describe('GET /streams', () => {
     ['isLive=false&hasSignal=false', [6, 5, 4, 3, 0]],
     ['visibility=UNLISTED', [5, 1]],
     ['visibility=UNLISTED,TIER', [6, 5, 1]],
+    ['visibility=PUBLIC,PUBLIC&limit=2', [4, 3]],
     ['visibility=FOLLOWERS', []],
     ['createdAfter=2026-11-20T09:04:00Z', [6, 5]],
     ['createdBefore=2026-11-20T09:02:00Z', [1, 0]],

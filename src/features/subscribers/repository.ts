@@ -1,11 +1,12 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition } from '../../platform/db/page.ts';
-import type {
-  SubscriberAddressTable,
-  SubscriberStatus,
-  SubscriberTable,
+import { onPageOfEach, onPageOfFew } from '../../platform/db/listed.ts';
+import {
+  type SubscriberAddressTable,
+  type SubscriberStatus,
+  type SubscriberTable,
+  VALUES,
 } from '../../platform/db/tables.generated.ts';
 
 export type SubscriberRow = Selectable<SubscriberTable>;
@@ -101,17 +102,24 @@ export function listSubscribers(
   { statuses, q }: SubscriberFilters,
   page: PageRequest,
 ): Promise<SubscriberRow[]> {
-  let query = db
+  const listed = { table: 'subscriber', prefix: 'sbr', of: { workspace_id: workspaceId } } as const;
+  return db
     .selectFrom('subscriber')
     .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .where(pageCondition(page));
-  if (statuses !== undefined) query = query.where('status', 'in', statuses);
-  if (q !== undefined) {
-    const part = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
-    query = query.where((eb) => eb.or([eb('email', 'ilike', part), eb('name', 'ilike', part)]));
-  }
-  return query.orderBy('id', page.order).limit(page.take).execute();
+    .where(
+      q === undefined
+        ? onPageOfEach(page, listed, { status: [statuses, VALUES.subscriber.status] })
+        : onPageOfFew(page, listed, matching(q, statuses)),
+    )
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
+}
+
+function matching(q: string, statuses: SubscriberFilters['statuses']): RawBuilder<unknown> {
+  const part = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
+  const isOf = statuses === undefined ? sql`true` : sql`status = any(${statuses}::text[])`;
+  return sql`(email ilike ${part} or name ilike ${part}) and ${isOf}`;
 }
 
 /** Whose list it is. */

@@ -165,7 +165,7 @@ async function add(deps: Deps, work: Work, workspaceId: string, entry: Entry) {
   const row =
     known === undefined
       ? await repository.insertSubscriber(tx, {
-          ...{ id: newId('sbr'), workspace_id: workspaceId, email, name, source, status },
+          ...{ id: newId('sbr', deps.clock), workspace_id: workspaceId, email, name, source, status },
           ...{ consent_at: agreed, event_sequence: 0, created_at: now, updated_at: now },
         })
       : known.status === status

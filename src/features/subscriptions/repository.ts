@@ -2,8 +2,12 @@ import { type Insertable, type SqlBool, sql, type Updateable } from 'kysely';
 import type { Mode } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition } from '../../platform/db/page.ts';
-import type { SubscriptionStatus, SubscriptionTable } from '../../platform/db/tables.generated.ts';
+import { onPageOfAll, onPageOfEach } from '../../platform/db/listed.ts';
+import {
+  type SubscriptionStatus,
+  type SubscriptionTable,
+  VALUES,
+} from '../../platform/db/tables.generated.ts';
 import { inGoodStanding } from '../../platform/db/workspace.ts';
 import type { SubscriptionRow } from './rules.ts';
 
@@ -41,11 +45,12 @@ export function listShown(
   { status, tierId }: SubscriptionFilter,
   page: PageRequest,
 ): Promise<ShownSubscription[]> {
+  const of = { workspace_id: workspaceId, tier_id: tierId };
+  const listed = { table: 'subscription', prefix: 'sub', of } as const;
+  // The index of a tier's subscriptions has them by status alone.
+  const onPage = tierId === undefined ? onPageOfEach : onPageOfAll;
   return selectShown(db)
-    .where('subscription.workspace_id', '=', workspaceId)
-    .$if(status !== undefined, (query) => query.where('subscription.status', 'in', status ?? []))
-    .$if(tierId !== undefined, (query) => query.where('subscription.tier_id', '=', tierId ?? ''))
-    .where(pageCondition(page, 'subscription.id', 'subscription.created_at'))
+    .where(onPage(page, listed, { status: [status, VALUES.subscription.status] }))
     .orderBy('subscription.id', page.order)
     .limit(page.take)
     .execute();

@@ -136,7 +136,7 @@ async function begin(
   const { timezone } = await repository.zoneOf(tx, workspaceId);
   const row = await repository.insertSubscription(tx, {
     ...rules.begin(input, { now, timezone, trialDays }),
-    id: input.id ?? newId('sub'),
+    id: input.id ?? newId('sub', ports.clock),
     workspace_id: workspaceId,
     customer_id: input.customerId,
     checkout_id: input.checkoutId,

@@ -55,7 +55,7 @@ export function createReports({ db, clock, mailbox, config, exists }: Deps): Rep
       const now = clock.now();
       await db.transaction().execute(async (tx) => {
         const ticket = await repository.insertTicket(tx, {
-          ...{ id: newId('tkt'), account_id: null, workspace_id: null },
+          ...{ id: newId('tkt', clock), account_id: null, workspace_id: null },
           number: await repository.nextReport(tx),
           subject: reason,
           ...{ category: 'ABUSE', priority: 'NORMAL', status: 'OPEN', request_id: null, resolved_at: null },

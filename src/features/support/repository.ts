@@ -1,8 +1,12 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
-import type { SupportMessageTable, SupportTicketTable } from '../../platform/db/tables.generated.ts';
+import { onPageOfEach } from '../../platform/db/listed.ts';
+import {
+  type SupportMessageTable,
+  type SupportTicketTable,
+  VALUES,
+} from '../../platform/db/tables.generated.ts';
 
 export type TicketRow = Selectable<SupportTicketTable>;
 export type MessageRow = Selectable<SupportMessageTable>;
@@ -27,11 +31,14 @@ export function listTickets(
   { status, category }: TicketFilter,
   page: PageRequest,
 ): Promise<TicketRow[]> {
-  return selectTickets(db, whose)
-    .modifyFront(plannedWithValues)
-    .$if(status !== undefined, (query) => query.where('status', 'in', status ?? []))
-    .$if(category !== undefined, (query) => query.where('category', 'in', category ?? []))
-    .where(pageCondition(page))
+  const of = whose === 'ANY' ? {} : { account_id: whose.accountId };
+  const listed = { table: 'support_ticket', prefix: 'tkt', of } as const;
+  const { support_ticket: all } = VALUES;
+  const each = { category: [category, all.category], status: [status, all.status] } as const;
+  return db
+    .selectFrom('support_ticket')
+    .selectAll()
+    .where(onPageOfEach(page, listed, each))
     .orderBy('id', page.order)
     .limit(page.take)
     .execute();

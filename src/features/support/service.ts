@@ -161,7 +161,7 @@ function openTicket({ db, events, clock }: Deps, opener: Opener, input: TicketIn
     }
     const now = clock.now();
     const ticket = await repository.insertTicket(tx, {
-      id: newId('tkt'),
+      id: newId('tkt', clock),
       account_id: accountId,
       workspace_id: workspaceId,
       number: all + 1,

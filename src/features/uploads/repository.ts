@@ -1,8 +1,8 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition } from '../../platform/db/page.ts';
-import type { UploadStatus, UploadTable } from '../../platform/db/tables.generated.ts';
+import { onPageOfEach } from '../../platform/db/listed.ts';
+import { type UploadStatus, type UploadTable, VALUES } from '../../platform/db/tables.generated.ts';
 import { inGoodStanding } from '../../platform/db/workspace.ts';
 
 export type UploadRow = Selectable<UploadTable>;
@@ -75,13 +75,14 @@ export function listUploads(
   filter: UploadFilter,
   page: PageRequest,
 ): Promise<UploadRow[]> {
-  let query = db
+  const listed = { table: 'upload', prefix: 'upl', of: { workspace_id: workspaceId } } as const;
+  return db
     .selectFrom('upload')
     .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .where(pageCondition(page));
-  if (filter.status !== undefined) query = query.where('status', 'in', filter.status);
-  return query.orderBy('id', page.order).limit(page.take).execute();
+    .where(onPageOfEach(page, listed, { status: [filter.status, VALUES.upload.status] }))
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
 }
 
 /**

@@ -92,14 +92,14 @@ export function createUploads(deps: UploadDeps): Uploads {
     transfers: createTransfers({ ...deps, hashes, writers, endings }),
     get,
     open: (tx, workspaceId, videoId, file) =>
-      open(deps, tx, { ...file, workspaceId, videoId, id: newId('upl') }),
+      open(deps, tx, { ...file, workspaceId, videoId, id: newId('upl', deps.clock) }),
     sweep: endings.sweep,
     async create(workspaceId, input) {
       const { title, description, visibility, metadata, videoId: given, ...file } = input;
       if (given === undefined && visibility === 'PURCHASE') {
         throw badRequest('visibility', 'A video for sale has a price: make it with POST /videos.');
       }
-      const id = newId('upl');
+      const id = newId('upl', deps.clock);
       const fresh = {
         title: title ?? rules.titleOf(file.filename),
         source: 'UPLOAD' as const,

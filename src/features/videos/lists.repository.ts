@@ -1,7 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import { VISIBILITIES, type Visibility } from '../../kernel/visibility.ts';
-import { ID_OF_STATE, pageCondition } from '../../platform/db/page.ts';
+import { pageOfFew } from '../../platform/db/listed.ts';
+import { ID_OF_STATE, idsWithin, pageCondition } from '../../platform/db/page.ts';
 import { VALUES, type VideoStatus } from '../../platform/db/tables.generated.ts';
 
 export interface VideoFilter {
@@ -16,9 +17,6 @@ export interface VideoFilter {
   isShown?: true | undefined;
 }
 
-/** So many of the newest are looked through for a tag or a title before all that have it are gathered. */
-const NEAR = 1000;
-
 /** A query for the ids of one page, which reads few rows that it does not give (docs/decisions/lists-and-ids.md#filters). */
 export function pageOfVideos(
   workspaceId: string,
@@ -26,19 +24,49 @@ export function pageOfVideos(
   page: PageRequest,
 ): RawBuilder<unknown> {
   const { status, visibility, tag, externalId, streamId, q } = filter;
-  if (tag !== undefined || q !== undefined) return searched(workspaceId, filter, page);
+  if (q !== undefined) return searched(workspaceId, filter, page);
   const isIndexed = externalId !== undefined || streamId !== undefined;
-  if (isIndexed || (status === undefined && visibility === undefined)) {
+  if (isIndexed || (status === undefined && visibility === undefined && tag === undefined)) {
     return ordered(sql`video`, sql`${inRange(workspaceId, page)} and ${matching(filter)}`, page);
   }
   // Rows of one status and one visibility are in order in their index: a page of each pair has the page of all.
   const { isShown } = filter;
-  const one = sql`${inRange(workspaceId, page, ID_OF_STATE)} and status = of_status and visibility = of_visibility
-    and ${matching({ isShown })}`;
+  const ofPair = sql`status = of_status and visibility = of_visibility`;
+  const one =
+    tag === undefined
+      ? ordered(
+          sql`video`,
+          sql`${inRange(workspaceId, page, ID_OF_STATE)} and ${ofPair} and ${matching({ isShown })}`,
+          page,
+          ID_OF_STATE,
+        )
+      : tagged(workspaceId, { tag, isShown }, page, ofPair);
   return sql`select id from unnest(${status ?? VALUES.video.status}::text[]) of_status,
     unnest(${visibility ?? VISIBILITIES}::text[]) of_visibility,
-    lateral (${ordered(sql`video`, one, page, ID_OF_STATE)}) one
+    lateral (${one}) one
     order by id ${direction(page)} limit ${page.take}`;
+}
+
+/** Of those that have a tag, in the order of their own index. */
+function tagged(
+  workspaceId: string,
+  { tag, isShown }: VideoFilter,
+  page: PageRequest,
+  ofPair: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const { createdAfter, createdBefore, ...whole } = page;
+  const isWhole = createdAfter === null && createdBefore === null && isShown === undefined;
+  const always = { ...whole, createdAfter: null, createdBefore: null };
+  const ids = { from: createdAfter, to: createdBefore };
+  return sql`select video_id as id from video_tag where workspace_id = ${workspaceId} and tag = ${tag} and ${ofPair}
+    and ${pageCondition(always, 'video_id')} and ${idsWithin('vid', 'video_id', ids)}
+    and ${
+      isWhole
+        ? sql`true`
+        : sql`exists (select from video where id = video_id
+      and ${pageCondition({ ...page, after: null })} and ${matching({ isShown })} offset 0)`
+    }
+    order by video_id ${direction(page)} limit ${page.take}`;
 }
 
 /**
@@ -46,14 +74,11 @@ export function pageOfVideos(
  * the newest were looked through: to go on from them by the order would read every row when there is no other.
  */
 function searched(workspaceId: string, filter: VideoFilter, page: PageRequest): RawBuilder<unknown> {
-  const range = inRange(workspaceId, page);
-  return sql`
-    with newest as (select * from video where ${range} order by id ${direction(page)} limit ${NEAR}),
-      near as materialized (${ordered(sql`newest video`, matching(filter), page)}),
-      found as (select id from video where (select count(*) from near) < ${page.take}
-        and ${range} and ${matching(filter)} and ${lettersOf(filter.q)} offset 0)
-    select id from near where (select count(*) from near) = ${page.take}
-    union all (select id from found order by id ${direction(page)} limit ${page.take})`;
+  return pageOfFew(page, sql`video`, {
+    within: inRange(workspaceId, page),
+    matching: matching(filter),
+    gathered: lettersOf(filter.q),
+  });
 }
 
 const direction = (page: PageRequest) => sql.raw(page.order);

@@ -92,6 +92,8 @@ describe('GET /videos', () => {
     ['tag=music,live', []],
     ['externalId=ext-1', [5, 1]],
     ['externalId=ext', []],
+    ['tag=music&createdAfter=2026-11-20T09:00:30Z&createdBefore=2026-11-20T09:02:30Z', [2]],
+    ['tag=music&status=READY,READY&limit=1', [2]],
     ['streamId=str_1', [6, 3]],
     ['streamId=str_1&status=READY', [6]],
     ['q=night', [6, 3, 0]],
@@ -134,5 +136,29 @@ describe('GET /videos', () => {
     (await list(`limit=1&status=FAILED&cursor=${cursor}`)).assertError('BAD_REQUEST', 'cursor');
     const other = await app.createKey();
     (await list(`limit=1&status=READY&cursor=${cursor}`, other.key)).assertError('BAD_REQUEST', 'cursor');
+  });
+
+  test('a tag has the videos that have it now, whatever has become of them', async () => {
+    const { key: by } = await app.createKey();
+    const make = async (body: object) =>
+      (await app.request('POST', '/videos', { key: by, body })).assertOk(201).string('data.id');
+    const patch = async (id: string, body: object) =>
+      (await app.request('PATCH', `/videos/${id}`, { key: by, body })).assertOk(200);
+    const having = async (query: string) =>
+      (await list(query, by))
+        .assertOk(200)
+        .list('data')
+        .map((row) => JSON.stringify(row).match(/vid_\w+/)?.[0]);
+    const first = await make({ title: 'First', tags: ['a', 'b'] });
+    const second = await make({ title: 'Second' });
+    assert.deepEqual(await having('tag=a'), [first]);
+    await patch(second, { tags: ['a'] });
+    assert.deepEqual(await having('tag=a'), [second, first]);
+    await patch(first, { tags: ['b', 'c'], visibility: 'PRIVATE' });
+    assert.deepEqual(await having('tag=a'), [second]);
+    assert.deepEqual(await having('tag=c&visibility=PRIVATE'), [first]);
+    assert.deepEqual(await having('tag=b&visibility=PUBLIC'), []);
+    (await app.request('DELETE', `/videos/${first}`, { key: by })).assertOk(200);
+    assert.deepEqual(await having('tag=b'), []);
   });
 });

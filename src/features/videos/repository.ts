@@ -188,7 +188,7 @@ export function listVideos(
 ): Promise<ListedVideo[]> {
   return selectShown(db)
     .select(version)
-    .where(sql<boolean>`video.id in (${pageOfVideos(workspaceId, filter, page)})`)
+    .where(sql<boolean>`video.id = any(array(${pageOfVideos(workspaceId, filter, page)}))`)
     .modifyFront(plannedWithValues)
     .orderBy('video.id', page.order)
     .execute();
@@ -217,7 +217,7 @@ export function listVideoHeads(
   return db
     .selectFrom('video')
     .select(['video.id', version])
-    .where(sql<boolean>`video.id in (${pageOfVideos(workspaceId, filter, page)})`)
+    .where(sql<boolean>`video.id = any(array(${pageOfVideos(workspaceId, filter, page)}))`)
     .modifyFront(plannedWithValues)
     .orderBy('video.id', page.order)
     .execute();

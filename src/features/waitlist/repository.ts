@@ -1,8 +1,12 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pageCondition } from '../../platform/db/page.ts';
-import type { WaitlistEntryStatus, WaitlistEntryTable } from '../../platform/db/tables.generated.ts';
+import { onPageOfAll, onPageOfEach } from '../../platform/db/listed.ts';
+import {
+  VALUES,
+  type WaitlistEntryStatus,
+  type WaitlistEntryTable,
+} from '../../platform/db/tables.generated.ts';
 import type { Place } from './rules.ts';
 
 export type EntryRow = Selectable<WaitlistEntryTable>;
@@ -52,13 +56,17 @@ export function listEntries(
   { productId, cohortId, statuses }: EntryFilters,
   page: PageRequest,
 ): Promise<EntryRow[]> {
-  let query = select(db).where('workspace_id', '=', workspaceId).where(pageCondition(page));
-  if (productId !== undefined) query = query.where('product_id', '=', productId);
-  if (cohortId !== undefined) {
-    query = query.where(sql<boolean>`coalesce(offered_cohort_id, cohort_id) = ${cohortId}`);
-  }
-  if (statuses !== undefined) query = query.where('status', 'in', statuses);
-  return query.orderBy('id', page.order).limit(page.take).execute();
+  const of = { workspace_id: workspaceId, product_id: productId };
+  const where =
+    cohortId === undefined ? undefined : sql`coalesce(offered_cohort_id, cohort_id) = ${cohortId}`;
+  const listed = { table: 'waitlist_entry', prefix: 'wl', of, where } as const;
+  // The indexes of a product's and a cohort's entries have them by status alone.
+  const onPage = productId === undefined && cohortId === undefined ? onPageOfEach : onPageOfAll;
+  return select(db)
+    .where(onPage(page, listed, { status: [statuses, VALUES.waitlist_entry.status] }))
+    .orderBy('id', page.order)
+    .limit(page.take)
+    .execute();
 }
 
 export function findEntry(db: Db, id: string, workspaceId?: string): Promise<EntryRow | undefined> {

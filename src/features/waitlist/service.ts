@@ -110,7 +110,7 @@ async function join(
     throw new AppError('CONFLICT', { message: `${MOST_WAITING} people wait for this already.` });
   }
   const row = await repository.insertEntry(tx, {
-    id: newId('wl'),
+    id: newId('wl', clock),
     workspace_id: workspaceId,
     product_id: productId,
     cohort_id: cohortId,

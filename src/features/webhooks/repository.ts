@@ -2,7 +2,7 @@ import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable
 import { isUuidV4 } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { isWhole, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import { ID_OF_STATE, isWhole, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
 import {
   type DeliveryLogTable,
   type DeliveryLogTrigger as DeliveryTrigger,
@@ -204,33 +204,49 @@ export async function listDeliveries(
   page: PageRequest,
 ): Promise<DeliveryRow[]> {
   const range = sql`workspace_id = ${workspaceId} and webhook_id = ${webhookId}
-    and ${pageCondition(page, 'id', 'created_at', 'dlv')}`;
-  const ordered = (take: number) => sql`order by id ${sql.raw(page.order)} limit ${take}`;
+    and ${pageCondition(page, ID_OF_STATE, 'created_at', 'dlv')}`;
+  const ordered = (take: number) => sql`order by ${ID_OF_STATE} ${sql.raw(page.order)} limit ${take}`;
   const from = sql`select * from delivery_log where ${range}`;
   const matching = matchingDeliveries(filter);
-  // Of each type and status there is a page in its index, which has the page of all
-  // (docs/decisions/lists-and-ids.md#logs).
-  const { status, eventType } = filter;
-  const pairs = sql`unnest(${status ?? VALUES.delivery_log.status}::text[]) of_status,
-    unnest(${eventType ?? [null]}::text[]) of_type`;
-  const ofPair =
-    eventType === undefined ? sql`status = of_status` : sql`status = of_status and event_type = of_type`;
-  const isByPair = filter.eventId === undefined && filter.trigger === undefined;
-  const found = (isNeeded: RawBuilder<unknown>) =>
-    isByPair
-      ? sql`select one.* from ${pairs}, lateral (
-          ${from} and ${isNeeded} and ${ofPair} ${ordered(page.take)}) one ${ordered(page.take)}`
-      : sql`select * from (${from} and ${isNeeded} and ${matching} offset 0) one ${ordered(page.take)}`;
-  const isUnfiltered = isWhole(page, [status, eventType, filter.eventId, filter.trigger]);
-  const query = isUnfiltered
-    ? sql`${from} ${ordered(page.take)}`
-    : sql`${plannedWithValues} with newest as (${from} ${ordered(NEAR)}),
+  const { status, eventType, eventId, trigger } = filter;
+  const isRare = (status ?? eventType ?? eventId) !== undefined || isByHand(trigger);
+  const query = isRare
+    ? sql`${plannedWithValues} with newest as (${from} ${ordered(NEAR)}),
         near as materialized (select * from newest where ${matching} ${ordered(page.take)}),
-        found as (${found(sql`(select count(*) from near) < ${page.take}`)})
-      select * from near where (select count(*) from near) = ${page.take}
-      union all select * from found ${ordered(page.take)}`;
+        found as (${foundDeliveries(filter, {
+          from: sql`${from} and (select count(*) from near) < ${page.take} and ${matching}`,
+          ordered: ordered(page.take),
+        })})
+      select * from (select * from near where (select count(*) from near) = ${page.take}
+        union all select * from found) one ${ordered(page.take)}`
+    : sql`${isWhole(page, [trigger]) ? sql`` : plannedWithValues} ${from} and ${matching} ${ordered(page.take)}`;
   const { rows } = await sql<DeliveryRow>`${query}`.execute(db);
   return rows;
+}
+
+/**
+ * Of each type and status, or of what was sent by hand, there is a page in an index, which has the page of all
+ * (docs/decisions/lists-and-ids.md#logs).
+ */
+function foundDeliveries(
+  { status, eventType, eventId, trigger }: DeliveryFilter,
+  { from, ordered }: { from: RawBuilder<unknown>; ordered: RawBuilder<unknown> },
+): RawBuilder<unknown> {
+  if (eventId !== undefined) return sql`select * from (${from} offset 0) one ${ordered}`;
+  const each = [{ column: 'status', values: status ?? VALUES.delivery_log.status }];
+  if (isByHand(trigger)) each.push({ column: 'trigger', values: trigger });
+  else if (eventType !== undefined) each.push({ column: 'event_type', values: eventType });
+  const values = each.map(
+    ({ column, values }) => sql`unnest(${[...new Set(values)]}::text[]) ${sql.ref(`of_${column}`)}`,
+  );
+  const equal = each.map(({ column }) => sql`${sql.ref(column)} = ${sql.ref(`of_${column}`)}`);
+  return sql`select one.* from ${sql.join(values)},
+    lateral (${from} and ${sql.join(equal, sql` and `)} ${ordered}) one ${ordered}`;
+}
+
+/** Few deliveries are: there is an index of these alone. */
+function isByHand(trigger: DeliveryFilter['trigger']): trigger is readonly DeliveryTrigger[] {
+  return trigger !== undefined && !trigger.includes('EVENT');
 }
 
 function matchingDeliveries({ status, eventType, eventId, trigger }: DeliveryFilter): RawBuilder<unknown> {
@@ -239,7 +255,7 @@ function matchingDeliveries({ status, eventType, eventId, trigger }: DeliveryFil
   if (eventType !== undefined) parts.push(sql`event_type = any(${eventType}::text[])`);
   if (eventId !== undefined) parts.push(sql`event_id = any(${eventId.filter(isUuidV4)}::uuid[])`);
   if (trigger !== undefined) parts.push(sql`trigger = any(${trigger}::text[])`);
-  if (trigger !== undefined && !trigger.includes('EVENT')) parts.push(sql`trigger <> 'EVENT'`);
+  if (isByHand(trigger)) parts.push(sql`trigger <> 'EVENT'`);
   return sql.join(parts, sql` and `);
 }
 

@@ -161,10 +161,12 @@ create table api_key (
   constraint api_key_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX api_key_account ON public.api_key USING btree (account_id, id);
+CREATE INDEX api_key_ended ON public.api_key USING btree (workspace_id, id COLLATE "C" DESC) WHERE ((revoked_at IS NOT NULL) OR (expires_at IS NOT NULL));
 CREATE INDEX api_key_expiry ON public.api_key USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (revoked_at IS NULL) AND (expiry_announced_at IS NULL));
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (hash);
 CREATE INDEX api_key_made_by ON public.api_key USING btree (made_by) WHERE (made_by IS NOT NULL);
-CREATE INDEX api_key_workspace ON public.api_key USING btree (workspace_id, id);
+CREATE INDEX api_key_usable ON public.api_key USING btree (workspace_id, id COLLATE "C" DESC) WHERE (revoked_at IS NULL);
+CREATE INDEX api_key_workspace ON public.api_key USING btree (workspace_id, id COLLATE "C" DESC);
 
 create table api_key_retired_secret (
   hash bytea not null,
@@ -271,15 +273,18 @@ create table booking (
   constraint booking_type_check CHECK ((type = ANY (ARRAY['ONE_TO_ONE'::text, 'LIVE_CLASS'::text, 'COHORT'::text]))),
   constraint booking_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
-CREATE INDEX booking_cohort ON public.booking USING btree (cohort_id) WHERE (cohort_id IS NOT NULL);
+CREATE INDEX booking_cohort ON public.booking USING btree (cohort_id, status, id COLLATE "C" DESC) WHERE (cohort_id IS NOT NULL);
 CREATE INDEX booking_coming ON public.booking USING btree (ends_at) WHERE (status = 'CONFIRMED'::text);
 CREATE INDEX booking_customer ON public.booking USING btree (customer_id);
-CREATE INDEX booking_email ON public.booking USING btree (workspace_id, customer_email);
+CREATE INDEX booking_email ON public.booking USING btree (workspace_id, customer_email, id DESC);
 CREATE INDEX booking_held ON public.booking USING btree (held_until) WHERE (status = 'PENDING_PAYMENT'::text);
 CREATE INDEX booking_occurrence ON public.booking USING btree (occurrence_id) WHERE (occurrence_id IS NOT NULL);
 CREATE INDEX booking_product_start ON public.booking USING btree (product_id, starts_at);
+CREATE INDEX booking_product_state ON public.booking USING btree (product_id, status, id COLLATE "C" DESC);
 CREATE INDEX booking_recording ON public.booking USING btree (recording_video_id) WHERE (recording_video_id IS NOT NULL);
 CREATE INDEX booking_room ON public.booking USING btree (room_id) WHERE (room_id IS NOT NULL);
+CREATE INDEX booking_starts ON public.booking USING btree (workspace_id, starts_at);
+CREATE INDEX booking_state ON public.booking USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX booking_unreminded ON public.booking USING btree (starts_at) WHERE ((status = 'CONFIRMED'::text) AND (reminded_at IS NULL));
 CREATE INDEX booking_upcoming ON public.booking USING btree (workspace_id, starts_at) WHERE (status = 'CONFIRMED'::text);
 CREATE INDEX booking_workspace ON public.booking USING btree (workspace_id, id DESC);
@@ -329,6 +334,7 @@ create table booking_product (
   constraint booking_product_type_check CHECK ((type = ANY (ARRAY['ONE_TO_ONE'::text, 'LIVE_CLASS'::text, 'COHORT'::text]))),
   constraint booking_product_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX booking_product_list ON public.booking_product USING btree (workspace_id, type, status, id COLLATE "C" DESC);
 CREATE UNIQUE INDEX booking_product_slug ON public.booking_product USING btree (workspace_id, slug) WHERE ((slug IS NOT NULL) AND (status <> 'ARCHIVED'::text));
 CREATE INDEX booking_product_workspace ON public.booking_product USING btree (workspace_id, id DESC);
 
@@ -366,6 +372,8 @@ create table bridge (
 CREATE UNIQUE INDEX bridge_feeds ON public.bridge USING btree (target_id) WHERE ((type <> 'STREAM_TO_ROOM'::text) AND (status <> ALL (ARRAY['FAILED'::text, 'STOPPED'::text])));
 CREATE INDEX bridge_open ON public.bridge USING btree (target_id) WHERE (status <> ALL (ARRAY['FAILED'::text, 'STOPPED'::text]));
 CREATE INDEX bridge_source ON public.bridge USING btree (source_id) WHERE (status <> ALL (ARRAY['FAILED'::text, 'STOPPED'::text]));
+CREATE INDEX bridge_state ON public.bridge USING btree (workspace_id, type, status, id COLLATE "C" DESC);
+CREATE INDEX bridge_target ON public.bridge USING btree (target_id, type, status, id COLLATE "C" DESC);
 CREATE INDEX bridge_workspace ON public.bridge USING btree (workspace_id, id DESC);
 
 create table calendar_busy (
@@ -668,10 +676,10 @@ create table delivery_log (
   constraint delivery_log_trigger_check CHECK ((trigger = ANY (ARRAY['EVENT'::text, 'TEST'::text, 'REPLAY'::text, 'RECOVER'::text])))
 ) partition by RANGE (created_at);
 CREATE INDEX delivery_log_event ON ONLY public.delivery_log USING btree (event_id);
-CREATE INDEX delivery_log_status ON ONLY public.delivery_log USING btree (webhook_id, status, id DESC);
-CREATE INDEX delivery_log_trigger ON ONLY public.delivery_log USING btree (webhook_id, id DESC) WHERE (trigger <> 'EVENT'::text);
-CREATE INDEX delivery_log_type ON ONLY public.delivery_log USING btree (webhook_id, event_type, status, id DESC);
-CREATE INDEX delivery_log_webhook ON ONLY public.delivery_log USING btree (webhook_id, id DESC);
+CREATE INDEX delivery_log_status ON ONLY public.delivery_log USING btree (webhook_id, status, id COLLATE "C" DESC);
+CREATE INDEX delivery_log_trigger ON ONLY public.delivery_log USING btree (webhook_id, trigger, status, id COLLATE "C" DESC) WHERE (trigger <> 'EVENT'::text);
+CREATE INDEX delivery_log_type ON ONLY public.delivery_log USING btree (webhook_id, event_type, status, id COLLATE "C" DESC);
+CREATE INDEX delivery_log_webhook ON ONLY public.delivery_log USING btree (webhook_id, id COLLATE "C" DESC);
 
 create table delivery_log_default (
   id text not null,
@@ -694,10 +702,10 @@ create table delivery_log_default (
   constraint delivery_log_trigger_check CHECK ((trigger = ANY (ARRAY['EVENT'::text, 'TEST'::text, 'REPLAY'::text, 'RECOVER'::text])))
 ) partition of delivery_log DEFAULT;
 CREATE INDEX delivery_log_default_event_id_idx ON public.delivery_log_default USING btree (event_id);
-CREATE INDEX delivery_log_default_webhook_id_event_type_status_id_idx ON public.delivery_log_default USING btree (webhook_id, event_type, status, id DESC);
-CREATE INDEX delivery_log_default_webhook_id_id_idx ON public.delivery_log_default USING btree (webhook_id, id DESC);
-CREATE INDEX delivery_log_default_webhook_id_id_idx1 ON public.delivery_log_default USING btree (webhook_id, id DESC) WHERE (trigger <> 'EVENT'::text);
-CREATE INDEX delivery_log_default_webhook_id_status_id_idx ON public.delivery_log_default USING btree (webhook_id, status, id DESC);
+CREATE INDEX delivery_log_default_webhook_id_event_type_status_id_idx1 ON public.delivery_log_default USING btree (webhook_id, event_type, status, id COLLATE "C" DESC);
+CREATE INDEX delivery_log_default_webhook_id_id_idx2 ON public.delivery_log_default USING btree (webhook_id, id COLLATE "C" DESC);
+CREATE INDEX delivery_log_default_webhook_id_status_id_idx1 ON public.delivery_log_default USING btree (webhook_id, status, id COLLATE "C" DESC);
+CREATE INDEX delivery_log_default_webhook_id_trigger_status_id_idx ON public.delivery_log_default USING btree (webhook_id, trigger, status, id COLLATE "C" DESC) WHERE (trigger <> 'EVENT'::text);
 
 create table deprecated_use (
   workspace_id text not null,
@@ -963,6 +971,7 @@ create table import (
   constraint import_visibility_check CHECK ((visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text, 'FOLLOWERS'::text, 'TIER'::text, 'PURCHASE'::text]))),
   constraint import_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX import_state ON public.import USING btree (workspace_id, provider, status, id COLLATE "C" DESC);
 CREATE INDEX import_video ON public.import USING btree (video_id);
 CREATE INDEX import_workspace ON public.import USING btree (workspace_id, id DESC);
 
@@ -1185,7 +1194,9 @@ create table notification (
 );
 CREATE INDEX notification_account ON public.notification USING btree (account_id, id DESC);
 CREATE INDEX notification_created ON public.notification USING btree (created_at);
-CREATE INDEX notification_unread ON public.notification USING btree (account_id) WHERE (read_at IS NULL);
+CREATE INDEX notification_read ON public.notification USING btree (account_id, id COLLATE "C" DESC) WHERE (read_at IS NOT NULL);
+CREATE INDEX notification_type ON public.notification USING btree (account_id, type, id COLLATE "C" DESC);
+CREATE INDEX notification_unread ON public.notification USING btree (account_id, id COLLATE "C" DESC) WHERE (read_at IS NULL);
 
 create table notification_preference (
   account_id text not null,
@@ -1242,6 +1253,7 @@ CREATE UNIQUE INDEX payment_provider_key_key ON public.payment USING btree (prov
 CREATE INDEX payment_purchase ON public.payment USING btree (purchase_id, id);
 CREATE UNIQUE INDEX payment_ref ON public.payment USING btree (provider, provider_ref) WHERE (provider_ref IS NOT NULL);
 CREATE UNIQUE INDEX payment_request ON public.payment USING btree (purchase_id, request_id) WHERE (request_id IS NOT NULL);
+CREATE INDEX payment_state ON public.payment USING btree (workspace_id, type, status, id COLLATE "C" DESC);
 CREATE INDEX payment_workspace ON public.payment USING btree (workspace_id, id DESC);
 
 create table payout (
@@ -1263,6 +1275,7 @@ create table payout (
   constraint payout_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX payout_provider_provider_ref_key ON public.payout USING btree (provider, provider_ref);
+CREATE INDEX payout_state ON public.payout USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX payout_workspace ON public.payout USING btree (workspace_id, id DESC);
 
 create table playlist (
@@ -1280,6 +1293,7 @@ create table playlist (
   constraint playlist_visibility_check CHECK ((visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text]))),
   constraint playlist_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX playlist_state ON public.playlist USING btree (workspace_id, visibility, id COLLATE "C" DESC);
 CREATE INDEX playlist_thumbnail ON public.playlist USING btree (thumbnail_video_id) WHERE (thumbnail_video_id IS NOT NULL);
 CREATE INDEX playlist_workspace ON public.playlist USING btree (workspace_id, id DESC);
 
@@ -1362,8 +1376,9 @@ create table purchase (
 );
 CREATE INDEX purchase_checkout ON public.purchase USING btree (checkout_id) WHERE (checkout_id IS NOT NULL);
 CREATE INDEX purchase_customer ON public.purchase USING btree (customer_id, id DESC);
+CREATE INDEX purchase_state ON public.purchase USING btree (workspace_id, kind, status, id COLLATE "C" DESC);
 CREATE INDEX purchase_subscription ON public.purchase USING btree (subscription_id) WHERE (subscription_id IS NOT NULL);
-CREATE INDEX purchase_video ON public.purchase USING btree (workspace_id, video_id, id DESC) WHERE (video_id IS NOT NULL);
+CREATE INDEX purchase_video ON public.purchase USING btree (workspace_id, video_id, kind, status, id COLLATE "C" DESC) WHERE (video_id IS NOT NULL);
 CREATE INDEX purchase_workspace ON public.purchase USING btree (workspace_id, id DESC);
 
 create table quota_notice (
@@ -1580,6 +1595,7 @@ create table room (
 );
 CREATE INDEX room_active ON public.room USING btree (workspace_id) WHERE (status = 'ACTIVE'::text);
 CREATE INDEX room_open ON public.room USING btree (id) WHERE (status <> 'ENDED'::text);
+CREATE INDEX room_state ON public.room USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX room_workspace ON public.room USING btree (workspace_id, id DESC);
 
 create table room_ban (
@@ -1645,9 +1661,11 @@ create table room_participant (
 );
 CREATE INDEX room_participant_active ON public.room_participant USING btree (id) WHERE ((state = 'ACTIVE'::text) AND (bridge_id IS NULL));
 CREATE INDEX room_participant_bridge ON public.room_participant USING btree (bridge_id) WHERE (bridge_id IS NOT NULL);
+CREATE INDEX room_participant_identity ON public.room_participant USING btree (room_id, identity, id DESC);
 CREATE INDEX room_participant_open ON public.room_participant USING btree (node_id) WHERE (state <> 'LEFT'::text);
 CREATE UNIQUE INDEX room_participant_present ON public.room_participant USING btree (room_id, identity) WHERE (state <> 'LEFT'::text);
 CREATE INDEX room_participant_room ON public.room_participant USING btree (room_id, id DESC);
+CREATE INDEX room_participant_state ON public.room_participant USING btree (room_id, state, id COLLATE "C" DESC);
 
 create table room_recording (
   id text not null,
@@ -1924,7 +1942,8 @@ create table subscriber (
   constraint subscriber_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX subscriber_email ON public.subscriber USING btree (workspace_id, email);
-CREATE INDEX subscriber_status ON public.subscriber USING btree (workspace_id, status, id DESC);
+CREATE INDEX subscriber_status ON public.subscriber USING btree (workspace_id, status, id COLLATE "C" DESC);
+CREATE INDEX subscriber_text ON public.subscriber USING gin (email gin_trgm_ops, name gin_trgm_ops);
 CREATE INDEX subscriber_workspace ON public.subscriber USING btree (workspace_id, id DESC);
 
 create table subscriber_address (
@@ -2000,7 +2019,9 @@ create table subscription (
 );
 CREATE INDEX subscription_customer ON public.subscription USING btree (customer_id);
 CREATE INDEX subscription_due ON public.subscription USING btree (next_charge_at) WHERE (next_charge_at IS NOT NULL);
+CREATE INDEX subscription_state ON public.subscription USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX subscription_tier ON public.subscription USING btree (tier_id) WHERE (ended_at IS NULL);
+CREATE INDEX subscription_tier_state ON public.subscription USING btree (tier_id, status, id COLLATE "C" DESC);
 CREATE INDEX subscription_untold ON public.subscription USING btree (id) WHERE ((pending_price_cents IS NOT NULL) AND (price_told_at IS NULL) AND (ended_at IS NULL));
 CREATE INDEX subscription_workspace ON public.subscription USING btree (workspace_id, id DESC);
 
@@ -2050,7 +2071,9 @@ create table support_ticket (
 );
 CREATE INDEX support_ticket_account ON public.support_ticket USING btree (account_id, id DESC);
 CREATE UNIQUE INDEX support_ticket_account_id_number_key ON public.support_ticket USING btree (account_id, number);
+CREATE INDEX support_ticket_all ON public.support_ticket USING btree (category, status, id COLLATE "C" DESC);
 CREATE INDEX support_ticket_resolved ON public.support_ticket USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
+CREATE INDEX support_ticket_state ON public.support_ticket USING btree (account_id, category, status, id COLLATE "C" DESC);
 CREATE INDEX support_ticket_status ON public.support_ticket USING btree (status, id);
 
 create table team_activity (
@@ -2175,6 +2198,7 @@ create table upload (
 );
 CREATE INDEX upload_open ON public.upload USING btree (expires_at) WHERE (ended_at IS NULL);
 CREATE INDEX upload_open_workspace ON public.upload USING btree (workspace_id) WHERE (ended_at IS NULL);
+CREATE INDEX upload_state ON public.upload USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE UNIQUE INDEX upload_token ON public.upload USING btree (token_hash);
 CREATE INDEX upload_uncleared ON public.upload USING btree (id) WHERE (has_bytes AND (ended_at IS NOT NULL));
 CREATE INDEX upload_video ON public.upload USING btree (video_id);
@@ -2387,6 +2411,15 @@ create table video_rendition (
   constraint video_rendition_video_range_check CHECK ((video_range = ANY (ARRAY['SDR'::text, 'PQ'::text, 'HLG'::text])))
 );
 
+create table video_tag (
+  workspace_id text not null,
+  tag text not null,
+  status text not null,
+  visibility text not null,
+  video_id text not null,
+  constraint video_tag_pkey PRIMARY KEY (workspace_id, tag, status, visibility, video_id)
+);
+
 create table video_transcription (
   video_id text not null,
   status text not null,
@@ -2445,8 +2478,11 @@ create table waitlist_entry (
   constraint waitlist_entry_status_check CHECK ((status = ANY (ARRAY['WAITING'::text, 'OFFERED'::text, 'CONVERTED'::text, 'EXPIRED'::text, 'REMOVED'::text]))),
   constraint waitlist_entry_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX waitlist_entry_cohort ON public.waitlist_entry USING btree (COALESCE(offered_cohort_id, cohort_id), status, id COLLATE "C" DESC);
 CREATE INDEX waitlist_entry_offered ON public.waitlist_entry USING btree (offer_expires_at) WHERE (status = 'OFFERED'::text);
 CREATE UNIQUE INDEX waitlist_entry_once ON public.waitlist_entry USING btree (product_id, cohort_id, starts_at, email) NULLS NOT DISTINCT WHERE (status = ANY (ARRAY['WAITING'::text, 'OFFERED'::text]));
+CREATE INDEX waitlist_entry_product ON public.waitlist_entry USING btree (product_id, status, id COLLATE "C" DESC);
+CREATE INDEX waitlist_entry_state ON public.waitlist_entry USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX waitlist_entry_waiting ON public.waitlist_entry USING btree (product_id, turn) WHERE (status = 'WAITING'::text);
 CREATE INDEX waitlist_entry_workspace ON public.waitlist_entry USING btree (workspace_id, id DESC);
 
@@ -2591,6 +2627,21 @@ AS $function$ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_video_tags()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$ begin
+  if tg_op <> 'INSERT' then
+    delete from video_tag where workspace_id = old.workspace_id and tag = any(old.tags)
+      and status = old.status and visibility = old.visibility and video_id = old.id;
+  end if;
+  if tg_op <> 'DELETE' and new.deleted_at is null then
+    insert into video_tag (workspace_id, tag, status, visibility, video_id)
+    select distinct new.workspace_id, tag, new.status, new.visibility, new.id from unnest(new.tags) tag;
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.ledger_is_append_only()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2629,5 +2680,11 @@ CREATE TRIGGER subscriber_made_or_gone AFTER INSERT OR DELETE ON public.subscrib
 CREATE TRIGGER video_changed AFTER UPDATE ON public.video FOR EACH ROW WHEN ((((old.status IS DISTINCT FROM new.status) OR ((old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL))) OR (old.duration_sec IS DISTINCT FROM new.duration_sec))) EXECUTE FUNCTION keep_counts();
 
 CREATE TRIGGER video_made_or_gone AFTER INSERT OR DELETE ON public.video FOR EACH ROW EXECUTE FUNCTION keep_counts();
+
+CREATE TRIGGER video_tagged AFTER INSERT ON public.video FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION keep_video_tags();
+
+CREATE TRIGGER video_tags_changed AFTER UPDATE ON public.video FOR EACH ROW WHEN ((((old.tags <> '{}'::text[]) OR (new.tags <> '{}'::text[])) AND ((((old.tags IS DISTINCT FROM new.tags) OR (old.status IS DISTINCT FROM new.status)) OR (old.visibility IS DISTINCT FROM new.visibility)) OR ((old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL))))) EXECUTE FUNCTION keep_video_tags();
+
+CREATE TRIGGER video_tags_gone AFTER DELETE ON public.video FOR EACH ROW WHEN ((old.tags <> '{}'::text[])) EXECUTE FUNCTION keep_video_tags();
 
 create extension pg_trgm;

@@ -2011,6 +2011,14 @@ export interface VideoRenditionTable {
   video_range: Generated<VideoRenditionVideoRange>;
 }
 
+export interface VideoTagTable {
+  workspace_id: string;
+  tag: string;
+  status: string;
+  visibility: string;
+  video_id: string;
+}
+
 export interface VideoTranscriptionTable {
   video_id: string;
   status: VideoTranscriptionStatus;
@@ -2237,6 +2245,7 @@ export interface Database {
   video_folder: VideoFolderTable;
   video_processing: VideoProcessingTable;
   video_rendition: VideoRenditionTable;
+  video_tag: VideoTagTable;
   video_transcription: VideoTranscriptionTable;
   video_view: VideoViewTable;
   viewer_salt: ViewerSaltTable;

@@ -1,0 +1,125 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { IdPrefix } from '../../kernel/ids.ts';
+import type { PageRequest } from '../../kernel/page.ts';
+import { ID_OF_STATE, idsWithin, pageCondition, plannedWithValues } from './page.ts';
+
+/** Rows of one table that a list may have, and what it is filtered by. */
+export interface Listed {
+  table: string;
+  /** Of the ids, where they are made by the clock of their rows. */
+  prefix?: IdPrefix;
+  /** What these columns have; those that are undefined may have anything. */
+  of: Readonly<Record<string, string | undefined>>;
+  /** When they were made: from then on, and before `to`. */
+  made?: { from?: Date | undefined; to?: Date | undefined };
+  /** What else holds of the rows. */
+  where?: RawBuilder<unknown> | undefined;
+}
+
+/** For a column of few values: those asked for, if any are, and all that there are. */
+export type Asked = readonly [asked: readonly string[] | undefined, all: readonly string[]];
+
+/**
+ * The condition of one page of rows that have one of some values in each of these columns. There must be an index that
+ * has the columns of `of`, then these, then the id as `ID_OF_STATE`: rows with one value of each are in order there,
+ * so a page of each combination has the page of all, and nothing else is read
+ * (docs/decisions/lists-and-ids.md#filters). Order the query by the id and limit it to `page.take`.
+ *
+ * @param each by column, in any order. Where nothing is asked for, the index is one of `of` and the id.
+ */
+export function onPageOfEach(
+  page: PageRequest,
+  listed: Listed,
+  each: Readonly<Record<string, Asked>>,
+): RawBuilder<SqlBool> {
+  if (Object.values(each).every(([asked]) => asked === undefined)) {
+    return sql`${plannedWithValues} ${within(page, listed)}`;
+  }
+  return onPageOfAll(page, listed, each);
+}
+
+/** The same, where the index that has `of` has these columns before the id, whatever is asked for; or none of them. */
+export function onPageOfAll(
+  page: PageRequest,
+  listed: Listed,
+  each: Readonly<Record<string, Asked>>,
+): RawBuilder<SqlBool> {
+  const { table } = listed;
+  const asked = Object.entries(each).map(([column, [asked, all]], place) => ({
+    from: sql`unnest(${[...new Set(asked ?? all)]}::text[]) ${sql.ref(`of_${place}`)}`,
+    is: sql`${sql.ref(`${table}.${column}`)} = ${sql.ref(`of_${place}`)}`,
+  }));
+  const conditions = sql.join([within(page, listed, ID_OF_STATE), ...asked.map(({ is }) => is)], sql` and `);
+  const found = ordered(sql`${sql.table(table)} where ${conditions}`, page, ID_OF_STATE);
+  const ids =
+    asked.length === 0
+      ? found
+      : ordered(sql`${sql.join(asked.map(({ from }) => from))}, lateral (${found}) one`, page);
+  return among(listed, ids);
+}
+
+/** So many of the newest are looked through before all that match are gathered. */
+const NEAR = 1000;
+
+/**
+ * The condition of one page of rows for which something holds that no index has in order. What most have is among the
+ * newest. What few have is gathered by its index and sorted, which is not begun before the newest were looked through:
+ * to go on from them by the order would read every row when there is no other.
+ *
+ * @param matching in columns without their table.
+ */
+export function onPageOfFew(
+  page: PageRequest,
+  listed: Listed,
+  matching: RawBuilder<unknown>,
+): RawBuilder<SqlBool> {
+  const few = { within: within(page, listed), matching, gathered: sql`true` };
+  return among(listed, pageOfFew(page, sql.table(listed.table), few));
+}
+
+/** An array, which is looked up row by row: joined, all rows might be walked in their order to meet these. */
+function among({ table }: Listed, ids: RawBuilder<unknown>): RawBuilder<SqlBool> {
+  return sql`${plannedWithValues} ${sql.ref(`${table}.id`)} = any(array(${ids}))`;
+}
+
+/**
+ * The ids that `onPageOfFew` has.
+ *
+ * @param few `within` is whose rows and which page; `gathered` is true of what matches, for an index to be used.
+ */
+export function pageOfFew(
+  page: PageRequest,
+  table: RawBuilder<unknown>,
+  few: { within: RawBuilder<unknown>; matching: RawBuilder<unknown>; gathered: RawBuilder<unknown> },
+): RawBuilder<unknown> {
+  const direction = sql.raw(page.order);
+  const { within, matching, gathered } = few;
+  return sql`
+    with newest as (select * from ${table} where ${within} order by id ${direction} limit ${NEAR}),
+      near as materialized (${ordered(sql`newest ${table} where ${matching}`, page)}),
+      found as (select id from ${table} where (select count(*) from near) < ${page.take}
+        and ${within} and ${matching} and ${gathered} offset 0)
+    select id from near where (select count(*) from near) = ${page.take}
+    union all (select id from found order by id ${direction} limit ${page.take})`;
+}
+
+function ordered(from: RawBuilder<unknown>, page: PageRequest, id = sql`id`): RawBuilder<unknown> {
+  return sql`select id from ${from} order by ${id} ${sql.raw(page.order)} limit ${page.take}`;
+}
+
+function within(
+  page: PageRequest,
+  { table, prefix, of, made, where }: Listed,
+  id: RawBuilder<unknown> = sql.ref(`${table}.id`),
+): RawBuilder<unknown> {
+  const parts = Object.entries(of)
+    .filter(([, value]) => value !== undefined)
+    .map(([column, value]): RawBuilder<unknown> => sql`${sql.ref(`${table}.${column}`)} = ${value}`);
+  const createdAt = `${table}.created_at`;
+  parts.push(pageCondition(page, id, createdAt, prefix));
+  if (made?.from !== undefined) parts.push(sql`${sql.ref(createdAt)} >= ${made.from}`);
+  if (made?.to !== undefined) parts.push(sql`${sql.ref(createdAt)} < ${made.to}`);
+  if (made !== undefined && prefix !== undefined) parts.push(idsWithin(prefix, id, made));
+  if (where !== undefined) parts.push(where);
+  return sql.join(parts, sql` and `);
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { after, before, mock, test } from 'node:test';
+import { CASES, type Case } from '../../bench/support/growth-cases.ts';
+import { ROWS } from '../../bench/support/growth-lists.ts';
+import { insertParents, insertRows, prepareRows } from '../../bench/support/growth-rows.ts';
+import { startTestApp, type TestApp } from '../harness/app.ts';
+import { readOperations } from './document.ts';
+
+/** Rows of the large workspace and of the small one, in the same tables. */
+const MANY = 6000;
+const FEW = 400;
+/** 1,000 of the newest, or a page of each of 36 pairs of values. */
+const MOST_READ = 1500;
+
+let app: TestApp;
+const keys: Record<string, string> = {};
+
+before(async () => {
+  app = await startTestApp();
+  const { sql } = app.container;
+  await prepareRows(sql);
+  const workspaces = [];
+  for (const [letter, count] of [
+    ['a', MANY],
+    ['b', FEW],
+  ] as const) {
+    const { account, key } = await app.createKey({ rateLimitPerMinute: 1_000_000 });
+    await insertParents(sql, { id: account.live, letter });
+    workspaces.push({ id: account.live, letter, count });
+    keys[letter] = key;
+  }
+  for (const rows of ROWS) await insertRows(sql, rows, workspaces);
+});
+after(() => app.close());
+
+interface Node {
+  'Relation Name'?: string;
+  'Actual Rows'?: number;
+  'Actual Loops'?: number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: Node[];
+}
+
+interface Explained {
+  'QUERY PLAN': { Plan: Node }[];
+}
+
+/** The rows of these tables, or of their partitions, that a plan has looked at. */
+function rowsRead(node: Node, tables: readonly string[]): number {
+  const inner = (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(plan, tables), 0);
+  const name = node['Relation Name']?.replace(/_(default|\d{8})$/, '') ?? '';
+  if (!tables.includes(name)) return inner;
+  const { 'Actual Loops': loops = 0, 'Actual Rows': shown = 0 } = node;
+  const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+  return inner + loops * (shown + removed);
+}
+
+/** How many rows of its tables the list looks at, by the plans of the statements that it sends. */
+async function readBy({ name, query }: Case, letter: string): Promise<number> {
+  const { sql } = app.container;
+  const tables = ROWS.filter(({ list }) => name.startsWith(list)).map(({ table }) => table);
+  const spy = mock.method(sql, 'unsafe');
+  (await app.request('GET', query(letter), { key: keys[letter] ?? '' })).assertOk(200);
+  const statements = spy.mock.calls.map(({ arguments: [text, parameters] }) => ({ text, parameters }));
+  spy.mock.restore();
+  const ofTables = statements.filter(({ text }) => new RegExp(`from "?(${tables.join('|')})\\b`).test(text));
+  assert.ok(ofTables.length > 0, `${name} reads ${tables}`);
+  let read = 0;
+  for (const { text, parameters } of ofTables) {
+    await sql.begin(async (tx) => {
+      // As with so many rows that reading all of them is out of the question.
+      await tx`set local enable_seqscan = off`;
+      const [row] = await tx.unsafe<Explained[]>(`explain (analyze, format json) ${text}`, parameters);
+      read += rowsRead(row?.['QUERY PLAN'][0]?.Plan ?? {}, tables);
+    });
+  }
+  return read;
+}
+
+const ONLY = process.env.ONLY ?? '';
+for (const one of CASES.filter(({ name }) => name.includes(ONLY)).filter(({ isDeep }) => isDeep !== true)) {
+  test(`GET ${one.name}`, async () => {
+    assert.ok((await readBy(one, 'a')) < MOST_READ, 'of the large workspace');
+    assert.ok((await readBy(one, 'b')) < MOST_READ, 'of the small one');
+  });
+}
+
+const OF_EVERY_LIST = ['limit', 'cursor', 'order', 'createdAfter', 'createdBefore'];
+/** Lists, or filters, that have at most some hundreds of rows, or read the same as another one. */
+const SHORT: Readonly<Record<string, string>> = {
+  '/changelog': 'a line for each release',
+  '/channels': 'those of the platform, by a name that one has',
+  '/booking/products': 'made by hand, one by one',
+  '/booking/products/{productId}/cohorts': 'made by hand, one by one',
+  '/team/invitations': 'people of a team',
+  '/rooms/{id}/participants': 'people of a call',
+  '/admin/mails': 'those of some days, and no filter',
+  '/admin/tickets': 'by the same function as those of one account',
+  '/videos/{id}/purchases': 'by the same function as /purchases',
+  '/upload': 'as /rooms; its rows have addresses that only the platform can encrypt',
+  '/me/payouts': 'one a day',
+  '/usage/requests': 'a row for each key and day',
+};
+
+test('there is a case for every filter of every list', async () => {
+  const lists = (await readOperations(app)).filter(
+    ({ method, queryParameters }) =>
+      method === 'get' && queryParameters.some(({ name }) => name === 'cursor'),
+  );
+  const missing = lists.flatMap(({ path, queryParameters }) => {
+    const address = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}\\?`);
+    const queries = CASES.map(({ query }) => query('a')).filter((query) => address.test(query));
+    return queryParameters
+      .filter(
+        ({ name }) => !OF_EVERY_LIST.includes(name) && !queries.some((query) => query.includes(`&${name}=`)),
+      )
+      .map(({ name }) => `${path} ${name}`);
+  });
+  assert.deepEqual(
+    missing.filter((one) => SHORT[one.split(' ')[0] ?? ''] === undefined),
+    [],
+  );
+});
