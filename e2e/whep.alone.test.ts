@@ -12,6 +12,8 @@ import { startPublisher } from '../test/rtmp/publisher.ts';
 const PATIENT = { timeoutMs: 20_000, intervalMs: 100 };
 /** Browsers say `disconnected` of the connection some seconds later. */
 const IS_OVER = "pc.getReceivers()[0].transport.state === 'closed'";
+const HAS_WEBRTC =
+  "document.querySelector('video').srcObject?.active && document.querySelector('video').videoWidth > 0";
 const SDP = { 'content-type': 'application/sdp' };
 
 let platform: RunningPlatform;
@@ -63,6 +65,16 @@ async function plays(page: Page): Promise<void> {
   );
 }
 
+/** The policy of our own pages lets nothing else look. */
+const holds = (site: Page, expression: string) =>
+  until(() => site.evaluate<boolean>(`Boolean(${expression})`), { ...PATIENT, message: expression });
+
+/** Chosen in the menu of the player, while HLS plays. */
+async function realTime(site: Page): Promise<void> {
+  await holds(site, "document.querySelector('video')?.currentTime > 0");
+  await site.locator('.player-real-time').dispatchEvent('click');
+}
+
 test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JANUS }, async () => {
   const { id, streamKey } = await partner.createStream({ visibility: 'PRIVATE' });
   const of = async () => Object(await partner.stream(id)) as Record<string, unknown>;
@@ -83,10 +95,15 @@ test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JAN
     await plays(page);
     await until(async () => (await of()).viewerCount === 1, { ...PATIENT, message: 'the viewer to count' });
 
+    const { page: site } = await browser.open(`${platform.url}/watch/${id}${new URL(whepUrl).search}`);
+    await realTime(site);
+    await holds(site, HAS_WEBRTC);
+
     const stoppedMs = performance.now();
     await partner.stop(id);
     await page.waitForFunction(IS_OVER);
     assert.ok(performance.now() - stoppedMs < 2000, 'it goes on after the stop');
+    await site.locator('marquee-player').getByText('The broadcast has ended.').first().waitFor();
     assert.equal((await fetch(session, { method: 'DELETE' })).status, 404);
 
     await partner.start(id);
@@ -112,6 +129,10 @@ test('B-frames are refused in words', { skip: NO_JANUS }, async () => {
     const { status, body = '' } = await watch(page, `${platform.url}/whep/${id}`);
     assert.equal(status, 409);
     assert.match(Object(JSON.parse(body)).error.message, /B-frames.*OBS/);
+    const { page: site } = await browser.open(`${platform.url}/watch/${id}`);
+    await realTime(site);
+    await site.getByText('Real time is not possible now').waitFor();
+    await holds(site, `!(${HAS_WEBRTC}) && document.querySelector('video').currentTime > 0`);
     const isTold = async () => (await partner.stream(id)).health?.issues.includes('B_FRAMES') === true;
     await until(isTold, { ...PATIENT, message: 'the creator to be told' });
   } finally {

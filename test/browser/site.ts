@@ -65,6 +65,7 @@ export async function startSite(): Promise<TestSite> {
     clock: systemClock,
     publicUrl: 'https://video.example',
     platformHosts: ['video.example'],
+    hasWhep: () => false,
   })(app);
   broadcast.register(app);
   beaconPage({

@@ -12,7 +12,7 @@ import { offerRecording } from './recording.ts';
 import { RenditionList } from './renditions.ts';
 import { createView, type View } from './view.ts';
 import { countView } from './view-count.ts';
-import type { Kind } from './words.ts';
+import { type Kind, NO_REAL_TIME } from './words.ts';
 
 const COUNTDOWN_MS = 1000;
 
@@ -32,7 +32,7 @@ declare global {
  * `<marquee-player src poster live muted label starts-at>`: plays one broadcast and waits for it while it
  * is off.
  *
- * - `src`: the master playlist; 404 means that the broadcast is off.
+ * - `src`: the master playlist; 404 means that the broadcast is off. `whep`: where it is shown in real time, if the viewer wants that.
  * - `poster`: a picture of the last half minute, shown until there is a newer one.
  * - `live`: the broadcast was on when the page was made, so it is loaded without asking first; `ended`: it was over.
  * - `session`: of this viewer, with which the player tells that it plays.
@@ -54,6 +54,8 @@ export class MarqueePlayer extends HTMLElement {
   #phase: Phase = 'offline';
   /** What the viewer wants, through every reconnection; without a word from them, motion only if they like it. */
   #wantsPlay = false;
+  /** The viewer wants the picture as early as can be, and nothing has spoken against it. */
+  #isRealTime = false;
   /** Where a video goes on after a reconnection. */
   #positionSec = 0;
   #beacons: Beacons | null = null;
@@ -146,6 +148,7 @@ export class MarqueePlayer extends HTMLElement {
     this.#reach = createReach({ view, isBroadcast, hasPicture, facts, open: openPanel });
     openByMenu(this.#reach);
     if (isBroadcast) followLive(view, this.#reach);
+    if (this.hasAttribute('whep')) this.#offerRealTime(view);
     const likesMotion = !matchMedia('(prefers-reduced-motion: reduce)').matches;
     this.#wantsPlay = likesMotion && (isBroadcast || this.hasAttribute('autoplay'));
     if (this.#kind === 'video') this.#buildVideo(view);
@@ -196,6 +199,8 @@ export class MarqueePlayer extends HTMLElement {
       if (event === 'ready') void this.#play(view);
       report(event);
     };
+    const realTime = await this.#attachRealTime(view, told);
+    if (realTime !== null) return this.#use(realTime);
     if (hls.canUseHls()) {
       this.#tell(view.video, true);
       const options = { startSec, isEager: this.#wantsPlay };
@@ -214,6 +219,43 @@ export class MarqueePlayer extends HTMLElement {
     // An iPhone loads nothing before it is told to play.
     void this.#play(view).then((started) => started || report('ready'));
     return this.#use(engine);
+  }
+
+  #offerRealTime({ stage }: View): void {
+    const item = stage.querySelector<HTMLElement>('.player-real-time');
+    if (item === null) return;
+    item.hidden = false;
+    item.addEventListener('click', () => {
+      this.#setRealTime(!this.#isRealTime);
+      this.#playback?.retry();
+    });
+  }
+
+  #setRealTime(isRealTime: boolean): void {
+    this.#isRealTime = isRealTime;
+    const state = this.#view?.stage.querySelector('.player-real-time [slot=suffix]');
+    if (state) state.textContent = isRealTime ? '✓' : '';
+  }
+
+  /** Null where the viewer does not want it, or it cannot be: whatever ends it, HLS goes on. */
+  async #attachRealTime({ video }: View, report: (event: EngineEvent) => void): Promise<Engine | null> {
+    const url = this.getAttribute('whep');
+    if (!this.#isRealTime || url === null) return null;
+    const giveUp = () => {
+      this.#setRealTime(false);
+      this.#reach?.say(NO_REAL_TIME);
+    };
+    try {
+      const { attachWhep } = await import('./whep-engine.ts');
+      this.#tell(video, true);
+      return await attachWhep(video, url, (event) => {
+        if (event === 'gone') giveUp();
+        report(event);
+      });
+    } catch {
+      giveUp();
+      return null;
+    }
   }
 
   #use(engine: Engine): Engine {

@@ -20,9 +20,9 @@ const SUBMENU = (name: string, menu: string) => `
       <${menu} slot="submenu" hidden><div slot="title">${name}</div></${menu}>
     </media-settings-menu-item>`;
 
-/** @param speed the first entry, where there is one. */
-const SETTINGS = (speed: string) => `
-  <media-settings-menu hidden anchor="auto">${speed}
+/** @param first entry of its own. */
+const SETTINGS = (first: string) => `
+  <media-settings-menu hidden anchor="auto">${first}
     ${SUBMENU('Quality', 'media-rendition-menu')}
     ${SUBMENU('Audio', 'media-audio-track-menu')}
     ${SUBMENU('Captions', 'media-captions-menu')}
@@ -30,10 +30,13 @@ const SETTINGS = (speed: string) => `
     <media-settings-menu-item data-opens="keys">Keys<span slot="suffix"></span></media-settings-menu-item>
   </media-settings-menu>`;
 
+const REAL_TIME = `
+    <media-settings-menu-item class="player-real-time" hidden>Real time<span slot="suffix"></span></media-settings-menu-item>`;
+
 // The keys are ours: those of media-chrome work only where it has the focus.
 const CONTROLS: Record<Kind, string> = {
   broadcast: `
-<media-controller defaultstreamtype="live" nohotkeys inert>${START}${SETTINGS('')}
+<media-controller defaultstreamtype="live" nohotkeys inert>${START}${SETTINGS(REAL_TIME)}
   <media-control-bar class="player-seek" hidden>
     <media-time-range></media-time-range>
   </media-control-bar>

@@ -50,6 +50,7 @@ export const WORDS: Record<Kind, Words> = { broadcast: BROADCAST, video: VIDEO }
 export const NO_NETWORK = 'This device is offline. It goes on here as soon as the connection is back.';
 export const RETRY = 'Try again';
 export const UNMUTE = 'Turn on sound';
+export const NO_REAL_TIME = 'Real time is not possible now';
 
 const DAY_MS = 86_400_000;
 const UNITS = [

@@ -52,7 +52,7 @@ import type { Arriving } from './arrivals.ts';
 
 type Needs = Base &
   Arriving &
-  Pick<Addresses, 'playbackTokens' | 'access' | 'sellers'> & {
+  Pick<Addresses, 'playbackTokens' | 'access' | 'sellers' | 'hasWhep'> & {
     recordings: Recordings;
     liveChat: LiveChat;
     followBox: FollowBox;
@@ -134,6 +134,7 @@ async function playbackPages(
     }),
     liveWatchPages({
       ...{ streams, recordings, videos, access, sellers, reception, assets, clock, publicUrl, platformHosts },
+      hasWhep: needs.hasWhep,
       chat: liveChat,
       followBox,
     }),

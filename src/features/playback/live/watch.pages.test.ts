@@ -49,7 +49,11 @@ const BUILT = stubAssets((source) => ({
 async function setUp(
   t: TestContext,
   changes: Partial<StreamSnapshot> = {},
-  { assets = BUILT, videos = [] }: { assets?: WebAssets; videos?: readonly VideoSnapshot[] } = {},
+  {
+    assets = BUILT,
+    videos = [],
+    hasWhep = false,
+  }: { assets?: WebAssets; videos?: readonly VideoSnapshot[]; hasWhep?: boolean } = {},
 ) {
   const stream = { ...STREAM, ...changes };
   const asked: string[] = [];
@@ -82,6 +86,7 @@ async function setUp(
     clock: { ms: () => NOW.getTime(), now: () => NOW },
     publicUrl: 'https://video.example',
     platformHosts: ['video.example'],
+    hasWhep: () => hasWhep,
   })(app);
   t.after(() => app.close());
   return {
@@ -90,6 +95,15 @@ async function setUp(
     head: (url: string) => app.inject({ method: 'HEAD', url }),
   };
 }
+
+test('the player is told of WebRTC where the platform has it', async (t) => {
+  const [without, there] = [await setUp(t), await setUp(t, {}, { hasWhep: true })];
+  assert.doesNotMatch((await without.get(`/watch/${ID}`)).body, / whep=/);
+  assert.ok((await there.get(`/watch/${ID}`)).body.includes(` whep="/whep/${ID}"`));
+  assert.ok(
+    (await there.get(`/embed/${ID}?token=playback`)).body.includes(` whep="/whep/${ID}?token=playback"`),
+  );
+});
 
 test('the watch page tells everything before any script runs', async (t) => {
   const { get } = await setUp(t);

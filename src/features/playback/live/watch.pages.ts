@@ -38,6 +38,8 @@ interface Deps {
   publicUrl: string;
   /** Its host names. Pages of ours may show the player, whichever sites an account lists. */
   platformHosts: readonly string[];
+  /** Viewers can watch in real time, now. */
+  hasWhep(): boolean;
   chat?: LiveChat;
   followBox?: FollowBox;
 }
@@ -109,6 +111,7 @@ async function viewOf(
     isPreview: grant === 'preview',
     recordingUrl: recording && `${publicUrl}/watch/${recording.id}`,
     playlist: `/live/${streamId}/master.m3u8${suffix}`,
+    whep: deps.hasWhep() ? `/whep/${streamId}${suffix}` : null,
     session: grant === 'preview' ? null : await deps.reception.receive(request, { ...stream, ...pass }),
     chat: withChat ? ((await deps.chat?.(streamId, suffix, request)) ?? null) : null,
     watchUrl,

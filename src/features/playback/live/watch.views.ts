@@ -15,6 +15,8 @@ export interface WatchView extends MediaPage {
   recordingUrl: string | null;
   /** From the root of the site. */
   playlist: string;
+  /** Where it is shown in real time, from the root of the site; null where it is not. */
+  whep: string | null;
   /** With which the player tells that it plays; null where nobody is counted. */
   session: string | null;
   /** The viewer is the owner, by a preview token. */
@@ -55,12 +57,12 @@ export function embedBody(view: WatchView): SafeHtml {
 
 /** The player's element, which shows the panel inside it until its script has taken over. */
 function player(view: WatchView, isEmbed: boolean): SafeHtml {
-  const { stream, showing, playlist, recordingUrl, session } = view;
+  const { stream, showing, playlist, whep, recordingUrl, session } = view;
   const isOn = showing === 'live' || showing === 'preview';
   const startsAt = showing === 'scheduled' ? stream.scheduledStartAt : null;
   return html`<marquee-player src="${playlist}" label="${stream.title}"${isOn && html` live poster="${playlist.replace('master.m3u8', 'thumbnail.jpg')}"`}${isEmbed && html` muted`}${
     startsAt && html` starts-at="${startsAt.toISOString()}"`
-  }${session && html` session="${session}"`} ${showing === 'ended' && html` ended`} data-phase="${isOn ? 'starting' : showing === 'ended' ? 'ended' : 'offline'}">
+  }${session && html` session="${session}"`}${whep && html` whep="${whep}"`} ${showing === 'ended' && html` ended`} data-phase="${isOn ? 'starting' : showing === 'ended' ? 'ended' : 'offline'}">
 <div class="player-panel">
 <p class="player-panel-state">${STATES[showing]}</p>
 <p class="player-panel-title" dir="auto"><bdi>${stream.title}</bdi></p>
