@@ -81,6 +81,7 @@ async function bare(source: FlvSource, maxRungs: number): Promise<number> {
     partSeconds: PART_SECONDS,
     firstFd: OUTPUT_FD,
     sourceTimeBase: ffmpeg.info.sourceTimeBase,
+    hardware: null,
   });
   const startedMs = performance.now();
   const child = spawnFfmpeg({

@@ -1,7 +1,15 @@
 import type { Clock } from '../kernel/clock.ts';
+import { once } from '../kernel/once.ts';
+import type { VideoCodec } from '../kernel/video-codecs.ts';
 import { checkFfmpeg, type FfmpegInfo } from '../media/ffmpeg/check.ts';
+import { ENCODERS } from '../media/ffmpeg/codecs.ts';
 import { createGuard, type Guard } from '../media/ffmpeg/guard.ts';
+import { hardwareEncoder } from '../media/ffmpeg/hardware.ts';
+import { createHardwarePool, type HardwarePool } from '../media/ffmpeg/hardware-pool.ts';
+import { findHardware, type HardwareFinding } from '../media/ffmpeg/hardware-probe.ts';
+import type { LiveHardware } from '../media/live/capacity.ts';
 import { type Config, ConfigError } from '../platform/config.ts';
+import type { Logger } from '../platform/logger.ts';
 
 /** ffmpeg does not come and go, and asking it takes a program. */
 const FRESH_MS = 60_000;
@@ -41,4 +49,88 @@ export function createGuardCheck(config: Config): () => Promise<Guard> {
     });
     return found;
   };
+}
+
+/** The encoders in hardware of this machine, tried out once in each process that uses them. */
+export interface HardwareCheck {
+  find(): Promise<HardwareFinding>;
+  /** For videos; null where there are none. */
+  forVideos(): Promise<HardwarePool | null>;
+  /** For broadcasts; null where there are none. */
+  forBroadcasts(): Promise<LiveHardware | null>;
+}
+
+interface HardwareDeps {
+  clock: Clock;
+  log: Logger;
+  guard(): Promise<Guard>;
+}
+
+export function createHardwareCheck(config: Config, { clock, log, guard }: HardwareDeps): HardwareCheck {
+  const find = once(async () => {
+    const found = await findHardware({
+      choice: config.VIDEO_ENCODER,
+      vaapiDevice: config.VAAPI_DEVICE,
+      codecs: config.VIDEO_CODECS,
+      ffmpeg: config.FFMPEG_PATH,
+      guard: await guard(),
+      log,
+    });
+    const { hardware, refusals } = found;
+    if (hardware !== null) log.info({ encoder: hardware.kind, tasks: hardware.can }, 'hardware encodes');
+    for (const { what, reason } of refusals)
+      log.warn({ encoder: what, reason }, 'software encodes instead of hardware');
+    return found;
+  });
+  const sessions = sharesOf(config);
+  const pool = once(async () => {
+    const { hardware } = await find();
+    return hardware === null || sessions.videos === 0
+      ? null
+      : createHardwarePool(hardware, sessions.videos, clock);
+  });
+  return {
+    find,
+    forVideos: pool,
+    async forBroadcasts() {
+      const { hardware } = await find();
+      return hardware === null ? null : { hardware, sessions: sessions.broadcasts };
+    },
+  };
+}
+
+/** The codecs that are wanted and that nothing here encodes. */
+export function codecsLacking(
+  { VIDEO_CODECS: wanted }: Config,
+  { videoCodecs }: Pick<FfmpegInfo, 'videoCodecs'>,
+  { hardware }: HardwareFinding,
+): VideoCodec[] {
+  const can = hardware?.can ?? [];
+  return wanted.filter((codec) => !videoCodecs.includes(codec) && !can.includes(codec));
+}
+
+/** What encodes a codec here. */
+export interface CodecEncoder {
+  codec: VideoCodec;
+  /** As ffmpeg calls it. */
+  encoder: string;
+  isHardware: boolean;
+}
+
+/** Of the codecs that are wanted, those that can be had. */
+export function codecEncoders(config: Config, info: FfmpegInfo, found: HardwareFinding): CodecEncoder[] {
+  const { hardware } = found;
+  const lacking = codecsLacking(config, info, found);
+  return config.VIDEO_CODECS.filter((codec) => !lacking.includes(codec)).map((codec) => {
+    const isHardware = hardware?.can.includes(codec) ?? false;
+    const encoder = isHardware && hardware !== null ? hardwareEncoder(hardware.kind, codec) : ENCODERS[codec];
+    return { codec, encoder, isHardware };
+  });
+}
+
+/** Two processes that ask nobody: a broadcast has no time to wait for a video. */
+function sharesOf({ ROLES, VIDEO_ENCODER_SESSIONS: all }: Config): { broadcasts: number; videos: number } {
+  const isShared = ROLES.includes('worker') && ROLES.includes('media');
+  const broadcasts = isShared ? Math.ceil(all / 2) : all;
+  return { broadcasts, videos: isShared ? all - broadcasts : all };
 }

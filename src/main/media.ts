@@ -17,6 +17,7 @@ import {
   type EmbeddedRtmpEngine,
 } from '../media/ingest/embedded-rtmp.ts';
 import { createSimulator } from '../media/ingest/simulator.ts';
+import type { LiveHardware } from '../media/live/capacity.ts';
 import { createLiveManager } from '../media/live/live-manager.ts';
 import { createRecordingManager } from '../media/recording/recording-manager.ts';
 import { createRestreamManager } from '../media/restream/restream-manager.ts';
@@ -73,6 +74,7 @@ async function createMediaPlane(container: Container, known: FfmpegInfo | null) 
     liveDir: join(config.DATA_DIR, 'live'),
     ffmpeg,
     maxRungs: config.LIVE_MAX_RUNGS,
+    hardware: hardwareOf(container),
     log,
     clock,
     lastKept: container.dvr.port.lastKept,
@@ -88,6 +90,18 @@ async function createMediaPlane(container: Container, known: FfmpegInfo | null) 
     log,
   });
   return { nodeId, engine, live, history, simulator, ceiling, fitness, certificate, ffmpeg, ...sending };
+}
+
+/** Tried out beside: a broadcast that begins before that is known is encoded in software. */
+function hardwareOf({ hardware, log }: Container): () => LiveHardware | null {
+  let found: LiveHardware | null = null;
+  hardware.forBroadcasts().then(
+    (live) => {
+      found = live;
+    },
+    (error: unknown) => log.error({ err: error }, 'encoders in hardware could not be tried out'),
+  );
+  return () => found;
 }
 
 interface Reading {

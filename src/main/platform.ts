@@ -4,6 +4,7 @@ import { serveMetrics } from '../platform/metrics.ts';
 import { startApi } from './api.ts';
 import { type Container, createContainer } from './container.ts';
 import type { MediaLaunch } from './media-process.ts';
+import { codecsLacking } from './media-tools.ts';
 import { banner, createOwner, type Notice } from './owner.ts';
 import type { Settings } from './ports.ts';
 import { recover, tellMigrated } from './services.ts';
@@ -31,7 +32,11 @@ export async function runPlatform({ media, closers, ...settings }: RunSettings):
   warnOfPrivateAddresses(container);
   const mediaListens = beginMedia(container, settings, { media, closers });
   await Promise.all([mediaListens, openMetrics(container, closers), startRoles(container, media, closers)]);
-  const notices = [await findWeakness(container), findRoomsLack(container)];
+  const notices = [
+    await findWeakness(container),
+    ...(await findEncoderLacks(container)),
+    findRoomsLack(container),
+  ];
   process.stdout.write(
     banner(
       config,
@@ -72,6 +77,23 @@ async function findWeakness({ config, guard, log }: Container): Promise<Notice |
   if (weakness === null) return null;
   log.warn({ reason: weakness }, 'ffmpeg runs without a sandbox');
   return { name: 'No sandbox', text: `${weakness} (docs/guides/operating.md#sandbox)` };
+}
+
+/** What was asked for of encoders and is not to be had here, where this process tree encodes. */
+async function findEncoderLacks({ config, checkTools, hardware, log }: Container): Promise<Notice[]> {
+  if (!config.ROLES.some((role) => role !== 'api')) return [];
+  const info = await checkTools().catch(() => null);
+  if (info === null) return [];
+  const found = await hardware.find();
+  const lacking = codecsLacking(config, info, found);
+  const texts = found.refusals.map(({ what, reason }) => `${what}: software encodes: ${reason}`);
+  if (lacking.length > 0) {
+    log.warn({ codecs: lacking }, 'this ffmpeg encodes not all of VIDEO_CODECS');
+    texts.push(
+      `nothing here encodes ${lacking.join(' and ')} of VIDEO_CODECS (docs/guides/processing.md#hevc-and-av1)`,
+    );
+  }
+  return texts.map((text) => ({ name: 'Encoders', text }));
 }
 
 /** Why rooms are carried by nothing but the browsers themselves, where nobody has asked for that. */

@@ -24,7 +24,13 @@ import { createOutbound, type Outbound } from '../platform/outbound/index.ts';
 import { createPasswords, type Passwords } from '../platform/passwords.ts';
 import { openRedis, type RedisStore } from '../platform/redis.ts';
 import { createSecrets, type Secrets } from '../platform/secrets.ts';
-import { createGuardCheck, createToolCheck, type ToolCheck } from './media-tools.ts';
+import {
+  createGuardCheck,
+  createHardwareCheck,
+  createToolCheck,
+  type HardwareCheck,
+  type ToolCheck,
+} from './media-tools.ts';
 
 /** What each process is given: the configuration, and what the first process found out for all. */
 export interface Settings {
@@ -78,6 +84,7 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   checkTools: ToolCheck;
   /** What ffmpeg runs under. */
   guard(): Promise<Guard>;
+  hardware: HardwareCheck;
   /** For one encode of those that run at once. */
   encoderThreads: number;
   /** Jobs of this process work here, each in a folder of its own; on the store's disk. */
@@ -113,6 +120,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
   const secrets = createSecrets(secretKey);
   const shared = sharedCounts(redis, clock);
   const { outbound, fetcher } = connections(config);
+  const guard = createGuardCheck(config);
   const ports: Ports = {
     ...shared,
     config,
@@ -140,7 +148,8 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     roomChoice,
     openRoomEngine: await loadRoomEngine(roomChoice, config),
     checkTools: createToolCheck(config.FFMPEG_PATH, clock),
-    guard: createGuardCheck(config),
+    guard,
+    hardware: createHardwareCheck(config, { clock, log, guard }),
     encoderThreads: encoderThreads(config),
     scratchDir: join(config.DATA_DIR, 'tmp', newUuid()),
     platformHosts: [new URL(config.PUBLIC_URL).hostname, ...config.PLATFORM_HOSTS],

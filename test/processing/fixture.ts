@@ -44,6 +44,8 @@ export interface FakeTranscoder extends Transcoder {
   calls: string[];
   /** Codecs that this machine makes beside H.264. */
   further: VideoCodec[];
+  /** Hardware encodes here. */
+  encodesWhole: boolean;
   /** What `plan` says of the sound: one in stereo. */
   audio: AudioPlan[];
   /** What a look at the pictures leaves out; null for nothing. */
@@ -114,6 +116,7 @@ function fakeTranscoder(): FakeTranscoder {
     audio: [audioPlan({})],
     calls,
     further: [],
+    encodesWhole: false,
     droppedHeight: null,
     tops,
     before: {},
@@ -257,6 +260,7 @@ export async function openProcessing(options: Options = {}) {
     chunkMinSec: options.chunkMinSec ?? 600,
     isPerTitle: true,
     furtherCodecs: async () => transcoder.further,
+    encodesWhole: async () => transcoder.encodesWhole,
     checkTools: async () => {},
     onPlayable: [async (_tx, _append, video) => void playable.push(video.id)],
   });

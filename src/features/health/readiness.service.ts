@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import type { VideoCodec } from '../../kernel/video-codecs.ts';
 import type { Logger } from '../../platform/logger.ts';
 
 /** The parts that have an honest probe (docs/api/health.md). */
@@ -36,6 +37,7 @@ export interface Readiness {
 export interface FfmpegState {
   version: string;
   lacks: string[];
+  encoders: { codec: VideoCodec; encoder: string; isHardware: boolean }[];
 }
 
 export interface ReadinessCheck {

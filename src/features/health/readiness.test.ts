@@ -8,6 +8,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { type StripeServer, startStripeServer } from '../../../test/harness/stripe-server.ts';
 import { until } from '../../../test/harness/wait.ts';
+import { fakeNvenc } from '../../../test/transcode/fake-hardware.ts';
 import { newId } from '../../kernel/ids.ts';
 import { createTranscodeNode } from '../videos/index.ts';
 import { createReadiness, type Probe } from './readiness.service.ts';
@@ -81,10 +82,35 @@ test('the ffmpeg of the node is named, with what it lacks', async () => {
     clock.advance(6000);
     return (await ready()).at('data.ffmpeg');
   });
-  const { version, lacks } = Object(seen);
+  const { version, lacks, encoders } = Object(seen);
   assert.match(version, /^n?\d+\.\d+|^N-/);
   assert.ok(Array.isArray(lacks));
   for (const word of lacks) assert.match(word, /^[A-Z_0-9]+$/);
+  assert.deepEqual(encoders, [{ codec: 'H264', encoder: 'libx264', isHardware: false }]);
+});
+
+test('encoders in hardware are named where they work, and missed where they were asked for and do not', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'readiness-'));
+  const FFMPEG_PATH = await fakeNvenc(folder, 'ffmpeg');
+  const env = { RTMP_PORT: String(rtmpPort), FFMPEG_PATH, VIDEO_ENCODER: 'nvenc', VIDEO_CODECS: 'h264,av1' };
+  const other = await startTestApp({ clock, mediaRuns: () => true, env });
+  try {
+    const created = await other.createKey({ scope: 'READ_ONLY' });
+    const { lacks, encoders } = Object(
+      await until(
+        async () => {
+          clock.advance(6000);
+          return (await other.request('GET', '/health/ready', { key: created.key })).at('data.ffmpeg');
+        },
+        { timeoutMs: 20_000 },
+      ),
+    );
+    assert.ok(lacks.includes('HARDWARE_ENCODER'), 'AV1 is not encoded by it');
+    assert.deepEqual(encoders[0], { codec: 'H264', encoder: 'h264_nvenc', isHardware: true });
+  } finally {
+    await other.close();
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('an ffmpeg without a sandbox is told of', async () => {

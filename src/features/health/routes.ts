@@ -6,8 +6,9 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
+import { VIDEO_CODECS } from '../../kernel/video-codecs.ts';
 import type { HealthProbes } from './probes.ts';
-import type { ReadinessCheck } from './readiness.service.ts';
+import type { FfmpegState, ReadinessCheck } from './readiness.service.ts';
 
 const HealthStatus = named('HealthStatus', OneOf(['OK', 'DEGRADED', 'DOWN'] as const));
 
@@ -30,6 +31,18 @@ const Component = named(
   { status: 'OK', latencyMs: 3 },
 );
 
+const Encoder = Type.Object({
+  codec: OneOf(VIDEO_CODECS),
+  encoder: Type.String({ description: 'As ffmpeg calls it.' }),
+  isHardware: Type.Boolean({ description: 'While that fails, or has no room, the software encodes.' }),
+});
+
+const FFMPEG_SAMPLE: FfmpegState = {
+  version: '7.1.1',
+  lacks: ['OPUS_OVER_RTMP'],
+  encoders: [{ codec: 'H264', encoder: 'libx264', isHardware: false }],
+};
+
 const Ffmpeg = named(
   'HealthFfmpeg',
   Type.Object({
@@ -37,11 +50,12 @@ const Ffmpeg = named(
     lacks: Type.Array(
       Type.String({
         description:
-          'ENHANCED_RTMP: HEVC, AV1 and VP9 cannot be published (needs 6.1). OPUS_OVER_RTMP: nor can Opus (8.0). HDR_TONE_MAPPING: HDR videos keep their colours (needs zscale). ANIMATED_PREVIEWS: videos have none (needs libwebp). SANDBOX: files of users are read with fewer walls around ffmpeg (needs bubblewrap).',
+          'ENHANCED_RTMP: HEVC, AV1 and VP9 cannot be published (needs 6.1). OPUS_OVER_RTMP: nor can Opus (8.0). HDR_TONE_MAPPING: HDR videos keep their colours (needs zscale). ANIMATED_PREVIEWS: videos have none (needs libwebp). SANDBOX: files of users are read with fewer walls around ffmpeg (needs bubblewrap). CODECS: nothing here encodes some of VIDEO_CODECS. HARDWARE_ENCODER: what VIDEO_ENCODER names did not work when it was tried, in whole or in part.',
       }),
     ),
+    encoders: Type.Array(Encoder, { description: 'What makes each codec of videos here.' }),
   }),
-  { version: '7.1.1', lacks: ['OPUS_OVER_RTMP'] },
+  FFMPEG_SAMPLE,
 );
 
 const Ready = named(
@@ -72,7 +86,7 @@ const Ready = named(
       webhooks: { status: 'OK', latencyMs: 3 },
       payments: { status: 'OK', latencyMs: 3 },
     },
-    ffmpeg: { version: '7.1.1', lacks: ['OPUS_OVER_RTMP'] },
+    ffmpeg: FFMPEG_SAMPLE,
   },
 );
 

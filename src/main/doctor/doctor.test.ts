@@ -12,6 +12,7 @@ import { TestClock } from '../../../test/harness/clock.ts';
 import { BARE_ENVIRONMENT } from '../../../test/harness/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { freePort } from '../../../test/harness/platform.ts';
+import { fakeNvenc } from '../../../test/transcode/fake-hardware.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { loadConfig } from '../../platform/config.ts';
 import { acquireInstanceLock } from '../../platform/instance-lock.ts';
@@ -161,6 +162,30 @@ test('a value that is not valid, a folder that is none, a port that is taken, ro
     rooms: /^PROBLEM ROOMS_ENGINE is janus/,
     'public-url': /^WARNING .* has no TLS/,
     mail: /^WARNING SMTP_URL is not set/,
+  });
+});
+
+test('what encodes is named, and what of the configuration nothing here does', async () => {
+  const program = join(folder, 'ffmpeg-without-av1');
+  const script =
+    '#!/bin/sh\ncase "$*" in *-encoders) ffmpeg "$@" | grep -v libsvtav1 ;; *) exec ffmpeg "$@" ;; esac\n';
+  await writeFile(program, script, { mode: 0o755 });
+  // A card is there at most by accident: a device of this number is not.
+  const hardware = { VIDEO_ENCODER: 'vaapi', VAAPI_DEVICE: '/dev/dri/renderD199' };
+  const diagnosis = await doctor({ FFMPEG_PATH: program, VIDEO_CODECS: 'h264,av1', ...hardware });
+  assertFound(diagnosis, {
+    encoders: new RegExp(
+      [
+        '^OK videos are encoded as H264 by libx264',
+        'WARNING VIDEO_CODECS names AV1, and this ffmpeg has no encoder for it',
+        'WARNING the software encodes instead of vaapi: \\S.*$',
+      ].join('\n'),
+    ),
+  });
+  assert.equal(diagnosis.code, 0);
+  const fake = await fakeNvenc(folder, 'ffmpeg-with-nvenc');
+  assertFound(await doctor({ FFMPEG_PATH: fake, VIDEO_ENCODER: 'auto', VIDEO_CODECS: 'h264,hevc' }), {
+    encoders: /^OK videos are encoded as H264 by h264_nvenc, HEVC by hevc_nvenc$/,
   });
 });
 

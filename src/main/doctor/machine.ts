@@ -2,13 +2,23 @@ import { X509Certificate } from 'node:crypto';
 import { readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newUuid } from '../../kernel/ids.ts';
+import type { FfmpegInfo } from '../../media/ffmpeg/check.ts';
+import type { HardwareFinding } from '../../media/ffmpeg/hardware-probe.ts';
 import { chooseRoomEngine } from '../../media/rooms/choice.ts';
+import type { Config } from '../../platform/config.ts';
 import { reservedOf } from '../../platform/disk.ts';
+import { createLogger } from '../../platform/logger.ts';
 import { reach } from '../../platform/outbound/index.ts';
 import { findSecretKey } from '../../platform/secrets.ts';
 import { readCertificate } from '../certificate.ts';
 import { requireFreePorts } from '../free-ports.ts';
-import { createGuardCheck, createToolCheck } from '../media-tools.ts';
+import {
+  codecEncoders,
+  codecsLacking,
+  createGuardCheck,
+  createHardwareCheck,
+  createToolCheck,
+} from '../media-tools.ts';
 import {
   type Check,
   type Examined,
@@ -64,22 +74,44 @@ const secret: Check = async ({ config }) => {
 const tools: Check = async ({ config, clock }) => {
   if (!config.ROLES.some((role) => role !== 'api')) return [];
   const found: Finding[] = [];
+  let info: FfmpegInfo;
   try {
-    const { version } = await createToolCheck(config.FFMPEG_PATH, clock)();
-    found.push(fine('ffmpeg', `ffmpeg ${version}`));
+    info = await createToolCheck(config.FFMPEG_PATH, clock)();
+    found.push(fine('ffmpeg', `ffmpeg ${info.version}`));
   } catch (error) {
     return [problem('ffmpeg', reasonOf(error), 'install ffmpeg 5.1 or later, or name it by FFMPEG_PATH')];
   }
   const remedy = `install bubblewrap and let it make namespaces (${GUIDE}#sandbox)`;
+  const guard = createGuardCheck(config);
   try {
-    const { weakness } = await createGuardCheck(config)();
+    const { weakness } = await guard();
     if (weakness === null) found.push(fine('sandbox', 'ffmpeg runs in a sandbox'));
     else found.push(warning('sandbox', `ffmpeg has no sandbox: ${weakness}`, remedy));
   } catch (error) {
-    found.push(problem('sandbox', reasonOf(error), remedy));
+    return [...found, problem('sandbox', reasonOf(error), remedy)];
   }
-  return found;
+  const log = createLogger('silent');
+  const encoding = await createHardwareCheck(config, { clock, log, guard }).find();
+  return [...found, ...encoderFindings(config, info, encoding)];
 };
+
+const PROCESSING = 'docs/guides/processing.md';
+
+function encoderFindings(config: Config, info: FfmpegInfo, found: HardwareFinding): Finding[] {
+  const names = codecEncoders(config, info, found).map(({ codec, encoder }) => `${codec} by ${encoder}`);
+  const lacking = codecsLacking(config, info, found);
+  const build = `install an ffmpeg with libx265 and libsvtav1, or take them out of VIDEO_CODECS (${PROCESSING}#hevc-and-av1)`;
+  const driver = `see ${PROCESSING}#hardware`;
+  return [
+    fine('encoders', `videos are encoded as ${names.join(', ')}`),
+    ...lacking.map((codec) =>
+      warning('encoders', `VIDEO_CODECS names ${codec}, and this ffmpeg has no encoder for it`, build),
+    ),
+    ...found.refusals.map(({ what, reason }) =>
+      warning('encoders', `the software encodes instead of ${what}: ${reason}`, driver),
+    ),
+  ];
+}
 
 const rooms: Check = async ({ config }) => {
   const remedy = 'see docs/guides/rooms-operator.md, or set ROOMS_ENGINE';

@@ -16,6 +16,7 @@ import { newUuid } from '../../kernel/ids.ts';
 import { lacksOf } from '../../media/ffmpeg/check.ts';
 import type { Config } from '../../platform/config.ts';
 import { reach } from '../../platform/outbound/index.ts';
+import { codecEncoders, codecsLacking } from '../media-tools.ts';
 import type { ApiRole, Part } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { RoomsPart } from './rooms.ts';
@@ -73,7 +74,14 @@ function readiness(base: Needs, { mediaRuns }: ApiRole): ReadinessCheck {
   const ffmpeg = async () => {
     if (!isMediaHere && !encodesHere) return null;
     const [info, { weakness }] = await Promise.all([checkTools(), base.guard()]);
-    return { version: info.version, lacks: [...lacksOf(info), ...(weakness === null ? [] : ['SANDBOX'])] };
+    const found = await base.hardware.find();
+    const lacks = [
+      ...lacksOf(info),
+      ...(weakness === null ? [] : ['SANDBOX']),
+      ...(codecsLacking(config, info, found).length === 0 ? [] : ['CODECS']),
+      ...(found.refusals.length === 0 ? [] : ['HARDWARE_ENCODER']),
+    ];
+    return { version: info.version, lacks, encoders: codecEncoders(config, info, found) };
   };
   const seen = databaseProbes({ ...base, deliveries: { oldestWaitSec, attemptsSince } });
   return createReadiness({

@@ -4,6 +4,7 @@ import {
   type VideoProcessor,
 } from '../../features/videos/index.ts';
 import { createTranscoder } from '../../media/transcode/index.ts';
+import { codecsLacking } from '../media-tools.ts';
 import { type Built, EVERY, type Part } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
@@ -19,7 +20,7 @@ interface Needs extends Base, Pick<Addresses, 'bareVideoLinks'> {
 
 /** From a stored original to READY. */
 export function processingPart(needs: Needs): Built<{ processing: VideoProcessor }> {
-  const { config, jobs, log, checkTools, encoderThreads } = needs;
+  const { config, jobs, log, checkTools, encoderThreads, hardware } = needs;
   const processing = createVideoProcessing({
     ...needs,
     queue: jobs,
@@ -28,15 +29,17 @@ export function processingPart(needs: Needs): Built<{ processing: VideoProcessor
       ffprobe: config.FFPROBE_PATH,
       guard: needs.guard,
       threads: encoderThreads,
+      hardware: hardware.forVideos,
       log,
     }),
     links: needs.bareVideoLinks,
     chunkMinSec: config.VIDEO_CHUNK_MIN_SEC,
     isPerTitle: config.VIDEO_PER_TITLE,
     async furtherCodecs() {
-      const { videoCodecs } = await checkTools(TOOLS_FRESH_MS);
-      return config.VIDEO_CODECS.filter((codec) => codec !== 'H264' && videoCodecs.includes(codec));
+      const lacking = codecsLacking(config, await checkTools(TOOLS_FRESH_MS), await hardware.find());
+      return config.VIDEO_CODECS.filter((codec) => codec !== 'H264' && !lacking.includes(codec));
     },
+    encodesWhole: async () => (await hardware.forVideos()) !== null,
     checkTools: () => checkTools(TOOLS_FRESH_MS),
   });
   const node = transcodeNode(needs);

@@ -89,6 +89,7 @@ export type { BlobInfo, BlobStore, ByteSpan, ContentDigest, PartialFiles, Partia
 export { DigestMismatch } from './storage.ts';
 export type {
   AudioPlan,
+  Hdr10,
   LadderPlan,
   ProcessingNote,
   RenditionFiles,

@@ -18,6 +18,21 @@ export type VideoErrorCode =
 /** RFC 8216bis 4.4.6.2: what the brightness means. PQ and HLG are HDR. */
 export type VideoRange = 'SDR' | 'PQ' | 'HLG';
 
+/** SMPTE ST 2086 and CTA-861.3, in the units of ITU-T H.265 D.3.28 and D.3.35. */
+export interface Hdr10 {
+  /** The display that it was made on: places of the primaries in 0.00002, light in 0.0001 cd/m². */
+  mastering: {
+    red: [number, number];
+    green: [number, number];
+    blue: [number, number];
+    white: [number, number];
+    max: number;
+    min: number;
+  } | null;
+  /** Of the brightest pixel and of the brightest picture, in cd/m². */
+  light: { maxContent: number; maxAverage: number } | null;
+}
+
 /** What the probe found; sizes and rates are as shown, with the rotation applied. */
 export interface SourceInfo {
   durationSec: number;
@@ -40,6 +55,8 @@ export interface SourceInfo {
     frameRate: number;
     isVariableFrameRate: boolean;
     range: VideoRange;
+    /** Of PQ: what it was made on, and how bright it is. Absent where the file does not say. */
+    hdr10?: Hdr10;
     isInterlaced: boolean;
     bitrate: number | null;
   };

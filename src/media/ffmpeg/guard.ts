@@ -20,6 +20,8 @@ export interface ProgramLimits {
   isIdle?: boolean;
   /** It reads a feed and must keep up with it: it keeps its priority. */
   isLive?: boolean;
+  /** It reserves far more addresses than it uses, as CUDA does: what it can write to counts instead. */
+  isReserving?: boolean;
 }
 
 /** Shuts a program that reads what a user has sent in (docs/decisions/hostile-files.md). */
@@ -48,7 +50,7 @@ const FORMATS = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,avi,flv,mpeg,asf,o
 const MAX_PIXELS = 35_389_440;
 const OPEN_FILES = 256;
 const NICE = '10';
-const NICE_URGENT = '3';
+const NICE_URGENT = '1';
 const NICE_IDLE = '19';
 const TRY_TIMEOUT_MS = 5000;
 
@@ -174,9 +176,9 @@ const MEANS = [
   ['prlimit', '--core=0'],
 ];
 
-function limitArgs({ memoryBytes, cpuSec, fileBytes }: ProgramLimits): string[] {
+function limitArgs({ memoryBytes, cpuSec, fileBytes, isReserving = false }: ProgramLimits): string[] {
   return [
-    `--as=${memoryBytes}`,
+    `--${isReserving ? 'data' : 'as'}=${memoryBytes}`,
     `--cpu=${Math.ceil(cpuSec)}`,
     `--fsize=${fileBytes}`,
     `--nofile=${OPEN_FILES}`,

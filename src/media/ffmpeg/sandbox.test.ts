@@ -115,6 +115,18 @@ test('sandbox: a program that was taken over reaches nothing but its input and o
   assert.equal(connections, 0);
 });
 
+test('sandbox: a program finds the devices of its encoder, and no others', { skip }, async () => {
+  const bin = await fake('devices', 'ls /dev; head -c 4 /dev/zero | wc -c');
+  const plain = ['null', 'urandom'];
+  const shown = await say(bin, {
+    reads: [],
+    writes: null,
+    devices: ['/dev/zero', '/dev/absent', '/etc/hosts'],
+  });
+  assert.deepEqual(shown, [...plain, 'zero', '4']);
+  assert.deepEqual(await say(bin, NOTHING), [...plain, '0']);
+});
+
 test('sandbox: on the host the program is nobody we know, and has no capability', {
   skip: skip || (process.getuid?.() === 0 ? false : 'only root can give it a user of its own'),
 }, async () => {

@@ -3,6 +3,7 @@ import { access, chmod, constants, lchown, lstat, realpath, stat } from 'node:fs
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { programEnvironment } from '../../platform/config.ts';
+import { type ShownDevices, showDevices } from './devices.ts';
 import { entriesBelow, OWN_USER, UnsafeOutput } from './output.ts';
 
 const run = promisify(execFile);
@@ -13,6 +14,8 @@ export interface View {
   reads: readonly string[];
   /** The folder that it works in, or the one file that it writes. */
   writes: string | null;
+  /** Device nodes: of the encoder that it is to use. */
+  devices?: readonly string[];
 }
 
 /** Bubblewrap, where it works: docs/decisions/hostile-files.md has what it takes away. */
@@ -33,6 +36,7 @@ const SYSTEM = [
   ...['/etc/ld.so.cache', '/etc/alternatives'],
 ];
 const DEVICES = ['/dev/null', '/dev/urandom'].flatMap((path) => ['--dev-bind', path, path]);
+const NO_DEVICES: ShownDevices = { nodes: [], facts: [], paths: [], groups: [] };
 const NOBODY = '65534';
 
 /** No other processes, and an end with its parent. */
@@ -65,7 +69,7 @@ export async function findSandbox(
   ]);
   if (plain !== null) return plain;
   const rights = [...RIGHTS, ...(noNamespaces === null ? NO_NAMESPACES : [])];
-  const sharesRoot = isRoot() ? await complaint(asOwnUser(SHOWN, rights, 'true')) : null;
+  const sharesRoot = isRoot() ? await complaint(asOwnUser(SHOWN, rights, 'true', NO_DEVICES)) : null;
   const processes = [...PROCESSES, ...(ownProc === null ? OWN_PROC : [])];
   const sandbox = createSandbox({ processes, rights, hidden, sharesRoot });
   const reasons = await Promise.all(programs.map((program) => refusal(sandbox, program)));
@@ -103,16 +107,19 @@ function createSandbox({ processes, rights, hidden, sharesRoot }: Means): Sandbo
       const { bin, ownFiles } = await filesOf(program);
       const inputs = await inputsOf(view);
       const covers = await coversOf(hidden);
+      const devices = await showDevices(view.devices ?? []);
       const shown = [...SHOWN, ...covers.flatMap(({ args }) => args), ...showArgs(ownFiles, view)];
+      shown.push(...foldersAbove(devices.paths), ...devices.facts);
       // At the end: what is shown may lie below what is hidden.
       for (const { path } of covers) shown.push('--remount-ro', path);
       const info = ['--info-fd', String(infoFd)];
       if (!hasOwnUser) {
-        const inside = [...processes, ...rights, ...shown, ...DEVICES, '--remount-ro', '/'];
+        const nodes = [...DEVICES, ...devices.nodes];
+        const inside = [...processes, ...rights, ...shown, ...nodes, '--remount-ro', '/'];
         return ['bwrap', ...info, ...inside, '--', bin];
       }
       await handOver(inputs, view.writes);
-      return ['bwrap', ...info, ...asOwnUser(shown, rights, bin)];
+      return ['bwrap', ...info, ...asOwnUser(shown, rights, bin, devices)];
     },
   };
 }
@@ -148,13 +155,20 @@ function showArgs(ownFiles: readonly string[], { reads, writes }: View): string[
  * no other. The processes are in a namespace of the first: when that goes they all go, and nobody has to be allowed to
  * kill them.
  */
-function asOwnUser(shown: readonly string[], rights: readonly string[], bin: string): string[] {
+function asOwnUser(
+  shown: readonly string[],
+  rights: readonly string[],
+  bin: string,
+  devices: ShownDevices,
+): string[] {
   const id = String(OWN_USER);
+  const nodes = [...DEVICES, ...devices.nodes];
+  const groups = devices.groups.length === 0 ? ['--clear-groups'] : ['--groups', devices.groups.join()];
   return [
     // The second one builds below /tmp.
-    ...[...PROCESSES, ...shown, ...DEVICES, '--dir', '/tmp', ...OWN_PROC, '--remount-ro', '/', '--'],
-    ...['setpriv', '--reuid', id, '--regid', id, '--clear-groups', '--inh-caps=-all', '--bounding-set=-all'],
-    ...['bwrap', '--bind', '/', '/', ...DEVICES, ...rights, '--', bin],
+    ...[...PROCESSES, ...shown, ...nodes, '--dir', '/tmp', ...OWN_PROC, '--remount-ro', '/', '--'],
+    ...['setpriv', '--reuid', id, '--regid', id, ...groups, '--inh-caps=-all', '--bounding-set=-all'],
+    ...['bwrap', '--bind', '/', '/', ...nodes, ...rights, '--', bin],
   ];
 }
 

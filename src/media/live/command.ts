@@ -1,5 +1,6 @@
 import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { liveGuard } from '../ffmpeg/guard.ts';
+import { deviceArgs, type Hardware, liveEncoderOptions, uploadFilters } from '../ffmpeg/hardware.ts';
 import type { LadderPlan, Rung } from './ladder.ts';
 
 export interface PackagerCommandInput {
@@ -10,6 +11,8 @@ export interface PackagerCommandInput {
   /** How long a part is, but for the last before a keyframe. */
   partSeconds: number;
   sourceTimeBase: FfmpegAbilities['sourceTimeBase'];
+  /** Encodes the rungs that the plan has for it. */
+  hardware: Hardware | null;
   /** The pipe that the first rung is written to; the others follow. */
   firstFd: number;
 }
@@ -23,7 +26,7 @@ export function packagerArgs(input: PackagerCommandInput): string[] {
   const hasVideo = plan.rungs.some((rung) => rung.videoCodec !== null);
   return [
     ...inputArgs(input),
-    ...(hasVideo ? filterArgs(plan) : []),
+    ...(hasVideo ? filterArgs(input) : []),
     ...plan.rungs.flatMap((rung, index) => [
       ...mapArgs(rung, index, plan, hasVideo),
       ...(hasVideo ? videoArgs(rung, input) : []),
@@ -43,7 +46,7 @@ export function scaledArgs(input: PackagerCommandInput): string[] {
   const below = { ...input, plan: { ...plan, audio: 'copy' as const } };
   return [
     ...['-copyts', ...inputArgs(below)],
-    ...filterArgs(plan),
+    ...filterArgs(input),
     ...plan.rungs
       .slice(1)
       .flatMap((rung, index) => [
@@ -69,7 +72,8 @@ function fragmentArgs({ partSeconds }: PackagerCommandInput, flags = ''): string
 function inputArgs(input: PackagerCommandInput): string[] {
   const silent = input.plan.audio === 'silent';
   return [
-    ...['-v', 'warning', '-nostdin', '-fflags', '+genpts'],
+    ...['-v', 'warning', '-nostdin', ...(input.hardware === null ? [] : deviceArgs(input.hardware))],
+    ...['-fflags', '+genpts'],
     // Frames keep their own times: to wait until their rate is certain costs a second.
     ...['-analyzeduration', '500000', '-probesize', '1000000', '-fpsprobesize', '0'],
     ...liveGuard(input.source),
@@ -81,14 +85,16 @@ function encodedIndexes(plan: LadderPlan): number[] {
   return plan.rungs.flatMap((rung, index) => (rung.mode === 'encode' ? [index] : []));
 }
 
-function filterArgs(plan: LadderPlan): string[] {
+function filterArgs({ plan, hardware }: PackagerCommandInput): string[] {
   const encoded = encodedIndexes(plan);
   if (encoded.length === 0) return [];
   const cap = plan.capFps === null ? '' : `fps=${plan.capFps},`;
   const split = `[0:v:0]${cap}split=${encoded.length}${encoded.map((index) => `[i${index}]`).join('')}`;
   const scales = encoded.map((index) => {
     const rung = plan.rungs[index];
-    return `[i${index}]scale=${rung?.width}:${rung?.height}:flags=bicubic,format=yuv420p[o${index}]`;
+    const upload = rung?.isHardware && hardware !== null ? uploadFilters(hardware.kind, false) : [];
+    const filters = [`scale=${rung?.width}:${rung?.height}:flags=bicubic`, 'format=yuv420p', ...upload];
+    return `[i${index}]${filters.join()}[o${index}]`;
   });
   return ['-filter_complex', [split, ...scales].join(';')];
 }
@@ -105,12 +111,12 @@ function videoArgs(rung: Rung, input: PackagerCommandInput): string[] {
   const copied = input.plan.rungs.some((other) => other.mode === 'copy');
   const keyframes = copied ? 'source' : `expr:gte(t,n_forced*${input.segmentSeconds})`;
   const kbps = rung.videoKbps;
+  const level = rung.level ?? '4.2';
+  const { hardware } = input;
   const options: Record<string, string> = {
-    c: 'libx264',
-    preset: 'veryfast',
-    tune: 'zerolatency',
-    profile: 'main',
-    level: rung.level ?? '4.2',
+    ...(rung.isHardware && hardware !== null
+      ? liveEncoderOptions(hardware.kind, level)
+      : softwareOptions(level)),
     b: `${kbps}k`,
     maxrate: `${Math.round(kbps * 1.1)}k`,
     bufsize: `${Math.round(kbps * 1.5)}k`,
@@ -119,11 +125,15 @@ function videoArgs(rung: Rung, input: PackagerCommandInput): string[] {
     enc_time_base: input.sourceTimeBase,
     force_key_frames: keyframes,
     g: '9999',
-    sc_threshold: '0',
-    bf: '0',
-    'x264-params': 'scenecut=0:open-gop=0',
   };
   return Object.entries(options).flatMap(([name, value]) => [`-${name}:v`, value]);
+}
+
+function softwareOptions(level: string): Record<string, string> {
+  return {
+    ...{ c: 'libx264', preset: 'veryfast', tune: 'zerolatency', profile: 'main', level },
+    ...{ sc_threshold: '0', bf: '0', 'x264-params': 'scenecut=0:open-gop=0' },
+  };
 }
 
 function audioArgs(plan: LadderPlan): string[] {

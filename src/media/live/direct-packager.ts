@@ -98,7 +98,7 @@ export class DirectPackager {
     });
     if (sink === undefined || this.#isStopped) return 'over';
     const { reader, muxer } = this.#reader(sink, ended.resolve);
-    scaled?.start(below);
+    scaled?.start(below, () => ended.resolve('changed'));
     // It is no other process that each frame would wake.
     feed(reader, 0);
     const end = await Promise.race([ended.promise, this.#stopped.promise.then((): RunEnd => 'over')]);

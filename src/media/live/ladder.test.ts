@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OLD_ABILITIES } from '../../../test/live/ffmpeg.ts';
-import { type LadderInput, type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
+import type { Hardware } from '../ffmpeg/hardware.ts';
+import { roomLeft } from './capacity.ts';
+import {
+  encodesInHardware,
+  inSoftware,
+  type LadderInput,
+  type LadderPlan,
+  learn,
+  planKey,
+  planLadder,
+} from './ladder.ts';
 
 const AAC = { codec: 'mp4a.40.2', sampleRate: 48000, channels: 2 };
 
@@ -217,6 +227,39 @@ test('ladder: what is learnt of the source counts in the load of the rungs that 
   assert.equal(learnt.cores, running.cores / 2);
   assert.equal(learnt.fps, 30);
   assert.equal(learn(latest, at(60, 100), undefined).cores, 0);
+});
+
+const inHardware = ({ rungs }: LadderPlan) => rungs.filter(encodesInHardware).map(({ name }) => name);
+
+test('ladder: hardware takes the largest rungs for which it has room, and they cost little of the processor', () => {
+  const at = (sessionsLeft: number, changes: Partial<LadderInput> = {}) =>
+    planned(input(1920, 1080, { sessionsLeft, ...changes }));
+  assert.deepEqual(
+    [0, 1, 2, 8].map((sessions) => inHardware(at(sessions))),
+    [[], ['720'], ['720', '480'], ['720', '480', '360']],
+  );
+  assert.deepEqual(inHardware(at(1, { grant: free })), ['src'], 'a top that is encoded comes first');
+  assert.ok(at(8).cores < at(1).cores && at(1).cores < at(0).cores);
+  // What the processor has no room for, the hardware makes.
+  assert.equal(shape(at(0, { coresLeft: 0.3 })), 'src=1920x1080 480*=854x480');
+  assert.equal(shape(at(8, { coresLeft: 0.3 })), 'src=1920x1080 720*=1280x720 480*=854x480 360*=640x360');
+});
+
+test('ladder: without the hardware that has failed, a plan keeps its rungs and costs what they cost in software', () => {
+  const plain = planned(input(1920, 1080));
+  const left = inSoftware(planned(input(1920, 1080, { sessionsLeft: 2 })));
+  assert.deepEqual(left.rungs, plain.rungs);
+  assert.ok(Math.abs(left.cores - plain.cores) < 1e-9);
+});
+
+test('ladder: the sessions of the hardware are shared by all broadcasts', () => {
+  const hardware = { kind: 'nvenc', device: null, nodes: [], can: ['H264', 'LIVE'] } as const;
+  const running = [planned(input(1920, 1080, { sessionsLeft: 2 }))];
+  const left = (can: Hardware['can'], sessions: number) =>
+    roomLeft({ cores: 2, hardware: () => ({ hardware: { ...hardware, can }, sessions }) }, running);
+  assert.deepEqual(left(hardware.can, 3), { coresLeft: 2 - (running[0]?.cores ?? 0), sessionsLeft: 1 });
+  assert.equal(left(hardware.can, 1).sessionsLeft, 0);
+  assert.equal(left(['H264'], 8).sessionsLeft, 0, 'it does not keep up with broadcasts');
 });
 
 test('ladder: the codec string of an encoded rung has the level of its size and rate', () => {

@@ -15,6 +15,8 @@ export interface Rung {
   videoKbps: number;
   /** Set for an encoded rung, such as `3.1`. */
   level: string | null;
+  /** Encoded by the hardware of the node. */
+  isHardware?: true;
 }
 
 export interface LadderPlan {
@@ -40,6 +42,8 @@ export interface LadderInput {
   maxRungs: number;
   /** What the node has left, in CPU cores. */
   coresLeft: number;
+  /** Rungs that its hardware still encodes; 0 without any. */
+  sessionsLeft?: number;
   abilities: Pick<FfmpegAbilities, 'enhancedFlv' | 'enhancedFlv2'>;
   /** More than 4 s between keyframes: the copy would make long segments, so the top is encoded if possible. */
   longKeyframeInterval: boolean;
@@ -80,14 +84,22 @@ export function planLadder(input: LadderInput): LadderResult {
   const mustEncode = forced.length > 0;
   const decode = decodeCores(video);
   const topLines = Math.min(shorterSide(video), input.grant.maxHeight);
-  const top = encodedRung('src', video, topLines, outFps);
+  const { sessionsLeft = 0 } = input;
+  const top: Rung = {
+    ...encodedRung('src', video, topLines, outFps),
+    ...(sessionsLeft > 0 ? { isHardware: true } : {}),
+  };
   const topCores = decode + encodeCores(top, outFps);
   if (mustEncode && topCores > input.coresLeft) return { ok: false, issue: 'NO_TRANSCODE_CAPACITY' };
 
   // A long keyframe interval is worth a transcode only when the node has room: the copy still plays.
   const encodeTop = mustEncode || (input.longKeyframeInterval && topCores <= input.coresLeft);
   const baseCores = encodeTop ? topCores : decode;
-  const scaled = scaledRungs(input, video, topLines, outFps, input.coresLeft - baseCores);
+  const room = {
+    coresLeft: input.coresLeft - baseCores,
+    sessionsLeft: encodeTop && top.isHardware ? sessionsLeft - 1 : sessionsLeft,
+  };
+  const scaled = scaledRungs({ ...input, ...room }, video, topLines, outFps);
   const issues: LiveIssue[] = input.longKeyframeInterval ? [...forced, 'KEYFRAME_INTERVAL'] : forced;
   return {
     ok: true,
@@ -215,17 +227,12 @@ function audioMode(audio: AudioInfo | undefined): LadderPlan['audio'] {
 }
 
 /** Takes as many rungs as are wanted and fit, spread over those that exist so that the lowest helps. */
-function scaledRungs(
-  input: LadderInput,
-  video: VideoInfo,
-  topLines: number,
-  fps: number,
-  coresLeft: number,
-): Rung[] {
+function scaledRungs(input: LadderInput, video: VideoInfo, topLines: number, fps: number): Rung[] {
   const below = STEPS.filter((step) => step.lines < topLines && step.lines <= 1440);
   for (let count = Math.min(input.maxRungs, below.length); count > 0; count -= 1) {
-    const rungs = spread(below, count).map((step) => encodedRung(String(step.lines), video, step.lines, fps));
-    if (sumCores(rungs, fps) <= coresLeft) return rungs;
+    const steps = spread(below, count).map((step) => encodedRung(String(step.lines), video, step.lines, fps));
+    const rungs = inHardware(steps, input.sessionsLeft ?? 0);
+    if (sumCores(rungs, fps) <= input.coresLeft) return rungs;
   }
   return [];
 }
@@ -286,12 +293,33 @@ function decodeCores(video: VideoInfo): number {
   return 0.0434 * megapixels(video) * ((video.fps || UNKNOWN_FPS) / 30);
 }
 
-/** Fitted to the same table: 360p30 0.09, 480p30 0.14, 720p30 0.26, 1080p30 0.45 cores (veryfast). */
+/**
+ * Fitted to the same table: 360p30 0.09, 480p30 0.14, 720p30 0.26, 1080p30 0.45 cores (veryfast). What the hardware encodes
+ * is scaled by the processor.
+ */
 function encodeCores(rung: Rung, fps: number): number {
-  return (0.05 + 0.2 * megapixels(rung)) * ((fps || UNKNOWN_FPS) / 30);
+  const [base, perMegapixel] = rung.isHardware ? [0.01, 0.05] : [0.05, 0.2];
+  return (base + perMegapixel * megapixels(rung)) * ((fps || UNKNOWN_FPS) / 30);
 }
 
-function sumCores(rungs: Rung[], fps: number): number {
+/** As many as there is room for, the largest first: they cost the processor most. */
+function inHardware(rungs: readonly Rung[], sessions: number): Rung[] {
+  return rungs.map((rung, index) => (index < sessions ? { ...rung, isHardware: true } : rung));
+}
+
+export function encodesInHardware({ isHardware }: Rung): boolean {
+  return isHardware === true;
+}
+
+/** The same plan without hardware, which has failed. The rungs stay, also where they are more than the node has room for. */
+export function inSoftware(plan: LadderPlan): LadderPlan {
+  const rungs = plan.rungs.map(({ isHardware: _, ...rung }) => rung);
+  const encoded = (list: readonly Rung[]) => list.filter((rung) => rung.mode === 'encode');
+  const more = sumCores(encoded(rungs), plan.fps) - sumCores(encoded(plan.rungs), plan.fps);
+  return { ...plan, rungs, cores: plan.cores + more };
+}
+
+function sumCores(rungs: readonly Rung[], fps: number): number {
   return rungs.reduce((sum, rung) => sum + encodeCores(rung, fps), 0);
 }
 

@@ -1,5 +1,4 @@
 import { mkdir, rm } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -12,10 +11,11 @@ import type {
   StreamHealth,
 } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { type LiveHardware, roomLeft } from './capacity.ts';
 import { type Composer, type ComposerOptions, type FinishedSegments, openComposer } from './composer.ts';
 import { LONG_KEYFRAME_MS, SignalWatch } from './health.ts';
 import { removeIdleFolders } from './idle-folders.ts';
-import { type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
+import { inSoftware, type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
 import { mediaKey } from './media-key.ts';
 import { createPackager, type Packager } from './packager.ts';
 import { createThumbnails, type Thumbnails } from './thumbnail.ts';
@@ -29,6 +29,8 @@ export interface LiveManagerOptions {
   maxRungs: number;
   /** What live transcodes may use of the node, in CPU cores; three quarters of them unless told otherwise. */
   cores?: number;
+  /** What encodes for the processor; null while it is not known, and where there is none. */
+  hardware?: () => LiveHardware | null;
   log: Logger;
   clock: Clock;
   lastKept?: ComposerOptions['lastKept'];
@@ -88,8 +90,6 @@ interface Entry {
 }
 
 const IDLE_MS = 3_600_000;
-/** The rest is for ingest, the API and the database: a transcode that falls behind is worse than none. */
-const TRANSCODE_SHARE = 0.75;
 /** The audio header follows the video header within a few packets; without it there is no audio. */
 const AUDIO_WAIT_MS = 400;
 /** An encoder may send audio alone; its video header has had time enough by then. */
@@ -224,16 +224,14 @@ class EntryManager implements LiveManager {
   #apply(entry: Entry): Promise<void> {
     return this.#inTurn(entry, async () => {
       const { session } = entry;
-      if (session) await applySession(this.#options, entry, session, this.#coresLeft(entry));
+      if (session) await applySession(this.#options, entry, session, this.#plansBeside(entry));
     });
   }
 
-  #coresLeft(except: Entry): number {
-    let left = this.#options.cores ?? availableParallelism() * TRANSCODE_SHARE;
-    for (const entry of this.#entries.values()) {
-      if (entry !== except) left -= entry.running?.plan.cores ?? 0;
-    }
-    return left;
+  #plansBeside(except: Entry): LadderPlan[] {
+    return [...this.#entries.values()].flatMap((entry) =>
+      entry === except || entry.running === null ? [] : [entry.running.plan],
+    );
   }
 
   #check(): void {
@@ -295,7 +293,7 @@ async function applySession(
   options: LiveManagerOptions,
   entry: Entry,
   session: IngestSession,
-  coresLeft: number,
+  beside: readonly LadderPlan[],
 ): Promise<void> {
   if (!session.video && !session.audio) return;
   const result = planLadder({
@@ -303,7 +301,7 @@ async function applySession(
     audio: session.audio,
     grant: session.grant,
     maxRungs: options.maxRungs,
-    coresLeft,
+    ...roomLeft(options, beside),
     abilities: options.ffmpeg.info,
     longKeyframeInterval: entry.longKeyframeInterval,
   });
@@ -348,6 +346,10 @@ async function newPackager(
     ffmpeg: options.ffmpeg,
     feed: (reader, gatherMs) => options.engine.feed(session, reader, gatherMs),
     plan,
+    hardware: options.hardware?.()?.hardware ?? null,
+    onSoftware: () => {
+      if (entry.running?.sessionId === session.sessionId) entry.running.plan = inSoftware(entry.running.plan);
+    },
     source: session.video ?? null,
     audioCodec: session.audio?.codec ?? '',
     segmentSeconds: 2,

@@ -11,6 +11,7 @@ import { type FlvSource, type FlvSourceOptions, startFlvSource } from '../../../
 import { startPlaybackServer } from '../../../test/live/playback-server.ts';
 import { eventually } from '../../../test/live/poll.ts';
 import { AVC_360P30, videoFrame, videoHeader } from '../../../test/rtmp/media.ts';
+import { fakeNvenc } from '../../../test/transcode/fake-hardware.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { FlvTagType, flvHeader, flvTag } from '../ingest/flv.ts';
@@ -344,3 +345,36 @@ test('packager: a program that is not there is a failure, not a crash', async ()
   packager.start();
   await eventually('giving up', () => givenUp);
 });
+
+/** The profile of the newest run: Baseline is that of the fake hardware. */
+const profileOf = (master: string) => /CODECS="(avc1\.[0-9a-f]{2})[^"]*"[^\n]*\n360\//.exec(master)?.[1];
+
+for (const [name, source] of [
+  ['beside the source', {}],
+  ['in one ffmpeg with it', { audio: 'mp3' }],
+] as const) {
+  test(`packager: rungs ${name} are encoded by the hardware, and in software when that ends`, async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'packager-hardware-'));
+    cleanups.push(() => rm(dir, { recursive: true, force: true }));
+    const hardware = { kind: 'nvenc', device: null, nodes: [], can: ['H264', 'LIVE'] } as const;
+    let left = 0;
+    const { packager, segments, master } = await fixture(
+      { width: 854, height: 480, ...source },
+      { maxRungs: 1, sessionsLeft: 1 },
+      {
+        ffmpeg: { ...testFfmpeg, bin: await fakeNvenc(dir, 'ffmpeg') },
+        hardware,
+        onSoftware: () => (left += 1),
+        backoffMs: [1],
+      },
+    );
+    packager.start();
+    const before = await segments('360', 2);
+    assert.equal(profileOf(await master()), 'avc1.42');
+    process.kill(packager.pid(), 'SIGKILL');
+    const later = await segments('360', before.nextSeq + 3);
+    assert.equal(profileOf(await master()), 'avc1.4d');
+    assert.equal(left, 1);
+    assert.deepEqual([...new Set(later.segments.map(({ disc }) => disc))], [0, 1]);
+  });
+}

@@ -3,12 +3,14 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { LatencyMode } from '../contract/index.ts';
 import type { Launch } from '../ffmpeg/guard.ts';
-import { liveLimits } from '../ffmpeg/limits.ts';
+import type { Hardware } from '../ffmpeg/hardware.ts';
+import { liveLimits, reserves } from '../ffmpeg/limits.ts';
 import { type FfmpegProcess, OUTPUT_FD, spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { type PackagerCommandInput, packagerArgs, scaledArgs } from './command.ts';
 import type { Composer, EpochInput } from './composer.ts';
 import { DirectPackager } from './direct-packager.ts';
+import { EncoderChoice } from './encoder-choice.ts';
 import type { LadderPlan } from './ladder.ts';
 import { ScaledRungs } from './scaled-rungs.ts';
 import type { LowLatency } from './state.ts';
@@ -19,6 +21,10 @@ export interface PackagerOptions {
   /** Gives one run the publish, from its last keyframe on. Frames may be gathered for so long. */
   feed: (reader: Writable, gatherMs?: number) => void;
   plan: LadderPlan;
+  /** What the plan counts on; null or absent where it counts on none. */
+  hardware?: Hardware | null;
+  /** Called once, when that has failed: from now on all is encoded in software. */
+  onSoftware?: () => void;
   /** The picture that was announced; null without one. */
   source: { width: number; height: number } | null;
   /** RFC 6381 of the copied audio; a transcode and silence are AAC-LC. */
@@ -80,15 +86,18 @@ export function createPackager(options: PackagerOptions): Packager {
 class FfmpegPackager implements Packager {
   readonly #options: PackagerOptions;
   readonly #supervisor: Supervisor;
+  readonly #encoder: EncoderChoice;
   #fps: number;
 
   constructor(options: PackagerOptions) {
     const { log, clock, backoffMs, onGiveUp, composer } = options;
+    this.#encoder = encoderChoice(options);
     this.#options = options;
     this.#fps = options.plan.fps;
     this.#supervisor = new Supervisor({
       begin: () => this.#begin(),
       onEnd: () => composer.endEpoch(),
+      onFailure: () => this.#encoder.failed(),
       ...(onGiveUp === undefined ? {} : { onGiveUp }),
       giveUpAfter: GIVE_UP_FAILURES,
       log,
@@ -122,8 +131,8 @@ class FfmpegPackager implements Packager {
     const { composer, ffmpeg, log, feed } = this.#options;
     const onUnfit = () => this.#supervisor.kill();
     const outputs = await composer.beginEpoch({ ...epochInput(this.#options, this.#fps), onUnfit });
-    const args = packagerArgs(commandInput(this.#options));
-    const program = await livePackager(ffmpeg);
+    const args = packagerArgs(commandInput(this.#options, this.#encoder));
+    const program = await livePackager(ffmpeg, this.#encoder);
     return spawnFfmpeg({ program, args, log, input: feed, outputs });
   }
 }
@@ -166,13 +175,15 @@ class DirectOrFfmpegPackager implements Packager {
 function directPackager(options: PackagerOptions, onGiveUp?: () => void): DirectPackager {
   const { composer, log, clock, plan, source, feed, ffmpeg, backoffMs } = options;
   const isScaled = plan.rungs.length > 1;
+  const encoder = encoderChoice(options);
   const scaled = new ScaledRungs({
     begin: async (outputs, input) => {
-      const args = scaledArgs(commandInput(options));
-      const program = await livePackager(ffmpeg);
+      const args = scaledArgs(commandInput(options, encoder));
+      const program = await livePackager(ffmpeg, encoder);
       return spawnFfmpeg({ program, args, log, input, outputs });
     },
     composer,
+    onFailure: () => encoder.failed(),
     log,
     clock,
     backoffMs,
@@ -191,14 +202,26 @@ function directPackager(options: PackagerOptions, onGiveUp?: () => void): Direct
   });
 }
 
-function livePackager({ guard, bin }: FfmpegProgram): Promise<Launch> {
-  return guard.start(bin, liveLimits(FILE_MAX_BYTES), { reads: [], writes: null });
+function encoderChoice({ plan, hardware = null, log, onSoftware }: PackagerOptions): EncoderChoice {
+  return new EncoderChoice({ plan, hardware, log, onSoftware });
 }
 
-function commandInput(options: PackagerOptions): PackagerCommandInput {
+function livePackager({ guard, bin }: FfmpegProgram, encoder: EncoderChoice): Promise<Launch> {
+  const hardware = encoder.hardware();
+  const isReserving = hardware !== null && reserves(hardware.kind);
+  const devices = hardware?.nodes ?? [];
+  return guard.start(
+    bin,
+    { ...liveLimits(FILE_MAX_BYTES), isReserving },
+    { reads: [], writes: null, devices },
+  );
+}
+
+function commandInput(options: PackagerOptions, encoder: EncoderChoice): PackagerCommandInput {
   const { sourceTimeBase } = options.ffmpeg.info;
   const partSeconds = PARTS[options.latencyMode].seconds;
-  return { ...options, partSeconds, firstFd: OUTPUT_FD, sourceTimeBase };
+  const [plan, hardware] = [encoder.plan(), encoder.hardware()];
+  return { ...options, plan, hardware, partSeconds, firstFd: OUTPUT_FD, sourceTimeBase };
 }
 
 function epochInput(options: PackagerOptions, fps: number): EpochInput {

@@ -13,6 +13,8 @@ export interface ScaledRungsOptions {
   /** Starts an ffmpeg that makes the rungs of what `input` gives it. */
   begin: (outputs: RungSink[], input: (stdin: Writable) => void) => Promise<FfmpegProcess>;
   composer: Pick<Composer, 'restartFollowers'>;
+  /** A run has ended by itself. @returns whether the next one encodes otherwise: then the rungs have another header. */
+  onFailure?: () => boolean;
   log: Logger;
   clock: Clock;
   backoffMs?: readonly number[] | undefined;
@@ -38,9 +40,14 @@ export class ScaledRungs {
     return this.#run?.supervisor.pid() ?? 0;
   }
 
-  /** A run of the source has begun. @param outputs where its rungs go, but for the first. */
-  start(outputs: RungSink[]): void {
-    const { begin, composer, log, clock, backoffMs } = this.#options;
+  /**
+   * A run of the source has begun.
+   *
+   * @param outputs where its rungs go, but for the first.
+   * @param onOther the rungs have no place in it any more.
+   */
+  start(outputs: RungSink[], onOther: () => void): void {
+    const { begin, composer, onFailure, log, clock, backoffMs } = this.#options;
     const broadcast = new Broadcast({ readerQueueBytes: QUEUE_BYTES });
     let first: RungSink[] | null = outputs;
     const supervisor = new Supervisor({
@@ -48,6 +55,9 @@ export class ScaledRungs {
         const sinks = first ?? (await composer.restartFollowers());
         first = null;
         return begin(sinks, (stdin) => feed(broadcast, stdin));
+      },
+      onFailure: () => {
+        if (onFailure?.()) onOther();
       },
       log,
       clock,

@@ -7,6 +7,8 @@ export interface SupervisorOptions {
   begin: () => Promise<FfmpegProcess | null>;
   /** Called when a run is over. */
   onEnd?: () => Promise<void>;
+  /** Called when a run has ended that nobody has stopped. */
+  onFailure?: () => void;
   /** Called once when it fails too often; it does not start again by itself. */
   onGiveUp?: () => void;
   log: Logger;
@@ -66,11 +68,12 @@ export class Supervisor {
   }
 
   async #supervise(): Promise<void> {
-    const { log, onGiveUp, giveUpAfter = Number.POSITIVE_INFINITY } = this.#options;
+    const { log, onFailure, onGiveUp, giveUpAfter = Number.POSITIVE_INFINITY } = this.#options;
     for (;;) {
       const exit = await this.#runOnce();
       if (this.#stopped) return;
       this.#note(exit);
+      onFailure?.();
       if (this.#failures.length >= giveUpAfter) {
         log.error({ failures: this.#failures.length }, 'packager given up');
         onGiveUp?.();

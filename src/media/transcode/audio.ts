@@ -25,7 +25,7 @@ export function isReadableAudio({ codec_type, codec_name, channels, sample_rate 
   );
 }
 
-/** The tracks that can be decoded: the default one, or else the first, before the others. */
+/** The tracks that can be decoded. */
 export async function heardTracks(
   tools: Tools,
   streams: readonly ProbedStream[],
@@ -35,7 +35,12 @@ export async function heardTracks(
   for (const stream of streams) {
     if (await hasSound(tools, { ...input, streamIndex: stream.index })) heard.push(stream);
   }
-  return heard.toSorted((a, b) => defaultRank(a) - defaultRank(b));
+  return heard;
+}
+
+/** The default one, or else the first, before the others. */
+export function inOrder(tracks: readonly ProbedStream[]): ProbedStream[] {
+  return tracks.toSorted((a, b) => defaultRank(a) - defaultRank(b));
 }
 
 function defaultRank({ disposition }: ProbedStream): number {

@@ -3,6 +3,7 @@ import type { AudioPlan, RungPlan, SourceInfo } from '../contract/index.ts';
 import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { OWN_DECODERS } from '../ffmpeg/codecs.ts';
 import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
+import { deviceArgs } from '../ffmpeg/hardware.ts';
 import { encoderArgs } from './encoders.ts';
 import { type FilterInput, videoGraph } from './filters.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
@@ -85,14 +86,14 @@ export interface EncodeInput extends Omit<FilterInput, 'rungs' | 'pace'> {
 
 /** The pictures of all rungs, decoded once, each into its own HLS. */
 export function encodedRungs(input: EncodeInput): string[] {
-  const { rungs, alignToSource, threads } = input;
+  const { rungs, alignToSource } = input;
   if (rungs.length === 0) return [];
   const group = groupOfPictures(input.source.video.frameRate, input.keyframeSec);
   const segmentSec = alignToSource ? SEGMENT_SEC - CUT_TOLERANCE_SEC : group.segmentSec;
   return [
     ...graph(input, alignToSource ? 'source' : 'constant'),
     ...rungs.flatMap((rung, index) => [
-      ...picture(rung, index, threads),
+      ...picture(rung, index, input),
       ...(alignToSource ? sourceKeyframes(input) : fixedKeyframes(group.framesOf(rung))),
       ...hls(rung.name, segmentSec),
     ]),
@@ -105,7 +106,7 @@ export function encodedChunk(input: Omit<EncodeInput, 'alignToSource'>): string[
   return [
     ...graph({ ...input, alignToSource: true }, 'source'),
     ...input.rungs.flatMap((rung, index) => [
-      ...[...picture(rung, index, input.threads), ...sourceKeyframes(input), ...PLAIN],
+      ...[...picture(rung, index, input), ...sourceKeyframes(input), ...PLAIN],
       ...['-f', 'matroska', `${rung.name}.mkv`],
     ]),
   ];
@@ -113,11 +114,12 @@ export function encodedChunk(input: Omit<EncodeInput, 'alignToSource'>): string[
 
 function graph(input: EncodeInput, pace: FilterInput['pace']): string[] {
   const filters = videoGraph({ ...input, pace }, input.images?.pictures);
-  return ['-filter_complex_threads', String(input.threads), '-filter_complex', filters];
+  const device = input.hardware ? deviceArgs(input.hardware.hardware) : [];
+  return [...device, '-filter_complex_threads', String(input.threads), '-filter_complex', filters];
 }
 
-function picture(rung: RungPlan, index: number, threads: number): string[] {
-  return ['-map', `[v${index}]`, ...encoderArgs(rung, threads), '-fps_mode', 'passthrough'];
+function picture(rung: RungPlan, index: number, input: Omit<EncodeInput, 'alignToSource'>): string[] {
+  return ['-map', `[v${index}]`, ...encoderArgs(rung, input), '-fps_mode', 'passthrough'];
 }
 
 function sourceKeyframes({ sourceTimeBase }: Pick<FfmpegAbilities, 'sourceTimeBase'>): string[] {

@@ -1,6 +1,8 @@
 import type { VideoCodec } from '../../kernel/video-codecs.ts';
 import type { RungPlan, SourceInfo, VideoRange } from '../contract/index.ts';
 import { ENCODERS } from '../ffmpeg/codecs.ts';
+import { fileEncoderArgs, type HardwareUse } from '../ffmpeg/hardware.ts';
+import { av1Hdr10, hevcHdr10 } from './hdr10.ts';
 
 /** `yuv420p10le` and its like; grey, RGB and packed formats as well. */
 const DEEP =
@@ -9,10 +11,14 @@ const DEEP =
 /** Of x265. */
 const MOST_FRAME_THREADS = 16;
 
-/** What the encoder is given: 8 bits for H.264, which all decoders take; the others keep 10. */
-export function pixelFormat({ video }: SourceInfo, { codec }: Pick<RungPlan, 'codec'>): string {
-  const isDeep = video.range !== 'SDR' || DEEP.test(video.pixelFormat);
-  return codec !== 'H264' && isDeep ? 'yuv420p10le' : 'yuv420p';
+/** 8 bits for H.264, which all decoders take; the others keep 10. */
+export function isDeep({ video }: SourceInfo, { codec }: Pick<RungPlan, 'codec'>): boolean {
+  return codec !== 'H264' && (video.range !== 'SDR' || DEEP.test(video.pixelFormat));
+}
+
+/** What the encoder is given. */
+export function pixelFormat(source: SourceInfo, rung: Pick<RungPlan, 'codec'>): string {
+  return isDeep(source, rung) ? 'yuv420p10le' : 'yuv420p';
 }
 
 /** H.264 is tone-mapped. */
@@ -20,26 +26,47 @@ export function rangeOf({ video }: SourceInfo, { codec }: Pick<RungPlan, 'codec'
   return codec === 'H264' ? 'SDR' : video.range;
 }
 
-/** Constant quality below a ceiling: joints of chunks do not show, and easy pictures cost little. */
-export function encoderArgs(rung: RungPlan, threads: number): string[] {
-  return ['-c:v', ENCODERS[rung.codec], ...ARGS[rung.codec](rung, threads)];
+export interface EncoderInput {
+  source: SourceInfo;
+  threads: number;
+  /** Makes those of the rungs that it names; the software makes the others. */
+  hardware?: HardwareUse | null;
 }
 
-type Args = (rung: RungPlan, threads: number) => string[];
+/** Constant quality below a ceiling: joints of chunks do not show, and easy pictures cost little. */
+export function encoderArgs(rung: RungPlan, input: EncoderInput): string[] {
+  const { source, hardware } = input;
+  if (hardware?.names.has(rung.name)) {
+    const encode = { codec: rung.codec, ceiling: rung.bitrate, isDeep: isDeep(source, rung) };
+    return fileEncoderArgs(hardware.hardware.kind, encode);
+  }
+  return ['-c:v', ENCODERS[rung.codec], ...ARGS[rung.codec](rung, input)];
+}
+
+type Args = (rung: RungPlan, input: EncoderInput) => string[];
 
 /** Why these, and what they cost: docs/decisions/transcoding.md#hevc-and-av1. */
 const ARGS: Readonly<Record<VideoCodec, Args>> = {
-  H264: (rung, threads) => [
+  H264: (rung, { threads }) => [
     ...['-preset', 'veryfast', '-profile:v', 'high', '-crf', '23', ...ceiling(rung)],
     ...['-threads', String(threads), '-sc_threshold', '0'],
   ],
-  HEVC: (rung, threads) => [
-    ...['-preset', 'veryfast', '-crf', '25', ...ceiling(rung), '-forced-idr', '1', '-tag:v', 'hvc1'],
-    ...['-x265-params', `log-level=error:open-gop=0:scenecut=0:${hevcThreads(threads)}`],
-  ],
-  AV1: (rung, threads) => [
+  HEVC: (rung, { threads, source }) => {
+    const params = [
+      'log-level=error',
+      'open-gop=0',
+      'scenecut=0',
+      hevcThreads(threads),
+      ...hevcHdr10(source),
+    ];
+    return [
+      ...['-preset', 'veryfast', '-crf', '25', ...ceiling(rung), '-forced-idr', '1', '-tag:v', 'hvc1'],
+      ...['-x265-params', params.join(':')],
+    ];
+  },
+  AV1: (rung, { threads, source }) => [
     ...['-preset', '8', '-crf', '35', ...ceiling(rung)],
-    ...['-svtav1-params', `lp=${threads}`],
+    ...['-svtav1-params', [`lp=${threads}`, ...av1Hdr10(source)].join(':')],
   ],
 };
 

@@ -4,6 +4,7 @@ import { MediaFileError } from '../contract/index.ts';
 import { inputGuard, probeGuard } from '../ffmpeg/guard.ts';
 import { UnsafeOutput } from '../ffmpeg/output.ts';
 import { lineReader, reportReader } from '../ffmpeg/text.ts';
+import type { SideData } from './hdr10.ts';
 import { damaged, fileFault, runTool, type Tools } from './run.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 200 }));
@@ -150,6 +151,49 @@ export async function hasSound(tools: Tools, input: TrackInput): Promise<boolean
 }
 
 /**
+ * Both of these for all tracks at once, and `startOf`: most files are whole, and each program takes a fifth of a second of the
+ * processor to start.
+ *
+ * @param streamIndexes of pictures and sound.
+ * @returns null where not every track decodes, or ffmpeg does not say where it begins: then each is looked at by itself.
+ */
+export async function decodesAll(
+  tools: Tools,
+  { path, cwd, streamIndexes, signal }: Omit<TrackInput, 'streamIndex'> & { streamIndexes: number[] },
+): Promise<{ startSec: number } | null> {
+  let frames = 0;
+  try {
+    const log = await runTool(tools, {
+      program: 'ffmpeg',
+      cwd,
+      args: [
+        ...['-nostdin', '-hide_banner', '-nostats', '-v', 'info', '-threads', String(tools.threads)],
+        ...inputGuard(path),
+        ...streamIndexes.flatMap((index) => ['-map', `0:${index}`, '-frames', '1', '-f', 'framecrc', '-']),
+      ],
+      limits: LIMITS,
+      signal,
+      timeoutMs: TIMEOUT_MS,
+      onOutput: lineReader((line) => {
+        if (/^\d/.test(line)) frames += 1;
+      }),
+    });
+    const startSec = startIn(log);
+    return frames === streamIndexes.length && startSec !== null ? { startSec } : null;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof UnsafeOutput) throw error;
+    return null;
+  }
+}
+
+/** Tags are indented further. */
+function startIn(log: string): number | null {
+  const start = /^ {2}Duration: [^,]+, start: (-?[\d.]+)/m.exec(log)?.[1];
+  return start === undefined ? null : Number(start);
+}
+
+/**
  * Where ffmpeg begins to count the time of a file, in seconds; null when it does not say. Asked of itself, because
  * versions differ on what comes before the first sound that is heard, and ffprobe may be of another one.
  */
@@ -169,13 +213,57 @@ export async function startOf(
       signal,
       timeoutMs: TIMEOUT_MS,
     });
-    // Tags are indented further.
-    const start = /^ {2}Duration: [^,]+, start: (-?[\d.]+)/m.exec(log)?.[1];
-    return start === undefined ? null : Number(start);
+    return startIn(log);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UnsafeOutput) throw error;
     return null;
+  }
+}
+
+const WithSideData = Type.Object({
+  side_data_list: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+});
+const SideDataReport = Type.Object({
+  frames: Type.Optional(Type.Array(WithSideData)),
+  streams: Type.Optional(Type.Array(WithSideData)),
+});
+const sideDataReports = shapeOf(SideDataReport);
+const HDR10_FIELDS = [
+  ...['side_data_type', 'max_content', 'max_average', 'min_luminance', 'max_luminance'],
+  ...['red_x', 'red_y', 'green_x', 'green_y', 'blue_x', 'blue_y', 'white_point_x', 'white_point_y'],
+].join();
+
+/** What the container says beside a track of pictures, and its first picture does. A file without is none the worse. */
+export async function sideDataOf(
+  tools: Tools,
+  { path, cwd, streamIndex, signal }: TrackInput,
+): Promise<SideData[]> {
+  const output = reportReader(OUTPUT_MAX_CHARS);
+  const entries = `stream_side_data=${HDR10_FIELDS}:frame_side_data=${HDR10_FIELDS}`;
+  try {
+    const log = await runTool(tools, {
+      program: 'ffprobe',
+      cwd,
+      args: [
+        ...['-v', 'error', '-select_streams', String(streamIndex), '-read_intervals', '%+#1'],
+        ...['-of', 'json=compact=1', '-show_entries', entries, ...probeGuard(path)],
+      ],
+      limits: LIMITS,
+      looks: true,
+      signal,
+      enough: output.isTooLong,
+      timeoutMs: TIMEOUT_MS,
+      onOutput: output.onOutput,
+    });
+    const report = parse(output.text(), log);
+    if (!sideDataReports.matches(report)) return [];
+    const { streams = [], frames = [] } = report;
+    return [...streams, ...frames].flatMap(({ side_data_list: list = [] }) => list);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof UnsafeOutput) throw error;
+    return [];
   }
 }
 

@@ -1,5 +1,6 @@
 import type { RungPlan, SourceInfo } from '../contract/index.ts';
-import { pixelFormat } from './encoders.ts';
+import { type HardwareUse, uploadFilters } from '../ffmpeg/hardware.ts';
+import { isDeep, pixelFormat } from './encoders.ts';
 import { rateText } from './frame-rate.ts';
 
 /**
@@ -11,10 +12,12 @@ export type Pace = 'source' | 'constant';
 export interface FilterInput {
   source: SourceInfo;
   /** At least one, largest first; H.264 and other codecs are never mixed. */
-  rungs: readonly Pick<RungPlan, 'width' | 'height' | 'frameRate' | 'codec'>[];
+  rungs: readonly Pick<RungPlan, 'name' | 'width' | 'height' | 'frameRate' | 'codec'>[];
   pace: Pace;
   /** This ffmpeg has zscale. */
   canToneMap: boolean;
+  /** What it makes is given to it in its own format. */
+  hardware?: HardwareUse | null;
 }
 
 /** Pictures beside the rungs, into the pad `[name]`. */
@@ -51,9 +54,25 @@ export function videoGraph(input: FilterInput, side: readonly SidePictures[] = [
     const { frameRate } = rungs[parent] ?? source.video;
     const of = parent < 0 ? SOURCE : `v${parent}`;
     add({ name: `v${index}`, of, filters: branch(input, rung, frameRate) });
+    const upload = uploadOf(input, rung);
+    if (upload.length > 0) handOver(chains, `v${index}`, upload);
   }
   for (const pictures of side) add(pictures);
   return [...chains.values()].map(renderChain).join(';');
+}
+
+function uploadOf({ hardware, source }: FilterInput, rung: FilterInput['rungs'][number]): string[] {
+  if (!hardware?.names.has(rung.name)) return [];
+  return uploadFilters(hardware.hardware.kind, isDeep(source, rung));
+}
+
+/** What is made of a rung is made of its pictures in memory: its encoder alone gets others. */
+function handOver(chains: Map<string, Chain>, name: string, filters: string[]): void {
+  const pad = `${name}m`;
+  const chain = chains.get(name);
+  if (chain === undefined) return;
+  chain.outputs = [pad];
+  chains.set(pad, { pad, filters, outputs: [name] });
 }
 
 interface Chain {

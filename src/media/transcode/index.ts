@@ -13,10 +13,13 @@ import {
 } from '../contract/index.ts';
 import { checkFfmpeg, type FfmpegAbilities } from '../ffmpeg/check.ts';
 import type { ProgramLimits } from '../ffmpeg/guard.ts';
+import type { HardwareUse } from '../ffmpeg/hardware.ts';
+import { reserves } from '../ffmpeg/limits.ts';
 import { UnsafeOutput } from '../ffmpeg/output.ts';
 import { extractCaptions } from './captions.ts';
 import { encodeChunk, split, stitch } from './chunks.ts';
 import { audioRenditions, copiedRung, encodedRungs, sourceInput } from './command.ts';
+import { withHardware } from './hardware-run.ts';
 import { makeImages } from './images.ts';
 import { encodeLimits } from './limits.ts';
 import { refine } from './per-title.ts';
@@ -24,7 +27,7 @@ import { planLadder } from './plan.ts';
 import { probeFile } from './probe.ts';
 import { readRendition } from './rendition.ts';
 import { runTool, type Tools } from './run.ts';
-import { collectImages, makeImageFolder, type SideImages, sideImages } from './side-images.ts';
+import { collectImages, IMAGES, makeImageFolder, type SideImages, sideImages } from './side-images.ts';
 
 export interface TranscoderOptions extends Omit<Tools, 'stallMs'> {
   /**
@@ -75,19 +78,28 @@ async function encode(
   run: Parameters<Transcoder['encode']>[0],
   images: SideImages | null = null,
 ): Promise<RenditionFiles[]> {
-  const { rungs, audio, source, keyframeSec } = run;
+  const { rungs, audio, source, keyframeSec, outDir, signal } = run;
   const { threads } = tools;
   // SVT-AV1 takes no keyframe from outside (docs/decisions/transcoding.md#hevc-and-av1).
   const alignToSource = run.alignToSource && rungs.every(({ codec }) => codec !== 'AV1');
-  return render(tools, run, {
-    rungs,
-    audio,
-    outputs: [
-      ...encodedRungs({ source, rungs, alignToSource, keyframeSec, threads, images, ...abilities }),
-      ...audioRenditions(audio),
-    ],
-    limits: { ...encodeLimits(source, rungs), isIdle: rungs.some(({ codec }) => codec !== 'H264') },
-  });
+  const input = { source, rungs, alignToSource, keyframeSec, threads, images, ...abilities };
+  const isIdle = rungs.some(({ codec }) => codec !== 'H264');
+  const clear = async () => {
+    for (const { name } of [...rungs, ...audio])
+      await rm(join(outDir, name), { recursive: true, force: true });
+    if (images === null) return;
+    await rm(join(outDir, IMAGES), { recursive: true, force: true });
+    await makeImageFolder(outDir);
+  };
+  return withHardware(tools, { source, rungs, signal, clear }, (hardware) =>
+    render(tools, run, {
+      rungs,
+      audio,
+      outputs: [...encodedRungs({ ...input, hardware }), ...audioRenditions(audio)],
+      limits: { ...encodeLimits(source, rungs), isIdle },
+      hardware,
+    }),
+  );
 }
 
 async function encodeWithImages(
@@ -120,11 +132,13 @@ interface Render {
   audio: readonly AudioPlan[];
   outputs: string[];
   limits: ProgramLimits;
+  hardware?: HardwareUse | null;
 }
 
 /** One ffmpeg that writes the renditions, each into its folder. */
 async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<RenditionFiles[]> {
   const { rungs, audio, outputs, limits } = what;
+  const device = what.hardware?.hardware ?? null;
   const { input, source, outDir, signal } = run;
   const plans = [...rungs, ...audio];
   if (plans.length === 0) return [];
@@ -134,7 +148,8 @@ async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<Re
     program: 'ffmpeg',
     cwd: outDir,
     args: [...sourceInput(input, source, tools.threads), ...outputs],
-    limits,
+    limits: { ...limits, isReserving: device !== null && reserves(device.kind) },
+    devices: device?.nodes ?? [],
     signal,
     onProgress: (sec) => {
       doneSec = sec;

@@ -102,7 +102,7 @@ function sampleArgs(
     ]),
     ...['-filter_complex', [...pieces, joined, ...outputs].join(';')],
     ...OUTPUTS.flatMap(({ file, keyframeSec }, index) => [
-      ...['-map', `[v${index}]`, ...encoderArgs({ ...top, codec: 'H264' }, threads)],
+      ...['-map', `[v${index}]`, ...encoderArgs({ ...top, codec: 'H264' }, { source, threads })],
       ...['-g', String(Math.round(keyframeSec * frameRate)), '-f', 'h264', file],
     ]),
   ];

@@ -1,19 +1,23 @@
 import { stat } from 'node:fs/promises';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
-import { MediaFileError, type SourceInfo, type VideoRange } from '../contract/index.ts';
+import { type Hdr10, MediaFileError, type SourceInfo, type VideoRange } from '../contract/index.ts';
 import { isReadVideo } from '../ffmpeg/codecs.ts';
-import { describeAudio, heardTracks, isReadableAudio } from './audio.ts';
+import { describeAudio, heardTracks, inOrder, isReadableAudio } from './audio.ts';
 import { checkComplete } from './completeness.ts';
 import { splitRefusal, topRefusal } from './eligibility.ts';
 import {
   aspectRatio,
   checkPictures,
+  decodesAll,
   ffprobe,
   type ProbedStream,
   type ProbeReport,
+  sideDataOf,
   startOf,
+  type TrackInput,
 } from './ffprobe.ts';
 import { frameRateOf } from './frame-rate.ts';
+import { readHdr10 } from './hdr10.ts';
 import { fileFault, notRead, type Tools } from './run.ts';
 import { type PacketScan, type ScanInput, scanPackets, type TrackScan } from './scan.ts';
 import { sniff, stillPicture } from './sniff.ts';
@@ -32,6 +36,10 @@ const CUT_SHORT_SEC = 1;
 
 /** ITU-T H.273, table 3, as ffprobe calls them. */
 const RANGES: Readonly<Record<string, VideoRange>> = { smpte2084: 'PQ', 'arib-std-b67': 'HLG' };
+
+function rangeOf({ color_transfer: transfer = '' }: ProbedStream): VideoRange {
+  return RANGES[transfer] ?? 'SDR';
+}
 
 interface ProbeInput {
   path: string;
@@ -54,7 +62,8 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
   const declaredSec = seconds(report.format.duration);
   checkDuration(declaredSec ?? 0);
   const sounds = report.streams.filter(isReadableAudio);
-  const { scan, audio, startSec } = await examine(tools, input, sounds, {
+  const { scan, audio, startSec, hdr10 } = await examine(tools, input, sounds, {
+    isHdr10: rangeOf(video) === 'PQ',
     videoIndex: video.index,
     audioIndexes: sounds.map(({ index }) => index),
     toTheEnd: declaredSec === null,
@@ -66,7 +75,7 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
   const { size } = await stat(path);
   const fileStartSec = startSec ?? seconds(report.format.start_time) ?? 0;
   const track = scan.video;
-  return describe({ report, video, audio, scan, track, sizeBytes: size, declaredSec, fileStartSec });
+  return describe({ report, video, hdr10, audio, scan, track, sizeBytes: size, declaredSec, fileStartSec });
 }
 
 /** Reads the packets and tries the decoders at the same time; when one fails, the others are ended. */
@@ -74,24 +83,38 @@ async function examine(
   tools: Tools,
   input: ProbeInput,
   sounds: readonly ProbedStream[],
-  scanned: Pick<ScanInput, 'videoIndex' | 'audioIndexes' | 'toTheEnd' | 'maxSec'>,
-): Promise<{ scan: PacketScan; audio: ProbedStream[]; startSec: number | null }> {
-  const { videoIndex } = scanned;
+  scanned: Pick<ScanInput, 'videoIndex' | 'audioIndexes' | 'toTheEnd' | 'maxSec'> & { isHdr10: boolean },
+): Promise<{ scan: PacketScan; audio: ProbedStream[]; startSec: number | null; hdr10: Hdr10 | null }> {
+  const { videoIndex, isHdr10 } = scanned;
   const failed = new AbortController();
   const signal = AbortSignal.any([input.signal, failed.signal]);
   const file = { path: input.path, cwd: input.dir, signal };
-  const pictures = checkPictures(tools, { ...file, streamIndex: videoIndex });
-  const heard = heardTracks(tools, sounds, file);
+  const tracks = decodable(tools, file, videoIndex, sounds);
   const packets = scanPackets(tools, { ...file, ...scanned });
-  const start = startOf(tools, { ...file, streamIndex: videoIndex });
+  const beside = isHdr10 ? sideDataOf(tools, { ...file, streamIndex: videoIndex }) : Promise.resolve([]);
   try {
-    const [scan, audio, startSec] = await Promise.all([packets, heard, start, pictures]);
-    return { scan, audio, startSec };
+    const [scan, { audio, startSec }, sideData] = await Promise.all([packets, tracks, beside]);
+    return { scan, audio, startSec, hdr10: readHdr10(sideData) };
   } catch (error) {
     failed.abort();
-    await Promise.allSettled([packets, heard, start, pictures]);
+    await Promise.allSettled([packets, tracks, beside]);
     throw error;
   }
+}
+
+/** What of the sound can be heard, and where ffmpeg begins to count. @throws {MediaFileError} without pictures. */
+async function decodable(
+  tools: Tools,
+  file: Omit<TrackInput, 'streamIndex'>,
+  videoIndex: number,
+  sounds: readonly ProbedStream[],
+): Promise<{ audio: ProbedStream[]; startSec: number | null }> {
+  const streamIndexes = [videoIndex, ...sounds.map(({ index }) => index)];
+  const whole = await decodesAll(tools, { ...file, streamIndexes });
+  if (whole !== null) return { audio: inOrder(sounds), startSec: whole.startSec };
+  const pictures = { ...file, streamIndex: videoIndex };
+  await checkPictures(tools, pictures);
+  return { audio: inOrder(await heardTracks(tools, sounds, file)), startSec: await startOf(tools, pictures) };
 }
 
 function choosePictures(report: ProbeReport): ProbedStream {
@@ -133,6 +156,7 @@ function checkDuration(sec: number): void {
 interface Findings {
   report: ProbeReport;
   video: ProbedStream;
+  hdr10: Hdr10 | null;
   /** What plays by default first. */
   audio: readonly ProbedStream[];
   scan: PacketScan;
@@ -144,7 +168,7 @@ interface Findings {
 }
 
 function describe(found: Findings): SourceInfo {
-  const { report, video, audio, scan, track, sizeBytes, fileStartSec } = found;
+  const { report, video, hdr10, audio, scan, track, sizeBytes, fileStartSec } = found;
   const videoStart = Math.max(0, (seconds(video.start_time) ?? track.startSec) - fileStartSec);
   const [main] = audio;
   const audioStart = main ? Math.max(0, (seconds(main.start_time) ?? fileStartSec) - fileStartSec) : null;
@@ -169,7 +193,8 @@ function describe(found: Findings): SourceInfo {
       ...size,
       frameRate,
       isVariableFrameRate: isVariable,
-      range: RANGES[video.color_transfer ?? ''] ?? 'SDR',
+      range: rangeOf(video),
+      ...(hdr10 === null ? {} : { hdr10 }),
       isInterlaced: ['tt', 'bb', 'tb', 'bt'].includes(video.field_order ?? ''),
       bitrate: Math.round((track.bytes * 8) / Math.max(track.endSec - track.startSec, 0.001)),
     },

@@ -1,6 +1,7 @@
 import type { Logger } from '../../platform/logger.ts';
 import { MediaFileError } from '../contract/index.ts';
 import type { Guard, ProgramLimits } from '../ffmpeg/guard.ts';
+import type { HardwarePool } from '../ffmpeg/hardware-pool.ts';
 import { checkOutputs, UnsafeOutput } from '../ffmpeg/output.ts';
 import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
 
@@ -14,6 +15,8 @@ export interface Tools {
   threads: number;
   /** A run whose media time does not grow for so long is killed. */
   stallMs: number;
+  /** What encodes instead of the software; null or absent: nothing does. */
+  hardware?: () => Promise<HardwarePool | null>;
   log: Logger;
 }
 
@@ -24,6 +27,8 @@ export interface ToolRun {
   cwd: string;
   /** Files beside the inputs in `args` that it may read: what a list names. */
   reads?: readonly string[];
+  /** Device nodes: of its encoder. */
+  devices?: readonly string[];
   limits: ProgramLimits;
   /** It only looks at the file: what it gives up on is the file, unless the machine is to blame. */
   looks?: boolean;
@@ -57,7 +62,8 @@ export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
   const guard = await tools.guard();
   const watch = createWatch(run, tools.stallMs * (run.limits.isIdle ? IDLE_PATIENCE : 1));
   const { onOutput } = run;
-  const view = { reads: [...inputsOf(run.args), ...(run.reads ?? [])], writes: run.cwd };
+  const reads = [...inputsOf(run.args), ...(run.reads ?? [])];
+  const view = { reads, writes: run.cwd, devices: run.devices ?? [] };
   const program = await guard.start(tools[run.program], run.limits, view);
   const child = spawnFfmpeg({
     program,

@@ -39,6 +39,8 @@ export interface ProcessingDeps {
   isPerTitle: boolean;
   /** Codecs beside H.264 that are wanted and that this machine can make. */
   furtherCodecs(): Promise<readonly VideoCodec[]>;
+  /** Hardware encodes here: long sources are not cut, because what is joined has to come from one encoder. */
+  encodesWhole(): Promise<boolean>;
   /** Throws while this machine has no usable ffmpeg: the jobs wait. */
   checkTools(): Promise<unknown>;
   onPlayable: readonly PlayableHook[];

@@ -335,6 +335,16 @@ test('a long source is cut, encoded in pieces on several slots, and joined', asy
   });
 });
 
+test('where hardware encodes, a long source is not cut: what is joined comes from one encoder', async () => {
+  rig.transcoder.source.durationSec = 3600;
+  rig.transcoder.encodesWhole = true;
+  await rig.addNode(2);
+  rig.start(2);
+  assert.equal((await rig.ended(await rig.addVideo())).status, 'READY');
+  const calls = rig.transcoder.calls.filter((call) => /^(encode|split|stitch)/.test(call));
+  assert.deepEqual(calls, ['encode 360p', 'encode 1080p 720p']);
+});
+
 test('a thumbnail is taken from the chosen moment; the last choice wins', async () => {
   rig.start();
   const id = await rig.addVideo();

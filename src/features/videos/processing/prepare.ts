@@ -40,7 +40,8 @@ async function probe(deps: ProcessingDeps, run: Run, video: VideoRow, input: str
   const { plan, mode } = await ownerOf(db, video.workspace_id);
   const further = furtherCodecs(plan, await deps.furtherCodecs());
   const ladder = transcoder.plan(source, topHeight(plan, mode), further);
-  const isCut = source.canSplit && source.durationSec > chunkMinSec && (await aliveSlots(deps)) > 1;
+  const isLong = source.canSplit && source.durationSec > chunkMinSec;
+  const isCut = isLong && !(await deps.encodesWhole()) && (await aliveSlots(deps)) > 1;
   const isGoingOn = await commitRun(deps, run, async (tx, _append, row) => {
     const { video: picture, durationSec, chapters, notes } = source;
     await updateVideo(tx, video.id, {

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { TestClock } from '../../../test/harness/clock.ts';
+import { assertOptionsExist } from '../../../test/transcode/encoder-options.ts';
+import { type FakeHardware, fakeNvenc } from '../../../test/transcode/fake-hardware.ts';
+import { testGuard } from '../../../test/transcode/sources.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { createHardwarePool } from './hardware-pool.ts';
+import { findHardware, type HardwareSearch } from './hardware-probe.ts';
+
+let dir = '';
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'hardware-'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+async function find(search: Partial<HardwareSearch>) {
+  return findHardware({
+    choice: 'nvenc',
+    vaapiDevice: '/dev/dri/renderD199',
+    codecs: ['H264', 'HEVC', 'AV1'],
+    ffmpeg: 'ffmpeg',
+    guard: await testGuard(),
+    log: createLogger('silent'),
+    ...search,
+  });
+}
+
+const fake = (options: FakeHardware = {}) => fakeNvenc(dir, `ffmpeg-${Math.random()}`, options);
+
+test('each codec is tried by itself, shut in as it will be: what fails is left to the software', async () => {
+  const { hardware, refusals } = await find({ ffmpeg: await fake() });
+  assert.deepEqual(hardware?.can, ['H264', 'HEVC', 'HEVC_10', 'LIVE']);
+  assert.deepEqual(
+    refusals.map(({ what }) => what),
+    ['AV1 by nvenc', 'AV1_10 by nvenc'],
+  );
+  for (const { reason } of refusals) assert.match(reason, /Unknown encoder 'av1_nvenc'/);
+});
+
+test('codecs that nobody wants are not tried', async () => {
+  const { hardware, refusals } = await find({ ffmpeg: await fake(), codecs: ['H264'] });
+  assert.deepEqual([hardware?.can, refusals], [['H264', 'LIVE'], []]);
+});
+
+test('an encoder with keyframes where nobody asked for them is refused', async () => {
+  const deaf = await find({ ffmpeg: await fake({ isDeaf: true }), codecs: ['H264'] });
+  const reason = 'its keyframes are not where they are asked for';
+  assert.deepEqual(deaf, { hardware: null, refusals: [{ what: 'nvenc', reason }] });
+});
+
+test('without H.264, or a device, there is no hardware, and the reason is told in one line', async () => {
+  const lacking = await find({ ffmpeg: await fake({ encoders: ['hevc_nvenc'] }) });
+  assert.equal(lacking.hardware, null);
+  const bare = await find({ choice: 'vaapi' });
+  assert.equal(bare.hardware, null);
+  const [refusal] = bare.refusals;
+  assert.equal(refusal?.what, 'vaapi');
+  assert.match(refusal?.reason ?? '', /\S/);
+  assert.doesNotMatch(refusal?.reason ?? '', /\n|0x[0-9a-f]{4}/);
+  const gone = await find({ ffmpeg: '/nowhere/ffmpeg' });
+  assert.match(gone.refusals[0]?.reason ?? '', /\S/);
+});
+
+test('by itself it finds what there is; nobody who asks for software is kept waiting', async () => {
+  assert.equal((await find({ choice: 'auto', ffmpeg: await fake() })).hardware?.kind, 'nvenc');
+  const nothing = { hardware: null, refusals: [] };
+  assert.deepEqual(await find({ choice: 'software', ffmpeg: '/nowhere/ffmpeg' }), nothing);
+  assert.deepEqual(await find({ choice: 'auto', ffmpeg: await fake({ encoders: [] }) }), nothing);
+});
+
+test('no more places than there are, and none while it rests', () => {
+  const clock = new TestClock();
+  const hardware = { kind: 'nvenc', device: null, nodes: [], can: ['H264'] } as const;
+  const pool = createHardwarePool(hardware, 3, clock);
+  assert.deepEqual([pool.take(2), pool.take(2), pool.take(1)], [2, 1, 0]);
+  pool.give(2);
+  pool.rest();
+  assert.equal(pool.take(1), 0);
+  clock.advance(301_000);
+  assert.equal(pool.take(9), 2);
+});
+
+for (const kind of ['vaapi', 'nvenc'] as const) {
+  test(`every option exists that ${kind} is given`, () =>
+    assertOptionsExist('ffmpeg', kind, ['H264', 'HEVC']));
+}
