@@ -19,7 +19,8 @@ import { median, report } from './support/report.ts';
 
 const run = promisify(execFile);
 const ROUNDS = 3;
-const POLL_MS = 20;
+/** Who waits for milliseconds asks often; who waits for READY would take the processor from what is measured. */
+const POLL_MS = { playable: 20, ready: 100 };
 const LIMIT_MS = 120_000;
 const PIECE_SEC = 10;
 /** Short enough to be made in one go, long enough for the fixed costs not to count. */
@@ -52,14 +53,19 @@ async function upload(partner: Partner, path: string): Promise<{ id: string; atM
   return { id: videoId, atMs: performance.now() };
 }
 
-async function waitFor(partner: Partner, id: string, so: (video: VideoData) => boolean): Promise<number> {
+async function waitFor(
+  partner: Partner,
+  id: string,
+  so: (video: VideoData) => boolean,
+  pollMs = POLL_MS.ready,
+): Promise<number> {
   const deadlineMs = performance.now() + LIMIT_MS;
   for (;;) {
     const video = await partner.video(id);
     if (performance.now() > deadlineMs) throw new Error(`${id} is ${video.status} after ${LIMIT_MS} ms`);
     if (video.status === 'FAILED') throw new Error(JSON.stringify(video.error));
     if (so(video)) return performance.now();
-    await sleep(POLL_MS);
+    await sleep(pollMs);
   }
 }
 
@@ -127,7 +133,7 @@ try {
       const busy = kind === 'busy' ? await upload(partner, short) : null;
       if (busy !== null) await waitFor(partner, busy.id, ({ status }) => status === 'PROCESSING');
       const { id, atMs } = await upload(partner, long);
-      waits.push((await waitFor(partner, id, isPlayable)) - atMs);
+      waits.push((await waitFor(partner, id, isPlayable, POLL_MS.playable)) - atMs);
       await partner.call('DELETE', `/videos/${id}`);
       if (busy !== null) await waitFor(partner, busy.id, isReady);
     }

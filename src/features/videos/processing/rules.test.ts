@@ -146,5 +146,8 @@ test('a larger plan comes before every step of a smaller one', () => {
 test('a minute of full HD is long, ten seconds and a copied hour are not', () => {
   assert.equal(isLong(ladder([1080, 720, 480, 360]), 60), true);
   assert.equal(isLong(ladder([1080, 720, 480, 360]), 10), false);
+  // Half a minute of 720p: ten seconds are waited for.
+  assert.equal(isLong(ladder([720, 480, 360, 240]), 30), false);
+  assert.equal(isLong(ladder([720, 480, 360, 240]), 60), true);
   assert.equal(isLong(ladder([1080, 360], true), 60), false);
 });

@@ -41,7 +41,7 @@ export function priorityOf(plan: Plan, task?: EncodeTask): number {
  */
 const PIXELS_PER_SEC = 190e6;
 /** The lowest rung alone costs another decoding: too much for a wait that is short anyway. */
-const LONG_SEC = 6;
+const LONG_SEC = 10;
 
 /** Is the wait for the whole ladder so long that its lowest rung is made first, for something to be seen? */
 export function isLong(ladder: LadderPlan, durationSec: number): boolean {
