@@ -384,3 +384,9 @@ export function tooMany(
 export function notFound(): AppError {
   return new AppError('NOT_FOUND');
 }
+
+/** For `catch`: null in the place of what is not there. @throws what is no NOT_FOUND. */
+export function nullIfMissing(error: unknown): null {
+  if (error instanceof AppError && error.code === 'NOT_FOUND') return null;
+  throw error;
+}

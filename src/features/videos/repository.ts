@@ -36,7 +36,6 @@ export function lockVideo(tx: Tx, workspaceId: string, id: string): Promise<Vide
     .executeTakeFirst();
 }
 
-/** The row under a lock, for jobs and sweeps, which know only the id. A deleted video is there too. */
 /** Is it a video of the workspace that was not deleted? */
 export async function hasVideo(db: Db, workspaceId: string, id: string): Promise<boolean> {
   const row = await db
@@ -49,6 +48,7 @@ export async function hasVideo(db: Db, workspaceId: string, id: string): Promise
   return row !== undefined;
 }
 
+/** The row under a lock, for jobs and sweeps, which know only the id. A deleted video is there too. */
 export function lockAnyVideo(tx: Tx, id: string): Promise<VideoRow | undefined> {
   return tx.selectFrom('video').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }
@@ -233,6 +233,19 @@ export async function countPublicVideos(db: Db, workspaceId: string): Promise<nu
     .where('visibility', '=', 'PUBLIC')
     .where('deleted_at', 'is', null)
     .where('taken_down_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** How many from one kind of source wait for their files. */
+export async function countWaiting(db: Db, workspaceId: string, source: VideoRow['source']): Promise<number> {
+  const { count } = await db
+    .selectFrom('video')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .where('status', '=', 'UPLOADING')
+    .where('source', '=', source)
+    .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow();
   return count;
 }

@@ -8,6 +8,7 @@ import {
   createClipCutting,
   createClips,
 } from '../../features/videos/index.ts';
+import { nullIfMissing } from '../../kernel/errors.ts';
 import { createBroadcastSegments } from '../../media/dvr/broadcast-segments.ts';
 import { createRecordingJoiner } from '../../media/recording/join.ts';
 import { createVideoCutter } from '../../media/transcode/cut.ts';
@@ -58,6 +59,10 @@ function clippedStreams(core: Core): ClippedStreams {
       if (since === null) return null;
       const untilMs = isLive ? null : (ended?.until.getTime() ?? null);
       return { ...stream, sessionId, sinceMs: since.getTime(), untilMs };
+    },
+    async isTakenDown(workspaceId, streamId) {
+      const row = await streams.get(workspaceId, streamId).catch(nullIfMissing);
+      return row !== null && row.taken_down_at !== null;
     },
     async recordingOf(sessionId) {
       const videoId = await recordings.videoOf(sessionId);

@@ -6,7 +6,7 @@ import {
   playlistRoutes,
 } from '../../features/playlists/index.ts';
 import { hasVideo, toLinked, type Videos } from '../../features/videos/index.ts';
-import { AppError } from '../../kernel/errors.ts';
+import { nullIfMissing } from '../../kernel/errors.ts';
 import type { Noun } from '../core.ts';
 
 export const playlists: Noun = {
@@ -21,7 +21,7 @@ export const playlists: Noun = {
 /** What playlists show of videos; those that were deleted are left out. */
 export function playlistVideos(videos: Pick<Videos, 'get'>, links: Pick<VideoLinks, 'thumbnailUrl'>) {
   const find = async (workspaceId: string, id: string): Promise<[string, PlaylistVideo][]> => {
-    const row = await videos.get(workspaceId, id).catch(absent);
+    const row = await videos.get(workspaceId, id).catch(nullIfMissing);
     if (row === null) return [];
     const { title, status, duration_sec: durationSec, rungs } = row;
     const available = rungs.some((rung) => rung.status === 'READY');
@@ -32,9 +32,4 @@ export function playlistVideos(videos: Pick<Videos, 'get'>, links: Pick<VideoLin
     const found = await Promise.all([...new Set(ids)].map((id) => find(workspaceId, id)));
     return new Map(found.flat());
   };
-}
-
-function absent(error: unknown): null {
-  if (error instanceof AppError && error.code === 'NOT_FOUND') return null;
-  throw error;
 }

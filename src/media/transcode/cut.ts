@@ -12,7 +12,7 @@ export type VideoCutterOptions = Omit<Tools, 'stallMs'>;
 
 const STALL_MS = 120_000;
 const GB = 2 ** 30;
-const LIMITS = { memoryBytes: 8 * GB, cpuSec: 20 * MAX_DURATION_SEC, fileBytes: 1024 * GB, isUrgent: true };
+const LIMITS = { memoryBytes: 8 * GB, cpuSec: 20 * MAX_DURATION_SEC, fileBytes: 1024 * GB };
 /** Pictures are stored in the order of decoding: what is shown before the end may come after it. */
 const MORE_SEC = 1;
 /** The copy began later than it should: at the next keyframe, where a container has no index. */
@@ -47,7 +47,7 @@ async function copied(tools: Tools, run: Cut, format: (typeof COPIES)[number]): 
     ...['-c', 'copy', '-f', format, `file:${join(dir, name)}`],
   ];
   try {
-    await runFfmpeg(tools, run, args);
+    await runFfmpeg(tools, run, { args, isUrgent: true });
   } catch (error) {
     if (run.signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
     return null;
@@ -65,27 +65,33 @@ async function encoded(tools: Tools, run: Cut): Promise<string> {
   const { input, startSec, durationSec, dir } = run;
   const path = join(dir, 'encoded.mp4');
   const beforeSec = Math.min(startSec, BEFORE_SEC);
-  await runFfmpeg(tools, run, [
+  const args = [
     ...['-ss', seconds(startSec - beforeSec), ...inputGuard(input)],
     ...['-ss', seconds(beforeSec), '-t', seconds(durationSec)],
     // Close to the source: the renditions are encoded from this once more.
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '16', '-threads', String(tools.threads)],
     ...['-c:a', 'aac', '-b:a', '256k', '-f', 'mp4', `file:${path}`],
-  ]);
+  ];
+  // It may take as long as an upload of the whole: it makes way as those do.
+  await runFfmpeg(tools, run, { args, isUrgent: false });
   return path;
 }
 
 /** The pictures, and every track of sound; no cover art, no data. */
 const TRACKS = ['-map', '0:V:0', '-map', '0:a?', '-map_chapters', '-1'];
 
-async function runFfmpeg(tools: Tools, { dir, signal }: Cut, args: readonly string[]): Promise<void> {
+async function runFfmpeg(
+  tools: Tools,
+  { dir, signal }: Cut,
+  { args, isUrgent }: { args: readonly string[]; isUrgent: boolean },
+): Promise<void> {
   const output = args.slice(args.indexOf('-i') + 2);
   const input = args.slice(0, args.indexOf('-i') + 2);
   await runTool(tools, {
     program: 'ffmpeg',
     cwd: dir,
     args: ['-v', 'error', '-nostdin', '-y', ...input, ...TRACKS, ...output],
-    limits: LIMITS,
+    limits: { ...LIMITS, isUrgent },
     signal,
     // Told of its progress, it is killed when it stands still.
     onProgress: () => {},

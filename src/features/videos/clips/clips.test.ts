@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, mock, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../../test/harness/factories.ts';
 import { jobWorker } from '../../../../test/harness/parts.ts';
-import { insertReadyVideo } from '../../../../test/harness/videos.ts';
+import { insertReadyVideo, insertVideo } from '../../../../test/harness/videos.ts';
 import { createEncoderStream } from '../../../../test/streams/encoder-stream.ts';
 import { JobPostponed } from '../../../jobs/job.ts';
 import { newId } from '../../../kernel/ids.ts';
@@ -52,13 +52,13 @@ const cut = (of: string, body: object = PIECE) => app.request('POST', `/${of}/cl
 const read = async (id: string) => (await app.request('GET', `/videos/${id}`, { key })).assertOk(200);
 
 /** Runs the job of a clip. @returns the frames of its original; none where there is no original. */
-async function made(id: string): Promise<string[]> {
+async function made(id: string, { confirm = async () => {}, lost = 0 } = {}): Promise<string[]> {
   const { sql, store } = app.container;
   const [job] = await sql`select data from pgboss.job where name = 'video.clip' and singleton_key = ${id}`;
   await jobWorker(app.container, 'video.clip').run({
-    ...{ id: newId('rec'), payload: job?.data, attempt: 1, isLast: true, lost: 0 },
+    ...{ id: newId('rec'), payload: job?.data, attempt: 1, isLast: true, lost },
     signal: new AbortController().signal,
-    confirm: async () => {},
+    confirm,
   });
   const [row] = await sql`select original_key from video where id = ${id}`;
   return row?.original_key ? framesOf(store.localPath(row.original_key) ?? '') : [];
@@ -150,7 +150,7 @@ describe('a clip of a video', () => {
 
   test('fails when its source is gone, or the plan has too little left', async () => {
     const { db, store } = app.container;
-    const id = await videoOf(film);
+    const id = await videoOf(film, { size_bytes: null });
     const [late, large] = [await cut(`videos/${id}`), await cut(`videos/${id}`)];
     const storage_bytes = PLANS.FREE.storageBytes - 2;
     const change = (bytes: number) =>
@@ -168,6 +168,68 @@ describe('a clip of a video', () => {
     await store.deletePrefix(`w/${account.live}/v/film/`);
     assert.deepEqual(await made(late.string('data.id')), []);
     assert.equal((await read(late.string('data.id'))).at('data.error.code'), 'SOURCE_UNREACHABLE');
+  });
+});
+
+describe('a clip that costs nobody anything to ask for', () => {
+  const used = async () => {
+    const { db } = app.container;
+    const query = db.selectFrom('workspace').select('storage_bytes').where('id', '=', account.live);
+    return (await query.executeTakeFirstOrThrow()).storage_bytes;
+  };
+  const planned = (plan: Plan) =>
+    app.container.db.updateTable('account').set({ plan }).where('id', '=', account.id).execute();
+
+  test('holds from the start what it is expected to take', async () => {
+    const { storageBytes } = PLANS.FREE;
+    const id = await videoOf(film, { size_bytes: storageBytes * 2 });
+    await planned('FREE');
+    const before = await used();
+    (await cut(`videos/${id}`, { ...PIECE, startSec: 0, endSec: 8 })).assertError('QUOTA_EXCEEDED');
+    (await cut(`videos/${id}`, { ...PIECE, startSec: 0, endSec: 3 })).assertOk(201);
+    assert.equal(await used(), before + storageBytes / 2);
+    (await cut(`videos/${id}`, { ...PIECE, startSec: 0, endSec: 4 })).assertError('QUOTA_EXCEEDED');
+    await planned('VIP');
+  });
+
+  test('waits with so many others as the plan has open uploads', async () => {
+    const { db } = app.container;
+    const [other, id] = [await app.createKey(), await videoOf(film)];
+    const theirs = (path: string) => app.request('POST', path, { key: other.key, body: PIECE });
+    const own = await insertReadyVideo(db, other.account.live, { duration_sec: 12 });
+    await db.updateTable('account').set({ plan: 'FREE' }).where('id', '=', other.account.id).execute();
+    (await theirs(`/videos/${id}/clips`)).assertError('NOT_FOUND');
+    for (let count = 1; count < PLANS.FREE.openUploads; count += 1) {
+      await insertVideo(db, other.account.live, { source: 'CLIP' });
+    }
+    (await theirs(`/videos/${own}/clips`)).assertOk(201);
+    (await theirs(`/videos/${own}/clips`)).assertError('QUOTA_EXCEEDED');
+    (await cut(`videos/${id}`)).assertOk(201);
+  });
+
+  test('fails when its process was killed time and again', async () => {
+    const id = (await cut(`videos/${await videoOf(film)}`)).assertOk(201).string('data.id');
+    assert.deepEqual(await made(id, { lost: 10 }), []);
+    assert.equal((await read(id)).at('data.error.code'), 'INTERNAL');
+  });
+
+  test('takes nothing when it is deleted while it is cut', async () => {
+    const source = await videoOf(film, { size_bytes: null });
+    const id = (await cut(`videos/${source}`)).assertOk(201).string('data.id');
+    const before = await used();
+    const confirm = mock.fn(async () => {});
+    const { store } = app.container;
+    const put = mock.method(store, 'putFile', async (...args: Parameters<typeof store.putFile>) => {
+      put.mock.restore();
+      const stored = await store.putFile(...args);
+      (await app.request('DELETE', `/videos/${id}`, { key })).assertOk(200);
+      return stored;
+    });
+    assert.deepEqual(await made(id, { confirm }), []);
+    assert.equal(confirm.mock.callCount(), 1);
+    assert.equal(await used(), before - 1, 'what was held for it is given back, once');
+    const [left] = await Array.fromAsync(store.list(`w/${account.live}/v/${id}/`));
+    assert.equal(left, undefined);
   });
 });
 
@@ -218,6 +280,12 @@ describe('a clip of a broadcast', () => {
       .execute();
     const clip = (await cut(`streams/${id}`)).assertOk(201);
     assert.deepEqual(await made(clip.string('data.id')), EXPECTED());
+
+    const late = (await cut(`streams/${id}`)).assertOk(201).string('data.id');
+    await app.container.videoTakedowns.takeDown(recorded, 'No.');
+    assert.deepEqual(await made(late), [], 'asked for before it was taken down');
+    assert.equal((await read(late)).at('data.error.code'), 'SOURCE_UNREACHABLE');
+    (await cut(`streams/${id}`)).assertError('CONFLICT');
     const never = await createEncoderStream(app, key);
     (await cut(`streams/${never.id}`)).assertError('CONFLICT');
   });

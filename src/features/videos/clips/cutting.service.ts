@@ -14,9 +14,10 @@ import {
   type VideoCutter,
 } from '../../../media/contract/index.ts';
 import type { Db } from '../../../platform/db/index.ts';
-import { isDiskTrouble } from '../../../platform/disk.ts';
+import { type DiskRoom, isDiskTrouble } from '../../../platform/disk.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { VideoIntake } from '../intake/service.ts';
+import { MAX_LOST } from '../processing/failures.ts';
 import { withScratch } from '../processing/files.ts';
 import { createOriginals, type Originals } from '../processing/originals.ts';
 import * as processing from '../processing/repository.ts';
@@ -29,10 +30,11 @@ export interface ClipCuttingDeps {
   db: Db;
   events: Events;
   store: BlobStore;
+  disk: Pick<DiskRoom, 'isThere'>;
   clock: Clock;
   log: Logger;
   intake: Pick<VideoIntake, 'fail' | 'hold' | 'lock' | 'received'>;
-  streams: Pick<ClippedStreams, 'recordingOf'>;
+  streams: Pick<ClippedStreams, 'isTakenDown' | 'recordingOf'>;
   segments: Pick<BroadcastSegments, 'collect'>;
   joiner: RecordingJoiner;
   cutter: VideoCutter;
@@ -48,21 +50,29 @@ type Run = JobRun<Static<typeof clipJob.payload>>;
 type Original = { key: string; sizeBytes: number };
 type Taken = { input: string; startSec: number; durationSec: number };
 
-const CONCURRENCY = 2;
+/** One account alone does not have them all: a clip of hours may have to be encoded. */
+const CONCURRENCY = 3;
 /** The newest segment of a broadcast is whole, and kept, so long after its last picture at most. */
 const SEGMENT_MS = 20_000;
 const AGAIN_SEC = 1;
 const FULL_DISK_PAUSE_SEC = 30;
+const NOT_CUT = 'The clip could not be cut.';
 const GONE = 'What the clip is of is not kept any more.';
 
 /** Makes the originals of clips. */
 export function createClipCutting(deps: ClipCuttingDeps): JobWorker<typeof clipJob.payload> {
   const cutting = { ...deps, originals: createOriginals(deps.store, deps.scratchDir) };
-  return { job: clipJob, concurrency: CONCURRENCY, run: (run) => make(cutting, run) };
+  return {
+    job: clipJob,
+    concurrency: CONCURRENCY,
+    perGroup: CONCURRENCY - 1,
+    run: (run) => make(cutting, run),
+  };
 }
 
 async function make(deps: Cutting, run: Run): Promise<void> {
   const { workspaceId, videoId } = run.payload;
+  if (!(await deps.disk.isThere())) throw noSpace();
   const row = await repository.findOriginal(deps.db, workspaceId, videoId);
   if (row === undefined || row.original_key !== null) return;
   await withScratch(deps.scratchDir, run.id, async (dir) => {
@@ -75,17 +85,22 @@ async function make(deps: Cutting, run: Run): Promise<void> {
 async function originalOf(deps: Cutting, run: Run, dir: string): Promise<Original | VideoFailure> {
   try {
     const { from } = run.payload;
+    if (run.lost > MAX_LOST) throw new MediaFileError('INTERNAL', NOT_CUT);
     return await ('videoId' in from
       ? ofVideo(deps, run, dir, from.videoId)
       : ofBroadcast(deps, run, dir, from));
   } catch (error) {
     if (run.signal.aborted || error instanceof JobPostponed) throw error;
     if (error instanceof MediaFileError) return { code: error.code, message: error.message };
-    if (isDiskTrouble(error)) throw new JobPostponed('no space is left for a clip', FULL_DISK_PAUSE_SEC);
+    if (isDiskTrouble(error)) throw noSpace();
     if (!run.isLast) throw error;
     deps.log.error({ err: error, videoId: run.payload.videoId }, 'a clip could not be cut');
-    return { code: 'INTERNAL', message: 'The clip could not be cut.' };
+    return { code: 'INTERNAL', message: NOT_CUT };
   }
+}
+
+function noSpace(): JobPostponed {
+  return new JobPostponed('no space is left for a clip', FULL_DISK_PAUSE_SEC);
 }
 
 async function ofVideo(deps: Cutting, run: Run, dir: string, sourceId: string): Promise<Original> {
@@ -93,13 +108,17 @@ async function ofVideo(deps: Cutting, run: Run, dir: string, sourceId: string): 
   const { startSec, endSec } = run.payload;
   const video = await processing.findVideo(deps.db, sourceId);
   const key = video?.original_key ?? null;
-  if (video === undefined || key === null || (await deps.store.head(key)) === null)
-    throw new MediaFileError('SOURCE_UNREACHABLE', GONE);
+  if (video === undefined || key === null || (await deps.store.head(key)) === null) throw gone();
+  if (video.taken_down_at !== null) throw gone();
   const known = await processing.findProcessing(deps.db, sourceId, video.revision);
   const atSec = startSec + (known?.source.zeroSec ?? 0);
   return deps.originals.use(key, signal, (input) =>
     cutOut(deps, run, dir, { input, startSec: atSec, durationSec: endSec - startSec }),
   );
+}
+
+function gone(): MediaFileError {
+  return new MediaFileError('SOURCE_UNREACHABLE', GONE);
 }
 
 /** Out of what is kept, or else out of the recording. */
@@ -109,7 +128,9 @@ async function ofBroadcast(
   dir: string,
   { streamId, sessionId, sinceMs }: { streamId: string; sessionId: string | null; sinceMs: number },
 ): Promise<Original> {
-  const { startSec, endSec } = run.payload;
+  const { startSec, endSec, workspaceId } = run.payload;
+  const recording = sessionId === null ? null : await deps.streams.recordingOf(sessionId);
+  if (await isWithdrawn(deps, workspaceId, streamId, recording?.videoId)) throw gone();
   const [fromMs, untilMs] = [sinceMs + startSec * 1000, sinceMs + endSec * 1000];
   const found = await deps.segments.collect({ streamId, fromMs, untilMs, dir });
   if (found !== null) {
@@ -120,10 +141,21 @@ async function ofBroadcast(
     const input = more.length === 0 ? first : await deps.joiner.join(join);
     return cutOut(deps, run, dir, { input, ...found });
   }
-  const recording = sessionId === null ? null : await deps.streams.recordingOf(sessionId);
   if (recording?.isComing) throw new JobPostponed('the recording is still being made', AGAIN_SEC);
-  if (recording?.videoId === undefined) throw new MediaFileError('SOURCE_UNREACHABLE', GONE);
+  if (recording?.videoId === undefined) throw gone();
   return ofVideo(deps, run, dir, recording.videoId);
+}
+
+/** Nothing of it is shown any more since the clip was asked for. */
+async function isWithdrawn(
+  { db, streams }: Cutting,
+  workspaceId: string,
+  streamId: string,
+  recordingId: string | undefined,
+): Promise<boolean> {
+  if (await streams.isTakenDown(workspaceId, streamId)) return true;
+  const video = recordingId === undefined ? undefined : await processing.findVideo(db, recordingId);
+  return video !== undefined && video.taken_down_at !== null;
 }
 
 async function cutOut({ cutter, store }: Cutting, run: Run, dir: string, taken: Taken): Promise<Original> {
@@ -143,6 +175,8 @@ async function handOver(deps: Cutting, run: Run, original: Original): Promise<vo
     events.transaction(async (tx, append) => {
       await intake.lock(tx, video);
       await run.confirm(tx);
+      // Nothing is held for a video that was deleted meanwhile: nothing would give it back.
+      if ((await repository.findOriginal(tx, video.workspaceId, video.videoId)) === undefined) return false;
       await intake.hold.reserve(tx, video, original.sizeBytes);
       return intake.received(tx, append, video, original);
     });

@@ -43,6 +43,15 @@ export function within({ startSec, endSec }: Piece, { fromSec, untilSec }: Avail
   return { startSec: Math.max(startSec, fromSec), endSec: Math.min(endSec, untilSec) };
 }
 
+/** What a piece takes of a file that is coded evenly; 1 where nothing is known of the file. */
+export function expectedBytes(
+  { startSec, endSec }: Piece,
+  whole: { bytes: number | null; durationSec: number | null },
+): number {
+  if (whole.bytes === null || !whole.durationSec) return 1;
+  return Math.max(1, Math.round((whole.bytes * (endSec - startSec)) / whole.durationSec));
+}
+
 function shown(sec: number): string {
   return String(Math.floor(sec * 10) / 10);
 }

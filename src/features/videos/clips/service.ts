@@ -2,10 +2,11 @@ import type { Static } from 'typebox';
 import type { Events } from '../../../events/index.ts';
 import type { JobQueue } from '../../../jobs/job.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { AppError, badRequest } from '../../../kernel/errors.ts';
-import { PLANS } from '../../../kernel/plans.ts';
+import { AppError, badRequest, nullIfMissing, quotaExceeded } from '../../../kernel/errors.ts';
+import { PLANS, type Plan } from '../../../kernel/plans.ts';
 import type { Visibility } from '../../../kernel/visibility.ts';
 import type { BroadcastSegments } from '../../../media/contract/index.ts';
+import type { Tx } from '../../../platform/db/index.ts';
 import type { VideoIntake } from '../intake/service.ts';
 import type { ShownVideo } from '../repository.ts';
 import * as repository from '../repository.ts';
@@ -27,6 +28,8 @@ export interface ClippedBroadcast {
 export interface ClippedStreams {
   /** Null when it was never on, or is not shown. @throws {AppError} NOT_FOUND. */
   broadcastOf(workspaceId: string, streamId: string): Promise<ClippedBroadcast | null>;
+  /** Its operator has taken it down. False of a stream that is gone. */
+  isTakenDown(workspaceId: string, streamId: string): Promise<boolean>;
   /** The video of a session's broadcast, and whether one will be made. */
   recordingOf(sessionId: string): Promise<{ videoId: string | undefined; isComing: boolean }>;
 }
@@ -55,8 +58,7 @@ export interface ClipDeps {
   segments: Pick<BroadcastSegments, 'span'>;
 }
 
-/** So that a full storage refuses a clip at once; its length is known only later. */
-const FIRST_BYTES = 1;
+const UNKNOWN = { size_bytes: null, duration_sec: null };
 
 export function createClips(deps: ClipDeps): Clips {
   return {
@@ -70,16 +72,27 @@ export function createClips(deps: ClipDeps): Clips {
       const whole = { fromSec: 0, untilSec: video.duration_sec ?? 0 };
       const from = { videoId };
       const source = { ...video, streamId: video.stream_id, tierIds: video.tier_ids };
-      return begin(deps, workspaceId, { ...input, ...rules.within(input, whole, 'The video'), from, source });
+      const piece = rules.within(input, whole, 'The video');
+      const bytes = expectedBytes(piece, video);
+      return begin(deps, workspaceId, { ...input, ...piece, from, source, bytes });
     },
     async ofStream(workspaceId, streamId, input) {
       const broadcast = await deps.streams.broadcastOf(workspaceId, streamId);
       assertClip(input);
       if (broadcast === null) throw nothingKept('The stream has no broadcast that is shown.');
-      const piece = rules.within(input, await availableOf(deps, streamId, broadcast), 'The broadcast');
+      const recorded = await recordedOf(deps, workspaceId, broadcast);
+      const available = await availableOf(deps, streamId, broadcast, recorded);
+      const piece = rules.within(input, available, 'The broadcast');
       const { sessionId, sinceMs } = broadcast;
+      const bytes = expectedBytes(piece, recorded.video);
       const from = { streamId, sessionId, sinceMs };
-      return begin(deps, workspaceId, { ...input, ...piece, from, source: { ...broadcast, streamId } });
+      return begin(deps, workspaceId, {
+        ...input,
+        ...piece,
+        from,
+        source: { ...broadcast, streamId },
+        bytes,
+      });
     },
   };
 }
@@ -94,17 +107,41 @@ function nothingKept(message: string): AppError {
   return new AppError('CONFLICT', { message });
 }
 
+/** @param source null where there is none yet. */
+function expectedBytes(piece: rules.Piece, source: ShownVideo | null): number {
+  const { size_bytes: bytes, duration_sec: durationSec } = source ?? UNKNOWN;
+  return rules.expectedBytes(piece, { bytes, durationSec });
+}
+
+interface Recorded {
+  video: ShownVideo | null;
+  isComing: boolean;
+}
+
+/** The recording of a broadcast that is over. @throws {AppError} CONFLICT where it is taken down. */
+async function recordedOf(
+  { streams, videos }: ClipDeps,
+  workspaceId: string,
+  { sessionId, untilMs }: ClippedBroadcast,
+): Promise<Recorded> {
+  if (untilMs === null || sessionId === null) return { video: null, isComing: false };
+  const { videoId, isComing } = await streams.recordingOf(sessionId);
+  if (videoId === undefined) return { video: null, isComing };
+  const video = await videos.get(workspaceId, videoId).catch(nullIfMissing);
+  if (video !== null && video.taken_down_at !== null)
+    throw nothingKept('The recording of the broadcast is taken down.');
+  return { video, isComing };
+}
+
 /** What is kept; where that is less than asked for, the recording may have it. */
 async function availableOf(
-  { streams, segments, clock }: ClipDeps,
+  { segments, clock }: ClipDeps,
   streamId: string,
-  { sessionId, sinceMs, untilMs }: ClippedBroadcast,
+  { sinceMs, untilMs }: ClippedBroadcast,
+  { video, isComing }: Recorded,
 ): Promise<rules.Available> {
   const untilSec = ((untilMs ?? clock.ms()) - sinceMs) / 1000;
-  if (untilMs !== null && sessionId !== null) {
-    const { videoId, isComing } = await streams.recordingOf(sessionId);
-    if (videoId !== undefined || isComing) return { fromSec: 0, untilSec };
-  }
+  if (video !== null || isComing) return { fromSec: 0, untilSec };
   const span = await segments.span(streamId, sinceMs);
   if (span === null)
     throw nothingKept('Nothing is kept of the broadcast: set dvrWindowSec, or record, before the next one.');
@@ -114,18 +151,21 @@ async function availableOf(
 interface Beginning extends NewClip {
   from: Static<typeof clipJob.payload>['from'];
   source: { visibility: Visibility; tierIds: readonly string[]; streamId: string | null };
+  /** What it is expected to take; what it does is known when it is cut. */
+  bytes: number;
 }
 
 /** A video that waits for its file, and the job that cuts it. */
 function begin(
   { events, jobs, intake }: ClipDeps,
   workspaceId: string,
-  { title, visibility, startSec, endSec, from, source }: Beginning,
+  { title, visibility, startSec, endSec, from, source, bytes }: Beginning,
 ): Promise<ShownVideo> {
   const inherited = source.visibility === 'PURCHASE' ? 'PRIVATE' : source.visibility;
   return intake.hold.makingRoom(workspaceId, () =>
     events.transaction(async (tx, append) => {
       const { accountId, plan } = await intake.lock(tx, { workspaceId, videoId: null });
+      await assertFewWait(tx, workspaceId, plan);
       const { id: videoId } = await intake.create(tx, append, workspaceId, {
         title,
         visibility: visibility ?? inherited,
@@ -133,10 +173,18 @@ function begin(
         source: 'CLIP',
         ...(source.streamId !== null && { streamId: source.streamId }),
       });
-      await intake.hold.reserve(tx, { workspaceId, videoId }, FIRST_BYTES);
+      await intake.hold.reserve(tx, { workspaceId, videoId }, bytes);
       const options = { key: videoId, group: accountId, priority: PLANS[plan].priority };
       await jobs.enqueue(tx, clipJob, { workspaceId, videoId, startSec, endSec, from }, options);
       return repository.showVideo(tx, videoId);
     }),
   );
+}
+
+/** Each is a run of ffmpeg and files, for a call that costs nothing. */
+async function assertFewWait(tx: Tx, workspaceId: string, plan: Plan): Promise<void> {
+  const { openUploads } = PLANS[plan];
+  if ((await repository.countWaiting(tx, workspaceId, 'CLIP')) < openUploads) return;
+  const message = `The plan allows ${openUploads} clips that wait to be cut.`;
+  throw quotaExceeded({ workspaceId, resource: 'OPEN_UPLOADS' }, message);
 }

@@ -18,7 +18,7 @@ const INTERNAL: VideoFailure = {
 };
 
 /** Tries whose process died on the way; so many are not by chance. */
-const MAX_LOST = 8;
+export const MAX_LOST = 8;
 
 interface StepOptions {
   /** Called instead of failing the video when the step cannot be done. */
