@@ -16,6 +16,7 @@ import {
   createVideos,
   createVideoTakedowns,
   thumbnailRoutes,
+  transcribeJob,
   type UploadSessions,
   type VideoIntake,
   type VideoProcessor,
@@ -56,7 +57,10 @@ export function videosPart(needs: Needs): Built<Gives> {
     ...needs,
     uploads: uploadSessions,
     assertOwnTiers,
-    onDeleted: [(tx, _append, video) => uploads.cancelFor(tx, video.id)],
+    onDeleted: [
+      (tx, _append, { id }) => uploads.cancelFor(tx, id),
+      (tx, _append, { id }) => needs.jobs.cancel(tx, transcribeJob, id),
+    ],
   });
   const retention = createRetention({ ...needs, remove: videos.remove, paidVideos });
   const locked = createLockVideo(needs);

@@ -4,8 +4,7 @@ import { named } from '../../../http/named.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { IdParams, Instant, Nullable, OneOf } from '../../../http/schema.ts';
 import { VALUES } from '../../../platform/db/tables.generated.ts';
-import type { TranscriptionRow } from './auto.repository.ts';
-import type { AutoCaptions } from './auto.service.ts';
+import type { AutoCaptions, AutoCaptionsState } from './auto.service.ts';
 
 const AutoCaptionsIn = named(
   'AutoCaptionsRequest',
@@ -24,13 +23,15 @@ const AutoCaptionsIn = named(
 const AutoCaptionsOut = named(
   'AutoCaptions',
   Type.Object({
-    status: OneOf(VALUES.video_transcription.status),
+    isAvailable: Type.Boolean({ description: 'The platform has a speech engine, so they can be asked for.' }),
+    status: Nullable(OneOf(VALUES.video_transcription.status)),
     language: Nullable(Type.String({ description: 'Null until it is known.' })),
     error: Nullable(Type.String({ description: 'Why there are none, where FAILED.' })),
-    requestedAt: Instant,
+    requestedAt: Nullable(Instant),
     endedAt: Nullable(Instant),
   }),
   {
+    isAvailable: true,
     status: 'READY',
     language: 'en',
     error: null,
@@ -69,18 +70,20 @@ export function autoCaptionRoutes({ autoCaptions }: { autoCaptions: AutoCaptions
       operationId: 'videos.autoCaptions',
       method: 'GET',
       summary: 'See how far automatic captions are',
-      description: 'The last that were asked for; 404 where none were.',
+      description: 'The last that were asked for; `status` is null where none were.',
       reply: { status: 200, schema: AutoCaptionsOut },
       handler: async ({ caller }, { params }) => out(await autoCaptions.get(caller.workspaceId, params.id)),
     }),
   ];
 }
 
-function out(row: TranscriptionRow): Static<typeof AutoCaptionsOut> {
-  const { status, language, error, requested_at: requestedAt, ended_at: endedAt } = row;
+function out({ isAvailable, last }: AutoCaptionsState): Static<typeof AutoCaptionsOut> {
   return {
-    ...{ status, language, error },
-    requestedAt: requestedAt.toISOString(),
-    endedAt: endedAt?.toISOString() ?? null,
+    isAvailable,
+    status: last?.status ?? null,
+    language: last?.language ?? null,
+    error: last?.error ?? null,
+    requestedAt: last?.requested_at.toISOString() ?? null,
+    endedAt: last?.ended_at?.toISOString() ?? null,
   };
 }

@@ -1,6 +1,6 @@
 import type { JobQueue } from '../../../jobs/job.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { AppError, badRequest, notFound } from '../../../kernel/errors.ts';
+import { AppError, badRequest } from '../../../kernel/errors.ts';
 import { canonicalLanguage } from '../../../kernel/languages.ts';
 import type { Db } from '../../../platform/db/index.ts';
 import { ownerOf } from '../../../platform/db/workspace.ts';
@@ -12,6 +12,13 @@ import type { TranscriptionRow } from './auto.repository.ts';
 import * as repository from './auto.repository.ts';
 import { findCaption } from './repository.ts';
 
+export interface AutoCaptionsState {
+  /** The platform has a speech engine. */
+  isAvailable: boolean;
+  /** The last that were asked for. */
+  last: TranscriptionRow | undefined;
+}
+
 /** Captions that a speech engine makes (docs/api/videos.md#automatic-captions). NOT_FOUND for a missing video. */
 export interface AutoCaptions {
   /**
@@ -21,9 +28,8 @@ export interface AutoCaptions {
    * @throws {AppError} SERVICE_UNAVAILABLE where the platform has no engine; BAD_REQUEST, field `language`; CONFLICT
    * unless the video is READY and has sound, or where it has captions of its owner's in that language.
    */
-  request(workspaceId: string, videoId: string, language: string | undefined): Promise<TranscriptionRow>;
-  /** @throws {AppError} NOT_FOUND also where they were never asked for. */
-  get(workspaceId: string, videoId: string): Promise<TranscriptionRow>;
+  request(workspaceId: string, videoId: string, language: string | undefined): Promise<AutoCaptionsState>;
+  get(workspaceId: string, videoId: string): Promise<AutoCaptionsState>;
 }
 
 interface Deps {
@@ -46,7 +52,7 @@ export function createAutoCaptions({ db, queue, clock, videos, locked, isThere }
       const language = tag === undefined ? null : canonicalLanguage(tag);
       if (tag !== undefined && language === null)
         throw badRequest('language', 'language is a BCP 47 tag such as en or pt-BR.');
-      return locked(workspaceId, videoId, async (tx, row) => {
+      const last = await locked(workspaceId, videoId, async (tx, row) => {
         const known = await repository.findTranscription(tx, videoId);
         if (known !== undefined && known.ended_at === null) return known;
         if (row.status !== 'READY') {
@@ -66,12 +72,11 @@ export function createAutoCaptions({ db, queue, clock, videos, locked, isThere }
         await queue.enqueue(tx, transcribeJob, { videoId }, options);
         return made;
       });
+      return { isAvailable: true, last };
     },
     async get(workspaceId, videoId) {
       await videos.get(workspaceId, videoId);
-      const row = await repository.findTranscription(db, videoId);
-      if (row === undefined) throw notFound();
-      return row;
+      return { isAvailable: isThere, last: await repository.findTranscription(db, videoId) };
     },
   };
 }

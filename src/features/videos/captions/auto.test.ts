@@ -10,6 +10,7 @@ import { insertReadyVideo, videoEvents } from '../../../../test/harness/videos.t
 import { until } from '../../../../test/harness/wait.ts';
 import { addVideo, encodedFiles, type VideoFixture } from '../../../../test/videos/fixture.ts';
 import { type JobWorkers, startJobWorkers } from '../../../jobs/worker.ts';
+import { newId } from '../../../kernel/ids.ts';
 
 /** Answers by the language that it is told, as engines do in their several ways. */
 const ENGINE = `
@@ -21,6 +22,7 @@ case "$2" in
   pt) printf '{"transcription":[{"offsets":{"from":100,"to":900},"text":"Boa noite"}]}' > "$3.json"; echo noise;;
   nl) printf 'WEBVTT\\n\\n';;
   it) echo buona sera;;
+  ja) sleep 300;;
   *) exit 1;;
 esac
 `;
@@ -39,9 +41,12 @@ before(async () => {
   const env = { TRANSCRIBE_COMMAND: `sh "${engine}" {input} {language} {output}` };
   [app, files] = await Promise.all([startTestApp({ env }), encodedFiles()]);
   ({ key, account } = await app.createKey());
+  startWorkers();
+});
+function startWorkers(): void {
   const { container } = app;
   workers = startJobWorkers({ ...container, workers: [jobWorker(container, 'video.transcribe')] });
-});
+}
 after(async () => {
   await workers?.stop();
   await app.close();
@@ -113,10 +118,54 @@ for (const [language, error] of [
   });
 }
 
+test('a video has captions in a hundred languages, whoever makes them', async () => {
+  const { db } = app.container;
+  const id = await add();
+  const rows = Array.from({ length: 100 }, (_, index) => {
+    const language = `en-x-${index}`;
+    return { id: newId('cap'), video_id: id, language, label: language, file: 'none.vtt' };
+  });
+  await db.insertInto('video_caption').values(rows).execute();
+  const done = await made(id);
+  assert.match(done.string('data.error'), /captions in 100 languages/);
+  assert.equal((await captions(id)).length, 100);
+});
+
+test('an engine that takes its process with it time and again is not begun once more', async () => {
+  const id = await add();
+  await workers.stop();
+  (await ask(id)).assertOk(201);
+  await jobWorker(app.container, 'video.transcribe').run({
+    ...{ id: newId('rec'), payload: { videoId: id }, attempt: 1, isLast: false, lost: 10 },
+    signal: new AbortController().signal,
+    confirm: async () => {},
+  });
+  assert.equal((await app.request('GET', path(id), { key })).at('data.status'), 'FAILED');
+  await app.container.sql`delete from pgboss.job where name = 'video.transcribe'`;
+  startWorkers();
+});
+
+test('the engine does not go on with a video that is deleted', async () => {
+  const id = await add();
+  (await ask(id, { language: 'ja' })).assertOk(201);
+  const status = async () => (await app.request('GET', path(id), { key })).at('data.status');
+  await until(async () => (await status()) === 'PROCESSING', { message: 'the engine' });
+  (await app.request('DELETE', `/videos/${id}`, { key })).assertOk(200);
+  assert.equal((await made(await add())).at('data.status'), 'READY', 'the next one does not wait for it');
+});
+
 test('what cannot be transcribed is refused', async () => {
   (await ask(await insertReadyVideo(app.container.db, account.live))).assertError('CONFLICT');
   const id = await add();
-  (await app.request('GET', path(id), { key })).assertError('NOT_FOUND');
+  const none = {
+    isAvailable: true,
+    status: null,
+    language: null,
+    error: null,
+    requestedAt: null,
+    endedAt: null,
+  };
+  assert.deepEqual((await app.request('GET', path(id), { key })).assertOk(200).at('data'), none);
   (await ask(id, { language: 'no language' })).assertError('BAD_REQUEST', 'language');
   await app.container.db.updateTable('video').set({ status: 'PROCESSING' }).where('id', '=', id).execute();
   (await ask(id)).assertError('CONFLICT', 'status');

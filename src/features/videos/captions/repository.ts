@@ -17,13 +17,17 @@ export function listCaptions(db: Db, videoId: string, page: PageRequest): Promis
     .execute();
 }
 
-export async function countCaptions(tx: Tx, videoId: string): Promise<number> {
+/** Of one video, whoever made them. */
+export const MAX_LANGUAGES = 100;
+
+/** As many as a video may have. */
+export async function hasAllCaptions(tx: Tx, videoId: string): Promise<boolean> {
   const row = await tx
     .selectFrom('video_caption')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('video_id', '=', videoId)
     .executeTakeFirstOrThrow();
-  return row.count;
+  return row.count >= MAX_LANGUAGES;
 }
 
 export function insertCaption(tx: Tx, caption: Insertable<VideoCaptionTable>): Promise<CaptionRow> {

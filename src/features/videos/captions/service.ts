@@ -50,8 +50,9 @@ export interface Captions {
 
 /** Of a file as it is sent. */
 export const CAPTIONS_MAX_BYTES = 1_048_576;
-const MAX_LANGUAGES = 100;
 const TYPE = 'text/vtt; charset=utf-8';
+/** Why a video is given no more. */
+export const TOO_MANY = `A video has captions in ${repository.MAX_LANGUAGES} languages.`;
 
 interface Deps {
   db: Db;
@@ -82,8 +83,8 @@ export function createCaptions({ db, store, disk, clock, videos, locked }: Deps)
       await store.put(keyOf(video, file), content, TYPE);
       const { row, old } = await locked(workspaceId, videoId, async (tx, _row, append) => {
         const old = await repository.deleteCaption(tx, videoId, language);
-        if ((await repository.countCaptions(tx, videoId)) >= MAX_LANGUAGES) {
-          throw new AppError('CONFLICT', { message: `A video has captions in ${MAX_LANGUAGES} languages.` });
+        if (await repository.hasAllCaptions(tx, videoId)) {
+          throw new AppError('CONFLICT', { message: TOO_MANY });
         }
         const created_at = clock.now();
         const name = label ?? languageName(language);

@@ -17,13 +17,15 @@ import { type DiskRoom, isDiskTrouble } from '../../../platform/disk.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import { videoCaptionReady } from '../events.ts';
 import { VIDEO_TOPIC } from '../locked.ts';
+import { MAX_LOST } from '../processing/failures.ts';
 import { withScratch } from '../processing/files.ts';
 import { lockAnyVideo, updateVideo, type VideoRow } from '../repository.ts';
 import { transcribeJob } from './auto.jobs.ts';
 import type { SoundRow } from './auto.repository.ts';
 import * as repository from './auto.repository.ts';
 import { ownInstead } from './auto.service.ts';
-import { deleteCaption, findCaption, insertCaption } from './repository.ts';
+import { deleteCaption, findCaption, hasAllCaptions, insertCaption } from './repository.ts';
+import { TOO_MANY } from './service.ts';
 import { toWebVtt } from './webvtt.ts';
 
 type Run = JobRun<Static<typeof transcribeJob.payload>>;
@@ -58,6 +60,7 @@ async function guarded(deps: TranscribeDeps, run: Run): Promise<void> {
   const { videoId } = run.payload;
   if (!(await deps.disk.isThere())) throw new JobPostponed('no room on the disk', FULL_RETRY_SEC);
   try {
+    if (run.lost > MAX_LOST) throw new TranscriptError(FAILED);
     await transcribe(deps, run);
   } catch (error) {
     if (run.signal.aborted) throw error;
@@ -80,7 +83,8 @@ async function transcribe(deps: TranscribeDeps, run: Run): Promise<void> {
     return end(deps, run, (tx) => fail(tx, deps, videoId, 'The video has no sound any more.'));
   }
   await repository.updateTranscription(db, videoId, { status: 'PROCESSING' });
-  const hint = asked.language === null ? null : new Intl.Locale(asked.language).language;
+  const named = asked.language === null ? UNKNOWN : new Intl.Locale(asked.language).language;
+  const hint = named === UNKNOWN ? null : named;
   const transcript = await withScratch(scratchDir, run.id, async (dir) => {
     const path = join(dir, 'sound.mp4');
     await gather(store, sound, path, signal);
@@ -140,6 +144,8 @@ async function publish(deps: TranscribeDeps, run: Run, { sound, language, conten
     await end(deps, run, async (tx, row, append) => {
       const there = await findCaption(tx, videoId, language);
       if (there !== undefined && !there.is_auto) return fail(tx, deps, videoId, ownInstead(language));
+      if (there === undefined && (await hasAllCaptions(tx, videoId)))
+        return fail(tx, deps, videoId, TOO_MANY);
       unused = await deleteCaption(tx, videoId, language);
       const now = clock.now();
       const made = { id, video_id: videoId, language, label: `${languageName(language)} (auto)`, file };
