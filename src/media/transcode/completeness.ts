@@ -70,10 +70,15 @@ interface BoxHead {
   endAt: number | null;
 }
 
-/** The heads of the boxes of a file (ISO/IEC 14496-12 4.2), up to where it or its sense ends. */
-async function* boxHeads(file: FileHandle): AsyncGenerator<BoxHead> {
+/** A file can have a box for every eight of its bytes. Of those before the media there are few. */
+const MAX_BEFORE_MEDIA = 1000;
+/** Twelve hours in fragments of half a second have a fifth of it. */
+const MAX_BOXES = 1_000_000;
+
+/** The heads of the first boxes of a file (ISO/IEC 14496-12 4.2), up to where it or its sense ends. */
+async function* boxHeads(file: FileHandle, most: number): AsyncGenerator<BoxHead> {
   const header = Buffer.alloc(HEADER_BYTES);
-  for (let at = 0; ; ) {
+  for (let at = 0, left = most; left > 0; left -= 1) {
     const { bytesRead } = await file.read(header, 0, HEADER_BYTES, at);
     if (bytesRead < 8) return;
     const short = header.readUInt32BE(0);
@@ -88,7 +93,7 @@ async function* boxHeads(file: FileHandle): AsyncGenerator<BoxHead> {
 /** Whether fragments come before any other media (ISO/IEC 14496-12 8.8): the index in front is then an empty one. */
 function isFragmented(path: string): Promise<boolean> {
   return reading(path, async (file) => {
-    for await (const { type } of boxHeads(file)) {
+    for await (const { type } of boxHeads(file, MAX_BEFORE_MEDIA)) {
       if (type === 'mdat' || type === 'moof') return type === 'moof';
     }
     return false;
@@ -98,7 +103,7 @@ function isFragmented(path: string): Promise<boolean> {
 /** Where the last box would end if all of it were there. */
 async function boxesEnd(file: FileHandle): Promise<number> {
   let end = 0;
-  for await (const { endAt } of boxHeads(file)) end = Math.max(end, endAt ?? 0);
+  for await (const { endAt } of boxHeads(file, MAX_BOXES)) end = Math.max(end, endAt ?? 0);
   return end;
 }
 
