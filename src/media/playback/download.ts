@@ -1,8 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import type { BlobStore, FileReply, VideoFiles } from '../contract/index.ts';
+import { createLoadingCache } from './cache.ts';
 import { attachment, fileName, KIND_BYTES, kindOf, MP4 } from './file-kind.ts';
 import { createFileReader, fileReply } from './files.ts';
-import { joinMp4 } from './joined-mp4.ts';
+import { type JoinedMp4, joinMp4 } from './joined-mp4.ts';
 import { notFound } from './reply.ts';
 import { accelerated, MAX_AGE_SEC, redirect, relay } from './stored.ts';
 
@@ -10,6 +11,9 @@ type Downloads = Pick<VideoFiles, 'downloadOriginal' | 'downloadMp4' | 'describe
 
 /** An address of the store is good for a download that begins late. */
 const SIGNED_SEC = 3600;
+
+/** What tables of joined files may take, as they are reckoned: those of a hundred hours. */
+const TABLES_BYTES = 2 ** 24;
 
 /** Files that viewers do not play and owners keep. */
 export function createDownloads({
@@ -20,6 +24,8 @@ export function createDownloads({
   accelPrefix: string | undefined;
 }): Downloads {
   const files = createFileReader({ cacheBytes: 0, cachedFileBytes: 0, maxAgeSec: MAX_AGE_SEC });
+  // Who downloads in many ranges asks for one file many times, and what lies in its folder does not change.
+  const tables = createLoadingCache<JoinedMp4>(TABLES_BYTES, ({ tableBytes }) => tableBytes);
   const describeOriginal: Downloads['describeOriginal'] = async ({ key, title }) => {
     const found = await store.open(key, { start: 0, end: KIND_BYTES - 1 });
     if (found === null) return null;
@@ -45,7 +51,9 @@ export function createDownloads({
       return named(accelerated(accelPrefix + key, contentType, request), disposition);
     },
     async downloadMp4({ title, video, audio, durationSec, ...request }) {
-      const joined = await joinMp4(store, { video, audio, durationSec });
+      const key = `${video} ${audio}`;
+      const known = tables.get(key);
+      const joined = known ?? (await tables.load(key, () => joinMp4(store, { video, audio, durationSec })));
       if (joined === null) return notFound();
       const { contentType } = MP4;
       const facts = {

@@ -25,6 +25,8 @@ interface Piece {
  */
 export interface JoinedMp4 {
   sizeBytes: number;
+  /** Of memory, about: what is known of each segment. */
+  tableBytes: number;
   /** Without quotes. */
   etag: string;
   /** @param end inclusive. */
@@ -33,6 +35,7 @@ export interface JoinedMp4 {
 
 const VIDEO_TRACK = 1;
 const AUDIO_TRACK = 2;
+const PIECE_BYTES = 200;
 
 /** @returns null when the files are not there. */
 export async function joinMp4(store: BlobStore, input: JoinedInput): Promise<JoinedMp4 | null> {
@@ -48,6 +51,7 @@ export async function joinMp4(store: BlobStore, input: JoinedInput): Promise<Joi
   const etag = createHash('sha1').update(`${video} ${audio} ${sizeBytes}`).digest('base64url');
   return {
     sizeBytes,
+    tableBytes: head.length + pieces.length * PIECE_BYTES,
     etag,
     read: (start, end) => Readable.from(readPieces(store, head, pieces, { start, end })),
   };

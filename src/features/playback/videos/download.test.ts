@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, mock, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
@@ -69,6 +69,12 @@ test('a rendition with its sound is one MP4, whole or in ranges', async () => {
     assert.equal(part.status, 206);
     assert.ok((await bytesOf(part)).equals(whole.subarray(start, end + 1)), `${start} to ${end}`);
   }
+  const list = mock.method(app.container.store, 'list');
+  for (const range of ['bytes=0-0', 'bytes=9-9', 'bytes=5000-']) {
+    await bytesOf(await fetch(link, { headers: { range } }));
+  }
+  assert.equal(list.mock.callCount(), 0, 'its folders are looked at once');
+  list.mock.restore();
   const etag = file.headers.get('etag') ?? '';
   assert.equal((await fetch(link, { headers: { 'if-none-match': etag } })).status, 304);
   const head = await fetch(link, { method: 'HEAD' });
