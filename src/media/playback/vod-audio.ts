@@ -1,4 +1,4 @@
-import { plainLanguage } from '../../kernel/languages.ts';
+import { plainLanguage, uniqueLabel } from '../../kernel/languages.ts';
 import type { PlayableAudio } from '../contract/index.ts';
 
 /** The renditions that a variant is played with, one for each sound (RFC 8216 4.3.4.1.1). */
@@ -47,12 +47,13 @@ function group(id: string, members: readonly PlayableAudio[]): AudioGroup {
 /** The `EXT-X-MEDIA` of a group: the first plays by default, and one of a kind is chosen by the viewer's settings. */
 export function renderAudioGroup({ id, members }: AudioGroup, uriSuffix: string): string[] {
   const kinds = new Set<string>();
+  const names = new Set<string>();
   return members.map(({ path, language, label, channels, isDescription }, index) => {
     const kind = `${language} ${isDescription}`;
     const isFirst = !kinds.has(kind);
     kinds.add(kind);
     const attributes = [
-      ...['TYPE=AUDIO', `GROUP-ID="${id}"`, `NAME="${quotable(label)}"`],
+      ...['TYPE=AUDIO', `GROUP-ID="${id}"`, `NAME="${uniqueLabel(quotable(label), names)}"`],
       ...(language === null ? [] : [`LANGUAGE="${plainLanguage(language)}"`]),
       `DEFAULT=${index === 0 ? 'YES' : 'NO'}`,
       `AUTOSELECT=${isFirst ? 'YES' : 'NO'}`,

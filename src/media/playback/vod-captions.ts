@@ -9,19 +9,21 @@ const SDH =
 /** The `EXT-X-MEDIA` of captions (RFC 8216 4.3.4.1): one of a kind is chosen by the viewer's settings. */
 export function renderCaptionGroup(captions: readonly CaptionFile[], uriSuffix: string): string[] {
   const names = new Set<string>();
-  const kinds = new Set<string>();
   const chosen = captions.findIndex(({ isDefault }) => isDefault);
+  // Of each kind one: the default one of its own kind, and the first of any other.
+  const kinds = captions.map(({ language }) => `${plainLanguage(language)} ${captionPurpose(language)}`);
+  const selected = kinds.map((kind) => (kind === kinds[chosen] ? chosen : kinds.indexOf(kind)));
   return captions.map(({ file, language, label }, index) => {
     const purpose = captionPurpose(language);
     const plain = plainLanguage(language);
-    const kind = `${plain} ${purpose}`;
-    const isDefault = index === chosen;
-    const isFirst = !kinds.has(kind) || isDefault;
-    kinds.add(kind);
     const attributes = [
       ...['TYPE=SUBTITLES', 'GROUP-ID="captions"', `NAME="${uniqueLabel(quotable(label), names)}"`],
       ...(plain === 'und' ? [] : [`LANGUAGE="${plain}"`]),
-      ...[`DEFAULT=${yes(isDefault)}`, `AUTOSELECT=${yes(isFirst)}`, `FORCED=${yes(purpose === 'FORCED')}`],
+      ...[
+        `DEFAULT=${yes(index === chosen)}`,
+        `AUTOSELECT=${yes(index === selected[index])}`,
+        `FORCED=${yes(purpose === 'FORCED')}`,
+      ],
       ...(purpose === 'SDH' ? [SDH] : []),
       `URI="captions/${file}.m3u8${uriSuffix}"`,
     ];

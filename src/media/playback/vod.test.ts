@@ -108,6 +108,24 @@ test('a master has stereo, surround with the same members, captions by what they
   ]);
 });
 
+test('of several captions of a kind the default ones are chosen by settings, or else the first', () => {
+  const caption = (file: string, language: string, isDefault: boolean) => {
+    return { file, language, label: 'English', isDefault };
+  };
+  const captions = [
+    ...[caption('a', 'en', false), caption('b', 'en-x-2', true)],
+    ...[caption('c', 'en-x-sdh', false), caption('d', 'en-x-sdh-2', false)],
+  ];
+  const vod = createVideoFiles({ store: createDiskStore(root) });
+  const master = { rungs: [], audio: [], captions };
+  const { body } = vod.readMaster({ method: 'GET', master, uriSuffix: '' });
+  const flags = [...String(body).matchAll(/DEFAULT=(\w+),AUTOSELECT=(\w+)/g)];
+  assert.deepEqual(
+    flags.map(([, one, other]) => `${one} ${other}`),
+    ['NO NO', 'YES YES', 'NO YES', 'NO NO'],
+  );
+});
+
 /** The snippet of the guide, on ports of the test. */
 async function guideServer(upstream: string): Promise<string> {
   const guide = await readFile(new URL('../../../docs/guides/playback.md', import.meta.url), 'utf8');
