@@ -298,7 +298,7 @@ function decodeCores(video: VideoInfo): number {
  * is scaled by the processor.
  */
 function encodeCores(rung: Rung, fps: number): number {
-  const [base, perMegapixel] = rung.isHardware ? [0.01, 0.05] : [0.05, 0.2];
+  const [base, perMegapixel] = rung.isHardware ? [0.02, 0.07] : [0.05, 0.2];
   return (base + perMegapixel * megapixels(rung)) * ((fps || UNKNOWN_FPS) / 30);
 }
 
