@@ -51,6 +51,7 @@ import { dvrPart } from './parts/dvr.ts';
 import { eventLogPart } from './parts/event-log.ts';
 import { healthPart } from './parts/health.ts';
 import { ledgerPart } from './parts/ledger.ts';
+import { liveNodesPart } from './parts/live-nodes.ts';
 import { mailPart } from './parts/mail.ts';
 import { membersPart } from './parts/members.ts';
 import { paymentsPart } from './parts/payments.ts';
@@ -244,7 +245,8 @@ function buildMedia(base: Base & Known & { tally: Tally }, take: Take) {
   const { dvr } = take(dvrPart({ ...base, intake, recordings }));
   const live = take(streamsPart({ ...base, ...addresses, recordings }));
   const { liveChat } = take(chatPart({ ...base, ...arriving, ...addresses, ...live }));
-  const watching = take(playbackPart({ ...base, ...arriving, ...addresses, recordings, liveChat }));
+  const nodes = take(liveNodesPart(base));
+  const watching = take(playbackPart({ ...base, ...arriving, ...addresses, ...nodes, recordings, liveChat }));
   const sentOn = take(restreamsPart(base));
   const published = take(whipPart({ ...base, ...addresses, ...live }));
   const shown = take(whepPart({ ...base, ...arriving, ...addresses, ...watching }));
@@ -252,6 +254,7 @@ function buildMedia(base: Base & Known & { tally: Tally }, take: Take) {
     ...addresses,
     ...video,
     ...watching,
+    ...nodes,
     ...live,
     ...sentOn,
     ...published,

@@ -15,10 +15,11 @@ const PAUSE_MS = 100;
  * @throws the listener's error (EADDRINUSE, EACCES). @throws {ConfigError} of the certificate.
  */
 export async function requireFreePorts(config: Config): Promise<void> {
-  const { ROLES, HOST, PORT, RTMP_PORT, RTMPS_PORT } = config;
+  const { ROLES, HOST, PORT, RTMP_PORT, RTMPS_PORT, MEDIA_HOST, MEDIA_PORT } = config;
   if (ROLES.includes('api')) await requireFree(PORT, HOST);
   if (!ROLES.includes('media')) return;
   await requireFree(RTMP_PORT, HOST);
+  await requireFree(MEDIA_PORT, MEDIA_HOST);
   if ((await readCertificate(config)) !== null) await requireFree(RTMPS_PORT, HOST);
 }
 

@@ -1,10 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BRIDGE_TOPIC } from '../features/bridges/index.ts';
 import { RESTREAM_TOPIC } from '../features/restreams/index.ts';
 import { STREAM_DELETED_TOPIC, STREAM_TOPIC } from '../features/streams/index.ts';
 import { type ScheduledTask, startSchedule } from '../jobs/schedule.ts';
-import { newId } from '../kernel/ids.ts';
 import { createBridgeManager } from '../media/bridges/bridge-manager.ts';
 import { createDemuxer } from '../media/bridges/demuxer.ts';
 import { createHistoryKeeper } from '../media/dvr/history-keeper.ts';
@@ -19,6 +17,7 @@ import {
 import { createSimulator } from '../media/ingest/simulator.ts';
 import type { LiveHardware } from '../media/live/capacity.ts';
 import { createLiveManager } from '../media/live/live-manager.ts';
+import { createLastShown } from '../media/nodes/last-shown.ts';
 import { createRecordingManager } from '../media/recording/recording-manager.ts';
 import { createRestreamManager } from '../media/restream/restream-manager.ts';
 import { createFitnessNotes } from '../media/whep/fitness.ts';
@@ -27,7 +26,9 @@ import { readCertificate, watchCertificate } from './certificate.ts';
 import { type Container, createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
 import { publishRefused, publishSteps, reportHealth } from './ingest.ts';
+import { startLiveEndpoint } from './live-endpoint.ts';
 import type { MediaInit, MediaMessage } from './media-process.ts';
+import { nodeIdOf } from './node-id.ts';
 import { startRoomMedia } from './room-media.ts';
 import { launchSender } from './sender-process.ts';
 
@@ -35,19 +36,10 @@ const HEARTBEAT_MS = 1000;
 const GAUGES_MS = 5000;
 const HEALTH_MS = 5000;
 const CERTIFICATE_MS = 10_000;
+const ADDRESS_MS = 60_000;
 
 function tell(message: MediaMessage): void {
   if (process.connected) process.send?.(message, () => {});
-}
-
-/** The node keeps its name over restarts: that is how it knows its former connections. */
-async function nodeIdOf(dataDir: string): Promise<string> {
-  const file = join(dataDir, 'node-id');
-  const known = await readFile(file, 'utf8').catch(() => '');
-  if (known.trim() !== '') return known.trim();
-  const id = newId('nod');
-  await writeFile(file, `${id}\n`);
-  return id;
 }
 
 /** Packagers and recorders of what the engine takes, as the configuration says. */
@@ -77,7 +69,7 @@ async function createMediaPlane(container: Container, known: FfmpegInfo | null) 
     hardware: hardwareOf(container),
     log,
     clock,
-    lastKept: container.dvr.port.lastKept,
+    lastKept: lastNumbers(container, nodeId),
     onRefused: publishRefused({ signals, log }),
     onHealth: reportHealth({ signals, recorder, ceiling, fitness, healthSeries, log }),
   });
@@ -102,6 +94,14 @@ function hardwareOf({ hardware, log }: Container): () => LiveHardware | null {
     (error: unknown) => log.error({ err: error }, 'encoders in hardware could not be tried out'),
   );
   return () => found;
+}
+
+/** Where the numbers of a stream go on: after what is kept of it, without a gap, or after what another node has shown. */
+function lastNumbers({ dvr, mediaNodes, remoteLive: remote, clock }: Container, nodeId: string) {
+  const before = (streamId: string, sinceMs: number) => mediaNodes.elsewhere(streamId, { nodeId, sinceMs });
+  const lastShown = createLastShown({ before, remote, clock });
+  return async (streamId: string, sinceMs: number) =>
+    (await dvr.port.lastKept(streamId)) ?? lastShown(streamId, sinceMs);
 }
 
 interface Reading {
@@ -167,6 +167,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   await restreams.recover();
   await bridges.recover();
   const rooms = await startRoomMedia(container, plane);
+  const endpoint = await startLiveEndpoint(container, nodeId);
   await engine.start(publishSteps({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);
@@ -184,7 +185,8 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
       { name: 'bitrates', everyMs: HEARTBEAT_MS, run: () => ceiling.check() },
       { name: 'simulated signals', everyMs: HEARTBEAT_MS, run: () => simulator.sync() },
       { name: 'health series', everyMs: HEALTH_MS, run: () => healthSeries.flush() },
-      { name: 'media gauges', everyMs: GAUGES_MS, run: async () => tellGauges(engine) },
+      { name: 'media gauges', everyMs: GAUGES_MS, run: async () => tellGauges(engine, endpoint.served) },
+      { name: 'address for other nodes', everyMs: ADDRESS_MS, run: () => endpoint.announce() },
       ...certificateTasks(container, certificate, engine),
     ],
     log,
@@ -196,6 +198,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     await Promise.all([simulator.stop(), restreams.stop(), bridges.stop(), roomsEnded]);
     await engine.stop();
     await Promise.all([live.stop(), recorder.stop(), history.stop()]);
+    await endpoint.stop();
     await container.close();
   };
 }
@@ -233,13 +236,14 @@ function obeyHints(
   });
 }
 
-function tellGauges(engine: MediaPlane['engine']): void {
+function tellGauges(engine: MediaPlane['engine'], served: Readonly<Record<string, number>>): void {
   const stats = engine.list().map((session) => engine.stats(session.sessionId));
   tell({
     type: 'gauges',
     publishers: stats.length,
     bitrateKbps: stats.reduce((sum, one) => sum + (one?.bitrateKbps ?? 0), 0),
     residentBytes: process.memoryUsage.rss(),
+    served: { ...served },
   });
 }
 

@@ -86,6 +86,14 @@ describe('the configuration', () => {
     assert.throws(() => loadConfig(mixed), /^Error: LIVEKIT_URL must begin with wss/);
   });
 
+  test('an address that nobody can connect to is not told to other nodes', () => {
+    assert.equal(loadConfig({}).MEDIA_HOST, '127.0.0.1');
+    for (const MEDIA_HOST of ['0.0.0.0', '::'])
+      assert.throws(() => loadConfig({ MEDIA_HOST }), /^Error: MEDIA_URL is required/);
+    const config = loadConfig({ MEDIA_HOST: '0.0.0.0', MEDIA_URL: 'https://in.example.com/' });
+    assert.equal(config.MEDIA_URL, 'https://in.example.com');
+  });
+
   const good: [name: keyof typeof KEYS, text: string, value: unknown][] = [
     ['PORT', '0', 0],
     ['ROLES', 'worker, api', ['worker', 'api']],

@@ -29,6 +29,7 @@ import {
   trustProxy,
   url,
 } from './config-kinds.ts';
+import { MEDIA_KEYS, type MediaConfig, type MediaKeys, readMedia } from './config-media.ts';
 import { MONEY_KEYS, type MoneyConfig, type MoneyKeys, readMoney } from './config-money.ts';
 import { PEOPLE_KEYS, type PeopleConfig, type PeopleKeys, readPeople } from './config-people.ts';
 import { ROOM_KEYS, type RoomConfig, type RoomKeys, readRooms } from './config-rooms.ts';
@@ -123,15 +124,7 @@ export const KEYS = {
     'Address of the RTMP port as encoders see it. Default: the host of `PUBLIC_URL`, `RTMP_PORT`, `/live`.',
     ['rtmp:', 'rtmps:'],
   ),
-  RTMPS_PORT: port('RTMPS port, open where `TLS_CERT_FILE` and `TLS_KEY_FILE` are given.', 1936),
-  RTMPS_URL: url(
-    'Address of the RTMPS port as encoders see it. Default, with a certificate: the host of `PUBLIC_URL`, `RTMPS_PORT`, `/live`.',
-    ['rtmps:'],
-  ),
-  TLS_CERT_FILE: text(
-    'Certificate of the RTMPS port with its intermediate ones, PEM. Both files are read again when they change.',
-  ),
-  TLS_KEY_FILE: text('Its private key, PEM.'),
+  ...MEDIA_KEYS,
   INGEST_IDLE_MS: integer('A publisher that sends no media for so long is cut off.', 10_000, 1000, 600_000),
   INGEST_MAX_PER_ADDRESS: integer('RTMP connections accepted from one address.', 20, 1, 100_000),
   SIGNAL_GRACE_MS: integer(
@@ -204,11 +197,9 @@ type Derived =
   | MoneyKeys
   | AnalyticsKeys
   | PeopleKeys
+  | MediaKeys
   | 'PUBLIC_URL'
   | 'RTMP_URL'
-  | 'RTMPS_URL'
-  | 'TLS_CERT_FILE'
-  | 'TLS_KEY_FILE'
   | 'DATABASE_URL'
   | 'REDIS_URL'
   | 'SECRET_KEY'
@@ -233,14 +224,11 @@ export type Config = Omit<Values, Derived> &
   RoomConfig &
   MoneyConfig &
   AnalyticsConfig &
-  PeopleConfig & {
+  PeopleConfig &
+  MediaConfig & {
     readonly PUBLIC_URL: string;
     readonly REGISTRATION: RegistrationMode;
     readonly RTMP_URL: string;
-    /** Undefined where encoders cannot use TLS. */
-    readonly RTMPS_URL: string | undefined;
-    readonly TLS_CERT_FILE: string | undefined;
-    readonly TLS_KEY_FILE: string | undefined;
     readonly DATABASE_URL: string | undefined;
     readonly REDIS_URL: string | undefined;
     readonly SECRET_KEY: string | undefined;
@@ -318,7 +306,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     MAIL_FROM: find('MAIL_FROM', KEYS.MAIL_FROM) ?? `Marquee <no-reply@${hostname}>`,
     RTMP_PORT: rtmpPort,
     RTMP_URL: find('RTMP_URL', KEYS.RTMP_URL) ?? `rtmp://${hostname}:${rtmpPort}/live`,
-    ...readRtmps(environment, publicUrl),
+    ...readMedia(find, publicUrl),
     INGEST_IDLE_MS: get('INGEST_IDLE_MS', KEYS.INGEST_IDLE_MS),
     INGEST_MAX_PER_ADDRESS: get('INGEST_MAX_PER_ADDRESS', KEYS.INGEST_MAX_PER_ADDRESS),
     SIGNAL_GRACE_MS: get('SIGNAL_GRACE_MS', KEYS.SIGNAL_GRACE_MS),
@@ -354,25 +342,6 @@ function readSecretKey(environment: Environment) {
     throw new ConfigError('SECRET_KEY_FILE cannot stand beside SECRET_KEY');
   }
   return { SECRET_KEY: key, SECRET_KEY_FILE: file && resolve(file) };
-}
-
-function readRtmps(environment: Environment, publicUrl: string) {
-  const cert = read(environment, 'TLS_CERT_FILE', KEYS.TLS_CERT_FILE);
-  const key = read(environment, 'TLS_KEY_FILE', KEYS.TLS_KEY_FILE);
-  if ((cert === undefined) !== (key === undefined)) {
-    throw new ConfigError(
-      `${cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'} is required beside the other`,
-    );
-  }
-  const rtmpsPort = required(environment, 'RTMPS_PORT', KEYS.RTMPS_PORT);
-  const derived = cert && `rtmps://${new URL(publicUrl).hostname}:${rtmpsPort}/live`;
-  return {
-    RTMPS_PORT: rtmpsPort,
-    // Also without files: TLS may end in front of the RTMP port.
-    RTMPS_URL: read(environment, 'RTMPS_URL', KEYS.RTMPS_URL) ?? derived,
-    TLS_CERT_FILE: cert,
-    TLS_KEY_FILE: key,
-  };
 }
 
 function readS3(environment: Environment) {

@@ -18,6 +18,8 @@ export interface Metrics {
   /** One ended try of a job. */
   job(queue: string, outcome: string, seconds: number): void;
   jobDepths(depths: readonly { name: string; waiting: number; active: number }[]): void;
+  /** A request to another node for the live streams that it has. */
+  liveAsked(kind: string, outcome: string): void;
   /** The state of the media role's process. */
   media(state: MediaGauges): void;
 }
@@ -26,6 +28,8 @@ export interface MediaGauges {
   publishers: number;
   bitrateKbps: number;
   residentBytes: number;
+  /** How often other nodes have asked it for its live streams since it began, by what they asked for. */
+  served: Readonly<Record<string, number>>;
 }
 
 export function createMetrics(): Metrics {
@@ -59,10 +63,12 @@ export function createMetrics(): Metrics {
     labelNames: ['queue', 'state'],
     registers,
   });
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
-  const publishers = gauge('marquee_ingest_publishers', 'Encoders that publish to this node.');
-  const bitrate = gauge('marquee_ingest_bitrate_kbps', 'Media received from encoders.');
-  const resident = gauge('marquee_media_resident_bytes', 'Resident memory of the media process.');
+  const asked = new Counter({
+    name: 'marquee_live_node_requests_total',
+    help: 'Requests to media nodes for the live streams that they have.',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  });
   return {
     registry,
     observeRequest: (operation, method, status, seconds) => requests.note(operation, method, status, seconds),
@@ -79,11 +85,8 @@ export function createMetrics(): Metrics {
         depth.set({ queue, state: 'active' }, active);
       }
     },
-    media(state) {
-      publishers.set(state.publishers);
-      bitrate.set(state.bitrateKbps);
-      resident.set(state.residentBytes);
-    },
+    liveAsked: (kind, outcome) => asked.inc({ kind, outcome }),
+    media: mediaGauges(registers),
   };
 }
 
@@ -98,6 +101,31 @@ function watchSums(registry: Registry, seconds: () => number): void {
       this.set(seconds());
     },
   });
+}
+
+/** Of the process of the media role, whose counts begin anew with it. */
+function mediaGauges(registers: Registry[]): Metrics['media'] {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const publishers = gauge('marquee_ingest_publishers', 'Encoders that publish to this node.');
+  const bitrate = gauge('marquee_ingest_bitrate_kbps', 'Media received from encoders.');
+  const resident = gauge('marquee_media_resident_bytes', 'Resident memory of the media process.');
+  const served = new Counter({
+    name: 'marquee_live_node_served_total',
+    help: 'Requests of other nodes for the live streams of this one.',
+    labelNames: ['kind'],
+    registers,
+  });
+  const told = new Map<string, number>();
+  return (state) => {
+    publishers.set(state.publishers);
+    bitrate.set(state.bitrateKbps);
+    resident.set(state.residentBytes);
+    for (const [kind, count] of Object.entries(state.served)) {
+      const before = told.get(kind) ?? 0;
+      served.inc({ kind }, count < before ? count : count - before);
+      told.set(kind, count);
+    }
+  };
 }
 
 /** What was not kept. */

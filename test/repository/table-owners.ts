@@ -54,6 +54,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   ledger_transaction: 'features/ledger',
   link_request: 'features/auth',
   mail: 'features/mail',
+  media_node: 'features/streams',
   member_link: 'features/members',
   member_link_request: 'features/members',
   member_session: 'features/members',

@@ -81,6 +81,7 @@ export const HOLDINGS: Readonly<Record<keyof Database, Holding>> = {
   ledger_transaction: books,
   link_request: nobody,
   mail: nobody,
+  media_node: nobody,
   member_link: { ...customer, hidden: 'all' },
   member_link_request: workspace,
   member_session: { ...workspace, hidden: 'all' },

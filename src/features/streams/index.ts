@@ -13,6 +13,8 @@ export { streamDeleted, streamEvents, streamUpdated } from './events.ts';
 export type { HealthSeries } from './health.service.ts';
 export { createHealthSeries } from './health.service.ts';
 export type { ShownStream } from './lists.repository.ts';
+export type { MediaNodes } from './nodes.service.ts';
+export { createMediaNodes } from './nodes.service.ts';
 export { hasPublicBroadcast } from './public.repository.ts';
 export { refuseRecording } from './repository.ts';
 export { attachRestream, detachRestream } from './restreams.repository.ts';

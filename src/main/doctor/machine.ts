@@ -131,7 +131,8 @@ const ports: Check = async ({ config, isRunning }) => {
       await requireFreePorts(config);
       return [fine('ports', 'the ports are free')];
     } catch (error) {
-      const remedy = 'end the program that has the port, or choose another by PORT, RTMP_PORT or RTMPS_PORT';
+      const remedy =
+        'end the program that has the port, or choose another by PORT, RTMP_PORT, RTMPS_PORT or MEDIA_PORT';
       return [problem('ports', reasonOf(error), remedy)];
     }
   }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { createLiveHistory } from '../../features/dvr/index.ts';
 import { createStreamSnapshots } from '../../features/streams/index.ts';
 import {
@@ -21,7 +20,7 @@ export const clips: Noun = {
     const { config, store, videoLinks: links } = core;
     const streams = clippedStreams(core);
     const segments = createBroadcastSegments({
-      liveDir: join(config.DATA_DIR, 'live'),
+      live: core.liveSource,
       history: createLiveHistory(core.db),
       store,
     });

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { createLiveHistory } from '../../features/dvr/index.ts';
 import {
   beaconPage,
@@ -42,6 +41,7 @@ import type { Tally } from '../../features/usage/index.ts';
 import { createVideoSnapshots } from '../../features/videos/index.ts';
 import { startSchedule } from '../../jobs/schedule.ts';
 import type { VideoFiles } from '../../media/contract/index.ts';
+import type { LiveSource } from '../../media/nodes/live-source.ts';
 import { createLiveFiles, createVideoFiles } from '../../media/playback/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { mediaOriginsOf } from '../media-origins.ts';
@@ -57,6 +57,7 @@ type Needs = Base &
     liveChat: LiveChat;
     followBox: FollowBox;
     tally: Tally;
+    liveSource: LiveSource;
   };
 
 /** What viewers may be told. */
@@ -111,14 +112,13 @@ async function playbackPages(
   { snapshots: { streams, videos, recordings }, viewers }: Gives,
   { assets }: PageRole,
 ): Promise<Page[]> {
-  const { config, clock, log, store, platformHosts, access, sellers, playbackTokens: tokens } = needs;
+  const { config, clock, store, platformHosts, access, sellers, playbackTokens: tokens } = needs;
   const { arrivals, followBox, liveChat, tally, videoFiles, downloads } = needs;
   const publicUrl = config.PUBLIC_URL;
   const reception = createReception(needs);
   const admissions = createAdmissions({ videos, access, platformHosts });
   const liveFiles = createLiveFiles({
-    liveDir: join(config.DATA_DIR, 'live'),
-    log,
+    source: needs.liveSource,
     kept: { history: createLiveHistory(needs.db), openFile: videoFiles.openFile },
   });
   const sentBytes: SentBytes = {

@@ -71,9 +71,11 @@ export type {
   PlayableRung,
   PlayableVideo,
   SegmentRequest,
+  StreamPlace,
   TextRequest,
   VideoFiles,
 } from './playback.ts';
+export { LiveNodeAway } from './playback.ts';
 export type { RecordingJoiner, RecordingPart, RecordingPort, WantedRecording } from './recording.ts';
 export type { PushPlatform, PushReport, RestreamPort, WantedPush } from './restream.ts';
 export { PUSH_LEASE_MS } from './restream.ts';

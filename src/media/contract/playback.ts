@@ -73,6 +73,21 @@ export interface SegmentRequest extends LiveRequest {
   waitMs?: number | undefined;
 }
 
+/** The media node that a stream is on, or was on last. */
+export interface StreamPlace {
+  nodeId: string;
+  /** Where it listens for the others, without a slash at the end; null where it has never said so. */
+  url: string | null;
+}
+
+/** The node that has a live stream cannot be asked now. */
+export class LiveNodeAway extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = 'LiveNodeAway';
+  }
+}
+
 /** Playlists and segments of live streams. The caller has checked that the viewer may see the stream. */
 export interface LiveFiles {
   /** Never 404 for a well-formed id. */
@@ -87,6 +102,7 @@ export interface LiveFiles {
     request: { streamId: string; rung: string; edge: LiveEdge },
     waitMs: number,
   ): Promise<'shown' | 'waiting' | 'too far'>;
+  /** @throws {LiveNodeAway} */
   openSegment(request: SegmentRequest): Promise<FileReply>;
   /** The latest picture; 404 before there is one, or when it is older than `sinceMs`. */
   openThumbnail(request: LiveRequest & { sinceMs?: number | undefined }): Promise<FileReply>;

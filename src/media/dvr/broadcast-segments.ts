@@ -1,4 +1,4 @@
-import { appendFile, readFile } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type {
   BlobStore,
@@ -7,14 +7,14 @@ import type {
   HistorySegment,
   LiveHistory,
 } from '../contract/index.ts';
-import { openOutput } from '../ffmpeg/output.ts';
 import { endMs, type PublicSegment, parseMediaPlaylist } from '../live/playlist.ts';
+import type { LivePlace, LiveSource } from '../nodes/live-source.ts';
 import { publicSegment } from '../playback/history.ts';
 import { createRebase } from './rebase.ts';
 
 interface Options {
-  /** Live streams of this machine; those of others are known by what is kept of them. */
-  liveDir: string;
+  /** The live windows. Where the node of one cannot be asked, what is kept is all that there is. */
+  live: Pick<LiveSource, 'text' | 'open'>;
   history: LiveHistory;
   store: Pick<BlobStore, 'read'>;
 }
@@ -24,7 +24,7 @@ const INIT = 'init.mp4';
 /** Segments are told to the millisecond. */
 const JOINS_MS = 100;
 
-/** What is kept of broadcasts, and their live window where it is on this machine. */
+/** What is kept of broadcasts, and their live windows. */
 export function createBroadcastSegments(options: Options): BroadcastSegments {
   return {
     async span(streamId, sinceMs) {
@@ -55,12 +55,12 @@ export function createBroadcastSegments(options: Options): BroadcastSegments {
 }
 
 /** Oldest first. A segment that is both kept and in the window is there once. */
-async function segmentsOf({ liveDir, history }: Options, streamId: string): Promise<PublicSegment[]> {
-  const text = await readFile(join(liveDir, streamId, `${SOURCE}.m3u8`), 'utf8').catch(() => '');
+async function segmentsOf({ live, history }: Options, streamId: string): Promise<PublicSegment[]> {
+  const window = await live.text(streamId, `${SOURCE}.m3u8`);
   const byName = new Map<string, PublicSegment>();
   const kept: readonly HistorySegment[] = await history.upTo(streamId, Number.POSITIVE_INFINITY);
   for (const segment of kept) byName.set(nameOf(segment), publicSegment(segment, SOURCE));
-  for (const { parts: _, ...segment } of parseMediaPlaylist(text)?.segments ?? [])
+  for (const { parts: _, ...segment } of parseMediaPlaylist(window?.text ?? '')?.segments ?? [])
     byName.set(nameOf(segment), segment);
   return [...byName.values()].sort((one, other) => one.startMs - other.startMs);
 }
@@ -119,14 +119,12 @@ async function write(
   return true;
 }
 
-/** Out of the live window, or the store. */
-async function read(
-  { liveDir, history, store }: Options,
-  place: { streamId: string; epoch: string; rung: string; file: string },
-): Promise<Buffer | null> {
-  const { streamId, epoch, rung, file } = place;
-  const live = await openOutput(join(liveDir, streamId, epoch), `${rung}/${file}`).catch(() => null);
-  if (live !== null) return live.readFile().finally(() => live.close());
+/** Out of the live window, or the store. The caller may change it. */
+async function read({ live, history, store }: Options, place: LivePlace): Promise<Buffer | null> {
+  const opened = await live.open(place).catch(() => null);
+  const bytes = await opened?.read().finally(() => opened.close());
+  // Others may be given the same bytes.
+  if (bytes) return Buffer.from(bytes);
   const kept = await history.keyOf(place);
   return kept === null ? null : store.read(kept.key);
 }

@@ -14,7 +14,7 @@ import {
   loadState,
 } from './state.ts';
 import { endOpenSegments, newEpochName, prune, publish } from './stream-folder.ts';
-import { continueAfter, slideWindow } from './window.ts';
+import { continueAfter, endOf, slideWindow } from './window.ts';
 
 export interface EpochInput {
   rungs: LiveEpochRung[];
@@ -38,8 +38,11 @@ export interface ComposerOptions {
   log: Logger;
   /** How long a segment is kept after it has left the window; 60 s unless told otherwise. */
   retainMs?: number;
-  /** What is kept of a stream, which may have been on another node before; nothing when absent. */
-  lastKept?: ((streamId: string) => Promise<KeptNumbers | null>) | undefined;
+  /**
+   * What is kept of a stream, which may have been on another node before, or has been shown by one since (milliseconds
+   * since the Unix epoch); nothing when absent.
+   */
+  lastKept?: ((streamId: string, sinceMs: number) => Promise<KeptNumbers | null>) | undefined;
 }
 
 /** A finished segment, which begins with a keyframe, and what is needed to read it. */
@@ -126,7 +129,8 @@ class StreamComposer implements Composer {
     return this.#inTurn(async () => {
       await this.#endRun();
       const { dir, clock } = this.#options;
-      const kept = await this.#options.lastKept?.(basename(dir)).catch(() => null);
+      const shownUntilMs = endOf(this.#state.slots.at(-1)) ?? 0;
+      const kept = await this.#options.lastKept?.(basename(dir), shownUntilMs).catch(() => null);
       if (kept) continueAfter(this.#state, kept, clock.ms());
       const name = await newEpochName(dir, clock.ms());
       const folders = input.rungs.map((rung) => join(dir, name, rung.name));

@@ -15,6 +15,7 @@ import { fakeNvenc } from '../../../test/transcode/fake-hardware.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { FlvTagType, flvHeader, flvTag } from '../ingest/flv.ts';
+import { createLocalSource } from '../nodes/local-source.ts';
 import { createLiveFiles } from '../playback/index.ts';
 import { type Composer, openComposer } from './composer.ts';
 import { type LadderInput, planLadder } from './ladder.ts';
@@ -130,7 +131,7 @@ test('packager: source and scaled rungs play over HTTP, with the codecs that the
   assert.deepEqual(codecs(measured)[1], codecs(predicted)[1], 'an encoded rung is not what was announced');
   assert.match(measured, /RESOLUTION=854x480,FRAME-RATE=30\.000\nsrc\/index\.m3u8/);
 
-  const server = await startPlaybackServer(createLiveFiles({ liveDir }));
+  const server = await startPlaybackServer(createLiveFiles({ source: createLocalSource({ liveDir }) }));
   cleanups.push(() => server.close());
   const top = await probe(`${server.url}/live/s1/src/index.m3u8`);
   assert.deepEqual(
@@ -227,7 +228,7 @@ test('packager: a silent source gets silence, in all its rungs', async () => {
   );
   packager.start();
   await segments('360', 2);
-  const server = await startPlaybackServer(createLiveFiles({ liveDir }));
+  const server = await startPlaybackServer(createLiveFiles({ source: createLocalSource({ liveDir }) }));
   cleanups.push(() => server.close());
   for (const rung of ['src', '360']) {
     const streams = await probe(`${server.url}/live/s1/${rung}/index.m3u8`);
@@ -294,7 +295,7 @@ test('packager: MP3 becomes AAC', async () => {
   packager.start();
   await segments('src', 1);
   assert.match(await master(), /CODECS="avc1\.[0-9a-f]{6},mp4a\.40\.2"/);
-  const server = await startPlaybackServer(createLiveFiles({ liveDir }));
+  const server = await startPlaybackServer(createLiveFiles({ source: createLocalSource({ liveDir }) }));
   cleanups.push(() => server.close());
   const streams = await probe(`${server.url}/live/s1/src/index.m3u8`);
   assert.equal(streams.find((stream) => stream.codec_type === 'audio')?.codec_name, 'aac');
@@ -309,7 +310,7 @@ test('packager: above the ceiling the source rung is a transcode to it, with our
   const { segments: listed } = await segments('src', 3);
   for (const segment of listed) assert.ok(segment.durationSec < 1.1, `${segment.durationSec} s`);
   assert.match(await master(), /RESOLUTION=640x360,FRAME-RATE=60\.000/);
-  const server = await startPlaybackServer(createLiveFiles({ liveDir }));
+  const server = await startPlaybackServer(createLiveFiles({ source: createLocalSource({ liveDir }) }));
   cleanups.push(() => server.close());
   const [video] = await probe(`${server.url}/live/s1/src/index.m3u8`);
   assert.deepEqual([video?.width, video?.height, video?.r_frame_rate], [640, 360, '60/1']);

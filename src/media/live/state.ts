@@ -115,9 +115,12 @@ export async function loadState(path: string): Promise<LiveState | null> {
   }
 }
 
+/** Ends the name of a file until it takes the place of another. */
+export const TEMPORARY = '.tmp';
+
 /** Replaces a file in one step, so that a reader or a killed writer never leaves half of it. */
 export async function replaceFile(path: string, content: string): Promise<void> {
-  const temporary = `${path}.tmp`;
+  const temporary = path + TEMPORARY;
   await writeFile(temporary, content);
   await rename(temporary, path);
 }

@@ -176,7 +176,8 @@ export function continueAfter(state: LiveState, { seq, disc, epoch }: KeptNumber
   state.lastSlotEpoch = epoch;
 }
 
-function endOf(slot: LiveSlot | undefined): number | null {
+/** Milliseconds since the Unix epoch. */
+export function endOf(slot: LiveSlot | undefined): number | null {
   return slot === undefined ? null : slot.startMs + longest(slot) * 1000;
 }
 

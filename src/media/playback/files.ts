@@ -1,15 +1,17 @@
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { FileReply, FileRequest } from '../contract/index.ts';
+import type { OpenedFile } from '../nodes/live-source.ts';
+import { openedFile } from '../nodes/opened-file.ts';
 import { createLoadingCache } from './cache.ts';
-import { FileStream } from './file-stream.ts';
 import { parseRange } from './range.ts';
 import { COMMON_HEADERS, matchesEtag, notFound } from './reply.ts';
 
 export interface ServedFile {
+  /** Where it is, or what it is kept by. */
   path: string;
-  /** Opens it, where a program of strangers' media may still write around it; the path itself when absent. */
-  open?: () => Promise<FileHandle>;
+  /** Opens it, where it is elsewhere or a program of strangers' media may still write around it; the path else. */
+  open?: () => Promise<OpenedFile | null>;
   contentType: string;
   /** Asked with the time of the file's last change before it is sent; refused, it is 404. */
   mayShow?: (mtimeMs: number) => boolean | Promise<boolean>;
@@ -47,21 +49,23 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       const held = cache.get(path);
       if (held && mayShow && !(await mayShow(held.mtimeMs))) return notFound();
       if (held) return heldReply(request, held, { contentType, maxAgeSec });
-      const file = await openServed(served);
+      const file = await (served.open ?? (() => openHere(path)))();
       if (file === null) return notFound();
+      const { size, mtimeMs } = file;
       let isHandedOn = false;
       try {
-        const found = await file.stat();
-        if (!found.isFile() || (mayShow && !(await mayShow(found.mtimeMs)))) return notFound();
-        const etag = `"${found.size.toString(16)}-${Math.trunc(found.mtimeMs).toString(16)}"`;
-        if (found.size > cachedFileBytes || cacheBytes === 0) {
-          const facts = { contentType, etag, size: found.size, maxAgeSec };
-          return await fileReply(request, facts, (start, end) => {
+        if (mayShow && !(await mayShow(mtimeMs))) return notFound();
+        const etag = `"${size.toString(16)}-${Math.trunc(mtimeMs).toString(16)}"`;
+        if (size > cachedFileBytes || cacheBytes === 0) {
+          return await fileReply(request, { contentType, etag, size, maxAgeSec }, (start, end) => {
             isHandedOn = true;
-            return new FileStream(file, start, end);
+            return file.send(start, end);
           });
         }
-        const loaded = await cache.load(path, () => readWhole(file, etag, found));
+        const loaded = await cache.load(path, async () => {
+          const bytes = await file.read();
+          return bytes && { etag, mtimeMs, bytes };
+        });
         return loaded ? heldReply(request, loaded, { contentType, maxAgeSec }) : notFound();
       } finally {
         if (!isHandedOn) await file.close();
@@ -127,16 +131,10 @@ export async function fileReply(
   return { status, headers, body: size === 0 ? Buffer.alloc(0) : await openBody(start, end) };
 }
 
-/** In one read: `readFile` would take it in pieces. */
-async function readWhole(file: FileHandle, etag: string, { size, mtimeMs }: Stats): Promise<HeldFile | null> {
-  const bytes = Buffer.allocUnsafeSlow(size);
-  const { bytesRead } = await file.read(bytes, 0, size, 0);
-  return bytesRead === size ? { etag, mtimeMs, bytes } : null;
-}
-
 /** Never what a link leads to, nor a pipe that nobody fills. */
 const HERE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-function openServed({ path, open: opener = () => open(path, HERE) }: ServedFile): Promise<FileHandle | null> {
-  return opener().catch(() => null);
+async function openHere(path: string): Promise<OpenedFile | null> {
+  const file = await open(path, HERE).catch(() => null);
+  return file === null ? null : openedFile(file);
 }

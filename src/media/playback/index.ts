@@ -13,13 +13,13 @@ export { createVideoFiles } from './vod.ts';
 
 export function createLiveFiles(options: SegmentReaderOptions): LiveFiles {
   const { isListed, findPart, ...playlists } = createPlaylistReader(
-    options.liveDir,
+    options.source,
     options.kept && createHistoryJoiner(options.kept.history),
   );
   return {
     ...playlists,
     ...createSegmentReader(options, { isListed, findPart }),
-    ...createThumbnailReader(options.liveDir),
+    ...createThumbnailReader(options.source),
     notFound,
   };
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { LiveFiles } from '../contract/index.ts';
 import { type MediaPlaylist, type PublicSegment, renderMediaPlaylist } from '../live/playlist.ts';
+import { createLocalSource } from '../nodes/local-source.ts';
 import { compareEdge, edgeOf } from './edge.ts';
 import { createLiveFiles } from './index.ts';
 
@@ -17,7 +18,7 @@ let playback: LiveFiles;
 before(async () => {
   root = await mkdtemp(join(tmpdir(), 'parts-'));
   await mkdir(join(root, 's1/e1/src'), { recursive: true });
-  playback = createLiveFiles({ liveDir: root });
+  playback = createLiveFiles({ source: createLocalSource({ liveDir: root }) });
 });
 after(() => rm(root, { recursive: true, force: true }));
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { errorLog, KINDS, plant } from '../../../test/transcode/planted.ts';
+import { createLocalSource } from '../nodes/local-source.ts';
 import { createDiskStore } from '../storage/disk.ts';
 import { createLiveFiles, createVideoFiles } from './index.ts';
 
@@ -33,7 +34,10 @@ for (const cacheBytes of [0, 2 ** 20]) {
   for (const kind of KINDS) {
     test(`${kind} for a live segment is 404, with ${cacheBytes} bytes of memory`, async () => {
       const { log, errors } = errorLog();
-      const files = createLiveFiles({ liveDir: join(folder, 'live'), cacheBytes, log });
+      const files = createLiveFiles({
+        source: createLocalSource({ liveDir: join(folder, 'live'), log }),
+        cacheBytes,
+      });
       await plant(kind, join(run, 'src/s_000000.m4s'), secret);
       assert.equal((await files.openSegment(SEGMENT)).status, 404);
       assert.equal((await files.openSegment({ ...SEGMENT, method: 'HEAD' })).status, 404);
@@ -43,7 +47,10 @@ for (const cacheBytes of [0, 2 ** 20]) {
 
   test(`a rung that has become a link is 404, with ${cacheBytes} bytes of memory`, async () => {
     const { log, errors } = errorLog();
-    const files = createLiveFiles({ liveDir: join(folder, 'live'), cacheBytes, log });
+    const files = createLiveFiles({
+      source: createLocalSource({ liveDir: join(folder, 'live'), log }),
+      cacheBytes,
+    });
     await rm(join(run, 'src'), { recursive: true });
     await symlink(join(secret, '..'), join(run, 'src'));
     assert.equal((await files.openSegment(SEGMENT)).status, 404);
@@ -53,7 +60,7 @@ for (const cacheBytes of [0, 2 ** 20]) {
 
 for (const kind of KINDS) {
   test(`${kind} for the picture of a stream is 404`, async () => {
-    const files = createLiveFiles({ liveDir: join(folder, 'live') });
+    const files = createLiveFiles({ source: createLocalSource({ liveDir: join(folder, 'live') }) });
     const asked = { method: 'GET', streamId: 's1' } as const;
     assert.equal((await files.openThumbnail(asked)).status, 200);
     await plant(kind, join(folder, 'live/s1/thumbnail.jpg'), secret);

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { dateFromMs } from '../../kernel/clock.ts';
 import type { FileReply, LiveFiles } from '../contract/index.ts';
 import { type PublicSegment, renderMediaPlaylist } from '../live/playlist.ts';
+import { createLocalSource } from '../nodes/local-source.ts';
 import { createLiveFiles } from './index.ts';
 import { parseRange } from './range.ts';
 
@@ -30,7 +31,7 @@ before(async () => {
     '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nsrc/index.m3u8\n',
   );
   await writeFile(join(liveDir, 's1', 'src.m3u8'), playlistText(3));
-  playback = createLiveFiles({ liveDir });
+  playback = createLiveFiles({ source: createLocalSource({ liveDir }) });
 });
 after(() => rm(root, { recursive: true, force: true }));
 
@@ -158,7 +159,10 @@ for (const [name, cacheBytes] of [
   ['from disk', 0],
 ] as const) {
   test(`playback: parts of a segment ${name}`, async () => {
-    const reader = createLiveFiles({ liveDir, ...(cacheBytes === undefined ? {} : { cacheBytes }) });
+    const reader = createLiveFiles({
+      source: createLocalSource({ liveDir }),
+      ...(cacheBytes === undefined ? {} : { cacheBytes }),
+    });
     for (const round of [1, 2]) {
       const whole = await reader.openSegment(SEGMENT);
       assert.deepEqual(await bytesOf(whole), BYTES, `round ${round}`);
@@ -237,7 +241,7 @@ test('playback: a segment from before the broadcast cannot be guessed, one that 
     const path = join(liveDir, 's1', 'e1', 'src', file);
     await writeFile(path, BYTES);
     await utimes(path, dateFromMs(finishedMs), dateFromMs(finishedMs));
-    const reader = createLiveFiles({ liveDir });
+    const reader = createLiveFiles({ source: createLocalSource({ liveDir }) });
     for (const round of ['from disk', 'from memory']) {
       const reply = await reader.openSegment({ ...SEGMENT, file, sinceMs });
       assert.equal(reply.status, status, `${file} finished at ${finishedMs - START_MS}, ${round}`);
@@ -300,7 +304,7 @@ test('playback: memory is bounded, and many readers cause one read', async () =>
   const folder = join(liveDir, 's2', 'e1', 'src');
   await mkdir(folder, { recursive: true });
   for (const index of [0, 1, 2]) await writeFile(join(folder, `s_${index}.m4s`), Buffer.alloc(1000, index));
-  const reader = createLiveFiles({ liveDir, cacheBytes: 2500 });
+  const reader = createLiveFiles({ source: createLocalSource({ liveDir }), cacheBytes: 2500 });
   const open = (index: number): Promise<FileReply> =>
     reader.openSegment({ ...SEGMENT, streamId: 's2', file: `s_${index}.m4s` });
   const [one, two] = await Promise.all([open(0), open(0)]);

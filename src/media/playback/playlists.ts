@@ -1,5 +1,3 @@
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { LiveEnding, LiveFiles } from '../contract/index.ts';
 import { suffixMaster, waitingMaster } from '../live/master.ts';
 import {
@@ -15,18 +13,10 @@ import {
   trimBefore,
   withoutParts,
 } from '../live/playlist.ts';
+import { isSafeName, type LivePlace, type LiveSource, type LiveText } from '../nodes/live-source.ts';
 import { compareEdge, edgeOf } from './edge.ts';
-import { createFolderChanges } from './folder-changes.ts';
 import type { JoinHistory } from './history.ts';
-import { isSafeName, notFound, PLAYLIST_TYPE, textReply } from './reply.ts';
-
-/** Where in which file of which rung a segment or a part is. */
-interface FileOfRung {
-  streamId: string;
-  epoch: string;
-  rung: string;
-  file: string;
-}
+import { notFound, PLAYLIST_TYPE, textReply } from './reply.ts';
 
 interface Broadcast {
   sinceMs: number | undefined;
@@ -35,56 +25,50 @@ interface Broadcast {
 
 export interface PlaylistReader extends Pick<LiveFiles, 'readMaster' | 'readMediaPlaylist' | 'awaitEdge'> {
   /** Whether the rung's playlist shows a segment to viewers of a broadcast. */
-  isListed(segment: FileOfRung, broadcast: Broadcast): Promise<boolean>;
+  isListed(segment: LivePlace, broadcast: Broadcast): Promise<boolean>;
   /** A part of a segment, as soon as it is shown; null when it is not, and will not be soon. */
   findPart(
-    segment: FileOfRung,
+    segment: LivePlace,
     index: number,
     shown: Broadcast & { waitMs: number },
   ): Promise<PublicPart | null>;
 }
 
-/** A file's text and what was made of it, valid while the file is the same. */
-interface Cached<T> {
-  version: string;
-  value: T;
-}
-
 /** Before the first segment the length of the segments is not known; two seconds is the standard one. */
 const WAITING_TARGET_DURATION = 2;
-const CACHE_FILES = 2000;
 
-/** Reads the playlists that the media role writes below `liveDir`. */
+/** Reads the playlists that the media role writes. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the functions share what was read.
-export function createPlaylistReader(liveDir: string, joinHistory?: JoinHistory): PlaylistReader {
-  const masters = createFileCache((text) => text);
-  const playlists = createFileCache(parseMediaPlaylist);
+export function createPlaylistReader(source: LiveSource, joinHistory?: JoinHistory): PlaylistReader {
+  const parse = createParser();
   const textOf = createTextCache();
-  const changes = createFolderChanges();
+  const readMaster = async (streamId: string) => (await source.text(streamId, 'master.m3u8'))?.text ?? null;
+  const readRung = async (streamId: string, rung: string) =>
+    parse(await source.text(streamId, `${rung}.m3u8`));
 
   const read = async (streamId: string, rung: string): Promise<MediaPlaylist | null> => {
-    const found = await playlists.read(join(liveDir, streamId, `${rung}.m3u8`));
+    const found = await readRung(streamId, rung);
     // Every stream has a `src`, also before its encoder has connected.
     return found ?? (rung === 'src' ? emptyMediaPlaylist(WAITING_TARGET_DURATION) : null);
   };
-  /** Looks again with every change of the folder, until there is something or the time is over. */
+  /** Looks again with every change of the stream, until there is something or the time is over. */
   const until = async <T>(streamId: string, waitMs: number, look: () => Promise<T | null>) => {
     const deadlineMs = performance.now() + waitMs;
     for (;;) {
       // Before the look: what changes after it is not missed.
-      const change = waitMs > 0 ? changes.next(join(liveDir, streamId)) : null;
+      const change = waitMs > 0 ? source.next(streamId) : null;
       const found = await look();
       if (found !== null || change === null || performance.now() >= deadlineMs) return found;
       await change;
     }
   };
   const reportsOf = async (streamId: string, rung: string): Promise<RenditionReport[]> => {
-    const master = (await masters.read(join(liveDir, streamId, 'master.m3u8'))) ?? '';
+    const master = (await readMaster(streamId)) ?? '';
     const others = [...master.matchAll(/^([a-z0-9_-]+)\/index\.m3u8$/gm)].map((match) => match[1] ?? '');
     const reports: RenditionReport[] = [];
     for (const other of others) {
       if (other === rung) continue;
-      const playlist = await playlists.read(join(liveDir, streamId, `${other}.m3u8`));
+      const playlist = await readRung(streamId, other);
       const edge = playlist && edgeOf(playlist);
       if (edge) reports.push({ rung: other, ...edge });
     }
@@ -93,7 +77,7 @@ export function createPlaylistReader(liveDir: string, joinHistory?: JoinHistory)
 
   return {
     isListed: async ({ streamId, epoch, rung, file }, broadcast) => {
-      const playlist = await playlists.read(join(liveDir, streamId, `${rung}.m3u8`));
+      const playlist = await readRung(streamId, rung);
       if (playlist === null) return false;
       const { segments } = trim(playlist, broadcast);
       return segments.some((one) => one.epoch === epoch && one.rung === rung && one.file === file);
@@ -113,7 +97,7 @@ export function createPlaylistReader(liveDir: string, joinHistory?: JoinHistory)
     },
     readMaster: async (request) => {
       if (!isSafeName(request.streamId)) return notFound();
-      const master = await masters.read(join(liveDir, request.streamId, 'master.m3u8'));
+      const master = await readMaster(request.streamId);
       const suffix = request.uriSuffix ?? '';
       const text = master === null ? waitingMaster(suffix) : suffixMaster(master, suffix);
       return textReply(request, text, { type: PLAYLIST_TYPE, cacheControl: 'no-store' });
@@ -152,8 +136,10 @@ export function createPlaylistReader(liveDir: string, joinHistory?: JoinHistory)
     awaitEdge: async ({ streamId, rung, edge }, waitMs) => {
       if (!isSafeName(streamId) || !isSafeName(rung)) return 'shown';
       const look = async () => {
-        const playlist = await read(streamId, rung);
-        const compared = playlist === null ? 'shown' : compareEdge(playlist, edge);
+        const playlist = await readRung(streamId, rung);
+        // Nobody knows yet what comes next.
+        if (playlist === null) return rung === 'src' ? null : 'shown';
+        const compared = compareEdge(playlist, edge);
         return compared === 'waiting' ? null : compared;
       };
       return (await until(streamId, waitMs, look)) ?? 'waiting';
@@ -189,39 +175,15 @@ function createTextCache() {
   };
 }
 
-/** The parsed content of small files; one `stat` tells all who ask at once whether it still holds. */
-function createFileCache<T>(parse: (text: string) => T): { read(path: string): Promise<T | null> } {
-  const held = new Map<string, Cached<T>>();
-  const reading = new Map<string, Promise<T | null>>();
-  const load = async (path: string): Promise<T | null> => {
-    try {
-      const { mtimeNs, size, ino } = await stat(path, { bigint: true });
-      const version = `${mtimeNs}-${size}-${ino}`;
-      const known = held.get(path);
-      if (known?.version === version) return known.value;
-      const value = parse(await readFile(path, 'utf8'));
-      held.delete(path);
-      held.set(path, { version, value });
-      const oldest = held.keys().next();
-      if (held.size > CACHE_FILES && !oldest.done) held.delete(oldest.value);
-      return value;
-    } catch (error) {
-      held.delete(path);
-      if (isMissing(error)) return null;
-      throw error;
-    } finally {
-      reading.delete(path);
-    }
+/** What a text says, which is read once for as long as it is the same. */
+function createParser(): (text: LiveText | null) => MediaPlaylist | null {
+  const known = new WeakMap<LiveText, MediaPlaylist | null>();
+  return (text) => {
+    if (text === null) return null;
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const parsed = parseMediaPlaylist(text.text);
+    known.set(text, parsed);
+    return parsed;
   };
-  return {
-    read: (path) => {
-      const running = reading.get(path) ?? load(path);
-      reading.set(path, running);
-      return running;
-    },
-  };
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }

@@ -34,8 +34,3 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   if (ifNoneMatch.trim() === '*') return true;
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
-
-/** One part of a path; rungs, epochs and stream ids are made of these letters alone, so nothing can climb. */
-export function isSafeName(name: string): boolean {
-  return name.length <= 128 && /^[a-z0-9_-]+$/.test(name);
-}

@@ -994,6 +994,7 @@ create table ingest_session (
 );
 CREATE INDEX ingest_session_node ON public.ingest_session USING btree (node_id) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX ingest_session_open ON public.ingest_session USING btree (stream_id) WHERE (ended_at IS NULL);
+CREATE INDEX ingest_session_stream ON public.ingest_session USING btree (stream_id, ended_at DESC);
 
 create table integration_domain (
   id text not null,
@@ -1134,6 +1135,13 @@ create table mail (
 );
 CREATE INDEX mail_created ON public.mail USING btree (created_at);
 CREATE INDEX mail_due ON public.mail USING btree (next_at) WHERE (status = 'QUEUED'::text);
+
+create table media_node (
+  id text not null,
+  url text not null,
+  seen_at timestamp with time zone not null,
+  constraint media_node_pkey PRIMARY KEY (id)
+);
 
 create table member_link (
   token_hash bytea not null,

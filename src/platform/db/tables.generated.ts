@@ -1143,6 +1143,12 @@ export interface MailTable {
   unsubscribe_url: Uint8Array | null;
 }
 
+export interface MediaNodeTable {
+  id: string;
+  url: string;
+  seen_at: Date;
+}
+
 export interface MemberLinkTable {
   token_hash: Uint8Array;
   customer_id: string;
@@ -2181,6 +2187,7 @@ export interface Database {
   ledger_transaction: LedgerTransactionTable;
   link_request: LinkRequestTable;
   mail: MailTable;
+  media_node: MediaNodeTable;
   member_link: MemberLinkTable;
   member_link_request: MemberLinkRequestTable;
   member_session: MemberSessionTable;

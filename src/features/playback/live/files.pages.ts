@@ -1,13 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { visitOf } from '../../../http/visit.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { isOpen } from '../../../kernel/visibility.ts';
-import type {
-  FileReply,
-  LiveEdge,
-  LiveEnding,
-  LiveFiles,
-  LiveRequest,
+import {
+  type FileReply,
+  type LiveEdge,
+  type LiveEnding,
+  type LiveFiles,
+  LiveNodeAway,
+  type LiveRequest,
 } from '../../../media/contract/index.ts';
 import type { Arrivals } from '../../arrivals/index.ts';
 import type { Access } from '../access.service.ts';
@@ -45,6 +47,9 @@ const FIRST_SEGMENT_WAIT_MS = 4000;
 const NEXT_PART_WAIT_MS = 6000;
 /** The part that a playlist hints at comes with the next one. */
 const NEXT_PART_FILE_WAIT_MS = 2000;
+/** A media node that is started again has its files back by then. */
+const NODE_BACK_MS = 8000;
+const NODE_ASK_MS = 200;
 /** So often it is asked anew whether the viewer may see it: nothing is shown after a stop. */
 const ADMISSION_MS = 500;
 /** Players are some seconds behind: who was watching sees the rest, and has so long for it. */
@@ -122,6 +127,37 @@ async function awaitEdge(
   return true;
 }
 
+function isPrivate({ suffix, stream }: View): boolean {
+  return suffix !== '' || !isOpen(stream.visibility);
+}
+
+/**
+ * What the viewer may see and has asked for. While the node that has it is away it is asked anew, as long as the viewer
+ * may see it.
+ *
+ * @returns null when the viewer may not see it, or not any more.
+ */
+async function readWhenThere(
+  { files, admit, read }: { files: LiveFiles; admit: Admit; read: Read },
+  request: FileOfStream,
+  reply: FastifyReply,
+): Promise<{ view: View; answer: FileReply } | null> {
+  const deadlineMs = performance.now() + NODE_BACK_MS;
+  const isDelta = request.query._HLS_skip !== undefined;
+  for (;;) {
+    const view = await admit(request, reply);
+    if (view === null) return null;
+    const file = { ...fileRequestOf(request, isPrivate(view)), streamId: view.stream.id, isDelta };
+    try {
+      return { view, answer: await read(file, view, request.params) };
+    } catch (error) {
+      if (!(error instanceof LiveNodeAway)) throw error;
+      if (performance.now() >= deadlineMs || request.raw.destroyed) return { view, answer: files.notFound() };
+    }
+    await sleep(NODE_ASK_MS);
+  }
+}
+
 /**
  * `GET /live/:streamId/…`: open while `isLive`, for playlists and segments alike, and for a moment longer, but for the
  * master playlist, to players that were watching; a preview token opens it to the owner while `hasSignal`.
@@ -134,12 +170,9 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     if (edge === 'unclear') return sendFile(reply, badRequest(files.notFound()));
     if (edge !== null && !(await awaitEdge({ files, admit }, request, reply, edge)))
       return sendFile(reply, badRequest(files.notFound()));
-    const view = await admit(request, reply);
-    if (view === null) return sendFile(reply, (await elsewhere(deps, request)) ?? files.notFound());
-    const isPrivate = view.suffix !== '' || !isOpen(view.stream.visibility);
-    const isDelta = request.query._HLS_skip !== undefined;
-    const file = { ...fileRequestOf(request, isPrivate), streamId: view.stream.id, isDelta };
-    const answer = await read(file, view, request.params);
+    const found = await readWhenThere({ files, admit, read }, request, reply);
+    if (found === null) return sendFile(reply, (await elsewhere(deps, request)) ?? files.notFound());
+    const { view, answer } = found;
     // A player asks for media playlists again and again for as long as it plays.
     if (isWatching(request.params, answer) && !view.isPreview && view.ending === undefined) {
       const watcher = watcherOf(request, view.suffix);
@@ -150,7 +183,7 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
       viewers.seen(stream, { ...watcher, token: tokenMark(view.suffix) }, meet);
       watching.seen(stream.id, watcher);
     }
-    if (isShared(request.params, answer) && !isPrivate && view.ending === undefined)
+    if (isShared(request.params, answer) && !isPrivate(view) && view.ending === undefined)
       reply.header(CACHE_HEADER, CACHE_SEC);
     countSent(sentBytes, view.stream, reply, answer);
     return sendFile(reply, answer);

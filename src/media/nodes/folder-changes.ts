@@ -1,4 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
+import { TEMPORARY } from '../live/state.ts';
 
 /** Tells when something in a folder may have changed. */
 export interface FolderChanges {
@@ -25,7 +26,9 @@ export function createFolderChanges(): FolderChanges {
   const begin = (folder: string): Watched => {
     const watched: Watched = { watcher: null, idle: undefined, change: null };
     try {
-      watched.watcher = watch(folder, { persistent: false }, () => watched.change?.tell());
+      watched.watcher = watch(folder, { persistent: false }, (_event, name) => {
+        if (!name?.endsWith(TEMPORARY)) watched.change?.tell();
+      });
       watched.watcher.on('error', () => watched.watcher?.close());
     } catch {
       // There is none yet, or the kernel's limit is reached: the timer goes on.

@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { createLocalSource } from '../media/nodes/local-source.ts';
+import { startNodeServer } from '../media/nodes/node-server.ts';
+import type { Container } from './container.ts';
+
+/** What of the media role other nodes read. */
+export interface LiveEndpoint {
+  /** How often they have, by what they asked for. */
+  readonly served: Readonly<Record<string, number>>;
+  /** Tells them where it is. */
+  announce(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Rejects with the system's error when it cannot listen. */
+export async function startLiveEndpoint(container: Container, nodeId: string): Promise<LiveEndpoint> {
+  const { config, secrets, clock, log, mediaNodes } = container;
+  const { MEDIA_HOST: host, MEDIA_PORT: port, MEDIA_URL: url } = config;
+  const source = createLocalSource({ liveDir: join(config.DATA_DIR, 'live'), log });
+  const server = await startNodeServer({ source, nodeId, secrets, clock, log, host, port });
+  const name = host.includes(':') ? `[${host}]` : host;
+  const announce = () => mediaNodes.listens(nodeId, url ?? `http://${name}:${server.port}`);
+  await announce();
+  return { served: server.served, announce, stop: () => server.stop() };
+}

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StreamPlace } from '../contract/index.ts';
+import type { LiveSource } from './live-source.ts';
+import type { NodeAddress } from './node-client.ts';
+import type { RemoteSources } from './remote-source.ts';
+
+const LOOK_MS = 100;
+
+interface Options {
+  local: LiveSource;
+  remote: Pick<RemoteSources, 'on'>;
+  /** Of the media role on this machine's folder; null while there was none. */
+  ownNodeId(): Promise<string | null>;
+  /** Undefined where nothing has been published to a stream. */
+  placeOf(streamId: string): Promise<StreamPlace | undefined>;
+}
+
+/** Reads each stream where it is: out of this machine's folder, or from the node that has it. */
+export function createChosenSource({ local, remote, ownNodeId, placeOf }: Options): LiveSource {
+  const of = async (streamId: string): Promise<LiveSource> => {
+    const place = await placeOf(streamId);
+    if (place === undefined || place.url === null || place.nodeId === (await ownNodeId())) return local;
+    const node: NodeAddress = { nodeId: place.nodeId, url: place.url };
+    return remote.on(node);
+  };
+  return {
+    text: async (streamId, name) => (await of(streamId)).text(streamId, name),
+    // Whoever waits hears of what is wrong by the next look.
+    next: (streamId) =>
+      of(streamId).then(
+        (source) => source.next(streamId),
+        () => sleep(LOOK_MS),
+      ),
+    part: async (place, range) => (await of(place.streamId)).part(place, range),
+    open: async (place) => (await of(place.streamId)).open(place),
+    picture: async (streamId) => (await of(streamId)).picture(streamId),
+  };
+}

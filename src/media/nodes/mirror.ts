@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LiveNodeAway } from '../contract/index.ts';
+import type { LiveText } from './live-source.ts';
+import { NOT_WANTED, type NodeAddress, type NodeClient } from './node-client.ts';
+import { BEAT_MS, changesPath, frameShape } from './wire.ts';
+
+export interface MirrorOptions {
+  client: NodeClient;
+  streamId: string;
+  /** Where the node is now: after a restart it may be elsewhere. */
+  address(): NodeAddress;
+  /** Nobody has asked for a while. */
+  onEnd(): void;
+}
+
+/**
+ * The texts of one stream of another node, by one request that is held for as long as anybody here asks for them. While
+ * the node is away they stay what they were: players wait in the last window.
+ */
+export interface Mirror {
+  /** Waits for the first answer of the node, or for its failure. */
+  text(name: string): Promise<LiveText | null>;
+  next(): Promise<void>;
+  close(): void;
+}
+
+const IDLE_MS = 30_000;
+/** As with folders: whoever waits looks again, even if nothing has come. */
+const LOOK_MS = 100;
+const SILENT_MS = 3 * BEAT_MS;
+const BACKOFF_MS = [100, 200, 500, 1000];
+/** The playlists of the longest window, many times over. */
+const LINE_MAX_CHARS = 2 ** 24;
+
+export function createMirror(options: MirrorOptions): Mirror {
+  return new FollowedStream(options);
+}
+
+class FollowedStream implements Mirror {
+  readonly #options: MirrorOptions;
+  readonly #first = Promise.withResolvers<void>();
+  #texts: ReadonlyMap<string, LiveText> = new Map();
+  #change: { promise: Promise<void>; tell: () => void } | null = null;
+  #request: AbortController | null = null;
+  #usedMs = performance.now();
+  #isClosed = false;
+
+  constructor(options: MirrorOptions) {
+    this.#options = options;
+    void this.#run();
+  }
+
+  async text(name: string): Promise<LiveText | null> {
+    this.#usedMs = performance.now();
+    await this.#first.promise;
+    return this.#texts.get(name) ?? null;
+  }
+
+  next(): Promise<void> {
+    if (this.#change !== null) return this.#change.promise;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const tell = () => {
+      clearTimeout(timer);
+      this.#change = null;
+      resolve();
+    };
+    const timer = setTimeout(tell, LOOK_MS);
+    this.#change = { promise, tell };
+    return promise;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#request?.abort(NOT_WANTED);
+    this.#first.resolve();
+    this.#change?.tell();
+  }
+
+  get #isWanted(): boolean {
+    return !this.#isClosed && performance.now() - this.#usedMs < IDLE_MS;
+  }
+
+  async #run(): Promise<void> {
+    for (let failures = 0; this.#isWanted; failures += 1) {
+      await this.#follow(() => {
+        failures = 0;
+      }).catch(() => {});
+      this.#first.resolve();
+      if (this.#isWanted) await sleep(BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)]);
+    }
+    this.#options.onEnd();
+  }
+
+  /** Until the node is silent or nobody asks any more. */
+  async #follow(onFrame: () => void): Promise<void> {
+    const { client, streamId, address } = this.#options;
+    const request = new AbortController();
+    this.#request = request;
+    const watchdog = setTimeout(() => request.abort(new LiveNodeAway('silent')), SILENT_MS);
+    const path = changesPath(streamId);
+    try {
+      await client.ask(
+        { node: address(), kind: 'changes', path, signal: request.signal },
+        async ({ body }) => {
+          for await (const line of linesOf(body)) {
+            watchdog.refresh();
+            this.#take(line);
+            onFrame();
+            if (!this.#isWanted) break;
+          }
+          return true;
+        },
+      );
+    } finally {
+      clearTimeout(watchdog);
+      request.abort(NOT_WANTED);
+      this.#request = null;
+    }
+  }
+
+  /** What has not changed stays the same object, and what was made of it is not made again. */
+  #take(line: string): void {
+    const frame: unknown = JSON.parse(line);
+    if (!frameShape.matches(frame))
+      throw new LiveNodeAway('it says what is not understood: is it of another version?');
+    const changed = Object.entries(frame.texts);
+    const texts = new Map(frame.isWhole ? [] : this.#texts);
+    for (const [name, text] of changed) {
+      const known = this.#texts.get(name);
+      if (text === null) texts.delete(name);
+      else texts.set(name, known?.text === text ? known : { text });
+    }
+    this.#texts = texts;
+    this.#first.resolve();
+    if (changed.length > 0) this.#change?.tell();
+  }
+}
+
+async function* linesOf(body: Response['body']): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const bytes of body ?? []) {
+    rest += decoder.decode(bytes, { stream: true });
+    if (rest.length > LINE_MAX_CHARS) throw new LiveNodeAway('it says too much at once');
+    const lines = rest.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import { LiveNodeAway } from '../contract/index.ts';
+import { signRequest } from './signature.ts';
+import type { LiveRequestKind } from './wire.ts';
+
+/** Where a media node listens for the others; its own word, out of the database. */
+export interface NodeAddress {
+  nodeId: string;
+  /** Without a slash at the end. */
+  url: string;
+}
+
+export interface NodeClientOptions {
+  secrets: Pick<Secrets, 'sign'>;
+  clock: Clock;
+  log: Logger;
+  /** Told of each request. */
+  onAsked?: (kind: LiveRequestKind, outcome: Outcome) => void;
+}
+
+export type Outcome = 'answered' | 'missing' | 'away';
+
+export interface NodeClient {
+  /**
+   * @param use reads the answer, while the request counts as under way.
+   * @returns null when the node has no such thing.
+   * @throws {LiveNodeAway}
+   */
+  ask<T>(request: Asking, use: (answer: Response) => Promise<T>): Promise<T | null>;
+}
+
+interface Asking {
+  node: NodeAddress;
+  kind: LiveRequestKind;
+  path: string;
+  signal: AbortSignal;
+}
+
+/** So often the log says that a node cannot be asked. */
+const WARN_MS = 60_000;
+
+export function createNodeClient(options: NodeClientOptions): NodeClient {
+  const warnedMs = new Map<string, number>();
+  const warn = (node: NodeAddress, error: LiveNodeAway) => {
+    const now = performance.now();
+    if (now - (warnedMs.get(node.nodeId) ?? Number.NEGATIVE_INFINITY) < WARN_MS) return;
+    warnedMs.set(node.nodeId, now);
+    options.log.warn({ err: error, node }, 'a media node cannot be asked for its live streams');
+  };
+  return {
+    async ask(request, use) {
+      const { kind, node, signal } = request;
+      try {
+        const answer = await send(options, request);
+        const found = answer === null ? null : await use(answer);
+        options.onAsked?.(kind, found === null ? 'missing' : 'answered');
+        return found;
+      } catch (error) {
+        // Nobody wants it any more.
+        if (signal.aborted && signal.reason === NOT_WANTED) return null;
+        const away =
+          error instanceof LiveNodeAway
+            ? error
+            : new LiveNodeAway(`${node.url} does not answer`, { cause: error });
+        options.onAsked?.(kind, 'away');
+        warn(node, away);
+        throw away;
+      }
+    },
+  };
+}
+
+/** Why a request is given up that is not asked for any more. */
+export const NOT_WANTED = 'not wanted';
+
+async function send(
+  { secrets, clock }: NodeClientOptions,
+  { node: { nodeId, url }, path, signal }: Asking,
+): Promise<Response | null> {
+  const authorization = signRequest(secrets, clock, { nodeId, path });
+  const answer = await fetch(url + path, { headers: { authorization }, signal, redirect: 'error' });
+  if (answer.status === 200) return answer;
+  await answer.body?.cancel();
+  if (answer.status === 404) return null;
+  const why = answer.status === 401 ? ': it has another SECRET_KEY, or another time' : '';
+  throw new LiveNodeAway(`${url} answers ${answer.status}${why}`);
+}

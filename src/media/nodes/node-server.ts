@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import { isLivePlace, isSafeName, type LiveText } from './live-source.ts';
+import type { LocalSource } from './local-source.ts';
+import { isSigned } from './signature.ts';
+import { type Asked, BEAT_MS, type LiveRequestKind, MTIME_HEADER, parsePath } from './wire.ts';
+
+export interface NodeServerOptions {
+  source: LocalSource;
+  nodeId: string;
+  secrets: Pick<Secrets, 'verify'>;
+  clock: Clock;
+  log: Logger;
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+}
+
+/** Gives the live streams of this node to the nodes that show them to viewers, and to nobody else. */
+export interface NodeServer {
+  /** That it listens on. */
+  readonly port: number;
+  /** How often it was asked since it began. */
+  readonly served: Readonly<Record<LiveRequestKind, number>>;
+  stop(): Promise<void>;
+}
+
+const BYTES = 'application/octet-stream';
+/** Longer than clients keep a connection that nothing goes over. */
+const KEEP_ALIVE_MS = 30_000;
+const HEADERS_MS = 5000;
+const HEADERS_MAX_BYTES = 8192;
+
+/** Rejects with the system's error when it cannot listen. */
+export async function startNodeServer(options: NodeServerOptions): Promise<NodeServer> {
+  const served: Record<LiveRequestKind, number> = { changes: 0, part: 0, segment: 0, thumbnail: 0 };
+  const server = createServer(
+    { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, maxHeaderSize: HEADERS_MAX_BYTES },
+    (request, response) => {
+      answer(options, served, request, response).catch((error: unknown) => {
+        options.log.debug({ err: error }, 'another node was not answered');
+        response.destroy();
+      });
+    },
+  );
+  server.listen({ host: options.host, port: options.port });
+  await once(server, 'listening');
+  return {
+    port: portOf(server),
+    served,
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function portOf(server: Server): number {
+  const address: AddressInfo | string | null = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return address.port;
+}
+
+async function answer(
+  options: NodeServerOptions,
+  served: Record<LiveRequestKind, number>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { nodeId, secrets, clock, source } = options;
+  const path = request.url ?? '';
+  const { authorization } = request.headers;
+  // Before anything is said: who has not the key of the installation is told nothing.
+  if (!isSigned(secrets, clock, { nodeId, path, authorization })) return end(response, 401);
+  if (request.method !== 'GET') return end(response, 405);
+  const asked = parsePath(path);
+  if (asked === null || !isWellFormed(asked)) return end(response, 404);
+  served[asked.kind] += 1;
+  if (asked.kind === 'changes') return sendChanges(source, asked.streamId, response);
+  if (asked.kind === 'part') return sendBytes(response, await source.part(asked.place, asked));
+  if (asked.kind === 'thumbnail') {
+    const picture = await source.picture(asked.streamId);
+    return sendBytes(response, picture?.bytes ?? null, picture?.mtimeMs);
+  }
+  const file = await source.open(asked.place);
+  if (file === null) return end(response, 404);
+  const { size, mtimeMs } = file;
+  response.writeHead(200, { 'content-type': BYTES, 'content-length': size, [MTIME_HEADER]: mtimeMs });
+  const body = file.send(0, size - 1);
+  if (Buffer.isBuffer(body)) response.end(body);
+  else await pipeline(body, response);
+}
+
+function isWellFormed(asked: Asked): boolean {
+  return 'place' in asked ? isLivePlace(asked.place) : isSafeName(asked.streamId);
+}
+
+function end(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'content-length': 0 }).end();
+}
+
+function sendBytes(response: ServerResponse, bytes: Buffer | null, mtimeMs = 0): void {
+  if (bytes === null) {
+    end(response, 404);
+    return;
+  }
+  const headers = { 'content-type': BYTES, 'content-length': bytes.length, [MTIME_HEADER]: mtimeMs };
+  response.writeHead(200, headers).end(bytes);
+}
+
+/** All texts, and from then on those that change. A node that reads slowly is told the last of several changes. */
+async function sendChanges(source: LocalSource, streamId: string, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  let known: ReadonlyMap<string, LiveText> | null = null;
+  let toldMs = 0;
+  while (!response.destroyed) {
+    // Before the look: what changes after it is not missed.
+    const change = source.next(streamId);
+    const texts = await source.texts(streamId);
+    const changed = changedTexts(known ?? new Map(), texts);
+    const isDue = performance.now() - toldMs >= BEAT_MS;
+    if (known === null || isDue || Object.keys(changed).length > 0) {
+      const frame = { ...(known === null ? { isWhole: true } : {}), texts: changed };
+      toldMs = performance.now();
+      known = texts;
+      if (!response.write(`${JSON.stringify(frame)}\n`)) await drained(response);
+    }
+    await change;
+  }
+}
+
+function changedTexts(
+  before: ReadonlyMap<string, LiveText>,
+  now: ReadonlyMap<string, LiveText>,
+): Record<string, string | null> {
+  const changed: Record<string, string | null> = {};
+  for (const name of before.keys()) if (!now.has(name)) changed[name] = null;
+  for (const [name, text] of now) if (before.get(name) !== text) changed[name] = text.text;
+  return changed;
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.once('drain', done).once('close', done);
+  });
+}

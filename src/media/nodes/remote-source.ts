@@ -1,0 +1,96 @@
+import { createLoadingCache } from '../playback/cache.ts';
+import type { LivePlace, LiveSource, OpenedFile, Picture } from './live-source.ts';
+import { createMirror, type Mirror } from './mirror.ts';
+import type { NodeAddress, NodeClient } from './node-client.ts';
+import { filePath, MTIME_HEADER, partPath, picturePath } from './wire.ts';
+
+/** The live streams of other nodes: whatever many ask for at once is fetched once. */
+export interface RemoteSources {
+  on(node: NodeAddress): LiveSource;
+  close(): void;
+}
+
+/** Whole segments, for players that know no parts. */
+const FILES_BYTES = 64 * 1024 * 1024;
+const PICTURES_BYTES = 8 * 1024 * 1024;
+/** Pictures are replaced every 30 seconds. */
+const PICTURE_FRESH_MS = 5000;
+const ANSWER_MS = 4000;
+/** No segment is as large, whatever a node says. */
+const FILE_MAX_BYTES = 2 ** 28;
+
+export function createRemoteSources(client: NodeClient): RemoteSources {
+  const addresses = new Map<string, NodeAddress>();
+  const mirrors = new Map<string, Mirror>();
+  const files = createLoadingCache<Picture>(FILES_BYTES, ({ bytes }) => bytes.length);
+  const pictures = createLoadingCache<Picture>(PICTURES_BYTES, ({ bytes }) => bytes.length);
+
+  const mirrorOf = (node: NodeAddress, streamId: string): Mirror => {
+    const key = `${node.nodeId}/${streamId}`;
+    const known = mirrors.get(key);
+    if (known !== undefined) return known;
+    const address = () => addresses.get(node.nodeId) ?? node;
+    const made = createMirror({ client, streamId, address, onEnd: () => mirrors.delete(key) });
+    mirrors.set(key, made);
+    return made;
+  };
+  const whole = (node: NodeAddress, kind: 'segment' | 'thumbnail', path: string) => {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    return client.ask({ node, kind, path, signal }, async (answer): Promise<Picture | null> => {
+      if (Number(answer.headers.get('content-length')) > FILE_MAX_BYTES) return null;
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      return { bytes, mtimeMs: Number(answer.headers.get(MTIME_HEADER)) };
+    });
+  };
+  return {
+    on(node) {
+      addresses.set(node.nodeId, node);
+      return {
+        text: (streamId, name) => mirrorOf(node, streamId).text(name),
+        next: (streamId) => mirrorOf(node, streamId).next(),
+        part: (place, range) => fetchPart(client, node, place, range),
+        async open(place) {
+          const path = filePath(place);
+          const found = files.get(path) ?? (await files.load(path, () => whole(node, 'segment', path)));
+          return found && heldFile(found);
+        },
+        picture(streamId) {
+          const path = picturePath(streamId);
+          const key = `${path}/${Math.floor(performance.now() / PICTURE_FRESH_MS)}`;
+          return pictures.load(key, () => whole(node, 'thumbnail', path));
+        },
+      };
+    },
+    close() {
+      for (const mirror of mirrors.values()) mirror.close();
+    },
+  };
+}
+
+/** Whoever keeps parts sees to it that each is asked for once. */
+function fetchPart(
+  client: NodeClient,
+  node: NodeAddress,
+  place: LivePlace,
+  range: { offset: number; bytes: number },
+): Promise<Buffer | null> {
+  const request = {
+    node,
+    kind: 'part',
+    path: partPath(place, range),
+    signal: AbortSignal.timeout(ANSWER_MS),
+  } as const;
+  return client.ask(request, async (answer) => {
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    return bytes.length === range.bytes ? bytes : null;
+  });
+}
+
+function heldFile({ bytes, mtimeMs }: Picture): OpenedFile {
+  return {
+    ...{ size: bytes.length, mtimeMs },
+    read: async () => bytes,
+    send: (start, end) => bytes.subarray(start, end + 1),
+    close: async () => {},
+  };
+}

@@ -1,0 +1,72 @@
+import { ConfigError, type Key, port, text, url } from './config-kinds.ts';
+
+/** The variables of how nodes with the media role are reached, for the table of all. */
+export const MEDIA_KEYS = {
+  RTMPS_PORT: port('RTMPS port, open where `TLS_CERT_FILE` and `TLS_KEY_FILE` are given.', 1936),
+  RTMPS_URL: url(
+    'Address of the RTMPS port as encoders see it. Default, with a certificate: the host of `PUBLIC_URL`, `RTMPS_PORT`, `/live`.',
+    ['rtmps:'],
+  ),
+  TLS_CERT_FILE: text(
+    'Certificate of the RTMPS port with its intermediate ones, PEM. Both files are read again when they change.',
+  ),
+  TLS_KEY_FILE: text('Its private key, PEM.'),
+  MEDIA_HOST: text(
+    'Address that the media role binds for the nodes that show its broadcasts to viewers: one of a private network, where those are on other machines. See `docs/guides/operating.md`.',
+    '127.0.0.1',
+  ),
+  MEDIA_PORT: port('The port for them; 0 takes a free one.', 0),
+  MEDIA_URL: url('Address of that port as those nodes see it. Default `http://MEDIA_HOST:MEDIA_PORT`.', [
+    'http:',
+    'https:',
+  ]),
+} satisfies Record<string, Key<unknown>>;
+
+/** Those whose values may be absent. */
+export type MediaKeys = 'RTMPS_URL' | 'TLS_CERT_FILE' | 'TLS_KEY_FILE' | 'MEDIA_URL';
+
+export interface MediaConfig {
+  /** Undefined where encoders cannot use TLS. */
+  readonly RTMPS_URL: string | undefined;
+  readonly TLS_CERT_FILE: string | undefined;
+  readonly TLS_KEY_FILE: string | undefined;
+  readonly MEDIA_URL: string | undefined;
+}
+
+type Read = <T>(name: string, key: Key<T>) => T | undefined;
+
+/** @throws {ConfigError} naming the key. */
+export function readMedia(read: Read, publicUrl: string) {
+  const host = read('MEDIA_HOST', MEDIA_KEYS.MEDIA_HOST) ?? '';
+  const address = read('MEDIA_URL', MEDIA_KEYS.MEDIA_URL);
+  if (address === undefined && (host === '0.0.0.0' || host === '::')) {
+    throw new ConfigError(
+      `MEDIA_URL is required beside MEDIA_HOST ${host}: other nodes cannot connect to that`,
+    );
+  }
+  return {
+    ...readRtmps(read, publicUrl),
+    MEDIA_HOST: host,
+    MEDIA_PORT: read('MEDIA_PORT', MEDIA_KEYS.MEDIA_PORT) ?? 0,
+    MEDIA_URL: address,
+  };
+}
+
+function readRtmps(read: Read, publicUrl: string) {
+  const cert = read('TLS_CERT_FILE', MEDIA_KEYS.TLS_CERT_FILE);
+  const key = read('TLS_KEY_FILE', MEDIA_KEYS.TLS_KEY_FILE);
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new ConfigError(
+      `${cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'} is required beside the other`,
+    );
+  }
+  const rtmpsPort = read('RTMPS_PORT', MEDIA_KEYS.RTMPS_PORT) ?? 0;
+  const derived = cert && `rtmps://${new URL(publicUrl).hostname}:${rtmpsPort}/live`;
+  return {
+    RTMPS_PORT: rtmpsPort,
+    // Also without files: TLS may end in front of the RTMP port.
+    RTMPS_URL: read('RTMPS_URL', MEDIA_KEYS.RTMPS_URL) ?? derived,
+    TLS_CERT_FILE: cert,
+    TLS_KEY_FILE: key,
+  };
+}
