@@ -1,17 +1,26 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { makeClip } from '../harness/clip.ts';
 import { assertGoodLooks, type MediaPlatform, startMediaPlatform } from '../harness/dashboard.ts';
 import { until } from '../harness/wait.ts';
 
 const TITLE = `${'ليلة الجمعة '.repeat(7)}${'星期五晚上'.repeat(12)} ${'🎬🎉'.repeat(6)} A night at the opera`;
-const SLOW = { timeout: 60_000 };
+const SLOW = { timeout: 120_000 };
 /** So slow that a reload comes in the middle. */
 const SLOW_BYTES_PER_SEC = 100_000;
+
+const run = promisify(execFile);
+/** A speech engine that hears the same in everything. */
+const ENGINE = `
+sleep 1
+echo '{"result":{"language":"de"},"transcription":[{"offsets":{"from":0,"to":2500},"text":"Guten Abend"}]}'
+`;
 
 let media: MediaPlatform;
 let folder: string;
@@ -20,10 +29,15 @@ let clip: string;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'marquee-videos-'));
   clip = join(folder, 'Opening night.mp4');
+  const [single, engine] = [join(folder, 'single.mp4'), join(folder, 'engine.sh')];
+  await writeFile(engine, ENGINE);
   [media] = await Promise.all([
-    startMediaPlatform({ ROLES: 'api,worker' }),
-    makeClip(clip, { seconds: 4, width: 640, height: 360, bitrateKbps: 1500 }),
+    startMediaPlatform({ ROLES: 'api,worker', TRANSCRIBE_COMMAND: `sh "${engine}" {input}` }),
+    makeClip(single, { seconds: 4, width: 640, height: 360, bitrateKbps: 1500 }),
   ]);
+  // With a second picture, which is left out.
+  const tracks = ['-map', '0:v', '-map', '0:a', '-map', '0:v', '-c', 'copy'];
+  await run('ffmpeg', ['-v', 'error', '-i', single, ...tracks, clip]);
 });
 after(async () => {
   await media?.close();
@@ -51,6 +65,33 @@ async function chooseFile(page: Page, button: RegExp, path: string): Promise<voi
 async function percentOf(page: Page): Promise<number> {
   const bar = page.getByRole('progressbar', { name: 'Upload of Opening night.mp4' });
   return Number(await bar.getAttribute('aria-valuenow', SLOW));
+}
+
+/** Has captions made, which are shown when they are there. */
+async function transcribes(page: Page): Promise<void> {
+  const captions = page.getByRole('region', { name: 'Captions' });
+  await captions.getByText('There are no captions yet.').waitFor(SLOW);
+  await captions.getByRole('button', { name: 'Make captions automatically' }).click();
+  await captions.getByText(/^The captions (wait|are being made)/).waitFor(SLOW);
+  await captions.getByText('Captions were made: German.').waitFor(SLOW);
+  await captions.getByRole('listitem').getByText('Deutsch (auto)').waitFor(SLOW);
+}
+
+/** The files that a browser saves can be played. */
+async function downloads(page: Page): Promise<void> {
+  const panel = page.getByRole('region', { name: 'Download' });
+  for (const button of ['Original', '360p']) {
+    const [saved] = await Promise.all([
+      page.waitForEvent('download', SLOW),
+      panel.getByRole('button', { name: button, exact: true }).click(),
+    ]);
+    assert.match(saved.suggestedFilename(), /^.{20,124}\.mp4$/u);
+    const path = join(folder, `${button}.mp4`);
+    await saved.saveAs(path);
+    const shown = ['-show_entries', 'stream=codec_name', '-of', 'csv=p=0'];
+    const { stdout, stderr } = await run('ffprobe', ['-v', 'error', '-count_frames', ...shown, path]);
+    assert.deepEqual([stdout.trim().split('\n').slice(0, 2), stderr], [['h264', 'aac'], '']);
+  }
 }
 
 test('an upload goes on after a reload, is described, published, and watched', async (t) => {
@@ -93,6 +134,9 @@ test('an upload goes on after a reload, is described, published, and watched', a
     await page.getByText('Every quality is made.').waitFor(SLOW);
     await page.getByRole('table', { name: 'Qualities' }).getByText('360p').waitFor(SLOW);
     await page.frameLocator('iframe').locator('marquee-player').waitFor(SLOW);
+    await page.getByText(/^Picture\. Track 3 was left out/).waitFor(SLOW);
+    await transcribes(page);
+    await downloads(page);
 
     const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     assert.equal((await fetch(`${media.platform.url}/watch/${id}`)).status, 404, 'a draft is private');

@@ -1,4 +1,4 @@
-import { Alert, Code, Group, Progress, Stack, Table, Text } from '@mantine/core';
+import { Alert, Code, Group, List, Progress, Stack, Table, Text } from '@mantine/core';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
@@ -49,6 +49,7 @@ export function ProcessingPanel({ video }: Props) {
       )}
       {importId !== null && status !== 'READY' && <ImportState importId={importId} />}
       {status === 'FAILED' && <Failure video={video} />}
+      <Notes video={video} />
       <Rungs video={video} />
       <SourceFacts video={video} />
     </Panel>
@@ -84,6 +85,28 @@ function Failure({ video: { id, error } }: Props) {
         )}
       </Stack>
     </Alert>
+  );
+}
+
+/** What of the file the video lacks. */
+function Notes({ video: { processing } }: Props) {
+  const { t } = useTranslation('videos');
+  const id = useId();
+  const { notes } = processing;
+  if (notes.length === 0) return null;
+  return (
+    <Stack gap="xs">
+      <Text fw={600} id={id}>
+        {t('processing.notes')}
+      </Text>
+      <List size="sm" aria-labelledby={id}>
+        {notes.map(({ code, message }) => (
+          <List.Item key={message} className="breaks">
+            <b>{t(`note.${code}`)}</b> <bdi lang="en">{message}</bdi>
+          </List.Item>
+        ))}
+      </List>
+    </Stack>
   );
 }
 

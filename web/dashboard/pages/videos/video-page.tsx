@@ -15,6 +15,7 @@ import { Panel } from '../../components/panel.tsx';
 import { PlayerFrame, PlayerWaits } from '../../components/player-frame.tsx';
 import { ShareFields } from '../../components/share-fields.tsx';
 import { TakenDown } from '../../components/taken-down.tsx';
+import { CaptionsPanel } from './captions-panel.tsx';
 import { DeleteVideo } from './delete-video.tsx';
 import { DetailsForm } from './details-form.tsx';
 import { DownloadPanel } from './download-panel.tsx';
@@ -78,6 +79,7 @@ function VideoView({ video }: { video: Shape<'Video'> }) {
           <PublishPanel video={video} />
           <ShareVideo video={video} />
           <DownloadPanel video={video} />
+          <CaptionsPanel video={video} />
         </Stack>
       </SimpleGrid>
       <DetailsForm video={video} />
